@@ -9,14 +9,12 @@
 
 #include "firmware_iface/link/frame_decoder.hpp"
 #include "firmware_iface/wire/command.h"
+#include "tests/fuzz/refusal.hpp"
 
 namespace {
 
 using firmware_iface::FrameDecoder;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::require;
 
 }  // namespace
 

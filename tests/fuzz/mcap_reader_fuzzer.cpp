@@ -6,14 +6,13 @@
 #include <vector>
 
 #include "proto/recording/recording_reader.hpp"
+#include "tests/fuzz/refusal.hpp"
 #include "tests/proto/mcap_repair.hpp"
 #include "tests/support/memory_input_file.hpp"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::require;
 
 // Invariants for any bytes: samples in order, and counts that match the delivered messages.
 class Checker final : public proto::RecordingVisitor {

@@ -10,7 +10,6 @@
 #include <iostream>
 #include <iterator>
 #include <random>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -26,16 +26,14 @@
 #include "service/server/conversation.hpp"
 #include "service/server/jobs/worker_messages.hpp"
 #include "service/server/storage/log.hpp"
+#include "tests/fuzz/refusal.hpp"
 #include "tests/support/for_everybody.hpp"
 
 namespace {
 
+using fuzz::require;
 namespace fs = std::filesystem;
 using rigcal::v1::ServiceReply;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 std::vector<proto::Frame> frames_of(const std::vector<proto::FrameLimit>& limits,
                                     const std::uint8_t* data, std::size_t size) {

@@ -3,6 +3,7 @@
 //   service_message_seeds FOLDER
 
 #include <google/protobuf/descriptor.h>
+#include <google/protobuf/text_format.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -18,45 +19,32 @@ namespace {
 
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
+using google::protobuf::TextFormat;
+using rigcal::v1::ServiceRequest;
 
 void fill(Message& message, int depth);
 
+std::string text_of(const FieldDescriptor& field) {
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_STRING:
+      return "'arm,pendulum'";
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      return "0.5";
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return "true";
+    default:
+      return "1";  // whole numbers, and the number of an enumeration's value
+  }
+}
+
 void fill_field(Message& message, const FieldDescriptor& field, int depth) {
   const auto* reflection = message.GetReflection();
-  const bool repeated = field.is_repeated();
-  switch (field.cpp_type()) {
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      if (depth == 0) return;
-      fill(repeated ? *reflection->AddMessage(&message, &field)
-                    : *reflection->MutableMessage(&message, &field),
-           depth - 1);
-      return;
-    case FieldDescriptor::CPPTYPE_STRING:
-      if (repeated) return reflection->AddString(&message, &field, "arm,pendulum");
-      return reflection->SetString(&message, &field, "arm,pendulum");
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      if (repeated) return reflection->AddDouble(&message, &field, 0.5);
-      return reflection->SetDouble(&message, &field, 0.5);
-    case FieldDescriptor::CPPTYPE_UINT64:
-      if (repeated) return reflection->AddUInt64(&message, &field, 1);
-      return reflection->SetUInt64(&message, &field, 1);
-    case FieldDescriptor::CPPTYPE_INT64:
-      if (repeated) return reflection->AddInt64(&message, &field, 1);
-      return reflection->SetInt64(&message, &field, 1);
-    case FieldDescriptor::CPPTYPE_UINT32:
-      if (repeated) return reflection->AddUInt32(&message, &field, 1);
-      return reflection->SetUInt32(&message, &field, 1);
-    case FieldDescriptor::CPPTYPE_INT32:
-      if (repeated) return reflection->AddInt32(&message, &field, 1);
-      return reflection->SetInt32(&message, &field, 1);
-    case FieldDescriptor::CPPTYPE_BOOL:
-      if (repeated) return reflection->AddBool(&message, &field, true);
-      return reflection->SetBool(&message, &field, true);
-    case FieldDescriptor::CPPTYPE_ENUM:
-      if (repeated) return reflection->AddEnumValue(&message, &field, 1);
-      return reflection->SetEnumValue(&message, &field, 1);
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return;
+  if (field.cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) {
+    TextFormat::ParseFieldValueFromString(text_of(field), &field, &message);
+  } else if (depth > 0) {
+    fill(field.is_repeated() ? *reflection->AddMessage(&message, &field)
+                             : *reflection->MutableMessage(&message, &field),
+         depth - 1);
   }
 }
 
@@ -84,71 +72,50 @@ bool write_all(const Message& prototype, const std::vector<proto::FrameLimit>& l
 
 using rigcal::v1::ServiceRequest;
 
-std::string frames_of(const std::vector<ServiceRequest>& requests) {
+// @return the frames of requests in the text format; empty if one cannot be written
+std::string frames_of(const std::vector<std::string>& texts) {
   std::string bytes;
-  for (const ServiceRequest& request : requests) {
-    if (!proto::append_frame(request, proto::service_request_limits(), bytes).ok()) return {};
+  for (const std::string& text : texts) {
+    ServiceRequest request;
+    if (!TextFormat::ParseFromString(text, &request) ||
+        !proto::append_frame(request, proto::service_request_limits(), bytes).ok()) {
+      return {};
+    }
   }
   return bytes;
 }
 
-// A run of two batches: opened, streamed with a repetition, closed.
-std::vector<ServiceRequest> make_stream(const std::string& id) {
-  std::vector<ServiceRequest> requests(5);
-  auto& open = *requests[0].mutable_open_session();
-  open.set_protocol_version(proto::kStreamVersion);
-  open.set_session_id(id);
-  (*open.mutable_metadata())["hinges"] = "arm";
-  for (int k = 1; k <= 3; ++k) {
-    auto& batch = *requests[static_cast<std::size_t>(k)].mutable_sample_batch();
-    const int number = k == 3 ? 2 : k;
-    batch.set_batch_sequence(static_cast<std::uint64_t>(number));
-    auto& sample = *batch.add_samples();
-    sample.set_timestamp(1e-3 * number);
-    sample.set_sequence(static_cast<std::uint64_t>(number));
-    sample.add_encoder_counts(number);
-    sample.add_angle_rad(0.5);
-    sample.add_valid(true);
-  }
-  requests[4].mutable_close_session()->set_last_batch_sequence(2);
-  return requests;
+std::string batch_text(int number) {
+  const std::string n = std::to_string(number);
+  return "sample_batch { batch_sequence: " + n + " samples { timestamp: 0.00" + n +
+         " sequence: " + n + " encoder_counts: " + n + " angle_rad: 0.5 valid: true } }";
 }
 
-ServiceRequest make_hello() {
-  ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
-  request.mutable_hello()->set_client("seed");
-  return request;
+// A run of two batches: opened, streamed with a repetition, closed.
+std::vector<std::string> make_stream(const std::string& id) {
+  return {"open_session { protocol_version: " + std::to_string(proto::kStreamVersion) +
+              " session_id: '" + id + "' metadata { key: 'hinges' value: 'arm' } }",
+          batch_text(1), batch_text(2), batch_text(2), "close_session { last_batch_sequence: 2 }"};
 }
 
 // A stream, then a client that requests everything about it.
 std::string make_client_conversation() {
-  std::vector<ServiceRequest> all = make_stream("run");
-  all.push_back(make_hello());
-  const auto add = [&all]() -> ServiceRequest& { return all.emplace_back(); };
-  add().mutable_list_sessions();
-  add().mutable_inspect_session()->set_session_id("run");
-  add().mutable_subscribe_session()->set_session_id("run");
-  add().mutable_read_recording()->set_session_id("run");
-  auto& upload = *add().mutable_open_upload();
-  upload.set_session_id("file");
-  upload.set_file_name("a.csv");
-  upload.set_size_bytes(4);
-  auto& part = *add().mutable_upload_part();
-  part.set_session_id("file");
-  part.set_data("t,a\n");
-  auto& submit = *add().mutable_submit_job();
-  submit.set_job_id("job");
-  submit.mutable_spec()->set_rig_text("name: \"rig\"");
-  submit.mutable_spec()->add_recordings()->set_session_id("run");
-  add().mutable_list_jobs();
-  add().mutable_inspect_job()->set_job_id("job");
-  add().mutable_subscribe_job()->set_job_id("job");
-  add().mutable_get_result()->set_job_id("job");
-  add().mutable_read_report()->set_job_id("job");
-  add().mutable_cancel_job()->set_job_id("job");
-  add().mutable_delete_job()->set_job_id("job");
-  add().mutable_delete_session()->set_session_id("run");
+  std::vector<std::string> all = make_stream("run");
+  for (const char* text :
+       {"list_sessions {}", "inspect_session { session_id: 'run' }",
+        "subscribe_session { session_id: 'run' }", "read_recording { session_id: 'run' }",
+        "open_upload { session_id: 'file' file_name: 'a.csv' size_bytes: 4 }",
+        "upload_part { session_id: 'file' data: 't,a\\n' }",
+        "submit_job { job_id: 'job' spec { rig_text: 'name: \"rig\"' "
+        "recordings { session_id: 'run' } } }",
+        "list_jobs {}", "inspect_job { job_id: 'job' }", "subscribe_job { job_id: 'job' }",
+        "get_result { job_id: 'job' }", "read_report { job_id: 'job' }",
+        "cancel_job { job_id: 'job' }", "delete_job { job_id: 'job' }",
+        "delete_session { session_id: 'run' }"}) {
+    all.emplace_back(text);
+  }
+  all.insert(all.begin() + 5, "hello { protocol_version: " +
+                                  std::to_string(proto::kServiceVersion) + " client: 'seed' }");
   return frames_of(all);
 }
 

@@ -14,12 +14,11 @@
 #include "proto/service.pb.h"
 #include "proto/stream/service_limits.hpp"
 #include "service/server/storage/session_log.hpp"
+#include "tests/fuzz/refusal.hpp"
 
 namespace {
 
-void require(bool condition) {
-  if (!condition) std::abort();
-}
+using fuzz::require;
 
 struct Decoded {
   std::vector<proto::Frame> frames;

@@ -15,17 +15,15 @@
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "firmware_iface/wire/coding/cobs.h"
 #include "firmware_iface/wire/message_type.h"
+#include "tests/fuzz/refusal.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace {
 
+using fuzz::require;
 using namespace firmware_iface;
 using namespace std::chrono_literals;
 using Bytes = std::vector<std::uint8_t>;
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 // The frame with the length and checksum of its type; bytes that are no frame are unchanged.
 Bytes repaired(const Bytes& stuffed) {

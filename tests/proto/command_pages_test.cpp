@@ -9,9 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
+
+using test_support::expect_parts;
 
 /// A program like rigcal's: a flag, a file, a choice, and two commands, one of which takes files.
 class CommandPages : public ::testing::Test {
@@ -65,14 +68,11 @@ class CommandPages : public ::testing::Test {
 TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
   const std::string page = manual_page(app_, app_);
   EXPECT_TRUE(page.starts_with(".TH \"TOOL\\-X\" 1 ")) << page;
-  EXPECT_NE(page.find(".SH NAME\ntool\\-x \\- Does things\n"), std::string::npos) << page;
-  EXPECT_NE(page.find(".TP\n\\fBtool\\-x\\-fit\\fR(1)\nFit it. With more words\n"),
-            std::string::npos);
-  EXPECT_NE(page.find(".SH DESCRIPTION\nDoes things. And others\nPrinted below the options.\n"),
-            std::string::npos);
-  EXPECT_NE(page.find(".SH EXAMPLES\n.nf\n  tool\\-x fit a\\eb.csv \\-\\-kind warm\n.fi\n"),
-            std::string::npos);
-  EXPECT_NE(page.find(".SH EXIT STATUS\n0 done,\n1 bad input.\n.SH"), std::string::npos);
+  expect_parts(page, {".SH NAME\ntool\\-x \\- Does things\n",
+                      ".TP\n\\fBtool\\-x\\-fit\\fR(1)\nFit it. With more words\n",
+                      ".SH DESCRIPTION\nDoes things. And others\nPrinted below the options.\n",
+                      ".SH EXAMPLES\n.nf\n  tool\\-x fit a\\eb.csv \\-\\-kind warm\n.fi\n",
+                      ".SH EXIT STATUS\n0 done,\n1 bad input.\n.SH"});
   EXPECT_EQ(page.find("for help on"), std::string::npos);
   EXPECT_NE(page.find("\n\\&.begins like a request\n"), std::string::npos)
       << "a line that roff would take for a request of its own";
@@ -80,14 +80,10 @@ TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
 
 TEST_F(CommandPages, ManualOfACommandListsItsOptions) {
   const std::string page = manual_page(app_, *fit_);
-  EXPECT_NE(page.find(".SH SYNOPSIS\n\\fBtool\\-x\\fR \\fBfit\\fR \\fB\\-\\-rig\\fR \\fIFILE\\fR "
-                      "[\\fIOPTIONS\\fR] \\fIrecordings\\fR ...\n"),
-            std::string::npos)
-      << page;
-  EXPECT_NE(page.find("\\fB\\-\\-rig\\fR \\fIFILE\\fR\nRig's file; with a tail.\nRequired.\n"),
-            std::string::npos);
-  EXPECT_NE(page.find(".SS Method\n.TP\n\\fB\\-k\\fR, \\fB\\-\\-kind\\fR \\fIwarm|cold\\fR\n"),
-            std::string::npos);
+  expect_parts(page, {".SH SYNOPSIS\n\\fBtool\\-x\\fR \\fBfit\\fR \\fB\\-\\-rig\\fR \\fIFILE\\fR "
+                      "[\\fIOPTIONS\\fR] \\fIrecordings\\fR ...\n",
+                      "\\fB\\-\\-rig\\fR \\fIFILE\\fR\nRig's file; with a tail.\nRequired.\n",
+                      ".SS Method\n.TP\n\\fB\\-k\\fR, \\fB\\-\\-kind\\fR \\fIwarm|cold\\fR\n"});
   EXPECT_LT(page.find(".SH ARGUMENTS\n"), page.find(".SH OPTIONS\n"));
   EXPECT_EQ(page.find(".SH OPTIONS\n"), page.rfind(".SH OPTIONS\n"))
       << "options of one group stand together";
@@ -111,9 +107,7 @@ TEST_F(CommandPages, BashCompletesCommandsOptionsChoicesAndFiles) {
 TEST_F(CommandPages, OtherShellsListEveryCommandAndOption) {
   for (const std::string shell : {"zsh", "fish"}) {
     const std::string script = completion_script(app_, shell);
-    for (const std::string word : {"fit", "list", "kind", "rig", "quiet", "warm cold"}) {
-      EXPECT_NE(script.find(word), std::string::npos) << shell << ' ' << word;
-    }
+    expect_parts(script, {"fit", "list", "kind", "rig", "quiet", "warm cold"});
     EXPECT_EQ(script.find("secret"), std::string::npos) << shell;
   }
   EXPECT_NE(completion_script(app_, "zsh").find("'--quiet[No progress none]'"), std::string::npos)

@@ -1,56 +1,42 @@
 #include "proto/recording/convert.hpp"
 
+#include <google/protobuf/text_format.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
+
+#include <map>
 
 namespace proto {
 namespace {
 
 using google::protobuf::FieldDescriptor;
-using google::protobuf::Message;
 using google::protobuf::Reflection;
 
 // Gives every field its own value, and lists two entries.
-void fill(Message& message, int& next) {
+void fill(google::protobuf::Message& message, int& next) {
   const Reflection& in = *message.GetReflection();
   for (int f = 0; f < message.GetDescriptor()->field_count(); ++f) {
     const FieldDescriptor& field = *message.GetDescriptor()->field(f);
     for (int k = 0; k < (field.is_repeated() ? 2 : 1); ++k) {
-      const int value = next++;
-      const auto put = [&](auto set, auto add, auto number) {
-        field.is_repeated() ? (in.*add)(&message, &field, number)
-                            : (in.*set)(&message, &field, number);
-      };
-      switch (field.cpp_type()) {
-        case FieldDescriptor::CPPTYPE_DOUBLE:
-          put(&Reflection::SetDouble, &Reflection::AddDouble, 0.5 + value);
-          break;
-        case FieldDescriptor::CPPTYPE_INT64:
-          put(&Reflection::SetInt64, &Reflection::AddInt64, std::int64_t{-value});
-          break;
-        case FieldDescriptor::CPPTYPE_UINT64:
-          put(&Reflection::SetUInt64, &Reflection::AddUInt64, static_cast<std::uint64_t>(value));
-          break;
-        case FieldDescriptor::CPPTYPE_UINT32:
-          put(&Reflection::SetUInt32, &Reflection::AddUInt32, static_cast<std::uint32_t>(value));
-          break;
-        case FieldDescriptor::CPPTYPE_BOOL:
-          put(&Reflection::SetBool, &Reflection::AddBool, true);
-          break;
-        case FieldDescriptor::CPPTYPE_ENUM:
-          in.SetEnum(&message, &field, field.enum_type()->value(2));
-          break;
-        case FieldDescriptor::CPPTYPE_STRING:
-          in.SetString(&message, &field, "text " + std::to_string(value));
-          break;
-        case FieldDescriptor::CPPTYPE_MESSAGE:
-          fill(field.is_repeated() ? *in.AddMessage(&message, &field)
-                                   : *in.MutableMessage(&message, &field),
-               next);
-          break;
-        default:
-          ADD_FAILURE() << field.full_name() << " is of a kind that this test does not know";
+      const std::string value = std::to_string(next++);
+      if (field.cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+        fill(field.is_repeated() ? *in.AddMessage(&message, &field)
+                                 : *in.MutableMessage(&message, &field),
+             next);
+        continue;
       }
+      const std::map<FieldDescriptor::CppType, std::string> texts = {
+          {FieldDescriptor::CPPTYPE_DOUBLE, value + ".5"},
+          {FieldDescriptor::CPPTYPE_INT64, "-" + value},
+          {FieldDescriptor::CPPTYPE_UINT64, value},
+          {FieldDescriptor::CPPTYPE_UINT32, value},
+          {FieldDescriptor::CPPTYPE_BOOL, "true"},
+          {FieldDescriptor::CPPTYPE_ENUM, "2"},
+          {FieldDescriptor::CPPTYPE_STRING, "'text " + value + "'"}};
+      ASSERT_TRUE(texts.contains(field.cpp_type()))
+          << field.full_name() << " is of a kind that this test does not know";
+      ASSERT_TRUE(google::protobuf::TextFormat::ParseFieldValueFromString(
+          texts.at(field.cpp_type()), &field, &message));
     }
   }
 }

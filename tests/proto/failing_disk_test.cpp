@@ -12,7 +12,7 @@ namespace proto {
 namespace {
 
 using test_support::ok;
-using test_support::TemporaryFolder;
+using test_support::require;
 
 std::string payload_of(std::uint64_t sequence) {
   return std::string(100, static_cast<char>('a' + sequence % 20));
@@ -28,13 +28,12 @@ class FailingDisk : public ::testing::Test {
   // Expects every durable batch to be in the spool, unchanged.
   static void expect_whole(Spool& spool) {
     for (std::uint64_t k = 1; k < spool.durable_end(); ++k) {
-      const auto payload = spool.read(k);
-      ASSERT_TRUE(ok(payload));
-      ASSERT_EQ(payload.value(), payload_of(k)) << k;
+      const auto payload = require(spool.read(k));
+      ASSERT_EQ(payload, payload_of(k)) << k;
     }
   }
 
-  TemporaryFolder folder_;
+  test_support::TemporaryFolder folder_;
   std::string switch_ = folder_.file("fail");
 };
 
@@ -42,65 +41,59 @@ class FailingDisk : public ::testing::Test {
 // be reported as durable, and older durable data stay so. When opened again, the spool continues
 // from the disk's real content.
 TEST_F(FailingDisk, IsNotTrustedAfterAFailedSync) {
-  auto spool = Spool::open(folder_.file("spool"));
-  ASSERT_TRUE(ok(spool));
-  for (std::uint64_t k = 1; k <= 5; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
-  ASSERT_TRUE(ok(spool.value().sync()));
-  for (std::uint64_t k = 6; k <= 9; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
+  auto spool = require(Spool::open(folder_.file("spool")));
+  for (std::uint64_t k = 1; k <= 5; ++k) ASSERT_TRUE(ok(spool.append(payload_of(k))));
+  ASSERT_TRUE(ok(spool.sync()));
+  for (std::uint64_t k = 6; k <= 9; ++k) ASSERT_TRUE(ok(spool.append(payload_of(k))));
   fail_next();
-  EXPECT_FALSE(spool.value().sync().ok());
+  EXPECT_FALSE(spool.sync().ok());
   ASSERT_TRUE(has_failed());
-  EXPECT_FALSE(spool.value().sync().ok());
-  EXPECT_FALSE(spool.value().append(payload_of(10)).ok());
-  EXPECT_EQ(spool.value().durable_end(), 6u);
-  expect_whole(spool.value());
+  EXPECT_FALSE(spool.sync().ok());
+  EXPECT_FALSE(spool.append(payload_of(10)).ok());
+  EXPECT_EQ(spool.durable_end(), 6u);
+  expect_whole(spool);
 
-  spool = Spool::open(folder_.file("spool"));
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().durable_end(), 6u);
-  for (std::uint64_t k = 6; k <= 12; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
-  ASSERT_TRUE(ok(spool.value().sync()));
-  EXPECT_EQ(spool.value().durable_end(), 13u);
-  expect_whole(spool.value());
+  spool = require(Spool::open(folder_.file("spool")));
+  EXPECT_EQ(spool.durable_end(), 6u);
+  for (std::uint64_t k = 6; k <= 12; ++k) ASSERT_TRUE(ok(spool.append(payload_of(k))));
+  ASSERT_TRUE(ok(spool.sync()));
+  EXPECT_EQ(spool.durable_end(), 13u);
+  expect_whole(spool);
 }
 
 // The same for the fsync that ends a full file: append() has failed, and a later sync() must not
 // report success.
 TEST_F(FailingDisk, IsNotTrustedAtTheEndOfAFile) {
   const SpoolLimits limits{.segment_size_bytes = 1000};
-  auto spool = Spool::open(folder_.file("spool"), limits);
-  ASSERT_TRUE(ok(spool));
+  auto spool = require(Spool::open(folder_.file("spool"), limits));
   std::uint64_t count = 0;
   fail_next();
-  while (spool.value().append(payload_of(count + 1)).ok()) {
+  while (spool.append(payload_of(count + 1)).ok()) {
     ++count;
     ASSERT_LT(count, 20u);
   }
   ASSERT_TRUE(has_failed());
-  EXPECT_FALSE(spool.value().sync().ok());
-  EXPECT_EQ(spool.value().durable_end(), 1u);
-  spool = Spool::open(folder_.file("spool"), limits);
-  ASSERT_TRUE(ok(spool));
-  expect_whole(spool.value());
-  const std::uint64_t first = spool.value().end();
-  for (std::uint64_t k = first; k <= 30; ++k) ASSERT_TRUE(ok(spool.value().append(payload_of(k))));
-  ASSERT_TRUE(ok(spool.value().sync()));
-  expect_whole(spool.value());
+  EXPECT_FALSE(spool.sync().ok());
+  EXPECT_EQ(spool.durable_end(), 1u);
+  spool = require(Spool::open(folder_.file("spool"), limits));
+  expect_whole(spool);
+  const std::uint64_t first = spool.end();
+  for (std::uint64_t k = first; k <= 30; ++k) ASSERT_TRUE(ok(spool.append(payload_of(k))));
+  ASSERT_TRUE(ok(spool.sync()));
+  expect_whole(spool);
 }
 
 // On a disk that still fails, the spool must not open: it could make nothing durable.
 TEST_F(FailingDisk, IsNotOpenedWhileItFails) {
   {
-    auto spool = Spool::open(folder_.file("spool"));
-    ASSERT_TRUE(ok(spool));
-    ASSERT_TRUE(ok(spool.value().append(payload_of(1))));
+    auto spool = require(Spool::open(folder_.file("spool")));
+    ASSERT_TRUE(ok(spool.append(payload_of(1))));
   }
   fail_next();
   EXPECT_FALSE(Spool::open(folder_.file("spool")).ok());
   ASSERT_TRUE(has_failed());
-  auto spool = Spool::open(folder_.file("spool"));
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().durable_end(), 1u);
+  auto spool = require(Spool::open(folder_.file("spool")));
+  EXPECT_EQ(spool.durable_end(), 1u);
 }
 
 }  // namespace

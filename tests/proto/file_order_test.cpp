@@ -60,6 +60,7 @@ namespace proto {
 namespace {
 
 using test_support::ok;
+using test_support::require;
 using test_support::TemporaryFolder;
 
 // After a power cut no incomplete file may have its final name: sync the content first, then
@@ -67,13 +68,12 @@ using test_support::TemporaryFolder;
 TEST(RecordingFile, IsDurableBeforeItHasItsName) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("runs"));
-  auto file = create_output_file(folder.file("runs/run.mcap"));
-  ASSERT_TRUE(ok(file));
+  auto file = require(create_output_file(folder.file("runs/run.mcap")));
   const std::array<std::uint8_t, 3> bytes = {1, 2, 3};
-  ASSERT_TRUE(ok(file.value()->append(bytes)));
+  ASSERT_TRUE(ok(file->append(bytes)));
   calls.clear();
   listening = true;
-  const Status published = file.value()->publish();
+  const Status published = file->publish();
   listening = false;
   ASSERT_TRUE(ok(published));
   EXPECT_EQ(calls, (std::vector<std::string>{"fdatasync run.mcap.part", "rename run.mcap.part",
@@ -128,10 +128,9 @@ TEST(McapWriter, WritesChunkChecksums) {
     ASSERT_NE(place, disk->content.end());
     if (damaged) place[50] = 8;
     MessageCounter counter;
-    const auto scan = scan_mcap(*view_as_input_file(disk->content), counter);
-    ASSERT_TRUE(ok(scan));
+    const auto scan = require(scan_mcap(*view_as_input_file(disk->content), counter));
     EXPECT_EQ(counter.count, damaged ? 0 : 1);
-    EXPECT_EQ(scan.value().damaged_chunk_count, damaged ? 1U : 0U);
+    EXPECT_EQ(scan.damaged_chunk_count, damaged ? 1U : 0U);
   }
 }
 

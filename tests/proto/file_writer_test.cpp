@@ -15,10 +15,10 @@
 namespace proto {
 namespace {
 
-namespace fs = std::filesystem;
 using test_support::expect_parts;
 using test_support::refusal;
 using test_support::TemporaryFolder;
+namespace fs = std::filesystem;
 
 std::string contents_of(const std::string& path) {
   std::ostringstream text;
@@ -110,6 +110,26 @@ TEST(FileWriter, AppendsToAnOpenDescriptor) {
   ASSERT_EQ(::write(log, " after", 6), 6);
   ::close(log);
   EXPECT_EQ(contents_of(path), "before result after");
+}
+
+// An endless device must not fill the memory first.
+TEST(ReadFile, StopsAtItsBound) {
+  expect_parts(refusal([] { read_file("/dev/zero"); }), {"/dev/zero", "larger than 16 MiB"});
+  const test_support::TemporaryFolder folder;
+  const std::string path = folder.file("text");
+  write_file(path, std::string(1000, 'x'));
+  EXPECT_EQ(read_file(path, 1000).size(), 1000U);
+  expect_parts(refusal([&] { read_file(path, 999); }), {path, "larger"});
+}
+
+// The ending must match the written format, except for a device.
+TEST(CheckEnding, AcceptsTheEndingsOfTheFormat) {
+  check_ending("a.svg", {".svg", ".csv"});
+  check_ending("/dev/null", {".svg"});
+  expect_parts(refusal([] {
+                 check_ending("a.png", {".svg", ".csv"});
+               }),
+               {"a.png: give a name that ends in .svg or .csv"});
 }
 
 }  // namespace

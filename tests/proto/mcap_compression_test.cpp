@@ -9,15 +9,16 @@
 #include "tests/proto/mcap_compress.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
 
 using test_support::compress_chunks;
 using test_support::compressed;
-using test_support::Disk;
-using test_support::MemoryOutputFile;
 using test_support::ok;
+using test_support::require;
+using test_support::require_error;
 
 /// All messages of all channels.
 class Listener final : public McapVisitor {
@@ -38,8 +39,8 @@ Result<McapScan> scan(const Bytes& file, Listener& listener) {
 
 /// About a hundred messages in several chunks.
 Bytes plain_file() {
-  const auto disk = std::make_shared<Disk>();
-  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
+  const auto disk = std::make_shared<test_support::Disk>();
+  McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});
   EXPECT_TRUE(ok(writer.start()));
   const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
   for (std::uint64_t k = 0; k < 400; ++k) {
@@ -59,11 +60,10 @@ TEST(McapCompression, ChunksAreReadAsPlainOnesAre) {
     const Bytes file = compress_chunks(plain, compression);
     EXPECT_LT(file.size(), plain.size());
     Listener listener;
-    const auto result = scan(file, listener);
-    ASSERT_TRUE(ok(result));
-    EXPECT_TRUE(result.value().intact());
+    const auto result = require(scan(file, listener));
+    EXPECT_TRUE(result.intact());
     EXPECT_EQ(listener.said, expected.said);
-    EXPECT_EQ(result.value().skipped_bytes, 0u);
+    EXPECT_EQ(result.skipped_bytes, 0u);
   }
 }
 
@@ -94,9 +94,8 @@ TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
 TEST(McapCompression, DamageCostsItsChunkAlone) {
   const Bytes plain = plain_file();
   Listener whole;
-  const auto undamaged = scan(plain, whole);
-  ASSERT_TRUE(ok(undamaged));
-  const std::uint64_t chunks = undamaged.value().intact_chunk_count;
+  const auto undamaged = require(scan(plain, whole));
+  const std::uint64_t chunks = undamaged.intact_chunk_count;
   ASSERT_GT(chunks, 3u);
   std::mt19937 random(5);
   for (const char* compression : {"zstd", "lz4"}) {
@@ -130,12 +129,10 @@ TEST(McapCompression, RefusesExcessiveExpansion) {
     return file;
   };
   Listener listener;
-  const auto large = scan(file_of(1, (64u << 20) + 1), listener);
-  ASSERT_FALSE(large.ok());
-  EXPECT_NE(large.error().detail.find("64 MiB"), std::string::npos) << large.error().detail;
-  const auto many = scan(file_of(60, 64u << 20), listener);
-  ASSERT_FALSE(many.ok());
-  EXPECT_NE(many.error().detail.find("256 times"), std::string::npos) << many.error().detail;
+  const Error large = require_error(scan(file_of(1, (64u << 20) + 1), listener));
+  EXPECT_NE(large.detail.find("64 MiB"), std::string::npos) << large.detail;
+  const Error many = require_error(scan(file_of(60, 64u << 20), listener));
+  EXPECT_NE(many.detail.find("256 times"), std::string::npos) << many.detail;
   EXPECT_TRUE(scan(file_of(3, 64u << 20), listener).ok());
 }
 
@@ -143,11 +140,9 @@ TEST(McapCompression, OfOtherKindsIsRefusedWithARemedy) {
   Bytes file(kMcapMagic.begin(), kMcapMagic.end());
   put_record(file, McapChunk{0, 0, 3, 0, "brotli", Bytes{1, 2, 3}});
   Listener listener;
-  const auto result = scan(file, listener);
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().code, ErrorCode::kUnsupported);
-  EXPECT_NE(result.error().detail.find("\"brotli\""), std::string::npos);
-  EXPECT_NE(result.error().detail.find("mcap filter"), std::string::npos);
+  const Error result = require_error(scan(file, listener));
+  EXPECT_EQ(result.code, ErrorCode::kUnsupported);
+  test_support::expect_parts(result.detail, {"\"brotli\"", "mcap filter"});
 }
 
 }  // namespace

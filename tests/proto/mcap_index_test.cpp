@@ -15,7 +15,6 @@ namespace proto {
 namespace {
 
 using test_support::Disk;
-using test_support::MemoryOutputFile;
 using test_support::ok;
 
 // Reads little-endian numbers from a position in the file.
@@ -84,7 +83,7 @@ class McapSummary : public ::testing::Test {
   McapSummary() {
     McapWriterOptions options;
     options.chunk_duration_ns = ~std::uint64_t{0};
-    McapWriter writer(std::make_unique<MemoryOutputFile>(disk_), options);
+    McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk_), options);
     EXPECT_TRUE(ok(writer.start()));
     first_ = writer.add_channel("/a", "protobuf", "A", "protobuf", as_bytes("schema a"), {});
     write(writer, first_, 50);

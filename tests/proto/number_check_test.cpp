@@ -25,8 +25,6 @@ using test_support::expect_parts;
 using test_support::FieldPath;
 using test_support::name_of;
 using test_support::numeric_fields;
-using test_support::put_number;
-using test_support::refusal;
 namespace v1 = rigcal::v1;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -87,7 +85,7 @@ TEST(NumberCheck, ChecksEveryNumberAgainstItsRow) {
            {kNaN, kInf, -kInf, kHuge, -kHuge, -1.0, 0.0, range->min, range->max,
             std::nextafter(range->min, -kInf), std::nextafter(range->max, kInf)}) {
         const std::unique_ptr<Message> message(input->New());
-        const double there = put_number(*message, path, value);
+        const double there = test_support::put_number(*message, path, value);
         SCOPED_TRACE(there);
         const bool unset =
             there == 0.0 && !path.back()->has_presence() && !path.back()->is_repeated();
@@ -138,7 +136,7 @@ TEST(NumberCheck, AcceptsMarkersOfMissingNumbers) {
 }
 
 std::string text_refusal(const std::string& text) {
-  return refusal([&] {
+  return test_support::refusal([&] {
     v1::Rig rig;
     TextLocator::Tree tree;
     parse_text("r.textproto", text, rig, tree);

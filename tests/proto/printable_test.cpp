@@ -1,12 +1,16 @@
-#include "proto/text/printable.hpp"
-
 #include <gtest/gtest.h>
 
 #include <iostream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "proto/text/command_line/standard_streams.hpp"
+#include "proto/text/host_port.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/printable.hpp"
+#include "proto/text/spelling_suggestions.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
@@ -76,6 +80,56 @@ TEST(StandardStreams, GuardTheTerminalWhateverIsPrinted) {
   std::cout << "\x1b";
   std::cout.rdbuf(before);
   EXPECT_EQ(seen.str(), "name \\u001b]0;owned\\u0007\\u001b\n平 \\u009b\n\r\033[K1.5\\xe5\x1b");
+}
+
+TEST(HostPort, AcceptsNamesAndAddressesWithAPort) {
+  EXPECT_EQ(parse_host_port("localhost:1").host, "localhost");
+  EXPECT_EQ(parse_host_port("127.0.0.1:65535").port, 65535);
+  EXPECT_EQ(parse_host_port("[::1]:0").host, "::1");
+}
+
+// The system's libraries read port 65536 as 0 and 99999 as 34463.
+TEST(HostPort, RefusesInvalidPorts) {
+  for (const char* bad : {"", "host", ":80", "host:", "host:-1", "host:65536", "host:99999",
+                          "host:8x", "host:http", "::1:80"}) {
+    EXPECT_THROW(static_cast<void>(parse_host_port(bad)), InputError) << bad;
+  }
+}
+
+TEST(HostPort, ExplainsTheAddressFormat) {
+  const auto reported = [](const std::string& text) {
+    return test_support::refusal([&] { static_cast<void>(parse_service_place(text)); });
+  };
+  test_support::expect_parts(reported("http://x"),
+                             {"\"http://x\" is not an address: remove http://",
+                              "write HOST:PORT or unix:/PATH, e.g. 127.0.0.1"});
+  test_support::expect_parts(reported("rig:x"), {"a port is a number", "HOST:PORT or unix:/PATH"});
+  EXPECT_EQ(test_support::refusal([] { static_cast<void>(parse_host_port("rig:x")); }).find("unix"),
+            std::string::npos);
+}
+
+const std::vector<std::string> kNames = {"calibrate", "check", "compare", "info"};
+
+// Typing errors: a missing, an extra, a wrong and two exchanged letters.
+TEST(NearNames, SuggestTheIntendedName) {
+  for (const char* name : {"calibrat", "calibratee", "calibrote", "claibrate", "Calibrate"}) {
+    EXPECT_EQ(did_you_mean(name, kNames), "; did you mean \"calibrate\"?") << name;
+  }
+  EXPECT_EQ(did_you_mean("inf", kNames), "; did you mean \"info\"?");
+}
+
+// A suggestion that nobody can have meant would hide that there is none.
+TEST(NearNames, SuggestNothingFarOff) {
+  for (const char* name : {"run.csv", "fit", "x", "", "prepare"}) {
+    EXPECT_EQ(did_you_mean(name, kNames), "") << name;
+  }
+  EXPECT_EQ(did_you_mean("calibrate", {}), "");
+}
+
+TEST(NearNames, ComeNearestFirst) {
+  EXPECT_EQ(similar_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
+  EXPECT_EQ(similar_names("info", kNames, 9).size(), kNames.size());
+  EXPECT_EQ(similar_names("info", kNames, 9).front(), "info");
 }
 
 }  // namespace

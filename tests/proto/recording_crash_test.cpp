@@ -13,6 +13,7 @@ namespace {
 using test_support::Bytes;
 using test_support::make_sample;
 using test_support::ok;
+using test_support::require;
 using test_support::same;
 
 constexpr std::uint64_t kSampleCount = 200;
@@ -22,17 +23,16 @@ constexpr std::uint64_t kSamplesPerChunk = 20;
 // A run with every kind of record, small enough to be cut at each of its bytes.
 Bytes record_run() {
   const auto disk = std::make_shared<test_support::Disk>();
-  auto writer = RecordingWriter::create(std::make_unique<test_support::MemoryOutputFile>(disk),
-                                        test_support::furuta_header());
-  EXPECT_TRUE(ok(writer));
-  EXPECT_TRUE(ok(writer.value().attach({"plan.csv", "text/csv", {'t', ',', 'u', '\n'}})));
+  auto writer = require(RecordingWriter::create(
+      std::make_unique<test_support::MemoryOutputFile>(disk), test_support::furuta_header()));
+  EXPECT_TRUE(ok(writer.attach({"plan.csv", "text/csv", {'t', ',', 'u', '\n'}})));
   for (std::uint64_t k = 0; k < kSampleCount; ++k) {
     if (k == 60) {
-      EXPECT_TRUE(ok(writer.value().write(ClockFit{.timestamp_s = 0.75, .rate_error_ppm = 31.0})));
+      EXPECT_TRUE(ok(writer.write(ClockFit{.timestamp_s = 0.75, .rate_error_ppm = 31.0})));
     }
-    EXPECT_TRUE(ok(writer.value().write(make_sample(k, kPeriod))));
+    EXPECT_TRUE(ok(writer.write(make_sample(k, kPeriod))));
   }
-  EXPECT_TRUE(ok(writer.value().finish()));
+  EXPECT_TRUE(ok(writer.finish()));
   return disk->content;
 }
 
@@ -98,8 +98,7 @@ TEST(Recording, CutAnywhereIsRecoveredToAFinishedRecording) {
     test_support::write_bytes(source, std::span(file).first(size));
     const std::string destination = default_recovery_path(source);
     ASSERT_EQ(destination, folder.file("run.recovered.mcap"));
-    const auto recovery = recover_mcap(source, destination);
-    ASSERT_TRUE(ok(recovery));
+    require(recover_mcap(source, destination));
     EXPECT_EQ(folder.file_count(), 2u);  // the source and the recovered one, no .part
     EXPECT_EQ(test_support::read_bytes(source).size(), size);
 

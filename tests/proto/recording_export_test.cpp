@@ -2,8 +2,6 @@
 #include <matio.h>
 
 #include <cmath>
-#include <fstream>
-#include <numbers>
 
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/export/export_mat.hpp"
@@ -14,29 +12,32 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
 
+using test_support::expect_parts;
 using test_support::make_sample;
 using test_support::ok;
+using test_support::require;
+using test_support::require_error;
 using test_support::TemporaryFolder;
 
 // 600 samples, of which numbers 200 to 239 are missing, and a clock that is off by 250 ppm.
 std::string record_run(const TemporaryFolder& folder,
                        const RecordingHeader& header = test_support::furuta_header()) {
   const std::string path = folder.file("run.mcap");
-  auto writer = RecordingWriter::create(path, header);
-  EXPECT_TRUE(ok(writer));
+  auto writer = require(RecordingWriter::create(path, header));
   for (std::uint64_t k = 0; k < 600; ++k) {
     if (k >= 200 && k < 240) continue;
-    EXPECT_TRUE(ok(writer.value().write(make_sample(k))));
+    EXPECT_TRUE(ok(writer.write(make_sample(k))));
   }
-  EXPECT_TRUE(ok(writer.value().write(Gap{0.2, 200, 30, GapCause::kLink})));
-  EXPECT_TRUE(ok(writer.value().write(ClockFit{.timestamp_s = 0.6, .rate_error_ppm = 250.0})));
-  EXPECT_TRUE(ok(writer.value().write(Event{
+  EXPECT_TRUE(ok(writer.write(Gap{0.2, 200, 30, GapCause::kLink})));
+  EXPECT_TRUE(ok(writer.write(ClockFit{.timestamp_s = 0.6, .rate_error_ppm = 250.0})));
+  EXPECT_TRUE(ok(writer.write(Event{
       .timestamp_s = 0.6, .kind = EventKind::kTrip, .name = "speed_limit", .text = "31 > 30"})));
-  EXPECT_TRUE(ok(writer.value().finish()));
+  EXPECT_TRUE(ok(writer.finish()));
   return path;
 }
 
@@ -44,11 +45,8 @@ std::string record_run(const TemporaryFolder& folder,
 // corrected, and an invalid channel must be NaN and not the last value.
 TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   const TemporaryFolder folder;
-  const auto recording = read_recording(record_run(folder));
-  ASSERT_TRUE(ok(recording));
-  const auto result = make_series(recording.value());
-  ASSERT_TRUE(ok(result));
-  const Series& series = result.value();
+  const auto recording = require(read_recording(record_run(folder)));
+  const Series series = require(make_series(recording));
   EXPECT_EQ(series.joints, test_support::furuta_header().joints);
   ASSERT_EQ(series.segments.size(), 2u);
   const SeriesSegment& second = series.segments[1];
@@ -74,10 +72,9 @@ TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
     recording.samples.push_back(make_sample(k));
     if (k >= 60) recording.samples.back().device_time_us += 700;
   }
-  const auto series = make_series(recording);
-  ASSERT_TRUE(ok(series));
-  ASSERT_EQ(series.value().segments.size(), 2u);
-  EXPECT_EQ(series.value().segments[0].row_count, 60u);
+  const auto series = require(make_series(recording));
+  ASSERT_EQ(series.segments.size(), 2u);
+  EXPECT_EQ(series.segments[0].row_count, 60u);
 }
 
 TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
@@ -91,9 +88,8 @@ TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
 TEST(ExportCsv, LosesNoDigit) {
   const TemporaryFolder folder;
   const std::string csv = folder.file("run.csv");
-  const auto scan = export_csv(record_run(folder), csv);
-  ASSERT_TRUE(ok(scan));
-  EXPECT_EQ(scan.value().sample_count, 560u);
+  const auto scan = require(export_csv(record_run(folder), csv));
+  EXPECT_EQ(scan.sample_count, 560u);
   const CsvTable table = parse_csv(csv, read_file(csv),
                                    {{"time_s"},
                                     {"arm_rad"},
@@ -125,12 +121,9 @@ TEST(Export, OverwritesNothingAndLeavesNoFiles) {
   test_support::write_bytes(folder.file("taken"), test_support::Bytes{'x'});
   test_support::write_bytes(folder.file("no.mcap"), test_support::Bytes{'x'});
   for (const auto& convert : {export_csv, export_mat}) {
-    const auto refused = convert(run, folder.file("taken"));
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, ErrorCode::kExists);
-    const auto damaged = convert(folder.file("no.mcap"), folder.file("out"));
-    ASSERT_FALSE(damaged.ok());
-    EXPECT_NE(damaged.error().detail.find("no.mcap"), std::string::npos);
+    EXPECT_EQ(require_error(convert(run, folder.file("taken"))).code, ErrorCode::kExists);
+    expect_parts(require_error(convert(folder.file("no.mcap"), folder.file("out"))).detail,
+                 {"no.mcap"});
   }
   EXPECT_EQ(test_support::read_bytes(folder.file("taken")).size(), 1u);
   EXPECT_EQ(folder.file_count(), 3u);
@@ -189,13 +182,11 @@ TEST(Recordings, LabelPrismaticChannels) {
   EXPECT_EQ(mat.find("angle_rad"), nullptr);
   EXPECT_EQ(mat.read(kMatReadings).size(), 2 * 560u);
   EXPECT_EQ(mat.read_texts(kMatUnits), (std::vector<std::string>{"m", "rad"}));
-  const auto info = inspect_recording(run);
-  ASSERT_TRUE(ok(info));
-  const std::string text = to_text(info.value());
-  EXPECT_NE(text.find("arm         -0.3000 to 0.2990 m, 0"), std::string::npos) << text;
-  EXPECT_NE(text.find(" rad, "), std::string::npos) << text;
-  EXPECT_EQ(info.value().header.slides, std::vector<std::string>{"arm"});
-  EXPECT_FALSE(info.value().header.facts.contains("slides"));
+  const auto info = require(inspect_recording(run));
+  const std::string text = to_text(info);
+  expect_parts(text, {"arm         -0.3000 to 0.2990 m, 0", " rad, "});
+  EXPECT_EQ(info.header.slides, std::vector<std::string>{"arm"});
+  EXPECT_FALSE(info.header.facts.contains("slides"));
 
   const TemporaryFolder other;
   const std::string turning = record_run(other);
@@ -209,15 +200,14 @@ std::string record_two_motors(const TemporaryFolder& folder) {
   header.motors = {"pendulum", "left_arm"};
   header.command_units = {"N·m", "duty"};
   const std::string path = folder.file("two.mcap");
-  auto writer = RecordingWriter::create(path, header);
-  EXPECT_TRUE(ok(writer));
+  auto writer = require(RecordingWriter::create(path, header));
   for (std::uint64_t k = 0; k < 5; ++k) {
     Sample sample = make_sample(k);
     sample.motor_count = 2;
     sample.command = {static_cast<double>(k), 0.0 - 0.5 * static_cast<double>(k)};
-    EXPECT_TRUE(ok(writer.value().write(sample)));
+    EXPECT_TRUE(ok(writer.write(sample)));
   }
-  EXPECT_TRUE(ok(writer.value().finish()));
+  EXPECT_TRUE(ok(writer.finish()));
   return path;
 }
 
@@ -238,15 +228,13 @@ TEST(Recordings, NameTheCommandsOfSeveralMotors) {
             (std::vector<double>{0, 1, 2, 3, 4, 0, -0.5, -1.0, -1.5, -2.0}));
   EXPECT_EQ(mat.read_texts(kMatMotors), (std::vector<std::string>{"pendulum", "left_arm"}));
   EXPECT_EQ(mat.read_texts(kMatCommandUnits), (std::vector<std::string>{"N·m", "duty"}));
-  const auto info = inspect_recording(run);
-  ASSERT_TRUE(ok(info));
-  const std::string text = to_text(info.value());
-  EXPECT_NE(text.find("command     0.000 to 4.000 N·m at pendulum\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("command     -2.000 to 0.000 duty at left_arm\n"), std::string::npos);
-  const auto series = make_series(read_recording(run).value());
-  ASSERT_TRUE(ok(series));
-  EXPECT_EQ(series.value().command_count, 2U);
-  EXPECT_EQ(series.value().segments[0].command,
+  const auto info = require(inspect_recording(run));
+  const std::string text = to_text(info);
+  expect_parts(text, {"command     0.000 to 4.000 N·m at pendulum\n",
+                      "command     -2.000 to 0.000 duty at left_arm\n"});
+  const auto series = require(make_series(read_recording(run).value()));
+  EXPECT_EQ(series.command_count, 2U);
+  EXPECT_EQ(series.segments[0].command,
             (std::vector<double>{0, 0, 1, -0.5, 2, -1, 3, -1.5, 4, -2}));
 }
 
@@ -286,34 +274,30 @@ TEST(CommandColumns, AreReadBack) {
 // The printed summary must match the file.
 TEST(InspectRecording, ReportsContentAndGaps) {
   const TemporaryFolder folder;
-  const auto info = inspect_recording(record_run(folder));
-  ASSERT_TRUE(ok(info));
-  EXPECT_EQ(info.value().scan.sample_count, 560u);
-  EXPECT_EQ(info.value().missing_count(), 40u);
-  EXPECT_EQ(info.value().missing_counts[static_cast<std::size_t>(GapCause::kLink)], 30u);
-  EXPECT_EQ(info.value().missing_counts[static_cast<std::size_t>(GapCause::kNotListed)], 10u);
-  EXPECT_DOUBLE_EQ(info.value().last_s, 0.599);
+  const auto info = require(inspect_recording(record_run(folder)));
+  EXPECT_EQ(info.scan.sample_count, 560u);
+  EXPECT_EQ(info.missing_count(), 40u);
+  EXPECT_EQ(info.missing_counts[static_cast<std::size_t>(GapCause::kLink)], 30u);
+  EXPECT_EQ(info.missing_counts[static_cast<std::size_t>(GapCause::kNotListed)], 10u);
+  EXPECT_DOUBLE_EQ(info.last_s, 0.599);
   std::uint64_t invalid = 0;
   for (std::uint64_t k = 0; k < 600; ++k) invalid += (k < 200 || k >= 240) && k % 17 == 5 ? 1 : 0;
-  EXPECT_EQ(info.value().channels[1].invalid_count, invalid);
-  EXPECT_DOUBLE_EQ(info.value().channels[0].angle_rad_min, -0.3);
-  EXPECT_DOUBLE_EQ(info.value().channels[0].angle_rad_max, 1e-3 * 599 - 0.3);
-  const std::string text = to_text(info.value());
-  for (const char* part :
-       {"560 in 0.599 s", "40 samples in 2 gaps", "30 lost on the link", "speed_limit: 31 > 30",
-        "+250.00", "furuta", "all checksums correct", "2023-11-14 22:13:20 UTC"}) {
-    EXPECT_NE(text.find(part), std::string::npos) << part << "\nin\n" << text;
-  }
+  EXPECT_EQ(info.channels[1].invalid_count, invalid);
+  EXPECT_DOUBLE_EQ(info.channels[0].angle_rad_min, -0.3);
+  EXPECT_DOUBLE_EQ(info.channels[0].angle_rad_max, 1e-3 * 599 - 0.3);
+  const std::string text = to_text(info);
+  expect_parts(text, {"560 in 0.599 s", "40 samples in 2 gaps", "30 lost on the link",
+                      "speed_limit: 31 > 30", "+250.00", "furuta", "all checksums correct",
+                      "2023-11-14 22:13:20 UTC"});
 }
 
 TEST(InspectRecording, ReportsACutOffRecording) {
   const TemporaryFolder folder;
   const test_support::Bytes bytes = test_support::read_bytes(record_run(folder));
   test_support::write_bytes(folder.file("cut.mcap"), std::span(bytes).first(bytes.size() / 2));
-  const auto info = inspect_recording(folder.file("cut.mcap"));
-  ASSERT_TRUE(ok(info));
-  EXPECT_NE(to_text(info.value()).find("incomplete: repair it"), std::string::npos);
-  EXPECT_FALSE(info.value().scan.container.intact());
+  const auto info = require(inspect_recording(folder.file("cut.mcap")));
+  EXPECT_NE(to_text(info).find("incomplete: repair it"), std::string::npos);
+  EXPECT_FALSE(info.scan.container.intact());
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ using test_support::make_sample;
 using test_support::MemoryOutputFile;
 using test_support::ok;
 using test_support::record_unchecked;
-using test_support::same;
+using test_support::require;
+using test_support::require_error;
 using test_support::TemporaryFolder;
 
 class CountingVisitor final : public McapVisitor {
@@ -98,15 +99,14 @@ TEST(ReadRecording, ReadsOlderRecordings) {
     ASSERT_TRUE(ok(writer.write_message({channel, 0, 0, 0, as_bytes(bytes)})));
   }
   ASSERT_TRUE(ok(writer.complete()));
-  const auto recording = read_recording(*view_as_input_file(disk->content));
-  ASSERT_TRUE(ok(recording));
-  EXPECT_EQ(recording.value().scan.unreadable_count, 0U);
-  ASSERT_EQ(recording.value().samples.size(), 3U);
+  const auto recording = require(read_recording(*view_as_input_file(disk->content)));
+  EXPECT_EQ(recording.scan.unreadable_count, 0U);
+  ASSERT_EQ(recording.samples.size(), 3U);
   for (std::size_t k = 0; k < 3; ++k) {
-    EXPECT_EQ(recording.value().samples[k].motor_count, 1U);
-    EXPECT_EQ(recording.value().samples[k].command[0], 0.5 * static_cast<double>(k));
+    EXPECT_EQ(recording.samples[k].motor_count, 1U);
+    EXPECT_EQ(recording.samples[k].command[0], 0.5 * static_cast<double>(k));
   }
-  const RecordingHeader& read = recording.value().header;
+  const RecordingHeader& read = recording.header;
   EXPECT_EQ(read.motors, std::vector<std::string>{"arm"});
   EXPECT_EQ(read.command_units, std::vector<std::string>{"A"});
   EXPECT_EQ(read.facts, (McapMap{{"rig", "furuta"}}));
@@ -138,10 +138,9 @@ TEST(ScanMcap, DoesNotTrustLengths) {
       put_length(file, static_cast<McapOpcode>(opcode), length);
       put_bytes(file, Bytes(100, 1));
       CountingVisitor visitor;
-      const auto result = scan(file, visitor);
-      ASSERT_TRUE(ok(result));
-      EXPECT_FALSE(result.value().finished);
-      EXPECT_FALSE(result.value().problems.empty());
+      const auto result = require(scan(file, visitor));
+      EXPECT_FALSE(result.finished);
+      EXPECT_FALSE(result.problems.empty());
     }
   }
   // Lengths inside a record: a chunk whose records claim more bytes than the chunk has.
@@ -167,11 +166,10 @@ TEST(ScanMcap, AcceptsAChunkAsAWholeOrNotAtAll) {
   put_chunk(file, nested);               // a chunk within a chunk
   put_chunk(file, chunk_records(4, 4));  // valid
   CountingVisitor visitor;
-  const auto result = scan(file, visitor);
-  ASSERT_TRUE(ok(result));
+  const auto result = require(scan(file, visitor));
   EXPECT_EQ(visitor.topics.size(), 1u);
-  EXPECT_EQ(result.value().damaged_chunk_count, 3u);
-  EXPECT_EQ(result.value().intact_chunk_count, 1u);
+  EXPECT_EQ(result.damaged_chunk_count, 3u);
+  EXPECT_EQ(result.intact_chunk_count, 1u);
 }
 
 TEST(ScanMcap, EndsWhenTheVisitorHasEnough) {
@@ -187,9 +185,7 @@ TEST(ScanMcap, RefusesOtherFiles) {
   CountingVisitor visitor;
   for (const Bytes& file :
        {Bytes{}, Bytes(100, 0), Bytes(kMcapMagic.begin(), kMcapMagic.end() - 1)}) {
-    const auto result = scan(file, visitor);
-    ASSERT_FALSE(result.ok());
-    EXPECT_EQ(result.error().code, ErrorCode::kDamaged);
+    EXPECT_EQ(require_error(scan(file, visitor)).code, ErrorCode::kDamaged);
   }
 }
 
@@ -199,10 +195,9 @@ TEST(ScanMcap, DoesNotReadMessagesOutsideChunks) {
   put_record(file, McapChannel{1, 0, "/t", "raw", {}});
   put_record(file, McapMessage{1, 0, 5, 5, {}});
   CountingVisitor visitor;
-  const auto result = scan(file, visitor);
-  ASSERT_TRUE(ok(result));
+  const auto result = require(scan(file, visitor));
   EXPECT_TRUE(visitor.topics.empty());
-  EXPECT_FALSE(result.value().problems.empty());
+  EXPECT_FALSE(result.problems.empty());
 }
 
 // An attachment may itself be a recording. If the file ends within it, the search for the next
@@ -226,8 +221,7 @@ TEST(ScanMcap, KeepsAnAttachedRecordingApart) {
   put_chunk(damaged, chunk_records(1, 1));
   damaged[length_at + 5] = 1;  // a length of a terabyte
   CountingVisitor visitor;
-  const auto result = scan(damaged, visitor);
-  ASSERT_TRUE(ok(result));
+  require(scan(damaged, visitor));
   EXPECT_EQ(visitor.topics.size(), 1u);
   EXPECT_EQ(visitor.attachment_count, 0);
 }
@@ -247,9 +241,8 @@ TEST(ScanMcap, SearchesInLinearTime) {
   for (int k = 0; k < 30'000; ++k) put_bytes(file, candidate);
   put_bytes(file, Bytes(1 << 20, 0));
   CountingVisitor visitor;
-  const auto result = scan(file, visitor);
-  ASSERT_TRUE(ok(result));
-  EXPECT_EQ(result.value().message_count, 0u);
+  const auto result = require(scan(file, visitor));
+  EXPECT_EQ(result.message_count, 0u);
 }
 
 // Random damage in several places. In half of the cases the checksums are corrected, so that the
@@ -284,14 +277,13 @@ TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
 // Samples sent = recorded + listed, also if a gap message is missing, covers only a part of a hole,
 // overlaps another or comes late.
 TEST(ScanRecording, ListsGapsWithoutAGapMessage) {
-  const auto recording = read_recording(
+  const auto recording = require(read_recording(
       *view_as_input_file(record_samples({0, 1, 10, 11, 30}, {{0.025, 25, 3, GapCause::kLink},
                                                               {0.002, 2, 4, GapCause::kLink},
                                                               {0.004, 4, 6, GapCause::kRingFull},
-                                                              {0.015, 15, 5, GapCause::kLink}})));
-  ASSERT_TRUE(ok(recording));
+                                                              {0.015, 15, 5, GapCause::kLink}}))));
   std::vector<std::pair<std::uint64_t, std::uint64_t>> unlisted;
-  for (const Gap& gap : recording.value().gaps) {
+  for (const Gap& gap : recording.gaps) {
     if (gap.cause != GapCause::kNotListed) continue;
     unlisted.emplace_back(gap.first_sequence, gap.sample_count);
   }
@@ -303,10 +295,9 @@ TEST(ScanRecording, ListsGapsWithoutAGapMessage) {
 TEST(ScanRecording, ReadsNoSampleTwice) {
   const Bytes file = record_unchecked(
       {make_sample(0), make_sample(1), make_sample(1), make_sample(0), make_sample(2)});
-  const auto recording = read_recording(*view_as_input_file(file));
-  ASSERT_TRUE(ok(recording));
-  ASSERT_EQ(recording.value().samples.size(), 3u);
-  EXPECT_EQ(recording.value().scan.unreadable_count, 2u);
+  const auto recording = require(read_recording(*view_as_input_file(file)));
+  ASSERT_EQ(recording.samples.size(), 3u);
+  EXPECT_EQ(recording.scan.unreadable_count, 2u);
 }
 
 // The reader rejects the same entries as the writer, whoever has written them, and keeps the
@@ -322,15 +313,13 @@ TEST(ScanRecording, DeliversWhatTheRulesAllow) {
   wrong[6].command[0] = 1.1e6;
   for (const Sample& sample : wrong) {
     const Bytes file = record_unchecked({make_sample(0), sample, make_sample(3)});
-    const auto recording = read_recording(*view_as_input_file(file));
-    ASSERT_TRUE(ok(recording));
-    EXPECT_EQ(recording.value().samples.size(), 2u);
-    EXPECT_EQ(recording.value().scan.unreadable_count, 1u);
-    EXPECT_EQ(recording.value().scan.first_violation.substr(0, 8), "sample 2");
-    const auto check = check_recording(*view_as_input_file(file));
-    ASSERT_TRUE(ok(check));
-    EXPECT_EQ(check.value().sample_count, 2u);
-    EXPECT_EQ(check.value().unreadable_count, 1u);
+    const auto recording = require(read_recording(*view_as_input_file(file)));
+    EXPECT_EQ(recording.samples.size(), 2u);
+    EXPECT_EQ(recording.scan.unreadable_count, 1u);
+    EXPECT_EQ(recording.scan.first_violation.substr(0, 8), "sample 2");
+    const auto check = require(check_recording(*view_as_input_file(file)));
+    EXPECT_EQ(check.sample_count, 2u);
+    EXPECT_EQ(check.unreadable_count, 1u);
 
     auto writer =
         RecordingWriter::create(std::make_unique<MemoryOutputFile>(std::make_shared<Disk>()),
@@ -347,18 +336,16 @@ TEST(ScanRecording, DeliversWhatTheRulesAllow) {
 TEST(ScanRecording, RefusesAnMcapFileOfAnotherProgram) {
   Bytes file = start_file();
   put_chunk(file, chunk_records(1, 1));
-  const auto recording = read_recording(*view_as_input_file(file));
-  ASSERT_FALSE(recording.ok());
-  EXPECT_EQ(recording.error().code, ErrorCode::kDamaged);
+  EXPECT_EQ(require_error(read_recording(*view_as_input_file(file))).code, ErrorCode::kDamaged);
 }
 
 TEST(RecoverMcap, LeavesNoFileIfNothingIsIntact) {
   const TemporaryFolder folder;
   const Bytes file = start_file();
   test_support::write_bytes(folder.file("run.mcap.part"), file);
-  const auto recovery = recover_mcap(folder.file("run.mcap.part"), folder.file("whole.mcap"));
-  ASSERT_FALSE(recovery.ok());
-  EXPECT_EQ(recovery.error().code, ErrorCode::kDamaged);
+  EXPECT_EQ(
+      require_error(recover_mcap(folder.file("run.mcap.part"), folder.file("whole.mcap"))).code,
+      ErrorCode::kDamaged);
   EXPECT_EQ(folder.file_count(), 1u);
 }
 
@@ -366,9 +353,8 @@ TEST(RecoverMcap, DoesNotWriteOverAFile) {
   const TemporaryFolder folder;
   test_support::write_bytes(folder.file("run.mcap"), record_samples({0, 1}, {}));
   test_support::write_bytes(folder.file("whole.mcap"), Bytes{'x'});
-  const auto recovery = recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap"));
-  ASSERT_FALSE(recovery.ok());
-  EXPECT_EQ(recovery.error().code, ErrorCode::kExists);
+  EXPECT_EQ(require_error(recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap"))).code,
+            ErrorCode::kExists);
   EXPECT_EQ(test_support::read_bytes(folder.file("whole.mcap")).size(), 1u);
 }
 
@@ -378,28 +364,26 @@ TEST(RecoverRecording, RecordsHowAnUnfinishedRunEnded) {
   for (const bool driving : {true, false}) {
     const TemporaryFolder folder;
     {
-      auto writer = RecordingWriter::create(
+      auto writer = require(RecordingWriter::create(
           folder.file("run.mcap"),
-          {.joints = {"a"}, .epoch_unix_ns = 1'000'000'000, .facts = {{"ttl_ms", "20"}}});
-      ASSERT_TRUE(ok(writer));
-      ASSERT_TRUE(ok(writer.value().write(Event{.name = "running"})));
+          {.joints = {"a"}, .epoch_unix_ns = 1'000'000'000, .facts = {{"ttl_ms", "20"}}}));
+      ASSERT_TRUE(ok(writer.write(Event{.name = "running"})));
       for (std::uint64_t k = 0; k < 300; ++k) {
         Sample sample;
         sample.timestamp_s = 1e-3 * static_cast<double>(k);
         sample.sequence = k;
         sample.channel_count = 1;
         sample.driving = driving;
-        ASSERT_TRUE(ok(writer.value().write(sample)));
+        ASSERT_TRUE(ok(writer.write(sample)));
       }
-      ASSERT_TRUE(ok(writer.value().flush()));
+      ASSERT_TRUE(ok(writer.flush()));
     }
     ASSERT_TRUE(ok(recover_recording(folder.file("run.mcap.part"), folder.file("whole.mcap"))));
-    const auto whole = read_recording(folder.file("whole.mcap"));
-    ASSERT_TRUE(ok(whole));
-    EXPECT_TRUE(whole.value().scan.container.intact());
-    EXPECT_EQ(whole.value().samples.size(), 300u);
-    ASSERT_EQ(whole.value().events.size(), 2u);
-    const Event& event = whole.value().events.back();
+    const auto whole = require(read_recording(folder.file("whole.mcap")));
+    EXPECT_TRUE(whole.scan.container.intact());
+    EXPECT_EQ(whole.samples.size(), 300u);
+    ASSERT_EQ(whole.events.size(), 2u);
+    const Event& event = whole.events.back();
     EXPECT_EQ(event.name, kInterruptedEvent);
     EXPECT_EQ(event.kind == EventKind::kTrip, driving);
     EXPECT_EQ(event.text.find("20 ms") != std::string::npos, driving) << event.text;
@@ -421,9 +405,8 @@ TEST(RecoverMcap, KeepsUnknownTopics) {
   put_chunk(file, chunk_records(9, 9));
   file.back() ^= 1;  // the second chunk is damaged
   test_support::write_bytes(folder.file("run.mcap"), file);
-  const auto recovery = recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap"));
-  ASSERT_TRUE(ok(recovery));
-  EXPECT_EQ(recovery.value().source.damaged_chunk_count, 1u);
+  const auto recovery = require(recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap")));
+  EXPECT_EQ(recovery.source.damaged_chunk_count, 1u);
   struct : McapVisitor {
     bool on_message(const McapChannel& channel, const McapSchema* schema,
                     const McapMessage& message) override {
@@ -439,10 +422,9 @@ TEST(RecoverMcap, KeepsUnknownTopics) {
     }
     std::map<std::string, McapMap> names;
   } visitor;
-  const auto result = scan(test_support::read_bytes(folder.file("whole.mcap")), visitor);
-  ASSERT_TRUE(ok(result));
-  EXPECT_TRUE(result.value().intact());
-  EXPECT_EQ(result.value().message_count, 1u);
+  const auto result = require(scan(test_support::read_bytes(folder.file("whole.mcap")), visitor));
+  EXPECT_TRUE(result.intact());
+  EXPECT_EQ(result.message_count, 1u);
   EXPECT_EQ(visitor.names["other"].at("a"), "b");
   EXPECT_EQ(visitor.names["recovered"].at("damaged_chunks"), "1");
 }

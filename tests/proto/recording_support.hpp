@@ -1,13 +1,11 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -19,6 +17,7 @@
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/recording_types.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "tests/support/results.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace test_support {
@@ -148,13 +147,6 @@ inline bool same(const proto::Sample& a, const proto::Sample& b) {
              (std::isnan(a.angle_rad[c]) && std::isnan(b.angle_rad[c])));
   }
   return equal;
-}
-
-/// Messages of a Status or Result for EXPECT_TRUE(ok(...)).
-template <typename T>
-::testing::AssertionResult ok(const proto::Result<T>& result) {
-  if (result.ok()) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << result.error().detail;
 }
 
 }  // namespace test_support

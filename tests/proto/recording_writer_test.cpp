@@ -14,15 +14,19 @@
 #include "proto/recording/recording_reader.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/support/memory_input_file.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
 
 using test_support::Disk;
+using test_support::expect_parts;
 using test_support::furuta_header;
 using test_support::make_sample;
 using test_support::MemoryOutputFile;
 using test_support::ok;
+using test_support::require;
+using test_support::require_error;
 using test_support::same;
 using test_support::TemporaryFolder;
 
@@ -73,9 +77,7 @@ TEST(RecordingWriter, ReturnsWhatWasWritten) {
   ASSERT_TRUE(ok(run.writer.attach({"plan.csv", "text/csv", {'t', ',', 'u'}})));
   ASSERT_TRUE(ok(run.writer.finish()));
 
-  const auto result = run.read();
-  ASSERT_TRUE(ok(result));
-  const Recording& recording = result.value();
+  const Recording recording = require(run.read());
   EXPECT_TRUE(recording.scan.container.intact());
   EXPECT_EQ(recording.header.joints, furuta_header().joints);
   EXPECT_EQ(recording.header.epoch_unix_ns, furuta_header().epoch_unix_ns);
@@ -178,17 +180,16 @@ TEST(RecordingWriter, ListsSamplesLostToAFailingDisk) {
     ASSERT_TRUE(ok(run.writer.finish()));
     EXPECT_EQ(errors, 2);  // the chunks that ended at 750 and at 1000
     EXPECT_EQ(run.writer.lost_sample_count(), 500u);
-    const auto recording = run.read();
-    ASSERT_TRUE(ok(recording));
-    EXPECT_TRUE(recording.value().scan.container.intact());
-    EXPECT_EQ(recording.value().samples.size(), 1500u);
-    ASSERT_EQ(recording.value().gaps.size(), 1u);
-    EXPECT_EQ(recording.value().gaps[0].cause, GapCause::kStorage);
-    EXPECT_EQ(recording.value().gaps[0].first_sequence, 500u);
-    EXPECT_EQ(recording.value().gaps[0].sample_count, 500u);
+    const auto recording = require(run.read());
+    EXPECT_TRUE(recording.scan.container.intact());
+    EXPECT_EQ(recording.samples.size(), 1500u);
+    ASSERT_EQ(recording.gaps.size(), 1u);
+    EXPECT_EQ(recording.gaps[0].cause, GapCause::kStorage);
+    EXPECT_EQ(recording.gaps[0].first_sequence, 500u);
+    EXPECT_EQ(recording.gaps[0].sample_count, 500u);
     // The trip was in a lost chunk, and must be in the recording nevertheless.
-    ASSERT_EQ(recording.value().events.size(), 1u);
-    EXPECT_EQ(recording.value().events[0].sequence, 700u);
+    ASSERT_EQ(recording.events.size(), 1u);
+    EXPECT_EQ(recording.events[0].sequence, 700u);
   }
 }
 
@@ -212,13 +213,12 @@ TEST(RecordingWriter, FinishesWithTheReasonOnADiskThatFillsUp) {
     static_cast<void>(run.writer.write(trip));
     ASSERT_TRUE(ok(run.writer.finish()));
     EXPECT_TRUE(run.disk->published);
-    const auto recording = run.read();
-    ASSERT_TRUE(ok(recording));
-    EXPECT_TRUE(recording.value().scan.container.intact());
-    EXPECT_EQ(recording.value().samples.size(), k);
+    const auto recording = require(run.read());
+    EXPECT_TRUE(recording.scan.container.intact());
+    EXPECT_EQ(recording.samples.size(), k);
     EXPECT_EQ(run.writer.lost_sample_count(), 0u);
-    ASSERT_EQ(recording.value().events.size(), 1u);
-    EXPECT_EQ(recording.value().events[0].last_frames.size(), 200u);
+    ASSERT_EQ(recording.events.size(), 1u);
+    EXPECT_EQ(recording.events[0].last_frames.size(), 200u);
   }
 }
 
@@ -237,13 +237,12 @@ TEST(RecordingWriter, StaysRecoverableOnAFullDiskWithoutReserve) {
     static_cast<void>(run.writer.write(make_trip(1e-3 * static_cast<double>(k), k)));
     const Status finished = run.writer.finish();
     EXPECT_EQ(finished.ok(), run.disk->published);
-    const auto recording = run.read();
-    ASSERT_TRUE(ok(recording));
-    EXPECT_EQ(recording.value().scan.container.damaged_chunk_count, 0u);
-    EXPECT_EQ(recording.value().scan.container.skipped_bytes, 0u);
-    EXPECT_EQ(recording.value().scan.container.finished, finished.ok());
-    EXPECT_EQ(recording.value().samples.size() + run.writer.lost_sample_count(), k);
-    for (const Sample& sample : recording.value().samples) {
+    const auto recording = require(run.read());
+    EXPECT_EQ(recording.scan.container.damaged_chunk_count, 0u);
+    EXPECT_EQ(recording.scan.container.skipped_bytes, 0u);
+    EXPECT_EQ(recording.scan.container.finished, finished.ok());
+    EXPECT_EQ(recording.samples.size() + run.writer.lost_sample_count(), k);
+    for (const Sample& sample : recording.samples) {
       ASSERT_TRUE(same(sample, make_sample(sample.sequence)));
     }
   }
@@ -270,10 +269,10 @@ TEST(RecordingWriter, RefusesToWriteOverAnything) {
   for (const std::string existing : {"run.mcap", "run.mcap.part"}) {
     const TemporaryFolder folder;
     test_support::write_bytes(folder.file(existing), std::vector<std::uint8_t>{'x'});
-    const auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());
-    ASSERT_FALSE(writer.ok());
-    EXPECT_EQ(writer.error().code, ErrorCode::kExists);
-    EXPECT_NE(writer.error().detail.find(existing), std::string::npos);
+    const Error writer =
+        require_error(RecordingWriter::create(folder.file("run.mcap"), furuta_header()));
+    EXPECT_EQ(writer.code, ErrorCode::kExists);
+    EXPECT_NE(writer.detail.find(existing), std::string::npos);
     EXPECT_EQ(test_support::read_bytes(folder.file(existing)).size(), 1u);
     EXPECT_EQ(folder.file_count(), 1u);
   }
@@ -285,18 +284,14 @@ TEST(RecordingWriter, DistinguishesALiveRecordingFromAnAbandonedOne) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
   {
-    const auto live = RecordingWriter::create(path, furuta_header());
-    ASSERT_TRUE(ok(live));
-    const auto second = RecordingWriter::create(path, furuta_header());
-    ASSERT_FALSE(second.ok());
-    EXPECT_EQ(second.error().code, ErrorCode::kExists);
-    EXPECT_NE(second.error().detail.find("being written by another program"), std::string::npos)
-        << second.error().detail;
-    EXPECT_EQ(second.error().detail.find("deleted"), std::string::npos);
+    const RecordingWriter live = require(RecordingWriter::create(path, furuta_header()));
+    const Error second = require_error(RecordingWriter::create(path, furuta_header()));
+    EXPECT_EQ(second.code, ErrorCode::kExists);
+    expect_parts(second.detail, {"being written by another program"});
+    EXPECT_EQ(second.detail.find("deleted"), std::string::npos);
   }
-  const auto third = RecordingWriter::create(path, furuta_header());
-  ASSERT_FALSE(third.ok());
-  EXPECT_NE(third.error().detail.find("rigcal recover"), std::string::npos);
+  expect_parts(require_error(RecordingWriter::create(path, furuta_header())).detail,
+               {"rigcal recover"});
 }
 
 // A recording must not be readable by every user of the machine, whatever the umask.
@@ -315,21 +310,19 @@ TEST(RecordingWriter, IsNotReadableByEveryUser) {
 TEST(RecordingWriter, TakesItsNameWhenFinished) {
   const TemporaryFolder folder;
   const std::string path = folder.file("run.mcap");
-  auto writer = RecordingWriter::create(path, furuta_header());
-  ASSERT_TRUE(ok(writer));
-  ASSERT_TRUE(ok(writer.value().write(make_sample(0))));
+  auto writer = require(RecordingWriter::create(path, furuta_header()));
+  ASSERT_TRUE(ok(writer.write(make_sample(0))));
   EXPECT_FALSE(std::filesystem::exists(path));
   test_support::write_bytes(path, std::vector<std::uint8_t>{'x'});
-  const Status refused = writer.value().finish();
+  const Status refused = writer.finish();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
   EXPECT_EQ(test_support::read_bytes(path).size(), 1u);
 
   const std::string other = folder.file("other.mcap");
-  auto second = RecordingWriter::create(other, furuta_header());
-  ASSERT_TRUE(ok(second));
-  ASSERT_TRUE(ok(second.value().write(make_sample(0))));
-  ASSERT_TRUE(ok(second.value().finish()));
+  auto second = require(RecordingWriter::create(other, furuta_header()));
+  ASSERT_TRUE(ok(second.write(make_sample(0))));
+  ASSERT_TRUE(ok(second.finish()));
   EXPECT_TRUE(std::filesystem::exists(other));
   EXPECT_FALSE(std::filesystem::exists(part_path(other)));
   // No reserved blocks remain: a short recording needs little space.
@@ -341,16 +334,15 @@ TEST(RecordingWriter, NoticesThatItsFileWasRemovedOrMovedAway) {
   for (const bool moved : {false, true}) {
     const TemporaryFolder folder;
     const std::string path = folder.file("run.mcap");
-    auto writer = RecordingWriter::create(path, furuta_header());
-    ASSERT_TRUE(ok(writer));
-    ASSERT_TRUE(ok(writer.value().write(make_sample(0))));
-    ASSERT_TRUE(ok(writer.value().sync()));
+    auto writer = require(RecordingWriter::create(path, furuta_header()));
+    ASSERT_TRUE(ok(writer.write(make_sample(0))));
+    ASSERT_TRUE(ok(writer.sync()));
     if (moved) {
       std::filesystem::rename(path + ".part", folder.file("elsewhere"));
     } else {
       std::filesystem::remove(path + ".part");
     }
-    for (const Status& status : {writer.value().sync(), writer.value().finish()}) {
+    for (const Status& status : {writer.sync(), writer.finish()}) {
       ASSERT_FALSE(status.ok());
       EXPECT_EQ(status.error().code, ErrorCode::kNotFound);
       EXPECT_EQ(status.error().detail,
@@ -360,10 +352,10 @@ TEST(RecordingWriter, NoticesThatItsFileWasRemovedOrMovedAway) {
 }
 
 TEST(RecordingWriter, NamesTheFolderThatDoesNotExist) {
-  const auto writer = RecordingWriter::create("/nonexistent/folder/run.mcap", furuta_header());
-  ASSERT_FALSE(writer.ok());
-  EXPECT_EQ(writer.error().code, ErrorCode::kNotFound);
-  EXPECT_NE(writer.error().detail.find("/nonexistent/folder/run.mcap"), std::string::npos);
+  const Error writer =
+      require_error(RecordingWriter::create("/nonexistent/folder/run.mcap", furuta_header()));
+  EXPECT_EQ(writer.code, ErrorCode::kNotFound);
+  EXPECT_NE(writer.detail.find("/nonexistent/folder/run.mcap"), std::string::npos);
 }
 
 // Mounts a small file system that only this process can access.
@@ -417,24 +409,21 @@ TEST(RecordingWriter, SurvivesAKill) {
   int child_status = 0;
   ASSERT_EQ(::waitpid(child, &child_status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(child_status));
-  const auto recovery = recover_mcap(part_path(path), path + ".whole");
-  ASSERT_TRUE(ok(recovery));
-  const auto recording = read_recording(path + ".whole");
-  ASSERT_TRUE(ok(recording));
-  EXPECT_EQ(recording.value().samples.size(), 1000u);
+  require(recover_mcap(part_path(path), path + ".whole"));
+  const auto recording = require(read_recording(path + ".whole"));
+  EXPECT_EQ(recording.samples.size(), 1000u);
 }
 
 // fdatasync may take 100 ms, so another thread calls it. Run under the thread sanitizer.
 TEST(RecordingWriter, SyncsFromAnotherThreadWhileWriting) {
   const TemporaryFolder folder;
-  auto writer = RecordingWriter::create(folder.file("run.mcap"), furuta_header());
-  ASSERT_TRUE(ok(writer));
+  auto writer = require(RecordingWriter::create(folder.file("run.mcap"), furuta_header()));
   std::thread syncer([&] {
-    for (int k = 0; k < 5; ++k) EXPECT_TRUE(ok(writer.value().sync()));
+    for (int k = 0; k < 5; ++k) EXPECT_TRUE(ok(writer.sync()));
   });
-  for (std::uint64_t k = 0; k < 3000; ++k) ASSERT_TRUE(ok(writer.value().write(make_sample(k))));
+  for (std::uint64_t k = 0; k < 3000; ++k) ASSERT_TRUE(ok(writer.write(make_sample(k))));
   syncer.join();
-  ASSERT_TRUE(ok(writer.value().finish()));
+  ASSERT_TRUE(ok(writer.finish()));
 }
 
 }  // namespace

@@ -18,8 +18,6 @@ namespace proto {
 namespace {
 
 using google::protobuf::Descriptor;
-using google::protobuf::Message;
-using test_support::refusal;
 namespace v1 = rigcal::v1;
 
 constexpr const char* kPath = "old.file";
@@ -37,9 +35,9 @@ const Descriptor* find_type(std::string_view name) {
 }
 
 std::string text_refusal(const Descriptor& type, const std::string& text) {
-  const std::unique_ptr<Message> message(
+  const std::unique_ptr<google::protobuf::Message> message(
       google::protobuf::MessageFactory::generated_factory()->GetPrototype(&type)->New());
-  return refusal([&] {
+  return test_support::refusal([&] {
     TextLocator::Tree tree;
     parse_text(kPath, text, *message, tree);
   });

@@ -1,17 +1,19 @@
-#include "proto/stream/spool.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
+#include "proto/stream/content_hash.hpp"
+#include "proto/stream/spool.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/proto/stream_payload.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace proto {
 namespace {
 
 using test_support::make_payload;
 using test_support::ok;
+using test_support::require;
 using test_support::TemporaryFolder;
 
 // A power cut tears the last record at any byte. Synced data are kept, numbering continues after
@@ -20,10 +22,9 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
   const TemporaryFolder folder;
   const std::string path = folder.file("spool");
   {
-    auto spool = Spool::open(path);
-    ASSERT_TRUE(ok(spool));
-    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
-    ASSERT_TRUE(ok(spool.value().sync()));
+    auto spool = require(Spool::open(path));
+    for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.append(make_payload(k))));
+    ASSERT_TRUE(ok(spool.sync()));
   }
   const std::string file = std::filesystem::directory_iterator(path)->path().string();
   const test_support::Bytes bytes = test_support::read_bytes(file);
@@ -33,21 +34,18 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
   for (std::size_t size = 0; size <= bytes.size(); ++size) {
     SCOPED_TRACE(size);
     test_support::write_bytes(file, std::span(bytes).first(size));
-    auto spool = Spool::open(path);
-    ASSERT_TRUE(ok(spool));
+    auto spool = require(Spool::open(path));
     std::uint64_t whole = 0;
     while (whole < 3 && ends[whole + 1] <= size) ++whole;
-    ASSERT_EQ(spool.value().end(), whole + 1);
-    EXPECT_EQ(spool.value().durable_end(), whole + 1);
+    ASSERT_EQ(spool.end(), whole + 1);
+    EXPECT_EQ(spool.durable_end(), whole + 1);
     for (std::uint64_t k = 0; k < whole; ++k) {
-      const auto payload = spool.value().read(k + 1);
-      ASSERT_TRUE(ok(payload));
-      EXPECT_EQ(payload.value(), make_payload(k));
+      const auto payload = require(spool.read(k + 1));
+      EXPECT_EQ(payload, make_payload(k));
     }
-    const auto appended = spool.value().append("again");
-    ASSERT_TRUE(ok(appended));
-    EXPECT_EQ(appended.value(), whole + 1);
-    EXPECT_EQ(spool.value().read(whole + 1).value(), "again");
+    const auto appended = require(spool.append("again"));
+    EXPECT_EQ(appended, whole + 1);
+    EXPECT_EQ(spool.read(whole + 1).value(), "again");
   }
 }
 
@@ -62,14 +60,11 @@ TEST(Spool, KeepsToItsLimit) {
   while (spool.value().append(payload).ok()) ++count;
   EXPECT_LE(spool.value().size_bytes(), 1000u);
   EXPECT_GE(count, 8u);
-  const auto refused = spool.value().append(payload);
-  ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().code, ErrorCode::kDiskFull);
+  EXPECT_EQ(test_support::require_error(spool.value().append(payload)).code, ErrorCode::kDiskFull);
   ASSERT_TRUE(ok(spool.value().sync()));
   ASSERT_TRUE(ok(spool.value().acknowledge(count / 2)));
-  const auto appended = spool.value().append(payload);
-  ASSERT_TRUE(ok(appended));
-  EXPECT_EQ(appended.value(), count + 1);
+  const auto appended = require(spool.value().append(payload));
+  EXPECT_EQ(appended, count + 1);
 }
 
 // Numbering continues across a restart even if all batches were acknowledged. Otherwise the service
@@ -83,9 +78,8 @@ TEST(Spool, ContinuesNumberingAfterAcknowledgements) {
     ASSERT_TRUE(ok(spool.value().sync()));
     ASSERT_TRUE(ok(spool.value().acknowledge(20)));
   }
-  auto spool = Spool::open(folder.file("spool"), limits);
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().end(), 21u);
+  auto spool = require(Spool::open(folder.file("spool"), limits));
+  EXPECT_EQ(spool.end(), 21u);
 }
 
 // A damaged record in an older file costs the later records of that file. All others keep their
@@ -103,31 +97,28 @@ TEST(Spool, KeepsNumbersAfterLosses) {
   test_support::Bytes bytes = test_support::read_bytes(first);
   bytes[8 + 16 + 1] ^= 0x40;  // in the first payload
   test_support::write_bytes(first, bytes);
-  auto spool = Spool::open(path, limits);
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().end(), 21u);
-  EXPECT_GT(spool.value().damaged_count(), 0u);
+  auto spool = require(Spool::open(path, limits));
+  EXPECT_EQ(spool.end(), 21u);
+  EXPECT_GT(spool.damaged_count(), 0u);
   for (std::uint64_t k = 0; k < 20; ++k) {
-    const auto payload = spool.value().read(k + 1);
-    ASSERT_TRUE(ok(payload));
-    EXPECT_EQ(payload.value(), k < spool.value().damaged_count() ? "" : make_payload(k)) << k;
+    const auto payload = require(spool.read(k + 1));
+    EXPECT_EQ(payload, k < spool.damaged_count() ? "" : make_payload(k)) << k;
   }
 }
 
 // A batch that the disk has altered must not be sent.
 TEST(Spool, DoesNotReadAnAlteredBatch) {
   const TemporaryFolder folder;
-  auto spool = Spool::open(folder.file("spool"));
-  ASSERT_TRUE(ok(spool));
-  for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.value().append(make_payload(k))));
-  ASSERT_TRUE(ok(spool.value().sync()));
+  auto spool = require(Spool::open(folder.file("spool")));
+  for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.append(make_payload(k))));
+  ASSERT_TRUE(ok(spool.sync()));
   const std::string file = folder.file("spool/00000000000000000001.spool");
   test_support::Bytes bytes = test_support::read_bytes(file);
   bytes[8 + 16 + make_payload(0).size() + 16 + 1] ^= 0x40;  // in the second payload
   test_support::write_bytes(file, bytes);
-  EXPECT_EQ(spool.value().read(1).value(), make_payload(0));
-  EXPECT_EQ(spool.value().read(2).value(), "");
-  EXPECT_EQ(spool.value().read(3).value(), make_payload(2));
+  EXPECT_EQ(spool.read(1).value(), make_payload(0));
+  EXPECT_EQ(spool.read(2).value(), "");
+  EXPECT_EQ(spool.read(3).value(), make_payload(2));
 }
 
 // Data written to a spool that was removed or moved are lost, so they must not be reported as
@@ -135,22 +126,20 @@ TEST(Spool, DoesNotReadAnAlteredBatch) {
 TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
   for (const bool moved : {false, true}) {
     const TemporaryFolder folder;
-    auto spool = Spool::open(folder.file("spool"));
-    ASSERT_TRUE(ok(spool));
-    ASSERT_TRUE(ok(spool.value().append(make_payload(0))));
-    ASSERT_TRUE(ok(spool.value().sync()));
+    auto spool = require(Spool::open(folder.file("spool")));
+    ASSERT_TRUE(ok(spool.append(make_payload(0))));
+    ASSERT_TRUE(ok(spool.sync()));
     if (moved) {
       std::filesystem::rename(folder.file("spool"), folder.file("elsewhere"));
     } else {
       std::filesystem::remove_all(folder.file("spool"));
     }
-    ASSERT_TRUE(ok(spool.value().append(make_payload(1))));
-    const Status synced = spool.value().sync();
+    ASSERT_TRUE(ok(spool.append(make_payload(1))));
+    const Status synced = spool.sync();
     ASSERT_FALSE(synced.ok());
-    EXPECT_NE(synced.error().detail.find("was removed or moved away"), std::string::npos)
-        << synced.error().detail;
-    EXPECT_EQ(spool.value().durable_end(), 2u);
-    EXPECT_FALSE(spool.value().append(make_payload(2)).ok());
+    test_support::expect_parts(synced.error().detail, {"was removed or moved away"});
+    EXPECT_EQ(spool.durable_end(), 2u);
+    EXPECT_FALSE(spool.append(make_payload(2)).ok());
   }
 }
 
@@ -165,9 +154,8 @@ TEST(Spool, IgnoresRecordsOfAnotherNumber) {
   }
   std::filesystem::rename(path + "/00000000000000000001.spool",
                           path + "/00000000000000000009.spool");
-  auto spool = Spool::open(path);
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().end(), 9u);
+  auto spool = require(Spool::open(path));
+  EXPECT_EQ(spool.end(), 9u);
 }
 
 // Data after a damaged record are cut off. Otherwise a new batch of the same size in its place
@@ -186,16 +174,14 @@ TEST(Spool, DiscardsRecordsAfterADamagedOne) {
   bytes[8 + 16 + payload.size() + 16 + 1] ^= 0x40;  // in the second payload
   test_support::write_bytes(file, bytes);
   {
-    auto spool = Spool::open(path);
-    ASSERT_TRUE(ok(spool));
-    ASSERT_EQ(spool.value().end(), 2u);
-    ASSERT_TRUE(ok(spool.value().append(std::string(50, 'n'))));
-    ASSERT_TRUE(ok(spool.value().sync()));
+    auto spool = require(Spool::open(path));
+    ASSERT_EQ(spool.end(), 2u);
+    ASSERT_TRUE(ok(spool.append(std::string(50, 'n'))));
+    ASSERT_TRUE(ok(spool.sync()));
   }
-  auto spool = Spool::open(path);
-  ASSERT_TRUE(ok(spool));
-  EXPECT_EQ(spool.value().end(), 3u);
-  EXPECT_EQ(spool.value().read(2).value(), std::string(50, 'n'));
+  auto spool = require(Spool::open(path));
+  EXPECT_EQ(spool.end(), 3u);
+  EXPECT_EQ(spool.read(2).value(), std::string(50, 'n'));
 }
 
 // A late acknowledgement of a smaller number revokes nothing.
@@ -207,6 +193,41 @@ TEST(Spool, AcknowledgesForwardsOnly) {
   ASSERT_TRUE(ok(spool.value().acknowledge(3)));
   ASSERT_TRUE(ok(spool.value().acknowledge(1)));
   EXPECT_EQ(spool.value().acknowledged_through(), 3u);
+}
+
+// FIPS 180-2, appendix B.1: SHA-256 of "abc" is ba7816bf 8f01cfea 414140de 5dae2223 b00361a3 ...
+constexpr const char* kNameOfAbc = "ba7816bf8f01cfea414140de5dae2223b00361a3";
+
+// The name must not depend on how the content is split.
+TEST(ContentHash, IsTheBeginningOfTheSha256) {
+  ContentHash whole;
+  whole.add("abc");
+  EXPECT_EQ(whole.text(), kNameOfAbc);
+  ContentHash parts;
+  parts.add("a");
+  parts.add("");
+  parts.add("bc");
+  EXPECT_EQ(parts.text(), kNameOfAbc);
+  ContentHash all;
+  all.add("abc");
+  EXPECT_EQ(all.sha256(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+// Upload ids made from a name contain it, in every attempt. Any other id promises no content.
+TEST(ContentHash, IsPromisedByTheIdsThatAreMadeOfIt) {
+  const std::string name = kNameOfAbc;
+  EXPECT_EQ(upload_id(name, 1), "file-" + name);
+  for (int attempt = 1; attempt <= kUploadIdsMax; ++attempt) {
+    EXPECT_EQ(content_hash_of(upload_id(name, attempt)), name) << attempt;
+  }
+  std::string capital = name;
+  capital[0] = 'B';
+  for (const std::string& id :
+       {std::string(), name, std::string("file-"), "File-" + name, "file-" + capital,
+        "file-" + name.substr(1), "file-" + name + "0", "file-" + name + "-", "file-" + name + "-1",
+        "file-" + name + "-10", "file-" + name + "-a", "file-" + name + "x2"}) {
+    EXPECT_EQ(content_hash_of(id), "") << id;
+  }
 }
 
 }  // namespace

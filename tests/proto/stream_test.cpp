@@ -14,11 +14,10 @@ namespace proto {
 namespace {
 using namespace std::chrono_literals;
 using rigcal::v1::StreamReply;
-using rigcal::v1::StreamRequest;
 using test_support::make_payload;
 using test_support::ok;
+using test_support::require;
 using test_support::StreamPeer;
-using test_support::TemporaryFolder;
 
 using State = StreamSender::State;
 
@@ -45,34 +44,6 @@ class MemoryStore final : public BatchStore {
   std::uint64_t durable_end_ = 1;
   std::uint64_t acknowledged_through_ = 0;
 };
-
-StreamRequest parse_request(const std::string& bytes) {
-  StreamRequest request;
-  EXPECT_TRUE(request.ParseFromString(bytes.substr(4)));
-  return request;
-}
-
-StreamReply opened(std::uint64_t through) {
-  StreamReply reply;
-  reply.mutable_session_opened()->set_acknowledged_through(through);
-  return reply;
-}
-
-StreamReply acknowledge(std::uint64_t through) {
-  StreamReply reply;
-  reply.mutable_acknowledge()->set_through(through);
-  return reply;
-}
-
-std::vector<StreamRequest> take_requests(StreamSender& sender, Nanoseconds now) {
-  std::vector<StreamRequest> requests;
-  while (true) {
-    auto next = sender.next_request(now);
-    EXPECT_TRUE(ok(next));
-    if (!next.ok() || !next.value()) return requests;
-    requests.push_back(parse_request(*next.value()));
-  }
-}
 
 // One connection of a sender and a peer, which breaks after a random byte. Both processes may die.
 // Time is a counter.
@@ -131,10 +102,9 @@ class Campaign {
  private:
   void exchange() {
     while (true) {
-      auto request = sender_->next_request(now_);
-      ASSERT_TRUE(ok(request));
-      if (!request.value()) break;
-      to_peer_ += *request.value();
+      auto request = require(sender_->next_request(now_));
+      if (!request) break;
+      to_peer_ += *request;
     }
     if (!move_some(to_peer_, [&](const std::string& bytes) {
           const auto replies = peer_.on_bytes(bytes);
@@ -232,22 +202,20 @@ TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
 TEST(Stream, ResumesFromTheSpoolOnDisk) {
   for (std::uint32_t seed = 1; seed <= 10; ++seed) {
     SCOPED_TRACE(seed);
-    const TemporaryFolder folder;
+    const test_support::TemporaryFolder folder;
     const SpoolLimits limits{.size_bytes_max = 1 << 20, .segment_size_bytes = 200};
-    auto spool = Spool::open(folder.file("spool"), limits);
-    ASSERT_TRUE(ok(spool));
-    Campaign<Spool> campaign(spool.value(), seed);
+    auto spool = require(Spool::open(folder.file("spool"), limits));
+    Campaign<Spool> campaign(spool, seed);
     constexpr std::uint64_t kCount = 40;
     for (int step = 0; step < 20'000 && campaign.sender().state() != State::kDone; ++step) {
-      if (campaign.random()() % 3 == 0 && spool.value().end() <= kCount) {
-        ASSERT_TRUE(ok(spool.value().append(make_payload(spool.value().end() - 1))));
-        ASSERT_TRUE(ok(spool.value().sync()));
+      if (campaign.random()() % 3 == 0 && spool.end() <= kCount) {
+        ASSERT_TRUE(ok(spool.append(make_payload(spool.end() - 1))));
+        ASSERT_TRUE(ok(spool.sync()));
       }
-      if (spool.value().end() > kCount) campaign.end();
+      if (spool.end() > kCount) campaign.end();
       if (campaign.random()() % 40 == 0) {
         campaign.disconnect();
-        spool = Spool::open(folder.file("spool"), limits);
-        ASSERT_TRUE(ok(spool));
+        spool = require(Spool::open(folder.file("spool"), limits));
         campaign.restart_sender();
       }
       campaign.step();
@@ -255,205 +223,6 @@ TEST(Stream, ResumesFromTheSpoolOnDisk) {
     ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().problem();
     expect_everything_once(campaign.peer(), kCount);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.file("spool")), {}), 1);
-  }
-}
-
-// A slow service must not be flooded: at most the window is in transit.
-TEST(StreamSender, KeepsToItsWindow) {
-  MemoryStore store;
-  for (std::uint64_t k = 0; k < 10; ++k) store.append(make_payload(k));
-  store.sync();
-  StreamSender sender(store, {.id = "a"}, {.window = 3});
-  sender.on_connected(0ns);
-  ASSERT_EQ(take_requests(sender, 0ns).size(), 1u);  // the opening; nothing more before its answer
-  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
-  EXPECT_EQ(take_requests(sender, 0ns).size(), 3u);
-  ASSERT_TRUE(ok(sender.on_reply(acknowledge(2), 0ns)));
-  const auto next = take_requests(sender, 0ns);
-  ASSERT_EQ(next.size(), 2u);
-  EXPECT_EQ(next[0].sample_batch().batch_sequence(), 4u);
-}
-
-// A batch that is not durable here must not reach the service. After a power cut its number would
-// be given to another batch, which the service would drop as a duplicate.
-TEST(StreamSender, SendsOnlyWhatIsDurable) {
-  MemoryStore store;
-  store.append(make_payload(0));
-  StreamSender sender(store, {.id = "a"});
-  sender.on_connected(0ns);
-  static_cast<void>(take_requests(sender, 0ns));
-  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
-  EXPECT_TRUE(take_requests(sender, 0ns).empty());
-  store.sync();
-  EXPECT_EQ(take_requests(sender, 0ns).size(), 1u);
-}
-
-// A silent service is disconnected and tried again after pauses that grow up to a limit.
-TEST(StreamSender, DisconnectsFromASilentServiceAndBacksOff) {
-  MemoryStore store;
-  StreamSender sender(store, {.id = "a"},
-                      {.reply_timeout = 1s, .retry_delay_min = 100ms, .retry_delay_max = 400ms});
-  Nanoseconds now = 0ns;
-  EXPECT_TRUE(sender.wants_connection(now));
-  for (const Nanoseconds pause : {100ms, 200ms, 400ms, 400ms}) {
-    sender.on_connected(now);
-    static_cast<void>(take_requests(sender, now));
-    EXPECT_FALSE(sender.wants_disconnect(now + 999ms));
-    now += 1s;
-    EXPECT_TRUE(sender.wants_disconnect(now));
-    sender.on_disconnected(now);
-    EXPECT_FALSE(sender.wants_connection(now + pause - 1ns));
-    now += pause;
-    EXPECT_TRUE(sender.wants_connection(now));
-  }
-  // An idle session is not silent: no reply is due.
-  sender.on_connected(now);
-  static_cast<void>(take_requests(sender, now));
-  ASSERT_TRUE(ok(sender.on_reply(opened(0), now)));
-  EXPECT_FALSE(sender.wants_disconnect(now + 1h));
-}
-
-// A service with a full disk opens the session each time and then accepts nothing. An opened
-// session alone must not shorten the pauses, or the service would read the session from disk five
-// times a second.
-TEST(StreamSender, BacksOffFromAServiceThatAcceptsNothing) {
-  MemoryStore store;
-  store.append(make_payload(1));
-  store.sync();
-  StreamSender sender(store, {.id = "a"}, {.retry_delay_min = 100ms, .retry_delay_max = 400ms});
-  StreamReply refusal;
-  refusal.mutable_session_refused()->set_reason(rigcal::v1::SessionRefused::REASON_STORAGE);
-  Nanoseconds now = 0ns;
-  const auto open_and_send = [&] {
-    sender.on_connected(now);
-    static_cast<void>(take_requests(sender, now));
-    ASSERT_TRUE(ok(sender.on_reply(opened(0), now)));
-    ASSERT_EQ(take_requests(sender, now).size(), 1u);
-  };
-  for (const Nanoseconds pause : {100ms, 200ms, 400ms, 400ms}) {
-    open_and_send();
-    ASSERT_TRUE(ok(sender.on_reply(refusal, now)));
-    sender.on_disconnected(now);
-    EXPECT_FALSE(sender.wants_connection(now + pause - 1ns));
-    now += pause;
-    EXPECT_TRUE(sender.wants_connection(now));
-  }
-  open_and_send();
-  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), now)));
-  sender.on_disconnected(now);
-  EXPECT_TRUE(sender.wants_connection(now + 100ms));
-}
-
-// A reply that cannot be true must not advance the store: batches would be deleted unsent.
-TEST(StreamSender, RejectsAcknowledgementsOfUnsentBatches) {
-  MemoryStore store;
-  for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
-  store.sync();
-  StreamSender sender(store, {.id = "a"}, {.window = 2});
-  sender.on_connected(0ns);
-  static_cast<void>(take_requests(sender, 0ns));
-  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
-  static_cast<void>(take_requests(sender, 0ns));
-  ASSERT_TRUE(ok(sender.on_reply(acknowledge(3), 0ns)));
-  EXPECT_EQ(store.acknowledged_through(), 0u);
-  EXPECT_TRUE(sender.wants_disconnect(0ns));
-  EXPECT_TRUE(take_requests(sender, 0ns).empty());
-  EXPECT_FALSE(sender.problem().empty());
-}
-
-// A session id used twice, or a service restored from a backup, cannot be repaired automatically.
-// Continuing would lose batches without notice.
-TEST(StreamSender, RefusesASessionThatDoesNotFit) {
-  for (const std::uint64_t through : {std::uint64_t{1}, std::uint64_t{6}, std::uint64_t{9}}) {
-    MemoryStore store;
-    for (std::uint64_t k = 0; k < 5; ++k) store.append(make_payload(k));
-    store.sync();
-    ASSERT_TRUE(ok(store.acknowledge(3)));
-    StreamSender sender(store, {.id = "a"});
-    sender.on_connected(0ns);
-    static_cast<void>(take_requests(sender, 0ns));
-    ASSERT_TRUE(ok(sender.on_reply(opened(through), 0ns)));
-    EXPECT_EQ(sender.state(), State::kRefused);
-    EXPECT_EQ(store.acknowledged_through(), 3u);
-    EXPECT_FALSE(sender.wants_connection(1h));
-  }
-}
-
-// While closing, the sender waits for the end, whatever else arrives. A service that is silent
-// after a late acknowledgement is disconnected like any other.
-TEST(StreamSender, DisconnectsFromAServiceThatIsSilentWhileClosing) {
-  MemoryStore store;
-  store.append(make_payload(0));
-  store.sync();
-  StreamSender sender(store, {.id = "a"}, {.reply_timeout = 1s});
-  sender.end_session();
-  sender.on_connected(0ns);
-  static_cast<void>(take_requests(sender, 0ns));
-  ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
-  static_cast<void>(take_requests(sender, 0ns));
-  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), 0ns)));
-  const auto closing = take_requests(sender, 0ns);
-  ASSERT_EQ(closing.size(), 1u);
-  ASSERT_TRUE(closing[0].has_close_session());
-  ASSERT_TRUE(ok(sender.on_reply(acknowledge(1), 500ms)));
-  EXPECT_EQ(sender.state(), State::kClosing);
-  EXPECT_FALSE(sender.wants_disconnect(1499ms));
-  EXPECT_TRUE(sender.wants_disconnect(1500ms));
-}
-
-// A close counts only if it was requested and covers everything sent. Otherwise batches that the
-// service lacks would be deleted.
-TEST(StreamSender, RejectsAnUnrequestedClose) {
-  for (const bool asked : {false, true}) {
-    MemoryStore store;
-    for (std::uint64_t k = 0; k < 2; ++k) store.append(make_payload(k));
-    store.sync();
-    StreamSender sender(store, {.id = "a"});
-    if (asked) sender.end_session();
-    sender.on_connected(0ns);
-    static_cast<void>(take_requests(sender, 0ns));
-    ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
-    static_cast<void>(take_requests(sender, 0ns));
-    ASSERT_TRUE(ok(sender.on_reply(acknowledge(2), 0ns)));
-    static_cast<void>(take_requests(sender, 0ns));
-    rigcal::v1::StreamReply closed;
-    closed.mutable_session_closed()->set_through(asked ? 1 : 2);
-    ASSERT_TRUE(ok(sender.on_reply(closed, 0ns)));
-    EXPECT_NE(sender.state(), State::kDone);
-    EXPECT_TRUE(sender.wants_disconnect(0ns));
-  }
-}
-
-// The session is reopened with its secret, whether the sender chose it or was given it.
-TEST(StreamSender, BringsTheSecretOfItsSession) {
-  MemoryStore store;
-  StreamSender sender(store, {.id = "a", .secret = "its own"});
-  sender.on_connected(0ns);
-  EXPECT_EQ(take_requests(sender, 0ns).at(0).open_session().secret(), "its own");
-  StreamReply reply = opened(0);
-  ASSERT_TRUE(ok(sender.on_reply(reply, 0ns)));
-  sender.on_disconnected(0ns);
-  sender.on_connected(1h);
-  EXPECT_EQ(take_requests(sender, 1h).at(0).open_session().secret(), "its own");
-  reply.mutable_session_opened()->set_secret("given");
-  ASSERT_TRUE(ok(sender.on_reply(reply, 1h)));
-  sender.on_disconnected(1h);
-  sender.on_connected(2h);
-  EXPECT_EQ(take_requests(sender, 2h).at(0).open_session().secret(), "given");
-}
-
-// A sender of the rest of an interrupted run declares no end of it.
-TEST(StreamSender, ReportsWhetherTheEndWasDeclared) {
-  for (const bool interrupted : {false, true}) {
-    MemoryStore store;
-    StreamSender sender(store, {.id = "a"});
-    sender.end_session(interrupted);
-    sender.on_connected(0ns);
-    static_cast<void>(take_requests(sender, 0ns));
-    ASSERT_TRUE(ok(sender.on_reply(opened(0), 0ns)));
-    const auto closing = take_requests(sender, 0ns);
-    ASSERT_EQ(closing.size(), 1u);
-    EXPECT_EQ(closing[0].close_session().interrupted(), interrupted);
   }
 }
 
@@ -469,24 +238,6 @@ TEST(SessionSecret, IsAnotherEachTimeAndComparedWhole) {
   }
   EXPECT_FALSE(secrets_equal(secret, secret.substr(1)));
   EXPECT_FALSE(secrets_equal(secret, ""));
-}
-
-TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {
-  for (const auto reason : {rigcal::v1::SessionRefused::REASON_BUSY,
-                            rigcal::v1::SessionRefused::REASON_PROTOCOL_VERSION}) {
-    MemoryStore store;
-    StreamSender sender(store, {.id = "a"});
-    sender.on_connected(0ns);
-    static_cast<void>(take_requests(sender, 0ns));
-    StreamReply refusal;
-    refusal.mutable_session_refused()->set_reason(reason);
-    refusal.mutable_session_refused()->set_text("queue is full");
-    ASSERT_TRUE(ok(sender.on_reply(refusal, 0ns)));
-    EXPECT_TRUE(sender.wants_disconnect(0ns));
-    sender.on_disconnected(0ns);
-    EXPECT_EQ(sender.wants_connection(1h), reason == rigcal::v1::SessionRefused::REASON_BUSY);
-    EXPECT_NE(sender.problem().find("queue is full"), std::string::npos);
-  }
 }
 
 TEST(SessionId, MayBeAFileName) {

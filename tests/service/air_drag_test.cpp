@@ -5,20 +5,24 @@
 #include <cmath>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/rig_file.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
-using estimator::AirQuantity;
 using test_support::expect_parts;
+using test_support::parameter_of;
 using test_support::refusal;
+using test_support::replaced;
 
 // One statement per line, so that messages can be located.
 const std::string kArmsInAir = R"(name: "arms"
@@ -48,10 +52,7 @@ gravity { magnitude { value: 9.81 } }
 )";
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = kArmsInAir;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(kArmsInAir, from, to);
 }
 
 const std::string kDrag = "coefficient { value: 2e-3 free: true } ";
@@ -100,11 +101,6 @@ estimator::Recording swing_in_air(const ArmsInAir& arms, double noise) {
   return {"swing", {segment}};
 }
 
-const estimator::Parameter& parameter(const estimator::Mechanism& mechanism,
-                                      const std::string& name) {
-  return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-}
-
 // Drag, inertias and friction must match the truth of the independent equations.
 TEST(AirDragOfRigs, IsEstimated) {
   const ArmsInAir truth;
@@ -150,12 +146,12 @@ TEST(AirDragOfRigs, IsReportedIfMissingInTheDescription) {
 
 TEST(AirDragOfRigs, IsReadWithItsPoint) {
   const Rig rig = parse_rig("r", kArmsInAir);
-  const estimator::Parameter& drag = parameter(rig.mechanism, "B.c_air");
+  const estimator::Parameter& drag = parameter_of(rig.mechanism, "B.c_air");
   EXPECT_EQ(drag.value, 2e-3);
   EXPECT_TRUE(drag.free);
   EXPECT_EQ(drag.lower, 0.0);
   EXPECT_EQ(drag.unit, "N·s²/m²");
-  EXPECT_EQ(parameter(rig.mechanism, "B.air_x").value, 0.05);
+  EXPECT_EQ(parameter_of(rig.mechanism, "B.air_x").value, 0.05);
   EXPECT_TRUE(estimator::has_air_drag(rig.mechanism, 1));
   EXPECT_FALSE(estimator::has_air_drag(rig.mechanism, 0));
 }
@@ -164,36 +160,30 @@ TEST(AirDragOfRigs, IsReadWithItsPoint) {
 TEST(AirDragOfRigs, ActsAtAPointOfTheBodysFrame) {
   const std::string centre = "  center_of_mass { x { value: 0.02 free: true } }\n  air_drag";
   for (const std::string& drag : {kDrag, std::string()}) {
-    std::string text = with("  air_drag", centre);
-    text.replace(text.find(kDrag), kDrag.size(), drag);
+    std::string text = replaced(with("  air_drag", centre), kDrag, drag);
     if (drag.empty()) {
       text += "dependency { parameter: \"B.c_air\" term { parameter: \"1.b\" factor: 10 } }\n";
     }
     const Rig rig = parse_rig("r", text);
-    EXPECT_NEAR(parameter(rig.mechanism, "B.air_x").value, 0.03, 1e-15);
+    EXPECT_NEAR(parameter_of(rig.mechanism, "B.air_x").value, 0.03, 1e-15);
   }
   const std::string free_point = with("x { value: 0.05 }", "x { value: 0.05 free: true }");
-  std::string both = free_point;
-  both.replace(both.find("  air_drag"), 10, centre);
+  std::string both = replaced(free_point, "  air_drag", centre);
   expect_parts(refusal([&] { (void)parse_rig("r", both); }),
                {"r:8", "\"B.air_x\"", "Fix the point"});
-  EXPECT_TRUE(parameter(parse_rig("r", free_point).mechanism, "B.air_x").free);
+  EXPECT_TRUE(parameter_of(parse_rig("r", free_point).mechanism, "B.air_x").free);
 }
 
 TEST(AirDragOfRigs, IsRefusedWithPlaceCauseAndRemedy) {
-  struct Bad {
-    std::string text;
-    std::vector<std::string> parts;
-  };
-  const Bad bad[] = {
+  const std::pair<std::string, std::vector<std::string>> bad[] = {
       {with(kDrag, ""),
        {"r:8", "body \"B\"", "no coefficient", "Write coefficient { value: ... }"}},
       {with("coefficient { value: 2e-3", "coefficient { value: -2e-3"), {"r:8", "-0.002"}},
       {with("coefficient { value: 2e-3", "coefficient { value: nan"), {"r:8"}},
   };
-  for (const Bad& each : bad) {
-    const std::string message = refusal([&] { (void)parse_rig("r", each.text); });
-    expect_parts(message, each.parts);
+  for (const auto& [text, parts] : bad) {
+    const std::string message = refusal([&] { (void)parse_rig("r", text); });
+    expect_parts(message, parts);
     EXPECT_EQ(std::ranges::count(message, '\n'), 0) << message;
   }
 }

@@ -11,12 +11,13 @@
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
+using test_support::replaced;
 
 // Two arms that swing in one plane; the second one's encoder is added at the end.
 const std::string kArms = R"(name: "arms"
@@ -40,12 +41,6 @@ const std::string kInclination =
     "body_encoder { name: \"incl\" body: \"lower\"\n"
     "  encoder { counts_per_turn: 2000 offset { value: 0.05 free: true } } }\n";
 
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return at == std::string::npos ? text : text.replace(at, from.size(), to);
-}
-
 std::string with_inclination() {
   return replaced(replaced(kArms, "ELBOW", ""), "SECOND", "incl") + kInclination;
 }
@@ -58,7 +53,7 @@ std::string with_relative_angle() {
 Rig rig_of(const std::string& text) { return parse_rig("r.textproto", text); }
 
 std::string refusal_of(const std::string& text) {
-  return refusal([&] { (void)rig_of(text); });
+  return test_support::refusal([&] { (void)rig_of(text); });
 }
 
 TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {

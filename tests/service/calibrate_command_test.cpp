@@ -32,9 +32,8 @@ class CalibrateCommand : public ::testing::Test {
   /// Simulates the pendulum with J_zz = 0.004 kg·m², where its rig file starts from 0.01.
   std::string simulate(const std::string& name, const std::string& scenario) const {
     const std::string out = folder_.file(name);
-    const ProgramRun run = run_rigcal("simulate --rig " + rig_ + " --scenario " + scenario +
-                                      " --start pendulum.J_zz=0.004 --step 1e-3 --out " + out);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + rig_ + " --scenario " + scenario +
+                     " --start pendulum.J_zz=0.004 --step 1e-3 --out " + out);
     return out;
   }
   std::string release() const {
@@ -77,10 +76,10 @@ std::string scaled(const std::string& text, double factor) {
 }
 
 TEST_F(CalibrateCommand, WritesTableJsonAndPage) {
-  const ProgramRun run = run_rigcal("calibrate " + release() + " --rig " + rig_ + " --json " +
-                                    folder_.file("r.json") + " --plot " + folder_.file("r.html"));
-  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
-  expect_parts(run.out, {"pendulum.J_zz", "kg·m²", "joint pivot", "Converged", "simulation fit"});
+  const ProgramRun run =
+      run_successfully("calibrate " + release() + " --rig " + rig_ + " --json " +
+                           folder_.file("r.json") + " --plot " + folder_.file("r.html"),
+                       {"pendulum.J_zz", "kg·m²", "joint pivot", "Converged", "simulation fit"});
   // Without a terminal: one line per stage.
   expect_parts(run.err, {"stage 1 of 4, joint estimation\n", "stage 2 of 4, simulation fit\n"});
   EXPECT_EQ(run.err.find("iteration"), std::string::npos) << run.err;
@@ -97,9 +96,8 @@ TEST_F(CalibrateCommand, WritesTableJsonAndPage) {
 }
 
 TEST_F(CalibrateCommand, NoRefineEndsWithTheJointEstimation) {
-  const ProgramRun run = run_rigcal("calibrate " + release() + " --rig " + rig_ +
-                                    " --no-refine --quiet --json " + folder_.file("r.json"));
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const ProgramRun run = run_successfully("calibrate " + release() + " --rig " + rig_ +
+                                          " --no-refine --quiet --json " + folder_.file("r.json"));
   EXPECT_EQ(run.err, "");
   const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
   EXPECT_FALSE(result.refined());
@@ -120,9 +118,8 @@ TEST_F(CalibrateCommand, NotConvergedIsExitStatusTwo) {
 TEST_F(CalibrateCommand, GapsAreReportedAndSplitTheRecording) {
   const std::string file =
       folder_.write("gap.csv", without_lines(contents_of(release()), 3001, 250));
-  const ProgramRun run =
-      run_rigcal("calibrate " + file + " --rig " + rig_ + " --json " + folder_.file("r.json"));
-  ASSERT_EQ(run.exit_code, 0) << run.err;
+  const ProgramRun run = run_successfully("calibrate " + file + " --rig " + rig_ + " --json " +
+                                          folder_.file("r.json"));
   expect_parts(run.err, {"gap.csv:3001", "1 gap of 251 ms", "split"});
   expect_parts(run.out, {"1 gap of 251 ms"});
   const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
@@ -135,9 +132,8 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
   const std::string swing = simulate("small.csv", folder_.write("small.textproto", kSmallSwing));
   const std::string degrees =
       folder_.write("degrees.csv", scaled(contents_of(swing), 180.0 / M_PI));
-  const ProgramRun refused = run_rigcal("calibrate " + degrees + " --rig " + rig_);
-  EXPECT_EQ(refused.exit_code, 1) << refused.out;
-  expect_parts(refused.err, {"\"pivot\" is in degrees, not in radians", "unit", "--as-is"});
+  run_refused("calibrate " + degrees + " --rig " + rig_,
+              {"\"pivot\" is in degrees, not in radians", "unit", "--as-is"});
   const ProgramRun run = run_rigcal("calibrate " + degrees + " --as-is --rig " + rig_);
   EXPECT_EQ(run.exit_code, 2) << run.err;
   expect_parts(run.out, {"warning: joint pivot", "does not reproduce the recording", "unit"});
@@ -149,10 +145,8 @@ TEST_F(CalibrateCommand, DegreesTakenForRadiansAreSuspicious) {
 TEST_F(CalibrateCommand, ReportsAnUnexcitedParameter) {
   const std::string rig = config("rig-furuta.textproto");
   const std::string out = folder_.file("release.csv");
-  ASSERT_EQ(run_rigcal("simulate --rig " + rig + " --scenario " +
-                       config("scenario-release.textproto") + " --step 1e-3 --out " + out)
-                .exit_code,
-            0);
+  run_successfully("simulate --rig " + rig + " --scenario " + config("scenario-release.textproto") +
+                   " --step 1e-3 --out " + out);
   const std::string base = "calibrate " + out + " --rig " + rig + " --to 3 --no-refine ";
   const ProgramRun run = run_rigcal(base + "--json " + folder_.file("r.json"));
   EXPECT_NE(run.exit_code, 1) << run.err;
@@ -171,35 +165,26 @@ TEST_F(CalibrateCommand, ReportsAnUnexcitedParameter) {
   for (const auto& parameter : result.parameters()) {
     if (parameter.name() != "1.K") fix_others += " --fix " + parameter.name();
   }
-  const ProgramRun alone = run_rigcal(base + fix_others);
-  EXPECT_EQ(alone.exit_code, 1);
-  expect_parts(alone.err, {"excite none of the free parameters", "1.K"});
-  const ProgramRun none = run_rigcal(base + fix_others + " --fix 1.K");
-  EXPECT_EQ(none.exit_code, 1);
-  expect_parts(none.err, {"no parameter is free"});
+  run_refused(base + fix_others, {"excite none of the free parameters", "1.K"});
+  run_refused(base + fix_others + " --fix 1.K", {"no parameter is free"});
 }
 
 TEST_F(CalibrateCommand, OutputsThatCannotBeWrittenAreRefusedBeforeTheWork) {
   const std::string recording = release();
   const std::string before = contents_of(recording);
   const std::string base = "calibrate " + recording + " --rig " + rig_ + " ";
-  const auto expect_refused = [&](const std::string& arguments,
-                                  const std::vector<std::string>& parts) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "");
+  const auto refused = [&](const std::string& arguments, const std::vector<std::string>& parts) {
+    const ProgramRun run = expect_refused(base + arguments, parts);
     EXPECT_EQ(run.err.find("iteration"), std::string::npos) << run.err;
-    expect_parts(run.err, parts);
   };
-  expect_refused(base + "--json " + folder_.file("no/r.json"), {"no/r.json", "does not exist"});
-  expect_refused(base + "--plot " + folder_.file("no/r.html"), {"no/r.html", "does not exist"});
-  expect_refused(base + "--json " + std::filesystem::path(recording).parent_path().string(),
-                 {"is a folder"});
+  refused("--json " + folder_.file("no/r.json"), {"no/r.json", "does not exist"});
+  refused("--plot " + folder_.file("no/r.html"), {"no/r.html", "does not exist"});
+  refused("--json " + std::filesystem::path(recording).parent_path().string(), {"is a folder"});
   std::filesystem::create_symlink(recording, folder_.file("link.csv"));
-  expect_refused(base + "--plot " + folder_.file("link.csv"), {"link.csv", "is an input"});
-  expect_refused(base + "--json " + folder_.file("x") + " --plot " + folder_.file("x"),
-                 {"both --json and --plot"});
-  expect_refused(base + recording, {"given twice"});
+  refused("--plot " + folder_.file("link.csv"), {"link.csv", "is an input"});
+  refused("--json " + folder_.file("x") + " --plot " + folder_.file("x"),
+          {"both --json and --plot"});
+  refused(recording, {"given twice"});
   EXPECT_EQ(contents_of(recording), before);
 }
 
@@ -211,9 +196,8 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
       folder_.write("long.textproto",
                     "name: \"long\" duration_s: 8 pulse { motor: \"1\" command: 3 "
                     "start_s: 1 width_s: 0.5 }");
-  const ProgramRun made = run_rigcal("simulate --rig " + rig + " --scenario " + scenario +
-                                     " --step 1e-3 --out " + recording);
-  ASSERT_EQ(made.exit_code, 0) << made.err;
+  run_successfully("simulate --rig " + rig + " --scenario " + scenario + " --step 1e-3 --out " +
+                   recording);
   const std::size_t before = folder_.file_count();
   // Small steps make every iteration long: the signal arrives in the middle of one.
   test_support::ChildProcess child(
@@ -232,11 +216,10 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
 }
 
 TEST_F(CalibrateCommand, CrossvalidateHoldsOutPieces) {
-  const ProgramRun run =
-      run_rigcal("crossvalidate " + release() + " --rig " + rig_ + " --to 9 --pieces 3 --json " +
-                 folder_.file("c.json") + " --plot " + folder_.file("c.html"));
-  ASSERT_EQ(run.exit_code, 0) << run.out << run.err;
-  expect_parts(run.out, {"held out", "release.csv 3 s to", "open loop pivot", "Converged: 3"});
+  const ProgramRun run = run_successfully(
+      "crossvalidate " + release() + " --rig " + rig_ + " --to 9 --pieces 3 --json " +
+          folder_.file("c.json") + " --plot " + folder_.file("c.html"),
+      {"held out", "release.csv 3 s to", "open loop pivot", "Converged: 3"});
   expect_parts(run.err, {"fold 1 of 3\n", "fold 3 of 3\n"});
   const auto result = read_result<rigcal::v1::CrossValidationResult>(folder_.file("c.json"));
   ASSERT_EQ(result.folds_size(), 3);
@@ -255,10 +238,7 @@ TEST_F(CalibrateCommand, CrossvalidateRefusesImpossiblePieces) {
         {"--pieces 2 --piece-length 1", "excludes"},
         {"--pieces 2 --by segment", "excludes"},
         {"--by joint", "--by"}}) {
-    const ProgramRun run = run_rigcal(base + arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "") << arguments;
-    expect_parts(run.err, {part});
+    expect_refused(base + arguments, {part});
   }
 }
 
@@ -267,10 +247,8 @@ TEST_F(CalibrateCommand, CrossvalidatesARealPendulumBySegment) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
   const std::string file = *data / "real/multiarm_single/single_pendulum_free_swing.csv";
-  const ProgramRun run =
-      run_rigcal("crossvalidate " + file + " --rig " + config("rig-multiarm-single.textproto") +
-                 " --segments 1-3 --json " + folder_.file("c.json"));
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run_successfully("crossvalidate " + file + " --rig " + config("rig-multiarm-single.textproto") +
+                   " --segments 1-3 --json " + folder_.file("c.json"));
   const auto result = read_result<rigcal::v1::CrossValidationResult>(folder_.file("c.json"));
   ASSERT_EQ(result.folds_size(), 3);
   EXPECT_NE(result.parts(0).find("segment 1"), std::string::npos) << result.parts(0);

@@ -13,58 +13,42 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/support/evaluation_data.hpp"
+#include "tests/support/evaluation_truth.hpp"
 #include "tests/support/import_csv.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::parameter_of;
 using test_support::refusal;
+using test_support::replaced;
 
 const std::string kRigPath = test_support::source_folder() + "/configs/rig-cartpole.textproto";
 
-/// True parameters of one set of the evaluation data (its truth.json); masses are given.
-struct CartPoleTruth {
-  const char* set;
-  double cart_mass, pole_mass;
-  std::map<std::string, double> values;
-};
-
-// rail.b includes the back-EMF: b + K k_e.
-const CartPoleTruth kTruths[] = {{"base",
-                                  0.6,
-                                  0.12,
-                                  {{"pole.J_zz", 0.0022},
-                                   {"rail.K", 1.7},
-                                   {"rail.b", 3.0 + 1.7 * 0.8},
-                                   {"rail.f_c", 0.9},
-                                   {"pivot.b", 2e-4},
-                                   {"pivot.c", 4e-5},
-                                   {"pivot.tau_c", 8e-4}}},
-                                 {"rand1",
-                                  0.5965577173,
-                                  0.1411706522,
-                                  {{"pole.J_zz", 0.001717138448},
-                                   {"rail.K", 1.63552045},
-                                   {"rail.b", 2.213846981 + 1.63552045 * 0.8},
-                                   {"rail.f_c", 0.7448398247},
-                                   {"pivot.b", 0.0001763266244},
-                                   {"pivot.c", 5.024621156e-05},
-                                   {"pivot.tau_c", 0.001009171941}}}};
+/// The rig file has no back-EMF, so rail.b includes it: b + K k_e.
+std::map<std::string, double> truth_of(const std::filesystem::path& data, const std::string& set) {
+  auto truth = test_support::true_parameters(data, set);
+  truth["rail.b"] += truth["rail.K"] * truth["rail.k_e"];
+  return truth;
+}
 
 /// @param creeps  whether friction creeps, as in the data, or sticks
-estimator::Calibration calibrate_set(const std::filesystem::path& data, const CartPoleTruth& truth,
+estimator::Calibration calibrate_set(const std::filesystem::path& data, const std::string& set,
                                      const std::string& variant, bool creeps = true) {
+  const auto truth = truth_of(data, set);
   Rig rig = load_rig(kRigPath);
   for (estimator::Joint& joint : rig.mechanism.joints) {
     if (!creeps) joint.transition_speed = 0.0;
   }
-  rig.mechanism.parameter(0, estimator::BodyQuantity::kMass).value = truth.cart_mass;
-  rig.mechanism.parameter(1, estimator::BodyQuantity::kMass).value = truth.pole_mass;
-  const std::filesystem::path file =
-      data / "synthetic_planar" / (std::string("cartpole_") + truth.set + "__" + variant + ".csv");
+  for (const char* const mass : {"cart.m", "pole.m"}) {
+    parameter_of(rig.mechanism, mass).value = truth.at(mass);
+  }
+  const std::filesystem::path file = data / "synthetic_planar" / (set + "__" + variant + ".csv");
   return estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
 }
 
@@ -81,9 +65,10 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
   const double counts = std::sqrt(12.0);
   for (const Noise& noise :
        {Noise{"noise", 2e-4, 1e-3}, Noise{"quant", 5e-5 / counts, 2.0 * M_PI / 4096 / counts}}) {
-    for (const CartPoleTruth& truth : kTruths) {
-      SCOPED_TRACE(std::string(truth.set) + " " + noise.variant);
-      const estimator::Calibration result = calibrate_set(*data, truth, noise.variant);
+    for (const std::string set : {"cartpole_base", "cartpole_rand1"}) {
+      SCOPED_TRACE(set + " " + noise.variant);
+      const auto truth = truth_of(*data, set);
+      const estimator::Calibration result = calibrate_set(*data, set, noise.variant);
       EXPECT_TRUE(result.converged());
       EXPECT_TRUE(result.refined);
       EXPECT_TRUE(result.null_directions.empty());
@@ -92,7 +77,7 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
       EXPECT_LT(result.simulation[0].rmse, 1.1 * noise.rail_m);
       EXPECT_LT(result.simulation[1].rmse, 1.1 * noise.pivot_rad);
       for (const estimator::ParameterEstimate& estimate : result.parameters) {
-        const double expected = truth.values.at(estimate.name);
+        const double expected = truth.at(estimate.name);
         EXPECT_LT(std::abs(estimate.value - expected),
                   std::max(3.0 * estimate.standard_deviation, 5e-3 * std::abs(expected)))
             << estimate.name << " " << estimate.value << " ± " << estimate.standard_deviation
@@ -107,13 +92,13 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
 TEST(CartPole, DistinguishesStickingFromCreepingFriction) {
   const auto data = test_support::find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
-  const CartPoleTruth& truth = kTruths[0];
-  const estimator::Calibration result = calibrate_set(*data, truth, "noise", false);
+  const auto truth = truth_of(*data, "cartpole_base");
+  const estimator::Calibration result = calibrate_set(*data, "cartpole_base", "noise", false);
   EXPECT_TRUE(result.converged());
   EXPECT_GT(result.simulation[0].rmse, 1.5 * 2e-4);
   for (const estimator::ParameterEstimate& estimate : result.parameters) {
     if (estimate.name == "pivot.tau_c") continue;
-    const double expected = truth.values.at(estimate.name);
+    const double expected = truth.at(estimate.name);
     EXPECT_LT(std::abs(estimate.value - expected), 3.0 * estimate.standard_deviation)
         << estimate.name << " " << estimate.value << " ± " << estimate.standard_deviation;
   }
@@ -140,10 +125,7 @@ TEST(CartPole, ReportsTheNullDirection) {
 
 TEST(CartPole, UnitsDependOnTheJointType) {
   const Rig rig = load_rig(kRigPath);
-  const auto unit_of = [&](const std::string& name) {
-    const int index = rig.mechanism.find_parameter(name);
-    return index < 0 ? "missing" : rig.mechanism.parameters[static_cast<std::size_t>(index)].unit;
-  };
+  const auto unit_of = [&](const char* name) { return parameter_of(rig.mechanism, name).unit; };
   EXPECT_EQ(unit_of("rail.b"), "N·s/m");
   EXPECT_EQ(unit_of("rail.f_c"), "N");
   EXPECT_EQ(unit_of("rail.K"), "N/V");
@@ -156,10 +138,7 @@ TEST(CartPole, UnitsDependOnTheJointType) {
 }
 
 std::string edited(const std::string& from, const std::string& to) {
-  std::string text = proto::read_file(kRigPath);
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return test_support::replaced(proto::read_file(kRigPath), from, to);
 }
 
 std::string refusal_of(const std::string& from, const std::string& to) {
@@ -240,10 +219,7 @@ TEST(CartPole, AMasslessCrossMakesAUniversalJoint) {
   EXPECT_EQ(rig.mechanism.joint_count(), 3);
   EXPECT_TRUE(rig.mechanism.bodies[2].massless);
   const auto refused = [&](const std::string& from, const std::string& to) {
-    std::string other = text;
-    const std::size_t at = other.find(from);
-    EXPECT_NE(at, std::string::npos) << from;
-    return refusal([&] { (void)parse_rig("r.textproto", other.replace(at, from.size(), to)); });
+    return refusal([&] { (void)parse_rig("r.textproto", replaced(text, from, to)); });
   };
   expect_parts(refused("massless: true", "massless: true mass { value: 1 }"),
                {"r.textproto:", "\"cross\"", "massless", "remove its mass"});
@@ -288,22 +264,17 @@ recording { time { column: "t" } position { joint: "x" column: "x" unit: METER }
 // Only physical parameters support prismatic joints.
 TEST(CartPole, ShadowParametersAreRefused) {
   const Rig rig = load_rig(kRigPath);
-  estimator::Recording recording;
-  recording.name = "r";
-  recording.segments.resize(1);
-  estimator::Segment& segment = recording.segments[0];
+  estimator::Segment segment;
   segment.period = 1e-3;
   segment.angles = Eigen::MatrixXd::Random(2000, 2);
   segment.controls = Eigen::MatrixXd::Zero(2000, 1);
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
   options.start_from_physical = false;
-  try {
-    (void)estimator::calibrate(rig.mechanism, {recording}, options);
-    ADD_FAILURE() << "not refused";
-  } catch (const std::invalid_argument& fault) {
-    expect_parts(fault.what(), {"\"rail\" slides", "physical parameters"});
-  }
+  expect_parts(test_support::refusal<std::invalid_argument>([&] {
+                 (void)estimator::calibrate(rig.mechanism, {{"r", {segment}}}, options);
+               }),
+               {"\"rail\" slides", "physical parameters"});
 }
 
 }  // namespace

@@ -1,40 +1,34 @@
-#include "service/report/charts/chart_figure.hpp"
-
 #include <google/protobuf/struct.pb.h>
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <regex>
+#include <string>
+#include <vector>
 
+#include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using google::protobuf::Struct;
 using google::protobuf::Value;
+using test_support::count_of;
 using test_support::expect_parts;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-int count_of(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
-    ++count;
-  }
-  return count;
-}
 
 /// The data that the page's script reads, parsed by another JSON reader.
 Struct data_of(const std::string& html) {
   const std::size_t begin = html.find(kFigureData) + std::strlen(kFigureData);
   const std::size_t end = html.find("</script>", begin);
-  Struct data;
-  EXPECT_TRUE(
-      google::protobuf::util::JsonStringToMessage(html.substr(begin, end - begin), &data).ok());
+  const auto data = test_support::from_json<Struct>(html.substr(begin, end - begin));
   return data;
 }
 
@@ -254,6 +248,172 @@ TEST(PageScripts, HaveTheLicenceAndNothingFromElsewhere) {
     EXPECT_EQ(scripts.find(external), std::string::npos) << external;
   }
   EXPECT_EQ(count_of(scripts, "<script>"), count_of(scripts, "</script>"));
+}
+
+Chart log_chart() {
+  Chart chart;
+  chart.title = "estimate";
+  chart.x_label = "κ";
+  chart.log_x = true;
+  chart.series = {{"a", series_class(0), {0.0, 1e-2, 1.0, 1e2}, {9.0, 1.0, 2.0, 3.0}, true}};
+  return chart;
+}
+
+// Equal factors must have equal distances on a logarithmic axis, and zero, which is not on it, must
+// not be drawn.
+TEST(LogarithmicAxis, SpacesFactorsEvenlyAndOmitsZero) {
+  const std::string svg = svg_chart(log_chart());
+  std::vector<double> centres;
+  for (std::size_t at = svg.find("<circle cx=\""); at != std::string::npos;
+       at = svg.find("<circle cx=\"", at + 1)) {
+    centres.push_back(std::stod(svg.substr(at + 12)));
+  }
+  ASSERT_EQ(centres.size(), 4U) << svg;  // the last one is the legend's
+  EXPECT_NEAR(centres[2] - centres[1], centres[1] - centres[0], 0.11);  // rounded to 0.1
+  EXPECT_EQ(svg.find(">9<"), std::string::npos) << "the axis reaches for what is not drawn";
+  expect_parts(svg, {">10⁻²<", ">1<", ">10²<"});
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_EQ(svg.find("inf"), std::string::npos);
+}
+
+// A bar far longer than the spread of the points must neither flatten them nor leave the frame.
+TEST(ErrorBars, StayInTheFrame) {
+  Chart chart = log_chart();
+  chart.series.front().y_error = {0.0, 0.1, 1e6, 0.0};
+  const std::string svg = svg_chart(chart);
+  EXPECT_EQ(count_of(svg, " bar\""), 2U);
+  for (std::size_t at = svg.find("y1=\""); at != std::string::npos;
+       at = svg.find("y1=\"", at + 1)) {
+    const double y = std::stod(svg.substr(at + 4));
+    EXPECT_GE(y, 0.0);
+    EXPECT_LE(y, chart.height);
+  }
+}
+
+// A figure is one self-contained file, with every series named once.
+TEST(Figure, IsOneFileWithOneLegend) {
+  Figure figure{"f", "Title <1>", "caption", 2, {log_chart(), log_chart(), log_chart()}};
+  const std::string svg = figure_file(figure);
+  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+  EXPECT_EQ(count_of(svg, "<svg"), 1U);
+  EXPECT_EQ(count_of(svg, "Title &lt;1&gt;"), 2U);  // title and label
+  EXPECT_EQ(count_of(svg, ">a</text>"), 1U);
+  EXPECT_NE(svg.find("(c) estimate"), std::string::npos);
+  EXPECT_EQ(svg.find("http", 40), std::string::npos);
+}
+
+// Small quantities are scaled by powers of a thousand, which the label states.
+TEST(Figure, ScalesSmallQuantities) {
+  Chart chart;
+  chart.series = {{"a", series_class(0), {1.0, 2.0}, {0.003, 0.004}}};
+  scale_axis(chart, "J", "kg·m²");
+  EXPECT_EQ(chart.y_label, "J [10⁻³ kg·m²]");
+  EXPECT_NEAR(chart.series[0].y[1], 4.0, 1e-12);
+}
+
+std::vector<std::string> matches(const std::string& text, const std::string& pattern) {
+  const std::regex regex(pattern);
+  std::vector<std::string> found;
+  for (std::sregex_iterator at(text.begin(), text.end(), regex), end; at != end; ++at) {
+    found.push_back((*at)[1]);
+  }
+  return found;
+}
+
+/// The plot of one parameter, whose only piece is as far from it as requested.
+std::string forest_of(double value, double half_width) {
+  estimator::ParameterEstimate estimate;
+  estimate.name = "B.m";
+  estimate.unit = "kg";
+  estimate.value = value;
+  estimate.half_interval = half_width;
+  estimator::PartEstimate piece;
+  piece.values = Eigen::VectorXd::Constant(1, value);
+  piece.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);
+  return svg_forest({piece}, {"all"}, {estimate}, {0});
+}
+
+// A tick at either end of an axis has its text inside the picture, which is clipped, and clear of
+// its neighbours. A single tick would show no scale.
+TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
+  const std::string tick =
+      "<text (x=\"[-0-9.]+\" y=\"[0-9.]+\") text-anchor=\"middle\" class=\"tick\">";
+  for (const double half_width : {0.92e-4, 1.0e-4, 1.3e-4, 1.0e-3, 4.2e-2, 0.5}) {
+    const std::string html = forest_of(0.0, half_width);
+    const std::vector<std::string> places = matches(html, tick);
+    EXPECT_GE(places.size(), 2U) << html;
+    double taken = 0.0;
+    for (const std::string& place : places) {
+      const double x = std::stod(place.substr(3));
+      const std::size_t begin = html.find('>', html.find(place)) + 1;
+      const std::string text = html.substr(begin, html.find('<', begin) - begin);
+      const double half = 3.5 * static_cast<double>(text.size());  // [px]
+      EXPECT_GE(x - half, taken) << text;
+      EXPECT_LE(x + half, 192.0) << text;
+      taken = x + half;
+    }
+  }
+}
+
+// Session names hold a subject and a time: a shortened name must keep both ends.
+TEST(ForestPicture, NamesStayDistinct) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(short_names({"run.csv", "run.csv", "other.csv"}, 15),
+            (Names{"run.csv", "run.csv", "other.csv"}));
+  EXPECT_EQ(short_names({"release-1795264085799221042", "release-1795264085799221999",
+                         "release-1795264085799221042"},
+                        15),
+            (Names{"release…9221042", "release…9221999", "release…9221042"}));
+  EXPECT_EQ(short_names({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
+            (Names{"multisi…9221042", "chirp-1…9221042"}));
+  // Equal at both ends: numbered.
+  EXPECT_EQ(short_names({"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
+            (Names{"recording 1", "recording 2", "recording 3"}));
+  // Multi-byte characters stay whole.
+  EXPECT_EQ(short_names({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
+}
+
+std::string matrix_of(int size) {
+  std::vector<std::string> names;
+  for (int k = 0; k < size; ++k) names.push_back("p" + std::to_string(k));
+  return svg_correlation(Eigen::MatrixXd::Identity(size, size), names);
+}
+
+/// Rows of each band.
+std::vector<std::size_t> bands_of(int size) {
+  const std::string html = matrix_of(size);
+  std::vector<std::size_t> bands;
+  for (std::size_t at = 0; (at = html.find("<div><svg", at)) != std::string::npos; ++at) {
+    const std::string band = html.substr(at, html.find("</div>", at) - at);
+    bands.push_back(matches(band, "(text-anchor=\"end\")").size());
+  }
+  return bands;
+}
+
+// On paper a block without page breaks must be far shorter than half a page. A large matrix is
+// split into bands of about equal numbers of rows, each with the column names above.
+TEST(CorrelationMatrix, BreaksBetweenBandsOfRows) {
+  using Bands = std::vector<std::size_t>;
+  EXPECT_EQ(bands_of(2), Bands{2});
+  EXPECT_EQ(bands_of(5), Bands{5});
+  EXPECT_EQ(bands_of(6), (Bands{3, 3}));
+  EXPECT_EQ(bands_of(8), (Bands{4, 4}));
+  EXPECT_EQ(bands_of(9), (Bands{3, 3, 3}));
+  EXPECT_EQ(bands_of(17), (Bands{3, 3, 4, 3, 4}));
+  EXPECT_EQ(matches(matrix_of(5), "(class=\"again\")").size(), 0U);
+  EXPECT_EQ(matches(matrix_of(17), "(class=\"again\")").size(), 4U);
+  EXPECT_EQ(matches(matrix_of(17), "(>1.00</text>)").size(), 17U);
+  EXPECT_EQ(matches(matrix_of(17), "(<rect)").size(), 17U * 17U);
+  EXPECT_EQ(matches(matrix_of(9), "(rotate\\(-90\\))").size(), 3U * 9U);
+}
+
+TEST(CorrelationMatrix, HasNoSignOnZero) {
+  Eigen::MatrixXd small = Eigen::MatrixXd::Identity(2, 2);
+  small(0, 1) = -0.004;
+  small(1, 0) = -0.0051;
+  const std::string html = svg_correlation(small, {"a", "b"});
+  test_support::expect_parts(html, {">0.00</text>", ">-0.01</text>"});
+  EXPECT_EQ(html.find("-0.00<"), std::string::npos);
 }
 
 }  // namespace

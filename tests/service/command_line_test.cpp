@@ -1,18 +1,25 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
+#include "proto/recording/recording_writer.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::replaced;
 
 /// Rows of a swing as the pendulum rig file expects them.
 std::string swing_csv(int rows, double scale = 1.0) {
@@ -37,41 +44,14 @@ std::string milliseconds(const std::string& csv) {
   return text.str();
 }
 
-std::string with_replaced(std::string text, const std::string& from, const std::string& to) {
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
-}
-
-void expect_refused(const std::string& arguments, const std::vector<std::string>& parts) {
-  const ProgramRun run = run_rigcal(arguments);
-  EXPECT_EQ(run.exit_code, 1) << run.err;
-  EXPECT_EQ(run.out, "");
-  expect_parts(run.err, parts);
-}
-
 TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
-  const ProgramRun help = run_rigcal("--help");
-  EXPECT_EQ(help.exit_code, 0);
-  expect_parts(help.out, {"calibrate", "simulate", "info", "Examples:", "130"});
+  run_successfully("--help", {"calibrate", "simulate", "info", "Examples:", "130"});
   for (const char* command :
        {"calibrate", "crossvalidate", "simulate", "info", "export", "recover"}) {
-    const ProgramRun run = run_rigcal(std::string(command) + " --help");
-    EXPECT_EQ(run.exit_code, 0);
-    expect_parts(run.out, {std::string("rigcal ") + command, "Example"});
+    run_successfully(std::string(command) + " --help",
+                     {std::string("rigcal ") + command, "Example"});
   }
-  const ProgramRun version = run_rigcal("--version");
-  EXPECT_EQ(version.exit_code, 0);
-  expect_parts(version.out, {"rigcal "});
-}
-
-TEST(CommandLine, WrongUsageIsRefused) {
-  for (const char* arguments : {"", "calibrate", "calibrat x", "calibrate x --rig", "info",
-                                "simulate --rig a --scenario b", "info x --bogus"}) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_NE(run.err, "") << arguments;
-  }
+  run_successfully("--version", {"rigcal "});
 }
 
 TEST(CommandLine, SuggestsTheNearestCommand) {
@@ -85,11 +65,7 @@ TEST(CommandLine, SuggestsTheNearestCommand) {
 
 // Every wrong use of an option gives one sentence that starts with the program's name.
 TEST(CommandLine, ReportsInvalidOptionsAlike) {
-  struct Wrong {
-    const char* arguments;
-    const char* said;
-  };
-  const Wrong wrongs[] = {
+  const std::pair<const char*, const char*> wrongs[] = {
       {"check x --rig y --stpe 3",
        "unknown option \"--stpe\"; did you mean \"--step\"? (see rigcal check --help)"},
       {"calibrate x --rgi y", "unknown option \"--rgi\" (see rigcal calibrate --help)"},
@@ -110,22 +86,16 @@ TEST(CommandLine, ReportsInvalidOptionsAlike) {
        "--step: \"1,2,3\" is not between 100e-9 and 1 (see rigcal"},
       {"calibrate x --rig y --step", "--step: a value is missing (see rigcal calibrate --help)"},
       {"calibrate x", "--rig is required (see rigcal calibrate --help)"}};
-  for (const Wrong& wrong : wrongs) {
-    const ProgramRun run = run_rigcal(wrong.arguments);
-    EXPECT_EQ(run.exit_code, 1) << wrong.arguments;
+  for (const auto& [arguments, said] : wrongs) {
+    const ProgramRun run = run_refused(arguments, {said});
     EXPECT_EQ(run.err.find("rigcal: "), 0U) << run.err;
-    EXPECT_NE(run.err.find(wrong.said), std::string::npos) << run.err;
     EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
   }
 }
 
 // Every option with a set of choices lists them, instead of the parser's message.
 TEST(CommandLine, ListsTheChoicesForAWrongOne) {
-  struct Choice {
-    const char* arguments;
-    std::vector<std::string> parts;
-  };
-  const Choice choices[] = {
+  const std::pair<const char*, std::vector<std::string>> choices[] = {
       {"calibrate x --rig y --states half", {"--states", "\"half\" is not configurations or full"}},
       {"calibrate x --rig y --residual half", {"--residual", "is not explicit or implicit"}},
       {"calibrate x --rig y --inertias entrie", {"--inertias", "did you mean \"entries\"?"}},
@@ -135,11 +105,9 @@ TEST(CommandLine, ListsTheChoicesForAWrongOne) {
       {"simulate --integrator euler", {"--integrator", "is not physical or spook"}},
       {"design --kind pulse", {"--kind", "did you mean \"pulses\"?"}},
       {"--completion csh", {"--completion", "is not bash, zsh or fish"}}};
-  for (const Choice& choice : choices) {
-    SCOPED_TRACE(choice.arguments);
-    const ProgramRun run = run_rigcal(choice.arguments);
-    EXPECT_EQ(run.exit_code, 1);
-    expect_parts(run.err, choice.parts);
+  for (const auto& [arguments, parts] : choices) {
+    SCOPED_TRACE(arguments);
+    const ProgramRun run = run_refused(arguments, parts);
     EXPECT_EQ(run.err.find("FAILED"), std::string::npos) << run.err;
   }
 }
@@ -155,18 +123,18 @@ TEST(CommandLine, BadRecordingsAreRefusedWithPlaceAndRemedy) {
   };
   const Bad bads[] = {
       {"missing.csv",
-       with_replaced(good, "theta1_rad", "phi"),
+       replaced(good, "theta1_rad", "phi"),
        {":1", "no column \"theta1_rad\"", "\"t_s\", \"phi\""}},
-      {"nan.csv", with_replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "\"nan\""}},
-      {"text.csv", with_replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
-      {"backwards.csv", with_replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
+      {"nan.csv", replaced(good, "\n0.05,", "\n0.05,nan\n0.0505,"), {":52:2", "\"nan\""}},
+      {"text.csv", replaced(good, "\n0.05,", "\n0.05,x"), {":52:2", "not a finite number"}},
+      {"backwards.csv", replaced(good, "\n0.05,", "\n0.04,"), {":52:1", "backwards"}},
       {"degrees.csv", swing_csv(200, 57.3), {":2", "unit: DEGREE"}},
       {"short.csv", swing_csv(9), {"too short"}},
       {"brief.csv", swing_csv(30), {"brief.csv with", "at least 10 samples", "record longer"}},
       {"milliseconds.csv", milliseconds(good), {"would be 1 s", "MILLISECOND", "\"t_s\""}},
       {"rest.csv", swing_csv(200, 0.0), {"no motion", "encoders"}},
-      {"spike.csv", with_replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
-      {"ragged.csv", with_replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
+      {"spike.csv", replaced(good, "\n0.05,", "\n0.05,9"), {"remove them"}},
+      {"ragged.csv", replaced(good, "\n0.05,", "\n0.05,0,"), {":52", "3 cells"}},
       {"empty.csv", "", {"empty"}},
       {"rows.csv", "t_s,theta1_rad\n", {"no rows"}},
       {"binary.csv", std::string("\0\1\2\3", 4), {"not a text file"}},
@@ -194,11 +162,11 @@ TEST(CommandLine, BadRigFilesAreRefusedWithPlaceAndRemedy) {
     expect_refused("calibrate " + recording + " --rig " + rig, parts);
     expect_refused("info " + rig, parts);
   };
-  expect_rig(with_replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field \"mas\""});
-  expect_rig(with_replaced(good, "zz { value: 0.01", "xy { value: 1 } zz { value: 0.01"),
+  expect_rig(replaced(good, "mass {", "mas {"), {"rig.textproto:", "unknown field \"mas\""});
+  expect_rig(replaced(good, "zz { value: 0.01", "xy { value: 1 } zz { value: 0.01"),
              {"rig.textproto:", "not positive definite"});
-  expect_rig(with_replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
-  expect_rig(with_replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
+  expect_rig(replaced(good, "value: 0.428", "value: -0.428"), {"rig.textproto:", "bounds"});
+  expect_rig(replaced(good, "mass {", "mass {{"), {"rig.textproto:"});
   expect_rig("", {"rig.textproto", "no bodies"});
   expect_refused("calibrate " + recording + " --rig /nowhere.textproto",
                  {"/nowhere.textproto", "cannot be opened"});
@@ -226,8 +194,7 @@ TEST(CommandLine, BadOptionsAreRefused) {
   expect_refused(base + "--from 2 --to 1", {"--from must be less than --to"});
   expect_refused(base + "--json " + recording, {"is an input"});
   expect_refused(base + "--json /nowhere/x.json --quiet", {"/nowhere/x.json", "does not exist"});
-  const ProgramRun run = run_rigcal(base + "--residual wrong");
-  EXPECT_EQ(run.exit_code, 1);
+  run_refused(base + "--residual wrong", {});
   EXPECT_EQ(contents_of(recording), swing_csv(200));
 }
 
@@ -235,15 +202,10 @@ TEST(CommandLine, InfoShowsRateSegmentsAndParameters) {
   const TemporaryFolder folder;
   const std::string recording = folder.write("run.csv", swing_csv(200));
   const std::string rig = config("rig-pendulum.textproto");
-  const ProgramRun as_rig = run_rigcal("info " + recording + " --rig " + rig);
-  EXPECT_EQ(as_rig.exit_code, 0) << as_rig.err;
-  expect_parts(as_rig.out, {"200 rows at 1000 Hz", "0 gaps", "angle of joint pivot [rad]"});
-  const ProgramRun plain = run_rigcal("info " + recording);
-  EXPECT_EQ(plain.exit_code, 0) << plain.err;
-  expect_parts(plain.out, {"200 rows", "theta1_rad"});
-  const ProgramRun description = run_rigcal("info " + rig);
-  EXPECT_EQ(description.exit_code, 0) << description.err;
-  expect_parts(description.out, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
+  run_successfully("info " + recording + " --rig " + rig,
+                   {"200 rows at 1000 Hz", "0 gaps", "angle of joint pivot [rad]"});
+  run_successfully("info " + recording, {"200 rows", "theta1_rad"});
+  run_successfully("info " + rig, {"pendulum.J_zz", "kg·m²", "free", "pivot", "ground"});
 }
 
 // `info` shows the rig file's own values and only counts the others.
@@ -283,9 +245,7 @@ TEST(CommandLine, InfoOmitsParametersFixedAtZero) {
 
 TEST(CommandLine, InfoOfTheBaseIsOfTheBaseAlone) {
   const std::string rig = config("rig-pendulum.textproto");
-  const ProgramRun run = run_rigcal("info --base " + rig);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"base parameter"});
+  const ProgramRun run = run_successfully("info --base " + rig, {"base parameter"});
   EXPECT_EQ(run.out.find("pivot.b"), std::string::npos);
   expect_refused("info --base --all " + rig, {"--all", "rig file"});
 }
@@ -294,13 +254,10 @@ TEST(CommandLine, SimulatedRecordingsAreReadBack) {
   const TemporaryFolder folder;
   const std::string out = folder.file("release.csv");
   const std::string rig = config("rig-pendulum.textproto");
-  const ProgramRun run =
-      run_rigcal("simulate --rig " + rig + " --scenario " +
-                 config("scenario-pendulum-release.textproto") + " --out " + out + " --step 1e-3");
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  const ProgramRun info = run_rigcal("info " + out + " --rig " + rig);
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  expect_parts(info.out, {"at 1000 Hz", "0 gaps"});
+  run_successfully("simulate --rig " + rig + " --scenario " +
+                   config("scenario-pendulum-release.textproto") + " --out " + out +
+                   " --step 1e-3");
+  run_successfully("info " + out + " --rig " + rig, {"at 1000 Hz", "0 gaps"});
 }
 
 TEST(CommandLine, SimulateRefusesToWriteOverItsInputs) {
@@ -329,10 +286,118 @@ TEST(CommandLine, RefusesInfeasibleSteps) {
     };
     const ProgramRun short_step = run("1e-7");
     EXPECT_EQ(short_step.exit_code, 1);
-    EXPECT_NE(short_step.err.find("more than can be computed. Choose a longer step"),
-              std::string::npos)
-        << short_step.err;
+    expect_parts(short_step.err, {"more than can be computed. Choose a longer step"});
     EXPECT_EQ(run("1e-9").exit_code, 1);
+  }
+}
+
+// A program whose output is lost has failed, and must report it.
+
+/// Result of a shell command line with rigcal's path in it; standard error is kept.
+ProgramRun run_shell(const std::string& before, const std::string& arguments,
+                     const std::string& after) {
+  const TemporaryFolder folder;
+  const std::string line = before + " " + RIGCAL_BINARY + " " + arguments + " " + after + " 2>" +
+                           folder.file("err") + " </dev/null";
+  const int status = std::system(line.c_str());
+  ProgramRun run;
+  run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  run.err = contents_of(folder.file("err"));
+  return run;
+}
+
+std::string write_recording(const TemporaryFolder& folder, const std::string& rig) {
+  auto writer = proto::RecordingWriter::create(
+      folder.file("run.mcap"), {.joints = {"arm"}, .epoch_unix_ns = 1, .facts = {{"rig", rig}}});
+  EXPECT_TRUE(writer.ok());
+  for (std::uint64_t k = 0; k < 10; ++k) {
+    proto::Sample sample;
+    sample.timestamp_s = 1e-3 * static_cast<double>(k);
+    sample.sequence = k;
+    sample.device_time_us = static_cast<std::int64_t>(1000 * k);
+    sample.channel_count = 1;
+    sample.valid = {true};
+    EXPECT_TRUE(writer.value().write(sample).ok());
+  }
+  EXPECT_TRUE(writer.value().finish().ok());
+  return folder.file("run.mcap");
+}
+
+TEST(FailedOutput, IsExitStatusOneWithASentence) {
+  const TemporaryFolder folder;
+  const std::string recording = write_recording(folder, "furuta");
+  for (const std::string& arguments : std::vector<std::string>{
+           "--help", "--version", "info " + config("rig-furuta.textproto"), "info " + recording,
+           "export " + recording + " --out " + folder.file("a.csv"),
+           "recover " + recording + " --out " + folder.file("b.mcap"),
+           "simulate --rig " + config("rig-furuta.textproto") + " --scenario " +
+               config("scenario-step.textproto") + " --step 1e-3 --out " + folder.file("s.csv")}) {
+    for (const char* after : {">/dev/full", ">&-"}) {
+      SCOPED_TRACE(arguments + after);
+      for (const char* made : {"a.csv", "b.mcap"}) std::filesystem::remove(folder.file(made));
+      const ProgramRun run = run_shell("", arguments, after);
+      EXPECT_EQ(run.exit_code, 1);
+      expect_parts(run.err, {"rigcal: standard output could not be written"});
+    }
+  }
+}
+
+// With standard output closed, the first file that a program opens would take its number, and the
+// table would be written into it.
+TEST(FailedOutput, DoesNotGoIntoAnotherFile) {
+  const TemporaryFolder folder;
+  const std::string recording = write_recording(folder, "furuta");
+  run_shell("", "export " + recording + " --out " + folder.file("a.csv"), ">&-");
+  const std::string exported = contents_of(folder.file("a.csv"));
+  EXPECT_TRUE(exported.starts_with("time_s,arm_rad"));
+  EXPECT_EQ(exported.find("samples"), std::string::npos);
+}
+
+// A reader that stops early is no failure: "rigcal info … | head -1" is quiet and ends by SIGPIPE,
+// as shells expect. If that signal is ignored, an error is printed.
+TEST(FailedOutput, OfAReaderThatLeftEndsBySigpipe) {
+  const TemporaryFolder folder;
+  const std::string fifo = folder.file("fifo");
+  const std::string reader = "mkfifo " + fifo + "; true <" + fifo + " & ( sleep 0.2; ";
+  const std::string info = "info " + config("rig-furuta.textproto");
+  const std::string after = "; echo $? >" + folder.file("status") + " ) >" + fifo;
+  const ProgramRun plain = run_shell(reader + "env --default-signal=PIPE", info, after);
+  EXPECT_EQ(contents_of(folder.file("status")), "141\n");
+  EXPECT_EQ(plain.err, "");
+
+  std::filesystem::remove(fifo);
+  const ProgramRun ignoring = run_shell(reader + "env --ignore-signal=PIPE", info, after);
+  EXPECT_EQ(contents_of(folder.file("status")), "1\n");
+  expect_parts(ignoring.err, {"standard output could not be written", "Broken pipe"});
+}
+
+// Text from a file must not control the reader's terminal.
+TEST(ForeignText, ReachesTheTerminalEscaped) {
+  const TemporaryFolder folder;
+  const std::string recording = write_recording(folder,
+                                                "x\x1b]0;owned\x07\nfaked line\xc2\x9b"
+                                                "31m\u202e");
+  const ProgramRun run = run_successfully(
+      "info " + recording, {"x\\u001b]0;owned\\u0007\\u000afaked line\\u009b31m\\u202e"});
+  for (const char c : run.out) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20);
+
+  const std::string csv = folder.write("a.csv", "t,an\x1b[2Jgle\n0,1\n1,2\n2,3\n");
+  const ProgramRun columns = run_rigcal("info " + csv);
+  expect_parts(columns.out, {"an\\u001b[2Jgle"});
+  run_refused("info '/nowhere/\x1b[2J.csv'", {"/nowhere/\\u001b[2J.csv"});
+}
+
+TEST(Usage, RefusesEmptyTextsAndNumbersThatAreNone) {
+  const std::string rig = config("rig-furuta.textproto");
+  for (const std::string& arguments : std::vector<std::string>{
+           "calibrate x.csv --rig " + rig + " --json ''", "calibrate x.csv --rig ''",
+           "calibrate '' --rig " + rig, "calibrate x.csv --rig " + rig + " --step nan",
+           "calibrate x.csv --rig " + rig + " --step 1e9",
+           "simulate --rig " + rig + " --scenario s --out o --step 1e9",
+           "crossvalidate x.csv --rig " + rig + " --piece-length nan", "jobs ''", "frobnicate", "",
+           "calibrate", "calibrate x --rig", "info", "simulate --rig a --scenario b",
+           "info x --bogus"}) {
+    EXPECT_NE(expect_refused(arguments).err, "") << arguments;
   }
 }
 

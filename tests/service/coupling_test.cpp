@@ -16,13 +16,15 @@
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
+using test_support::replaced;
 
 /// A driven pendulum, and one beside it that a belt turns in the opposite direction.
 std::string geared(const std::string& follows, const std::string& encoder = "") {
@@ -80,13 +82,12 @@ double value_of(const estimator::Calibration& result, const std::string& name, d
 void expect_found(const Rig& truth, const estimator::Recording& recording) {
   estimator::Mechanism start = truth.mechanism;
   for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
-    start.parameters[static_cast<std::size_t>(start.find_parameter(name))].value *= 3.0;
+    test_support::parameter_of(start, name).value *= 3.0;
   }
   const estimator::Calibration result = estimator::calibrate(start, {recording});
   EXPECT_TRUE(result.converged());
   for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
-    const int index = truth.mechanism.find_parameter(name);
-    const double expected = estimator::parameter_at(truth.mechanism, index).value;
+    const double expected = test_support::parameter_of(truth.mechanism, name).value;
     double sd = NAN;
     EXPECT_NEAR(value_of(result, name, &sd), expected, 3.5 * sd) << name;
     EXPECT_LT(sd, 0.03 * expected) << name;
@@ -126,7 +127,7 @@ TEST(MimicJoint, AMimicJointsEncoderMayStartAtAnyTurn) {
 TEST(MimicJoint, SlowShaftsFollowFromFastOnes) {
   std::string text = geared("mimic { joint: \"1\" ratio: 60 }", "encoder { }");
   const std::string first = "  encoder { } }\njoint";
-  text.replace(text.find(first), first.size(), "}\njoint");
+  text = replaced(text, first, "}\njoint");
   for (const char* const side : {"3", "4"}) {
     const bool fast = side[0] == '4';
     text += std::string("body { name: \"S") + side + R"(" mass { value: 0.1 }
@@ -176,7 +177,7 @@ TEST(MimicJoint, AGearedWheelIsAShaft) {
   std::string wheel = geared(kBelt);
   const auto put = [](std::string& text, const std::string& from, const std::string& to) {
     ASSERT_NE(text.find(from), std::string::npos) << from;
-    text.replace(text.find(from), from.size(), to);
+    text = replaced(text, from, to);
   };
   put(wheel, "point { y { value: 0.07 } } ", "");
   put(wheel, "4e-3 free: true", "4e-2");
@@ -209,7 +210,7 @@ initial { joint: "1" angle_rad: 0.7 })",
 TEST(MimicJoint, AMimickedJointNeedsNoEncoder) {
   std::string text = geared(kBelt, "encoder { }");
   const std::string first = "  encoder { } }\njoint";
-  text.replace(text.find(first), first.size(), "}\njoint");
+  text = replaced(text, first, "}\njoint");
   const Rig rig = parse_rig("r", text);
   const SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.angles.cols(), 1);
@@ -232,7 +233,7 @@ TEST(MimicJoint, IsReadFromRigFiles) {
 
 TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
   const auto refused = [](const std::string& follows) {
-    return refusal([&] { parse_rig("r", geared(follows)); });
+    return test_support::refusal([&] { parse_rig("r", geared(follows)); });
   };
   expect_parts(refused("mimic { }"), {"r:16", "names no joint", "with one of 1"});
   expect_parts(refused("mimic { joint: \"3\" }"),
@@ -250,23 +251,15 @@ TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
 TEST(MimicJoint, IsRefusedForSpook) {
   const Rig rig = parse_rig("r", geared(kBelt));
   const std::string why = "joint \"2\" follows another joint";
-  const auto refusal_of = [](const auto& action) {
-    try {
-      action();
-    } catch (const std::invalid_argument& refused) {
-      return std::string(refused.what());
-    }
-    return std::string();
-  };
   const auto simulate_so = [&] {
     simulate(rig, parse_scenario("s", kScenario, rig), 1e-3, nullptr, Integrator::kSpook);
   };
-  EXPECT_NE(refusal_of(simulate_so).find(why), std::string::npos);
+  EXPECT_NE(test_support::refusal<std::invalid_argument>(simulate_so).find(why), std::string::npos);
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
   const estimator::Recording recording = recorded(simulated(rig), 1e-4);
   const auto calibrate_so = [&] { estimator::calibrate(rig.mechanism, {recording}, options); };
-  EXPECT_NE(refusal_of(calibrate_so).find(why), std::string::npos);
+  expect_parts(test_support::refusal<std::invalid_argument>(calibrate_so), {why});
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "estimator/calibrate/cross_validation.hpp"
 
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -14,12 +13,15 @@
 #include "service/result/validation_message.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/json.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::from_json;
 using test_support::refusal;
 
 constexpr double kNoise = 1e-3;         // [rad]
@@ -82,8 +84,7 @@ TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
   EXPECT_GT(right.simulation[0].rmse, 0.9 * kNoise);
   EXPECT_LT(right.simulation[0].rmse, 3.0 * kNoise);
   estimator::Mechanism wrong = calibration.mechanism;
-  const int index = wrong.find_parameter("pendulum.J_zz");
-  wrong.parameters[static_cast<std::size_t>(index)].value *= 1.3;
+  test_support::parameter_of(wrong, "pendulum.J_zz").value *= 1.3;
   const estimator::Evaluation off = estimator::evaluate(wrong, three_swings());
   // 30 % of J is 11 % of J + m l²: 5 % of the period, so whole swings after 3 s.
   EXPECT_GT(off.simulation[0].rmse, 50.0 * kNoise);
@@ -154,9 +155,8 @@ TEST(CrossValidation, ReadsBackAsTheSchemaAndIsShown) {
   const estimator::CrossValidation& v = validation_of_swings();
   CalibrationContext context;
   context.rig = "test <rig>";
-  rigcal::v1::CrossValidationResult result;
-  ASSERT_TRUE(
-      google::protobuf::util::JsonStringToMessage(cross_validation_json(v, context), &result).ok());
+  const auto result =
+      from_json<rigcal::v1::CrossValidationResult>(cross_validation_json(v, context));
   ASSERT_EQ(result.folds_size(), 3);
   EXPECT_EQ(result.folds(1).held_out(), "b");
   EXPECT_EQ(result.folds(1).simulation(0).rmse_rad(), v.simulation[0](1, 1));

@@ -14,7 +14,6 @@ namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
 
 RecordingFormat make_format() {
   RecordingFormat format;
@@ -54,8 +53,8 @@ ImportedRecording import_text(const std::string& text, const RecordingFormat& fo
   return import_csv_text("r.csv", text, format);
 }
 
-std::string refusal_of(const std::string& text, const RecordingFormat& format = make_format()) {
-  return refusal([&] { (void)import_text(text, format); });
+std::string import_refusal(const std::string& text, const RecordingFormat& format = make_format()) {
+  return test_support::refusal([&] { (void)import_text(text, format); });
 }
 
 TEST(CsvRecording, ArrivesSampleForSample) {
@@ -188,7 +187,7 @@ TEST(CsvRecording, NoiseIsNoSpeed) {
 
 TEST(CsvRecording, RefusesDegreesReadAsRadians) {
   const auto degrees = [](int, Row& row) { row.theta *= 180.0 / std::numbers::pi; };
-  expect_parts(refusal_of(make_csv(100, degrees)),
+  expect_parts(import_refusal(make_csv(100, degrees)),
                {"r.csv:", ":2:", "\"theta\"", "rad/s", "unit: DEGREE"});
 }
 
@@ -197,7 +196,7 @@ TEST(CsvRecording, ReportsTheLineOfAReadingThatIsTooFast) {
   const std::string thrown = make_csv(200, [](int k, Row& row) {
     if (k >= 120 && k < 140) row.theta += 300.0;
   });
-  const std::string refused = refusal_of(thrown);
+  const std::string refused = import_refusal(thrown);
   EXPECT_NE(refused.find("r.csv:122:2"), std::string::npos) << refused;
 }
 
@@ -205,11 +204,11 @@ TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   const auto back = [](int k, Row& row) {
     if (k == 40) row.t = 0.2;
   };
-  expect_parts(refusal_of(make_csv(100, back)), {"r.csv:42:1", "backwards", "sort or remove"});
+  expect_parts(import_refusal(make_csv(100, back)), {"r.csv:42:1", "backwards", "sort or remove"});
   const auto still = [](int k, Row& row) {
     if (k == 40) row.t = 0.39;
   };
-  expect_parts(refusal_of(make_csv(100, still)), {"r.csv:42:1", "is repeated"});
+  expect_parts(import_refusal(make_csv(100, still)), {"r.csv:42:1", "is repeated"});
 }
 
 TEST(CsvRecording, UsesIrregularTimesUnchanged) {
@@ -239,9 +238,9 @@ TEST(CsvRecording, ToleratesSmallJitter) {
 }
 
 TEST(CsvRecording, RefusesAShortRecord) {
-  expect_parts(refusal_of(make_csv(kSegmentSamplesMin - 1)), {"r.csv", "too short"});
+  expect_parts(import_refusal(make_csv(kSegmentSamplesMin - 1)), {"r.csv", "too short"});
   const auto holes = [](int k, Row& row) { row.keep = k % 30 < 8; };
-  expect_parts(refusal_of(make_csv(100, holes)), {"r.csv", "too short", "gaps"});
+  expect_parts(import_refusal(make_csv(100, holes)), {"r.csv", "too short", "gaps"});
 }
 
 TEST(CsvRecording, NotesUnusualInput) {
@@ -253,7 +252,7 @@ TEST(CsvRecording, NotesUnusualInput) {
   ASSERT_EQ(notes.size(), 1U);
   expect_parts(notes[0], {"RADIAN"});
   const auto stuck = [](int, Row& row) { row.theta = 0.1; };
-  expect_parts(refusal_of(make_csv(100, stuck)), {"r.csv", "no motion"});
+  expect_parts(import_refusal(make_csv(100, stuck)), {"r.csv", "no motion"});
   RecordingFormat two = make_format();
   two.angles.push_back(two.angles[0]);
   two.angles[1].column = "u";
@@ -271,20 +270,20 @@ TEST(CsvRecording, ChecksNumbersAgainstTheTableOfRanges) {
     });
   };
   for (const double value : {1e13, -1e13, 1e308}) {
-    expect_parts(refusal_of(with(&Row::theta, value)),
+    expect_parts(import_refusal(with(&Row::theta, value)),
                  {"r.csv:22:2", "column \"theta\"", "must be from -1e12 to 1e12"});
   }
   for (const double value : {1.1e6, -1.1e6}) {
-    expect_parts(refusal_of(with(&Row::u, value)),
+    expect_parts(import_refusal(with(&Row::u, value)),
                  {"r.csv:22:3", "column \"u\"", "must be from -1e6 to 1e6"});
   }
   EXPECT_NO_THROW((void)import_text(with(&Row::u, 1e6), make_format()));
   // The rig file's scale factor is part of the checked number.
   RecordingFormat format = make_format();
   format.controls[0].scale = 1e6;
-  expect_parts(refusal_of(with(&Row::u, 2.0), format), {"column \"u\" gives 2e6"});
+  expect_parts(import_refusal(with(&Row::u, 2.0), format), {"column \"u\" gives 2e6"});
   format.controls[0].scale = 1e308;
-  expect_parts(refusal_of(with(&Row::u, 1e5), format), {"column \"u\" gives inf"});
+  expect_parts(import_refusal(with(&Row::u, 1e5), format), {"column \"u\" gives inf"});
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "estimator/model/joint_stop.hpp"
@@ -14,6 +14,7 @@
 #include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -21,6 +22,7 @@ namespace {
 using estimator::JointQuantity;
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 // One statement per line, so that messages can be located.
 const std::string kStoppedRig = R"(name: "p"
@@ -39,10 +41,7 @@ recording { time { column: "t" } angle { joint: "pivot" column: "a" unit: RADIAN
 )";
 
 std::string with(const std::string& from, const std::string& to) {
-  std::string text = kStoppedRig;
-  const std::size_t at = text.find(from);
-  EXPECT_NE(at, std::string::npos) << from;
-  return text.replace(at, from.size(), to);
+  return replaced(kStoppedRig, from, to);
 }
 
 TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
@@ -81,12 +80,8 @@ TEST(EndStops, MayBeTied) {
 
 // One sentence with the place, the cause and what to do.
 TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
-  struct Bad {
-    std::string text;
-    std::vector<std::string> parts;
-  };
   const std::string slide = "joint { name: \"pivot\" type: FIXED";
-  const Bad bad[] = {
+  const std::pair<std::string, std::vector<std::string>> bad[] = {
       {with("value: -0.4", "value: 1.1"), {"r:8", "\"pivot.stop_lower\"", "below the upper one"}},
       {with("restitution { value: 0.5", "restitution { value: 1.5"), {"r:10", "1.5", "[0, 1]"}},
       {with("restitution { value: 0.5", "restitution { value: -0.1"), {"r:10", "-0.1", "[0, 1]"}},
@@ -102,9 +97,9 @@ TEST(EndStops, AreRefusedWithPlaceCauseAndRemedy) {
            .replace(with("  encoder { }\n", "").find("joint {"), 23, slide + "\n"),
        {"\"pivot\" is fixed", "remove its stops"}},
   };
-  for (const Bad& each : bad) {
-    const std::string message = refusal([&] { (void)parse_rig("r", each.text); });
-    expect_parts(message, each.parts);
+  for (const auto& [text, parts] : bad) {
+    const std::string message = refusal([&] { (void)parse_rig("r", text); });
+    expect_parts(message, parts);
     EXPECT_EQ(std::ranges::count(message, '\n'), 0) << message;
   }
 }
@@ -150,10 +145,9 @@ TEST(EndStops, ActInSimulations) {
 class EndStopCommands : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ProgramRun run =
-        run_rigcal("simulate --rig " + rig_ + " --scenario " +
-                   config("scenario-pendulum-stop.textproto") + " --step 1e-3 --out " + recording_);
-    ASSERT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + rig_ + " --scenario " +
+                     config("scenario-pendulum-stop.textproto") + " --step 1e-3 --out " +
+                     recording_);
   }
   std::string edited(const std::string& from, const std::string& to) const {
     std::string text = contents_of(rig_);
@@ -169,9 +163,8 @@ class EndStopCommands : public ::testing::Test {
 
 // An impact is no slip, outlier, lost time or misfit.
 TEST_F(EndStopCommands, CheckFindsNothingWrong) {
-  const ProgramRun run = run_rigcal("check " + recording_ + " --rig " + rig_);
-  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
-  expect_parts(run.out, {"No problems found.", "pivot.restitution"});
+  run_successfully("check " + recording_ + " --rig " + rig_,
+                   {"No problems found.", "pivot.restitution"});
 }
 
 TEST_F(EndStopCommands, CheckReportsReadingsBeyondAStop) {
@@ -185,39 +178,31 @@ TEST_F(EndStopCommands, CheckReportsReadingsBeyondAStop) {
 
 TEST_F(EndStopCommands, CalibrationFindsStopAndRestitution) {
   const std::string start = edited("value: 0.2 free", "value: 0.23 free");
-  std::string text = contents_of(start);
-  text.replace(text.find("value: 0.6"), 10, "value: 0.4");
+  std::string text = replaced(contents_of(start), "value: 0.6", "value: 0.4");
   const std::string rig = folder_.write("start.textproto", text);
   const std::string json = folder_.file("run.json"), out = folder_.file("out.textproto");
-  const ProgramRun run =
-      run_rigcal("calibrate " + recording_ + " --rig " + rig + " --json " + json + " --rig-out " +
-                 out + " --plot " + folder_.file("run.html") + " --quiet");
-  EXPECT_EQ(run.exit_code, 0) << run.out << run.err;
+  run_successfully("calibrate " + recording_ + " --rig " + rig + " --json " + json + " --rig-out " +
+                   out + " --plot " + folder_.file("run.html") + " --quiet");
   const Rig found = load_rig(out);
   EXPECT_NEAR(found.mechanism.joint_parameter(0, JointQuantity::kStopLower).value, 0.2, 1e-4);
   EXPECT_NEAR(found.mechanism.joint_parameter(0, JointQuantity::kRestitution).value, 0.6, 3e-3);
-  const ProgramRun prediction =
-      run_rigcal("validate " + recording_ + " --rig " + rig + " --parameters " + json + " --quiet");
-  EXPECT_EQ(prediction.exit_code, 0) << prediction.out << prediction.err;
+  run_successfully("validate " + recording_ + " --rig " + rig + " --parameters " + json +
+                   " --quiet");
   const ProgramRun states =
-      run_rigcal("estimate " + recording_ + " --rig " + rig + " --parameters " + json +
-                 " --quiet --out " + folder_.file("states.csv"));
-  EXPECT_EQ(states.exit_code, 0) << states.err;
+      run_successfully("estimate " + recording_ + " --rig " + rig + " --parameters " + json +
+                       " --quiet --out " + folder_.file("states.csv"));
   EXPECT_EQ(contents_of(folder_.file("states.csv")).find("nan"), std::string::npos);
 }
 
 TEST_F(EndStopCommands, ShadowParametersAreRefused) {
-  const ProgramRun run =
-      run_rigcal("calibrate " + recording_ + " --rig " + rig_ + " --parameters shadow --quiet");
-  EXPECT_EQ(run.exit_code, 1) << run.out;
-  expect_parts(run.err, {"\"pivot\" has end stops", "request physical parameters"});
+  run_refused("calibrate " + recording_ + " --rig " + rig_ + " --parameters shadow --quiet",
+              {"\"pivot\" has end stops", "request physical parameters"});
 }
 
 TEST_F(EndStopCommands, InfoShowsEndStops) {
-  const ProgramRun run = run_rigcal("info " + rig_ + " --picture " + folder_.file("rig.svg"));
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"pivot comes to rest at its stop first, at 11.46°", "pivot.stop_lower",
-                         "pivot.restitution"});
+  run_successfully("info " + rig_ + " --picture " + folder_.file("rig.svg"),
+                   {"pivot comes to rest at its stop first, at 11.46°", "pivot.stop_lower",
+                    "pivot.restitution"});
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ using estimator::OptionGroup;
 using estimator::OptionRow;
 using test_support::refusal;
 
-std::string text_of(double number) { return notation::format_exact(number); }
+std::string exact_text(double number) { return notation::format_exact(number); }
 
 CalibrationOptions parsed(const std::string& arguments) {
   CLI::App command;
@@ -73,11 +73,11 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
     std::vector<std::string> wrong = {"a", "nan", "inf", "-inf", "-2", "1,5"};
     if (!row.is_word() && !row.is_flag()) {
       CalibrationOptions options;
-      EXPECT_TRUE(set_option(row, text_of(row.range.min), options));
-      if (row.range.min > 0.0) wrong.insert(wrong.end(), {"0", text_of(0.9 * row.range.min)});
+      EXPECT_TRUE(set_option(row, exact_text(row.range.min), options));
+      if (row.range.min > 0.0) wrong.insert(wrong.end(), {"0", exact_text(0.9 * row.range.min)});
       if (std::isfinite(row.range.max)) {
-        wrong.push_back(text_of(1.1 * row.range.max));
-        EXPECT_TRUE(set_option(row, text_of(row.range.max), options));
+        wrong.push_back(exact_text(1.1 * row.range.max));
+        EXPECT_TRUE(set_option(row, exact_text(row.range.max), options));
       }
       if (example(row) == "17") wrong.emplace_back("1.5");
     }

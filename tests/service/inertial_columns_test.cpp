@@ -2,6 +2,7 @@
 
 #include <cctype>
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <numbers>
@@ -9,11 +10,16 @@
 #include <string>
 #include <vector>
 
+#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/sensor.hpp"
 #include "proto/rig.pb.h"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/joined_segments.hpp"
 #include "service/rig/rig_file.hpp"
+#include "tests/support/evaluation_data.hpp"
+#include "tests/support/evaluation_truth.hpp"
+#include "tests/support/import_csv.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -71,7 +77,7 @@ std::string make_csv(const std::vector<std::string>& names, int rows, const Cell
   return csv.str();
 }
 
-std::string number_text(double value) {
+std::string cell_text(double value) {
   std::ostringstream text;
   text.precision(12);
   text << value;
@@ -90,7 +96,7 @@ ImportedRecording import_readings(const std::string& columns, int rows,
   const Rig rig = make_rig(columns);
   const Cells cells = [&](int k) {
     const double value = reading(k);
-    return std::vector{std::isnan(value) ? std::string() : number_text(value)};
+    return std::vector{std::isnan(value) ? std::string() : cell_text(value)};
   };
   return import_csv_text("run.csv", make_csv({"a"}, rows, cells), *rig.format);
 }
@@ -285,9 +291,9 @@ TEST(InertialColumns, AccelerometerInAnotherUnitIsRefused) {
     const Rig rig = make_rig(columns);
     const Cells cells = [&](int k) {
       const double angle = 0.5 * swing(k) + 0.7;
-      return std::vector{number_text(gravity * std::sin(angle)),
-                         number_text(0.6 * gravity * std::cos(angle)),
-                         number_text(-0.8 * gravity * std::cos(angle))};
+      return std::vector{cell_text(gravity * std::sin(angle)),
+                         cell_text(0.6 * gravity * std::cos(angle)),
+                         cell_text(-0.8 * gravity * std::cos(angle))};
     };
     return import_csv_text("run.csv", make_csv(names, 100, cells), *rig.format);
   };
@@ -407,6 +413,43 @@ TEST(InertialColumns, ChainOfThreeReadsItsSensors) {
   for (int sensor = 0; sensor < 3; ++sensor) {
     for (int k = 0; k < 3; ++k) {  // z of the rate, then x and y of the specific force
       EXPECT_NEAR(segment.inertial(5, 6 * sensor + 2 + k), 4 + 3 * sensor + k + 5e-3, 1e-9);
+    }
+  }
+}
+
+// Inertial sensors, from rig file and recording to estimates, checked with independent data.
+
+// Three links, the first with an encoder. Three sensors of unknown place, mounting and biases
+// determine the others' motion, to the noise of the unused encoders, and every constant is within
+// its standard deviation. The initial state is not given.
+TEST(ChainOfSensors, InertialSensorsReplaceEncoders) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
+  const double counts = 2.0 * M_PI / 4096 / std::sqrt(12.0);
+  for (const auto& [variant, noise] : {std::pair{"noise", 1e-3}, std::pair{"quant", counts}}) {
+    for (const std::string set : {"chain3imu_base", "chain3imu_rand1"}) {
+      SCOPED_TRACE(set + " " + variant);
+      const auto truth = test_support::true_parameters(*data, set);
+      Rig rig = load_rig(test_support::source_folder() + "/configs/rig-chain3imu.textproto");
+      for (const char* const mass : {"link1.m", "link2.m", "link3.m"}) {
+        test_support::parameter_of(rig.mechanism, mass).value = truth.at(mass);
+      }
+      rig.mechanism.held_out = {"h2", "h3"};
+      const std::filesystem::path file =
+          *data / "synthetic_planar" / (set + "__" + variant + ".csv");
+      const estimator::Calibration result =
+          estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
+      EXPECT_TRUE(result.converged());
+      ASSERT_EQ(result.held_out.size(), 2U);
+      for (const estimator::HeldOutSensor& sensor : result.held_out) {
+        EXPECT_LT(sensor.rmse, 1.1 * noise) << sensor.name;
+      }
+      EXPECT_EQ(result.parameters.size(), 28U);
+      for (const estimator::ParameterEstimate& estimate : result.parameters) {
+        EXPECT_LT(std::abs(estimate.value - truth.at(estimate.name)),
+                  3.0 * estimate.standard_deviation)
+            << estimate.name;
+      }
     }
   }
 }

@@ -19,7 +19,6 @@ namespace {
 
 using proto::JointState;
 using test_support::expect_parts;
-using test_support::refusal;
 
 /// Plain CDR, written according to its specification.
 class CdrWriter {
@@ -232,20 +231,15 @@ TEST_F(Bag, ReadsCompressedChunks) {
 TEST_F(Bag, IsDescribedAndExported) {
   const std::string bag = write("free.mcap", swing("arm", "pendulum"));
   const std::string made = folder_.file("made.textproto");
-  const ProgramRun init = run_rigcal(
+  run_successfully(
       "init --kind double-pendulum --length 0.3,0.2 --angle "
       "pendulum,arm --angle-unit rad --from " +
       bag + " --out " + made);
-  ASSERT_EQ(init.exit_code, 0) << init.err;
   const Rig described = load_rig(made);
   const auto original = import_recording(bag, described).recording.segments;
-  const ProgramRun refused = run_rigcal("export " + bag + " --out " + folder_.file("a.csv"));
-  EXPECT_EQ(refused.exit_code, 1);
-  expect_parts(refused.err, {"free.mcap", "--rig RIG"});
-  const ProgramRun run =
-      run_rigcal("export " + bag + " --rig " + made + " --out " + folder_.file("a.csv"));
-  ASSERT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"a.csv: 500 samples"});
+  run_refused("export " + bag + " --out " + folder_.file("a.csv"), {"free.mcap", "--rig RIG"});
+  run_successfully("export " + bag + " --rig " + made + " --out " + folder_.file("a.csv"),
+                   {"a.csv: 500 samples"});
   const auto again = import_recording(folder_.file("a.csv"), described).recording.segments;
   ASSERT_EQ(again.size(), 1U);
   EXPECT_LT((again[0].angles - original[0].angles).cwiseAbs().maxCoeff(), 1e-9);
@@ -262,7 +256,7 @@ TEST_F(Bag, WithoutStampsHasTheTimesOfTheLog) {
 
 TEST_F(Bag, IsRefusedInOneSentence) {
   const auto refused = [&](const std::string& path, const Rig& with) {
-    return refusal([&] { (void)import_recording(path, with); });
+    return test_support::refusal([&] { (void)import_recording(path, with); });
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
                {"names.mcap: no joint is called \"1\"", "\"2\"", "\"x\"", "recording { time {",

@@ -10,14 +10,17 @@
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/service/simulated_recording.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
+using test_support::calibrate_whole;
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::simulated_recording;
 
 /// A driven link with its own encoder, and a second link on it whose rotation relative to the
 /// ground is read.
@@ -46,18 +49,18 @@ recording { time { column: "t" }
 )");
 }
 
-SimulatedRun run_of(const Rig& rig, const std::string& options) {
-  const Scenario scenario = parse_scenario(
-      "s.textproto",
-      "duration_s: 2 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
-      "sine { frequency_hz: 2.9 amplitude: 2 } } initial { joint: \"2\" angle_rad: 0.9 } " +
-          options,
-      rig);
-  return simulate(rig, scenario, 2.5e-4, nullptr, Integrator::kPhysical);
+const std::string kDrive =
+    "duration_s: 2 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
+    "sine { frequency_hz: 2.9 amplitude: 2 } } initial { joint: \"2\" angle_rad: 0.9 } ";
+constexpr double kStep = 2.5e-4;  // [s]
+
+SimulatedRun run_of(const Rig& rig) {
+  return simulate(rig, parse_scenario("s.textproto", kDrive, rig), kStep, nullptr,
+                  Integrator::kPhysical);
 }
 
 const estimator::Parameter& of_name(const Rig& rig, const std::string& name) {
-  return rig.mechanism.parameters.at(static_cast<std::size_t>(rig.mechanism.find_parameter(name)));
+  return test_support::parameter_of(rig.mechanism, name);
 }
 
 TEST(LateEncoder, IsReadFromARigFile) {
@@ -88,7 +91,7 @@ TEST(LateEncoder, IsRefusedOutsideItsBounds) {
 // up to the error of a cubic through two of them. Before the start the rig is at rest.
 TEST(LateEncoder, IsSimulatedLateByItsDelay) {
   const Rig late = late_rig("delay { value: 3e-3 }", "delay { value: 4.1e-3 }");
-  const SimulatedRun run = run_of(late, ""), now = run_of(late_rig("", ""), "");
+  const SimulatedRun run = run_of(late), now = run_of(late_rig("", ""));
   ASSERT_EQ(run.angles.rows(), now.angles.rows());
   const Eigen::Index late_samples = 3, rest = run.angles.rows() - late_samples;
   EXPECT_EQ(run.angles.col(0).tail(rest), now.angles.col(0).head(rest));
@@ -99,7 +102,7 @@ TEST(LateEncoder, IsSimulatedLateByItsDelay) {
   // 4.1 ms before a sample is a fifth of the way from 4 to 4.5 ms before it.
   const auto released = [](const Rig& rig, const std::string& rate) {
     const std::string text = "duration_s: 2 release { } initial { joint: \"2\" angle_rad: 0.9 } ";
-    return simulate(rig, parse_scenario("s.textproto", text + rate, rig), 2.5e-4, nullptr,
+    return simulate(rig, parse_scenario("s.textproto", text + rate, rig), kStep, nullptr,
                     Integrator::kPhysical)
         .angles.col(1)
         .eval();
@@ -119,29 +122,23 @@ TEST(LateEncoder, IsNotSimulatedAheadOfTime) {
   for (const bool is_first : {true, false}) {
     const Rig rig =
         is_first ? late_rig("delay { value: -1e-3 }", "") : late_rig("", "delay { value: -1e-3 }");
-    expect_parts(refusal([&] { (void)run_of(rig, ""); }),
+    expect_parts(refusal([&] { (void)run_of(rig); }),
                  {"r.textproto", is_first ? "\"1\"" : "\"tilt\"", "negative delay", "0 or more"});
   }
 }
 
 estimator::Recording recorded(const Rig& rig) {
-  const SimulatedRun run = run_of(rig, "noise { angle_standard_deviation_rad: 5e-4 seed: 3 }");
-  return import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
-}
-
-estimator::Calibration calibrated(const Rig& rig, const estimator::Recording& recording) {
-  estimator::CalibrationOptions options;
-  options.compare_parts = false;
-  return estimator::calibrate(rig.mechanism, {recording}, options);
+  return simulated_recording(rig, kDrive + "noise { angle_standard_deviation_rad: 5e-4 seed: 3 }",
+                             kStep);
 }
 
 TEST(LateEncoder, IsCalibratedWithItsOffset) {
   const estimator::Recording recording =
       recorded(late_rig("delay { value: 6e-3 }", "delay { value: 2.3e-3 } offset { value: 0.1 }"));
   const estimator::Calibration found =
-      calibrated(late_rig("delay { value: 0 free: true }",
-                          "delay { value: 0 free: true } offset { value: 0 free: true }"),
-                 recording);
+      calibrate_whole(late_rig("delay { value: 0 free: true }",
+                               "delay { value: 0 free: true } offset { value: 0 free: true }"),
+                      recording);
   EXPECT_TRUE(found.converged());
   ASSERT_EQ(found.parameters.size(), 3U);
   const std::pair<const char*, double> truths[] = {
@@ -161,7 +158,8 @@ TEST(LateEncoder, WithZeroDelayIsIdentical) {
                             "delay { value: 0 } offset { value: 0 free: true }");
   const estimator::Recording recording = recorded(none);
   EXPECT_EQ(recorded(zero).segments[0].angles, recording.segments[0].angles);
-  const estimator::Calibration a = calibrated(none, recording), b = calibrated(zero, recording);
+  const estimator::Calibration a = calibrate_whole(none, recording),
+                               b = calibrate_whole(zero, recording);
   ASSERT_EQ(a.parameters.size(), b.parameters.size());
   for (std::size_t i = 0; i < a.parameters.size(); ++i) {
     EXPECT_EQ(a.parameters[i].value, b.parameters[i].value);
@@ -188,20 +186,17 @@ joint { name: "1"
 }
 
 estimator::Calibration pendulum_calibrated(bool is_driven) {
-  const Rig rig = one_pendulum("value: 4.2e-3", is_driven);
-  const Scenario scenario = parse_scenario(
-      "s.textproto",
-      "duration_s: 3 initial { joint: \"1\" angle_rad: 0.9 } noise { angle_standard_deviation_rad: "
-      "5e-4 seed: 4 } " +
-          std::string(is_driven
-                          ? "multisine { motor: \"1\" sine { frequency_hz: 1.9 amplitude: 2 } "
-                            "sine { frequency_hz: 3.1 amplitude: 2 } }"
-                          : "release { }"),
-      rig);
-  const SimulatedRun run = simulate(rig, scenario, 2.5e-4, nullptr, Integrator::kPhysical);
+  const std::string drive =
+      is_driven ? "multisine { motor: \"1\" sine { frequency_hz: 1.9 amplitude: 2 } "
+                  "sine { frequency_hz: 3.1 amplitude: 2 } }"
+                : "release { }";
   const estimator::Recording recording =
-      import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
-  return calibrated(one_pendulum("value: 0 free: true", is_driven), recording);
+      simulated_recording(one_pendulum("value: 4.2e-3", is_driven),
+                          "duration_s: 3 initial { joint: \"1\" angle_rad: 0.9 } noise { "
+                          "angle_standard_deviation_rad: 5e-4 seed: 4 } " +
+                              drive,
+                          kStep);
+  return calibrate_whole(one_pendulum("value: 0 free: true", is_driven), recording);
 }
 
 // With a motor, one encoder's delay is identifiable relative to the command.

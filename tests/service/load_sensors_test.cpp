@@ -1,20 +1,19 @@
 // Sensors of torque and force, from rig file over simulation and recording to estimates.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/service/simulated_recording.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
-using test_support::refusal;
 
 /// Two links in series, with a motor on the first. Sensors: the motor's current, its gear's output
 /// torque, and moment and force at the second joint.
@@ -65,16 +64,13 @@ const char* const kColumns = R"(
 Rig make_rig() { return parse_rig("r.textproto", rig_text(kSensors, kColumns)); }
 
 estimator::Recording simulated(const Rig& rig, int seed) {
-  const Scenario scenario = parse_scenario(
-      "s.textproto",
+  return test_support::simulated_recording(
+      rig,
       "duration_s: 6 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
       "sine { frequency_hz: 1.3 amplitude: 2 } sine { frequency_hz: 2.9 amplitude: 2 } } "
       "initial { joint: \"2\" angle_rad: 0.5 } noise { angle_standard_deviation_rad: 0.001 "
       "torque_standard_deviation_Nm: 0.01 force_standard_deviation_N: 0.05 seed: " +
-          std::to_string(seed) + " }",
-      rig);
-  const SimulatedRun run = simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical);
-  return import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
+          std::to_string(seed) + " }");
 }
 
 // The output of `simulate` is read back through the rig file's columns, in its units and signs. A
@@ -97,35 +93,20 @@ TEST(LoadSensors, AreSimulatedAndReadBack) {
 TEST(LoadSensors, IdentifyTheirConstantsAndMasses) {
   const Rig truth = make_rig();
   Rig rig = make_rig();
-  const std::vector<std::pair<std::string, double>> starts = {{"current.bias", 0.0},
-                                                              {"current.scale", 1.0},
-                                                              {"strain.bias", 0.0},
-                                                              {"strain.scale", 1.0},
-                                                              {"wrist.mount_z", 0.0},
-                                                              {"wrist.p_x", 0.0},
-                                                              {"wrist.moment_bias_z", 0.0},
-                                                              {"wrist.force_bias_x", 0.0},
-                                                              {"B.m", 0.2},
-                                                              {"1.b", 0.02},
-                                                              {"1.K", 0.3}};
-  for (const auto& [name, start] : starts) {
-    const int index = rig.mechanism.find_parameter(name);
-    ASSERT_GE(index, 0) << name;
-    rig.mechanism.parameters[static_cast<std::size_t>(index)].free = true;
-    rig.mechanism.parameters[static_cast<std::size_t>(index)].value = start;
-  }
-  estimator::CalibrationOptions options;
-  options.compare_parts = false;
-  const estimator::Calibration found =
-      estimator::calibrate(rig.mechanism, {simulated(truth, 2)}, options);
-  EXPECT_TRUE(found.converged());
-  ASSERT_EQ(found.parameters.size(), starts.size());
-  for (const estimator::ParameterEstimate& estimate : found.parameters) {
-    const int index = truth.mechanism.find_parameter(estimate.name);
-    EXPECT_NEAR(estimate.value, truth.mechanism.parameters[static_cast<std::size_t>(index)].value,
-                4.0 * estimate.standard_deviation)
-        << estimate.name;
-  }
+  test_support::set_free(rig, {{"current.bias", 0.0},
+                               {"current.scale", 1.0},
+                               {"strain.bias", 0.0},
+                               {"strain.scale", 1.0},
+                               {"wrist.mount_z", 0.0},
+                               {"wrist.p_x", 0.0},
+                               {"wrist.moment_bias_z", 0.0},
+                               {"wrist.force_bias_x", 0.0},
+                               {"B.m", 0.2},
+                               {"1.b", 0.02},
+                               {"1.K", 0.3}});
+  const estimator::Calibration found = test_support::calibrate_whole(rig, simulated(truth, 2));
+  ASSERT_EQ(found.parameters.size(), 11U);
+  test_support::expect_truth(found, truth.mechanism);
   ASSERT_EQ(found.inertial.size(), 5U);
   const struct {
     const char* name;
@@ -144,7 +125,7 @@ TEST(LoadSensors, IdentifyTheirConstantsAndMasses) {
 }
 
 std::string refused(const std::string& sensors, const std::string& columns) {
-  return refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
+  return test_support::refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
 }
 
 TEST(LoadSensors, RefuseInvalidDescriptions) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -8,11 +9,16 @@
 #include "proto/text/input_error.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
+#include "tests/support/parameters.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
-using estimator::JointQuantity;
+using test_support::expect_parts;
+using test_support::refusal;
+using test_support::replaced;
 
 // Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
 // with and without defaults, and elements that rig files do not support.
@@ -62,16 +68,12 @@ ConvertedRig convert(const std::string& text) {
 Rig mjcf_rig(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
 
 double value(const Rig& rig, const std::string& name) {
-  const int index = rig.mechanism.find_parameter(name);
-  EXPECT_GE(index, 0) << name;
-  return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+  return test_support::parameter_of(rig.mechanism, name).value;
 }
 
 bool has_note(const ConvertedRig& rig, const std::string& part) {
-  for (const std::string& note : rig.notes) {
-    if (note.find(part) != std::string::npos) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
 TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
@@ -105,8 +107,7 @@ TEST(Mjcf, AnglesAreInDegreesUnlessTheModelSaysOtherwise) {
   EXPECT_NEAR(rig.encoders[0].limits.lowest, -M_PI / 2, 1e-15);
   EXPECT_NEAR(value(rig, "pitch.theta_rest"), M_PI / 18, 1e-15);
   EXPECT_EQ(rig.encoders[2].limits.highest, 0.3) << "a slide has no degrees";
-  std::string radians = kModel;
-  radians.replace(radians.find("degree"), 6, "radian");
+  std::string radians = replaced(kModel, "degree", "radian");
   EXPECT_EQ(value(mjcf_rig(radians), "pitch.theta_rest"), 10.0);
 }
 
@@ -126,19 +127,17 @@ TEST(Mjcf, TheFilesPoseIsAtRef) {
 TEST(Mjcf, UnsupportedElementsAreReported) {
   const ConvertedRig rig = convert(kModel);
   EXPECT_TRUE(has_note(rig, "actuator \"servo\" is of type position"));
-  std::string text = kModel;
-  text.replace(text.find("</actuator>"), 11,
-               "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
-               "polycoef=\"0 1 0.5 0 0\"/></equality>"
-               "<tendon><fixed name=\"rope\"/></tendon>");
+  std::string text = replaced(kModel, "</actuator>",
+                              "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
+                              "polycoef=\"0 1 0.5 0 0\"/></equality>"
+                              "<tendon><fixed name=\"rope\"/></tendon>");
   EXPECT_TRUE(has_note(convert(text), "constraint of line"));
   EXPECT_TRUE(has_note(convert(text), "tendon \"rope\" is left out"));
 }
 
 std::string with_equality(const std::string& joint) {
-  std::string text = kModel;
   const std::string end = "</actuator>";
-  return text.replace(text.find(end), end.size(), end + "<equality>" + joint + "</equality>");
+  return replaced(kModel, end, end + "<equality>" + joint + "</equality>");
 }
 
 // Joints are coupled relative to the file's pose, in which yaw is at 30 degrees.
@@ -214,56 +213,40 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
   EXPECT_TRUE(has_note(convert(askew), "constraint \"end\" is neither"));
 }
 
-struct Fault {
-  std::string name, from, to, message;
-};
-
-class FaultyMjcf : public ::testing::TestWithParam<Fault> {};
-
-TEST_P(FaultyMjcf, IsRefusedWithTheLine) {
-  std::string text = kModel;
-  const std::size_t at = text.find(GetParam().from);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, GetParam().from.size(), GetParam().to);
-  try {
-    convert(text);
-    FAIL() << "was read";
-  } catch (const proto::InputError& error) {
-    EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos)
-        << error.what();
+TEST(Mjcf, FaultsAreRefusedWithTheLine) {
+  const struct {
+    const char *from, *to, *message;
+  } faults[] = {
+      {"<mujoco model=\"arm\">", "<robot><mujoco>", "arm.xml:"},
+      {"<inertial pos=\"0.1 0 0\" mass=\"2\"", "<geom size=\"0.1\"",
+       "arm.xml:17: body \"upper\" has no <inertial>, so its mass would be computed from "
+       "geometry"},
+      {"angle=\"degree\"", "inertiafromgeom=\"true\"",
+       "has an <inertial> that the file ignores (inertiafromgeom)"},
+      {"<joint type=\"slide\"", "<joint type=\"ball\"",
+       "arm.xml:23: a joint is of type ball; supported are hinge, slide and free"},
+      {"<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>", "<freejoint/>",
+       "arm.xml:23: body \"body1\" has a free joint, so it must be a child of the world"},
+      {"childclass=\"light\"", "childclass=\"heavy\"", "refers to class \"heavy\""},
+      {"<worldbody>", "<include file=\"x.xml\"/><worldbody>",
+       "arm.xml:12: <include> refers to generated or external content"},
+      {"angle=\"degree\"", "balanceinertia=\"true\"",
+       "arm.xml:2: balanceinertia changes the masses"},
+      {"angle=\"degree\"", "settotalmass=\"3\"", "settotalmass changes"},
+      {"angle=\"degree\"", "coordinate=\"global\"", "arm.xml:2: global coord"},
+      {"eulerseq=\"XYZ\"", "eulerseq=\"XYW\"", "is not three of xyzXYZ"},
+      {"mass=\"2\"", "mass=\"2kg\"", "is not a finite number"},
+      {"mass=\"2\"", "mass=\"-2\"", "a negative mass"},
+      {"0.0015 1e-4 0 -1e-4", "0.0015", "needs 6 numbers"},
+      {"axis=\"2 0 0\"", "axis=\"0 0 0\"", "a zero axis"},
+      {"quat=\"1 0 0 1\"", "quat=\"0 0 0 0\"", "a zero quat"},
+      {"0 0 -9.79", "0 -9.79 1", "arm.xml: gravity deviates by more than 86°"},
+      {"name=\"upper\"", "name=\"column\"", "body \"column\" is defined twice"}};
+  for (const auto& [from, to, message] : faults) {
+    SCOPED_TRACE(to);
+    expect_parts(refusal([&] { convert(replaced(kModel, from, to)); }), {message});
   }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    All, FaultyMjcf,
-    ::testing::Values(
-        Fault{"NoMujoco", "<mujoco model=\"arm\">", "<robot><mujoco>", "arm.xml:"},
-        Fault{"NoInertial", "<inertial pos=\"0.1 0 0\" mass=\"2\"", "<geom size=\"0.1\"",
-              "arm.xml:17: body \"upper\" has no <inertial>, so its mass would be computed from "
-              "geometry"},
-        Fault{"FromShapes", "angle=\"degree\"", "inertiafromgeom=\"true\"",
-              "has an <inertial> that the file ignores (inertiafromgeom)"},
-        Fault{"Ball", "<joint type=\"slide\"", "<joint type=\"ball\"",
-              "arm.xml:23: a joint is of type ball; supported are hinge, slide and free"},
-        Fault{"FreeBelow", "<joint type=\"slide\" name=\"reach\" axis=\"2 0 0\" range=\"0 0.3\"/>",
-              "<freejoint/>",
-              "arm.xml:23: body \"body1\" has a free joint, so it must be a child of the world"},
-        Fault{"Class", "childclass=\"light\"", "childclass=\"heavy\"", "refers to class \"heavy\""},
-        Fault{"Include", "<worldbody>", "<include file=\"x.xml\"/><worldbody>",
-              "arm.xml:12: <include> refers to generated or external content"},
-        Fault{"Balance", "angle=\"degree\"", "balanceinertia=\"true\"",
-              "arm.xml:2: balanceinertia changes the masses"},
-        Fault{"TotalMass", "angle=\"degree\"", "settotalmass=\"3\"", "settotalmass changes"},
-        Fault{"Global", "angle=\"degree\"", "coordinate=\"global\"", "arm.xml:2: global coord"},
-        Fault{"Euler", "eulerseq=\"XYZ\"", "eulerseq=\"XYW\"", "is not three of xyzXYZ"},
-        Fault{"NoNumber", "mass=\"2\"", "mass=\"2kg\"", "is not a finite number"},
-        Fault{"NegativeMass", "mass=\"2\"", "mass=\"-2\"", "a negative mass"},
-        Fault{"SixNumbers", "0.0015 1e-4 0 -1e-4", "0.0015", "needs 6 numbers"},
-        Fault{"NoAxis", "axis=\"2 0 0\"", "axis=\"0 0 0\"", "a zero axis"},
-        Fault{"Quat", "quat=\"1 0 0 1\"", "quat=\"0 0 0 0\"", "a zero quat"},
-        Fault{"Gravity", "0 0 -9.79", "0 -9.79 1", "arm.xml: gravity deviates by more than 86°"},
-        Fault{"Twice", "name=\"upper\"", "name=\"column\"", "body \"column\" is defined twice"}),
-    [](const auto& entry) { return entry.param.name; });
 
 TEST(Mjcf, AModelWithoutJointsIsReported) {
   EXPECT_THROW(convert("<mujoco/>"), proto::InputError);

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,6 @@
 
 namespace service {
 namespace {
-
-using test_support::refusal;
 
 /// A command with its options and arguments. Expects that the arguments use every option except the
 /// named ones, which exclude others.
@@ -73,20 +70,32 @@ const std::string kService =
     "--server here:1 --tls-cert cert.pem --tls-key key.pem --tls-ca ca.pem --job mine --detach "
     "--skip-cross-validation ";
 
+const std::string kReport = "--json out.json --plot out.html ";
+
+void expect_report(const ResultFiles& files) {
+  EXPECT_EQ(files.json, "out.json");
+  EXPECT_EQ(files.plot, "out.html");
+}
+
+const std::string kOutputs =
+    kReport +
+    "--rig-out out.textproto --rig-out-priors --urdf-out out.urdf --mjcf-out out.xml "
+    "--trajectories ";
+
+void expect_outputs(const ResultFiles& files) {
+  expect_report(files);
+  EXPECT_EQ(files.rig_out, "out.textproto");
+  EXPECT_EQ(files.urdf_out, "out.urdf");
+  EXPECT_EQ(files.mjcf_out, "out.xml");
+  EXPECT_TRUE(files.rig_out_priors);
+  EXPECT_TRUE(files.trajectories);
+}
+
 TEST(OptionBinding, OfCalibrate) {
   CalibrateOptions options;
-  parse(kEstimation + kService +
-            "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
-            "--urdf-out out.urdf --mjcf-out out.xml --trajectories",
-        options, {});
+  parse(kEstimation + kService + kOutputs, options, {});
   expect_estimation(options.estimation);
-  EXPECT_EQ(options.files.rig_out, "out.textproto");
-  EXPECT_EQ(options.files.urdf_out, "out.urdf");
-  EXPECT_EQ(options.files.mjcf_out, "out.xml");
-  EXPECT_TRUE(options.files.rig_out_priors);
-  EXPECT_TRUE(options.files.trajectories);
-  EXPECT_EQ(options.files.json, "out.json");
-  EXPECT_EQ(options.files.plot, "out.html");
+  expect_outputs(options.files);
   EXPECT_EQ(options.remote.server.host_port, "here:1");
   EXPECT_EQ(options.remote.server.tls.certificate, "cert.pem");
   EXPECT_EQ(options.remote.server.tls.private_key, "key.pem");
@@ -98,43 +107,30 @@ TEST(OptionBinding, OfCalibrate) {
 
 TEST(OptionBinding, OfCheck) {
   CheckOptions options;
-  parse(kEstimation + "--json out.json --plot out.html", options, {});
+  parse(kEstimation + kReport, options, {});
   expect_estimation(options.estimation);
-  EXPECT_EQ(options.files.json, "out.json");
-  EXPECT_EQ(options.files.plot, "out.html");
+  expect_report(options.files);
 }
 
 TEST(OptionBinding, OfRepeat) {
   RepeatOptions options;
-  parse(
-      "run.json a.csv b.mcap --changed-data --threads 3 --quiet --verbose --json out.json --plot "
-      "out.html "
-      "--rig-out out.textproto --rig-out-priors --urdf-out out.urdf --mjcf-out out.xml "
-      "--trajectories",
-      options, {});
+  parse("run.json a.csv b.mcap --changed-data --threads 3 --quiet --verbose " + kOutputs, options,
+        {});
   EXPECT_EQ(options.result, "run.json");
   EXPECT_EQ(options.recordings, (std::vector<std::string>{"a.csv", "b.mcap"}));
   EXPECT_TRUE(options.changed_data);
   EXPECT_EQ(options.threads, 3);
   EXPECT_TRUE(options.quiet);
   EXPECT_TRUE(options.verbose);
-  EXPECT_EQ(options.files.json, "out.json");
-  EXPECT_EQ(options.files.plot, "out.html");
-  EXPECT_EQ(options.files.rig_out, "out.textproto");
-  EXPECT_EQ(options.files.urdf_out, "out.urdf");
-  EXPECT_EQ(options.files.mjcf_out, "out.xml");
-  EXPECT_TRUE(options.files.rig_out_priors);
-  EXPECT_TRUE(options.files.trajectories);
+  expect_outputs(options.files);
 }
 
 TEST(OptionBinding, OfCrossvalidate) {
   CrossvalidateOptions options;
-  parse(kEstimation + "--by segment --json out.json --plot out.html", options,
-        {"--pieces", "--piece-length"});
+  parse(kEstimation + "--by segment " + kReport, options, {"--pieces", "--piece-length"});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.cut.kind, PieceKind::kSegment);
-  EXPECT_EQ(options.files.json, "out.json");
-  EXPECT_EQ(options.files.plot, "out.html");
+  expect_report(options.files);
 
   CrossvalidateOptions counted;
   parse(kEstimation + "--pieces 7 --json x --plot y", counted, {"--by", "--piece-length"});
@@ -146,13 +142,11 @@ TEST(OptionBinding, OfCrossvalidate) {
 
 TEST(OptionBinding, OfValidate) {
   ValidateOptions options;
-  parse(kEstimation + "--window 2.5 --start-window 0.75 --json out.json --plot out.html", options,
-        {});
+  parse(kEstimation + "--window 2.5 --start-window 0.75 " + kReport, options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.window, 2.5);
   EXPECT_EQ(options.start_window, 0.75);
-  EXPECT_EQ(options.files.json, "out.json");
-  EXPECT_EQ(options.files.plot, "out.html");
+  expect_report(options.files);
 }
 
 TEST(OptionBinding, OfEstimate) {
@@ -169,7 +163,8 @@ TEST(OptionBinding, OfCompare) {
   CompareOptions options;
   parse(kEstimation +
             "--laws viscous,viscous+dry --joint 1 --joint 2 --by window --window 2.5 --folds 7 "
-            "--json out.json --plot out.html",
+            "" +
+            kReport,
         options, {});
   expect_estimation(options.estimation);
   EXPECT_EQ(options.laws, (std::vector<std::string>{"viscous", "viscous+dry"}));
@@ -177,8 +172,7 @@ TEST(OptionBinding, OfCompare) {
   EXPECT_EQ(options.by, ComparisonPieces::kWindow);
   EXPECT_EQ(options.window, 2.5);
   EXPECT_EQ(options.folds, 7);
-  EXPECT_EQ(options.files.json, "out.json");
-  EXPECT_EQ(options.files.plot, "out.html");
+  expect_report(options.files);
 }
 
 TEST(OptionBinding, OfSimulate) {
@@ -295,10 +289,7 @@ TEST(OptionBinding, OfInit) {
 TEST(OptionBinding, OfJobSubmission) {
   const TemporaryFolder folder;
   CalibrateOptions options;
-  parse(kEstimation + kService +
-            "--json out.json --plot out.html --rig-out out.textproto --rig-out-priors "
-            "--urdf-out out.urdf --mjcf-out out.xml --trajectories",
-        options, {});
+  parse(kEstimation + kService + kOutputs, options, {});
   options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
   options.estimation.values.clear();  // ParameterValuesFile.ReachAJob
   const rigcal::v1::JobSpec spec =
@@ -344,7 +335,8 @@ TEST(OptionBinding, OfAJobsRecordings) {
   EXPECT_EQ(selection_of(recording).to, 1.5);
   for (const double to_s : {0.0, -1.0}) {
     recording.set_to_s(to_s);
-    EXPECT_NE(refusal([&] { (void)selection_of(recording); }).find("\"run\""), std::string::npos);
+    EXPECT_NE(test_support::refusal([&] { (void)selection_of(recording); }).find("\"run\""),
+              std::string::npos);
   }
 }
 

@@ -2,22 +2,28 @@
 // to estimates.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/service/simulated_recording.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
+using test_support::calibrate_whole;
 using test_support::expect_parts;
+using test_support::expect_truth;
+using test_support::parameter_of;
 using test_support::refusal;
+using test_support::set_free;
 
 /// Two links in series, the first with an encoder.
 std::string placed_rig_text(const std::string& sensors, const std::string& columns) {
@@ -63,35 +69,13 @@ Rig placed_rig() {
 }
 
 estimator::Recording placed_run(const Rig& rig, int seed) {
-  const Scenario scenario = parse_scenario(
-      "s.textproto",
+  return test_support::simulated_recording(
+      rig,
       "duration_s: 6 release { } initial { joint: \"1\" angle_rad: 1.4 } "
       "initial { joint: \"2\" angle_rad: -0.9 } noise { angle_standard_deviation_rad: 0.0005 "
       "position_standard_deviation_m: 0.0004 gyroscope_standard_deviation_rad_per_s: 0.005 "
       "accelerometer_standard_deviation_m_per_s2: 0.03 seed: " +
-          std::to_string(seed) + " }",
-      rig);
-  const SimulatedRun run = simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical);
-  return import_csv_text("run.csv", simulation_csv(rig, run), *rig.format).recording;
-}
-
-void set_free(Rig& rig, const std::vector<std::pair<std::string, double>>& starts) {
-  for (const auto& [name, start] : starts) {
-    const int index = rig.mechanism.find_parameter(name);
-    ASSERT_GE(index, 0) << name;
-    rig.mechanism.parameters[static_cast<std::size_t>(index)].free = true;
-    rig.mechanism.parameters[static_cast<std::size_t>(index)].value = start;
-  }
-}
-
-void expect_truth(const estimator::Calibration& found, const estimator::Mechanism& truth) {
-  EXPECT_TRUE(found.converged());
-  for (const estimator::ParameterEstimate& estimate : found.parameters) {
-    const int index = truth.find_parameter(estimate.name);
-    EXPECT_NEAR(estimate.value, truth.parameters[static_cast<std::size_t>(index)].value,
-                4.0 * estimate.standard_deviation)
-        << estimate.name;
-  }
+          std::to_string(seed) + " }");
 }
 
 // A joint without encoder that a camera and a wire encoder measure: constants of both, and
@@ -108,10 +92,7 @@ TEST(PlaceSensors, IdentifyTheirConstantsAndAJointWithoutEncoder) {
                  {"wire.anchor_y", 0.0},
                  {"2.b", 0.004},
                  {"B.J_zz", 0.003}});
-  estimator::CalibrationOptions options;
-  options.compare_parts = false;
-  const estimator::Calibration found =
-      estimator::calibrate(rig.mechanism, {placed_run(truth, 3)}, options);
+  const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 3));
   expect_truth(found, truth.mechanism);
   ASSERT_EQ(found.inertial.size(), 3U);
   const char* const names[] = {"camera.x", "camera.y", "wire.distance"};
@@ -144,23 +125,17 @@ TEST(CrossAxisSensitivity, AreEstimatedWithADataSheetPrior) {
   std::string sheet = kImu;
   for (const char* const known :
        {"xz { value: 0.02 }", "xy { value: -0.015 } yx { value: 0.01 }"}) {
-    const std::size_t at = sheet.find(known);
-    ASSERT_NE(at, std::string::npos);
-    sheet.replace(at, std::string(known).size(), "deviation_percent: 2");
+    sheet = test_support::replaced(sheet, known, "deviation_percent: 2");
   }
   const Rig rig =
       parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + sheet, kImuColumns));
-  estimator::CalibrationOptions options;
-  options.compare_parts = false;
-  const estimator::Calibration found =
-      estimator::calibrate(rig.mechanism, {placed_run(truth, 4)}, options);
+  const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 4));
   expect_truth(found, truth.mechanism);
   const auto deviation_of = [&](const std::string& name) {
-    for (const estimator::ParameterEstimate& each : found.parameters) {
-      if (each.name == name) return each.standard_deviation;
-    }
-    ADD_FAILURE() << name << " is not estimated";
-    return 0.0;
+    const auto each =
+        std::ranges::find(found.parameters, name, &estimator::ParameterEstimate::name);
+    EXPECT_NE(each, found.parameters.end()) << name << " is not estimated";
+    return each == found.parameters.end() ? NAN : each->standard_deviation;
   };
   EXPECT_LT(deviation_of("imu.gyro_cross_xz"), 0.001);
   EXPECT_LT(deviation_of("imu.accel_cross_xy"), 0.005);
@@ -175,9 +150,7 @@ TEST(CrossAxisSensitivity, KeepTheirFreedomBesideAValue) {
         gyroscope { cross_axis { deviation_percent: 2 xz { value: 0.004 }
           zx { value: 0.01 prior_mean: 0.02 prior_standard_deviation: 0.003 } } } })",
                                                ""));
-  const auto share = [&](const char* name) {
-    return estimator::parameter_at(rig.mechanism, rig.mechanism.find_parameter(name));
-  };
+  const auto share = [&](const char* name) { return parameter_of(rig.mechanism, name); };
   for (const char* const name : {"imu.gyro_cross_xz", "imu.gyro_cross_zx", "imu.gyro_cross_xy"}) {
     EXPECT_TRUE(share(name).free) << name;
   }
@@ -197,15 +170,10 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   Rig rig = truth;
   for (const char* const share :
        {"imu.gyro_cross_xz", "imu.accel_cross_xy", "imu.accel_cross_yx"}) {
-    set_free(rig, {{share, 0.0}});
-    rig.mechanism.parameters[static_cast<std::size_t>(rig.mechanism.find_parameter(share))].free =
-        false;
+    parameter_of(rig.mechanism, share).value = 0.0;
   }
   set_free(rig, {{"imu.p_x", 0.05}, {"imu.mount_z", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
-  estimator::CalibrationOptions options;
-  options.compare_parts = false;
-  const estimator::Calibration found =
-      estimator::calibrate(rig.mechanism, {placed_run(truth, 5)}, options);
+  const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 5));
   EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << text_of(found.verdict);
   expect_parts(text_of(found.verdict), {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
@@ -213,8 +181,7 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   expect_parts(all_notes, {"accelerometer axes of sensor \"imu\"", "deviation_percent: 2",
                            "accelerometer { }"});
 
-  const estimator::Calibration square =
-      estimator::calibrate(rig.mechanism, {placed_run(rig, 6)}, options);
+  const estimator::Calibration square = calibrate_whole(rig, placed_run(rig, 6));
   EXPECT_TRUE(square.cross_axes.empty());
   EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kAccepted) << text_of(square.verdict);
 }
@@ -231,14 +198,9 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
 )",
                                                        columns));
   Rig rig = truth;
-  set_free(rig, {{"imu.gyro_cross_xz", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
-  rig.mechanism
-      .parameters[static_cast<std::size_t>(rig.mechanism.find_parameter("imu.gyro_cross_xz"))]
-      .free = false;
-  estimator::CalibrationOptions options;
-  options.compare_parts = false;
-  const estimator::Calibration found =
-      estimator::calibrate(rig.mechanism, {placed_run(truth, 7)}, options);
+  set_free(rig, {{"2.b", 0.001}, {"B.J_zz", 0.002}});
+  parameter_of(rig.mechanism, "imu.gyro_cross_xz").value = 0.0;
+  const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 7));
   EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << text_of(found.verdict);
   ASSERT_EQ(found.cross_axes.size(), 1U);
   EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
@@ -248,8 +210,7 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
   expect_parts(all_notes,
                {"gyroscope axes of sensor \"imu\"", "cross-axis sensitivity", "gyroscope { }"});
 
-  const estimator::Calibration square =
-      estimator::calibrate(rig.mechanism, {placed_run(rig, 8)}, options);
+  const estimator::Calibration square = calibrate_whole(rig, placed_run(rig, 8));
   EXPECT_TRUE(square.cross_axes.empty());
 }
 

@@ -2,15 +2,16 @@
 
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 
 #include "proto/stream/content_hash.hpp"
+#include "service/design/prior_state.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/report/sections/estimate_comparison.hpp"
 #include "service/result/result_message.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -24,20 +25,15 @@ class Calibrated : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new TemporaryFolder;
-    ASSERT_EQ(
-        run("simulate --rig " + rig() + " --scenario " +
-            config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + file("p.csv"))
-            .exit_code,
-        0);
-    ASSERT_EQ(run("calibrate " + file("p.csv") + " --rig " + rig() +
-                  " --to 3 --start pivot.b=2e-4 --fix pendulum.m=0.43 --json " + file("p.json") +
-                  " --rig-out " + file("out.textproto") + " --trajectories --quiet")
-                  .exit_code,
-              0);
+    run_successfully("simulate --rig " + rig() + " --scenario " +
+                     config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " +
+                     file("p.csv"));
+    run_successfully("calibrate " + file("p.csv") + " --rig " + rig() +
+                     " --to 3 --start pivot.b=2e-4 --fix pendulum.m=0.43 --json " + file("p.json") +
+                     " --rig-out " + file("out.textproto") + " --trajectories --quiet");
   }
   static void TearDownTestSuite() { delete folder_; }
 
-  static ProgramRun run(const std::string& arguments) { return run_rigcal(arguments); }
   static std::string file(const std::string& name) { return folder_->file(name); }
   static std::string rig() { return config("rig-pendulum.textproto"); }
   static std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -86,15 +82,12 @@ TEST_F(Calibrated, RigIsWrittenBack) {
   for (const std::string& arguments :
        {"--rig " + file("out.textproto") + " --out " + file("a.csv"),
         "--rig " + rig() + " --parameters " + file("p.json") + " --out " + file("b.csv")}) {
-    ASSERT_EQ(run("simulate --step 1e-3 --scenario " +
-                  config("scenario-pendulum-release.textproto") + " " + arguments)
-                  .exit_code,
-              0);
+    run_successfully("simulate --step 1e-3 --scenario " +
+                     config("scenario-pendulum-release.textproto") + " " + arguments);
   }
   EXPECT_EQ(contents_of(file("a.csv")), contents_of(file("b.csv")));
-  const ProgramRun again = run("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
-                               " --to 3 --quiet --json " + file("again.json"));
-  ASSERT_EQ(again.exit_code, 0) << again.err;
+  run_successfully("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
+                   " --to 3 --quiet --json " + file("again.json"));
   EXPECT_TRUE(is_repeated(compare_repetition(read_result(file("p.json")).rig.estimates,
                                              read_result(file("again.json")).rig.estimates)));
 }
@@ -102,24 +95,22 @@ TEST_F(Calibrated, RigIsWrittenBack) {
 TEST_F(Calibrated, WritesOverNoInput) {
   const std::string start = "calibrate " + file("p.csv") + " --rig " + file("out.textproto");
   const std::string before = contents_of(file("out.textproto"));
-  const ProgramRun over = run(start + " --rig-out " + file("out.textproto"));
-  EXPECT_EQ(over.exit_code, 1);
-  expect_parts(over.err, {"out.textproto"});
+  run_refused(start + " --rig-out " + file("out.textproto"), {"out.textproto"});
   EXPECT_EQ(contents_of(file("out.textproto")), before);
-  EXPECT_EQ(run(start + " --json " + file("x") + " --rig-out " + file("x")).exit_code, 1);
-  EXPECT_EQ(run(start + " --rig-out-priors").exit_code, 1);
-  EXPECT_EQ(run(start + " --trajectories").exit_code, 1);
+  for (const std::string& more :
+       {" --json " + file("x") + " --rig-out " + file("x"), std::string(" --rig-out-priors"),
+        std::string(" --trajectories")}) {
+    run_refused(start + more, {});
+  }
 }
 
 TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
-  const ProgramRun same = run("repeat --quiet " + file("p.json"));
-  EXPECT_EQ(same.exit_code, 0) << same.err << same.out;
-  expect_parts(same.out, {"Repeated: every estimate is within 0.01"});
+  run_successfully("repeat --quiet " + file("p.json"), {"Repeated: every estimate is within 0.01"});
   // A result with other content is another result.
   const std::string text = contents_of(file("p.json"));
   const auto at = text.find("\"value\": ") + 9;
   folder_->write("other.json", std::string(text).replace(at, text.find(',', at) - at, "0.011"));
-  const ProgramRun other = run("repeat --quiet " + file("other.json"));
+  const ProgramRun other = run_rigcal("repeat --quiet " + file("other.json"));
   EXPECT_EQ(other.exit_code, 2) << other.err;
   expect_parts(other.out, {"NOT REPEATED"});
 }
@@ -128,21 +119,16 @@ TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
 TEST_F(Calibrated, FindsAndVerifiesItsRecordings) {
   const TemporaryFolder elsewhere;
   elsewhere.write("p.json", replaced(contents_of(file("p.json")), file("p.csv"), "/gone/p.csv"));
-  const ProgramRun lost = run("repeat --quiet " + elsewhere.file("p.json"));
-  EXPECT_EQ(lost.exit_code, 1);
-  expect_parts(lost.err, {"p.json: the recording \"/gone/p.csv\"", "give it"});
+  const std::string repeat = "repeat --quiet " + elsewhere.file("p.json");
+  run_refused(repeat, {"p.json: the recording \"/gone/p.csv\"", "give it"});
   elsewhere.write("p.csv", contents_of(file("p.csv")));
-  EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json")).exit_code, 0);
+  run_successfully(repeat);
   elsewhere.write("p.csv", contents_of(file("p.csv")) + "\n");
-  const ProgramRun changed = run("repeat --quiet " + elsewhere.file("p.json"));
-  EXPECT_EQ(changed.exit_code, 1);
-  expect_parts(changed.err, {"p.csv: differs in content", "--changed-data"});
-  EXPECT_EQ(run("repeat --quiet --changed-data " + elsewhere.file("p.json")).exit_code, 0);
-  EXPECT_EQ(run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv")).exit_code, 0);
-  const ProgramRun more =
-      run("repeat --quiet " + elsewhere.file("p.json") + " " + file("p.csv") + " " + rig());
-  EXPECT_EQ(more.exit_code, 1);
-  expect_parts(more.err, {"rig-pendulum.textproto: is none of the recordings"});
+  run_refused(repeat, {"p.csv: differs in content", "--changed-data"});
+  run_successfully(repeat + " --changed-data");
+  run_successfully(repeat + " " + file("p.csv"));
+  run_refused(repeat + " " + file("p.csv") + " " + rig(),
+              {"rig-pendulum.textproto: is none of the recordings"});
 }
 
 TEST_F(Calibrated, OtherFilesAreRefused) {
@@ -155,11 +141,9 @@ TEST_F(Calibrated, OtherFilesAreRefused) {
   expect_parts(refused("\"rigText\"", "\"riggText\""), {"bad.json: provenance.rigText: missing"});
   expect_parts(refused("\"fromS\": \"-Infinity\"", "\"fromS\": 7"), {"recordings[0]: fromS"});
   expect_parts(refused("\"command\": \"calibrate\"", "\"command\": 3"), {"bad.json: not a result"});
-  const ProgramRun wrong =
-      run("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
-                                                          "\"command\": \"validate\"")));
-  EXPECT_EQ(wrong.exit_code, 1);
-  expect_parts(wrong.err, {"val.json: is a result of \"rigcal validate\""});
+  run_refused("repeat " + folder_->write("val.json", replaced(text, "\"command\": \"calibrate\"",
+                                                              "\"command\": \"validate\"")),
+              {"val.json: is a result of \"rigcal validate\""});
 }
 
 // Every command that writes JSON includes date, version and hashes.
@@ -171,7 +155,7 @@ TEST_F(Calibrated, AsAllResultsDo) {
            {"validate", ""},
            {"crossvalidate", " --pieces 2"},
            {"compare", " --laws viscous,viscous+dry --window 0.5 --folds 2"}}) {
-    const ProgramRun made = run(command + " " + input + options);
+    const ProgramRun made = run_rigcal(command + " " + input + options);
     EXPECT_NE(made.exit_code, 1) << made.err;
     expect_parts(contents_of(file("j.json")), {"\"command\": \"" + command + "\"", "\"date\": \"20",
                                                "\"sha256\": \"", "\"valuesFile\": {"});
@@ -209,6 +193,87 @@ TEST(Repetition, FailsSafe) {
   EXPECT_FALSE(repeated());
   EXPECT_FALSE(is_repeated(compare_repetition({before}, {})));
   EXPECT_FALSE(is_repeated(compare_repetition({}, {now})));
+}
+
+// Results of other commands, given where one of calibrate is expected.
+
+const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdict": "take viscous",
+  "parts": ["a to b"], "provenance": {"command": "compare", "date": "2026-11-24T10:50:07Z",
+  "version": "0.1.0", "rig": {"path": "t1.textproto"}, "recordings": [{"path": "run 1.csv"}]}})";
+
+TEST(ResultHeader, IdentifiesTheCommandOfAResult) {
+  const TemporaryFolder folder;
+  const ResultHeader head = read_result_header(folder.write("c.json", kCompared));
+  EXPECT_EQ(head.command, "compare");
+  EXPECT_EQ(head.recordings, (std::vector<std::string>{"run 1.csv"}));
+  EXPECT_EQ(describe_result(head), "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
+}
+
+// The command is checked before other fields are read, which may not be a calibration's.
+TEST(ResultHeader, OnlyCalibrationsAreRepeated) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_refused("repeat " + folder.write("c.json", kCompared),
+                                     {"c.json: is a result of \"rigcal compare\"",
+                                      "only results of \"rigcal "
+                                      "calibrate\" and of jobs",
+                                      "rigcal compare run 1.csv --rig t1.textproto"});
+  EXPECT_EQ(run.err.find("type.googleapis"), std::string::npos) << run.err;
+}
+
+TEST(ResultHeader, InfoPrintsIt) {
+  const TemporaryFolder folder;
+  run_successfully(
+      "info " + folder.write("c.json", kCompared),
+      {"a result of \"rigcal compare\"", "pendulum (t1.textproto)", "run 1.csv", "Take viscous."});
+}
+
+TEST(ResultHeader, OtherFilesAreRefusedWithARemedy) {
+  const TemporaryFolder folder;
+  expect_parts(refusal([&] { (void)read_result_header(folder.write("a.json", "{\"a\": 1}")); }),
+               {"a.json: not a result of rigcal", "--json"});
+  expect_parts(refusal([&] { (void)read_result_header(folder.write("b.json", "{\"a\": ")); }),
+               {"b.json: not JSON", "--json"});
+}
+
+// Prior state of a rig before a run is designed.
+
+std::string values_of(double viscous, const std::string& more = "") {
+  return "{\"parameters\": [{\"name\": \"1.b\", \"unit\": \"N·m·s/rad\", \"value\": " +
+         std::to_string(viscous) + ", \"standardDeviation\": 1e-7}]" + more + "}";
+}
+
+double viscous_of(const PriorState& today) {
+  return test_support::parameter_of(today.rig.mechanism, "1.b").value;
+}
+
+// Only values are taken: their uncertainty comes from --after alone.
+TEST(PriorState, TakesOnlyTheValuesOfAResult) {
+  const TemporaryFolder folder;
+  const std::string rig = config("rig-furuta.textproto");
+  const PriorState plain = load_prior_state(rig, "");
+  EXPECT_EQ(viscous_of(plain), 1e-4);
+  const PriorState valued = load_prior_state(rig, "", folder.write("v.json", values_of(0.002)));
+  EXPECT_EQ(viscous_of(valued), 0.002);
+  EXPECT_FALSE(valued.is_estimated);
+  EXPECT_EQ(valued.deviations, plain.deviations);
+}
+
+TEST(PriorState, ValuesOfASimulatorAreRefused) {
+  const TemporaryFolder folder;
+  const std::string shadow =
+      folder.write("s.json", values_of(0.002,
+                                       ", \"options\": {\"parameters\": \"shadow\", \"stepS\": "
+                                       "0.001, \"stateErrorWeight\": 1}"));
+  expect_parts(refusal([&] { (void)load_prior_state(config("rig-furuta.textproto"), "", shadow); }),
+               {"s.json", "SPOOK simulator"});
+}
+
+TEST(PriorState, DesignAcceptsOneResult) {
+  const TemporaryFolder folder;
+  const std::string values = folder.write("v.json", values_of(0.002));
+  run_refused("design --rig " + config("rig-furuta.textproto") + " --after " + values +
+                  " --parameters " + values + " --out " + folder.file("next.textproto"),
+              {"--after", "--parameters"});
 }
 
 }  // namespace

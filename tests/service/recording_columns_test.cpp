@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
@@ -80,13 +79,10 @@ TEST(RecordingColumns, OfHdf5) {
     EXPECT_EQ(recording.columns[0].values.size(), 200U);
     expect_parts(recording.fault, {"pandas", "format='fixed'"});
   }
-  const ProgramRun info = run_rigcal("info " + folder.file("run.h5"));
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_NE(info.out.find("theta_rad"), std::string::npos);
+  run_successfully("info " + folder.file("run.h5"), {"theta_rad"});
   const std::string rig = folder.file("rig.textproto");
-  const ProgramRun init = run_rigcal("init --kind pendulum --length 0.3 --from " +
-                                     folder.file("run.h5") + " --out " + rig);
-  EXPECT_EQ(init.exit_code, 0) << init.err;
+  run_successfully("init --kind pendulum --length 0.3 --from " + folder.file("run.h5") + " --out " +
+                   rig);
   EXPECT_EQ(import_recording(folder.file("run.h5"), load_rig(rig)).summary.rows, 200);
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.h5"), other); }),
@@ -100,9 +96,8 @@ TEST(RecordingColumns, OfWordsAreListedAsText) {
   const RecordingColumns found = read_columns(path);
   EXPECT_EQ(found.texts, std::vector<std::string>{"recording"});
   EXPECT_EQ(found.fault, "");
-  const ProgramRun run = run_rigcal("info " + path);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"recording    text", "t_s             2"});
+  const ProgramRun run =
+      run_successfully("info " + path, {"recording    text", "t_s             2"});
   EXPECT_EQ(run.out.find("note:"), std::string::npos) << run.out;
   // Text among numbers is an error of that row.
   const RecordingColumns wrong = read_columns(folder.write("wrong.csv", "t_s,q\n0,1\n1,x\n"));
@@ -134,11 +129,10 @@ TEST(RecordingColumns, OfMat) {
   EXPECT_EQ(std::ranges::count(names, "release_s"), 0);
   // A rig file that names the file's own variables uses them, with other joint names.
   const std::string rig = folder.file("rig.textproto");
-  const ProgramRun init = run_rigcal(
+  run_successfully(
       "init --kind double-pendulum --length 0.3,0.2 --no-motor --time time_s "
       "--angle 'angle_rad(1),angle_rad(2)' --angle-unit rad --from " +
       folder.file("run.mat") + " --out " + rig);
-  ASSERT_EQ(init.exit_code, 0) << init.err;
   EXPECT_EQ(import_recording(folder.file("run.mat"), load_rig(rig)).summary.rows, 100);
   // Output of rigcal-daq has no columns, and the message says so.
   expect_parts(refusal([&] { (void)read_columns(folder.file("run.mcap")); }),
@@ -156,9 +150,8 @@ TEST(RecordingKinds, OtherFilesAreRefusedWithARemedy) {
                {"run.json: JSON, such as a result", "--parameters"});
   for (const char* command :
        {"info ", "init --kind pendulum --out x.textproto --from ", "export --out x.csv "}) {
-    const ProgramRun run = run_rigcal(command + folder.file("run.parquet"));
-    EXPECT_EQ(run.exit_code, 1);
-    expect_parts(run.err, {"run.parquet: Parquet files are not supported", "to_csv"});
+    run_refused(command + folder.file("run.parquet"),
+                {"run.parquet: Parquet files are not supported", "to_csv"});
   }
 }
 

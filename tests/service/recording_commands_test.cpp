@@ -46,10 +46,9 @@ void write_recording(const std::string& path, bool finished) {
 TEST(RecordingCommands, InfoReportsContentAndGaps) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), true);
-  const ProgramRun run = run_rigcal("info " + folder.file("run.mcap"));
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"480 in 0.499 s", "20 samples in 1 gaps", "speed 41.2 rad/s", "furuta",
-                         "command     0.000 to 0.000 A at arm", "all checksums correct"});
+  run_successfully("info " + folder.file("run.mcap"),
+                   {"480 in 0.499 s", "20 samples in 1 gaps", "speed 41.2 rad/s", "furuta",
+                    "command     0.000 to 0.000 A at arm", "all checksums correct"});
 }
 
 TEST(RecordingCommands, ExportWritesEachFormatOnce) {
@@ -57,17 +56,14 @@ TEST(RecordingCommands, ExportWritesEachFormatOnce) {
   write_recording(folder.file("run.mcap"), true);
   const std::string command = "export " + folder.file("run.mcap") + " --out " +
                               folder.file("run.csv") + " --out " + folder.file("run.mat");
-  const ProgramRun run = run_rigcal(command);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"run.csv: 480 samples", "run.mat: 480 samples"});
+  const ProgramRun run =
+      run_successfully(command, {"run.csv: 480 samples", "run.mat: 480 samples"});
   const std::string csv = contents_of(folder.file("run.csv"));
   EXPECT_TRUE(csv.starts_with("time_s,arm_rad,rod_rad,command_A,segment,")) << csv.substr(0, 80);
   EXPECT_NE(csv.find("\n0.12,0.25,-0.5,0,2,120,"), std::string::npos) << "segment 2 after the hole";
   EXPECT_TRUE(contents_of(folder.file("run.mat")).starts_with("MATLAB 5.0 MAT-file"));
 
-  const ProgramRun again = run_rigcal(command);
-  EXPECT_EQ(again.exit_code, 1);
-  expect_parts(again.err, {"run.csv", "exists already"});
+  run_refused(command, {"run.csv", "exists already"});
   EXPECT_EQ(contents_of(folder.file("run.csv")), csv);
 }
 
@@ -78,9 +74,8 @@ TEST(RecordingCommands, RecoverMakesACutOffRecordingWhole) {
   const std::string part = folder.file("run.mcap.part");
   const ProgramRun before = run_rigcal("info " + part);
   expect_parts(before.out, {"cut off", "rigcal recover"});
-  const ProgramRun run = run_rigcal("recover " + part);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"run.recovered.mcap", "read back and compared"});
+  const ProgramRun run =
+      run_successfully("recover " + part, {"run.recovered.mcap", "read back and compared"});
   const ProgramRun after = run_rigcal("info " + folder.file("run.recovered.mcap"));
   expect_parts(after.out, {"all checksums correct", "480 in 0.499 s", "interrupted", "20 ms"});
   EXPECT_EQ(run_rigcal("recover " + part).exit_code, 1) << "must not replace what it wrote";
@@ -90,29 +85,24 @@ TEST(RecordingCommands, WrongInputIsRefusedWithTheRemedy) {
   const TemporaryFolder folder;
   write_recording(folder.file("run.mcap"), true);
   folder.write("text.mcap", "time,angle\n");
-  const auto refused = [&](const std::string& arguments, const std::vector<std::string>& parts) {
-    const ProgramRun run = run_rigcal(arguments);
-    EXPECT_EQ(run.exit_code, 1) << arguments;
-    EXPECT_EQ(run.out, "") << arguments;
-    expect_parts(run.err, parts);
-  };
-  refused("info " + folder.file("none.mcap"), {"none.mcap", "No such file"});
-  refused("info " + folder.file("text.mcap"), {"text.mcap", "does not start as an MCAP file",
-                                               "give a recording of rigcal-daq", ".csv"});
+  expect_refused("info " + folder.file("none.mcap"), {"none.mcap", "No such file"});
+  expect_refused("info " + folder.file("text.mcap"), {"text.mcap", "does not start as an MCAP file",
+                                                      "give a recording of rigcal-daq", ".csv"});
   folder.write("short.mcap", "");
-  refused("info " + folder.file("short.mcap"), {"short.mcap", "too short", "give a recording"});
+  expect_refused("info " + folder.file("short.mcap"),
+                 {"short.mcap", "too short", "give a recording"});
   folder.write("run.csv", "time,angle\n0,1\n1,2\n");
-  refused("export " + folder.file("run.csv") + " --out " + folder.file("a.csv"),
-          {"run.csv", "neither a rigcal-daq recording (MCAP) nor a rig file", "--rig RIG"});
+  expect_refused("export " + folder.file("run.csv") + " --out " + folder.file("a.csv"),
+                 {"run.csv", "neither a rigcal-daq recording (MCAP) nor a rig file", "--rig RIG"});
   for (const char* ending : {".mat", ".h5"}) {
-    refused("info none" + std::string(ending), {"cannot be opened", "No such file"});
+    expect_refused("info none" + std::string(ending), {"cannot be opened", "No such file"});
   }
-  refused("export " + folder.file("run.mcap") + " --out " + folder.file("run.xlsx"),
-          {"run.xlsx", ".csv or .mat"});
-  refused("export " + folder.file("run.mcap") + " --out " + folder.file("none/run.csv"),
-          {"none/run.csv"});
-  refused("export " + folder.file("run.mcap"), {"--out"});
-  refused("recover " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
+  expect_refused("export " + folder.file("run.mcap") + " --out " + folder.file("run.xlsx"),
+                 {"run.xlsx", ".csv or .mat"});
+  expect_refused("export " + folder.file("run.mcap") + " --out " + folder.file("none/run.csv"),
+                 {"none/run.csv"});
+  expect_refused("export " + folder.file("run.mcap"), {"--out"});
+  expect_refused("recover " + folder.file("text.mcap"), {"text.mcap", "MCAP"});
   EXPECT_FALSE(std::filesystem::exists(folder.file("text.recovered.mcap")));
 }
 

@@ -1,4 +1,3 @@
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,20 +13,16 @@
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/service/prepared_calibration.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
+using test_support::count_of;
 using test_support::expect_parts;
-
-int count_of(const std::string& text, const std::string& part) {
-  int count = 0;
-  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) {
-    ++count;
-  }
-  return count;
-}
+using test_support::from_json;
 
 /// The visible page, without its scripts and their data.
 std::string without_scripts(std::string html) {
@@ -40,8 +35,7 @@ std::string without_scripts(std::string html) {
 // Protobuf's own JSON parser must read back the estimated values.
 TEST(CalibrationJson, ReadsBackAsTheSchema) {
   const std::string json = calibration_json(prepared_calibration(), prepared_context());
-  rigcal::v1::CalibrationResult result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(json, &result).ok());
+  const auto result = from_json<rigcal::v1::CalibrationResult>(json);
   ASSERT_EQ(result.parameters_size(), 2);
   EXPECT_EQ(result.parameters(0).name(), "B.J_zz");
   EXPECT_EQ(result.parameters(0).value(), 0.0039601);
@@ -62,12 +56,10 @@ TEST(CalibrationJson, ReadsBackAsTheSchema) {
 // Programs index fields by name, so zero and infinite values must be present too.
 TEST(CalibrationJson, HoldsEveryFieldThatReadersIndex) {
   const std::string json = calibration_json(prepared_calibration(), prepared_context());
-  for (const char* field :
-       {"\"parameters\"", "\"standardDeviation\"", "\"lower\"", "\"upper\"", "\"initial\"",
-        "\"unit\"", "\"atBound\"", "\"rmseRad\"", "\"wallTimeS\"", "\"nullDirections\"",
-        "\"iterations\"", "\"termination\"", "\"cost\"", "\"version\""}) {
-    EXPECT_NE(json.find(field), std::string::npos) << field;
-  }
+  expect_parts(json,
+               {"\"parameters\"", "\"standardDeviation\"", "\"lower\"", "\"upper\"", "\"initial\"",
+                "\"unit\"", "\"atBound\"", "\"rmseRad\"", "\"wallTimeS\"", "\"nullDirections\"",
+                "\"iterations\"", "\"termination\"", "\"cost\"", "\"version\""});
   EXPECT_EQ(count_of(json, "\"lower\""), 2);
   expect_parts(json, {"\"upper\": \"Infinity\"", "\"lower\": 0"});
 }
@@ -97,10 +89,8 @@ TEST(CalibrationJson, ContainsContradictions) {
                                  .decrease = 600.0,
                                  .moved = "B.J_zz",
                                  .shift = 3.4}};
-  rigcal::v1::CalibrationResult result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
-                  calibration_json(calibration, prepared_context()), &result)
-                  .ok());
+  const auto result =
+      from_json<rigcal::v1::CalibrationResult>(calibration_json(calibration, prepared_context()));
   ASSERT_EQ(result.contradictions_size(), 1);
   const rigcal::v1::ContradictionResult& only = result.contradictions(0);
   EXPECT_EQ(only.parameter(), "2.a_x");
@@ -122,10 +112,8 @@ TEST(Results, HoldTiedParameters) {
   prior.prior_standard_deviation = 0.0003;
   calibration.mechanism.parameters = {prior};
   expect_parts(format_calibration(calibration, 0.25), {"C.J", "7.100", "0.040", "dependent"});
-  rigcal::v1::CalibrationResult result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
-                  calibration_json(calibration, prepared_context()), &result)
-                  .ok());
+  const auto result =
+      from_json<rigcal::v1::CalibrationResult>(calibration_json(calibration, prepared_context()));
   ASSERT_EQ(result.dependent_size(), 1);
   EXPECT_EQ(result.parameters_size(), 2);
   EXPECT_EQ(result.dependent(0).name(), "C.J");
@@ -362,14 +350,11 @@ TEST(Chart, WritesDistinctTicksAndTheirCommonPartOnce) {
   for (const bool logarithmic : {false, true}) {
     chart.log_y = logarithmic;
     const std::string svg = svg_chart(chart);
-    for (const char* tick : {">20202.4<", ">20202.6<", ">20203.0<"}) {
-      EXPECT_NE(svg.find(tick), std::string::npos) << tick << logarithmic << svg;
-    }
+    expect_parts(svg, {">20202.4<", ">20202.6<", ">20203.0<"});
   }
   chart.series[0].y = {20202.617, 20202.61, 20202.602};
   const std::string close = svg_chart(chart);
-  EXPECT_NE(close.find(">cost − 20202.6<"), std::string::npos) << close;
-  EXPECT_NE(close.find(">0.010<"), std::string::npos) << close;
+  expect_parts(close, {">cost − 20202.6<", ">0.010<"});
 }
 
 // Degenerate charts must be drawn: a single point, a constant, no observation.
@@ -414,10 +399,8 @@ estimator::Calibration judged_calibration() {
 
 // Each field must hold its own value, not its neighbour's.
 TEST(CalibrationJson, HoldsTheEvidence) {
-  rigcal::v1::CalibrationResult result;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(
-                  calibration_json(judged_calibration(), prepared_context()), &result)
-                  .ok());
+  const auto result = from_json<rigcal::v1::CalibrationResult>(
+      calibration_json(judged_calibration(), prepared_context()));
   EXPECT_EQ(result.parameters(0).noise_deviation(), 1.1e-6);
   EXPECT_EQ(result.parameters(0).scatter_deviation(), 2.34e-6);
   EXPECT_TRUE(std::isnan(result.parameters(1).scatter_deviation()));

@@ -6,11 +6,15 @@
 #include <filesystem>
 #include <limits>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "proto/text/files.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
@@ -18,7 +22,9 @@ namespace {
 using estimator::Mechanism;
 using estimator::Parameter;
 using estimator::ParameterEstimate;
+using test_support::count_of;
 using test_support::expect_parts;
+using test_support::parameter_of;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -28,6 +34,11 @@ ParameterEstimate estimate(const std::string& name, double value, double deviati
   made.value = value;
   made.standard_deviation = deviation;
   return made;
+}
+
+CalibratedRig calibrated(std::vector<ParameterEstimate> estimates,
+                         std::vector<ParameterEstimate> tied = {}) {
+  return {.estimates = std::move(estimates), .tied = std::move(tied), .kept = {}, .headline = "h"};
 }
 
 /// Estimates of all free and dependent parameters, with digits that only an exact text keeps.
@@ -63,14 +74,6 @@ void expect_same(const Mechanism& written, const Mechanism& meant) {
   }
 }
 
-std::size_t count(const std::string& text, const std::string& part) {
-  std::size_t found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
-    ++found;
-  }
-  return found;
-}
-
 /// Every comment of a file, except those inside a chain.
 std::vector<std::string> comments_of(const std::string& text) {
   std::vector<std::string> comments;
@@ -99,12 +102,12 @@ TEST(RigOut, RoundTripsEveryRig) {
     for (const std::string& comment : comments_of(text)) {
       EXPECT_NE(written.text.find(comment), std::string::npos) << comment;
     }
-    EXPECT_EQ(count(written.text, "± "), first.estimates.size());
+    EXPECT_EQ(count_of(written.text, "± "), first.estimates.size());
     const CalibratedRig second = artificial(meant, 1.0 - 1e-3 / 7.0);
     const WrittenRig again = write_rig(path, written.text, second, Priors::kUnchanged);
     expect_same(parse_rig(path, again.text).mechanism, meant);
-    EXPECT_EQ(count(again.text, "± "), second.estimates.size());
-    EXPECT_EQ(count(again.text, "Calibrated by"), 1U);
+    EXPECT_EQ(count_of(again.text, "± "), second.estimates.size());
+    EXPECT_EQ(count_of(again.text, "Calibrated by"), 1U);
   }
   EXPECT_GE(rigs, 13);
 }
@@ -139,13 +142,8 @@ class PendulumOut : public ::testing::Test {
   Mechanism read(const WrittenRig& written) {
     return parse_rig("written.textproto", written.text).mechanism;
   }
-  static const Parameter& at(const Mechanism& mechanism, const std::string& name) {
-    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))];
-  }
   void replace(const std::string& from, const std::string& to) {
-    const auto at = text_.find(from);
-    ASSERT_NE(at, std::string::npos) << from;
-    text_.replace(at, from.size(), to);
+    text_ = test_support::replaced(text_, from, to);
   }
 
   std::string text_ = R"(# proto-file: proto/rig.proto
@@ -185,27 +183,22 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndAddsDeviations) {
 
 // The estimate of an identifiable moment is written even if it is inconsistent with the fixed ones.
 TEST_F(PendulumOut, WritesAMomentInconsistentWithFixedOnes) {
-  const WrittenRig written = write(
-      {.estimates = {estimate("rod.J_zz", 0.05, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"});
-  EXPECT_EQ(at(read(written), "rod.J_zz").value, 0.05);
+  const WrittenRig written = write(calibrated({estimate("rod.J_zz", 0.05, 1e-6)}));
+  EXPECT_EQ(parameter_of(read(written), "rod.J_zz").value, 0.05);
 }
 
 // Fields that the file omits are added at their place.
 TEST_F(PendulumOut, AddsOmittedFields) {
-  const WrittenRig written =
-      write({.estimates = {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6),
-                           estimate("p.k", 0.02, 1e-6), estimate("p.offset", 0.01, 1e-3),
-                           estimate("gravity.tilt_x", 0.002, 1e-6)},
-             .tied = {},
-             .kept = {},
-             .headline = "h"});
+  const WrittenRig written = write(calibrated(
+      {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6), estimate("p.k", 0.02, 1e-6),
+       estimate("p.offset", 0.01, 1e-3), estimate("gravity.tilt_x", 0.002, 1e-6)}));
   EXPECT_TRUE(written.notes.empty());
   const Mechanism mechanism = read(written);
-  EXPECT_EQ(at(mechanism, "p.c").value, 3e-5);
-  EXPECT_EQ(at(mechanism, "rod.J_xy").value, 1e-4);
-  EXPECT_EQ(at(mechanism, "p.k").value, 0.02);
-  EXPECT_EQ(at(mechanism, "p.offset").value, 0.01);
-  EXPECT_EQ(at(mechanism, "gravity.tilt_x").value, 0.002);
+  EXPECT_EQ(parameter_of(mechanism, "p.c").value, 3e-5);
+  EXPECT_EQ(parameter_of(mechanism, "rod.J_xy").value, 1e-4);
+  EXPECT_EQ(parameter_of(mechanism, "p.k").value, 0.02);
+  EXPECT_EQ(parameter_of(mechanism, "p.offset").value, 0.01);
+  EXPECT_EQ(parameter_of(mechanism, "gravity.tilt_x").value, 0.002);
 }
 
 // Fields that would make a joint driven are not added, nor are parameters of a recording.
@@ -225,11 +218,11 @@ TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
           "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
   const CalibratedRig rig{
       .estimates = {estimate("rod.J_zz", 0.012, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"};
-  const Parameter kept = at(read(write(rig)), "rod.J_zz");
+  const Parameter kept = parameter_of(read(write(rig)), "rod.J_zz");
   EXPECT_EQ(kept.value, 0.012);
   EXPECT_EQ(kept.prior_mean, 0.01);
   EXPECT_EQ(kept.prior_standard_deviation, 1e-3);
-  const Parameter made = at(read(write(rig, Priors::kFromEstimates)), "rod.J_zz");
+  const Parameter made = parameter_of(read(write(rig, Priors::kFromEstimates)), "rod.J_zz");
   EXPECT_EQ(made.prior_mean, 0.012);
   EXPECT_EQ(made.prior_standard_deviation, 1e-6);
 }
@@ -239,12 +232,9 @@ TEST_F(PendulumOut, KeepsABoundThatTheValueSet) {
   replace("friction { viscous",
           "friction { stribeck_torque { value: -1e-3 free: true } "
           "coulomb_torque { value: 0.01 } viscous");
-  const Mechanism mechanism = read(write({.estimates = {estimate("p.tau_delta", 2e-3, 1e-6)},
-                                          .tied = {},
-                                          .kept = {},
-                                          .headline = "h"}));
-  EXPECT_EQ(at(mechanism, "p.tau_delta").value, 2e-3);
-  EXPECT_LT(at(mechanism, "p.tau_delta").lower, -1.0);
+  const Mechanism mechanism = read(write(calibrated({estimate("p.tau_delta", 2e-3, 1e-6)})));
+  EXPECT_EQ(parameter_of(mechanism, "p.tau_delta").value, 2e-3);
+  EXPECT_LT(parameter_of(mechanism, "p.tau_delta").lower, -1.0);
 }
 
 // A dependent value that the file also states must keep satisfying its dependency.
@@ -252,11 +242,9 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
   text_ +=
       "quantity { name: \"half\" unit: \"kg·m²\" parameter { value: 0.005 free: true } }\n"
       "dependency { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
-  const WrittenRig written = write({.estimates = {estimate("half", 0.006, 1e-6)},
-                                    .tied = {estimate("rod.J_xx", 0.012, 1e-6)},
-                                    .kept = {},
-                                    .headline = "h"});
-  EXPECT_EQ(at(read(written), "rod.J_xx").value, 0.012);
+  const WrittenRig written =
+      write(calibrated({estimate("half", 0.006, 1e-6)}, {estimate("rod.J_xx", 0.012, 1e-6)}));
+  EXPECT_EQ(parameter_of(read(written), "rod.J_xx").value, 0.012);
   ASSERT_EQ(written.notes.size(), 1U);
   expect_parts(written.notes[0], {"rod.J_xx: depends on other parameters"});
 }
@@ -266,16 +254,11 @@ TEST(RigOut, WritesAChainsLinks) {
   const std::string path = config("rig-chain3.textproto");
   const WrittenRig written = write_rig(
       path, proto::read_file(path),
-      {.estimates = {estimate("link1.J_zz", 7.795e-4, 1e-6), estimate("link3.J_zz", 7.805e-4, 1e-6),
-                     estimate("joint2.b", 3e-4, 1e-6)},
-       .tied = {},
-       .kept = {},
-       .headline = "h"},
+      calibrated({estimate("link1.J_zz", 7.795e-4, 1e-6), estimate("link3.J_zz", 7.805e-4, 1e-6),
+                  estimate("joint2.b", 3e-4, 1e-6)}),
       Priors::kUnchanged);
   const Mechanism mechanism = parse_rig("written", written.text).mechanism;
-  const auto value = [&](const std::string& name) {
-    return mechanism.parameters[static_cast<std::size_t>(mechanism.find_parameter(name))].value;
-  };
+  const auto value = [&](const std::string& name) { return parameter_of(mechanism, name).value; };
   EXPECT_EQ(value("link1.J_zz"), 7.795e-4);
   EXPECT_EQ(value("link2.J_zz"), 7.8e-4);
   EXPECT_EQ(value("link3.J_zz"), 7.805e-4);
@@ -289,12 +272,9 @@ TEST_F(PendulumOut, WritesIntoAListOfOne) {
   replace("body {\n  name: \"rod\"", "body [ {\n  name: \"rod\"");
   replace("  }\n}\njoint", "  }\n} ]\njoint");
   const Mechanism written =
-      read(write({.estimates = {estimate("p.b", 1, 1), estimate("rod.J_xy", 1e-4, 1)},
-                  .tied = {},
-                  .kept = {},
-                  .headline = "h"}));
-  EXPECT_EQ(at(written, "p.b").value, 1.0);
-  EXPECT_EQ(at(written, "rod.J_xy").value, 1e-4);
+      read(write(calibrated({estimate("p.b", 1, 1), estimate("rod.J_xy", 1e-4, 1)})));
+  EXPECT_EQ(parameter_of(written, "p.b").value, 1.0);
+  EXPECT_EQ(parameter_of(written, "rod.J_xy").value, 1e-4);
 }
 
 }  // namespace

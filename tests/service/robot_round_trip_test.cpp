@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include "estimator/model/inertia/consistent_inertia.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
+#include "proto/text/files.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/texts.hpp"
 
 // Rig files are converted to robot descriptions and back, with the same bodies and joints. Two
 // roundings of a number near one, or of an angle, stay below 1e-12.
@@ -163,9 +164,7 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   EXPECT_EQ(mjcf.text.find("\"cross\""), std::string::npos);
   for (int i = 0; i < 4; ++i) {
     const auto& parameter = first.mechanism.joint_parameter(i, JointQuantity::kViscous);
-    const int k = second.mechanism.find_parameter(parameter.name);
-    ASSERT_GE(k, 0) << parameter.name;
-    EXPECT_EQ(parameter.value, second.mechanism.parameters[static_cast<std::size_t>(k)].value);
+    EXPECT_EQ(parameter.value, test_support::parameter_of(second.mechanism, parameter.name).value);
   }
   // Bodies have the same poses at any angles.
   Eigen::VectorXd angles(4);
@@ -181,9 +180,9 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
 }
 
 /// The features that each format supports, with unchanged names.
-void expect_round_trips(const std::string& text, bool is_tree) {
+void expect_round_trips(const std::string& text) {
   const Rig rig = parse_rig("rig", text);
-  if (is_tree) expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
+  expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
   const Rig back = rig_of(mjcf_text(make_robot(rig), {}).text);
   expect_same(rig, back, kOfMjcf);
   EXPECT_LE((estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(),
@@ -196,11 +195,7 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
         "dfki-double-pendulum", "lund-furuta", "multiarm-double", "synthetic-furuta"}) {
     SCOPED_TRACE(name);
     expect_round_trips(
-        [&] {
-          std::ifstream file(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
-          return std::string(std::istreambuf_iterator<char>(file), {});
-        }(),
-        true);
+        proto::read_file(test_support::source_folder() + "/configs/rig-" + name + ".textproto"));
   }
 }
 
@@ -247,7 +242,7 @@ joint { name: "swing"
 gravity { magnitude { value: 9.7 } tilt_x { value: 0.3 } tilt_z { value: -1.2 } }
 )";
 
-TEST(RobotRoundTrip, SpringsMotorsAndALeaningTableComeBack) { expect_round_trips(kCart, true); }
+TEST(RobotRoundTrip, SpringsMotorsAndALeaningTableComeBack) { expect_round_trips(kCart); }
 
 std::string with_follower(const std::string& follower) {
   std::string text = kCart;
@@ -287,7 +282,7 @@ TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
 TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   std::string text = kCart;
   const auto swap = [&](const std::string& a, const std::string& b) {
-    text.replace(text.find(a), a.size(), b);
+    text = test_support::replaced(text, a, b);
   };
   swap("parent { body: \"cart\" point { z { value: 0.03 } } axis { z: 1 x: 0.2 }",
        "child { body: \"cart\" point { z { value: 0.03 } } axis { z: 1 x: 0.2 }");

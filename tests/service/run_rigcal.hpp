@@ -1,12 +1,15 @@
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -44,6 +47,31 @@ inline ProgramRun run_rigcal(const std::string& arguments) {
   run.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   run.out = contents_of(folder.file("out"));
   run.err = contents_of(folder.file("err"));
+  return run;
+}
+
+/// Runs rigcal and expects exit status 0 and these parts on standard output.
+inline ProgramRun run_successfully(const std::string& arguments,
+                                   const std::vector<std::string>& parts = {}) {
+  ProgramRun run = run_rigcal(arguments);
+  EXPECT_EQ(run.exit_code, 0) << arguments << '\n' << run.out << run.err;
+  test_support::expect_parts(run.out, parts);
+  return run;
+}
+
+/// Runs rigcal and expects exit status 1 and an error message with these parts.
+inline ProgramRun run_refused(const std::string& arguments, const std::vector<std::string>& parts) {
+  ProgramRun run = run_rigcal(arguments);
+  EXPECT_EQ(run.exit_code, 1) << arguments << '\n' << run.out << run.err;
+  test_support::expect_parts(run.err, parts);
+  return run;
+}
+
+/// The same, with nothing on standard output.
+inline ProgramRun expect_refused(const std::string& arguments,
+                                 const std::vector<std::string>& parts = {}) {
+  ProgramRun run = run_refused(arguments, parts);
+  EXPECT_EQ(run.out, "") << arguments;
   return run;
 }
 

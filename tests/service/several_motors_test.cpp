@@ -15,12 +15,14 @@
 #include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
 using test_support::refusal;
+using test_support::replaced;
 
 /// Two links in the plane; gains and frictions are free.
 const std::string kArm = R"(name: "arm"
@@ -95,8 +97,7 @@ TEST(SeveralMotors, AreSimulatedEachUnderItsOwnExcitation) {
   const auto stepped = [&](const std::string& elbow_delay, const std::string& elbow_start) {
     std::string text = kArm;
     const std::string gain = "gain { value: 1.5 free: true }";
-    text.replace(text.find(gain), gain.size(),
-                 gain + " input_delay { value: " + elbow_delay + " }");
+    text = replaced(text, gain, gain + " input_delay { value: " + elbow_delay + " }");
     const Rig delayed = parse_rig("arm.textproto", text);
     return simulate(delayed,
                     parse_scenario("s.textproto",
@@ -128,8 +129,7 @@ TEST(SeveralMotors, AcceptADutyUpToOne) {
   EXPECT_EQ(arm().joint_facts[1].control_max, 1.0);
   EXPECT_EQ(arm().joint_facts[0].control_max, 12.0);
   const auto refused = [](const std::string& from, const std::string& to) {
-    std::string text = kArm;
-    text.replace(text.find(from), from.size(), to);
+    std::string text = replaced(kArm, from, to);
     return refusal([&] { (void)parse_rig("arm.textproto", text); });
   };
   expect_parts(refused("\"duty\"", "\"duty\" control_max: 2"),

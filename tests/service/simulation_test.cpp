@@ -1,14 +1,18 @@
-#include "service/simulation/simulation.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <string>
 
+#include "service/calibration/simulation_truth.hpp"
 #include "service/recordings/csv_recording.hpp"
+#include "service/report/sections/truth_comparison.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
+#include "service/simulation/simulation.hpp"
+#include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -154,6 +158,154 @@ TEST(Simulation, LongStepsAreSampledOnceAStep) {
   const SimulatedRun run = simulate(pendulum(), scenario_of("duration_s: 1 release { }"), 0.01);
   EXPECT_EQ(run.angles.rows(), 101);
   EXPECT_EQ(run.notes.size(), 1U);
+}
+
+const std::string kConfigs = test_support::source_folder() + "/configs/";
+
+Rig furuta() { return load_rig(kConfigs + "rig-furuta.textproto"); }
+
+// Catches a scenario file that is out of date with the schema or names joints of another rig.
+TEST(ScenarioFiles, LoadForTheirRig) {
+  const Rig rig = furuta();
+  for (const char* file :
+       {"scenario-release.textproto", "scenario-swing-up.textproto", "scenario-pulse.textproto",
+        "scenario-step.textproto", "scenario-chirp.textproto", "scenario-multisine.textproto",
+        "scenario-replay.textproto"}) {
+    SCOPED_TRACE(file);
+    const Scenario scenario = load_scenario(kConfigs + file, rig);
+    EXPECT_GT(scenario.excitation.duration_s(), 0.0);
+    EXPECT_EQ(scenario.initial_angles.size(), 2);
+    const bool driven = std::string(file) != "scenario-release.textproto";
+    EXPECT_EQ(scenario.excitation.command_peak() > 0.0, driven);
+  }
+  const Rig pendulum = load_rig(kConfigs + "rig-pendulum.textproto");
+  EXPECT_NO_THROW((void)load_scenario(kConfigs + "scenario-pendulum-release.textproto", pendulum));
+}
+
+TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
+  const Rig rig = furuta();
+  const auto refusal_of = [&](const std::string& text) {
+    return refusal([&] { (void)parse_scenario("s.textproto", text, rig); });
+  };
+  expect_parts(refusal_of("duration_s: 1"), {"s.textproto", "has no excitation", "release"});
+  expect_parts(refusal_of("release { }"), {"s.textproto", "duration_s", "positive"});
+  expect_parts(refusal_of("duration_s: 1\nstep { moter: \"1\" }"),
+               {"s.textproto:2:", "\"moter\"", "motor, command, start_s"});
+  expect_parts(refusal_of("duration_s: 1\nstep { motor: \"3\" command: 1 }"),
+               {"s.textproto:2:8", "\"3\" has no motor", "write motor: \"1\""});
+  expect_parts(refusal_of("duration_s: 1\nstep { command: 1 }"),
+               {"s.textproto:2:", "names no motor", "write motor: \"1\""});
+  expect_parts(refusal_of("duration_s: 1\nstep { motor: \"2\" command: 1 }"),
+               {"s.textproto:2:8", "no motor"});
+  expect_parts(refusal_of("duration_s: 1\npulse { motor: \"1\" command: 1 width_s: 0 }"),
+               {"s.textproto:2:", "width_s"});
+  expect_parts(refusal_of("duration_s: 1\ninitial { joint: \"x\" }\nrelease { }"),
+               {"s.textproto:2:", "no joint \"x\""});
+  expect_parts(refusal_of("duration_s: 1\nmultisine { motor: \"1\" }"),
+               {"s.textproto:2:1", "sine"});
+  expect_parts(refusal_of("duration_s: 1\nswing_up { motor: \"1\" pendulum: \"3\" }"),
+               {"s.textproto:2:", "\"3\"", "\"1\", \"2\""});
+  expect_parts(refusal_of("duration_s: 1\nmultisine { motor: \"1\"\n sine { frequency_hz: 1 }\n"
+                          " sine { amplitude: 1 } }"),
+               {"s.textproto:4:2", "sine[1].frequency_hz must be positive"});
+  expect_parts(refusal_of("duration_s: 1\nreplay { motor: \"1\" file: \"/nowhere.csv\" }"),
+               {"/nowhere.csv", "cannot be opened"});
+  expect_parts(refusal_of("duration_s: 1\nstep { motor: \"1\" command: nan }"),
+               {"s.textproto:2:", "finite"});
+}
+
+// The rig's own limits hold if the scenario states none, and the scenario's if they are tighter.
+TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
+  const std::string step = "duration_s: 1 step { motor: \"1\" command: 2 } ";
+  const auto limits = [&](const std::string& more) {
+    return parse_scenario("s", step + more, furuta()).command_limits.at(0);
+  };
+  EXPECT_EQ(limits("").command_max, 10.0);
+  EXPECT_EQ(limits("").command_slew_per_s_max, 10'000.0) << "the default: all of it in 1 ms";
+  const daq::CommandLimits tight = limits("limits { command_max: 2 command_slew_max: 50 }");
+  EXPECT_EQ(tight.command_max, 2.0);
+  EXPECT_EQ(tight.command_slew_per_s_max, 50.0);
+  EXPECT_EQ(limits("limits { command_max: 10 command_slew_max: 10000 }").command_max, 10.0);
+  Rig rig = furuta();
+  rig.joint_facts[0].safety->command_slew_per_s_max = 70.0;
+  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max, 70.0);
+  rig.joint_facts[0].safety.reset();
+  rig.joint_facts[0].control_max = 3.0;
+  EXPECT_EQ(parse_scenario("s", step, rig).command_limits.at(0).command_max, 3.0);
+  EXPECT_TRUE(
+      std::isinf(parse_scenario("s", step, rig).command_limits.at(0).command_slew_per_s_max));
+}
+
+// A scenario that rigcal-daq refuses is not simulated with a modified command either.
+TEST(ScenarioFiles, CommandBeyondTheLimitsIsRefused) {
+  const auto refusal_of = [](const std::string& text) {
+    return refusal([&] { (void)parse_scenario("s.textproto", text, furuta()); });
+  };
+  const std::string step = "duration_s: 1\nstep { motor: \"1\" command: 2 }\n";
+  expect_parts(refusal_of(step + "limits { command_max: 10.1 }"),
+               {"s.textproto:3:10", "command_max is 10.1, the rig file allows 10"});
+  expect_parts(refusal_of(step + "limits { command_slew_max: 10001 }"),
+               {"s.textproto:3:10", "command_slew_max is 10001, the rig file allows 10000"});
+  expect_parts(refusal_of(step + "limits { command_max: 1.9 }"),
+               {"commands up to 2 V, allowed are 1.9"});
+  expect_parts(refusal_of("duration_s: 1 step { motor: \"1\" command: 99 }"),
+               {"commands up to 99 V, allowed are 10"});
+}
+
+// A wrong pairing would compare a parameter with another one's truth. Fixed values of a rig file
+// must be those of its simulation, and every free parameter must have a truth. Stribeck friction is
+// excluded: the pendulum's rig file does not have it, its simulation does.
+TEST(SimulationTruth, HasTheParametersOfItsRigFile) {
+  for (const std::string name : {"furuta", "pendulum"}) {
+    SCOPED_TRACE(name);
+    const TrueParameters truth = load_simulation_truth(config("sim-" + name + ".textproto"));
+    const Rig rig = load_rig(config("rig-" + name + ".textproto"));
+    for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
+      const auto found = truth.find(parameter.name);
+      if (parameter.free) {
+        EXPECT_NE(found, truth.end()) << parameter.name;
+      } else if (found != truth.end() && !parameter.name.ends_with(".zeta") &&
+                 !parameter.name.ends_with("tau_delta")) {
+        EXPECT_DOUBLE_EQ(parameter.value, found->second) << parameter.name;
+      }
+    }
+  }
+  const TrueParameters furuta = load_simulation_truth(config("sim-furuta.textproto"));
+  EXPECT_EQ(furuta.at("B.J_yy"), 0.00396);
+  EXPECT_EQ(furuta.at("1.tau_c"), 0.004);
+  EXPECT_EQ(furuta.at("gravity.tilt_z"), -0.004);
+}
+
+estimator::ParameterEstimate estimate(const std::string& name, double value, double deviation) {
+  estimator::ParameterEstimate result;
+  result.name = name;
+  result.unit = "kg·m²";
+  result.value = value;
+  result.standard_deviation = deviation;
+  return result;
+}
+
+TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {
+  const TrueParameters truth = {{"A.J_zz", 0.004}, {"2.offset", 0.0}};
+  const std::string table =
+      format_truth_comparison({estimate("A.J_zz", 0.0041, 5e-5), estimate("2.offset", 0.002, 1e-3),
+                               estimate("unknown", 1.0, 1.0)},
+                              truth);
+  expect_parts(table, {"A.J_zz", "0.004100", "+2.50 %", "+2", "0.0020"});
+  EXPECT_EQ(table.find("unknown"), std::string::npos);
+  // Nothing is claimed about an estimate without a standard deviation.
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::string unseen = format_truth_comparison({estimate("A.J_zz", 0.0041, infinity)}, truth);
+  expect_parts(unseen, {"+2.50 %"});
+  EXPECT_TRUE(unseen.ends_with(" -\n")) << unseen;
+  expect_parts(refusal([&] { (void)format_truth_comparison({estimate("x", 1.0, 1.0)}, truth); }),
+               {"none of the estimated parameters", "rig file"});
+}
+
+TEST(SimulationTruth, FileWithoutARigIsRefused) {
+  const TemporaryFolder folder;
+  const std::string path = folder.write("sim.textproto", "gravity { tilt_x_rad: 0.1 }");
+  expect_parts(refusal([&] { (void)load_simulation_truth(path); }), {path, "no rig", "furuta"});
 }
 
 }  // namespace

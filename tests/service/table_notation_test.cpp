@@ -1,15 +1,39 @@
-#include "service/text/table_notation.hpp"
-
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
 
+#include "service/cli/estimation_progress.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/messages/message_table.hpp"
+#include "service/messages/message_text.hpp"
+#include "service/report/cross_validation_page.hpp"
+#include "service/report/cross_validation_table.hpp"
+#include "service/report/friction_comparison_report.hpp"
+#include "service/report/sections/error_units.hpp"
 #include "service/report/sections/result_table.hpp"
+#include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
+#include "tests/service/prepared_calibration.hpp"
+#include "tests/support/refusal.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace service {
 namespace {
+
+using enum estimator::JointKind;
+using estimator::Message;
+using estimator::MessageCode;
+using estimator::Quantity;
+using estimator::Stage;
+using estimator::Termination;
 
 // Numbers of one unit can be compared only if they share a power of ten.
 TEST(TableNotation, SharesPowerOfTenBetweenQuantitiesWithSameUnit) {
@@ -74,6 +98,291 @@ TEST(TerminalText, WrapsAndColours) {
             "  \033[33mwarning:\033[0m one two three\n");
   // Text from files cannot control the terminal.
   EXPECT_EQ(terminal_text("a\033[2Jb\n", Tone::kPlain, 80, true).find('\033'), std::string::npos);
+}
+
+using Kinds = std::vector<estimator::JointKind>;
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(ErrorUnits, DependOnTheJointTypes) {
+  EXPECT_EQ(error_units({kRevolute, kRevolute}), "mrad");
+  EXPECT_EQ(error_units({kPrismatic}), "mm");
+  EXPECT_EQ(error_units({kPrismatic, kRevolute}), "mrad or mm");
+  // In a pool, 0.1 m of a prismatic joint count as a radian.
+  EXPECT_EQ(pooled_error_units({kRevolute}), "mrad");
+  EXPECT_EQ(pooled_error_units({kPrismatic, kPrismatic}), "0.1 mm");
+  EXPECT_EQ(pooled_error_units({kRevolute, kPrismatic}), "mrad or 0.1 mm");
+}
+
+// Errors are pooled over all sensors, and both places that print them state the unit.
+TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
+  for (const auto& [kinds, unit] : {std::pair<Kinds, std::string>{{kRevolute}, "mrad"},
+                                    {{kPrismatic, kRevolute}, "mrad or 0.1 mm"}}) {
+    estimator::LawComparison comparison;
+    comparison.kinds = kinds;
+    const std::string table = format_friction_comparison(comparison, 1.0);
+    EXPECT_TRUE(holds(table, "held out [" + unit + "]")) << table;
+    EXPECT_TRUE(holds(table, "fit [" + unit + "]")) << table;
+    EXPECT_TRUE(holds(friction_comparison_page(comparison, {}), "was held out [" + unit + "]"));
+  }
+}
+
+TEST(ErrorUnits, HeadACrossValidation) {
+  estimator::CrossValidation validation;
+  validation.joints = {"rail", "pivot"};
+  validation.simulation = {Eigen::MatrixXd(0, 0), Eigen::MatrixXd(0, 0)};
+  validation.kinds = {kPrismatic, kRevolute};
+  const std::string table = format_cross_validation(validation, 1.0);
+  EXPECT_TRUE(holds(table, "RMSE in mrad or mm")) << table;
+  EXPECT_TRUE(holds(table, "states [mrad or 0.1 mm]")) << table;
+  EXPECT_TRUE(holds(table, "open loop rail [mm]")) << table;
+  EXPECT_TRUE(holds(table, "open loop pivot [mrad]")) << table;
+  const std::string page = cross_validation_page(validation, {});
+  EXPECT_TRUE(holds(page, "joint rail [mm]"));
+  EXPECT_TRUE(holds(page, "joint pivot [mrad]"));
+  validation.kinds = {kRevolute, kRevolute};
+  const std::string of_turns = format_cross_validation(validation, 1.0);
+  EXPECT_TRUE(holds(of_turns, "RMSE in mrad:")) << of_turns;
+  EXPECT_FALSE(holds(of_turns, "[")) << of_turns;
+}
+
+TEST(ErrorUnits, ArePrintedBesideOpenLoopErrors) {
+  estimator::Calibration calibration;
+  calibration.simulation = {{"rail", 2e-3, kPrismatic}, {"pivot", 3e-3, kRevolute}};
+  const std::string mixed = format_calibration(calibration, 1.0);
+  EXPECT_TRUE(holds(mixed, "2.000  mm")) << mixed;
+  EXPECT_TRUE(holds(mixed, "3.000  mrad")) << mixed;
+}
+
+// If a simulation fit was made, its estimates count. A joint estimation that stopped at its limit
+// before is reported in the same sentence, so that later lines do not contradict it.
+TEST(Ending, ReportsTheStageThatDidNotConverge) {
+  estimator::Calibration calibration = prepared_calibration();
+  EXPECT_EQ(describe_ending(calibration), "Converged");
+  calibration.refined = true;
+  calibration.refinement_termination = Termination::kCostTolerance;
+  EXPECT_EQ(describe_ending(calibration), "Converged");
+  calibration.termination = Termination::kMaxIterations;
+  EXPECT_NE(describe_ending(calibration).find("Converged (the simulation fit"), std::string::npos);
+  EXPECT_NE(describe_ending(calibration).find("iteration limit"), std::string::npos);
+  calibration.refinement_termination = Termination::kMaxIterations;
+  EXPECT_EQ(describe_ending(calibration), "NOT CONVERGED");
+  calibration.refinement_termination = Termination::kCostTolerance;
+  calibration.verdict.kind = estimator::VerdictKind::kNoFit;
+  EXPECT_NE(describe_ending(calibration).find("NO RESULT"), std::string::npos);
+}
+
+// The reason for an interval of many ± standard deviations is given beside the table; not for two,
+// nor if pieces agree, nor for a parameter at its bound.
+TEST(Intervals, AreExplainedIfWide) {
+  estimator::Calibration calibration = prepared_calibration();
+  estimator::ParameterEstimate& first = calibration.parameters[0];
+  calibration.agreement = {412.0, 60.0, 1e-40};
+  first.half_interval = 1.97 * first.standard_deviation;
+  EXPECT_EQ(describe_intervals(calibration), "");
+  first.half_interval = 12.7 * first.standard_deviation;
+  const std::string why = describe_intervals(calibration);
+  test_support::expect_parts(why, {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"});
+  calibration.agreement.p_value = 0.02;
+  EXPECT_EQ(describe_intervals(calibration), "");
+  calibration.agreement.p_value = 1e-40;
+  first.at_bound = true;
+  EXPECT_EQ(describe_intervals(calibration), "");
+}
+
+// Another stage solves another problem, so a cost a thousand times higher is no setback. Only its
+// first line says so.
+TEST(EstimationProgress, MarksWhereCostsRestart) {
+  const auto shown = [](const std::vector<Stage>& stages) {
+    testing::internal::CaptureStderr();
+    {
+      InterruptFlag interrupt;
+      ProgressLine progress({.verbose = true});
+      const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, 1);
+      for (const Stage stage : stages) {
+        monitor.on_stage({stage}, {});
+        for (int k = 0; k < 2 && stage != Stage::kPartComparison; ++k) {
+          monitor.on_iteration({.iteration = k});
+        }
+      }
+    }
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(shown({Stage::kJointEstimation}).find("new cost function"), std::string::npos);
+  // A stage that printed nothing leaves nothing to compare with.
+  EXPECT_EQ(shown({Stage::kPartComparison, Stage::kJointEstimation}).find("new cost function"),
+            std::string::npos);
+  const std::string text =
+      shown({Stage::kJointEstimation, Stage::kPartComparison, Stage::kSimulationFit});
+  const std::size_t said = text.find("new cost function");
+  ASSERT_NE(said, std::string::npos) << text;
+  EXPECT_EQ(text.find("new cost function", said + 1), std::string::npos);
+  EXPECT_GT(said, text.find("simulation fit: iteration 0"));
+  EXPECT_LT(said, text.find("simulation fit: iteration 1"));
+}
+
+// The table of messages: complete, well-formed and rendered by its rules.
+
+/// Returns what is wrong with a template; empty if nothing is. Independent of `fill_template`.
+std::string template_fault(std::string text) {
+  // Doubled characters stand for themselves.
+  text = std::regex_replace(text, std::regex(R"(\{\{|\}\}|\[\[|\]\])"), "");
+  // A name; a name with a number of digits or a separator; a name with two texts.
+  static const std::regex kPlaceholder(R"(\{[a-z][a-z0-9_]*(:[^{}|]+|\|[^{}|]*\|[^{}|]*)?\})");
+  text = std::regex_replace(text, kPlaceholder, "");
+  if (text.find_first_of("{}") != std::string::npos) return "invalid placeholder: " + text;
+  text = std::regex_replace(text, std::regex(R"(\[[^\[\]]*\])"), "");
+  return text.find_first_of("[]") == std::string::npos ? "" : "unbalanced bracket: " + text;
+}
+
+std::string filled(const std::string& text, std::vector<estimator::Argument> arguments) {
+  return fill_template(text, {MessageCode::kText, std::move(arguments)});
+}
+
+TEST(MessageTable, HasOneRowPerCode) {
+  const std::vector<MessageRow> rows = message_rows();
+  for (int code = 0; code < estimator::kMessageCodeCount; ++code) {
+    EXPECT_EQ(std::ranges::count(rows, static_cast<MessageCode>(code), &MessageRow::code), 1)
+        << "code " << code;
+  }
+  EXPECT_EQ(std::ssize(rows), estimator::kMessageCodeCount)
+      << "kMessageCodeCount must follow from the last code";
+}
+
+TEST(MessageTable, HasASentenceAndAKebabCaseIdInEveryRow) {
+  static const std::regex kKebabCase("[a-z0-9]+(-[a-z0-9]+)*");
+  for (const MessageRow& row : message_rows()) {
+    EXPECT_TRUE(std::regex_match(row.id, kKebabCase)) << row.id;
+    EXPECT_STRNE(row.sentence, "") << row.id;
+  }
+}
+
+TEST(MessageTable, HasWellFormedTemplates) {
+  for (const MessageRow& row : message_rows()) {
+    for (const char* text : {row.sentence, row.advice, row.treatment}) {
+      EXPECT_EQ(template_fault(text), "") << row.id;
+    }
+  }
+  for (const char* bad :
+       {"{a", "a}", "{}", "{a|b}", "{a|b|c|d}", "{a:}", "{A}", "[a", "a]", "[a[b]c]", "{a{b}}"}) {
+    EXPECT_NE(template_fault(bad), "") << bad;
+  }
+  for (const char* good : {"{a}", "{a:4}", "{a|b|}", "[, {a}]", "{{ {a} }}", "[[{a}]]"}) {
+    EXPECT_EQ(template_fault(good), "") << good;
+  }
+}
+
+TEST(MessageTable, RejectsAMissingArgument) {
+  EXPECT_THROW(filled("{count}", {}), std::logic_error);
+  EXPECT_THROW(filled("[{a}]{count|row|rows}", {{"a", 1}}), std::logic_error);
+  EXPECT_THROW(text_of(Message(MessageCode::kOutliers)), std::logic_error);
+}
+
+TEST(MessageTable, RejectsACodeWithoutRow) {
+  EXPECT_THROW(row_of(static_cast<MessageCode>(estimator::kMessageCodeCount)), std::logic_error);
+}
+
+TEST(MessageTable, OmitsABracketIfAnArgumentInItIsMissing) {
+  const std::string text = "at {first} s[, the last at {last} s]";
+  EXPECT_EQ(filled(text, {{"first", 1}}), "at 1 s");
+  EXPECT_EQ(filled(text, {{"first", 1}, {"last", 2}}), "at 1 s, the last at 2 s");
+  EXPECT_EQ(filled("[{a} and {b}][ or {c}]", {{"a", 1}, {"c", 3}}), " or 3");
+}
+
+TEST(MessageTable, ChoosesATextByCountOrFlag) {
+  const std::string text = "{n|row is|rows are}";
+  EXPECT_EQ(filled(text, {{"n", 1}}), "row is");
+  EXPECT_EQ(filled(text, {{"n", 0}}), "rows are");
+  EXPECT_EQ(filled(text, {{"n", 2}}), "rows are");
+  EXPECT_EQ(filled(text, {{"n", -1}}), "rows are");
+  EXPECT_EQ(filled(text, {{"n", 1.0}}), "row is");
+  EXPECT_EQ(filled(text, {{"n", true}}), "row is");
+  EXPECT_EQ(filled(text, {{"n", false}}), "rows are");
+  EXPECT_EQ(filled("[a{n|, b|}]", {{"n", false}}), "a");
+}
+
+TEST(MessageTable, FormatsValues) {
+  EXPECT_EQ(filled("{x}", {{"x", std::string("a {b} [c]")}}), "a {b} [c]");
+  EXPECT_EQ(filled("{x}", {{"x", 123456}}), "123456");
+  EXPECT_EQ(filled("{x} {x:6}", {{"x", 3.14159265}}), "3.14 3.14159");
+  EXPECT_EQ(filled("{x}", {{"x", Quantity{0.25, "rad"}}}), "0.25 rad");
+  EXPECT_EQ(filled("{x:4}", {{"x", Quantity{3.14159265}}}), "3.142");
+  EXPECT_EQ(filled("{x}", {{"x", Quantity{10.04, "ms", 0.12}}}), "10.04 ± 0.12 ms");
+  EXPECT_EQ(filled("{x}", {{"x", std::vector<std::string>{"a", "b"}}}), "a, b");
+  EXPECT_EQ(filled("{x}", {{"x", std::vector<Message>{"one", "two"}}}), "one; two");
+}
+
+TEST(MessageTable, KeepsDoubledCharacters) {
+  EXPECT_EQ(filled("stops {{ upper {{ value: {x} }} }} [[-]]", {{"x", 2}}),
+            "stops { upper { value: 2 } } [-]");
+}
+
+TEST(MessageTable, JoinsSentenceAndAdviceOfAnError) {
+  EXPECT_EQ(
+      error_text({MessageCode::kFixedLoop, {{"joint", std::string("w")}}}),
+      "joint \"w\" closes a loop in which no joint moves: its bodies are already fixed to one "
+      "another; remove the joint");
+  EXPECT_EQ(error_text("a sentence"), "a sentence");
+}
+
+// The parts of a loop's gap, which depend on one another.
+TEST(MessageTable, DescribesAnOpenLoop) {
+  const auto gap = [](bool apart, bool twisted) {
+    Message fault(MessageCode::kOpenLoop, {{"joint", std::string("R")},
+                                           {"is_both", apart && twisted},
+                                           {"is_half_turn_off", !apart && !twisted}});
+    if (apart) fault.arguments.push_back({"distance", Quantity{3.1, "mm"}});
+    if (twisted) fault.arguments.push_back({"twist", Quantity{0.2, "rad"}});
+    return text_of(fault);
+  };
+  const std::string joint = "joint \"R\" leaves its loop ";
+  const std::string end = " in every configuration tried";
+  EXPECT_EQ(gap(true, true), joint + "open by 3.1 mm and twisted by 0.2 rad" + end);
+  EXPECT_EQ(gap(true, false), joint + "open by 3.1 mm" + end);
+  EXPECT_EQ(gap(false, true), joint + "twisted by 0.2 rad" + end);
+  EXPECT_EQ(gap(false, false), joint + "closed only half a turn off" + end);
+}
+
+// docs/reference/messages.md lists the message table. RIGCAL_WRITE_PAGES=1 writes it anew.
+
+/// Returns a template as text for people: names in italics, alternatives with a slash.
+std::string readable(std::string text) {
+  text = std::regex_replace(text, std::regex(R"(\{\{)"), "\x01");
+  text = std::regex_replace(text, std::regex(R"(\}\})"), "\x02");
+  text = std::regex_replace(text, std::regex(R"(\{[a-z0-9_]+\|([^{}|]*)\|([^{}|]*)\})"), "$1/$2");
+  text = std::regex_replace(text, std::regex(R"(\{([a-z0-9_]+)(:[^{}]*)?\})"), "*$1*");
+  text = std::regex_replace(text, std::regex("\x01"), "{");
+  text = std::regex_replace(text, std::regex("\x02"), "}");
+  return std::regex_replace(text, std::regex(R"(\|)"), "\\|");
+}
+
+std::string page() {
+  std::string text =
+      "# Messages about recordings, rig files and results\n\n"
+      "This page lists every finding, note and verdict of rigcal. It is generated from the message "
+      "table in\n[service/messages](../../service/messages). Words in italics stand for values. "
+      "Alternatives are separated by a\nslash. Parts in brackets appear only if their values are "
+      "known. [Findings](findings.md) explains the\nfindings and how rigcal reacts to them.\n\n"
+      "| message | severity | sentence | what to do | what rigcal did |\n|---|---|---|---|---|\n";
+  for (const MessageRow& row : message_rows()) {
+    if (row.code <= estimator::MessageCode::kInRecording) continue;  // frames of other texts
+    text += "| `" + std::string(row.id) + "` | " + to_text(estimator::severity_of(row.code)) +
+            " | " + readable(row.sentence) + " | " + readable(row.advice) + " | " +
+            readable(row.treatment) + " |\n";
+  }
+  return text;
+}
+
+TEST(MessagePage, ListsTheMessageTable) {
+  const std::string path = test_support::source_folder() + "/docs/reference/messages.md";
+  if (std::getenv("RIGCAL_WRITE_PAGES") != nullptr) std::ofstream(path) << page();
+  std::ostringstream stored;
+  stored << std::ifstream(path).rdbuf();
+  EXPECT_TRUE(stored.str() == page())
+      << path << " is out of date; run RIGCAL_WRITE_PAGES=1 build/bin/service_tests "
+      << "--gtest_filter='MessagePage*'";
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -7,10 +8,16 @@
 #include "proto/text/input_error.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+using test_support::replaced;
 
 // An arm on a base with mass: a revolute joint, a massless tool flange rotated by rpy, a prismatic
 // joint, a camera mark, a mimic finger, and a link named like the ground.
@@ -60,16 +67,12 @@ ConvertedRig convert_urdf(const std::string& text, bool floating = false, bool f
 }
 
 double urdf_value(const Rig& rig, const std::string& name) {
-  const int index = rig.mechanism.find_parameter(name);
-  EXPECT_GE(index, 0) << name;
-  return index < 0 ? NAN : rig.mechanism.parameters[static_cast<std::size_t>(index)].value;
+  return test_support::parameter_of(rig.mechanism, name).value;
 }
 
 bool has_urdf_note(const ConvertedRig& rig, const std::string& part) {
-  for (const std::string& note : rig.notes) {
-    if (note.find(part) != std::string::npos) return true;
-  }
-  return false;
+  return std::ranges::any_of(
+      rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
 TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
@@ -111,9 +114,8 @@ TEST(Urdf, MimicJointsAreCoupled) {
 }
 
 std::string with_mimic(const std::string& mimic) {
-  std::string text = kUrdfArm;
   const std::string own = R"(<mimic joint="slide" multiplier="2" offset="0.1"/>)";
-  return text.replace(text.find(own), own.size(), mimic);
+  return replaced(kUrdfArm, own, mimic);
 }
 
 TEST(Urdf, ImpossibleMimicsAreFixedOrIndependent) {
@@ -155,13 +157,9 @@ TEST(Urdf, AxesAndPointsUseYUp) {
   // The shoulder: 0.3 m up, about the URDF file's y, which points to our −z.
   EXPECT_NEAR(urdf_value(rig, "shoulder.a_y"), 0.3, 1e-15);
   const std::string text = convert_urdf(kUrdfArm).text;
-  EXPECT_NE(text.find("parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"),
-            std::string::npos)
-      << text;
+  expect_parts(text, {"parent { body: \"ground\" point { y { value: 0.3 } } axis { z: -1 }"});
   // The prismatic joint: beyond the flange, whose z points along the upper arm's x.
-  EXPECT_NE(text.find("parent { body: \"upper_arm\" point { x { value: 0.3000"), std::string::npos)
-      << text;
-  EXPECT_NE(text.find("axis { x: 1 }"), std::string::npos) << text;
+  expect_parts(text, {"parent { body: \"upper_arm\" point { x { value: 0.3000", "axis { x: 1 }"});
 }
 
 TEST(Urdf, UnsupportedElementsAreReported) {
@@ -175,8 +173,8 @@ TEST(Urdf, UnsupportedElementsAreReported) {
 
 // Simulators add such an inertia to the link to which it is fixed; it must be reported.
 TEST(Urdf, AnInertiaWithoutMassIsReported) {
-  std::string text = kUrdfArm;
-  text.replace(text.find("<link name=\"flange\"/>"), 22,
+  std::string text =
+      replaced(kUrdfArm, "<link name=\"flange\"/>",
                "<link name=\"flange\"><inertial><mass value=\"0\"/><inertia ixx=\"1\" iyy=\"1\" "
                "izz=\"1\"/></inertial></link>");
   EXPECT_TRUE(has_urdf_note(convert_urdf(text), "link \"flange\" has an inertia but no mass"));
@@ -185,13 +183,10 @@ TEST(Urdf, AnInertiaWithoutMassIsReported) {
 
 TEST(Urdf, LimitsBecomeThoseOfTheRigsSafety) {
   const std::string text = convert_urdf(kUrdfArm).text;
-  EXPECT_NE(text.find("joint { joint: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
-                      "speed_rad_per_s_max: 3 }"),
-            std::string::npos)
-      << text;
-  EXPECT_NE(text.find("joint { joint: \"slide\" position_m_min: 0 position_m_max: 0.2 "
-                      "speed_m_per_s_max: 0.5 }"),
-            std::string::npos);
+  expect_parts(text, {"joint { joint: \"shoulder\" angle_rad_min: -1 angle_rad_max: 2 "
+                      "speed_rad_per_s_max: 3 }",
+                      "joint { joint: \"slide\" position_m_min: 0 position_m_max: 0.2 "
+                      "speed_m_per_s_max: 0.5 }"});
 }
 
 TEST(Urdf, FrictionIsFreeUnlessFixedOnRequest) {
@@ -219,64 +214,46 @@ TEST(Urdf, AFloatingBaseHasSixAxesAndItsMass) {
 
 TEST(Urdf, NumbersAreReadAsTheyAreWritten) {
   // The shortest text that reads back exactly: no digit is lost between the two files.
-  std::string text = kUrdfArm;
-  text.replace(text.find("<mass value=\"2\"/>"), 17, "<mass value=\" +0.26703123456789012\"/>");
+  std::string text =
+      replaced(kUrdfArm, "<mass value=\"2\"/>", "<mass value=\" +0.26703123456789012\"/>");
   EXPECT_EQ(urdf_value(parse_rig("a", convert_urdf(text).text), "upper_arm.m"),
             0.26703123456789012);
 }
 
-struct UrdfFault {
-  std::string name, from, to, message;
-};
-
-class FaultyUrdf : public ::testing::TestWithParam<UrdfFault> {};
-
-TEST_P(FaultyUrdf, IsRefusedWithTheLine) {
-  std::string text = kUrdfArm;
-  const std::size_t at = text.find(GetParam().from);
-  ASSERT_NE(at, std::string::npos);
-  text.replace(at, GetParam().from.size(), GetParam().to);
-  try {
-    convert_urdf(text);
-    FAIL() << "was read";
-  } catch (const proto::InputError& error) {
-    EXPECT_NE(std::string(error.what()).find(GetParam().message), std::string::npos)
-        << error.what();
+TEST(Urdf, FaultsAreRefusedWithTheLine) {
+  const struct {
+    const char *from, *to, *message;
+  } faults[] = {{"</robot>", "", "is not XML: an element is not closed, or closed"},
+                {"mass value=\"2\"", "mass value=2",
+                 "is not XML: an attribute is not written NAME=\"VALUE\""},
+                {"<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
+                 "arm.urdf:12: <xacro:flange> is a macro"},
+                {"mass value=\"2\"", "mass value=\"2kg\"",
+                 "arm.urdf:7: <mass value=\"2kg\"> is not a finite number"},
+                {"mass value=\"2\"", "mass value=\"nan\"", "is not a finite number"},
+                {"xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
+                {"mass value=\"2\"", "mass value=\"-2\"", "a negative mass"},
+                {"<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
+                 "names link \"upper\", which the file does not have"},
+                {"<link name=\"flange\"/>", "<link name=\"base\"/>", "is defined twice"},
+                {"joint name=\"eye\"", "joint name=\"slide\"", "is defined twice"},
+                {"type=\"continuous\"", "type=\"planar\"", "joint \"eye\" is of type planar"},
+                {"xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "a zero axis"},
+                {"<child link=\"camera\"/>", "<child link=\"finger\"/>",
+                 "link \"finger\" is the child of two joints, \"eye\" and \"grip\""},
+                {"<link name=\"camera\"/>", "<link name=\"camera\"/><link name=\"x\"/>",
+                 "both have no parent"},
+                {"<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a cycle"},
+                {"<child link=\"camera\"/>", "", "has no <child link"}};
+  for (const auto& [from, to, message] : faults) {
+    SCOPED_TRACE(to);
+    expect_parts(refusal([&] { convert_urdf(replaced(kUrdfArm, from, to)); }), {message});
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, FaultyUrdf,
-    ::testing::Values(
-        UrdfFault{"NotClosed", "</robot>", "", "is not XML: an element is not closed, or closed"},
-        UrdfFault{"NoQuotes", "mass value=\"2\"", "mass value=2",
-                  "is not XML: an attribute is not written NAME=\"VALUE\""},
-        UrdfFault{"Macro", "<link name=\"flange\"/>", "<xacro:flange/><link name=\"flange\"/>",
-                  "arm.urdf:12: <xacro:flange> is a macro"},
-        UrdfFault{"NoNumber", "mass value=\"2\"", "mass value=\"2kg\"",
-                  "arm.urdf:7: <mass value=\"2kg\"> is not a finite number"},
-        UrdfFault{"NotANumber", "mass value=\"2\"", "mass value=\"nan\"", "is not a finite number"},
-        UrdfFault{"TwoNumbers", "xyz=\"0 0 0.3\"", "xyz=\"0 0.3\"", "needs three numbers"},
-        UrdfFault{"NegativeMass", "mass value=\"2\"", "mass value=\"-2\"", "a negative mass"},
-        UrdfFault{"UnknownLink", "<child link=\"upper.arm\"/>", "<child link=\"upper\"/>",
-                  "names link \"upper\", which the file does not have"},
-        UrdfFault{"LinkTwice", "<link name=\"flange\"/>", "<link name=\"base\"/>",
-                  "is defined twice"},
-        UrdfFault{"JointTwice", "joint name=\"eye\"", "joint name=\"slide\"", "is defined twice"},
-        UrdfFault{"Type", "type=\"continuous\"", "type=\"planar\"",
-                  "joint \"eye\" is of type planar"},
-        UrdfFault{"NoAxis", "xyz=\"0 0 2\"", "xyz=\"0 0 0\"", "a zero axis"},
-        UrdfFault{"TwoParents", "<child link=\"camera\"/>", "<child link=\"finger\"/>",
-                  "link \"finger\" is the child of two joints, \"eye\" and \"grip\""},
-        UrdfFault{"TwoRoots", "<link name=\"camera\"/>",
-                  "<link name=\"camera\"/><link name=\"x\"/>", "both have no parent"},
-        UrdfFault{"Circle", "<parent link=\"base\"/>", "<parent link=\"ground\"/>", "a cycle"},
-        UrdfFault{"NoChild", "<child link=\"camera\"/>", "", "has no <child link"}),
-    [](const auto& entry) { return entry.param.name; });
-
 TEST(Urdf, ATableIsNoXml) {
   const std::string reported = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
-  test_support::expect_parts(
+  expect_parts(
       reported,
       {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});
   EXPECT_EQ(reported.find("XML_"), std::string::npos) << reported;

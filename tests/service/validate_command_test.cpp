@@ -2,24 +2,27 @@
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
+#include "proto/check.pb.h"
 #include "proto/validation.pb.h"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/json.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
 using test_support::expect_parts;
+using test_support::from_json;
 
 class ValidateCommand : public ::testing::Test {
  protected:
   void SetUp() override {
-    const ProgramRun run = run_rigcal(
-        "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
-        " --start pendulum.J_zz=0.004 --step 1e-3 --out " + recording_);
-    ASSERT_EQ(run.exit_code, 0) << run.err;
+    run_successfully("simulate --rig " + rig_ + " --scenario " +
+                     config("scenario-pendulum-release.textproto") +
+                     " --start pendulum.J_zz=0.004 --step 1e-3 --out " + recording_);
   }
   /// A result that contains the inertia only.
   std::string result(double inertia) const {
@@ -41,11 +44,10 @@ class ValidateCommand : public ::testing::Test {
 
 TEST_F(ValidateCommand, JudgesGivenParameters) {
   const auto rmse = [&](double inertia, const std::string& options) {
-    const ProgramRun run =
-        run_rigcal("validate " + input() + "--parameters " + result(inertia) + " --json " +
-                   folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " + options);
-    EXPECT_EQ(run.exit_code, 0) << run.err;
-    expect_parts(run.out, {"Fixed parameters: ", "r.json", "pivot", "RMSE/noise", "initial state"});
+    run_successfully("validate " + input() + "--parameters " + result(inertia) + " --json " +
+                         folder_.file("v.json") + " --plot " + folder_.file("v.html") + " " +
+                         options,
+                     {"Fixed parameters: ", "r.json", "pivot", "RMSE/noise", "initial state"});
     expect_parts(contents_of(folder_.file("v.html")), {"Validation of pendulum", "</html>"});
     const auto message = read<rigcal::v1::ValidationResult>(folder_.file("v.json"));
     EXPECT_EQ(message.kind(), "physical");
@@ -65,10 +67,7 @@ TEST_F(ValidateCommand, JudgesGivenParameters) {
 
 TEST_F(ValidateCommand, ReportsUnusableInput) {
   const auto refused = [&](const std::string& options, const std::vector<std::string>& parts) {
-    const ProgramRun run = run_rigcal("validate " + input() + options);
-    EXPECT_EQ(run.exit_code, 1) << options;
-    EXPECT_EQ(run.out, "");
-    expect_parts(run.err, parts);
+    expect_refused("validate " + input() + options, parts);
   };
   refused("--parameters fysical", {"--parameters", "fysical", "neither physical, shadow"});
   refused("--parameters gone.json", {"gone.json"});
@@ -81,36 +80,27 @@ TEST_F(ValidateCommand, ReportsUnusableInput) {
 }
 
 TEST_F(ValidateCommand, UsesShortSegmentsAsAWhole) {
-  const ProgramRun run =
-      run_rigcal("validate " + input() + "--parameters " + result(0.004) + " --window 60");
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"shorter than the window"});
+  run_successfully("validate " + input() + "--parameters " + result(0.004) + " --window 60",
+                   {"shorter than the window"});
 }
 
 // The values are used wherever the option is accepted.
 TEST_F(ValidateCommand, ValuesAreAcceptedElsewhere) {
-  const ProgramRun info = run_rigcal("info " + rig_ + " --parameters " + result(0.0123));
-  EXPECT_EQ(info.exit_code, 0);
-  expect_parts(info.out, {"0.0123"});
-  const ProgramRun wrong = run_rigcal("info " + recording_ + " --parameters " + result(0.0123));
-  EXPECT_EQ(wrong.exit_code, 1);
-  const ProgramRun start =
-      run_rigcal("calibrate " + input() + "--parameters physical --parameters " + result(0.0042));
-  EXPECT_EQ(start.exit_code, 0) << start.err;
-  expect_parts(start.out, {" 4.2\n"});
-  const ProgramRun simulated = run_rigcal(
-      "simulate --rig " + rig_ + " --scenario " + config("scenario-pendulum-release.textproto") +
-      " --parameters " + result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));
-  EXPECT_EQ(simulated.exit_code, 0) << simulated.err;
+  run_successfully("info " + rig_ + " --parameters " + result(0.0123), {"0.0123"});
+  run_refused("info " + recording_ + " --parameters " + result(0.0123), {});
+  run_successfully("calibrate " + input() + "--parameters physical --parameters " + result(0.0042),
+                   {" 4.2\n"});
+  run_successfully("simulate --rig " + rig_ + " --scenario " +
+                   config("scenario-pendulum-release.textproto") + " --parameters " +
+                   result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));
   EXPECT_EQ(contents_of(folder_.file("again.csv")), contents_of(recording_));
 }
 
 TEST_F(ValidateCommand, ComparesLaws) {
   const std::string options = "--laws viscous,dry --window 1 --json " + folder_.file("c.json") +
                               " --plot " + folder_.file("c.html");
-  const ProgramRun run = run_rigcal("compare " + input() + options);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"Friction of pivot", "4 pieces", "viscous", "recommended", "fit [mrad]"});
+  run_successfully("compare " + input() + options,
+                   {"Friction of pivot", "4 pieces", "viscous", "recommended", "fit [mrad]"});
   expect_parts(contents_of(folder_.file("c.html")), {"Friction laws of pendulum", "</html>"});
   const auto message = read<rigcal::v1::LawComparisonResult>(folder_.file("c.json"));
   EXPECT_EQ(message.laws_size(), 2);
@@ -118,9 +108,7 @@ TEST_F(ValidateCommand, ComparesLaws) {
   EXPECT_EQ(message.laws(0).estimates_size(), 1);
   EXPECT_FALSE(message.recommended().empty());
   const auto refused = [&](const std::string& wrong, const std::vector<std::string>& parts) {
-    const ProgramRun again = run_rigcal("compare " + input() + wrong);
-    EXPECT_EQ(again.exit_code, 1) << wrong;
-    expect_parts(again.err, parts);
+    run_refused("compare " + input() + wrong, parts);
   };
   refused("--laws viscous+wet", {"--laws", "\"wet\"", "viscous+dry"});
   refused("--laws dry,dry", {"--laws", "twice"});
@@ -128,6 +116,84 @@ TEST_F(ValidateCommand, ComparesLaws) {
   refused("--by recording", {"at least two are needed", "--by window"});
   refused("--by segment --window 1", {"--window", "--by window"});
   refused("--window 60", {"--window 60", "only one window", "shorter"});
+}
+
+// rigcal check, run as a program on simulated recordings.
+
+class CheckCommand : public ::testing::Test {
+ protected:
+  std::string release() const {
+    const std::string out = folder_.file("release.csv");
+    run_successfully("simulate --rig " + rig_ + " --scenario " +
+                     config("scenario-pendulum-release.textproto") + " --step 1e-3 --out " + out);
+    return contents_of(out);
+  }
+
+  /// The same recording with its angle changed in some lines.
+  template <typename Change>
+  std::string changed(const std::string& name, const std::string& text,
+                      const Change& change) const {
+    std::istringstream lines(text);
+    std::ostringstream out;
+    int number = 0;
+    for (std::string line; std::getline(lines, line); ++number) {
+      const std::size_t first = line.find(','), second = line.find(',', first + 1);
+      if (number == 0 || first == std::string::npos) {
+        out << line << '\n';
+        continue;
+      }
+      const double angle = std::stod(line.substr(first + 1));
+      out.precision(12);
+      out << line.substr(0, first + 1) << change(number, angle)
+          << (second == std::string::npos ? "" : line.substr(second)) << '\n';
+    }
+    return folder_.write(name, out.str());
+  }
+
+  rigcal::v1::CheckResult result() const {
+    const auto message = from_json<rigcal::v1::CheckResult>(contents_of(folder_.file("json")));
+    return message;
+  }
+  ProgramRun check(const std::string& file) const {
+    return run_rigcal("check " + file + " --rig " + rig_ + " --json " + folder_.file("json"));
+  }
+
+  TemporaryFolder folder_;
+  std::string rig_ = config("rig-pendulum.textproto");
+};
+
+// A clean recording is reported as such, with what it can identify and exit status 0.
+TEST_F(CheckCommand, ReportsACleanRecording) {
+  const ProgramRun run = check(folder_.write("clean.csv", release()));
+  EXPECT_EQ(run.exit_code, 0) << run.err << run.out;
+  expect_parts(run.out, {"No problems found", "pendulum.J_zz"});
+  // The clock rate is unobservable for a single pendulum with free inertia.
+  expect_parts(run.out, {"clock: a rate error is not identifiable", "it would bias pendulum.J_zz"});
+  EXPECT_GT(result().clock().absorbed_by_size(), 0);
+  EXPECT_EQ(result().worst(), "none");
+  ASSERT_GT(result().excitation_size(), 0);
+  const rigcal::v1::CheckResult reported = result();
+  for (const auto& parameter : reported.excitation()) {
+    EXPECT_GT(parameter.standard_deviation(), 0.0) << parameter.parameter();
+  }
+}
+
+// Spikes and a slip are warnings, in text and in JSON, with the treatment applied.
+TEST_F(CheckCommand, ReportsSpikesAndSlips) {
+  const ProgramRun run = check(changed("spoilt.csv", release(), [](int line, double angle) {
+    if (line % 1000 == 700) return angle + 0.3;
+    return line > 2200 ? angle - 0.02 : angle;
+  }));
+  EXPECT_EQ(run.exit_code, 2) << run.err << run.out;
+  EXPECT_NE(run.out.find("rigcal: they are rejected"), std::string::npos) << run.out;
+  EXPECT_EQ(result().worst(), "warning");
+  bool spikes = false, slip = false;
+  const rigcal::v1::CheckResult reported = result();
+  for (const auto& finding : reported.findings()) {
+    spikes |= finding.kind() == "outliers" && finding.channel() == "pivot";
+    slip |= finding.kind() == "slip" || finding.kind() == "jump";
+  }
+  EXPECT_TRUE(spikes && slip) << run.out;
 }
 
 }  // namespace

@@ -14,7 +14,6 @@
 #include <iterator>
 #include <numbers>
 #include <sstream>
-#include <vector>
 
 #include "proto/recording/mcap/mcap_recover.hpp"
 #include "proto/recording/recording_reader.hpp"

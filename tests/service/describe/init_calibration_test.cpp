@@ -50,9 +50,8 @@ estimator::Calibration calibrate_described(const std::string& csv, const std::st
                                            const std::string& gravity = "9.82") {
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", csv), rig_path = folder.file("rig.textproto");
-  const ProgramRun init = run_rigcal("init --gravity " + gravity + " --from " + run + " --out " +
-                                     rig_path + " " + options);
-  EXPECT_EQ(init.exit_code, 0) << init.err;
+  const ProgramRun init = run_successfully("init --gravity " + gravity + " --from " + run +
+                                           " --out " + rig_path + " " + options);
   if (init.exit_code != 0) return {};
   const Rig rig = load_rig(rig_path);
   return estimator::calibrate(rig.mechanism, {import_csv(run, *rig.format).recording});

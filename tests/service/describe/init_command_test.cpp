@@ -5,14 +5,19 @@
 #include <filesystem>
 #include <sstream>
 
+#include "service/rig/init/interview.hpp"
+#include "service/rig/init/rig_interview.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
+#include "tests/support/texts.hpp"
 
 namespace service {
 namespace {
 
+using test_support::count_of;
 using test_support::expect_parts;
+using test_support::refusal;
 
 std::string pendulum_csv() {
   std::ostringstream text;
@@ -35,11 +40,9 @@ TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", pendulum_csv()),
                     rig = folder.file("rig.textproto");
-  const ProgramRun init =
-      run_rigcal("init --kind pendulum --name mine --mass 0.2 --from " + run + " --out " + rig);
-  EXPECT_EQ(init.exit_code, 0) << init.err;
-  expect_parts(init.out, {"hangs at pivot = 0°", "rigcal check " + run, "rigcal calibrate " + run,
-                          "--picture", "rod.J_zz"});
+  run_successfully("init --kind pendulum --name mine --mass 0.2 --from " + run + " --out " + rig,
+                   {"hangs at pivot = 0°", "rigcal check " + run, "rigcal calibrate " + run,
+                    "--picture", "rod.J_zz"});
   const Rig loaded = load_rig(rig);
   EXPECT_EQ(loaded.mechanism.name, "mine");
   EXPECT_TRUE(loaded.format->controls.empty());  // a constant command is ignored
@@ -48,12 +51,9 @@ TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
 TEST(InitCommand, NeverOverwritesUnasked) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", "mine");
-  ProgramRun run = run_rigcal("init --kind pendulum --out " + rig);
-  EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {rig, "--force"});
+  run_refused("init --kind pendulum --out " + rig, {rig, "--force"});
   EXPECT_EQ(contents_of(rig), "mine");
-  run = run_rigcal("init --kind pendulum --force --out " + rig);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run_successfully("init --kind pendulum --force --out " + rig);
   EXPECT_NE(contents_of(rig), "mine");
 }
 
@@ -102,9 +102,7 @@ TEST(InitCommand, RefusesInOneSentence) {
                {"--kind four-bar --ground 0.4 --length 0.1,0.1,0.2", "the fixed joints, 0.4 m"}};
   for (const auto& [arguments, part] : wrong) {
     SCOPED_TRACE(arguments);
-    const ProgramRun refused = run_rigcal("init " + arguments + out);
-    EXPECT_EQ(refused.exit_code, 1);
-    expect_parts(refused.err, {part});
+    run_refused("init " + arguments + out, {part});
     EXPECT_FALSE(std::filesystem::exists(folder.file("rig.textproto")));
   }
 }
@@ -115,10 +113,99 @@ TEST(InitCommand, AcceptsUnusualGeometry) {
   for (const char* arguments : {"--kind double-pendulum --length 0.3,0.2 --center 0.31,0.2",
                                 "--kind furuta --arm-length 0.2 --arm-center 0.3 --arm-mass 0.1",
                                 "--kind four-bar --ground 0.1 --length 0.1,0.1,0.299"}) {
-    const ProgramRun run = run_rigcal("init --force " + std::string(arguments) + " --out " +
-                                      folder.file("r.textproto"));
-    EXPECT_EQ(run.exit_code, 0) << arguments << run.err;
+    run_successfully("init --force " + std::string(arguments) + " --out " +
+                     folder.file("r.textproto"));
   }
+}
+
+/// An interview that gets these answers.
+struct Asked {
+  explicit Asked(const std::string& said) : in(said) {}
+
+  std::istringstream in;
+  std::ostringstream out;
+  Interview interview{in, out};
+  RigAnswers answers;
+};
+
+// Each of three wrong answers repeats the question with one sentence.
+TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {
+  Asked asked("long\n-1\n0\nnan\n 0.25 \n");
+  EXPECT_EQ(asked.interview.ask_size("length [m]", {}), 0.25);
+  EXPECT_EQ(count_of(asked.out.str(), "length [m]"), 5) << asked.out.str();
+  EXPECT_EQ(count_of(asked.out.str(), "is not a positive number"), 4) << asked.out.str();
+}
+
+TEST(Interview, AnEmptyAnswerIsTheProposedOneOrNotKnown) {
+  Asked asked("\n\n\nn\n");
+  Interview& interview = asked.interview;
+  EXPECT_EQ(interview.ask_size("length", 0.3), 0.3);
+  EXPECT_FALSE(interview.ask_size("mass", {}).has_value());
+  EXPECT_TRUE(interview.ask_yes("right?", true));
+  EXPECT_FALSE(interview.ask_yes("right?", true));
+}
+
+TEST(Interview, StopsWhereTheAnswersEnd) {
+  Asked asked("no number\n");
+  expect_parts(refusal([&] { asked.interview.ask_size("length", {}); }), {"nothing was written"});
+}
+
+// A whole conversation: each answer must reach its field of the file.
+TEST(Interview, AsksForAFuruta) {
+  Asked asked(
+      "helicopter\nfuruta\n"     // kind
+      "0.2\n\n0.129\n0.024\n\n"  // arm: length, mass; pendulum: length, mass, centre
+      "y\nn\ny\n");              // columns are right; arm counts down, pendulum up
+  RigAnswers& answers = asked.answers;
+  ask_kind(asked.interview, answers);
+  ask_links(asked.interview, answers);
+  ask_columns(asked.interview, {}, {}, answers);
+  EXPECT_EQ(answers.kind, RigKind::kFuruta);
+  EXPECT_EQ(answers.links[0].length, 0.2);
+  EXPECT_FALSE(answers.links[0].mass.has_value());
+  EXPECT_EQ(answers.links[1].length, 0.129);
+  EXPECT_EQ(answers.links[1].mass, 0.024);
+  EXPECT_FALSE(answers.links[1].center.has_value());
+  ASSERT_EQ(answers.readings.size(), 2U);
+  EXPECT_TRUE(answers.readings[0].inverted);
+  EXPECT_FALSE(answers.readings[1].inverted);
+  expect_parts(asked.out.str(), {"\"helicopter\" is not a kind"});
+}
+
+// Impossible sizes are reported and asked for again, with the previous answers as proposals.
+TEST(Interview, AsksAgainForImpossibleSizes) {
+  Asked asked(
+      "0.1\n\n\n0.1\n\n\n5\n\n\n0.1\n"  // length, mass, centre of three links; ground
+      "\n\n\n\n\n\n0.15\n\n\n\n");
+  RigAnswers& answers = asked.answers;
+  answers.kind = RigKind::kFourbar;
+  ask_links(asked.interview, answers);
+  expect_parts(asked.out.str(), {"cannot be assembled"});
+  EXPECT_EQ(answers.links[0].length, 0.1);
+  EXPECT_EQ(answers.links[2].length, 0.15);
+  EXPECT_EQ(answers.ground, 0.1);
+}
+
+// If the guessed columns are wrong, each is asked for.
+TEST(Interview, AsksForWronglyGuessedColumns) {
+  Asked asked(
+      "n\n"                                // wrong
+      "clock\na1\nhanging\na2\nupright\n"  // time, joint 1, its zero, joint 2, its zero
+      "minutes\ndeg\n2048\nn\n"            // unit (the first answer is invalid), counts, no motor
+      "y\ny\ny\n");                        // absolute; both count positive
+  RigAnswers& answers = asked.answers;
+  answers.kind = RigKind::kDoublePendulum;
+  answers.links.resize(2);
+  ask_columns(asked.interview, {}, {}, answers);
+  EXPECT_EQ(answers.time_column, "clock");
+  EXPECT_EQ(answers.readings[0].column, "a1");
+  EXPECT_EQ(answers.readings[1].column, "a2");
+  EXPECT_EQ(answers.readings[0].rest, 0.0);
+  EXPECT_EQ(answers.readings[1].rest, M_PI);
+  EXPECT_EQ(answers.readings[1].unit, ReadingUnit::kDegree);
+  EXPECT_EQ(answers.readings[0].counts, 2048.0);
+  EXPECT_TRUE(answers.absolute);
+  EXPECT_FALSE(answers.motor.has_value());
 }
 
 }  // namespace

@@ -141,24 +141,22 @@ gravity { magnitude { value: 9.81 } }
     if (line.arrow) continue;
     EXPECT_LT((line.points[0] - Eigen::Vector3d(0.5, 0.25, 0.0)).norm(), 1e-12);
   }
-  const auto is_near = [](const Eigen::Vector3d& a, double x, double y, double z) {
-    return (a - Eigen::Vector3d(x, y, z)).norm() < 1e-9;
+  const auto expect_heights = [](const auto& points, const std::vector<double>& heights) {
+    ASSERT_EQ(points.size(), heights.size());
+    for (std::size_t k = 0; k < heights.size(); ++k) {
+      EXPECT_LT((points[k] - heights[k] * Eigen::Vector3d::UnitY()).norm(), 1e-9) << k;
+    }
   };
-  ASSERT_EQ(cases.size(), 3U);
-  EXPECT_TRUE(is_near(cases[0], 0.0, -0.3, 0.0)) << cases[0].transpose();
-  EXPECT_TRUE(is_near(cases[1], 0.0, -0.2, 0.0)) << cases[1].transpose();
-  EXPECT_TRUE(is_near(cases[2], 0.0, -0.25, 0.0)) << cases[2].transpose();
-  ASSERT_EQ(around.size(), 3U);
-  EXPECT_TRUE(is_near(around[0], 0.0, 0.0, 0.0)) << around[0].transpose();
-  EXPECT_TRUE(is_near(around[1], 0.0, 0.0, 0.0)) << around[1].transpose();
-  EXPECT_TRUE(is_near(around[2], 0.0, -0.03, 0.0)) << around[2].transpose();
+  expect_heights(cases, {-0.3, -0.2, -0.25});
+  expect_heights(around, {0.0, 0.0, -0.03});
   EXPECT_EQ(ends.size(), 1U);
   ASSERT_EQ(tips.size(), 9U);
-  EXPECT_TRUE(is_near(tips[0], 1.0, 0.0, 0.0)) << tips[0].transpose();  // a quarter turn about z
-  EXPECT_TRUE(is_near(tips[1], 0.0, 1.0, 0.0)) << tips[1].transpose();
-  EXPECT_TRUE(is_near(tips[3], 0.0, -1.0, 0.0)) << tips[3].transpose();
-  EXPECT_TRUE(is_near(tips[6], 0.0, -1.0, 0.0)) << tips[6].transpose();  // the camera's are fixed
-  EXPECT_TRUE(is_near(tips[7], 1.0, 0.0, 0.0)) << tips[7].transpose();
+  const Eigen::Vector3d right = Eigen::Vector3d::UnitX(), up = Eigen::Vector3d::UnitY();
+  EXPECT_LT((tips[0] - right).norm(), 1e-9) << "a quarter turn about z";
+  EXPECT_LT((tips[1] - up).norm(), 1e-9);
+  EXPECT_LT((tips[3] + up).norm(), 1e-9);
+  EXPECT_LT((tips[6] + up).norm(), 1e-9) << "the camera's are fixed";
+  EXPECT_LT((tips[7] - right).norm(), 1e-9);
 
   std::string words;
   for (const auto& line : describe_joints(rig, Eigen::VectorXd::Zero(1))) words += line + "\n";
@@ -168,9 +166,7 @@ gravity { magnitude { value: 9.81 } }
                        "camera: position of a point of A; x downward, y to the right",
                        "wire: distance of a point of A from (0.5, 0.25, 0) m of the ground"});
   const std::string svg = RigPicture(rig, {}).svg();
-  for (const char* name : {"tip x", "flange x", "shaft", "coil", "camera x", "wire"}) {
-    EXPECT_NE(svg.find(std::string(">") + name + "<"), std::string::npos) << name;
-  }
+  expect_parts(svg, {">tip x<", ">flange x<", ">shaft<", ">coil<", ">camera x<", ">wire<"});
 }
 
 // A loop is drawn closed: both bodies meet at the joint that closes it.
@@ -282,41 +278,30 @@ TEST(SimulationPicture, ShowsMotionAndCommand) {
   const std::string what = "simulate --step 2e-3 --rig " +
                            config("rig-synthetic-furuta.textproto") + " --scenario " +
                            config("scenario-swing-up.textproto");
-  const ProgramRun run = run_rigcal(what + " --plot " + svg);
-  EXPECT_EQ(run.exit_code, 0) << run.err;
+  run_successfully(what + " --plot " + svg);
   const std::string picture = contents_of(svg);
   expect_parts(picture, {"<svg", "angle 1", "angle 2", "command of 1", "command [V]"});
   EXPECT_EQ(picture.find("var("), std::string::npos);
-  const ProgramRun nothing = run_rigcal(what);
-  EXPECT_EQ(nothing.exit_code, 1);
-  expect_parts(nothing.err, {"--out", "--plot"});
+  run_refused(what, {"--out", "--plot"});
 }
 
 TEST(RigPicture, IsWrittenByInfo) {
   const TemporaryFolder folder;
   const std::string svg = folder.file("rig.svg");
   const std::string rig = config("rig-pendulum.textproto");
-  ProgramRun run = run_rigcal("info " + rig + " --picture " + svg + " --at pivot=30deg");
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"hangs at pivot = 0°", svg});
+  run_successfully("info " + rig + " --picture " + svg + " --at pivot=30deg",
+                   {"hangs at pivot = 0°", svg});
   expect_parts(contents_of(svg), {"<svg", "shown at 30°"});
-  run = run_rigcal("info " + rig + " --picture " + rig);
-  EXPECT_EQ(run.exit_code, 1);
+  run_refused("info " + rig + " --picture " + rig, {});
   for (const std::string& picture :
        {"info " + rig + " --picture " + folder.file("rig.png"),
         "simulate --rig " + rig + " --scenario " + config("scenario-pendulum-release.textproto") +
             " --plot " + folder.file("rig.png")}) {
-    run = run_rigcal(picture);
-    EXPECT_EQ(run.exit_code, 1);
-    expect_parts(run.err, {"rig.png: give a name that ends in .svg"});
+    run_refused(picture, {"rig.png: give a name that ends in .svg"});
     EXPECT_FALSE(std::filesystem::exists(folder.file("rig.png")));
   }
-  run = run_rigcal("info " + rig + " --at pivot=1");
-  EXPECT_EQ(run.exit_code, 1);
-  expect_parts(run.err, {"--picture"});
-  run = run_rigcal("info " + rig + " --picture -");
-  EXPECT_EQ(run.exit_code, 0) << run.err;
-  expect_parts(run.out, {"+pivot", "seen from the front"});
+  run_refused("info " + rig + " --at pivot=1", {"--picture"});
+  run_successfully("info " + rig + " --picture -", {"+pivot", "seen from the front"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "proto/stream/service_limits.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
@@ -14,57 +15,27 @@ using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using test_support::batch_request;
-using test_support::close_request;
+using test_support::delete_request;
+using test_support::end_request;
+using test_support::expect_parts;
+using test_support::hello_request;
+using test_support::inspect_request;
+using test_support::kAnna;
+using test_support::kBert;
+using test_support::kRoot;
 using test_support::open_request;
-using test_support::OutletInHand;
+using test_support::part_request;
+using test_support::read_request;
 using test_support::StoreInHand;
+using test_support::StoreWithData;
+using test_support::upload_request;
 
-const Identity kAnna{"account:anna", false};
-const Identity kBert{"account:bert", false};
-const Identity kRoot{"account:root", true};
+using Client = test_support::ClientInHand;
 
-// A client's connection, without its socket.
-class Client {
- public:
-  Client(StoreInHand& store, const Identity& who)
-      : store_(store),
-        conversation_(std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
-                                                     Peer{who, "test"})) {
-    conversation_->attach(outlet);
+struct GreetedPeer : Client {
+  GreetedPeer(StoreInHand& store, const Identity& who) : Client(store, who) {
+    EXPECT_TRUE(call(hello_request()).has_welcome());
   }
-  ~Client() { conversation_->on_disconnected(); }
-  Client(const Client&) = delete;
-  Client& operator=(const Client&) = delete;
-
-  void send(const ServiceRequest& request) {
-    std::vector<proto::Frame> frames;
-    const std::string bytes = test_support::request_frame(request);
-    proto::FrameDecoder decoder(proto::service_request_limits());
-    ASSERT_TRUE(
-        decoder.feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
-            .ok());
-    ASSERT_EQ(frames.size(), 1u);
-    conversation_->on_frame(frames[0]);
-  }
-  // The last reply, empty if none came.
-  ServiceReply call(const ServiceRequest& request) {
-    outlet.replies.clear();
-    send(request);
-    store_.drain();
-    return outlet.replies.empty() ? ServiceReply() : outlet.replies.back();
-  }
-  ServiceReply greet() {
-    ServiceRequest request;
-    request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
-    return call(request);
-  }
-  Conversation& conversation() { return *conversation_; }
-
-  OutletInHand outlet;
-
- private:
-  StoreInHand& store_;
-  std::shared_ptr<Conversation> conversation_;
 };
 
 // An empty request of every type.
@@ -92,8 +63,7 @@ TEST(Conversation, AnswersEveryRequestThereIsOnce) {
                             [&](const auto& limit) { return limit.type == number; }))
         << "has no cap on its size";
     StoreInHand store;
-    Client client(store, kAnna);
-    ASSERT_TRUE(client.greet().has_welcome());
+    GreetedPeer client(store, kAnna);
     client.call(request);
     EXPECT_EQ(client.outlet.replies.size(), 1u);
     EXPECT_EQ(client.outlet.finished, number <= ServiceRequest::kHello);
@@ -122,7 +92,7 @@ TEST(Conversation, ReportsAFullServiceAtTheFirstMessage) {
   StoreInHand store;
   Client client(store, kAnna);
   client.conversation().set_admission_check([] { return std::string("full"); });
-  EXPECT_EQ(client.greet().error().code(), ServiceError::BUSY);
+  EXPECT_EQ(client.call(hello_request()).error().code(), ServiceError::BUSY);
   EXPECT_TRUE(client.outlet.finished);
   EXPECT_FALSE(store.sessions->list().total_count());
   Client rig(store, kAnna);
@@ -132,48 +102,35 @@ TEST(Conversation, ReportsAFullServiceAtTheFirstMessage) {
   EXPECT_FALSE(store.sessions->list().total_count());
 }
 
-ServiceRequest delete_request(const std::string& id) {
-  ServiceRequest request;
-  request.mutable_delete_session()->set_session_id(id);
-  return request;
-}
-
-ServiceRequest end_request(const std::string& id) {
-  ServiceRequest request;
-  request.mutable_end_session()->set_session_id(id);
-  return request;
-}
-
-// Only the owner and operators may end and delete a session, which shows its owner.
+// Only the owner and operators may end and delete a session, which shows its owner. While it
+// streams, it can be neither ended, deleted nor read.
 TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
   StoreInHand store;
   {
     Client rig(store, kAnna);
     ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
     ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+    GreetedPeer early(store, kAnna);
+    for (const auto& request : {end_request("run"), delete_request("run"), read_request("run")}) {
+      EXPECT_EQ(early.call(request).error().code(), ServiceError::NOT_READY);
+    }
   }
-  Client stranger(store, kBert);
-  ASSERT_TRUE(stranger.greet().has_welcome());
-  Client owner(store, kAnna);
-  ASSERT_TRUE(owner.greet().has_welcome());
-  Client root(store, kRoot);
-  ASSERT_TRUE(root.greet().has_welcome());
+  GreetedPeer stranger(store, kBert);
+  GreetedPeer owner(store, kAnna);
+  GreetedPeer root(store, kRoot);
   const ServiceError refused = stranger.call(end_request("run")).error();
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
   EXPECT_NE(refused.text().find("session \"run\" belongs to \"account:anna\""), std::string::npos);
-  ServiceRequest inspect;
-  inspect.mutable_inspect_session()->set_session_id("run");
+  const auto inspect = inspect_request("run");
   EXPECT_EQ(stranger.call(inspect).session_info().owner(), "account:anna");
   EXPECT_EQ(stranger.call(inspect).session_info().state(), rigcal::v1::SESSION_OPEN);
   EXPECT_TRUE(owner.call(end_request("run")).has_session_info());
   EXPECT_EQ(owner.call(inspect).session_info().state(), rigcal::v1::SESSION_STORED);
   EXPECT_EQ(stranger.call(delete_request("run")).error().code(), ServiceError::NOT_ALLOWED);
   store.restart();
-  Client later(store, kBert);
-  ASSERT_TRUE(later.greet().has_welcome());
+  GreetedPeer later(store, kBert);
   EXPECT_EQ(later.call(delete_request("run")).error().code(), ServiceError::NOT_ALLOWED);
-  Client operator_later(store, kRoot);
-  ASSERT_TRUE(operator_later.greet().has_welcome());
+  GreetedPeer operator_later(store, kRoot);
   EXPECT_TRUE(operator_later.call(delete_request("run")).has_deleted());
 }
 
@@ -181,24 +138,16 @@ TEST(Conversation, EndsAndDeletesForOwnersAndOperatorsOnly) {
 // complete.
 TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   StoreInHand store;
-  Client owner(store, kAnna);
-  ASSERT_TRUE(owner.greet().has_welcome());
-  Client stranger(store, kBert);
-  ASSERT_TRUE(stranger.greet().has_welcome());
+  GreetedPeer owner(store, kAnna);
+  GreetedPeer stranger(store, kBert);
   proto::ContentHash content;
   content.add("aa");
   const std::string id = proto::upload_id(content.text(), 1);
-  ServiceRequest open;
-  open.mutable_open_upload()->set_session_id(id);
-  open.mutable_open_upload()->set_file_name("a.csv");
-  open.mutable_open_upload()->set_size_bytes(2);
-  ServiceRequest part;
-  part.mutable_upload_part()->set_session_id(id);
-  part.mutable_upload_part()->set_data("a");
+  const auto open = upload_request(id, 2);
   ASSERT_TRUE(owner.call(open).has_upload_state());
-  ASSERT_TRUE(owner.call(part).has_upload_state());
+  ASSERT_TRUE(owner.call(part_request(id, 0, "a")).has_upload_state());
   EXPECT_EQ(stranger.call(open).error().code(), ServiceError::EXISTS);
-  part.mutable_upload_part()->set_offset_bytes(1);
+  const auto part = part_request(id, 1, "a");
   EXPECT_EQ(stranger.call(part).error().code(), ServiceError::NOT_ALLOWED);
   EXPECT_TRUE(owner.call(part).upload_state().complete());
   EXPECT_TRUE(stranger.call(open).upload_state().complete());
@@ -209,14 +158,9 @@ TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
 TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
   StoreInHand store;
   store.context.limits.share.disk_bytes = 1000;
-  Client client(store, kAnna);
-  ASSERT_TRUE(client.greet().has_welcome());
-  const auto open = [&](Client& by, const std::string& id, std::uint64_t size_bytes) {
-    ServiceRequest request;
-    request.mutable_open_upload()->set_session_id(id);
-    request.mutable_open_upload()->set_file_name("a.csv");
-    request.mutable_open_upload()->set_size_bytes(size_bytes);
-    return by.call(request);
+  GreetedPeer client(store, kAnna);
+  const auto open = [](Client& by, const std::string& id, std::uint64_t size_bytes) {
+    return by.call(upload_request(id, size_bytes));
   };
   EXPECT_EQ(open(client, "a", 1001).error().code(), ServiceError::STORAGE);
   EXPECT_TRUE(open(client, "a", 600).has_upload_state());
@@ -224,8 +168,7 @@ TEST(Conversation, PromisesUploadsNoMoreThanTheShareOfTheDisk) {
   store.count_use();  // a new count gives the same: no byte has arrived
   EXPECT_EQ(open(client, "b", 401).error().code(), ServiceError::STORAGE);
   EXPECT_TRUE(open(client, "b", 400).has_upload_state());
-  Client other(store, kBert);
-  ASSERT_TRUE(other.greet().has_welcome());
+  GreetedPeer other(store, kBert);
   EXPECT_TRUE(open(other, "c", 1000).has_upload_state());
 }
 
@@ -308,12 +251,9 @@ TEST(Conversation, CountsSparseBatchesByTheirRecordingSize) {
   store.context.limits.session_size_bytes = 260'000;
   Client second(store, kBert);
   EXPECT_EQ(acknowledged(second, "b"), 5u);
-  Client owner(store, kBert);
-  ASSERT_TRUE(owner.greet().has_welcome());
+  GreetedPeer owner(store, kBert);
   ASSERT_TRUE(owner.call(end_request("b")).has_session_info());
-  ServiceRequest inspect;
-  inspect.mutable_inspect_session()->set_session_id("b");
-  const auto stored = owner.call(inspect).session_info();
+  const auto stored = owner.call(inspect_request("b")).session_info();
   ASSERT_EQ(stored.state(), rigcal::v1::SESSION_STORED);
   EXPECT_GT(stored.size_bytes(), 200'000u) << "less was counted than it takes";
   EXPECT_LT(stored.size_bytes(), 280'000u) << "beside the schemas at its beginning";
@@ -322,20 +262,16 @@ TEST(Conversation, CountsSparseBatchesByTheirRecordingSize) {
 // A stranger's job on a recording does not prevent its owner from deleting it: the job fails. A job
 // of the owner does.
 TEST(Conversation, DeletesAnOwnersSessionDespiteOthersJobs) {
-  StoreInHand store;
-  store.upload("data", kAnna);
-  Client owner(store, kAnna);
-  ASSERT_TRUE(owner.greet().has_welcome());
+  StoreWithData store;
+  GreetedPeer owner(store, kAnna);
   ASSERT_EQ(test_support::fault_of(store.submit("own", kAnna)).code(), 0);
   ASSERT_EQ(test_support::fault_of(store.submit("strange", kBert)).code(), 0);
   EXPECT_EQ(owner.call(delete_request("data")).error().code(), ServiceError::NOT_READY);
-  store.runner.finish("own");
-  store.drain();
+  store.finish("own");
   ASSERT_EQ(store.job("strange").state(), rigcal::v1::JOB_RUNNING);
   ASSERT_EQ(test_support::fault_of(store.submit("waiting", kBert)).code(), 0);
   EXPECT_TRUE(owner.call(delete_request("data")).has_deleted());
-  store.runner.finish("strange");
-  store.drain();
+  store.finish("strange");
   EXPECT_EQ(store.job("waiting").state(), rigcal::v1::JOB_FAILED);
   EXPECT_NE(store.job("waiting").error().find("there is no session \"data\""), std::string::npos);
 }
@@ -373,48 +309,35 @@ TEST(Conversation, EnforcesTheShareAndLimitOfStreamingSessions) {
   Client a1(store, kAnna), a2(store, kAnna), a3(store, kAnna), b1(store, kBert), b2(store, kBert);
   EXPECT_TRUE(a1.call(open_request("a1")).has_session_opened());
   EXPECT_TRUE(a2.call(open_request("a2")).has_session_opened());
-  EXPECT_NE(a3.call(open_request("a3"))
-                .session_refused()
-                .text()
-                .find("2 sessions are streaming from account:anna"),
-            std::string::npos);
+  expect_parts(a3.call(open_request("a3")).session_refused().text(),
+               {"2 sessions are streaming from account:anna"});
   EXPECT_TRUE(b1.call(open_request("b1")).has_session_opened());
-  EXPECT_NE(b2.call(open_request("b2"))
-                .session_refused()
-                .text()
-                .find("3 sessions are streaming, the limit"),
-            std::string::npos);
+  expect_parts(b2.call(open_request("b2")).session_refused().text(),
+               {"3 sessions are streaming, the limit"});
 }
 
 // A large reply without room is replaced by a refusal, so that each request has its one reply; a
 // small one always passes.
 TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   {
     std::ofstream file(store.context.data_folder + "/sessions/data/recording.csv");
     file << std::string(100'000, 'x');
   }
-  Client client(store, kAnna);
-  ASSERT_TRUE(client.greet().has_welcome());
-  ServiceRequest read;
-  read.mutable_read_recording()->set_session_id("data");
+  GreetedPeer client(store, kAnna);
+  const auto read = read_request("data");
   EXPECT_EQ(client.call(read).file_part().data().size(), 100'000u);
   client.outlet.room = 50'000;
   EXPECT_EQ(client.call(read).error().code(), ServiceError::BUSY);
-  ServiceRequest list;
-  list.mutable_list_sessions();
   client.outlet.room = 0;
-  EXPECT_TRUE(client.call(list).has_session_list());
+  EXPECT_TRUE(client.call(test_support::list_request()).has_session_list());
 }
 
 // A slow subscriber misses iterations, but never the end.
 TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
-  StoreInHand store;
-  store.upload("data", kAnna);
+  StoreWithData store;
   ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
-  Client client(store, kAnna);
-  ASSERT_TRUE(client.greet().has_welcome());
+  GreetedPeer client(store, kAnna);
   ServiceRequest subscribe;
   subscribe.mutable_subscribe_job()->set_job_id("j");
   ASSERT_TRUE(client.call(subscribe).has_job_info());
@@ -425,8 +348,7 @@ TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
   client.outlet.room = 0;
   store.runner.runs.at("j").on_progress(progress);
   EXPECT_EQ(client.outlet.replies.size(), 1u);
-  store.runner.finish("j");
-  store.drain();
+  store.finish("j");
   ASSERT_EQ(client.outlet.replies.size(), 2u);
   EXPECT_EQ(client.outlet.replies.back().job_update().job().state(), rigcal::v1::JOB_DONE);
 }
@@ -435,8 +357,7 @@ TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
 // connection either serves a client or streams.
 TEST(Conversation, OpensNoSessionAfterAGreeting) {
   StoreInHand store;
-  Client client(store, kAnna);
-  ASSERT_TRUE(client.greet().has_welcome());
+  GreetedPeer client(store, kAnna);
   EXPECT_EQ(client.call(open_request("run")).error().code(), ServiceError::BAD_REQUEST);
   EXPECT_TRUE(client.outlet.finished);
   EXPECT_EQ(store.sessions->list().total_count(), 0u);
@@ -444,16 +365,9 @@ TEST(Conversation, OpensNoSessionAfterAGreeting) {
 
 // A file can be read from any position to its end; beyond it there is nothing to request.
 TEST(Conversation, ReadsAFileOnlyToItsEnd) {
-  StoreInHand store;
-  store.upload("data", kAnna);
-  Client client(store, kAnna);
-  client.greet();
-  const auto read = [&](std::uint64_t offset) {
-    ServiceRequest request;
-    request.mutable_read_recording()->set_session_id("data");
-    request.mutable_read_recording()->set_offset_bytes(offset);
-    return client.call(request);
-  };
+  StoreWithData store;
+  GreetedPeer client(store, kAnna);
+  const auto read = [&](std::uint64_t offset) { return client.call(read_request("data", offset)); };
   EXPECT_EQ(read(0).file_part().data(), "abc");
   EXPECT_EQ(read(2).file_part().data(), "c");
   EXPECT_EQ(read(2).file_part().file_size_bytes(), 3u);

@@ -131,6 +131,8 @@ TEST(DaemonConfig, RefusesValuesOutsideTheTable) {
   expect_parts(refused("limits {\n buffer_bytes: 33554431 }"),
                {"daemon.textproto:2:2", "limits.buffer_bytes is 33.5544e6"});
   expect_parts(refused("limits { connections: 0 }"), {"limits.connections is 0", "from 1 to"});
+  expect_parts(refused("limits { jobs: 3 }\nshare {\n jobs: 0 }"), {"daemon.textproto:3:"});
+  expect_parts(refused("\nlimit { }\n"), {"daemon.textproto:2:"});
   expect_parts(refused("share { processor_s: 0.5 }"), {"share.processor_s is 0.5", "from 1 to"});
   expect_parts(refused("share { disk_bytes: 0 }"), {"share.disk_bytes is 0"});
   expect_parts(refused("share { index_bytes: 0 }"), {"share.index_bytes is 0"});

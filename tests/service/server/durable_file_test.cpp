@@ -1,7 +1,6 @@
 #include "service/server/storage/durable_file.hpp"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>

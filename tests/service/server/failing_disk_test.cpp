@@ -17,12 +17,9 @@ namespace {
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
-using rigcal::v1::SessionRefused;
 using rigcal::v1::UploadState;
-using test_support::OutletInHand;
-using test_support::StoreInHand;
-
-const Identity kAnna{"account:anna", false};
+using test_support::kAnna;
+using test_support::require;
 
 class ServiceDisk : public ::testing::Test {
  protected:
@@ -33,49 +30,24 @@ class ServiceDisk : public ::testing::Test {
 
   /// Final replies to a new connection that opens session "run" and sends these batches.
   std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
-    OutletInHand outlet;
-    const auto rig = std::make_shared<Conversation>(store_.context, *store_.sessions, *store_.jobs,
-                                                    Peer{kAnna, "test"});
-    rig->attach(outlet);
-    const auto send = [&](const rigcal::v1::ServiceRequest& request) {
-      std::vector<proto::Frame> frames;
-      const std::string bytes = test_support::request_frame(request);
-      ASSERT_TRUE(
-          proto::FrameDecoder(proto::service_request_limits())
-              .feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
-              .ok());
-      rig->on_frame(frames.at(0));
-      store_.drain();
-    };
-    send(test_support::open_request("run"));
-    for (const std::uint64_t batch : batches) send(test_support::batch_request(batch));
-    rig->on_disconnected();
+    std::vector<ServiceReply> replies;
+    {
+      test_support::ClientInHand rig(store_, kAnna);
+      replies.push_back(rig.call(test_support::open_request("run")));
+      for (const std::uint64_t batch : batches) {
+        replies.push_back(rig.call(test_support::batch_request(batch)));
+      }
+    }
     store_.drain();
-    return outlet.replies;
+    return replies;
   }
 
-  ReplyOrError<UploadState> upload(const std::function<void(const Upload::Answer&)>& ask) {
-    ReplyOrError<UploadState> outcome = make_service_error(ServiceError::INTERNAL, "no answer");
-    ask([&](const auto& answer) { outcome = answer; });
-    store_.drain();
-    return outcome;
-  }
-  ReplyOrError<UploadState> open_upload() {
-    rigcal::v1::OpenUpload open;
-    open.set_session_id("file");
-    open.set_file_name("a.csv");
-    open.set_size_bytes(6);
-    return upload([&](const auto& answer) { store_.sessions->open_upload(open, kAnna, answer); });
-  }
+  ReplyOrError<UploadState> open_upload() { return store_.open_upload("file", kAnna, 6); }
   ReplyOrError<UploadState> append(std::uint64_t offset, const std::string& data) {
-    rigcal::v1::UploadPart part;
-    part.set_session_id("file");
-    part.set_offset_bytes(offset);
-    part.set_data(data);
-    return upload([&](const auto& answer) { store_.sessions->append_upload(part, kAnna, answer); });
+    return store_.append_upload("file", kAnna, offset, data);
   }
 
-  StoreInHand store_;
+  test_support::StoreInHand store_;
   std::string switch_ = store_.files.file("fail");
 };
 
@@ -87,7 +59,7 @@ TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
   const auto failed = stream({1});
   ASSERT_TRUE(has_failed());
   ASSERT_EQ(failed.size(), 2u);
-  EXPECT_EQ(failed[1].session_refused().reason(), SessionRefused::REASON_STORAGE);
+  EXPECT_EQ(failed[1].session_refused().reason(), rigcal::v1::SessionRefused::REASON_STORAGE);
   const auto again = stream({1, 2});
   ASSERT_EQ(again.size(), 3u);
   EXPECT_EQ(again[0].session_opened().acknowledged_through(), 0u);
@@ -119,12 +91,11 @@ TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   const std::string folder = store_.files.file("run");
   const std::string log_path = log_folder(folder);
   {
-    auto log = SessionLog::open(log_path, {2}, 1 << 30);
-    ASSERT_TRUE(log.ok());
+    auto log = require(SessionLog::open(log_path, {2}, 1 << 30));
     const auto batch = [](std::uint64_t number) {
       return test_support::batch_request(number).sample_batch().SerializeAsString();
     };
-    ASSERT_TRUE(log.value().commit({batch(1), batch(2)}).ok());
+    ASSERT_TRUE(log.commit({batch(1), batch(2)}).ok());
   }
   const auto store = [&] {
     return store_recording(folder, test_support::furuta_header(), {.batch_count = 2});
@@ -136,10 +107,9 @@ TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   EXPECT_TRUE(std::filesystem::exists(log_path));
   EXPECT_FALSE(std::filesystem::exists(folder + "/recording.mcap"));
 
-  const auto whole = store();
-  ASSERT_TRUE(whole.ok()) << whole.error().detail;
-  EXPECT_EQ(whole.value().sample_count, 40u);
-  EXPECT_EQ(whole.value().problem, "");
+  const auto whole = require(store());
+  EXPECT_EQ(whole.sample_count, 40u);
+  EXPECT_EQ(whole.problem, "");
   EXPECT_FALSE(std::filesystem::exists(log_path));
 }
 

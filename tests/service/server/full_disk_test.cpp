@@ -9,7 +9,7 @@
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
-#include "tests/service/server/streaming_rig.hpp"
+#include "tests/support/refusal.hpp"
 
 // Full and failing disks under a running service.
 
@@ -19,15 +19,15 @@ namespace {
 using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
 using test_support::close_request;
-using test_support::complete_session;
 using test_support::eventually;
+using test_support::expect_parts;
 using test_support::expect_recording_of;
-using test_support::open_request;
+using test_support::GreetedClient;
 using test_support::send_through;
 using test_support::Sent;
 using test_support::ServiceProcess;
-using test_support::SocketClient;
 using test_support::TemporaryFolder;
+using test_support::upload_request;
 
 // Sends repeatedly, as a rig does, until all is acknowledged; closes; waits for the recording.
 void complete(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
@@ -38,7 +38,7 @@ void complete(ServiceProcess& service, const std::string& id, std::uint64_t batc
       },
       20.0))
       << service.output();
-  complete_session(service, id, batch_count, sample_count);
+  test_support::complete_session(service, id, batch_count, sample_count);
 }
 
 // A small file system of its own. Mounting it needs root.
@@ -75,9 +75,8 @@ class SmallDisk {
 // acknowledged data are lost.
 TEST(FullDisk, RefusesAndContinuesWhenThereIsRoom) {
   constexpr std::uint64_t kBatches = 60;
-  const TemporaryFolder files;
-  std::ofstream(files.file("daemon.textproto")) << "limits { free_space_bytes: 0 }\n";
-  ServiceProcess service({"--config", files.file("daemon.textproto")});
+  ServiceProcess service;
+  service.configure("limits { free_space_bytes: 0 }\n");
   const SmallDisk disk(service.folder());
   if (!disk.mounted()) GTEST_SKIP() << "a file system can be mounted by root only";
   ASSERT_TRUE(service.start()) << service.output();
@@ -88,21 +87,14 @@ TEST(FullDisk, RefusesAndContinuesWhenThereIsRoom) {
   EXPECT_GE(stuck.acknowledged, 10u);
   ASSERT_TRUE(stuck.refused.has_value());
   EXPECT_EQ(stuck.refused->reason(), SessionRefused::REASON_STORAGE);
-  EXPECT_NE(stuck.refused->text().find("No space left"), std::string::npos)
-      << stuck.refused->text();
+  expect_parts(stuck.refused->text(), {"No space left"});
   const Sent new_one = send_through(service, "new", 1);
   ASSERT_TRUE(new_one.refused.has_value());
   EXPECT_EQ(new_one.refused->reason(), SessionRefused::REASON_STORAGE);
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  rigcal::v1::ServiceRequest request;
-  request.mutable_open_upload()->set_session_id("file");
-  request.mutable_open_upload()->set_file_name("a.csv");
-  request.mutable_open_upload()->set_size_bytes(1000);
-  const ServiceReply upload = client.call(request);
+  GreetedClient client(service.port());
+  const ServiceReply upload = client.call(upload_request("file", 1000));
   EXPECT_EQ(upload.error().code(), rigcal::v1::ServiceError::STORAGE) << upload.DebugString();
-  request.mutable_list_sessions();
-  const ServiceReply list = client.call(request);
+  const ServiceReply list = client.call(test_support::list_request());
   ASSERT_EQ(list.session_list().sessions_size(), 2) << list.DebugString();
   EXPECT_NE(list.DebugString().find("No space left"), std::string::npos) << list.DebugString();
 
@@ -119,9 +111,8 @@ TEST(FullDisk, RefusesAndContinuesWhenThereIsRoom) {
 // its log and reports why.
 TEST(FullDisk, WritesTheRecordingOnceItFits) {
   constexpr std::uint64_t kBatches = 60;
-  const TemporaryFolder files;
-  std::ofstream(files.file("daemon.textproto")) << "limits { free_space_bytes: 0 }\n";
-  ServiceProcess service({"--config", files.file("daemon.textproto")});
+  ServiceProcess service;
+  service.configure("limits { free_space_bytes: 0 }\n");
   const SmallDisk disk(service.folder());
   if (!disk.mounted()) GTEST_SKIP() << "a file system can be mounted by root only";
   ASSERT_TRUE(service.start()) << service.output();
@@ -130,8 +121,7 @@ TEST(FullDisk, WritesTheRecordingOnceItFits) {
   // Room for the record of the closing, but not for the recording.
   std::filesystem::resize_file(service.folder() + "/ballast",
                                std::filesystem::file_size(service.folder() + "/ballast") - 16'384);
-  SocketClient rig(service.port());
-  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  test_support::StreamingClient rig(service.port(), "run");
   ASSERT_TRUE(rig.call(close_request(kBatches)).has_session_closed()) << service.output();
   ASSERT_TRUE(eventually(
       [&] { return service.output().find("recording_store_failed") != std::string::npos; }, 20.0))
@@ -175,8 +165,7 @@ TEST(FailingDisk, LosesNoAcknowledgedData) {
       if (!sent.refused) continue;
       ++refusals;
       EXPECT_EQ(sent.refused->reason(), SessionRefused::REASON_STORAGE);
-      EXPECT_NE(sent.refused->text().find("cannot sync to disk"), std::string::npos)
-          << sent.refused->text();
+      expect_parts(sent.refused->text(), {"cannot sync to disk"});
     }
   }
   EXPECT_EQ(refusals, kBatches / 25);
@@ -199,24 +188,16 @@ TEST(FailingDisk, DamagesNoUpload) {
   for (int failing_part = 1; failing_part <= 5; ++failing_part) {
     SCOPED_TRACE(failing_part);
     const std::string id = "file-" + std::to_string(failing_part);
-    SocketClient client(service.port());
-    ASSERT_TRUE(client.greet());
-    rigcal::v1::ServiceRequest open;
-    open.mutable_open_upload()->set_session_id(id);
-    open.mutable_open_upload()->set_file_name("run.csv");
-    open.mutable_open_upload()->set_size_bytes(content.size());
+    GreetedClient client(service.port());
+    const auto open = upload_request(id, content.size(), "run.csv");
     ServiceReply reply = client.call(open);
     int part_count = 0;
     int failures = 0;
     while (!reply.upload_state().complete()) {
       ASSERT_LT(++part_count, 20);
       if (part_count == failing_part) std::ofstream{switch_path};
-      rigcal::v1::ServiceRequest part;
-      part.mutable_upload_part()->set_session_id(id);
-      part.mutable_upload_part()->set_offset_bytes(reply.upload_state().durable_bytes());
-      part.mutable_upload_part()->set_data(
-          content.substr(reply.upload_state().durable_bytes(), kPartSize));
-      reply = client.call(part);
+      const std::uint64_t at = reply.upload_state().durable_bytes();
+      reply = client.call(test_support::part_request(id, at, content.substr(at, kPartSize)));
       if (!reply.has_error()) continue;
       ++failures;
       EXPECT_EQ(reply.error().code(), rigcal::v1::ServiceError::STORAGE) << reply.DebugString();

@@ -18,8 +18,6 @@ namespace {
 
 using rigcal::v1::SessionRefused;
 using test_support::batch_request;
-using test_support::open_request;
-using test_support::PlayedService;
 using test_support::secret_of;
 
 class Rig final : public RigConnection {
@@ -56,7 +54,7 @@ class IngestSessions : public ::testing::Test {
 
   /// The session, or nullptr with the refusal in refusal_.
   std::shared_ptr<IngestSession> find(const std::string& id, const std::string& secret) {
-    auto request = open_request(id).open_session();
+    auto request = test_support::open_request(id).open_session();
     request.set_secret(secret);
     auto opened = store_->open(request, owner_);
     if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
@@ -66,8 +64,13 @@ class IngestSessions : public ::testing::Test {
     return std::get<std::shared_ptr<IngestSession>>(opened);
   }
 
-  /// Opens the session as a rig.
+  /// Opens the session as a rig, and waits for the answer.
   std::shared_ptr<Rig> open(const std::string& id) {
+    auto rig = begin_open(id);
+    service_.run_all();
+    return rig;
+  }
+  std::shared_ptr<Rig> begin_open(const std::string& id) {
     auto rig = std::make_shared<Rig>();
     session_ = find(id, secret_of(id));
     if (!session_) return nullptr;
@@ -80,11 +83,27 @@ class IngestSessions : public ::testing::Test {
     session_->append(rig, *request.mutable_sample_batch());
   }
 
+  /// Sends a batch and waits until it is durable.
+  void store_batch(const Rig& rig, std::uint64_t sequence) {
+    send(rig, sequence);
+    service_.run_all();
+  }
+
   void close(const Rig& rig, std::uint64_t last_batch, bool interrupted = false) {
+    begin_close(rig, last_batch, interrupted);
+    service_.run_all();
+  }
+  void begin_close(const Rig& rig, std::uint64_t last_batch, bool interrupted = false) {
     rigcal::v1::CloseSession request;
     request.set_last_batch_sequence(last_batch);
     request.set_interrupted(interrupted);
     session_->close(rig, request);
+  }
+
+  void begin_remove(bool& deleted) {
+    store_->remove("run", owner_, [&](const auto& outcome) {
+      deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
+    });
   }
 
   void restart() {
@@ -104,7 +123,7 @@ class IngestSessions : public ::testing::Test {
   }
 
   const Identity owner_{"account:rig", false};
-  PlayedService service_;
+  test_support::PlayedService service_;
   std::optional<SessionStore> store_{std::in_place, service_.context, [] {},
                                      [](const std::string&) { return std::string(); }};
   std::shared_ptr<IngestSession> session_;
@@ -115,10 +134,9 @@ class IngestSessions : public ::testing::Test {
 // Otherwise it would resend them, or get acknowledgements for batches of another connection.
 TEST_F(IngestSessions, AnswerAnOpeningAfterThePendingCommit) {
   const auto first = open("run");
-  service_.run_all();
   send(*first, 1);
   ASSERT_TRUE(service_.storage_waits());
-  const auto second = open("run");
+  const auto second = begin_open("run");
   EXPECT_TRUE(first->superseded);
   EXPECT_TRUE(second->opened.empty());
   service_.run_all();
@@ -133,7 +151,6 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   service_.context.limits.unload_after_s = 0.0;
   {
     const auto rig = open("run");
-    service_.run_all();
     session_->unload_if_abandoned();
     service_.run_all();
     send(*rig, 1);
@@ -145,7 +162,6 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   session_->unload_if_abandoned();
   service_.run_all();
   const auto again = open("run");
-  service_.run_all();
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
 }
 
@@ -153,11 +169,9 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
 // durable.
 TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
   const auto rig = open("run");
-  service_.run_all();
   send(*rig, 1);
   send(*rig, 1);
-  send(*rig, 2);
-  service_.run_all();
+  store_batch(*rig, 2);
   send(*rig, 1);
   EXPECT_EQ(rig->acknowledged, 2u);
   rig->acknowledged = 0;
@@ -165,7 +179,6 @@ TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
   EXPECT_EQ(rig->acknowledged, 2u) << "what is there already is acknowledged again";
   EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 2u);
   close(*rig, 2);
-  service_.run_all();
   EXPECT_TRUE(rig->closed);
   test_support::expect_recording_of(folder("run") + "/recording.mcap", 2);
 }
@@ -176,9 +189,7 @@ TEST_F(IngestSessions, RefuseABatchThatSkipsANumber) {
     SCOPED_TRACE(first);
     const std::string id = "run" + std::to_string(first);
     const auto rig = open(id);
-    service_.run_all();
-    send(*rig, first);
-    service_.run_all();
+    store_batch(*rig, first);
     EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
     EXPECT_EQ(rig->acknowledged, 0u);
     EXPECT_EQ(info(id).batch_count(), 0u);
@@ -188,14 +199,10 @@ TEST_F(IngestSessions, RefuseABatchThatSkipsANumber) {
 // A connection that was replaced by a newer one must not write any more.
 TEST_F(IngestSessions, AcceptNothingFromAReplacedConnection) {
   const auto first = open("run");
-  service_.run_all();
   const auto second = open("run");
-  service_.run_all();
-  send(*first, 1);
-  service_.run_all();
+  store_batch(*first, 1);
   EXPECT_EQ(info("run").batch_count(), 0u);
-  send(*second, 1);
-  service_.run_all();
+  store_batch(*second, 1);
   EXPECT_EQ(second->acknowledged, 1u);
 }
 
@@ -203,7 +210,6 @@ TEST_F(IngestSessions, AcceptNothingFromAReplacedConnection) {
 // without it.
 TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
   const auto rig = open("run");
-  service_.run_all();
   send(*rig, 1);
   auto poison = batch_request(2);
   poison.mutable_sample_batch()->mutable_samples(7)->set_timestamp(-1.0);
@@ -212,10 +218,8 @@ TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
   EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
   EXPECT_NE(rig->text.find("times must not decrease"), std::string::npos) << rig->text;
   const auto again = open("run");
-  service_.run_all();
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
-  send(*again, 2);
-  service_.run_all();
+  store_batch(*again, 2);
   EXPECT_EQ(again->acknowledged, 2u);
 }
 
@@ -226,7 +230,6 @@ TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
     SCOPED_TRACE(durable_before);
     const std::string id = durable_before ? "durable" : "pending";
     const auto rig = open(id);
-    service_.run_all();
     send(*rig, 1);
     if (durable_before) service_.run_all();
     rig->acknowledged = 0;
@@ -240,9 +243,7 @@ TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
     EXPECT_NE(rig->text.find("different content"), std::string::npos) << rig->text;
     EXPECT_EQ(rig->acknowledged, durable_before ? 0u : 1u);
     const auto again = open(id);
-    service_.run_all();
     close(*again, 1);
-    service_.run_all();
     test_support::expect_recording_of(folder(id) + "/recording.mcap", 1);
   }
 }
@@ -250,14 +251,11 @@ TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
 // Batches of a replaced connection must not cause a conflict for the new one.
 TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
   const auto first = open("run");
-  service_.run_all();
-  send(*first, 1);
-  service_.run_all();
+  store_batch(*first, 1);
   auto altered = batch_request(2);
   altered.mutable_sample_batch()->set_batch_sequence(1);
   session_->append(*first, *altered.mutable_sample_batch());
   const auto second = open("run");
-  service_.run_all();
   EXPECT_EQ(second->reason, SessionRefused::REASON_UNSPECIFIED) << second->text;
   EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
 }
@@ -266,7 +264,6 @@ TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
 // before and after a restart of the service.
 TEST_F(IngestSessions, AreOpenedAgainOnlyWithTheirSecret) {
   const auto rig = open("run");
-  service_.run_all();
   EXPECT_EQ(rig->secret, "") << "it has chosen its own";
   for (int round = 0; round < 2; ++round) {
     std::string last_byte = secret_of("run");
@@ -303,7 +300,6 @@ TEST_F(IngestSessions, GiveASecretToARigThatBringsNone) {
 // applies from then on.
 TEST_F(IngestSessions, OfAnEarlierReleaseAdoptTheFirstSecret) {
   open("run");
-  service_.run_all();
   const std::string record = folder("run") + "/session.textproto";
   std::string text = read_small_file(record, 1 << 20).value();
   text.resize(text.find("secret:"));
@@ -311,7 +307,6 @@ TEST_F(IngestSessions, OfAnEarlierReleaseAdoptTheFirstSecret) {
   restart();
   EXPECT_NE(find("run", ""), nullptr);
   EXPECT_EQ(open("run")->reason, SessionRefused::REASON_UNSPECIFIED);
-  service_.run_all();
   EXPECT_EQ(find("run", ""), nullptr);
   restart();
   EXPECT_EQ(find("run", ""), nullptr);
@@ -323,14 +318,12 @@ TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
   for (const std::string id : {"declared", "dead", "ended"}) {
     SCOPED_TRACE(id);
     const auto rig = open(id);
-    service_.run_all();
-    send(*rig, 1);
-    service_.run_all();
+    store_batch(*rig, 1);
     if (id == "ended") {
       session_->drop_owner(*rig);
       EXPECT_EQ(session_->end(), std::nullopt);
     } else {
-      close(*rig, 1, id == "dead");
+      begin_close(*rig, 1, id == "dead");
     }
     service_.run_all();
     EXPECT_EQ(info(id).state(), rigcal::v1::SESSION_STORED);
@@ -347,13 +340,11 @@ TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
 // listed with the reason, blocks nobody, and can be deleted.
 TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   const auto rig = open("run");
-  service_.run_all();
-  send(*rig, 1);
-  service_.run_all();
+  store_batch(*rig, 1);
   // A file in place of the log: it can be neither read nor replaced.
   std::filesystem::remove_all(folder("run") + "/spool");
   std::ofstream(folder("run") + "/spool") << "not a folder";
-  close(*rig, 1);
+  begin_close(*rig, 1);
   service_.run_storage();
   for (int tries = 1; tries <= 3; ++tries) {
     EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED) << tries;
@@ -369,9 +360,7 @@ TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
   restart();
   EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_FAILED) << "not begun again";
   bool deleted = false;
-  store_->remove("run", owner_, [&](const auto& outcome) {
-    deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
-  });
+  begin_remove(deleted);
   service_.run_all();
   EXPECT_TRUE(deleted);
   EXPECT_FALSE(std::filesystem::exists(folder("run")));
@@ -380,17 +369,14 @@ TEST_F(IngestSessions, FailAfterThreeTriesToStoreThem) {
 // A session that waits for space can be deleted to make some.
 TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
   const auto rig = open("run");
-  service_.run_all();
   std::filesystem::create_directory(folder("run") + "/recording.mcap");
   std::ofstream(folder("run") + "/recording.mcap/in the way");
-  close(*rig, 0);
+  begin_close(*rig, 0);
   service_.run_storage();
   service_.run_maintenance();
   ASSERT_EQ(info("run").state(), rigcal::v1::SESSION_CLOSED);
   bool deleted = false;
-  store_->remove("run", owner_, [&](const auto& outcome) {
-    deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
-  });
+  begin_remove(deleted);
   store_->retry();
   service_.run_all();
   EXPECT_TRUE(deleted);
@@ -401,9 +387,7 @@ TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
 // is stored up to the damage.
 TEST_F(IngestSessions, EndAtLogDamage) {
   const auto rig = open("run");
-  service_.run_all();
-  for (std::uint64_t k = 1; k <= 3; ++k) send(*rig, k);
-  service_.run_all();
+  for (std::uint64_t k = 1; k <= 3; ++k) store_batch(*rig, k);
   session_->drop_owner(*rig);
   service_.context.limits.unload_after_s = 0.0;
   session_->unload_if_abandoned();
@@ -411,7 +395,6 @@ TEST_F(IngestSessions, EndAtLogDamage) {
   const std::string file = folder("run") + "/spool/00000000000000000001.spool";
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);  // batch 3 is torn
   const auto again = open("run");
-  service_.run_all();
   EXPECT_EQ(again->reason, SessionRefused::REASON_BAD_REQUEST);
   EXPECT_NE(again->text.find("lost stored batches"), std::string::npos) << again->text;
   EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_STORED);
@@ -427,11 +410,8 @@ TEST_F(IngestSessions, DoNotFollowLinks) {
   restart();
   EXPECT_FALSE(std::holds_alternative<rigcal::v1::SessionInfo>(store_->inspect("linked")));
   const auto rig = open("run");
-  service_.run_all();
-  send(*rig, 1);
-  service_.run_all();
+  store_batch(*rig, 1);
   close(*rig, 1);
-  service_.run_all();
   const std::string recording = folder("run") + "/recording.mcap";
   std::filesystem::rename(recording, service_.files.file("moved"));
   std::filesystem::create_symlink(service_.files.file("moved"), recording);
@@ -442,15 +422,13 @@ TEST_F(IngestSessions, DoNotFollowLinks) {
 // it has left memory.
 TEST_F(IngestSessions, CountDurableBatches) {
   const auto rig = open("run");
-  service_.run_all();
   EXPECT_TRUE(info("run").connected());
   send(*rig, 1);
   send(*rig, 2);
   EXPECT_EQ(info("run").batch_count(), 0u) << "not durable yet";
   service_.run_all();
   send(*rig, 3);
-  send(*rig, 2);
-  service_.run_all();
+  store_batch(*rig, 2);
   const auto expect_all = [&] {
     EXPECT_EQ(info("run").batch_count(), 3u);
     EXPECT_EQ(info("run").sample_count(), 60u);
@@ -467,7 +445,6 @@ TEST_F(IngestSessions, CountDurableBatches) {
   service_.run_all();
   expect_all();
   const auto again = open("run");
-  service_.run_all();
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{3});
   expect_all();
   EXPECT_EQ(service_.context.metrics.samples_total, 60u);
@@ -477,18 +454,14 @@ TEST_F(IngestSessions, CountDurableBatches) {
 TEST_F(IngestSessions, EndWithTheirLastBatch) {
   for (const std::uint64_t last : {1U, 3U}) {
     const auto rig = open("run");
-    service_.run_all();
     for (std::uint64_t k = 1; k <= 2; ++k) send(*rig, k);
     close(*rig, last);
-    service_.run_all();
     EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST) << last;
     EXPECT_FALSE(rig->closed);
     EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_OPEN);
   }
   const auto rig = open("run");
-  service_.run_all();
   close(*rig, 2);
-  service_.run_all();
   EXPECT_TRUE(rig->closed);
   EXPECT_EQ(info("run").state(), rigcal::v1::SESSION_STORED);
 }

@@ -3,18 +3,19 @@
 #include <fstream>
 
 #include "tests/service/server/store_in_hand.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
-using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
+using test_support::expect_parts;
 using test_support::fault_of;
+using test_support::kAnna;
+using test_support::kBert;
+using test_support::kRoot;
 using test_support::StoreInHand;
-
-const Identity kJobAnna{"account:anna", false};
-const Identity kJobBert{"account:bert", false};
-const Identity kJobRoot{"account:root", true};
+using test_support::StoreWithData;
 
 ServiceLimits small_limits() {
   ServiceLimits limits;
@@ -25,78 +26,70 @@ ServiceLimits small_limits() {
 
 // Submits a job that runs, so that others wait.
 void occupy(StoreInHand& store) {
-  store.upload("data", kJobAnna);
-  ASSERT_EQ(fault_of(store.submit("running", kJobRoot)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("running", kRoot)).code(), 0);
   ASSERT_EQ(store.job("running").state(), rigcal::v1::JOB_RUNNING);
 }
 
 // An identity's share of the queue is enforced exactly, then the queue's own limit; each refusal
 // says which.
 TEST(JobStore, EnforcesTheShareAndLimitOfWaitingJobs) {
-  StoreInHand store(small_limits());
+  StoreWithData store(small_limits());
   occupy(store);
-  EXPECT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
-  EXPECT_EQ(fault_of(store.submit("a2", kJobAnna)).code(), 0);
-  const ServiceError share = fault_of(store.submit("a3", kJobAnna));
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  const ServiceError share = fault_of(store.submit("a3", kAnna));
   EXPECT_EQ(share.code(), ServiceError::BUSY);
   EXPECT_NE(share.text().find("2 jobs from account:anna are waiting"), std::string::npos);
-  EXPECT_EQ(fault_of(store.submit("b1", kJobBert)).code(), 0);
-  EXPECT_EQ(fault_of(store.submit("b2", kJobBert)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("b2", kBert)).code(), 0);
   const ServiceError full = fault_of(store.submit("c1", {"account:carl", false}));
   EXPECT_NE(full.text().find("4 jobs are waiting, the limit"), std::string::npos) << full.text();
   // Both are freed with the jobs, also by cancelling.
-  ASSERT_EQ(fault_of(store.jobs->cancel("a1", kJobAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
   store.drain();
-  EXPECT_EQ(fault_of(store.submit("a3", kJobAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a3", kAnna)).code(), 0);
 }
 
 // Stored jobs have a share and a limit as well.
 TEST(JobStore, EnforcesTheShareAndLimitOfStoredJobs) {
   ServiceLimits limits = small_limits();
   limits.jobs = 3;
-  StoreInHand store(limits);
-  store.upload("data", kJobAnna);
+  StoreWithData store(limits);
   const auto end_one = [&](const std::string& id, const Identity& who) {
     const auto outcome = store.submit(id, who);
-    if (store.runner.runs.contains(id)) store.runner.finish(id);
-    store.drain();
+    if (store.runner.runs.contains(id)) store.finish(id);
     return fault_of(outcome);
   };
-  EXPECT_EQ(end_one("a1", kJobAnna).code(), 0);
-  EXPECT_EQ(end_one("a2", kJobAnna).code(), 0);
-  EXPECT_NE(end_one("a3", kJobAnna).text().find("2 jobs from account:anna are kept"),
-            std::string::npos);
-  EXPECT_EQ(end_one("b1", kJobBert).code(), 0);
-  EXPECT_NE(end_one("b2", kJobBert).text().find("3 jobs are kept, the limit"), std::string::npos);
+  EXPECT_EQ(end_one("a1", kAnna).code(), 0);
+  EXPECT_EQ(end_one("a2", kAnna).code(), 0);
+  expect_parts(end_one("a3", kAnna).text(), {"2 jobs from account:anna are kept"});
+  EXPECT_EQ(end_one("b1", kBert).code(), 0);
+  EXPECT_NE(end_one("b2", kBert).text().find("3 jobs are kept, the limit"), std::string::npos);
 }
 
 // The owner with the least processor time in the last hour comes first, whoever waits longer.
 // Deleting jobs does not help.
 TEST(JobStore, PrefersTheLeastProcessorTime) {
-  StoreInHand store;
-  store.upload("data", kJobAnna);
+  StoreWithData store;
   const auto run = [&](const std::string& id, const Identity& who, double processor_s) {
     ASSERT_EQ(fault_of(store.submit(id, who)).code(), 0);
     store.time_s += processor_s;
-    store.runner.finish(id, processor_s);
-    store.drain();
+    store.finish(id, processor_s);
     EXPECT_EQ(store.job(id).processor_s(), processor_s);
-    store.jobs->remove(id, who, [](const auto&) {});
-    store.drain();
+    ASSERT_EQ(store.remove_job(id, who), 0);
     ASSERT_EQ(store.job(id).job_id(), "");
   };
-  run("a0", kJobAnna, 100.0);
-  run("b0", kJobBert, 90.0);
+  run("a0", kAnna, 100.0);
+  run("b0", kBert, 90.0);
   occupy(store);
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
-  ASSERT_EQ(fault_of(store.submit("b1", kJobBert)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
   EXPECT_EQ(store.job("b1").queue_position(), 1);
   EXPECT_EQ(store.job("a1").queue_position(), 2);
-  store.runner.finish("running");
-  store.drain();
+  store.finish("running");
   EXPECT_EQ(store.runner.order.back(), "b1");
   // A running job's time counts continuously.
-  ASSERT_EQ(fault_of(store.submit("b2", kJobBert)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("b2", kBert)).code(), 0);
   EXPECT_EQ(store.job("b2").queue_position(), 1);
   store.time_s += 11.0;
   EXPECT_EQ(store.job("b2").queue_position(), 2);
@@ -107,25 +100,20 @@ TEST(JobStore, PrefersTheLeastProcessorTime) {
 TEST(JobStore, EnforcesTheShareOfProcessorTime) {
   ServiceLimits limits;
   limits.share.processor_s = 50.0;
-  StoreInHand store(limits);
-  store.upload("data", kJobAnna);
+  StoreWithData store(limits);
   for (const double processor_s : {50.0, 1.0}) {  // exactly the share is allowed
-    ASSERT_EQ(fault_of(store.submit("a" + std::to_string(processor_s), kJobAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.submit("a" + std::to_string(processor_s), kAnna)).code(), 0);
     ASSERT_EQ(store.runner.order.back(), "a" + std::to_string(processor_s));
-    store.runner.finish(store.runner.order.back(), processor_s);
-    store.drain();
+    store.finish(store.runner.order.back(), processor_s);
   }
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
-  EXPECT_NE(
-      store.job("a1").error().find("has used 51 s of processor time in the last hour, and its "
-                                   "share is 50 s"),
-      std::string::npos)
-      << store.job("a1").error();
-  ASSERT_EQ(fault_of(store.submit("b1", kJobBert)).code(), 0);
+  expect_parts(store.job("a1").error(),
+               {"has used 51 s of processor time in the last hour, and its "
+                "share is 50 s"});
+  ASSERT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
   EXPECT_EQ(store.job("b1").state(), rigcal::v1::JOB_RUNNING);
-  store.runner.finish("b1", 1.0);
-  store.drain();
+  store.finish("b1", 1.0);
   store.restart();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   store.time_s += 3480.0;
@@ -142,60 +130,51 @@ TEST(JobStore, EnforcesTheShareOfProcessorTime) {
 TEST(JobStore, LetsOwnersTakeTurnsAtTheWorkers) {
   ServiceLimits limits;
   limits.workers = 2;
-  StoreInHand store(limits);
-  store.upload("data", kJobAnna);
-  for (const char* id : {"a1", "a2", "a3"}) store.submit(id, kJobAnna);
+  StoreWithData store(limits);
+  for (const char* id : {"a1", "a2", "a3"}) store.submit(id, kAnna);
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1"})) << "its share is one of two";
-  store.submit("b1", kJobBert);
-  store.submit("b2", kJobBert);
+  store.submit("b1", kBert);
+  store.submit("b2", kBert);
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1", "b1"}));
   EXPECT_EQ(store.job("a2").queue_position(), 1);
   EXPECT_EQ(store.job("b2").queue_position(), 2);
   EXPECT_EQ(store.job("a3").queue_position(), 3);
   for (const char* id : {"a1", "b1", "b2", "a2", "a3"}) {
-    store.runner.finish(id);
-    store.drain();
+    store.finish(id);
   }
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"a1", "b1", "a2", "b2", "a3"}));
 }
 
 // Only the owner and operators may cancel and delete a job, in any state.
 TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
-  store.submit("a1", kJobAnna);
-  const ServiceError refused = fault_of(store.jobs->cancel("a1", kJobBert));
+  store.submit("a1", kAnna);
+  const ServiceError refused = fault_of(store.jobs->cancel("a1", kBert));
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
-  EXPECT_NE(refused.text().find("belongs to \"account:anna\""), std::string::npos)
-      << refused.text();
+  expect_parts(refused.text(), {"belongs to \"account:anna\""});
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
-  EXPECT_EQ(fault_of(store.jobs->cancel("running", kJobAnna)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.jobs->cancel("running", kAnna)).code(), ServiceError::NOT_ALLOWED);
   EXPECT_FALSE(store.runner.runs.at("running").stopped);
-  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kJobAnna)).code(), 0);
-  EXPECT_EQ(fault_of(store.jobs->cancel("running", kJobRoot)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel("running", kRoot)).code(), 0);
   EXPECT_TRUE(store.runner.runs.at("running").stopped);
   store.drain();
-  const auto remove = [&](const Identity& who) {
-    ServiceError fault;
-    store.jobs->remove("a1", who, [&](const auto& outcome) { fault = fault_of(outcome); });
-    store.drain();
-    return fault.code();
-  };
-  EXPECT_EQ(remove(kJobBert), ServiceError::NOT_ALLOWED);
-  EXPECT_EQ(remove(kJobRoot), 0);
-  EXPECT_EQ(remove(kJobRoot), ServiceError::NOT_FOUND);
+  EXPECT_EQ(store.remove_job("a1", kBert), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(store.remove_job("a1", kRoot), 0);
+  EXPECT_EQ(store.remove_job("a1", kRoot), ServiceError::NOT_FOUND);
 }
 
 // Owners are stored on disk: others are also refused after a restart. Jobs from before owners were
 // introduced belong to operators.
 TEST(JobStore, RemembersOwnersAfterARestart) {
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
-  store.submit("a1", kJobAnna);
+  store.submit("a1", kAnna);
   store.restart();
   EXPECT_EQ(store.job("a1").owner(), "account:anna");
-  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kJobBert)).code(), ServiceError::NOT_ALLOWED);
-  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kJobAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
   store.drain();
   const std::string path = store.context.data_folder + "/jobs/a1/job.textproto";
   std::string text = test_support::text_of(path);
@@ -204,79 +183,65 @@ TEST(JobStore, RemembersOwnersAfterARestart) {
   text.erase(text.find(owner), owner.size());
   std::ofstream(path) << text;
   store.restart();
-  const auto remove = [&](const Identity& who) {
-    ServiceError fault;
-    store.jobs->remove("a1", who, [&](const auto& outcome) { fault = fault_of(outcome); });
-    store.drain();
-    return fault.code();
-  };
-  EXPECT_EQ(remove(kJobAnna), ServiceError::NOT_ALLOWED);
-  EXPECT_EQ(remove(kJobRoot), 0);
+  EXPECT_EQ(store.remove_job("a1", kAnna), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(store.remove_job("a1", kRoot), 0);
 }
 
 // Submitting again reports the job's state, while it waits and after its end, when the job's input
 // is on the disk only. Another job under the same id is refused.
 TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
-  EXPECT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
-  EXPECT_EQ(fault_of(store.submit("a1", kJobAnna, "data", "name: \"other\"")).code(),
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"other\"")).code(),
             ServiceError::EXISTS);
-  store.runner.finish("running");
-  store.drain();
-  store.runner.finish("a1");
-  store.drain();
+  store.finish("running");
+  store.finish("a1");
   store.restart();
-  const auto again = store.submit("a1", kJobAnna);
+  const auto again = store.submit("a1", kAnna);
   ASSERT_EQ(fault_of(again).code(), 0);
-  EXPECT_EQ(std::get<JobInfo>(again).state(), rigcal::v1::JOB_DONE);
-  EXPECT_EQ(fault_of(store.submit("a1", kJobAnna, "data", "name: \"other\"")).code(),
+  EXPECT_EQ(std::get<rigcal::v1::JobInfo>(again).state(), rigcal::v1::JOB_DONE);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"other\"")).code(),
             ServiceError::EXISTS);
 }
 
 // A change of state keeps the job's input on disk, from which its worker reads.
 TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
-  StoreInHand store;
-  store.upload("data", kJobAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna, "data", "name: \"kept\"")).code(), 0);
-  store.runner.finish("a1");
-  store.drain();
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"kept\"")).code(), 0);
+  store.finish("a1");
   const std::string text =
       test_support::text_of(store.context.data_folder + "/jobs/a1/job.textproto");
-  EXPECT_NE(text.find("name: \\\"kept\\\""), std::string::npos) << text;
-  EXPECT_NE(text.find("JOB_DONE"), std::string::npos);
+  expect_parts(text, {"name: \\\"kept\\\"", "JOB_DONE"});
 }
 
 // A worker's message that comes late, twice or after the job was deleted must not revive the job.
 TEST(JobStore, IgnoresMessagesOfEndedJobs) {
-  StoreInHand store;
-  store.upload("data", kJobAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   const auto run = store.runner.runs.at("a1");
   run.on_ended({true, ""});
   run.on_progress({});
   run.on_ended({false, "again"});
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_DONE);
-  store.jobs->remove("a1", kJobAnna, [](const auto&) {});
-  store.drain();
+  EXPECT_EQ(store.remove_job("a1", kAnna), 0);
   run.on_progress({});
   run.on_ended({false, "once more"});
   store.drain();
   EXPECT_EQ(store.jobs->list().total_count(), 0u);
   EXPECT_EQ(fault_of(store.jobs->inspect("a1")).code(), ServiceError::NOT_FOUND);
-  ASSERT_EQ(fault_of(store.submit("a2", kJobAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
   EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_RUNNING) << "the worker was counted twice";
 }
 
 // A job deleted between its creation and its storage, because of a disk failure, is reported.
 TEST(JobStore, ReportsThatAJobCouldNotBeStored) {
-  StoreInHand store;
-  store.upload("data", kJobAnna);
+  StoreWithData store;
   std::filesystem::remove_all(store.context.data_folder + "/jobs");
   std::ofstream(store.context.data_folder + "/jobs") << "no folder";
-  EXPECT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), ServiceError::STORAGE);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), ServiceError::STORAGE);
   EXPECT_EQ(store.jobs->list().total_count(), 0u);
 }
 
@@ -286,15 +251,14 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
   ServiceLimits limits;
   limits.job_duration_s = 100.0;
   limits.workers = 6;
-  StoreInHand store(limits);
-  store.upload("data", kJobAnna);
+  StoreWithData store(limits);
   for (const double asked : {0.0, 99.0, 101.0}) {
     rigcal::v1::SubmitJob request;
     request.set_job_id("j" + std::to_string(static_cast<int>(asked)));
     request.mutable_spec()->set_rig_text("x");
     request.mutable_spec()->add_recordings()->set_session_id("data");
     request.mutable_spec()->set_deadline_s(asked);
-    store.jobs->submit(request, kJobAnna, [](const auto&) {});
+    store.jobs->submit(request, kAnna, [](const auto&) {});
     store.drain();
   }
   EXPECT_EQ(store.runner.runs.at("j0").duration_s_max, 100.0);
@@ -304,9 +268,8 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
 
 // A job starts at most three times: one that has killed the service three times may do so again.
 TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
-  StoreInHand store;
-  store.upload("data", kJobAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna)).code(), 0);
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   for (int start = 1; start < JobStore::kStartCountMax; ++start) {
     EXPECT_EQ(store.job("a1").start_count(), start);
     store.restart();
@@ -318,19 +281,17 @@ TEST(JobStore, RunsAnInterruptedJobThreeTimesAtMost) {
 
 // The memory of ended jobs does not grow with the size of their input.
 TEST(JobStore, CountsTheDiskAndMemoryOfItsJobs) {
-  StoreInHand store;
-  store.upload("data", kJobAnna);
+  StoreWithData store;
   const std::string rig(200'000, 'r');
-  ASSERT_EQ(fault_of(store.submit("a1", kJobAnna, "data", rig)).code(), 0);
-  store.runner.finish("a1");
-  store.drain();
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", rig)).code(), 0);
+  store.finish("a1");
   store.count_use();
   EXPECT_GT(store.context.disk.of("account:anna"), 200'000u);
   EXPECT_LT(store.context.index.of("account:anna"), 20'000u);
   // The next one must fit beside it.
   store.context.limits.share.disk_bytes = store.context.disk.of("account:anna") + 1000;
-  EXPECT_EQ(fault_of(store.submit("a2", kJobAnna, "data", rig)).code(), ServiceError::STORAGE);
-  EXPECT_EQ(fault_of(store.submit("b1", kJobBert)).code(), 0);
+  EXPECT_EQ(fault_of(store.submit("a2", kAnna, "data", rig)).code(), ServiceError::STORAGE);
+  EXPECT_EQ(fault_of(store.submit("b1", kBert)).code(), 0);
 }
 
 std::uint64_t resident_bytes() {
@@ -348,15 +309,15 @@ TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
 #endif
   constexpr int kJobs = 2000;
   constexpr std::uint64_t kBytesMax = kJobs * 20'000u;  // 2 kB each, and malloc's overhead
-  StoreInHand store;
+  StoreWithData store;
   occupy(store);
   const std::string rig(100'000, 'r');
-  ASSERT_EQ(fault_of(store.submit("first", kJobAnna, "data", rig)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("first", kAnna, "data", rig)).code(), 0);
   const std::uint64_t before = resident_bytes();
   for (int k = 0; k < kJobs; ++k) {
     const std::string id = "job-" + std::to_string(k);
-    ASSERT_EQ(fault_of(store.submit(id, kJobAnna, "data", rig)).code(), 0) << k;
-    ASSERT_EQ(fault_of(store.jobs->cancel(id, kJobAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.submit(id, kAnna, "data", rig)).code(), 0) << k;
+    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
     store.drain();
   }
   EXPECT_LT(resident_bytes(), before + kBytesMax);

@@ -1,26 +1,34 @@
-#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <pty.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "tests/service/server/pendulum_jobs.hpp"
+#include "tests/support/json.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
 
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
-using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using test_support::eventually;
+using test_support::expect_parts;
+using test_support::from_json;
+using test_support::GreetedClient;
+using test_support::RunningService;
 using test_support::ServiceProcess;
-using test_support::SocketClient;
 
 rigcal::v1::CalibrationResult parse_result(const std::string& json) {
-  rigcal::v1::CalibrationResult result;
-  EXPECT_TRUE(google::protobuf::util::JsonStringToMessage(json, &result).ok()) << json;
+  const auto result = from_json<rigcal::v1::CalibrationResult>(json);
   return result;
 }
 
@@ -52,8 +60,7 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
   const TemporaryFolder files;
   const std::string a = record_swing(files, "a.csv", 5.0, 1.0);
   const std::string b = record_swing(files, "b.csv", 5.0, 0.5);
-  ServiceProcess service;
-  ASSERT_TRUE(service.start()) << service.output();
+  RunningService service;
   const std::string common =
       "calibrate " + a + " " + b + " --rig " + config("rig-pendulum.textproto") + " --json ";
   const ProgramRun local = run_rigcal(common + files.file("local.json"));
@@ -75,10 +82,8 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
 
   // Recordings are named by their files; the cross-validation is in the JSON, too.
   EXPECT_EQ(result.recordings(0).file(), "a.csv");
-  const ProgramRun folds = run_rigcal("result j --json --cross-validation" + at(service));
-  EXPECT_EQ(folds.exit_code, 0) << folds.err;
-  rigcal::v1::CrossValidationResult validation;
-  ASSERT_TRUE(google::protobuf::util::JsonStringToMessage(folds.out, &validation).ok());
+  const ProgramRun folds = run_successfully("result j --json --cross-validation" + at(service));
+  const auto validation = from_json<rigcal::v1::CrossValidationResult>(folds.out);
   ASSERT_EQ(validation.folds_size(), 2);
   EXPECT_EQ(validation.parts(1), "b.csv");
   EXPECT_TRUE(validation.converged());
@@ -90,12 +95,10 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
 TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   const TemporaryFolder files;
   const std::string csv = record_swing(files, "a.csv", 6.0, 1.0);
-  ServiceProcess service;
-  ASSERT_TRUE(service.start()) << service.output();
+  RunningService service;
   stream_swing(service, "run", csv, 2000, 2250);
-  const ProgramRun remote = run_rigcal("calibrate session:run --rig " +
-                                       config("rig-pendulum.textproto") + at(service) + "--job j1");
-  EXPECT_EQ(remote.exit_code, 0) << remote.err << service.output();
+  run_successfully("calibrate session:run --rig " + config("rig-pendulum.textproto") + at(service) +
+                   "--job j1");
   const ProgramRun json = run_rigcal("result j1 --json" + at(service));
   const auto result = parse_result(json.out);
   ASSERT_EQ(result.recordings_size(), 1);
@@ -113,60 +116,29 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   EXPECT_NE(run_rigcal("jobs" + at(service)).out.find("done"), std::string::npos);
   EXPECT_NE(run_rigcal("jobs j1" + at(service)).out.find("run"), std::string::npos);
   EXPECT_NE(run_rigcal("sessions" + at(service)).out.find("stored"), std::string::npos);
-  EXPECT_EQ(run_rigcal("report j1 --out " + files.file("r.html") + at(service)).exit_code, 0);
+  run_successfully("report j1 --out " + files.file("r.html") + at(service));
   EXPECT_NE(contents_of(files.file("r.html")).find("</html>"), std::string::npos);
-  EXPECT_EQ(run_rigcal("watch j1" + at(service)).exit_code, 0);
+  run_successfully("watch j1" + at(service));
   // A job's rig is written like that of a local calibration, and refers to the covariance.
-  EXPECT_EQ(run_rigcal("result j1 --rig-out " + files.file("r.textproto") + " --urdf-out " +
-                       files.file("r.urdf") + at(service))
-                .exit_code,
-            0);
+  run_successfully("result j1 --rig-out " + files.file("r.textproto") + " --urdf-out " +
+                   files.file("r.urdf") + at(service));
   const std::string written = contents_of(files.file("r.textproto"));
   EXPECT_EQ(written.find("# proto-file"), 0U);
-  EXPECT_NE(written.find("Calibrated by rigcal"), std::string::npos);
-  EXPECT_NE(written.find("# ± "), std::string::npos) << written;
-  EXPECT_EQ(run_rigcal("info " + files.file("r.textproto")).exit_code, 0);
-  EXPECT_NE(
-      contents_of(files.file("r.urdf")).find("Their covariance: the JSON of rigcal result j1"),
-      std::string::npos);
-  EXPECT_EQ(run_rigcal("sessions run --fetch " + files.file("run.mcap") + at(service)).exit_code,
-            0);
-  const ProgramRun info = run_rigcal("info " + files.file("run.mcap"));
-  EXPECT_EQ(info.exit_code, 0) << info.err;
-  EXPECT_EQ(run_rigcal("sessions run --delete" + at(service)).exit_code, 0);
-  EXPECT_EQ(run_rigcal("jobs j1 --delete" + at(service)).exit_code, 0);
+  expect_parts(written, {"Calibrated by rigcal", "# ± "});
+  run_successfully("info " + files.file("r.textproto"));
+  expect_parts(contents_of(files.file("r.urdf")),
+               {"Their covariance: the JSON of rigcal result j1"});
+  run_successfully("sessions run --fetch " + files.file("run.mcap") + at(service));
+  run_successfully("info " + files.file("run.mcap"));
+  run_successfully("sessions run --delete" + at(service));
+  run_successfully("jobs j1 --delete" + at(service));
   EXPECT_EQ(run_rigcal("result j1" + at(service)).exit_code, 3);
 }
 
-// Submitting again, as after a lost reply, neither starts the job twice nor fails. Another job
-// under the same id fails.
-TEST(Jobs, AcceptsAJobOnceUnderItsId) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_swing(files, "a.csv", 3.0, 1.0));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ServiceRequest request = submit_request("j", "run");
-  ASSERT_TRUE(client.call(request).has_job_info());
-  ASSERT_TRUE(client.call(request).has_job_info());
-  EXPECT_EQ(wait_for(client, "j").state(), rigcal::v1::JOB_DONE);
-  const ServiceReply again = client.call(request);
-  EXPECT_EQ(again.job_info().state(), rigcal::v1::JOB_DONE);
-  EXPECT_EQ(again.job_info().start_count(), 1);
-  request.mutable_submit_job()->mutable_spec()->add_fix("pivot.b");
-  EXPECT_EQ(client.call(request).error().code(), ServiceError::EXISTS);
-}
-
 TEST(Jobs, RefusesInvalidJobsWithAReason) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_swing(files, "a.csv", 3.0, 1.0));
-  SocketClient rig(service.port());
-  ASSERT_TRUE(rig.call(test_support::open_request("open")).has_session_opened());
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service(3.0, 1.0);
+  test_support::StreamingClient rig(service.port(), "open");
+  GreetedClient client(service.port());
   EXPECT_EQ(client.call(submit_request("j", "nowhere")).error().code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(client.call(submit_request("j", "open")).error().code(), ServiceError::NOT_READY);
   EXPECT_EQ(client.call(submit_request("../j", "run")).error().code(), ServiceError::BAD_REQUEST);
@@ -189,12 +161,8 @@ TEST(Jobs, RefusesInvalidJobsWithAReason) {
 
 // Progress arrives during the job, with names and values of the parameters, and so does its end.
 TEST(Jobs, ReportsEveryIterationToSubscribers) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_swing(files, "a.csv", 5.0, 1.0));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service(5.0, 1.0);
+  GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
   ServiceRequest subscribe;
   subscribe.mutable_subscribe_job()->set_job_id("j");
@@ -216,63 +184,19 @@ TEST(Jobs, ReportsEveryIterationToSubscribers) {
 }
 
 TEST(Jobs, EndsInCancelledWhenCancelled) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service;
+  GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("first", "run")).has_job_info());
   ASSERT_TRUE(client.call(submit_request("second", "run")).has_job_info());
   ASSERT_TRUE(wait_until_running(client, "first"));
   EXPECT_EQ(inspect(client, "second").queue_position(), 1);
-  EXPECT_EQ(run_rigcal("cancel second" + at(service)).exit_code, 0);
+  run_successfully("cancel second" + at(service));
   EXPECT_EQ(inspect(client, "second").state(), rigcal::v1::JOB_CANCELLED);
-  EXPECT_EQ(run_rigcal("cancel first" + at(service)).exit_code, 0);
+  run_successfully("cancel first" + at(service));
   EXPECT_EQ(wait_for(client, "first").state(), rigcal::v1::JOB_CANCELLED);
   ServiceRequest result;
   result.mutable_get_result()->set_job_id("first");
   EXPECT_EQ(client.call(result).error().code(), ServiceError::NOT_READY);
-}
-
-TEST(Jobs, EndsAtItsDeadline) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ServiceRequest request = submit_request("j", "run");
-  request.mutable_submit_job()->mutable_spec()->set_deadline_s(0.001);
-  ASSERT_TRUE(client.call(request).has_job_info());
-  const JobInfo ended = wait_for(client, "j");
-  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
-  EXPECT_NE(ended.error().find("deadline"), std::string::npos) << ended.error();
-}
-
-// More jobs than the queue holds are refused, not forgotten. One address fills at most half of it.
-TEST(Jobs, RefusesMoreThanTheQueueHolds) {
-  const TemporaryFolder files;
-  const std::string settings = files.write("daemon.textproto", "limits { queued_jobs: 4 }\n");
-  ServiceProcess service({"--config", settings});
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ASSERT_TRUE(client.call(submit_request("running", "run")).has_job_info());
-  ASSERT_TRUE(wait_until_running(client, "running"));
-  EXPECT_TRUE(client.call(submit_request("queued-1", "run")).has_job_info());
-  EXPECT_TRUE(client.call(submit_request("queued-2", "run")).has_job_info());
-  const ServiceError refused = client.call(submit_request("too-many", "run")).error();
-  EXPECT_EQ(refused.code(), ServiceError::BUSY);
-  EXPECT_NE(refused.text().find("2 jobs from address:127.0.0.1 are waiting"), std::string::npos);
-  SocketClient other(service.port(), "127.0.0.2");
-  ASSERT_TRUE(other.greet());
-  EXPECT_TRUE(other.call(submit_request("queued-3", "run")).has_job_info());
-  EXPECT_TRUE(other.call(submit_request("queued-4", "run")).has_job_info());
-  SocketClient third(service.port(), "127.0.0.3");
-  ASSERT_TRUE(third.greet());
-  EXPECT_EQ(third.call(submit_request("full", "run")).error().code(), ServiceError::BUSY);
 }
 
 /// A running job, whose worker is stopped.
@@ -283,7 +207,7 @@ struct HeldJob {
 
 // A job may end between two checks, however large it is: then the next one is tried.
 HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
-  SocketClient client(service.port());
+  test_support::SocketClient client(service.port());
   EXPECT_TRUE(client.greet());
   for (int k = 0; k < 20; ++k) {
     const std::string id = name + "-" + std::to_string(k);
@@ -303,17 +227,13 @@ HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
 // If it was killed with a job running, the service runs the job again at its next start and
 // completes it. No worker of the dead service remains.
 TEST(Jobs, RunsAnInterruptedJobAgain) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
+  SwingService service;
   const HeldJob killed = submit_held(service, "killed");
   ASSERT_NE(killed.worker, 0);
   service.kill();
   EXPECT_TRUE(eventually([&] { return find_worker(service, killed.id) == 0; }, 60.0));
   ASSERT_TRUE(service.start());
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  GreetedClient client(service.port());
   const JobInfo ended = wait_for(client, killed.id);
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_DONE) << ended.error();
   EXPECT_EQ(ended.start_count(), 2);
@@ -327,8 +247,7 @@ TEST(Jobs, RunsAnInterruptedJobAgain) {
   ::kill(stopped.worker, SIGCONT);
   EXPECT_EQ(service.stop(), 0);
   ASSERT_TRUE(service.start());
-  SocketClient later(service.port());
-  ASSERT_TRUE(later.greet());
+  GreetedClient later(service.port());
   const JobInfo again = wait_for(later, stopped.id);
   EXPECT_EQ(again.state(), rigcal::v1::JOB_DONE) << again.error();
   EXPECT_EQ(again.start_count(), 1);
@@ -336,12 +255,8 @@ TEST(Jobs, RunsAnInterruptedJobAgain) {
 
 // A job that exceeds its memory, or is killed, fails alone: the service and all others continue.
 TEST(Jobs, FailsAloneWhenItsWorkerDies) {
-  const TemporaryFolder files;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  stream_swing(service, "run", record_long_swing(files));
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  SwingService service;
+  GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
   ASSERT_TRUE(wait_until_running(client, "j"));
   const pid_t worker = find_worker(service, "j");
@@ -351,6 +266,154 @@ TEST(Jobs, FailsAloneWhenItsWorkerDies) {
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
   EXPECT_NE(ended.error().find("Aborted"), std::string::npos) << ended.error();
   EXPECT_TRUE(service.running());
+}
+
+// `rigcal watch` as an operator sees it, on a terminal.
+
+/// rigcal on a terminal of its own, 80 by 24.
+class Terminal {
+ public:
+  explicit Terminal(const std::string& arguments) {
+    const winsize size{24, 80, 0, 0};
+    pid_ = ::forkpty(&keyboard_, nullptr, nullptr, &size);
+    if (pid_ == 0) {
+      const std::string command = std::string("exec ") + RIGCAL_BINARY + " " + arguments;
+      ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+      ::_exit(127);
+    }
+    ::tcgetattr(keyboard_, &settings_);
+  }
+  ~Terminal() {
+    if (!exit_code_) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+    ::close(keyboard_);
+  }
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  void press_ctrl_c() const { EXPECT_EQ(::write(keyboard_, "\x03", 1), 1); }
+
+  /// Waits until the output so far contains a text.
+  bool shows(const std::string& text, double timeout_s = 300.0) {
+    return eventually(
+        [&] {
+          read();
+          return output_.find(text) != std::string::npos;
+        },
+        timeout_s);
+  }
+
+  /// Waits for the end. @return exit code, 128 + signal, or empty after 5 minutes
+  std::optional<int> wait() {
+    eventually(
+        [&] {
+          read();
+          int status = 0;
+          if (!exit_code_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+            exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+          }
+          return exit_code_.has_value();
+        },
+        300.0);
+    read();
+    return exit_code_;
+  }
+
+  /// Whether the terminal has its initial settings.
+  bool is_as_before() const {
+    termios now{};
+    ::tcgetattr(keyboard_, &now);
+    return now.c_lflag == settings_.c_lflag && now.c_iflag == settings_.c_iflag &&
+           now.c_oflag == settings_.c_oflag;
+  }
+
+  const std::string& output() const { return output_; }
+
+ private:
+  void read() {
+    char bytes[4096];
+    pollfd wait{keyboard_, POLLIN, 0};
+    while (::poll(&wait, 1, 0) == 1 && (wait.revents & POLLIN) != 0) {
+      const ssize_t count = ::read(keyboard_, bytes, sizeof bytes);
+      if (count <= 0) return;
+      output_.append(bytes, static_cast<std::size_t>(count));
+    }
+  }
+
+  pid_t pid_ = -1;
+  int keyboard_ = -1;
+  termios settings_{};
+  std::string output_;
+  std::optional<int> exit_code_;
+};
+
+/// A service with a running job.
+class Watch : public ::testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(client_.call(submit_request("job", "run")).has_job_info()); }
+
+  SwingService service_;
+  test_support::GreetedClient client_{service_.port()};
+};
+
+// Ctrl-C leaves the job running and restores the terminal. Otherwise the parameters move until the
+// end is shown.
+TEST_F(Watch, ShowsAJobUntilItsEndOrCtrlC) {
+  {
+    Terminal terminal("watch job" + at(service_));
+    ASSERT_TRUE(terminal.shows("pendulum.J_zz")) << terminal.output();
+    EXPECT_TRUE(terminal.shows("[#")) << terminal.output();
+    terminal.press_ctrl_c();
+    EXPECT_EQ(terminal.wait(), 130) << terminal.output();
+    expect_parts(terminal.output(), {"job \"job\" continues"});
+    EXPECT_TRUE(terminal.is_as_before());
+    EXPECT_EQ(terminal.output().find("\033[?25l"), std::string::npos) << "hides the cursor";
+  }
+  EXPECT_EQ(inspect(client_, "job").state(), rigcal::v1::JOB_RUNNING);
+  Terminal terminal("watch job" + at(service_));
+  ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
+  run_successfully("cancel job" + at(service_));
+  EXPECT_EQ(terminal.wait(), 3) << terminal.output();
+  expect_parts(terminal.output(), {"job \"job\" was cancelled"});
+  EXPECT_TRUE(terminal.is_as_before());
+}
+
+// If the service disappears, watching ends with a reason and does not hang.
+TEST_F(Watch, ReportsThatTheServiceIsGone) {
+  Terminal terminal("watch job" + at(service_));
+  ASSERT_TRUE(terminal.shows("job  running")) << terminal.output();
+  service_.kill();
+  EXPECT_EQ(terminal.wait(), 3) << terminal.output();
+  EXPECT_NE(terminal.output().find("it is safe to retry"), std::string::npos) << terminal.output();
+  Terminal later("watch job" + at(service_));
+  EXPECT_EQ(later.wait(), 3);
+  expect_parts(later.output(), {"start rigcald or name another"});
+}
+
+// A session in progress shows its newest samples, all counted, until it ends; after that there is
+// nothing to watch.
+TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
+  constexpr std::uint64_t kSamples = 20;
+  test_support::RunningService service;
+  std::uint64_t batches = 2;
+  test_support::send_through(service, "run", batches, kSamples);
+  Terminal terminal("watch session:run" + at(service));
+  ASSERT_TRUE(eventually(
+      [&] {
+        test_support::send_through(service, "run", ++batches, kSamples);
+        return terminal.shows("  arm ", 0.1) && terminal.shows(" rad  pend", 0.1);
+      },
+      60.0))
+      << terminal.output();
+  test_support::complete_session(service, "run", ++batches, kSamples);
+  EXPECT_EQ(terminal.wait(), 0) << terminal.output();
+  expect_parts(terminal.output(),
+               {"run has ended with " + std::to_string(batches * kSamples) + " samples"});
+  const ProgramRun after = run_rigcal("watch session:run" + at(service));
+  EXPECT_EQ(after.exit_code, 3);
+  EXPECT_NE(after.err.find("is not being recorded"), std::string::npos) << after.err;
 }
 
 }  // namespace

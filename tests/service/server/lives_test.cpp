@@ -1,12 +1,15 @@
+#include <gtest/gtest.h>
+
+#include <filesystem>
 #include <fstream>
 
 #include "proto/stream/content_hash.hpp"
+#include "service/server/sessions/upload.hpp"
+#include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/session_log.hpp"
+#include "tests/service/server/played_service.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
-
-// Life cycles of jobs and recordings: stops and restarts of the service, cancelled and running
-// jobs, objects in use or being deleted.
 
 namespace service {
 namespace {
@@ -14,67 +17,48 @@ namespace {
 using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
 using test_support::fault_of;
-using test_support::OutletInHand;
+using test_support::kAnna;
+using test_support::kBert;
+using test_support::kRoot;
+using test_support::part_request;
 using test_support::StoreInHand;
+using test_support::StoreWithData;
 
-const Identity kLifeAnna{"account:anna", false};
-const Identity kBerta{"account:berta", false};
-
-ServiceError::Code remove_job(StoreInHand& store, const std::string& id) {
-  ServiceError fault;
-  store.jobs->remove(id, kLifeAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
-  store.drain();
-  return fault.code();
-}
+// Life cycles of jobs and recordings: stops and restarts of the service, cancelled and running
+// jobs, objects in use or being deleted.
 
 ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
   ServiceError fault;
-  store.sessions->remove(id, kLifeAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
-  store.drain();
-  return fault.code();
-}
-
-ServiceError::Code open_upload(StoreInHand& store, const std::string& id, std::uint64_t size) {
-  rigcal::v1::OpenUpload open;
-  open.set_session_id(id);
-  open.set_file_name("a.csv");
-  open.set_size_bytes(size);
-  ServiceError fault;
-  store.sessions->open_upload(open, kLifeAnna,
-                              [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.sessions->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
   store.drain();
   return fault.code();
 }
 
 // Neither a running nor a waiting job can be deleted, nor the recording that it reads.
 TEST(Lives, KeepObjectsInUse) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
-  ASSERT_EQ(fault_of(store.submit("a2", kLifeAnna)).code(), 0);
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
   EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_QUEUED);
-  EXPECT_EQ(remove_job(store, "a1"), ServiceError::NOT_READY);
-  EXPECT_EQ(remove_job(store, "a2"), ServiceError::NOT_READY);
+  EXPECT_EQ(store.remove_job("a1", kAnna), ServiceError::NOT_READY);
+  EXPECT_EQ(store.remove_job("a2", kAnna), ServiceError::NOT_READY);
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY);
-  store.runner.finish("a1");
-  store.drain();
+  store.finish("a1");
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "the second runs now";
-  store.runner.finish("a2");
-  store.drain();
+  store.finish("a2");
   EXPECT_EQ(remove_session(store, "data"), 0);
-  EXPECT_EQ(remove_job(store, "a1"), 0);
+  EXPECT_EQ(store.remove_job("a1", kAnna), 0);
 }
 
 // A job that was stopped by a cancellation is cancelled, whatever its worker reports at the end.
 // One that was done before is done.
 TEST(Lives, OfCancelledJobsEndAsCancelled) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
+  StoreWithData store;
   for (const bool done : {false, true}) {
     const std::string id = done ? "a2" : "a1";
-    ASSERT_EQ(fault_of(store.submit(id, kLifeAnna)).code(), 0);
-    ASSERT_EQ(fault_of(store.jobs->cancel(id, kLifeAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
     ASSERT_TRUE(store.runner.runs.at(id).stopped);
     EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
     store.runner.runs.at(id).on_ended({done, done ? "" : "killed"});
@@ -84,9 +68,8 @@ TEST(Lives, OfCancelledJobsEndAsCancelled) {
 }
 
 TEST(Lives, OfFailedJobsKeepTheReason) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   store.runner.runs.at("a1").on_ended({false, "no convergence"});
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_FAILED);
@@ -96,9 +79,8 @@ TEST(Lives, OfFailedJobsKeepTheReason) {
 // An orderly stop is no failure: the job waits, its start is not counted, and the next process
 // starts it again.
 TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   EXPECT_EQ(store.job("a1").start_count(), 1);
   store.jobs->shut_down();
   EXPECT_TRUE(store.runner.runs.at("a1").stopped);
@@ -113,9 +95,8 @@ TEST(Lives, OfJobsGoOnAfterAnOrderlyStop) {
 
 // If the service died between the result and its record, the result is valid.
 TEST(Lives, OfJobsWithAResultAreOver) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
-  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna)).code(), 0);
+  StoreWithData store;
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
   std::ofstream(store.context.data_folder + "/jobs/a1/result.json") << "{}";
   store.restart();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_DONE);
@@ -124,9 +105,8 @@ TEST(Lives, OfJobsWithAResultAreOver) {
 
 // Waiting jobs keep their order of arrival, not that of their names.
 TEST(Lives, OfWaitingJobsKeepTheirOrderOverARestart) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
-  for (const char* id : {"m", "z", "a"}) ASSERT_EQ(fault_of(store.submit(id, kLifeAnna)).code(), 0);
+  StoreWithData store;
+  for (const char* id : {"m", "z", "a"}) ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
   store.runner.order.clear();
   store.restart();
   EXPECT_EQ(store.runner.order, (std::vector<std::string>{"m"})) << "it was interrupted";
@@ -141,31 +121,17 @@ TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   store.context.maintenance = [&](const std::string&, Task task) {
     kept.push_back(std::move(task));
   };
-  auto outlet = std::make_unique<OutletInHand>();
-  const auto rig = std::make_shared<Conversation>(store.context, *store.sessions, *store.jobs,
-                                                  Peer{kLifeAnna, "test"});
-  rig->attach(*outlet);
-  const auto send = [&](const rigcal::v1::ServiceRequest& request) {
-    std::vector<proto::Frame> frames;
-    const std::string bytes = test_support::request_frame(request);
-    ASSERT_TRUE(
-        proto::FrameDecoder(proto::service_request_limits())
-            .feed({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()}, frames)
-            .ok());
-    rig->on_frame(frames.at(0));
-    store.drain();
-  };
-  send(test_support::open_request("run"));
-  EXPECT_EQ(fault_of(store.submit("early", kLifeAnna, "run")).code(), ServiceError::NOT_READY);
+  test_support::ClientInHand rig(store, kAnna);
+  rig.call(test_support::open_request("run"));
+  EXPECT_EQ(fault_of(store.submit("early", kAnna, "run")).code(), ServiceError::NOT_READY);
   EXPECT_EQ(remove_session(store, "run"), ServiceError::NOT_READY) << "it streams";
-  send(test_support::close_request(0));
-  ASSERT_EQ(fault_of(store.submit("a1", kLifeAnna, "run")).code(), 0);
+  rig.call(test_support::close_request(0));
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna, "run")).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   ASSERT_FALSE(kept.empty());
   for (const Task& task : kept) task();
   store.drain();
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING) << store.job("a1").error();
-  rig->on_disconnected();
 }
 
 // An upload that is repeated must be the same; one larger than the limit of a session does not
@@ -174,11 +140,11 @@ TEST(Lives, OfUploadsHaveOneSize) {
   ServiceLimits limits;
   limits.session_size_bytes = 1000;
   StoreInHand store(limits);
-  EXPECT_EQ(open_upload(store, "u", 1000), 0);
-  EXPECT_EQ(open_upload(store, "u", 1000), 0) << "goes on";
-  EXPECT_EQ(open_upload(store, "u", 999), ServiceError::EXISTS);
-  EXPECT_EQ(open_upload(store, "v", 1001), ServiceError::BAD_REQUEST);
-  EXPECT_EQ(open_upload(store, "v", 0), ServiceError::BAD_REQUEST);
+  EXPECT_EQ(fault_of(store.open_upload("u", kAnna, 1000)).code(), 0);
+  EXPECT_EQ(fault_of(store.open_upload("u", kAnna, 1000)).code(), 0) << "goes on";
+  EXPECT_EQ(fault_of(store.open_upload("u", kAnna, 999)).code(), ServiceError::EXISTS);
+  EXPECT_EQ(fault_of(store.open_upload("v", kAnna, 1001)).code(), ServiceError::BAD_REQUEST);
+  EXPECT_EQ(fault_of(store.open_upload("v", kAnna, 0)).code(), ServiceError::BAD_REQUEST);
 }
 
 // Another's upload is found only by a client with the same content, once it is complete and
@@ -187,14 +153,7 @@ TEST(Lives, OfUploadsHaveOneSize) {
 TEST(Lives, OfUploadsAreSharedByContentOnly) {
   StoreInHand store;
   const auto open = [&](const std::string& id, const std::string& name, const Identity& who) {
-    rigcal::v1::OpenUpload request;
-    request.set_session_id(id);
-    request.set_file_name(name);
-    request.set_size_bytes(3);
-    std::variant<rigcal::v1::UploadState, ServiceError> answer;
-    store.sessions->open_upload(request, who, [&](const auto& outcome) { answer = outcome; });
-    store.drain();
-    return answer;
+    return store.open_upload(id, who, 3, name);
   };
   const auto found = [](const auto& answer) {
     const auto* const state = std::get_if<rigcal::v1::UploadState>(&answer);
@@ -206,26 +165,25 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   proto::ContentHash name;
   name.add("abc");
   const std::string named = proto::upload_id(name.text(), 1);
-  const Identity root{"account:root", true};
-  ASSERT_FALSE(found(open(named, "a.csv", kBerta)));
-  EXPECT_TRUE(refused(open(named, "a.csv", kLifeAnna))) << "under way";
-  EXPECT_TRUE(refused(open(named, "a.csv", root))) << "under way, and an operator's own may differ";
-  store.upload(named, kBerta);
-  EXPECT_TRUE(found(open(named, "b.csv", kLifeAnna)));
-  EXPECT_TRUE(refused(open(named, "a.mcap", kLifeAnna))) << "stored as a table";
+  ASSERT_FALSE(found(open(named, "a.csv", kBert)));
+  EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
+  EXPECT_TRUE(refused(open(named, "a.csv", kRoot)))
+      << "under way, and an operator's own may differ";
+  store.upload(named, kBert);
+  EXPECT_TRUE(found(open(named, "b.csv", kAnna)));
+  EXPECT_TRUE(refused(open(named, "a.mcap", kAnna))) << "stored as a table";
 
-  store.upload("mine", kBerta);
-  EXPECT_TRUE(found(open("mine", "a.csv", kBerta)));
-  EXPECT_TRUE(refused(open("mine", "a.csv", kLifeAnna)));
-  EXPECT_TRUE(refused(open("mine", "a.csv", root)));
+  store.upload("mine", kBert);
+  EXPECT_TRUE(found(open("mine", "a.csv", kBert)));
+  EXPECT_TRUE(refused(open("mine", "a.csv", kAnna)));
+  EXPECT_TRUE(refused(open("mine", "a.csv", kRoot)));
 }
 
 // From the request of its deletion on, a recording is gone for everybody.
 TEST(Lives, OfSessionsEndWithTheRequestToDelete) {
-  StoreInHand store;
-  store.upload("data", kLifeAnna);
+  StoreWithData store;
   EXPECT_FALSE(std::holds_alternative<ServiceError>(store.sessions->recording_path("data")));
-  store.sessions->remove("data", kLifeAnna, [](const auto&) {});
+  store.sessions->remove("data", kAnna, [](const auto&) {});
   EXPECT_EQ(fault_of(store.sessions->recording_path("data")).code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
 }
@@ -233,15 +191,12 @@ TEST(Lives, OfSessionsEndWithTheRequestToDelete) {
 // While a part is being stored the next one is not accepted: its position is not known yet.
 TEST(Lives, OfUploadsTakeOnePartAtATime) {
   StoreInHand store;
-  ASSERT_EQ(open_upload(store, "u", 4), 0);
+  ASSERT_EQ(fault_of(store.open_upload("u", kAnna, 4)).code(), 0);
   std::vector<ServiceError::Code> faults;
   const auto append = [&](std::uint64_t offset) {
-    rigcal::v1::UploadPart part;
-    part.set_session_id("u");
-    part.set_offset_bytes(offset);
-    part.set_data("ab");
+    auto part = part_request("u", offset, "ab").upload_part();
     store.sessions->append_upload(
-        part, kLifeAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
+        part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
   };
   append(0);
   append(0);
@@ -266,6 +221,166 @@ TEST(Lives, OfBatchesDependOnTheirNumbers) {
   const auto other = read_batch(spool.value(), 2);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, proto::ErrorCode::kDamaged);
+}
+
+std::string name_of(const std::string& content) {
+  proto::ContentHash name;
+  name.add(content);
+  return name.text();
+}
+
+class Uploads : public ::testing::Test {
+ protected:
+  Uploads() {
+    EXPECT_TRUE(open_store(service_.context.data_folder).ok());
+    record_.set_upload_size_bytes(10);
+    record_.mutable_info()->set_session_id("file");
+    record_.mutable_info()->set_state(rigcal::v1::SESSION_UPLOADING);
+    record_.mutable_info()->set_file_name("recording.csv");
+    open();
+  }
+
+  /// Opens the uploads as at the service's start, with the existing files.
+  void open() {
+    upload_ = std::make_shared<Upload>(
+        service_.context, folder(), record_,
+        [this](const Upload& ended) { ++(ended.is_stored() ? stored_ : gone_); });
+    upload_->open(answer());
+    service_.run_all();
+  }
+
+  std::string folder() const { return service_.context.data_folder + "/file"; }
+  Upload::Answer answer() {
+    return [this](const ReplyOrError<UploadState>& outcome) { last_ = outcome; };
+  }
+  void append(std::uint64_t offset, const std::string& data) {
+    upload_->append(offset, data, answer());
+    service_.run_all();
+  }
+  bool refused() const { return std::holds_alternative<ServiceError>(last_); }
+  UploadState state() const { return std::get<UploadState>(last_); }
+
+  /// Opens one under an id that promises this content.
+  void open_named(const std::string& content) {
+    record_.mutable_info()->set_session_id(proto::upload_id(name_of(content), 1));
+    record_.set_upload_size_bytes(content.size());
+    open();
+  }
+
+  test_support::PlayedService service_;
+  rigcal::v1::SessionRecord record_;
+  std::shared_ptr<Upload> upload_;
+  ReplyOrError<UploadState> last_;
+  int stored_ = 0;
+  int gone_ = 0;
+};
+
+// One byte more than announced is refused, at the start and at the end, without a change to the
+// stored data. Exactly the announced size completes the file.
+TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
+  append(0, std::string(11, 'x'));
+  EXPECT_TRUE(refused());
+  append(0, std::string(6, 'a'));
+  EXPECT_EQ(state().durable_bytes(), 6u);
+  append(6, std::string(5, 'x'));
+  EXPECT_TRUE(refused());
+  EXPECT_EQ(stored_, 0);
+  append(6, std::string(4, 'b'));
+  EXPECT_TRUE(state().complete());
+  EXPECT_EQ(stored_, 1);
+  EXPECT_EQ(read_small_file(folder() + "/recording.csv", 100).value(), "aaaaaabbbb");
+}
+
+// Parts follow one another without gap or overlap, and none is empty.
+TEST_F(Uploads, AcceptOnlyThePartThatIsDue) {
+  append(1, "x");
+  EXPECT_TRUE(refused());
+  append(0, "");
+  EXPECT_TRUE(refused());
+  append(0, "aaa");
+  append(2, "x");
+  EXPECT_TRUE(refused());
+  append(4, "x");
+  EXPECT_TRUE(refused());
+  append(3, "b");
+  EXPECT_EQ(state().durable_bytes(), 4u);
+}
+
+// A link at the place of the file is not followed.
+TEST_F(Uploads, DoNotFollowLinks) {
+  std::ofstream(service_.files.file("victim")) << "untouched";
+  std::filesystem::create_symlink(service_.files.file("victim"), folder() + "/recording.csv.part");
+  append(0, "aaa");
+  EXPECT_TRUE(refused());
+  EXPECT_EQ(read_small_file(service_.files.file("victim"), 100).value(), "untouched");
+}
+
+// The content must match the one that the id promises: otherwise it is refused on completion and
+// deleted. The right content is stored, however it was split.
+TEST_F(Uploads, KeepWhatTheirIdsPromise) {
+  open_named("aaaabbbb");
+  append(0, "aaaabbbc");
+  ASSERT_TRUE(refused());
+  const auto fault = std::get<ServiceError>(last_);
+  EXPECT_EQ(fault.code(), ServiceError::BAD_REQUEST);
+  EXPECT_NE(fault.text().find(name_of("aaaabbbc")), std::string::npos) << fault.text();
+  EXPECT_EQ(gone_, 1);
+  EXPECT_FALSE(std::filesystem::exists(folder()));
+
+  open();
+  append(0, "aaaa");
+  append(4, "bbbb");
+  ASSERT_FALSE(refused());
+  EXPECT_TRUE(state().complete());
+  EXPECT_EQ(stored_, 1);
+  EXPECT_EQ(gone_, 1);
+}
+
+// Data from before a restart count as well, right or wrong, and so does a file whose last part was
+// stored just before it.
+TEST_F(Uploads, CountDataFromBeforeARestart) {
+  open_named("aaaabbbb");
+  append(0, "aaaa");
+  open();
+  ASSERT_EQ(state().durable_bytes(), 4u);
+  append(4, "bbbb");
+  ASSERT_FALSE(refused());
+  EXPECT_TRUE(state().complete());
+
+  for (const char* path : {"/recording.csv", "/recording.csv.part"}) {
+    SCOPED_TRACE(path);
+    std::filesystem::remove_all(folder());
+    open();
+    std::ofstream(folder() + path) << "aaaabbbb";
+    open();
+    EXPECT_TRUE(!refused() && state().complete());
+    std::filesystem::remove_all(folder());
+    open();
+    std::ofstream(folder() + path) << "aaaaxxxx";
+    open();
+    EXPECT_TRUE(refused());
+    EXPECT_FALSE(std::filesystem::exists(folder()));
+  }
+}
+
+// Files stored before contents were verified are verified once, on request. A wrong one is shared
+// with nobody but stays, as jobs may have used it.
+TEST_F(Uploads, VerifyFilesOfEarlierReleases) {
+  open_named("aaaabbbb");
+  append(0, "aaaabbbb");
+  record_ = upload_->record();
+  EXPECT_TRUE(record_.content_checked());
+  record_.set_content_checked(false);
+  open();
+  ASSERT_FALSE(refused());
+  EXPECT_TRUE(upload_->record().content_checked());
+
+  std::ofstream(folder() + "/recording.csv") << "aaaaxxxx";
+  open();
+  ASSERT_TRUE(refused());
+  EXPECT_EQ(std::get<ServiceError>(last_).code(), ServiceError::EXISTS);
+  EXPECT_EQ(gone_, 0);
+  EXPECT_TRUE(std::filesystem::exists(folder() + "/recording.csv"));
 }
 
 }  // namespace

@@ -14,30 +14,19 @@
 
 namespace service {
 
-inline constexpr const char* kScenario = R"(
-name: "swing"
-duration_s: %DURATION%
-initial { joint: "pivot" angle_rad: %ANGLE% }
-release { joint: "pivot" held_angle_rad: %ANGLE% held_tolerance_rad: 0.1 }
-noise { angle_standard_deviation_rad: 0.0005 seed: 3 }
-)";
-
 // True values, away from those in the rig file.
 inline constexpr const char* kTruth = "--start pendulum.J_zz=0.0012 --start pivot.b=3e-4";
-
-inline std::string replaced(std::string text, const std::string& what, const std::string& with) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what)) {
-    text.replace(at, what.size(), with);
-  }
-  return text;
-}
 
 /// Records a swing of the pendulum, with noise.
 inline std::string record_swing(const TemporaryFolder& files, const std::string& name,
                                 double duration_s, double angle_rad) {
-  std::string scenario = replaced(kScenario, "%DURATION%", std::to_string(duration_s));
-  scenario = replaced(scenario, "%ANGLE%", std::to_string(angle_rad));
-  const std::string path = files.write(name + ".textproto", scenario);
+  const std::string angle = std::to_string(angle_rad);
+  const std::string path = files.write(
+      name + ".textproto", "name: \"swing\" duration_s: " + std::to_string(duration_s) +
+                               " initial { joint: \"pivot\" angle_rad: " + angle +
+                               " } release { joint: \"pivot\" held_angle_rad: " + angle +
+                               " held_tolerance_rad: 0.1 }\n"
+                               "noise { angle_standard_deviation_rad: 0.0005 seed: 3 }\n");
   const ProgramRun run =
       run_rigcal("simulate --rig " + config("rig-pendulum.textproto") + " --scenario " + path +
                  " " + kTruth + " --out " + files.file(name));
@@ -117,9 +106,14 @@ inline bool wait_until_running(test_support::SocketClient& client, const std::st
   return info.state() == rigcal::v1::JOB_RUNNING;
 }
 
-// A recording with enough work that there is time to disturb it.
-inline std::string record_long_swing(const TemporaryFolder& files) {
-  return record_swing(files, "long.csv", 60.0, 2.5);
-}
+/// A service that runs and has the session "run": a swing of the pendulum. By default its jobs take
+/// long enough to be disturbed.
+class SwingService : public test_support::RunningService {
+ public:
+  explicit SwingService(double duration_s = 60.0, double angle_rad = 2.5) {
+    const TemporaryFolder files;
+    stream_swing(*this, "run", record_swing(files, "run.csv", duration_s, angle_rad));
+  }
+};
 
 }  // namespace service

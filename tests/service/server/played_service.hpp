@@ -1,8 +1,6 @@
 #pragma once
 
 #include <deque>
-#include <functional>
-#include <string>
 #include <utility>
 
 #include "service/server/sessions/service_context.hpp"

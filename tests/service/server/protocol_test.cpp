@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "tests/service/server/service_process.hpp"
 #include "tests/service/server/stored_session.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace service {
 namespace {
@@ -15,40 +15,23 @@ using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using test_support::batch_request;
 using test_support::close_request;
+using test_support::complete_session;
+using test_support::delete_request;
 using test_support::eventually;
+using test_support::GreetedClient;
+using test_support::inspect_request;
+using test_support::list_request;
 using test_support::open_request;
 using test_support::request_frame;
-using test_support::ServiceProcess;
+using test_support::RunningService;
 using test_support::SocketClient;
-
-std::string write_config(const test_support::TemporaryFolder& files, const std::string& text) {
-  const std::string path = files.file("daemon.textproto");
-  std::ofstream(path) << text;
-  return path;
-}
-
-ServiceRequest list_sessions() {
-  ServiceRequest request;
-  request.mutable_list_sessions();
-  return request;
-}
-
-void store_session(ServiceProcess& service, const std::string& id, std::uint64_t batch_count) {
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.call(open_request(id)).has_session_opened());
-  for (std::uint64_t k = 1; k <= batch_count; ++k) ASSERT_TRUE(client.send(batch_request(k)));
-  ASSERT_TRUE(client.send(close_request(batch_count)));
-  while (const auto reply = client.receive()) {
-    if (reply->has_session_closed()) break;
-  }
-  ASSERT_TRUE(eventually(
-      [&] { return !std::filesystem::exists(service.session_folder(id) + "/spool"); }, 20.0));
-}
+using test_support::StreamingClient;
+using test_support::subscribe_request;
+using test_support::upload_request;
 
 // A client of another version gets a message, not silence or garbage.
 TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start()) << service.output();
+  RunningService service;
   SocketClient client(service.port());
   ServiceRequest hello;
   hello.mutable_hello()->set_protocol_version(1);
@@ -62,8 +45,7 @@ TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
 // Each protocol violation ends with an error and closes the connection, and the next client is
 // served as usual.
 TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
+  RunningService service;
   std::mt19937 random(11);
   std::string noise(100'000, '\0');
   for (char& byte : noise) byte = static_cast<char>(random());
@@ -81,7 +63,7 @@ TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
   for (unsigned k = 0; k < 4; ++k) bomb_length[k] = static_cast<char>(bomb_frame.size() >> (8 * k));
   for (const std::string& bytes :
        {noise, giant, wrong_type, std::string(64, '\0'), std::string("GET / HTTP/1.1\r\n\r\n"),
-        bomb_length + bomb_frame, request_frame(list_sessions())}) {
+        bomb_length + bomb_frame, request_frame(list_request())}) {
     SocketClient client(service.port());
     client.send_bytes(bytes);
     const auto reply = client.receive();
@@ -91,13 +73,12 @@ TEST(Protocol, EndsConnectionsThatDoNotSpeakIt) {
   }
   SocketClient client(service.port());
   EXPECT_TRUE(client.greet());
-  EXPECT_TRUE(client.call(list_sessions()).has_session_list());
+  EXPECT_TRUE(client.call(list_request()).has_session_list());
 }
 
 // Frames may be split anywhere and arrive byte by byte.
 TEST(Protocol, AcceptsFramesByteByByte) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
+  RunningService service;
   SocketClient client(service.port());
   for (const char byte : request_frame(open_request("run"))) {
     ASSERT_TRUE(client.send_bytes({&byte, 1}));
@@ -108,33 +89,27 @@ TEST(Protocol, AcceptsFramesByteByByte) {
 
 // Clients that connect silently, or never finish a message, are disconnected after a time.
 TEST(Protocol, DisconnectsSilentAndSlowClients) {
-  test_support::TemporaryFolder files;
-  ServiceProcess service({"--config", write_config(files,
-                                                   "limits { handshake_timeout_s: 1\n"
-                                                   "frame_timeout_s: 1.5 }\n")});
-  ASSERT_TRUE(service.start()) << service.output();
+  RunningService service({},
+                         "limits { handshake_timeout_s: 1\n"
+                         "frame_timeout_s: 1.5 }\n");
   SocketClient silent(service.port());
   SocketClient half(service.port());
   ASSERT_TRUE(half.send_bytes(request_frame(open_request("x")).substr(0, 9)));
-  SocketClient slow(service.port());
-  ASSERT_TRUE(slow.greet());
-  const std::string frame = request_frame(list_sessions());
+  GreetedClient slow(service.port());
+  const std::string frame = request_frame(list_request());
   ASSERT_TRUE(slow.send_bytes(frame.substr(0, 3)));
   SocketClient idle(service.port());  // waiting between requests is allowed
   ASSERT_TRUE(idle.greet());
   EXPECT_TRUE(silent.closed_by_service(10.0));
   EXPECT_TRUE(half.closed_by_service(10.0));
   EXPECT_TRUE(slow.closed_by_service(10.0));
-  EXPECT_TRUE(idle.call(list_sessions()).has_session_list());
+  EXPECT_TRUE(idle.call(list_request()).has_session_list());
 }
 
 // A thousand silent connections block nobody: the oldest of them makes room.
 TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
-  test_support::TemporaryFolder files;
-  ServiceProcess service({"--config", write_config(files, "limits { connections: 100 }\n")});
-  ASSERT_TRUE(service.start());
-  SocketClient rig(service.port());
-  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
+  RunningService service({}, "limits { connections: 100 }\n");
+  StreamingClient rig(service.port(), "run");
   std::vector<SocketClient> crowd;
   std::uint64_t batch = 0;
   for (int k = 0; k < 1000; ++k) {
@@ -142,55 +117,17 @@ TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
     if (k % 50 != 0) continue;
     const ServiceReply reply = rig.call(batch_request(++batch));
     ASSERT_TRUE(reply.has_acknowledge());
-    SocketClient client(service.port());
-    ASSERT_TRUE(client.greet());
+    GreetedClient client(service.port());
   }
   EXPECT_TRUE(rig.call(close_request(batch)).has_session_closed());
-}
-
-ServiceReply greet(SocketClient& client) {
-  ServiceRequest hello;
-  hello.mutable_hello()->set_protocol_version(2);
-  return client.call(hello);
-}
-
-// At its limit of introduced clients, the service says so instead of hanging. One address gets at
-// most half of it, so that the others are always served.
-TEST(Protocol, ReportsThatItIsFull) {
-  test_support::TemporaryFolder files;
-  ServiceProcess service({"--config", write_config(files, "limits { connections: 4 }\n")});
-  ASSERT_TRUE(service.start());
-  std::vector<SocketClient> clients;
-  const auto take = [&](const char* from) {
-    for (int k = 0; k < 2; ++k) {
-      clients.emplace_back(service.port(), from);
-      ASSERT_TRUE(clients.back().greet()) << from;
-    }
-    SocketClient client(service.port(), from);
-    const ServiceReply reply = greet(client);
-    EXPECT_EQ(reply.error().code(), ServiceError::BUSY) << reply.DebugString();
-    EXPECT_NE(reply.error().text().find(std::string("2 connections from address:") + from),
-              std::string::npos)
-        << reply.error().text();
-  };
-  take("127.0.0.1");
-  take("127.0.0.2");
-  SocketClient client(service.port(), "127.0.0.3");
-  EXPECT_EQ(greet(client).error().code(), ServiceError::BUSY);
-  SocketClient rig(service.port(), "127.0.0.3");
-  const ServiceReply refused = rig.call(open_request("run"));
-  ASSERT_TRUE(refused.has_session_refused());
-  EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
 }
 
 // A rig that opens session after session must leave room for the others. Abandoned sessions cost
 // nothing: they are unloaded, and are there when the rig, or an operator, comes back.
 TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
-  test_support::TemporaryFolder files;
-  ServiceProcess service({"--config", write_config(files,
-                                                   "limits { streaming_sessions: 4 "
-                                                   "unload_after_s: 0.01 }\n")});
-  ASSERT_TRUE(service.start());
+  RunningService service({},
+                         "limits { streaming_sessions: 4 "
+                         "unload_after_s: 0.01 }\n");
   const auto open = [&](SocketClient& rig, int number) {
     return rig.call(open_request("run-" + std::to_string(number)));
   };
@@ -204,9 +141,8 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
         ASSERT_TRUE(rigs.back().call(batch_request(1)).has_acknowledge());
         continue;
       }
-      EXPECT_NE(
-          reply.session_refused().text().find("2 sessions are streaming from address:127.0.0.1"),
-          std::string::npos);
+      test_support::expect_parts(reply.session_refused().text(),
+                                 {"2 sessions are streaming from address:127.0.0.1"});
     }
     SocketClient again(service.port());
     EXPECT_TRUE(open(again, 0).has_session_opened()) << "its own session";
@@ -234,11 +170,8 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
     ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge());
     ASSERT_TRUE(rig.call(close_request(2)).has_session_closed());
   }
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  ServiceRequest end;
-  end.mutable_end_session()->set_session_id("run-21");
-  ASSERT_TRUE(client.call(end).has_session_info());
+  GreetedClient client(service.port());
+  ASSERT_TRUE(client.call(test_support::end_request("run-21")).has_session_info());
   for (const int k : {20, 21}) {
     const std::string path = service.session_folder("run-" + std::to_string(k)) + "/recording.mcap";
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(path); }, 20.0)) << k;
@@ -249,20 +182,15 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
 // Thousands of requests without reading a reply: the service reads only as fast as the client does,
 // limits its memory, and serves others. Read at last, every reply is there, in order.
 TEST(Protocol, ThrottlesAClientThatDoesNotRead) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  SocketClient greedy(service.port());
-  ASSERT_TRUE(greedy.greet());
+  RunningService service;
+  GreetedClient greedy(service.port());
   constexpr int kRequests = 3000;
   std::string requests;
   for (int k = 0; k < kRequests; ++k) {
-    ServiceRequest request;
-    request.mutable_inspect_session()->set_session_id("none-" + std::to_string(k));
-    requests += request_frame(request);
+    requests += request_frame(inspect_request("none-" + std::to_string(k)));
   }
   ASSERT_TRUE(greedy.send_bytes(requests));
-  SocketClient other(service.port());
-  ASSERT_TRUE(other.greet());
+  GreetedClient other(service.port());
   for (int k = 0; k < kRequests; ++k) {
     const auto reply = greedy.receive();
     ASSERT_TRUE(reply && reply->has_error());
@@ -272,16 +200,14 @@ TEST(Protocol, ThrottlesAClientThatDoesNotRead) {
 
 // Sessions are listed, inspected, read byte for byte, and deleted for good.
 TEST(Protocol, ListsReadsAndDeletesSessions) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  store_session(service, "a", 5);
-  store_session(service, "b", 10);
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
+  RunningService service;
+  complete_session(service, "a", 5);
+  complete_session(service, "b", 10);
+  GreetedClient client(service.port());
   ServiceReply list;
   ASSERT_TRUE(eventually(
       [&] {
-        list = client.call(list_sessions());
+        list = client.call(list_request());
         return list.session_list().sessions(0).state() == rigcal::v1::SESSION_STORED &&
                list.session_list().sessions(1).state() == rigcal::v1::SESSION_STORED;
       },
@@ -292,10 +218,7 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
 
   std::string content;
   while (true) {
-    ServiceRequest read;
-    read.mutable_read_recording()->set_session_id("a");
-    read.mutable_read_recording()->set_offset_bytes(content.size());
-    const ServiceReply part = client.call(read);
+    const ServiceReply part = client.call(test_support::read_request("a", content.size()));
     ASSERT_TRUE(part.has_file_part()) << part.DebugString();
     if (part.file_part().data().empty()) break;
     content += part.file_part().data();
@@ -303,49 +226,19 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
   const auto stored = test_support::read_bytes(service.session_folder("a") + "/recording.mcap");
   EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
 
-  ServiceRequest remove;
-  remove.mutable_delete_session()->set_session_id("a");
+  const auto remove = delete_request("a");
   EXPECT_TRUE(client.call(remove).has_deleted());
   EXPECT_FALSE(std::filesystem::exists(service.session_folder("a")));
   EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_FOUND);
-  EXPECT_EQ(client.call(list_sessions()).session_list().total_count(), 1u);
-}
-
-// An open session can be neither deleted nor read. Ended by an operator, it becomes a recording of
-// its durable batches.
-TEST(Protocol, EndsAnAbandonedSession) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  ServiceRequest remove, end, read;
-  remove.mutable_delete_session()->set_session_id("run");
-  end.mutable_end_session()->set_session_id("run");
-  read.mutable_read_recording()->set_session_id("run");
-  SocketClient client(service.port());
-  ASSERT_TRUE(client.greet());
-  {
-    SocketClient rig(service.port());
-    ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
-    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
-    EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_READY);
-    EXPECT_EQ(client.call(read).error().code(), ServiceError::NOT_READY);
-    EXPECT_EQ(client.call(end).error().code(), ServiceError::NOT_READY);
-  }
-  EXPECT_TRUE(eventually([&] { return client.call(end).has_session_info(); }, 10.0));
-  EXPECT_TRUE(eventually([&] { return client.call(read).has_file_part(); }, 10.0));
-  test_support::expect_recording_of(service.session_folder("run") + "/recording.mcap", 1);
+  EXPECT_EQ(client.call(list_request()).session_list().total_count(), 1u);
 }
 
 // Live subscribers get the durable data, in order, and the end.
 TEST(Protocol, ShowsARunningSessionLive) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  SocketClient rig(service.port());
-  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
-  SocketClient watcher(service.port());
-  ASSERT_TRUE(watcher.greet());
-  ServiceRequest subscribe;
-  subscribe.mutable_subscribe_session()->set_session_id("run");
-  ASSERT_TRUE(watcher.call(subscribe).has_session_info());
+  RunningService service;
+  StreamingClient rig(service.port(), "run");
+  GreetedClient watcher(service.port());
+  ASSERT_TRUE(watcher.call(subscribe_request("run")).has_session_info());
   for (std::uint64_t k = 1; k <= 10; ++k) ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
   ASSERT_TRUE(rig.call(close_request(10)).has_session_closed());
   std::uint64_t sequence = 0;
@@ -366,15 +259,10 @@ TEST(Protocol, ShowsARunningSessionLive) {
 TEST(Protocol, DropsLiveDataOfASlowSubscriberOnly) {
   constexpr std::uint64_t kBatches = 1500;
   constexpr std::uint64_t kSamples = 60;
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
-  SocketClient rig(service.port());
-  ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
-  SocketClient slow(service.port());
-  ASSERT_TRUE(slow.greet());
-  ServiceRequest subscribe;
-  subscribe.mutable_subscribe_session()->set_session_id("run");
-  ASSERT_TRUE(slow.call(subscribe).has_session_info());
+  RunningService service;
+  StreamingClient rig(service.port(), "run");
+  GreetedClient slow(service.port());
+  ASSERT_TRUE(slow.call(subscribe_request("run")).has_session_info());
   std::uint64_t acknowledged = 0;
   for (std::uint64_t k = 1; k <= kBatches; ++k) {
     ASSERT_TRUE(rig.send(batch_request(k, kSamples)));
@@ -402,30 +290,21 @@ TEST(Protocol, DropsLiveDataOfASlowSubscriberOnly) {
 
 // An interrupted upload is resumed, and gives the same file, byte for byte.
 TEST(Protocol, ResumesAnUploadAfterItsDeath) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
+  RunningService service;
   std::string content(2'500'000, '\0');
   std::mt19937 random(5);
   for (char& byte : content) byte = static_cast<char>(random());
-  ServiceRequest open;
-  open.mutable_open_upload()->set_session_id("file-1");
-  open.mutable_open_upload()->set_file_name("run.csv");
-  open.mutable_open_upload()->set_size_bytes(content.size());
   bool complete = false;
   int connections = 0;
   while (!complete) {
     ASSERT_LT(++connections, 10);
-    SocketClient client(service.port());
-    ASSERT_TRUE(client.greet());
-    ServiceReply reply = client.call(open);
+    GreetedClient client(service.port());
+    ServiceReply reply = client.call(upload_request("file-1", content.size(), "run.csv"));
     ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     for (int parts = 0; !reply.upload_state().complete() && parts < 1; ++parts) {
-      ServiceRequest part;
-      part.mutable_upload_part()->set_session_id("file-1");
-      part.mutable_upload_part()->set_offset_bytes(reply.upload_state().durable_bytes());
-      part.mutable_upload_part()->set_data(
-          content.substr(reply.upload_state().durable_bytes(), 1 << 20));
-      reply = client.call(part);
+      reply = client.call(test_support::part_request(
+          "file-1", reply.upload_state().durable_bytes(),
+          content.substr(reply.upload_state().durable_bytes(), 1 << 20)));
       ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     }
     complete = reply.upload_state().complete();
@@ -442,8 +321,7 @@ TEST(Protocol, ResumesAnUploadAfterItsDeath) {
 // Clients' texts are cut to length in lists and errors, never within a character: half of one would
 // make the whole reply unreadable.
 TEST(Protocol, CutsLongTextsBetweenCharacters) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
+  RunningService service;
   std::string greek;
   for (int k = 0; k < 100; ++k) greek += "\xcf\x89";
   for (const std::string& text : {greek, "x" + greek}) {
@@ -451,19 +329,16 @@ TEST(Protocol, CutsLongTextsBetweenCharacters) {
     ServiceRequest open = open_request("run-" + std::to_string(text.size()));
     (*open.mutable_open_session()->mutable_metadata())["scenario"] = text;
     ASSERT_TRUE(rig.call(open).has_session_opened());
-    SocketClient client(service.port());
-    ASSERT_TRUE(client.greet());
-    EXPECT_TRUE(client.call(list_sessions()).has_session_list());
-    ServiceRequest inspect;
-    inspect.mutable_inspect_session()->set_session_id(text.substr(0, text.size() % 2 + 100));
-    EXPECT_EQ(client.call(inspect).error().code(), ServiceError::NOT_FOUND);
+    GreetedClient client(service.port());
+    EXPECT_TRUE(client.call(list_request()).has_session_list());
+    EXPECT_EQ(client.call(inspect_request(text.substr(0, text.size() % 2 + 100))).error().code(),
+              ServiceError::NOT_FOUND);
   }
 }
 
 // SIGTERM ends the service in order, with exit code 0, with or without connections.
 TEST(Protocol, EndsInOrder) {
-  ServiceProcess service;
-  ASSERT_TRUE(service.start());
+  RunningService service;
   SocketClient rig(service.port()), client(service.port()), silent(service.port());
   ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
   ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());

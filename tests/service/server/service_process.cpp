@@ -1,14 +1,22 @@
 #include "tests/service/server/service_process.hpp"
 
+#include <gtest/gtest.h>
 #include <signal.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <utility>
 
 namespace test_support {
 
 ServiceProcess::ServiceProcess(std::vector<std::string> options, std::string host)
     : options_(std::move(options)), host_(std::move(host)) {}
+
+void ServiceProcess::configure(const std::string& text) {
+  std::ofstream(files_.file("daemon.textproto")) << text;
+  options_.insert(options_.end(), {"--config", files_.file("daemon.textproto")});
+}
 
 bool ServiceProcess::start(const std::function<void()>& before_exec) {
   process_.reset();
@@ -47,6 +55,56 @@ std::uint64_t ServiceProcess::logged_number(const std::string& key) const {
   const std::size_t at = text.find(" " + key + "=");
   if (at == std::string::npos) return 0;
   return std::strtoull(text.c_str() + at + key.size() + 2, nullptr, 10);
+}
+
+RunningService::RunningService(std::vector<std::string> options, const std::string& config)
+    : ServiceProcess(std::move(options)) {
+  if (!config.empty()) configure(config);
+  EXPECT_TRUE(start()) << output();
+}
+
+Sent send_through(const ServiceProcess& service, const std::string& id, std::uint64_t through,
+                  std::uint64_t sample_count) {
+  constexpr std::uint64_t kWindow = 8;
+  Sent sent;
+  SocketClient client(service.port());
+  const rigcal::v1::ServiceReply opened = client.call(open_request(id));
+  if (opened.has_session_refused()) sent.refused = opened.session_refused();
+  if (!opened.has_session_opened()) return sent;
+  sent.acknowledged = opened.session_opened().acknowledged_through();
+  std::uint64_t next = sent.acknowledged + 1;
+  while (sent.acknowledged < through) {
+    while (next <= through && next <= sent.acknowledged + kWindow) {
+      if (!client.send(batch_request(next, sample_count))) break;
+      ++next;
+    }
+    const auto reply = client.receive();
+    if (!reply) return sent;
+    if (reply->has_session_refused()) {
+      sent.refused = reply->session_refused();
+      return sent;
+    }
+    sent.acknowledged = reply->acknowledge().through();
+  }
+  return sent;
+}
+
+bool is_stored(const ServiceProcess& service, const std::string& id) {
+  const std::string folder = service.session_folder(id);
+  return std::filesystem::exists(folder + "/recording.mcap") &&
+         !std::filesystem::exists(folder + "/spool");
+}
+
+void complete_session(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
+                      std::uint64_t sample_count) {
+  ASSERT_EQ(send_through(service, id, batch_count, sample_count).acknowledged, batch_count)
+      << service.output();
+  SocketClient client(service.port());
+  ASSERT_TRUE(client.call(open_request(id)).has_session_opened()) << service.output();
+  const rigcal::v1::ServiceReply closed = client.call(close_request(batch_count));
+  ASSERT_TRUE(closed.has_session_closed()) << closed.DebugString() << service.output();
+  ASSERT_EQ(closed.session_closed().through(), batch_count);
+  ASSERT_TRUE(eventually([&] { return is_stored(service, id); }, 60.0)) << service.output();
 }
 
 }  // namespace test_support

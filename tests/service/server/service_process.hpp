@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace test_support {
 class ServiceProcess {
  public:
   explicit ServiceProcess(std::vector<std::string> options = {}, std::string host = "127.0.0.1");
+
+  /// Adds a configuration file of this text.
+  void configure(const std::string& text);
 
   /// Starts rigcald, or restarts it on the same data. @return true once it accepts connections
   bool start(const std::function<void()>& before_exec = {});
@@ -45,5 +49,31 @@ class ServiceProcess {
   std::uint16_t port_ = 0;
   int start_count_ = 0;
 };
+
+/// A ServiceProcess that has started. The test fails if it does not start.
+class RunningService : public ServiceProcess {
+ public:
+  /// @param config  text of its configuration file; empty for none
+  explicit RunningService(std::vector<std::string> options = {}, const std::string& config = "");
+};
+
+/// Result of sending batches of a rig to the service.
+struct Sent {
+  std::uint64_t acknowledged = 0;
+  std::optional<rigcal::v1::SessionRefused> refused;
+};
+
+/// Opens a session like a rig and sends the batches that the service lacks, until
+/// batch_request(through) is acknowledged or refused.
+Sent send_through(const ServiceProcess& service, const std::string& id, std::uint64_t through,
+                  std::uint64_t sample_count = 20);
+
+/// Sends batches as send_through does, and expects that they are accepted. Closes the session and
+/// waits for its recording.
+void complete_session(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
+                      std::uint64_t sample_count = 20);
+
+/// Returns true once the recording of a session is stored and its log is deleted.
+bool is_stored(const ServiceProcess& service, const std::string& id);
 
 }  // namespace test_support

@@ -7,6 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -124,12 +125,7 @@ ServiceReply SocketClient::call(const ServiceRequest& request, double timeout_s)
   return {};
 }
 
-bool SocketClient::greet() {
-  ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
-  request.mutable_hello()->set_client("test");
-  return call(request).has_welcome();
-}
+bool SocketClient::greet() { return call(hello_request()).has_welcome(); }
 
 bool SocketClient::closed_by_service(double timeout_s) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(timeout_s);
@@ -139,6 +135,17 @@ bool SocketClient::closed_by_service(double timeout_s) {
     fill(left.count());
   }
   return true;
+}
+
+GreetedClient::GreetedClient(std::uint16_t port, const char* from) : SocketClient(port, from) {
+  EXPECT_TRUE(greet());
+}
+
+GreetedClient::GreetedClient(const std::string& path) : SocketClient(path) { EXPECT_TRUE(greet()); }
+
+StreamingClient::StreamingClient(std::uint16_t port, const std::string& session_id)
+    : SocketClient(port) {
+  EXPECT_TRUE(call(open_request(session_id)).has_session_opened());
 }
 
 std::string request_frame(const ServiceRequest& request) {
@@ -168,6 +175,68 @@ ServiceRequest open_request(const std::string& session_id, const std::string& jo
 ServiceRequest close_request(std::uint64_t last_batch) {
   ServiceRequest request;
   request.mutable_close_session()->set_last_batch_sequence(last_batch);
+  return request;
+}
+
+ServiceRequest hello_request() {
+  ServiceRequest request;
+  request.mutable_hello()->set_protocol_version(proto::kServiceVersion);
+  request.mutable_hello()->set_client("test");
+  return request;
+}
+
+ServiceRequest list_request() {
+  ServiceRequest request;
+  request.mutable_list_sessions();
+  return request;
+}
+
+ServiceRequest inspect_request(const std::string& session_id) {
+  ServiceRequest request;
+  request.mutable_inspect_session()->set_session_id(session_id);
+  return request;
+}
+
+ServiceRequest subscribe_request(const std::string& session_id) {
+  ServiceRequest request;
+  request.mutable_subscribe_session()->set_session_id(session_id);
+  return request;
+}
+
+ServiceRequest end_request(const std::string& session_id) {
+  ServiceRequest request;
+  request.mutable_end_session()->set_session_id(session_id);
+  return request;
+}
+
+ServiceRequest delete_request(const std::string& session_id) {
+  ServiceRequest request;
+  request.mutable_delete_session()->set_session_id(session_id);
+  return request;
+}
+
+ServiceRequest read_request(const std::string& session_id, std::uint64_t offset) {
+  ServiceRequest request;
+  request.mutable_read_recording()->set_session_id(session_id);
+  request.mutable_read_recording()->set_offset_bytes(offset);
+  return request;
+}
+
+ServiceRequest upload_request(const std::string& session_id, std::uint64_t size_bytes,
+                              const std::string& file_name) {
+  ServiceRequest request;
+  request.mutable_open_upload()->set_session_id(session_id);
+  request.mutable_open_upload()->set_file_name(file_name);
+  request.mutable_open_upload()->set_size_bytes(size_bytes);
+  return request;
+}
+
+ServiceRequest part_request(const std::string& session_id, std::uint64_t offset,
+                            const std::string& data) {
+  ServiceRequest request;
+  request.mutable_upload_part()->set_session_id(session_id);
+  request.mutable_upload_part()->set_offset_bytes(offset);
+  request.mutable_upload_part()->set_data(data);
   return request;
 }
 

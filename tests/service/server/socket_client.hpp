@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -58,6 +57,19 @@ class SocketClient {
   std::string input_;
 };
 
+/// A connection that has introduced itself as a client. The test fails if the service refuses it.
+class GreetedClient : public SocketClient {
+ public:
+  explicit GreetedClient(std::uint16_t port, const char* from = "127.0.0.1");
+  explicit GreetedClient(const std::string& path);
+};
+
+/// A rig's connection that has opened a session. The test fails if the service refuses it.
+class StreamingClient : public SocketClient {
+ public:
+  StreamingClient(std::uint16_t port, const std::string& session_id);
+};
+
 /// Returns the frame of a request, with its length prefix.
 std::string request_frame(const rigcal::v1::ServiceRequest& request);
 
@@ -68,6 +80,17 @@ rigcal::v1::ServiceRequest open_request(const std::string& session_id,
                                         const std::string& joints = "arm,pendulum",
                                         std::int64_t epoch_unix_ns = 1'700'000'000'000'000'000);
 rigcal::v1::ServiceRequest close_request(std::uint64_t last_batch);
+rigcal::v1::ServiceRequest hello_request();
+rigcal::v1::ServiceRequest list_request();
+rigcal::v1::ServiceRequest inspect_request(const std::string& session_id);
+rigcal::v1::ServiceRequest subscribe_request(const std::string& session_id);
+rigcal::v1::ServiceRequest end_request(const std::string& session_id);
+rigcal::v1::ServiceRequest delete_request(const std::string& session_id);
+rigcal::v1::ServiceRequest read_request(const std::string& session_id, std::uint64_t offset = 0);
+rigcal::v1::ServiceRequest upload_request(const std::string& session_id, std::uint64_t size_bytes,
+                                          const std::string& file_name = "a.csv");
+rigcal::v1::ServiceRequest part_request(const std::string& session_id, std::uint64_t offset,
+                                        const std::string& data);
 
 /// Returns batch `sequence` of an artificial run: `sample_count` samples that follow the previous
 /// batch, with every field different from sample to sample, and a command each.

@@ -14,10 +14,15 @@
 #include "proto/stream/service_limits.hpp"
 #include "service/server/conversation.hpp"
 #include "service/server/storage/log.hpp"
+#include "tests/service/server/socket_client.hpp"
 #include "tests/support/for_everybody.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace test_support {
+
+inline const service::Identity kAnna{"account:anna", false};
+inline const service::Identity kBert{"account:bert", false};
+inline const service::Identity kRoot{"account:root", true};
 
 /// Jobs that run until the test ends them.
 class RunnerInHand final : public service::JobRunner {
@@ -67,6 +72,13 @@ class OutletInHand final : public service::FrameSink {
   bool finished = false;
 };
 
+/// Returns the error of an outcome; NONE on success.
+template <typename Reply>
+rigcal::v1::ServiceError fault_of(const service::ReplyOrError<Reply>& outcome) {
+  const auto* const fault = std::get_if<rigcal::v1::ServiceError>(&outcome);
+  return fault == nullptr ? rigcal::v1::ServiceError() : *fault;
+}
+
 /// Sessions and jobs of the service without its processes, sockets and threads: tasks posted to a
 /// thread wait until the test runs them.
 class StoreInHand {
@@ -110,32 +122,37 @@ class StoreInHand {
     task();
   }
 
+  /// Ends a running job.
+  void finish(const std::string& job_id, double processor_s = 0.0) {
+    runner.finish(job_id, processor_s);
+    drain();
+  }
+
   void count_use() {
     context.disk = context.index = {};
     sessions->add_usage(context.disk, context.index);
     jobs->add_usage(context.disk, context.index);
   }
 
+  using UploadOutcome = service::ReplyOrError<rigcal::v1::UploadState>;
+
+  UploadOutcome open_upload(const std::string& id, const service::Identity& who,
+                            std::uint64_t size_bytes, const std::string& file_name = "a.csv") {
+    const auto open = upload_request(id, size_bytes, file_name).open_upload();
+    return outcome_of([&](const auto& take) { sessions->open_upload(open, who, take); });
+  }
+
+  UploadOutcome append_upload(const std::string& id, const service::Identity& who,
+                              std::uint64_t offset, const std::string& data) {
+    auto part = part_request(id, offset, data).upload_part();
+    return outcome_of([&](const auto& take) { sessions->append_upload(part, who, take); });
+  }
+
   /// A stored session of a few bytes as input of a calibration, which nobody reads.
   void upload(const std::string& id, const service::Identity& who) {
-    rigcal::v1::OpenUpload open;
-    open.set_session_id(id);
-    open.set_file_name("a.csv");
-    open.set_size_bytes(3);
-    bool complete = false;
-    const auto take = [&](const service::ReplyOrError<rigcal::v1::UploadState>& outcome) {
-      if (const auto* state = std::get_if<rigcal::v1::UploadState>(&outcome)) {
-        complete = state->complete();
-      }
-    };
-    sessions->open_upload(open, who, take);
-    drain();
-    rigcal::v1::UploadPart part;
-    part.set_session_id(id);
-    part.set_data("abc");
-    sessions->append_upload(part, who, take);
-    drain();
-    ASSERT_TRUE(complete);
+    open_upload(id, who, 3);
+    const UploadOutcome outcome = append_upload(id, who, 0, "abc");
+    ASSERT_TRUE(std::get<rigcal::v1::UploadState>(outcome).complete());
   }
 
   service::ReplyOrError<rigcal::v1::JobInfo> submit(const std::string& id,
@@ -153,10 +170,28 @@ class StoreInHand {
     return outcome;
   }
 
+  /// Removes a job. Returns the code of the refusal, 0 if it is gone.
+  rigcal::v1::ServiceError::Code remove_job(const std::string& id, const service::Identity& who) {
+    rigcal::v1::ServiceError fault;
+    jobs->remove(id, who, [&](const auto& outcome) { fault = fault_of(outcome); });
+    drain();
+    return fault.code();
+  }
+
   rigcal::v1::JobInfo job(const std::string& id) const {
     const auto found = jobs->inspect(id);
     return std::holds_alternative<rigcal::v1::JobInfo>(found) ? std::get<rigcal::v1::JobInfo>(found)
                                                               : rigcal::v1::JobInfo();
+  }
+
+  /// The answer to a request about an upload, once all tasks have run.
+  template <typename Request>
+  UploadOutcome outcome_of(const Request& request) {
+    UploadOutcome outcome =
+        service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
+    request([&](const auto& answer) { outcome = answer; });
+    drain();
+    return outcome;
   }
 
   TemporaryFolder files{"/dev/shm"};  // fsync is free there
@@ -168,16 +203,50 @@ class StoreInHand {
   std::unique_ptr<service::JobStore> jobs;
 };
 
+/// A store with a session "data", of Anna.
+struct StoreWithData : StoreInHand {
+  explicit StoreWithData(const service::ServiceLimits& limits = {}) : StoreInHand(limits) {
+    upload("data", kAnna);
+  }
+};
+
+/// A client's connection to the store, without its socket.
+class ClientInHand {
+ public:
+  ClientInHand(StoreInHand& store, const service::Identity& who)
+      : store_(store),
+        conversation_(std::make_shared<service::Conversation>(
+            store.context, *store.sessions, *store.jobs, service::Peer{who, "test"})) {
+    conversation_->attach(outlet);
+  }
+  ~ClientInHand() { conversation_->on_disconnected(); }
+  ClientInHand(const ClientInHand&) = delete;
+  ClientInHand& operator=(const ClientInHand&) = delete;
+
+  /// Returns the last reply, empty if none came.
+  rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request) {
+    outlet.replies.clear();
+    std::vector<proto::Frame> frames;
+    const std::string bytes = request_frame(request);
+    proto::FrameDecoder decoder(proto::service_request_limits());
+    const auto* const begin = reinterpret_cast<const std::uint8_t*>(bytes.data());
+    EXPECT_TRUE(decoder.feed({begin, bytes.size()}, frames).ok());
+    conversation_->on_frame(frames.at(0));
+    store_.drain();
+    return outlet.replies.empty() ? rigcal::v1::ServiceReply() : outlet.replies.back();
+  }
+  service::Conversation& conversation() { return *conversation_; }
+
+  OutletInHand outlet;
+
+ private:
+  StoreInHand& store_;
+  std::shared_ptr<service::Conversation> conversation_;
+};
+
 inline std::string text_of(const std::string& path) {
   std::ifstream stream(path);
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
-
-/// Returns the error of an outcome; NONE on success.
-template <typename Reply>
-rigcal::v1::ServiceError fault_of(const service::ReplyOrError<Reply>& outcome) {
-  const auto* const fault = std::get_if<rigcal::v1::ServiceError>(&outcome);
-  return fault == nullptr ? rigcal::v1::ServiceError() : *fault;
 }
 
 }  // namespace test_support
