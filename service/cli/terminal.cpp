@@ -17,7 +17,6 @@
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
 #include "service/messages/stage_text.hpp"
-#include "service/text/iteration_text.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

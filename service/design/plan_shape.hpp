@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "daq/scenario/swing_up.hpp"
+#include "daq/scenario/feedback.hpp"
 #include "estimator/design/design.hpp"
 
 namespace service {

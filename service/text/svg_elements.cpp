@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "proto/text/markup.hpp"
+#include "proto/text/printable.hpp"
 
 namespace service {
 

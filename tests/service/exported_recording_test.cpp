@@ -10,8 +10,6 @@
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
-#include "service/recordings/formats/exported_recording.hpp"
-#include "service/recordings/formats/hdf5_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"

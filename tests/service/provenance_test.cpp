@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "proto/stream/content_hash.hpp"
-#include "service/design/prior_state.hpp"
+#include "service/design/experiment.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/report/sections/estimate_comparison.hpp"
 #include "service/result/result_message.hpp"

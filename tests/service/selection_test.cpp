@@ -7,8 +7,8 @@
 #include <string>
 
 #include "proto/rig.pb.h"
-#include "service/recordings/common_period.hpp"
 #include "service/recordings/csv_recording.hpp"
+#include "service/recordings/joined_segments.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/rig/rig_file.hpp"

@@ -8,9 +8,8 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/simulation/scenario_file.hpp"
+#include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
-#include "service/simulation/simulation_csv.hpp"
 #include "tests/support/parameters.hpp"
 
 namespace test_support {

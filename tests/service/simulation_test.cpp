@@ -7,7 +7,7 @@
 
 #include "service/calibration/simulation_truth.hpp"
 #include "service/recordings/csv_recording.hpp"
-#include "service/report/sections/truth_comparison.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"

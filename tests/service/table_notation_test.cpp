@@ -9,14 +9,11 @@
 #include <stdexcept>
 #include <string>
 
-#include "service/cli/estimation_progress.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/messages/message_table.hpp"
 #include "service/messages/message_text.hpp"
-#include "service/report/cross_validation_page.hpp"
-#include "service/report/cross_validation_table.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/friction_comparison_report.hpp"
-#include "service/report/sections/error_units.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"

@@ -6,15 +6,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "firmware_iface/wire/clear.h"
 #include "firmware_iface/wire/command.h"
-#include "firmware_iface/wire/configure.h"
-#include "firmware_iface/wire/describe.h"
 #include "firmware_iface/wire/fault.h"
 #include "firmware_iface/wire/frame.h"
-#include "firmware_iface/wire/hello.h"
 #include "firmware_iface/wire/inertial.h"
-#include "firmware_iface/wire/sample_compact.h"
+#include "firmware_iface/wire/sample.h"
+#include "firmware_iface/wire/session.h"
 
 // Messages and frames of the line between host and unit as bytes.
 namespace test_support {

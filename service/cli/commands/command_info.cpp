@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "estimator/assessment/identifiability/base_parameters.hpp"
+#include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "proto/recording/export/mat_file.hpp"

@@ -17,8 +17,7 @@
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/rig/robot/robot_file.hpp"
-#include "service/rig/robot/robot_rig.hpp"
+#include "service/rig/robot/robot.hpp"
 
 namespace service {
 namespace {

@@ -16,8 +16,8 @@
 #include "service/cli/remote/service_client.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/report/sections/estimate_comparison.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/report/sections/truth_comparison.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

@@ -7,11 +7,10 @@
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
-#include "service/report/cross_validation_page.hpp"
-#include "service/report/cross_validation_table.hpp"
+#include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/finding_list.hpp"
 #include "service/report/validation_report.hpp"
-#include "service/result/cross_validation_message.hpp"
+#include "service/result/validation_message.hpp"
 
 namespace service {
 namespace {

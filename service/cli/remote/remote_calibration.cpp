@@ -17,7 +17,7 @@
 #include "service/result/result_message.hpp"
 #include "service/result/stored_result.hpp"
 #include "service/rig/rig_file.hpp"
-#include "service/text/comma_list.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {

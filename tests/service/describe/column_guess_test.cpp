@@ -7,8 +7,8 @@
 #include <string>
 
 #include "service/rig/init/column_recognition.hpp"
+#include "service/rig/init/rig_answers.hpp"
 #include "service/rig/init/rig_proposal.hpp"
-#include "service/rig/init/rig_text.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/parameters.hpp"

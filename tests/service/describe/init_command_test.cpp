@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "service/rig/init/interview.hpp"
 #include "service/rig/init/rig_interview.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"

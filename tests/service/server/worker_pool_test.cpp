@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "proto/text/input_error.hpp"
-#include "service/calibration/work_budget.hpp"
+#include "service/calibration/calibration_input.hpp"
 #include "service/server/jobs/run_job.hpp"
 #include "service/server/jobs/worker_messages.hpp"
 #include "service/server/jobs/worker_pool.hpp"
