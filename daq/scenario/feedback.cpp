@@ -9,6 +9,8 @@ namespace {
 
 // Time for which a hand holds still. A swinging pendulum does not stay near one angle that long.
 constexpr double kHeldTime_s = 0.5;
+// Readings that are missing for less time neither end nor begin a hold or a rest.
+constexpr double kMissingMax_s = 0.05;
 constexpr double kHeldSpeed_rad_per_s = 0.5;
 constexpr double kHeldSpeed_m_per_s = 0.05;
 
@@ -61,8 +63,18 @@ bool Release::is_at_rest(const ScenarioInput& now) const noexcept {
   return true;
 }
 
+bool Release::is_known(const ScenarioInput& now) const noexcept {
+  if (phase_ != Phase::kRunning) return now.joint[settings_.joint].valid;
+  return std::ranges::all_of(now.joint.first(settings_.joint_count), &JointState::valid);
+}
+
 double Release::command(const ScenarioInput& now) noexcept {
   const JointState& joint = now.joint[settings_.joint];
+  if (is_known(now)) {
+    known_s_ = now.time_s;
+  } else if (now.time_s - known_s_ < kMissingMax_s) {
+    return 0.0;
+  }
   const auto lasted = [&](bool condition, double wanted_s) {
     if (!condition) since_s_ = -1.0;
     if (condition && since_s_ < 0.0) since_s_ = now.time_s;

@@ -81,6 +81,7 @@ class Release {
  private:
   bool is_held(const JointState& joint) const noexcept;
   bool is_at_rest(const ScenarioInput& now) const noexcept;
+  bool is_known(const ScenarioInput& now) const noexcept;
   bool slides(std::size_t joint) const noexcept {
     return joint < settings_.slides.size() && settings_.slides[joint];
   }
@@ -91,6 +92,7 @@ class Release {
   ReleaseSettings settings_;
   Phase phase_;
   double since_s_ = -1.0;  // since when the joint is held, or all are at rest; negative: not
+  double known_s_ = -1.0;  // time of the last complete readings
 };
 
 /// Settings of a test of an unknown motor. The test applies a command until a joint has moved a

@@ -294,5 +294,29 @@ TEST(ScenarioFields, OfAReleaseRequireAHandAtRest) {
   EXPECT_EQ(release.phase(), Phase::kWaitingForRelease) << "a turn on is the same place";
 }
 
+// Readings that are missing for less than 50 ms do not interrupt a hold or a rest.
+TEST(ScenarioFields, OfAReleaseOutlastMissingReadings) {
+  const JointState arm{0.0, 0.0, true}, rod{1.0, 0.0, true}, missing{0.0, 0.0, false};
+  for (const double missing_s : {0.049, 0.051}) {
+    SCOPED_TRACE(missing_s);
+    Excited release(
+        "release { joint: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 "
+        "rest_speed_rad_per_s: 0.2 rest_time_s: 0.5 }",
+        100.0);
+    release.at(10.0, arm, rod);
+    release.at(10.0 + missing_s, arm, missing);
+    release.at(10.5, arm, rod);
+    const bool outlasts = missing_s < 0.05;
+    EXPECT_EQ(release.phase(), outlasts ? Phase::kWaitingForRelease : Phase::kWaitingForHold);
+    release.at(11.0, arm, rod);
+    release.at(20.0, arm, {2.0, 1.0, true});
+    ASSERT_EQ(release.phase(), Phase::kRunning);
+    release.at(30.0, arm, {0.0, 0.0, true});
+    release.at(30.0 + missing_s, missing, {0.0, 0.0, true});
+    release.at(30.5, arm, {0.0, 0.0, true});
+    EXPECT_EQ(release.phase(), outlasts ? Phase::kFinished : Phase::kRunning);
+  }
+}
+
 }  // namespace
 }  // namespace daq

@@ -10,6 +10,8 @@
 
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
+#include "service/report/charts/result_pictures.hpp"
+#include "service/report/sections/result_table.hpp"
 #include "tests/support/json.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/texts.hpp"
@@ -288,27 +290,6 @@ TEST(ErrorBars, StayInTheFrame) {
     EXPECT_GE(y, 0.0);
     EXPECT_LE(y, chart.height);
   }
-}
-
-// A figure is one self-contained file, with every series named once.
-TEST(Figure, IsOneFileWithOneLegend) {
-  Figure figure{"f", "Title <1>", "caption", 2, {log_chart(), log_chart(), log_chart()}};
-  const std::string svg = figure_file(figure);
-  EXPECT_TRUE(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
-  EXPECT_EQ(count_of(svg, "<svg"), 1U);
-  EXPECT_EQ(count_of(svg, "Title &lt;1&gt;"), 2U);  // title and label
-  EXPECT_EQ(count_of(svg, ">a</text>"), 1U);
-  EXPECT_NE(svg.find("(c) estimate"), std::string::npos);
-  EXPECT_EQ(svg.find("http", 40), std::string::npos);
-}
-
-// Small quantities are scaled by powers of a thousand, which the label states.
-TEST(Figure, ScalesSmallQuantities) {
-  Chart chart;
-  chart.series = {{"a", series_class(0), {1.0, 2.0}, {0.003, 0.004}}};
-  scale_axis(chart, "J", "kg·m²");
-  EXPECT_EQ(chart.y_label, "J [10⁻³ kg·m²]");
-  EXPECT_NEAR(chart.series[0].y[1], 4.0, 1e-12);
 }
 
 std::vector<std::string> matches(const std::string& text, const std::string& pattern) {

@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include "service/cli/remote/remote_calibration.hpp"
 #include "service/rig/parameters/rig_parameters.hpp"
 
 #include <numbers>

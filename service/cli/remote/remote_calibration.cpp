@@ -141,47 +141,13 @@ void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_
   client.call(request);
 }
 
-// Makes the specification of the job that the command line requests. Uploads the recordings that
-// are files.
-JobSpec make_spec(ServiceClient& client, const RemoteOptions& remote,
-                  const EstimationOptions& options) {
-  JobSpec spec;
-  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
-  spec.set_rig_text(proto::read_file(options.rig));
-  for (const std::string& path : options.recordings) {
-    auto& recording = *spec.add_recordings();
-    if (is_session(path)) {
-      recording.set_session_id(find_session(client, path));
-    } else {
-      recording.set_session_id(upload(client, path, options.quiet));
-      recording.set_name(display_name(path, options.recordings));
-    }
-    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
-    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
-    if (options.segments.empty()) continue;
-    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
-  }
-  if (!options.values.empty()) {
-    const Rig rig = parse_rig(options.rig, spec.rig_text());
-    for (const std::string& start :
-         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
-      spec.add_start(start);
-    }
-  }
-  // Options of the command line come last and take precedence.
-  for (const std::string& start : options.edits.start) spec.add_start(start);
-  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
-  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
-  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
-  *spec.mutable_estimation_options() = options_message(options.calibration, false);
-  spec.set_skip_cross_validation(remote.skip_cross_validation);
-  return spec;
-}
-
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
              const ResultFiles& files) {
   ServiceRequest request;
-  *request.mutable_submit_job()->mutable_spec() = make_spec(client, remote, options);
+  *request.mutable_submit_job()->mutable_spec() =
+      make_spec(remote, options, [&](const std::string& path) {
+        return is_session(path) ? find_session(client, path) : upload(client, path, options.quiet);
+      });
   const bool named_by_content = remote.job_id.empty();
   const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
   request.mutable_submit_job()->set_job_id(id);
@@ -225,6 +191,37 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 }
 
 }  // namespace
+
+JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
+                  const SessionOf& session_of) {
+  JobSpec spec;
+  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
+  spec.set_rig_text(proto::read_file(options.rig));
+  for (const std::string& path : options.recordings) {
+    auto& recording = *spec.add_recordings();
+    recording.set_session_id(session_of(path));
+    if (!is_session(path)) recording.set_name(display_name(path, options.recordings));
+    if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
+    if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
+    if (options.segments.empty()) continue;
+    for (const int segment : parse_segment_list(options.segments)) recording.add_segments(segment);
+  }
+  if (!options.values.empty()) {
+    const Rig rig = parse_rig(options.rig, spec.rig_text());
+    for (const std::string& start :
+         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
+      spec.add_start(start);
+    }
+  }
+  // Options of the command line come last and take precedence.
+  for (const std::string& start : options.edits.start) spec.add_start(start);
+  spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
+  spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
+  spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
+  *spec.mutable_estimation_options() = options_message(options.calibration, false);
+  spec.set_skip_cross_validation(remote.skip_cross_validation);
+  return spec;
+}
 
 std::string find_session(ServiceClient& client, const std::string& written) {
   // Accepts the "session:ID" form of calibrate.

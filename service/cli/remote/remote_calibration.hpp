@@ -1,6 +1,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 
 #include "proto/service.pb.h"
@@ -44,6 +45,15 @@ struct RemoteOptions {
 /// Adds the options for calibrating on a service to a command; --server selects such a calibration.
 /// `remote` must outlive the parsing.
 void add_remote_options(CLI::App& command, RemoteOptions& remote);
+
+/// Function that returns the id of the session with the service's copy of a recording. The argument
+/// is the recording as given on the command line.
+using SessionOf = std::function<std::string(const std::string& recording)>;
+
+/// Makes the specification of the job that the command line requests. Reads the rig file.
+/// @throws proto::InputError if a file or an option is invalid
+rigcal::v1::JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
+                              const SessionOf& session_of);
 
 /// Calibrates on a service. Uploads recording files ("session:ID" refers to a recording that is
 /// already on the service), submits the job, and shows its progress. Prints and writes the result

@@ -4,6 +4,7 @@
 
 #include <numbers>
 
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/alloc_counter.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
