@@ -113,12 +113,12 @@ TEST(Verdict, ReportsCorrelatedResiduals) {
 // Quantization errors are correlated while a joint moves slowly, although the model is right.
 TEST(Verdict, AcceptsQuantizationErrors) {
   Calibration calibration = swing(0.0);
-  constexpr double kQuantum = 2.0 * M_PI / 512.0;
+  constexpr double kCoarse = 2.0 * M_PI / 512.0;
   SegmentTrajectory& trajectory = calibration.trajectories.front();
   double squares = 0.0;
   for (int k = 0; k < kSamples; ++k) {
     double& reading = trajectory.measured(k, 0);
-    reading = kQuantum * std::round(trajectory.simulated(k, 0) / kQuantum);
+    reading = kCoarse * std::round(trajectory.simulated(k, 0) / kCoarse);
     squares += std::pow(reading - trajectory.simulated(k, 0), 2);
   }
   calibration.simulation.front().rmse = std::sqrt(squares / kSamples);
