@@ -23,8 +23,9 @@ constexpr int kPointCount = 6;  // coordinates of a joint on its two bodies
 /// @param free  the parameters of `information`
 std::vector<int> estimated_positions(const ShootingProblem& fitted, const FreeParameters& free,
                                      const ParameterInformation& information) {
+  const FreeParameters described(fitted.mechanism());
   std::vector<int> positions;
-  for (const int index : FreeParameters(fitted.mechanism()).indices()) {
+  for (const int index : described.indices()) {
     const int position = free.position(index);
     if (information.at_bound[position] == 0) positions.push_back(position);
   }
