@@ -37,6 +37,7 @@ class Identify : public ::testing::Test {
   }
 
   void start_sim(const std::string& file) {
+    std::filesystem::remove(files_.file("truth.csv"));  // of an earlier simulation
     sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", file, "--link",
                                           files_.file("unit"), "--truth", files_.file("truth.csv")},
                  files_.file("sim.log"));
