@@ -10,7 +10,7 @@ namespace {
 constexpr double kExcerptPeriod = 1e-2;
 
 /// Segments whose readings and states equal their sample number.
-ShootingInput told(const std::vector<int>& counts) {
+ShootingInput numbered_segments(const std::vector<int>& counts) {
   ShootingInput input;
   for (const int samples : counts) {
     Segment segment;
@@ -30,7 +30,7 @@ ShootingInput told(const std::vector<int>& counts) {
 int first_sample(const Segment& segment) { return static_cast<int>(segment.angles(0, 0)); }
 
 TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
-  ShootingInput input = told({1000, 1001});
+  ShootingInput input = numbered_segments({1000, 1001});
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   EXPECT_TRUE(excerpt.is_whole);
   ASSERT_EQ(excerpt.segments.size(), 2U);
@@ -41,7 +41,7 @@ TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
 
 // 60 s: ten windows of one second, the first after 2.95 s, with 5.9 s between their starts.
 TEST(Excerpt, SpreadsItsWindowsEvenly) {
-  ShootingInput input = told({6001});
+  ShootingInput input = numbered_segments({6001});
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   EXPECT_FALSE(excerpt.is_whole);
   ASSERT_EQ(excerpt.segments.size(), 10U);
@@ -57,7 +57,7 @@ TEST(Excerpt, SpreadsItsWindowsEvenly) {
 
 // A load that occurs in one short recording only is identified by that one.
 TEST(Excerpt, HasSomethingOfEachSegment) {
-  ShootingInput input = told({6001, 51, 201});
+  ShootingInput input = numbered_segments({6001, 51, 201});
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   ASSERT_EQ(excerpt.segments.size(), 12U);
   EXPECT_EQ(excerpt.segments[10].angles, input.segments[1].angles) << "shorter than a window";
@@ -68,7 +68,7 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
 
 // One window from each of thirty releases would include all their samples.
 TEST(Excerpt, IncludesManyShortSegmentsWhole) {
-  const ShootingInput input = told(std::vector<int>(30, 101));
+  const ShootingInput input = numbered_segments(std::vector<int>(30, 101));
   const Excerpt excerpt = take_excerpt(input, 10.0, 1.0);
   EXPECT_TRUE(excerpt.is_whole);
   EXPECT_EQ(excerpt.segments.size(), 30U);
@@ -76,7 +76,7 @@ TEST(Excerpt, IncludesManyShortSegmentsWhole) {
 
 // States are spaced by the mean period, samples by their own times.
 TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
-  ShootingInput input = told({6001});
+  ShootingInput input = numbered_segments({6001});
   for (int k = 0; k < 6001; ++k) {  // at half the rate in the first half
     input.segments[0].times.push_back(kExcerptPeriod * (k < 3000 ? 0.5 * k : 1.5 * k - 3000.0));
   }
@@ -91,7 +91,7 @@ TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
 }
 
 TEST(Excerpt, KeepsTheStepsOfItsWindows) {
-  ShootingInput input = told({6001});
+  ShootingInput input = numbered_segments({6001});
   std::vector<double> steps(301, 0.004);
   for (std::size_t k = 150; k < steps.size(); ++k) steps[k] = 0.001;  // from 30 s on
   input.grid.local_steps = {steps};
