@@ -109,10 +109,11 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
     marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{}}})", json_number(mark.from),
                                 json_number(mark.to), json_string(mark.text)));
   }
-  return fmt::format(
-      R"({{"title":{},"y":{},"height":{},"logX":{},"logY":{},"wholeX":{},"series":[{}],"marks":[{}]}})",
-      json_string(chart.title), json_string(chart.y_label), chart.height, chart.log_x, chart.log_y,
-      chart.integer_x, comma_list(series, {}, ","), comma_list(marks, {}, ","));
+  return fmt::format(R"({{"title":{},"y":{},"height":{},"logX":{},"logY":{},"wholeX":{},)"
+                     R"("series":[{}],"marks":[{}]}})",
+                     json_string(chart.title), json_string(chart.y_label), chart.height,
+                     chart.log_x, chart.log_y, chart.integer_x, comma_list(series, {}, ","),
+                     comma_list(marks, {}, ","));
 }
 
 std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
