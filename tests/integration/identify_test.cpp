@@ -37,7 +37,6 @@ class Identify : public ::testing::Test {
   }
 
   void start_sim(const std::string& file) {
-    std::filesystem::remove(files_.file("truth.csv"));  // of an earlier simulation
     sim_.emplace(std::vector<std::string>{RIGCAL_SIM, "--config", file, "--link",
                                           files_.file("unit"), "--truth", files_.file("truth.csv")},
                  files_.file("sim.log"));
@@ -134,8 +133,14 @@ TEST_F(Identify, ReportsATripBeforeAnythingWasDriven) {
   sim_->send_signal(SIGINT);
   ASSERT_EQ(sim_->wait(kPatience_s), 0) << sim_->output();
   const std::string hanging = contents_of(config("sim-furuta-hanging.textproto"));
-  start_sim(files_.write("sim.textproto", replaced(hanging, "arm_mass_kg:",
-                                                   "arm_start_angle_rad: 20\n  arm_mass_kg:")));
+  sim_.emplace(
+      std::vector<std::string>{
+          RIGCAL_SIM, "--config",
+          files_.write("sim.textproto", replaced(hanging, "arm_mass_kg:",
+                                                 "arm_start_angle_rad: 20\n  arm_mass_kg:")),
+          "--link", files_.file("unit")},
+      files_.file("turned.log"));
+  ASSERT_TRUE(eventually([this] { return sim_->says("\n"); }, kPatience_s)) << sim_->output();
   start("1.K:1e-9", "4", "1");
   EXPECT_EQ(identify_->wait(kPatience_s), 1) << identify_->output();
   expect_parts(identify_->output(), {"run 1 was stopped by a safety trip", "The motor stayed off",
