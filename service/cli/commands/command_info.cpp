@@ -88,8 +88,10 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
 std::string rig_summary(const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   return "rig " + (mechanism.name.empty() ? rig.path : mechanism.name) + ": " +
-         std::to_string(mechanism.body_count()) + " bodies, " +
-         std::to_string(mechanism.joint_count()) + " joints\n";
+         std::to_string(mechanism.body_count()) +
+         (mechanism.body_count() == 1 ? " body, " : " bodies, ") +
+         std::to_string(mechanism.joint_count()) +
+         (mechanism.joint_count() == 1 ? " joint\n" : " joints\n");
 }
 
 /// Returns text tables of a rig's joints, mimic joints, and encoders between bodies.
