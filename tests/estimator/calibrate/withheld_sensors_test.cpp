@@ -49,7 +49,7 @@ std::pair<double, std::string> narrowing_of(const Calibration& some, const Calib
   for (std::size_t i = 0; i < all.parameters.size(); ++i) {
     const double ratio =
         some.parameters[i].standard_deviation / all.parameters[i].standard_deviation;
-    EXPECT_GT(ratio, 0.9) << all.parameters[i].name;
+    EXPECT_GT(ratio, 0.95) << all.parameters[i].name;
     largest = std::max(largest, {ratio, all.parameters[i].name});
   }
   EXPECT_GT(largest.first, 1.2);
