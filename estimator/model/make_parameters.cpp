@@ -50,7 +50,7 @@ constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("
 /// Returns the parameters of a joint that follow its friction, in the order of JointQuantity.
 constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
   return {any(is.constant.symbol, is.units.force),
-          at_least_zero("k", is.units.stiffness),
+          at_least_zero("k_s", is.units.stiffness),
           any(is.rest.symbol, is.units.coordinate),
           any("K", is.units.gain),
           at_least_zero(is.inertia.symbol, is.units.inertia),

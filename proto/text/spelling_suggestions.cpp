@@ -1,6 +1,7 @@
 #include "proto/text/spelling_suggestions.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
 
 namespace proto {
@@ -22,13 +23,24 @@ int distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
+/// Returns whether `longer` begins with `name`, ignoring case.
+bool begins_with(const std::string& longer, const std::string& name) {
+  const auto is_equal = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == std::tolower(b);
+  };
+  return longer.size() >= name.size() &&
+         std::equal(name.begin(), name.end(), longer.begin(), is_equal);
+}
+
 }  // namespace
 
 std::vector<std::string> similar_names(const std::string& name,
                                        const std::vector<std::string>& names, std::size_t count) {
   std::vector<std::pair<int, std::string>> near;
   near.reserve(names.size());
-  for (const std::string& other : names) near.emplace_back(distance(name, other), other);
+  for (const std::string& other : names) {
+    near.emplace_back(begins_with(other, name) ? 0 : distance(name, other), other);
+  }
   std::sort(near.begin(), near.end());
   std::vector<std::string> nearest;
   for (std::size_t k = 0; k < std::min(count, near.size()); ++k) nearest.push_back(near[k].second);

@@ -127,6 +127,7 @@ CalibrationInput load_input(const CalibrationRequest& request, const RecordingRe
   const estimator::Mechanism in_file = input.rig.mechanism;
   apply_values(request.values, input.rig.mechanism);
   apply_edits(request.edits, input.rig.mechanism);
+  input.changes = describe_changes(in_file, input.rig.mechanism);
   check_distinct(request.recordings);
   for (const RecordingSource& source : request.recordings) add_recording(source, read, input);
   const std::string& name = input.rig.mechanism.name;

@@ -24,7 +24,8 @@ struct CalibrationInput {
   std::string rig_name;
   Rig rig;  ///< rig with the requested values and changes applied
   std::vector<estimator::Recording> recordings;
-  CalibrationContext context;  ///< metadata with the options; the wall time is still missing
+  std::vector<std::string> changes;  ///< requested changes of the rig file's parameters
+  CalibrationContext context;        ///< metadata with the options; the wall time is still missing
 };
 
 /// Function that reads a recording in the recording format of the rig.

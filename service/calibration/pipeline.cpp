@@ -185,6 +185,7 @@ void add_notes(const CalibrationInput& input, estimator::Calibration& calibratio
       note.arguments.push_back({"place", place->second});
     }
   }
+  notes.insert(notes.end(), input.changes.begin(), input.changes.end());
   for (const RecordingUse& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) notes.emplace_back(note);
   }

@@ -93,7 +93,8 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   add_option(command, "--segments", options.segments, "LIST",
              "Use these segments only, e.g. 0-3,5");
   add_option(command, "--free", options.edits.free, "NAME",
-             "Estimate this parameter; --free, --fix and --start may be repeated")
+             "Estimate this parameter, or all that match a pattern such as 'arm.*'; --free, "
+             "--fix and --start may be repeated")
       ->allow_extra_args(false);
   add_option(command, "--fix", options.edits.fix, "NAME[=VALUE]",
              "Fix this parameter, at VALUE if given")

@@ -190,13 +190,13 @@ TEST_F(PendulumOut, WritesAMomentInconsistentWithFixedOnes) {
 // Fields that the file omits are added at their place.
 TEST_F(PendulumOut, AddsOmittedFields) {
   const WrittenRig written = write(calibrated(
-      {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6), estimate("p.k", 0.02, 1e-6),
+      {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6), estimate("p.k_s", 0.02, 1e-6),
        estimate("p.offset", 0.01, 1e-3), estimate("gravity.tilt_x", 0.002, 1e-6)}));
   EXPECT_TRUE(written.notes.empty());
   const Mechanism mechanism = read(written);
   EXPECT_EQ(parameter_of(mechanism, "p.c").value, 3e-5);
   EXPECT_EQ(parameter_of(mechanism, "rod.J_xy").value, 1e-4);
-  EXPECT_EQ(parameter_of(mechanism, "p.k").value, 0.02);
+  EXPECT_EQ(parameter_of(mechanism, "p.k_s").value, 0.02);
   EXPECT_EQ(parameter_of(mechanism, "p.offset").value, 0.01);
   EXPECT_EQ(parameter_of(mechanism, "gravity.tilt_x").value, 0.002);
 }

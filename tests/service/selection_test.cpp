@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -95,6 +98,54 @@ TEST(ParameterEdits, ChangeValueAndFreedom) {
   EXPECT_EQ(get("1.K").value, 0.05);
   EXPECT_FALSE(get("2.b").free);
   EXPECT_EQ(get("2.b").value, 0.5);
+}
+
+TEST(ParameterEdits, PatternsConcernSeveralParameters) {
+  const Rig file = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  estimator::Mechanism mechanism = file.mechanism;
+  apply_edits({{"?.b=0.3"}, {"A.J_*"}, {"*.tau_c", "B.*=0.001"}}, mechanism);
+  const auto is_free = [&](const char* name) {
+    return test_support::parameter_of(mechanism, name).free;
+  };
+  EXPECT_EQ(test_support::parameter_of(mechanism, "2.b").value, 0.3);
+  EXPECT_TRUE(is_free("A.J_xy"));
+  EXPECT_FALSE(is_free("A.m"));
+  EXPECT_FALSE(is_free("1.tau_c"));
+  EXPECT_FALSE(is_free("2.tau_c"));
+  EXPECT_EQ(test_support::parameter_of(mechanism, "B.J_zz").value, 0.001);
+  expect_parts(refusal([&] {
+                 apply_edits({{}, {}, {"C.*"}}, mechanism);
+               }),
+               {"--fix C.*: no parameter matches this pattern"});
+}
+
+// Otherwise "1.k" for the gain "1.K" would fix the stiffness of a spring.
+TEST(ParameterEdits, NamesThatDifferInCaseAreListed) {
+  Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  expect_parts(refusal([&] {
+                 apply_edits({{}, {}, {"1.k=2"}}, rig.mechanism);
+               }),
+               {"--fix 1.k: the rig has no such parameter", "1.K", "1.k_s"});
+  std::set<std::string> names;
+  for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
+    std::string name = parameter.name;
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    EXPECT_TRUE(names.insert(name).second) << parameter.name;
+  }
+}
+
+TEST(ParameterEdits, ChangesAreDescribedBesideTheRigFile) {
+  const Rig file = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  estimator::Mechanism mechanism = file.mechanism;
+  apply_edits({{"2.b=0.3"}, {"A.J_xx"}, {"1.K=0.06"}}, mechanism);
+  EXPECT_EQ(describe_changes(file.mechanism, mechanism),
+            (std::vector<std::string>{
+                "A.J_xx is estimated, initial value 0.01 kg·m²; in the rig file it is fixed at "
+                "0.01 kg·m²",
+                "1.K is fixed at 0.06 N·m/V; in the rig file it is estimated, initial value 0.05 "
+                "N·m/V",
+                "2.b is estimated, initial value 0.3 N·m·s/rad; in the rig file it is estimated, "
+                "initial value 0.0001 N·m·s/rad"}));
 }
 
 TEST(ParameterEdits, RefuseInvalidEdits) {

@@ -1,5 +1,7 @@
 #include "service/rig/parameters/parameter_edits.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -34,10 +36,27 @@ std::string asked(const ParameterEdits& edits, std::string what, const Assignmen
   return what + "=['" + edit.name + "']";
 }
 
-estimator::Parameter& parameter_of(const ParameterEdits& edits, const std::string& what,
-                                   const std::string& name, estimator::Mechanism& mechanism) {
-  return require_parameter(asked(edits, what, {name, ""}), name, mechanism,
-                           edits.from_python ? "Rig.parameters" : "rigcal info RIG");
+/// Returns the parameters that an edit concerns: the one with this name, or all that match a
+/// pattern such as "arm.*", without dependent ones.
+std::vector<estimator::Parameter*> parameters_of(const ParameterEdits& edits,
+                                                 const std::string& what, const std::string& name,
+                                                 estimator::Mechanism& mechanism) {
+  const char* const lister = edits.from_python ? "Rig.parameters" : "rigcal info RIG";
+  const std::string place = asked(edits, what, {name, ""});
+  if (name.find_first_of("*?[") == std::string::npos) {
+    return {&require_parameter(place, name, mechanism, lister)};
+  }
+  std::vector<estimator::Parameter*> found;
+  for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
+    if (estimator::find_dependency(mechanism, static_cast<int>(i)) != nullptr) continue;
+    estimator::Parameter& parameter = mechanism.parameters[i];
+    if (fnmatch(name.c_str(), parameter.name.c_str(), 0) == 0) found.push_back(&parameter);
+  }
+  if (found.empty()) {
+    throw proto::InputError(place + ": no parameter matches this pattern (" + lister +
+                            " lists all)");
+  }
+  return found;
 }
 
 void set_value(const std::string& place, const Assignment& edit, estimator::Parameter& parameter) {
@@ -106,22 +125,42 @@ estimator::Parameter& require_parameter(const std::string& asked, const std::str
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
   for (const std::string& text : edits.start) {
     const Assignment edit = split(text);
-    estimator::Parameter& parameter = parameter_of(edits, "start", edit.name, mechanism);
-    set_value(asked(edits, "start", edit), edit, parameter);
+    for (estimator::Parameter* const each : parameters_of(edits, "start", edit.name, mechanism)) {
+      set_value(asked(edits, "start", edit), edit, *each);
+    }
   }
   for (const std::string& name : edits.free) {
-    parameter_of(edits, "free", name, mechanism).free = true;
+    for (estimator::Parameter* const each : parameters_of(edits, "free", name, mechanism)) {
+      each->free = true;
+    }
   }
   for (const std::string& text : edits.fix) {
     const Assignment edit = split(text);
-    estimator::Parameter& parameter = parameter_of(edits, "fix", edit.name, mechanism);
-    if (text.find('=') != std::string::npos) set_value(asked(edits, "fix", edit), edit, parameter);
-    parameter.free = false;
+    for (estimator::Parameter* const each : parameters_of(edits, "fix", edit.name, mechanism)) {
+      if (text.find('=') != std::string::npos) set_value(asked(edits, "fix", edit), edit, *each);
+      each->free = false;
+    }
   }
   estimator::apply_dependencies(mechanism);
   for (const std::string& name : edits.hold_out) {
     hold_out(asked(edits, "hold-out", {name, ""}), name, mechanism);
   }
+}
+
+std::vector<std::string> describe_changes(const estimator::Mechanism& file,
+                                          const estimator::Mechanism& changed) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < changed.parameters.size(); ++i) {
+    const estimator::Parameter& is = changed.parameters[i];
+    const estimator::Parameter& was = file.parameters[i];
+    if (estimator::find_dependency(changed, static_cast<int>(i)) != nullptr) continue;
+    if (is.value == was.value && is.free == was.free) continue;
+    texts.push_back(is.name + (is.free ? " is estimated, initial value " : " is fixed at ") +
+                    format_number(is.value, 6) + " " + is.unit + "; in the rig file it is " +
+                    (was.free ? "estimated, initial value " : "fixed at ") +
+                    format_number(was.value, 6) + " " + was.unit);
+  }
+  return texts;
 }
 
 void require_valid(const estimator::Mechanism& mechanism) {

@@ -7,7 +7,8 @@
 
 namespace service {
 
-/// Changes to the parameters of a rig file. They are applied in the order of the members.
+/// Changes to the parameters of a rig file. They are applied in the order of the members. A name of
+/// a parameter may be a pattern for several: "arm.*", "*.offset".
 struct ParameterEdits {
   std::vector<std::string> start;          ///< "NAME=VALUE": set the initial value only
   std::vector<std::string> free;           ///< "NAME": estimate this parameter
@@ -29,6 +30,10 @@ estimator::Parameter& require_parameter(const std::string& asked, const std::str
 /// @throws InputError naming the option, for an unknown parameter or sensor, or a value that is not
 ///         a number or is out of bounds
 void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism);
+
+/// Returns a sentence about each parameter that differs in value or freedom from the rig file.
+std::vector<std::string> describe_changes(const estimator::Mechanism& file,
+                                          const estimator::Mechanism& changed);
 
 /// Checks that a mechanism can be fitted after its parameters were changed.
 /// @throws std::invalid_argument with all errors of the mechanism

@@ -176,7 +176,7 @@ TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
   cart.parameter(0, BodyQuantity::kMass).value = 0.5;
   cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.05;
   test_support::place_stop(cart, 0, -1.0, 0.1, 0.5);
-  Coverage coverage{.truth = {{"1.k", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
+  Coverage coverage{.truth = {{"1.k_s", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
   for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);
     StoppedMotion rig;
@@ -188,7 +188,7 @@ TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
     };
     rig.stops = {{0, -1.0, 0.1, 0.5}};
     coverage.add(
-        calibrate(started(cart, {{"1.k", 10.0}, {"1.b", 0.02}, {"1.restitution", 0.8}}),
+        calibrate(started(cart, {{"1.k_s", 10.0}, {"1.b", 0.02}, {"1.restitution", 0.8}}),
                   {recorded(rig, {-0.3 - 0.02 * seed, 0.0}, {0.0, 0.0}, 1, 5.0, 2e-3,
                             {seed % 2 == 0 ? 1e-4 : 0.0, seed % 2 == 0 ? 0.0 : 2e-4}, seed)}));
   }

@@ -200,7 +200,7 @@ Mechanism carriage(double coulomb) {
   cart.joint_parameter(0, JointQuantity::kCoulombTorque).value = coulomb;
   cart.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   place_stop(cart, 0, -1.0, 0.1, 0.5);
-  test_support::set_free(cart, {"1.k", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
+  test_support::set_free(cart, {"1.k_s", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
   EXPECT_EQ(cart.joint_parameter(0, JointQuantity::kStopUpper).unit, "m");
   return cart;
 }
