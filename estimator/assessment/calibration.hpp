@@ -11,7 +11,7 @@
 #include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/optimize/lm_summary.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
 
 namespace estimator {
 

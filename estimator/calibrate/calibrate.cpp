@@ -23,7 +23,7 @@ namespace {
 bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   for (int j = 0; j < a.joint_count(); ++j) {
     const auto at = static_cast<std::size_t>(j);
-    if (a.joints[at].stick_speed == b.joints[at].stick_speed) continue;
+    if (a.joints[at].spook.stick_speed == b.joints[at].spook.stick_speed) continue;
     for (const JointQuantity quantity :
          {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
           JointQuantity::kLoadFriction, JointQuantity::kLoadFrictionAngular}) {

@@ -65,7 +65,7 @@ void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen
         (segment.time(k + reach) - segment.time(k - reach));
     Eigen::Index motor = 0;
     for (Eigen::Index j = 0; j < n; ++j) {
-      if (mechanism.joints[static_cast<std::size_t>(j)].motorised) {
+      if (mechanism.joints[static_cast<std::size_t>(j)].motor.present) {
         control[j] = segment.controls(k, motor++);
       }
     }

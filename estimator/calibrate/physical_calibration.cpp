@@ -13,7 +13,7 @@
 #include "estimator/assessment/model_test/score_tests.hpp"
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
-#include "estimator/fit/parameterized_bodies.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {

@@ -18,7 +18,7 @@ namespace estimator {
 /// 2. A fit with the smallest process noise that the data allow. This noise and the reading noise
 ///    are estimated from the residuals (variance components).
 /// 3. A fit of the open-loop simulation, if the motion can be predicted from its initial state.
-///    This does not model controls that acted otherwise than recorded (Joint::control_noise).
+///    This does not model controls that acted otherwise than recorded (Motor::control_noise).
 ///
 /// Parameters that stage 2 or 3 drives to a bound are restarted once from their initial value.
 /// Arguments and errors as for `calibrate`.

@@ -372,7 +372,7 @@ class SegmentStates {
 
 bool is_observable(const Mechanism& mechanism, int joint, int quantity) {
   if (quantity < static_cast<int>(StateQuantity::kLoads)) return true;
-  const bool is_driven = mechanism.joints[static_cast<std::size_t>(joint)].motorised;
+  const bool is_driven = mechanism.joints[static_cast<std::size_t>(joint)].motor.present;
   if (quantity == quantity_of(JointLoad::kMotorTorque)) return is_driven;
   return is_tree(mechanism);
 }

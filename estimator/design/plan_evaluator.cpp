@@ -343,7 +343,7 @@ PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Resul
 
 Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
   const auto motors = std::ranges::count(mechanism.joints, true,
-                                         [](const Joint& joint) { return joint.motorised; });
+                                         [](const Joint& joint) { return joint.motor.present; });
   if (motors == 0) return joints;
   const Eigen::VectorXd unit =
       Eigen::VectorXd::Ones(static_cast<Eigen::Index>(used_encoders(mechanism).size()));

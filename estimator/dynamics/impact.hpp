@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "estimator/math/lemke.hpp"
 #include "estimator/model/joint_stop.hpp"
 
 namespace estimator {
@@ -53,11 +54,11 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
   const auto count = static_cast<Eigen::Index>(struck.size());
   Matrix across = Matrix::Constant(mass.rows(), count, T(0.0)), response(count, count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    across(struck[static_cast<std::size_t>(i)].joint, i) = T(1.0);
+    across(struck[i].joint, i) = T(1.0);
   }
   across = solve_definite<T>(mass, across);
   for (Eigen::Index i = 0; i < count; ++i) {
-    response.row(i) = across.row(struck[static_cast<std::size_t>(i)].joint);
+    response.row(i) = across.row(struck[i].joint);
   }
   return across * solve_definite<T>(response, wanted);
 }
@@ -86,7 +87,7 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
   Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> wanted(static_cast<Eigen::Index>(struck.size()),
                                                           rates.cols());
   for (Eigen::Index i = 0; i < wanted.rows(); ++i) {
-    const ImpactedJoint<T>& each = struck[static_cast<std::size_t>(i)];
+    const ImpactedJoint<T>& each = struck[i];
     wanted.row(i) = rates.row(each.joint) * T(T(-1.0) - each.restitution);
   }
   return rates + apply_joint_impulses<T>(mass, struck, wanted);
@@ -101,7 +102,24 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
 /// @param rates  rates v⁻ before the impact [rad/s]
 /// @param stops  stops of different joints
 /// @return indices into `stops`, ascending
-std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
-                              std::span<const JointStop> stops);
+inline std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
+                                     std::span<const JointStop> stops) {
+  // Complementarity problem in the impulses Λ, positive away from the stops.
+  const auto count = static_cast<Eigen::Index>(stops.size());
+  Eigen::MatrixXd J = Eigen::MatrixXd::Zero(count, mass.rows());
+  Eigen::VectorXd wanted(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const JointStop& stop = stops[i];
+    J(i, stop.joint) = stop.side;
+    wanted[i] = (1.0 + stop.restitution) * stop.side * rates[stop.joint];
+  }
+  const Eigen::MatrixXd across = solve_definite<double>(mass, J.transpose());
+  const LcpSolution solution = solve_lcp(J * across, wanted);
+  std::vector<int> pushing;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    if (solution.z[i] > 0.0) pushing.push_back(static_cast<int>(i));
+  }
+  return pushing;
+}
 
 }  // namespace estimator

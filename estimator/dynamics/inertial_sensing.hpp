@@ -1,8 +1,7 @@
 #pragma once
 
-#include "estimator/dynamics/parameter_vectors.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/math/rodrigues.hpp"
+#include "estimator/math/so3.hpp"
 
 // Members of TreeInverseDynamics, included by tree_inverse_dynamics.cpp: readings of body sensors.
 
@@ -12,7 +11,7 @@ template <typename T>
 void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
                                            const std::vector<T>& parameters) {
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
-    const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
+    const Sensor& sensor = mechanism.sensors[i];
     const auto vector = [&](SensorQuantity first) {
       return vector_at(parameters, mechanism.index_of_sensor(i, first));
     };
@@ -75,9 +74,8 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
 template <typename T>
 std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T>::joint_loads(
     int index) const {
-  const auto joint = static_cast<std::size_t>(index);
-  const Axis& axis = axes_[joint];
-  const auto [moment, force] = reaction(link_of_joint_[joint]);
+  const Axis& axis = axes_[index];
+  const auto [moment, force] = reaction(link_of_joint_[index]);
   return {axis.torque, axis.motor_torque, axis.torque - axis.motor_torque - axis.passive_torque,
           moment[0],   moment[1],         moment[2],
           force[0],    force[1],          force[2]};
@@ -109,11 +107,11 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
     first[0] = value;
     return {first, none};
   };
-  const auto link_of_joint = [&] { return link_of_joint_[static_cast<std::size_t>(sensor.joint)]; };
+  const auto link_of_joint = [&] { return link_of_joint_[sensor.joint]; };
   switch (sensor.kind) {
     case Kind::kInertial: {
       if (sensor.link < 0) return {none, up_};
-      const Motion& motion = motions_[static_cast<std::size_t>(sensor.link)];
+      const Motion& motion = motions_[sensor.link];
       const Vector3 swing = motion.omega.cross(sensor.point);
       return {motion.omega, Vector3(motion.acceleration + motion.alpha.cross(sensor.point) +
                                     motion.omega.cross(swing))};
@@ -130,7 +128,7 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
       return only(link.sign * (link.slides ? motion.force[0] : motion.moment[0]));
     }
     case Kind::kMotorTorque:
-      return only(axes_[static_cast<std::size_t>(sensor.joint)].motor_torque);
+      return only(axes_[sensor.joint].motor_torque);
     case Kind::kDistance: {
       using std::sqrt;
       const Vector3 way = place_of(sensor) - sensor.mount;
@@ -142,7 +140,7 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
 
 template <typename T>
 std::array<T, Sensor::kAxes> TreeInverseDynamics<T>::inertial_readings(int sensor) const {
-  const Inertial& own = inertial_[static_cast<std::size_t>(sensor)];
+  const Inertial& own = inertial_[sensor];
   const std::array<Vector3, 2> of_body = nominal_readings(own);
   std::array<T, Sensor::kAxes> readings;
   const Vector3 back = -own.mount;
@@ -154,8 +152,7 @@ std::array<T, Sensor::kAxes> TreeInverseDynamics<T>::inertial_readings(int senso
       along += Vector3(own.cross[kind] * along);
     }
     for (std::size_t i = 0; i < 3; ++i) {
-      const auto axis = static_cast<Eigen::Index>(i);
-      readings[3 * kind + i] = own.scale[kind][axis] * along[axis] + own.bias[kind][axis];
+      readings[3 * kind + i] = own.scale[kind][i] * along[i] + own.bias[kind][i];
     }
   }
   return readings;

@@ -1,17 +1,13 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 
-#include <algorithm>
 #include <cassert>
 
-#include "estimator/dynamics/air_drag.hpp"
-#include "estimator/dynamics/external_wrench.hpp"
 #include "estimator/dynamics/inertial_sensing.hpp"
-#include "estimator/dynamics/parameter_vectors.hpp"
-#include "estimator/friction/passive_torque.hpp"
-#include "estimator/math/smooth_sign.hpp"
-#include "estimator/model/gravity.hpp"
+#include "estimator/friction/friction_laws.hpp"
+#include "estimator/math/dual.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/moments.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
@@ -26,7 +22,7 @@ Eigen::Matrix<T, 3, 3> inertia_of(const Mechanism& mechanism, const std::vector<
   const std::array<int, 6> indices = moment_indices(mechanism, body);
   Eigen::Matrix<T, 6, 1> moments;
   for (int k = 0; k < 6; ++k) {
-    moments[k] = parameter_of(parameters, indices[static_cast<std::size_t>(k)]);
+    moments[k] = parameter_of(parameters, indices[k]);
   }
   return inertia_matrix(moments);
 }
@@ -54,7 +50,7 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
   motions_.resize(links_.size());
   link_of_joint_.resize(links_.size());
   for (std::size_t at = 0; at < links_.size(); ++at) {
-    link_of_joint_[static_cast<std::size_t>(links_[at].joint)] = at;
+    link_of_joint_[links_[at].joint] = at;
   }
 }
 
@@ -63,32 +59,18 @@ template <typename T>
 void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
                                                const std::vector<T>& parameters) {
   const std::vector<BodyPlacement> seats = seats_;
-  const auto close = [&](const TreeEdge& edge, int child, int index_b) {
+  for (const TreeEdge& edge : closing_edges(mechanism)) {
+    const int child = edge.child.body;
     const BodyPlacement other = placement_of(child);
     const std::size_t links = links_.size();
     add_link(mechanism, parameters, edge);
-    closures_.push_back({placement_of(child), other, vector_at(parameters, index_b)});
+    closures_.push_back({placement_of(child), other, vector_at(parameters, edge.child.point)});
     if (links_.size() > links) {
       links_.back().mass = T(0.0);
       links_.back().center = Vector3::Constant(T(0.0));
       links_.back().inertia = Matrix3::Constant(T(0.0));
     }
     seats_ = seats;
-  };
-  const std::vector<TreeEdge> edges = spanning_tree(mechanism);
-  const auto closes = [&](int index, bool weld) {
-    return std::ranges::none_of(
-        edges, [&](const TreeEdge& edge) { return edge.joint == index && edge.weld == weld; });
-  };
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!closes(j, false)) continue;
-    close({j, true, false}, mechanism.joints[static_cast<std::size_t>(j)].body_b,
-          mechanism.index_of_joint(j, JointQuantity::kPointBx));
-  }
-  for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
-    if (!closes(w, true)) continue;
-    close({w, true, true}, mechanism.fixed_joints[static_cast<std::size_t>(w)].body_b,
-          mechanism.index_of_fixed_joint(w, JointQuantity::kPointBx));
   }
 }
 
@@ -96,45 +78,28 @@ void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
                                       const TreeEdge& edge) {
-  const auto at = static_cast<std::size_t>(edge.joint);
-  const auto place = [&](const auto& joint, int index_a, int index_b) {
-    const Vector3 point_a = vector_at(parameters, index_a);
-    const Vector3 point_b = vector_at(parameters, index_b);
-    const Vector3& on_parent = edge.forward ? point_a : point_b;
-    const Vector3& on_child = edge.forward ? point_b : point_a;
-    const Eigen::Matrix3d& parent_frame = edge.forward ? joint.frame_a : joint.frame_b;
-    const Eigen::Matrix3d& child_frame = edge.forward ? joint.frame_b : joint.frame_a;
-    const int child = edge.forward ? joint.body_b : joint.body_a;
-    const BodyPlacement& parent = placement_of(edge.forward ? joint.body_a : joint.body_b);
-    const Eigen::Matrix3d mount = parent.frame.transpose() * parent_frame;
-    const Vector3 offset = on_parent - parent.point;
-    if (edge.weld) {
-      const Eigen::Matrix3d turn = child_frame * parent_frame.transpose();  // parent → child
-      const Vector3 point = on_child - turn.template cast<T>() * offset;
-      placement_of(child) = {parent.link, turn * parent.frame, point};
-    } else {
-      Link link;
-      link.joint = edge.joint;
-      link.slides = !mechanism.joints[at].traits().turns;
-      link.wraps = mechanism.joints[at].traits().wraps;
-      link.sign = edge.forward ? 1.0 : -1.0;
-      link.frame = joint.frame_b;
-      link.parent = parent.link;
-      link.mount = mount;
-      link.from_parent = parent.frame.transpose().template cast<T>() * offset;
-      placement_of(child) = {static_cast<int>(links_.size()), child_frame, on_child};
-      links_.push_back(link);
-    }
-    add_body(mechanism, parameters, child, !edge.weld);
-  };
+  const Vector3 on_child = vector_at(parameters, edge.child.point);
+  const BodyPlacement& parent = placement_of(edge.parent.body);
+  const Vector3 offset = vector_at(parameters, edge.parent.point) - parent.point;
   if (edge.weld) {
-    place(mechanism.fixed_joints[at],
-          mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointAx),
-          mechanism.index_of_fixed_joint(edge.joint, JointQuantity::kPointBx));
+    const Eigen::Matrix3d turn = edge.child.frame * edge.parent.frame.transpose();  // to the child
+    const Vector3 point = on_child - turn.template cast<T>() * offset;
+    placement_of(edge.child.body) = {parent.link, turn * parent.frame, point};
   } else {
-    place(mechanism.joints[at], mechanism.index_of_joint(edge.joint, JointQuantity::kPointAx),
-          mechanism.index_of_joint(edge.joint, JointQuantity::kPointBx));
+    const Joint& joint = mechanism.joints[edge.joint];
+    Link link;
+    link.joint = edge.joint;
+    link.slides = !joint.traits().turns;
+    link.wraps = joint.traits().wraps;
+    link.sign = edge.forward ? 1.0 : -1.0;
+    link.frame = joint.frame_b;
+    link.parent = parent.link;
+    link.mount = parent.frame.transpose() * edge.parent.frame;
+    link.from_parent = parent.frame.transpose().template cast<T>() * offset;
+    placement_of(edge.child.body) = {static_cast<int>(links_.size()), edge.child.frame, on_child};
+    links_.push_back(link);
   }
+  add_body(mechanism, parameters, edge.child.body, !edge.weld);
 }
 
 /// Adds a body's mass and inertia to its link, unless it is fixed to the ground.
@@ -143,11 +108,11 @@ void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vec
                                       int body, bool first) {
   const BodyPlacement& seat = placement_of(body);
   if (seat.link < 0) return;
-  Link& link = links_[static_cast<std::size_t>(seat.link)];
+  Link& link = links_[seat.link];
   const Eigen::Matrix<T, 3, 3> frame = seat.frame.template cast<T>();
   const T mass = parameter_of(parameters, mechanism.index(body, BodyQuantity::kMass));
   const Vector3 center = -(frame.transpose() * seat.point);
-  if (!first && mechanism.bodies[static_cast<std::size_t>(body)].massless) return;
+  if (!first && mechanism.bodies[body].massless) return;
   const Matrix3 half = inertia_of(mechanism, parameters, body) * frame;
   const Matrix3 inertia = frame.transpose() * half;
   if (first) {
@@ -177,7 +142,7 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.friction =
         FrictionLaws::make<T>([&](int place) { return value(friction_quantity(place)); });
     FrictionLaws::each([&]<typename Law>(int law) {
-      axis.acts[static_cast<std::size_t>(law)] = Law::kInSpook || has_law(mechanism, j, law);
+      axis.acts[law] = Law::kInSpook || has_law(mechanism, j, law);
     });
     axis.constant_torque = value(JointQuantity::kConstantTorque);
     axis.stiffness = value(JointQuantity::kStiffness);
@@ -187,8 +152,8 @@ void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
     axis.back_emf = value(JointQuantity::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
     axis.torque = axis.motor_torque = axis.passive_torque = T(0.0);
-    axis.transition_speed = mechanism.joints[static_cast<std::size_t>(j)].transition_speed;
-    axis.gear_ratio = mechanism.joints[static_cast<std::size_t>(j)].gear_ratio;
+    axis.transition_speed = mechanism.joints[j].transition_speed;
+    axis.gear_ratio = mechanism.joints[j].motor.gear_ratio;
     load_dependent_ |= has_load_law(mechanism, j);
     axes_.push_back(axis);
   }
@@ -227,16 +192,16 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
                                          const T& acceleration, const T& control,
                                          const T& of_links) {
   using std::abs;
-  Axis& axis = axes_[static_cast<std::size_t>(link.joint)];
+  Axis& axis = axes_[link.joint];
   const T speed = abs(rate);
   axis.torque = of_links + axis.shaft_inertia * acceleration;
   axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
   T stretch = angle - axis.rest_angle;
   if (link.wraps) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
-  axis.passive_torque = passive_torque(axis.constant_torque, axis.stiffness, stretch);
+  axis.passive_torque = axis.constant_torque - axis.stiffness * stretch;
   T torque = axis.torque;
   FrictionLaws::each([&]<typename Law>(int place) {
-    if (!axis.acts[static_cast<std::size_t>(place)]) return;
+    if (!axis.acts[place]) return;
     const auto& law = std::get<typename Law::template On<T>>(axis.friction);
     if constexpr (MultipliesRate<Law>) torque += law.factor(speed) * rate;
     if constexpr (IsContinuous<Law>) torque += law.torque(rate);
@@ -250,7 +215,7 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
 template <typename T>
 T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
                                     Motion& motion) {
-  const Axis& axis = axes_[static_cast<std::size_t>(link.joint)];
+  const Axis& axis = axes_[link.joint];
   if (axis.gear_ratio == 0.0) return T(0.0);
   const T inertia = axis.shaft_inertia * (1.0 / axis.gear_ratio);
   const T spin = inertia * rate, change = inertia * acceleration;
@@ -263,7 +228,7 @@ T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& ac
     return inertia * motion.alpha[0];
   }
   if (link.parent < 0) return T(0.0);
-  Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
+  Motion& parent = motions_[link.parent];
   const Vector3 omega = into_link(link, motion, parent.omega);
   const Vector3 alpha = into_link(link, motion, parent.alpha);
   parent.moment += into_parent(link, motion, moment_of(omega));
@@ -286,7 +251,7 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
   }
   Vector3 omega = Vector3::Constant(T(0.0)), alpha = omega, base = up_;
   if (link.parent >= 0) {
-    const Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
+    const Motion& parent = motions_[link.parent];
     const Vector3 across = parent.omega.cross(motion.from_parent);
     base =
         parent.acceleration + parent.alpha.cross(motion.from_parent) + parent.omega.cross(across);
@@ -356,9 +321,9 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
     const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
     const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
     residual[j] = axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
-    if (load_dependent_) update_bearing_load(link, motion, axes_[static_cast<std::size_t>(j)]);
+    if (load_dependent_) update_bearing_load(link, motion, axes_[j]);
     if (link.parent < 0) continue;
-    Motion& parent = motions_[static_cast<std::size_t>(link.parent)];
+    Motion& parent = motions_[link.parent];
     const Vector3 force = into_parent(link, motion, motion.force);
     parent.force += force;
     parent.moment += into_parent(link, motion, motion.moment) + motion.from_parent.cross(force);
@@ -373,7 +338,7 @@ std::vector<typename TreeInverseDynamics<T>::Place> TreeInverseDynamics<T>::plac
   using std::sin;
   std::vector<Place> result;
   for (const Link& link : links_) {
-    const Place parent = link.parent < 0 ? Place() : result[static_cast<std::size_t>(link.parent)];
+    const Place parent = link.parent < 0 ? Place() : result[link.parent];
     const T shift = link.sign * angle[link.joint];
     const T cosine = link.slides ? T(1.0) : T(cos(shift));
     const T sine = link.slides ? T(0.0) : T(sin(shift));
@@ -398,7 +363,7 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
     Matrix3 rotations[2];
     for (int side = 0; side < 2; ++side) {
       const BodyPlacement& seat = side == 0 ? closure.one : closure.other;
-      const Place place = seat.link < 0 ? Place() : at[static_cast<std::size_t>(seat.link)];
+      const Place place = seat.link < 0 ? Place() : at[seat.link];
       rotations[side] = place.rotation * seat.frame.transpose().template cast<T>();
       const Vector3 offset = closure.point - seat.point;
       points[side] = place.origin + rotations[side] * offset;
@@ -417,10 +382,10 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
 
 template <typename T>
 T TreeInverseDynamics<T>::dry_bound(int joint, const T& rate) const {
-  const Axis& axis = axes_[static_cast<std::size_t>(joint)];
+  const Axis& axis = axes_[joint];
   T bound(0.0);
   FrictionLaws::each([&]<typename Law>(int place) {
-    if (!axis.acts[static_cast<std::size_t>(place)]) return;
+    if (!axis.acts[place]) return;
     const auto& law = std::get<typename Law::template On<T>>(axis.friction);
     if constexpr (JumpsAtRest<Law>) bound += law.bound(rate);
     if constexpr (DependsOnLoad<Law>) {
@@ -432,7 +397,7 @@ T TreeInverseDynamics<T>::dry_bound(int joint, const T& rate) const {
 
 template <typename T>
 T TreeInverseDynamics<T>::smooth_steepness(int joint) const {
-  const Axis& axis = axes_[static_cast<std::size_t>(joint)];
+  const Axis& axis = axes_[joint];
   T steepness(0.0);
   FrictionLaws::each([&]<typename Law>(int) {
     if constexpr (IsContinuous<Law>) {
@@ -444,7 +409,73 @@ T TreeInverseDynamics<T>::smooth_steepness(int joint) const {
 
 template <typename T>
 T TreeInverseDynamics<T>::smoothed_friction_fraction(int joint, const T& rate) const {
-  return smooth_sign(T(rate * (1.0 / axes_[static_cast<std::size_t>(joint)].transition_speed)));
+  return smooth_sign(T(rate * (1.0 / axes_[joint].transition_speed)));
+}
+
+/// Returns the link of a joint's body b, which must be farther from the ground than body a.
+template <typename T>
+std::size_t TreeInverseDynamics<T>::child_link(int joint) const {
+  const std::size_t at = link_of_joint_[joint];
+  assert(links_[at].sign > 0.0);
+  return at;
+}
+
+template <typename T>
+void TreeInverseDynamics<T>::set_external_wrench(int joint, const Vector3& moment,
+                                                 const Vector3& force) {
+  Link& link = links_[child_link(joint)];
+  const Matrix3 into_link = link.frame.transpose().template cast<T>();
+  link.push_moment = into_link * moment;
+  link.push_force = into_link * force;
+}
+
+template <typename T>
+std::array<T, 6> TreeInverseDynamics<T>::body_accelerations(int joint) const {
+  const std::size_t at = child_link(joint);
+  const Matrix3 frame = links_[at].frame.template cast<T>();
+  const Vector3 alpha = frame * motions_[at].alpha;
+  const Vector3 acceleration = frame * motions_[at].acceleration;
+  return {alpha[0], alpha[1], alpha[2], acceleration[0], acceleration[1], acceleration[2]};
+}
+
+/// Collects bodies with air drag; a body fixed to the ground has none.
+template <typename T>
+void TreeInverseDynamics<T>::make_drags(const Mechanism& mechanism,
+                                        const std::vector<T>& parameters) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    const BodyPlacement& seat = placement_of(body);
+    if (seat.link < 0 || !has_air_drag(mechanism, body)) continue;
+    const Vector3 point =
+        vector_at(parameters, mechanism.index_of_air(body, AirQuantity::kPointX)) - seat.point;
+    drags_.push_back(
+        {parameter_of(parameters, mechanism.index_of_air(body, AirQuantity::kCoefficient)),
+         seat.frame.transpose().template cast<T>() * point, static_cast<std::size_t>(seat.link)});
+  }
+}
+
+/// Computes the velocity of a link's origin from that of its parent link's origin.
+/// @param speed  rate of the link along its joint, in the link's own direction
+template <typename T>
+void TreeInverseDynamics<T>::move_origin(std::size_t at, const T& speed) {
+  const Link& link = links_[at];
+  Motion& motion = motions_[at];
+  motion.velocity = Vector3::Constant(T(0.0));
+  if (link.parent >= 0) {
+    const Motion& parent = motions_[link.parent];
+    const Vector3 swept = parent.velocity + parent.omega.cross(motion.from_parent);
+    motion.velocity = into_link(link, motion, swept);
+  }
+  if (link.slides) motion.velocity[0] += speed;
+}
+
+/// Adds the drag of a body to the load of the joint that carries it.
+template <typename T>
+void TreeInverseDynamics<T>::add_drag(const Drag& drag) {
+  Motion& motion = motions_[drag.link];
+  const Vector3 velocity = motion.velocity + motion.omega.cross(drag.point);
+  const Vector3 force = air_drag(drag.coefficient, velocity);
+  motion.force += force;
+  motion.moment += drag.point.cross(force);
 }
 
 template class TreeInverseDynamics<double>;

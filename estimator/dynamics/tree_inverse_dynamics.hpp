@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <Eigen/Geometry>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <type_traits>
 #include <vector>
@@ -14,6 +13,18 @@
 #include "estimator/symbolic/expression.hpp"
 
 namespace estimator {
+
+template <typename T>
+T parameter_of(const std::vector<T>& parameters, int index) {
+  return parameters[index];
+}
+
+/// Returns the 3-vector whose first component is the parameter with this index.
+template <typename T>
+Eigen::Matrix<T, 3, 1> vector_at(const std::vector<T>& parameters, int index) {
+  return {parameter_of(parameters, index), parameter_of(parameters, index + 1),
+          parameter_of(parameters, index + 2)};
+}
 
 /// Largest number of joints if T is a number, since vectors over joints are allocated on the stack.
 /// Expressions, which are recorded once, have no such limit.
@@ -189,7 +200,7 @@ class TreeInverseDynamics {
   void add_closing_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   std::vector<Place> places(const VectorX& angle) const;
   void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
-  BodyPlacement& placement_of(int body) { return seats_[static_cast<std::size_t>(body + 1)]; }
+  BodyPlacement& placement_of(int body) { return seats_[body + 1]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
   void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
@@ -225,5 +236,37 @@ class TreeInverseDynamics {
 extern template class TreeInverseDynamics<double>;
 extern template class TreeInverseDynamics<Dual>;
 extern template class TreeInverseDynamics<Expression>;
+
+/// Returns the joint-space mass matrix. Column k contains the joint torques for a unit acceleration
+/// of joint k alone [Fea08, sec. 6.2]. Closed loops are cut. As a side effect, `dynamics` then
+/// contains the bearing loads at rest.
+///
+/// @param coordinates  one per joint [rad or m]
+inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,
+                                   const Eigen::VectorXd& coordinates) {
+  const Eigen::Index n = dynamics.joint_count();
+  const JointVector<double> angle = coordinates, zero = JointVector<double>::Zero(n);
+  JointVector<double> rest, column, unit = zero;
+  Eigen::MatrixXd mass(n, n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    unit[k] = 1.0;
+    dynamics.torque_residual(angle, zero, unit, zero, column);
+    mass.col(k) = column;
+    unit[k] = 0.0;
+  }
+  dynamics.torque_residual(angle, zero, zero, zero, rest);
+  return mass.colwise() - Eigen::VectorXd(rest);
+}
+
+/// Replaces the values of dependent parameters by expressions in the independent parameters.
+inline void tie_values(const Mechanism& mechanism, std::vector<Expression>& values) {
+  for (const ParameterDependency& tie : mechanism.dependencies) {
+    Expression value(tie.constant);
+    for (const DependencyTerm& term : tie.terms) {
+      value += Expression(term.factor) * values[term.parameter];
+    }
+    values[tie.parameter] = value;
+  }
+}
 
 }  // namespace estimator

@@ -2,13 +2,16 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
 
-#include "estimator/fit/option_row.hpp"
 #include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/optimize/fit_stage.hpp"
-#include "estimator/optimize/lm_summary.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
 #include "estimator/spook/residual_form.hpp"
 
 namespace estimator {
@@ -67,6 +70,57 @@ struct CalibrationOptions {
   /// For physical parameters, the parameterization of inertias that are estimated as a whole.
   InertiaParameterization inertia_parameterization = InertiaParameterization::kLogCholesky;
 };
+
+/// Range of a numeric option. The default of an option may be outside; it then means "automatic".
+struct OptionRange {
+  double min = 0.0;
+  double max = std::numeric_limits<double>::infinity();
+};
+inline constexpr OptionRange kPositive = {std::numeric_limits<double>::min()};
+
+/// Words of an option that is an enumeration, in the order of its enumerators.
+struct OptionWords {
+  std::span<const std::string_view> words;
+  int (*get)(const CalibrationOptions&);  ///< index of the word; −1 if the option is unset
+  void (*set)(CalibrationOptions&, int index);
+};
+
+/// Section of the help that lists an option.
+enum class OptionGroup { kGeneral, kMethod, kSimulator };
+
+/// The only statement of an option: command line, messages, Python, reports and reference pages are
+/// made from it.
+struct OptionRow {
+  /// Name on the command line, without "--". A flag switches its member to the opposite of the
+  /// default. Python uses underscores and omits "no-".
+  std::string_view name;
+  std::string_view key;  ///< name in JSON and in messages
+  std::variant<double CalibrationOptions::*, int CalibrationOptions::*, bool CalibrationOptions::*,
+               OptionWords>
+      member;
+  std::string_view unit = "";
+  OptionRange range = {};
+  OptionGroup group = OptionGroup::kGeneral;
+  /// The unit is inserted behind the first clause. An option without help has no name of its own on
+  /// the command line and in Python.
+  std::string_view help = "";
+
+  bool is_flag() const { return std::holds_alternative<bool CalibrationOptions::*>(member); }
+  bool is_word() const { return std::holds_alternative<OptionWords>(member); }
+};
+
+/// Returns the value of an option with all digits: "10", "implicit", "true"; empty if it is unset.
+std::string option_text(const OptionRow& row, const CalibrationOptions& options);
+
+/// Sets an option. Returns false, without a change, if the text is not a value in its range.
+bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
+
+/// Return whether an option has its default value, and whether a user could give its value.
+bool is_default(const OptionRow& row, const CalibrationOptions& options);
+bool is_in_range(const OptionRow& row, const CalibrationOptions& options);
+
+/// Returns the values of an option for messages: "a number > 0 [Hz]", "explicit or implicit".
+std::string describe_values(const OptionRow& row);
 
 inline constexpr std::string_view kKindWords[] = {"physical", "shadow"};
 inline constexpr std::string_view kResidualWords[] = {"explicit", "implicit"};

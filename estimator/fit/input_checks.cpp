@@ -30,7 +30,7 @@ bool rises(const std::vector<double>& times) {
 
 void check_recordings(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
   const auto sensors = static_cast<Eigen::Index>(used_encoders(mechanism).size());
-  const auto motors = std::ranges::count_if(mechanism.joints, &Joint::motorised);
+  const auto motors = std::ssize(joints_with_motor(mechanism));
   if (sensors == 0) throw std::invalid_argument("no joint of the rig is measured; add an encoder");
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {

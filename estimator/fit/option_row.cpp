@@ -1,5 +1,3 @@
-#include "estimator/fit/option_row.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -33,7 +31,7 @@ bool set_number(const OptionRow& row, std::string_view text, CalibrationOptions&
 std::string option_text(const OptionRow& row, const CalibrationOptions& options) {
   if (const auto* words = std::get_if<OptionWords>(&row.member)) {
     const int index = words->get(options);
-    return index < 0 ? "" : std::string(words->words[static_cast<std::size_t>(index)]);
+    return index < 0 ? "" : std::string(words->words[index]);
   }
   if (const auto* flag = std::get_if<Flag>(&row.member)) return options.**flag ? "true" : "false";
   const auto* count = std::get_if<Count>(&row.member);

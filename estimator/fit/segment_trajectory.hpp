@@ -20,8 +20,7 @@ struct SegmentTrajectory {
 
   /// Returns the time of a row [s].
   double time(Eigen::Index row) const {
-    return start +
-           (times.empty() ? static_cast<double>(row) * step : times[static_cast<std::size_t>(row)]);
+    return start + (times.empty() ? static_cast<double>(row) * step : times[row]);
   }
 };
 

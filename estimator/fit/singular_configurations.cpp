@@ -128,7 +128,7 @@ class Curve {
     for (Eigen::Index i = 0; i < count; ++i) A.row(i) = shape_at(i * stride_).transpose();
     coefficients_.resize(degree_ + 1, std::ssize(choice_.independent));
     for (Eigen::Index p = 0; p < coefficients_.cols(); ++p) {
-      const auto joint = motion_.row(choice_.independent[static_cast<std::size_t>(p)]);
+      const auto joint = motion_.row(choice_.independent[p]);
       coefficients_.col(p) =
           least_squares(A, joint(Eigen::seqN(0, count, stride_)).transpose(), kUndetermined);
     }

@@ -1,18 +1,299 @@
 #pragma once
 
+#include <Eigen/Core>
+#include <array>
+#include <cmath>
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-#include "estimator/friction/coulomb_stribeck.hpp"
-#include "estimator/friction/drag_law.hpp"
-#include "estimator/friction/friction_law.hpp"
-#include "estimator/friction/load_law.hpp"
-#include "estimator/friction/makkar.hpp"
+#include "estimator/math/dual.hpp"
 
 namespace estimator {
+
+// Interface of a friction law, which is a struct with
+//
+//   kQuantities   its parameters at every joint (LawQuantity), indexed by an enum
+//   kTerms        groups of its parameters that a comparison of laws frees together (LawTerm)
+//   kInSpook      whether the SPOOK stepper supports it
+//   On<T>         its parameter values in order, with one of these functions of a rate ω, for any
+//   T:
+//     factor(speed)          factor of the rate, given its magnitude
+//     torque(rate)           torque that opposes the motion, continuous at rest; together with
+//     steepness()            its derivative at rest, which is the largest
+//     bound(rate)            bound of the dry friction torque, which jumps at rest
+//     bound(force, moment)   the same if it grows with the bearing's load
+//
+// Torques are in N·m and rates in rad/s; for a prismatic joint they are forces and speeds. Rig
+// files, parameters, units and equations of motion are derived from this interface.
+
+/// Approximate magnitudes of a joint's friction and motion, for initial values of fits.
+struct FrictionScale {
+  double torque = 0.0;   ///< friction torque or force [N·m or N]
+  double speed = 0.0;    ///< root mean square rate [rad/s or m/s]
+  double fastest = 0.0;  ///< largest rate [rad/s or m/s]
+  double load = 0.0;     ///< force in the joint's bearing [N]
+};
+
+/// A parameter that a friction law has at every joint. It is nonnegative unless may_be_negative. If
+/// no texts for a prismatic joint are given, those of a revolute joint apply.
+struct LawQuantity {
+  const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "makkar.rise"
+  const char* slide_field = nullptr;
+  const char* symbol = nullptr;  ///< suffix of the parameter, after the joint's name
+  const char* slide_symbol = nullptr;
+  const char* unit = nullptr;
+  const char* slide_unit = nullptr;
+  double neutral = 0.0;  ///< default value
+  /// Whether a nonzero value of this parameter alone makes the law act.
+  bool is_size = false;
+  /// Whether negative values are allowed.
+  bool may_be_negative = false;
+  /// Returns the initial value for a comparison of laws, if the term is to produce `torque`.
+  double (*start)(double torque, const FrictionScale& scale) = nullptr;
+  /// Returns the upper bound in a comparison of laws; nullptr if there is none.
+  double (*most)(const FrictionScale& scale) = nullptr;
+
+  constexpr const char* field_of(bool slides) const {
+    return slides && slide_field != nullptr ? slide_field : field;
+  }
+  constexpr const char* symbol_of(bool slides) const {
+    return slides && slide_symbol != nullptr ? slide_symbol : symbol;
+  }
+  constexpr const char* unit_of(bool slides) const {
+    return slides && slide_unit != nullptr ? slide_unit : unit;
+  }
+};
+
+/// Parameters that a comparison of friction laws frees together, with their name on the command
+/// line. The first one is the term's magnitude: if it is zero, the term vanishes.
+struct LawTerm {
+  std::string_view word;
+  std::array<int, 8> quantities = {};
+  int count = 0;
+
+  constexpr LawTerm() = default;
+  constexpr LawTerm(std::string_view its_word, std::initializer_list<int> its_quantities)
+      : word(its_word) {
+    for (const int each : its_quantities) quantities[count++] = each;
+  }
+};
+
+// Initial values that several laws use.
+
+inline double start_whole(double torque, const FrictionScale&) { return torque; }
+
+inline constexpr double kExcessShare = 0.1;  // initial fraction of the kinetic torque
+inline double start_excess(double torque, const FrictionScale&) { return kExcessShare * torque; }
+
+inline constexpr double kDecayShare = 0.1;  // of the fastest speed, over which an excess decays
+
+inline constexpr double kRiseShare = 0.2;  // of the mean speed, over which smooth friction rises
+inline double start_rise(double, const FrictionScale& scale) {
+  return 1.0 / (kRiseShare * scale.speed);
+}
+
+inline constexpr double kSteepestShare = 0.01;  // the same for the steepest rise, nearly a jump
+inline double steepest_rise(const FrictionScale& scale) {
+  return 1.0 / (kSteepestShare * scale.speed);
+}
+
+/// Returns b + c |ω|, the factor of the rate ω in viscous friction b and quadratic drag c.
+template <typename T>
+T drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
+  return viscous + quadratic_drag * speed;
+}
+
+/// Friction law: viscous friction and quadratic drag, (b + c |ω|) ω.
+struct ViscousDrag {
+  enum Quantity { kViscous, kQuadraticDrag };
+  static constexpr LawQuantity kQuantities[] = {
+      {.field = "viscous",
+       .symbol = "b",
+       .unit = "N·m·s/rad",
+       .slide_unit = "N·s/m",
+       .is_size = true,
+       .start = [](double torque, const FrictionScale& scale) { return torque / scale.speed; }},
+      {.field = "quadratic_drag",
+       .symbol = "c",
+       .unit = "N·m·s²/rad²",
+       .slide_unit = "N·s²/m²",
+       .is_size = true,
+       .start = [](double torque, const FrictionScale& scale) {
+         return torque / (scale.speed * scale.speed);
+       }}};
+  static constexpr LawTerm kTerms[] = {{"viscous", {kViscous}}, {"drag", {kQuadraticDrag}}};
+  static constexpr bool kInSpook = true;
+
+  template <typename T>
+  struct On {
+    T viscous, quadratic_drag;
+
+    T factor(const T& speed) const { return drag_factor(viscous, quadratic_drag, speed); }
+  };
+};
+
+/// Speed below which the drag is linear rather than quadratic, which avoids a kink [m/s].
+inline constexpr double kRegularizationSpeed = 1e-6;
+
+/// Returns the drag force c |v| v of still air on a body with velocity v and drag coefficient c
+/// [N].
+template <typename T>
+Eigen::Matrix<T, 3, 1> air_drag(const T& coefficient, const Eigen::Matrix<T, 3, 1>& velocity) {
+  using std::sqrt;
+  const T speed = sqrt(T(velocity.dot(velocity) + kRegularizationSpeed * kRegularizationSpeed));
+  return (coefficient * speed) * velocity;
+}
+
+/// Returns the fraction exp(−ζ ω²) of the Stribeck excess that remains at the joint rate ω.
+template <typename T>
+T stribeck_share(const T& stribeck_rate, const T& omega) {
+  using std::exp;
+  const T exponent = -stribeck_rate * omega * omega;
+  return exp(exponent);
+}
+
+/// Returns the dry friction without load dependence, τ_c + τ_δ exp(−ζ ω²), at the joint rate ω
+/// [Mar, eq. 4.1 as a torque].
+template <typename T>
+T dry_friction(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
+  return coulomb + stribeck * stribeck_share(stribeck_rate, omega);
+}
+
+/// Friction law: Coulomb friction plus an excess at rest (Stribeck), of either sign, that decays
+/// with speed. In a prismatic joint the excess decays over 1 m/s by default.
+struct CoulombStribeck {
+  enum Quantity { kCoulombTorque, kStribeckTorque, kStribeckRate };
+  static constexpr LawQuantity kQuantities[] = {{.field = "coulomb_torque",
+                                                 .slide_field = "coulomb_force",
+                                                 .symbol = "tau_c",
+                                                 .slide_symbol = "f_c",
+                                                 .unit = "N·m",
+                                                 .slide_unit = "N",
+                                                 .is_size = true,
+                                                 .start = start_whole},
+                                                {.field = "stribeck_torque",
+                                                 .slide_field = "stribeck_force",
+                                                 .symbol = "tau_delta",
+                                                 .slide_symbol = "f_delta",
+                                                 .unit = "N·m",
+                                                 .slide_unit = "N",
+                                                 .is_size = true,
+                                                 .may_be_negative = true,
+                                                 .start = start_excess},
+                                                {.field = "stribeck_rate",
+                                                 .symbol = "zeta",
+                                                 .unit = "s²/rad²",
+                                                 .slide_unit = "s²/m²",
+                                                 .neutral = 1.0,
+                                                 .start = [](double, const FrictionScale& scale) {
+                                                   return std::pow(kDecayShare * scale.fastest, -2);
+                                                 }}};
+  static constexpr LawTerm kTerms[] = {
+      {"dry", {kCoulombTorque}}, {"stribeck", {kCoulombTorque, kStribeckTorque, kStribeckRate}}};
+  static constexpr bool kInSpook = true;
+
+  template <typename T>
+  struct On {
+    T coulomb, stribeck, stribeck_rate;
+
+    T bound(const T& rate) const { return dry_friction(coulomb, stribeck, stribeck_rate, rate); }
+  };
+};
+
+/// Friction law: dry friction proportional to the bearing load, rμ F + μ M, with the force F and
+/// moment M in the bearing.
+struct LoadFriction {
+  enum Quantity { kLoadFriction, kLoadFrictionAngular };
+  static constexpr LawQuantity kQuantities[] = {
+      {.field = "load",
+       .symbol = "r_mu",
+       .slide_symbol = "mu",
+       .unit = "m",
+       .slide_unit = "-",
+       .is_size = true,
+       .start = [](double torque, const FrictionScale& scale) { return torque / scale.load; }},
+      {.field = "load_angular",
+       .symbol = "mu",
+       .slide_symbol = "mu_moment",
+       .unit = "-",
+       .slide_unit = "1/m",
+       .is_size = true}};
+  static constexpr LawTerm kTerms[] = {{"load", {kLoadFriction}}};
+  static constexpr bool kInSpook = true;
+
+  template <typename T>
+  struct On {
+    T per_force, per_moment;
+
+    T bound(const T& force, const T& moment) const {
+      return per_force * force + per_moment * moment;
+    }
+  };
+};
+
+/// Friction law that is continuous at rest [Mak05; MTM, eq. 55]. The parameter `rise` is γ₂ − γ₃,
+/// so that nonnegative parameters always oppose the motion. The papers use γ₂ = rise + decay, which
+/// does not oppose the motion if γ₂ < γ₃.
+struct Makkar {
+  enum Quantity { kExcess, kRise, kDecay, kCoulomb, kSlope };
+  static constexpr LawQuantity kQuantities[] = {
+      {.field = "makkar.excess",
+       .symbol = "gamma_1",
+       .unit = "N·m",
+       .slide_unit = "N",
+       .is_size = true,
+       .start = start_excess},
+      {.field = "makkar.rise",
+       .symbol = "gamma_2",
+       .unit = "s/rad",
+       .slide_unit = "s/m",
+       .start = start_rise,
+       .most = steepest_rise},
+      {.field = "makkar.decay",
+       .symbol = "gamma_3",
+       .unit = "s/rad",
+       .slide_unit = "s/m",
+       .start = [](double,
+                   const FrictionScale& scale) { return 1.0 / (kDecayShare * scale.fastest); }},
+      {.field = "makkar.coulomb",
+       .symbol = "gamma_4",
+       .unit = "N·m",
+       .slide_unit = "N",
+       .is_size = true,
+       .start = start_whole},
+      {.field = "makkar.slope",
+       .symbol = "gamma_5",
+       .unit = "s/rad",
+       .slide_unit = "s/m",
+       .start = start_rise,
+       .most = steepest_rise}};
+  static constexpr LawTerm kTerms[] = {{"smooth", {kCoulomb, kSlope}},
+                                       {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
+  static constexpr bool kInSpook = false;
+
+  template <typename T>
+  struct On {
+    T excess;   // γ₁: static minus kinetic friction [N·m]
+    T rise;     // γ₂ − γ₃ [s/rad]
+    T decay;    // γ₃ [s/rad]
+    T coulomb;  // γ₄ [N·m]
+    T slope;    // γ₅ [s/rad]
+
+    /// Returns the friction torque γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω at the joint rate ω.
+    T torque(const T& rate) const {
+      const T rising = (rise + decay) * rate, falling = decay * rate, steep = slope * rate;
+      const T gone = smooth_sign(rising) - smooth_sign(falling);
+      return excess * gone + coulomb * smooth_sign(steep);
+    }
+
+    T steepness() const { return excess * rise + coulomb * slope; }
+  };
+};
 
 template <typename Law>
 concept MultipliesRate = requires(const typename Law::template On<double>& law) {
@@ -111,7 +392,7 @@ struct LawList {
   }
 };
 
-/// To add a law: define it in a file of its own, add it here, and add its fields to the schema.
+/// To add a law: define it above, add it here, and add its fields to the schema.
 using FrictionLaws = LawList<ViscousDrag, CoulombStribeck, LoadFriction, Makkar>;
 
 inline constexpr auto kFrictionQuantities = FrictionLaws::quantities();

@@ -43,13 +43,13 @@ class Tableau {
     data_.col(cover()).setConstant(-1.0);
     data_.col(right()) = q;
     rows_ = data_;
-    for (Index i = 0; i < n_; ++i) basis_[static_cast<std::size_t>(i)] = i;
+    for (Index i = 0; i < n_; ++i) basis_[i] = i;
   }
 
   Index cover() const { return 2 * n_; }
   Index right() const { return 2 * n_ + 1; }
   Index complement(Index variable) const { return variable < n_ ? variable + n_ : variable - n_; }
-  Index basic(Index row) const { return basis_[static_cast<std::size_t>(row)]; }
+  Index basic(Index row) const { return basis_[row]; }
 
   // First pivot: z₀ enters so that every right-hand side becomes lexicographically positive.
   Index row_of_first_pivot() const {
@@ -87,7 +87,7 @@ class Tableau {
       if (i != row) rows_.row(i) -= rows_(i, entering) * rows_.row(row).eval();
     }
     const Index leaving = basic(row);
-    basis_[static_cast<std::size_t>(row)] = entering;
+    basis_[row] = entering;
     return leaving;
   }
 
@@ -140,11 +140,11 @@ LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, cons
   std::vector<bool> is_active(static_cast<std::size_t>(n), false);
   for (Index i = 0; i < n; ++i) {
     const Index variable = tableau.basic(i);
-    if (variable >= n && variable < 2 * n) is_active[static_cast<std::size_t>(variable - n)] = true;
+    if (variable >= n && variable < 2 * n) is_active[variable - n] = true;
   }
   std::vector<Index> active;
   for (Index i = 0; i < n; ++i) {
-    if (is_active[static_cast<std::size_t>(i)]) active.push_back(i);
+    if (is_active[i]) active.push_back(i);
   }
   LcpSolution solution{.z = Eigen::VectorXd::Zero(n),
                        .w = Eigen::VectorXd::Zero(n),

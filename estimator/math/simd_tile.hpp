@@ -129,16 +129,13 @@ RIG_INLINE void for_each_column_group(int n, F&& f) {
   for (; j + kTileColumns <= n; j += kTileColumns) f(j, Constant<kTileColumns>{});
   switch (n - j) {
     case 1:
-      f(j, Constant<1>{});
-      break;
+      return f(j, Constant<1>{});
     case 2:
-      f(j, Constant<2>{});
-      break;
+      return f(j, Constant<2>{});
     case 3:
-      f(j, Constant<3>{});
-      break;
+      return f(j, Constant<3>{});
     default:
-      break;
+      return;
   }
 }
 

@@ -9,11 +9,11 @@ namespace estimator {
 inline bool next_subset(std::vector<int>& chosen, int count) {
   const int size = static_cast<int>(chosen.size());
   int at = size - 1;
-  while (at >= 0 && chosen[static_cast<std::size_t>(at)] == count - size + at) --at;
+  while (at >= 0 && chosen[at] == count - size + at) --at;
   if (at < 0) return false;
-  ++chosen[static_cast<std::size_t>(at)];
+  ++chosen[at];
   for (int i = at + 1; i < size; ++i) {
-    chosen[static_cast<std::size_t>(i)] = chosen[static_cast<std::size_t>(i - 1)] + 1;
+    chosen[i] = chosen[i - 1] + 1;
   }
   return true;
 }

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <deque>
 #include <map>
+#include <optional>
 
 #include "estimator/math/decompositions.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
@@ -13,50 +15,36 @@ namespace {
 constexpr double kParallel = 1e-6;   // sine of the angle below which axes count as parallel
 constexpr double kRankLimit = 1e-9;  // relative rank tolerance of a matrix of ones
 
-/// A joint on the path between two bodies, with the bodies from and to which it is passed.
-struct Crossing {
-  int joint;  ///< −1 for a fixed joint
-  int from, to;
-  Eigen::Matrix3d from_frame, to_frame;  ///< rotations: joint frame → body
-  double sign;                           ///< −1 if passed from the child to the parent, else 1
-};
-
-template <typename AnyJoint>
-void add_crossings(const AnyJoint& joint, int index, std::vector<Crossing>& all) {
-  all.push_back({index, joint.body_a, joint.body_b, joint.frame_a, joint.frame_b, 1.0});
-  all.push_back({index, joint.body_b, joint.body_a, joint.frame_b, joint.frame_a, -1.0});
-}
-
 /// Returns the shortest path of joints between two bodies, in order; empty if there is none.
-std::vector<Crossing> way_between(const Mechanism& mechanism, int from, int to) {
-  std::vector<Crossing> all;
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    add_crossings(mechanism.joints[static_cast<std::size_t>(j)], j, all);
+std::vector<TreeEdge> way_between(const Mechanism& mechanism, int from, int to) {
+  std::vector<TreeEdge> all;
+  for (const TreeEdge& edge : all_edges(mechanism)) {
+    all.push_back(edge);
+    all.push_back(edge.reversed());
   }
-  for (const FixedJoint& weld : mechanism.fixed_joints) add_crossings(weld, -1, all);
-  std::map<int, const Crossing*> reached = {{from, nullptr}};
+  std::map<int, const TreeEdge*> reached = {{from, nullptr}};
   std::deque<int> open = {from};
   while (!open.empty() && reached.count(to) == 0) {
     const int body = open.front();
     open.pop_front();
-    for (const Crossing& crossing : all) {
-      if (crossing.from != body || !reached.emplace(crossing.to, &crossing).second) continue;
-      open.push_back(crossing.to);
+    for (const TreeEdge& edge : all) {
+      if (edge.parent.body != body || !reached.emplace(edge.child.body, &edge).second) continue;
+      open.push_back(edge.child.body);
     }
   }
-  std::vector<Crossing> way;
+  std::vector<TreeEdge> way;
   if (reached.count(to) == 0) return way;
-  for (int body = to; body != from; body = way.front().from) {
+  for (int body = to; body != from; body = way.front().parent.body) {
     way.insert(way.begin(), *reached[body]);
   }
   return way;
 }
 
-JointKind kind_of(const Mechanism& mechanism, const std::vector<Crossing>& way) {
+JointKind kind_of(const Mechanism& mechanism, const std::vector<TreeEdge>& way) {
   std::optional<JointKind> first;
-  for (const Crossing& crossing : way) {
-    if (crossing.joint < 0) continue;
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(crossing.joint)];
+  for (const TreeEdge& edge : way) {
+    if (edge.weld) continue;
+    const Joint& joint = mechanism.joints[edge.joint];
     if (joint.traits().turns) return joint.kind;
     if (!first) first = joint.kind;
   }
@@ -73,31 +61,28 @@ JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder) {
 /// own axis unchanged, and all counted axes are parallel.
 std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
                                          std::vector<Message>* errors) {
-  const auto joint_at = [&](int j) -> const Joint& {
-    return mechanism.joints[static_cast<std::size_t>(j)];
-  };
+  const auto joint_at = [&](int j) -> const Joint& { return mechanism.joints[j]; };
   const auto refuse = [&](Message error) -> std::vector<Encoder::Term> {
     if (errors != nullptr) errors->push_back(std::move(error));
     return {};
   };
-  const std::vector<Crossing> way = way_between(mechanism, encoder.body_a, encoder.body_b);
+  const std::vector<TreeEdge> way = way_between(mechanism, encoder.body_a, encoder.body_b);
   const JointKind kind = kind_of(mechanism, way);
   std::vector<Encoder::Term> terms;
   Eigen::Vector3d axis = Eigen::Vector3d::Zero();
-  for (const Crossing& crossing : way) {
-    const bool counts = crossing.joint >= 0 && joint_at(crossing.joint).kind == kind;
-    const Eigen::Vector3d own = crossing.from_frame.col(0);
-    if (counts) {
+  for (const TreeEdge& edge : way) {
+    const Eigen::Vector3d own = edge.parent.frame.col(0);
+    if (!edge.weld && joint_at(edge.joint).kind == kind) {
       if (terms.empty()) axis = own;
       if (axis.cross(own).norm() > kParallel) {
         return refuse({MessageCode::kNonparallelAxes,
                        {{"encoder", encoder.name},
                         {"first", joint_at(terms.back().joint).name},
-                        {"second", joint_at(crossing.joint).name}}});
+                        {"second", joint_at(edge.joint).name}}});
       }
-      terms.push_back({crossing.joint, axis.dot(own) > 0.0 ? crossing.sign : -crossing.sign});
+      terms.push_back({edge.joint, (axis.dot(own) > 0.0) == edge.forward ? 1.0 : -1.0});
     }
-    axis = crossing.to_frame * crossing.from_frame.transpose() * axis;
+    axis = edge.child.frame * edge.parent.frame.transpose() * axis;
   }
   if (terms.empty()) return refuse({MessageCode::kNoRelativeMotion, {{"encoder", encoder.name}}});
   return terms;
@@ -106,7 +91,7 @@ std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyE
 std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
   std::vector<Encoder> sensors;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    const Joint& joint = mechanism.joints[j];
     if (!joint.measured) continue;
     sensors.push_back({joint.name,
                        joint.kind,
@@ -115,7 +100,7 @@ std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
                        mechanism.index_of_joint(j, JointQuantity::kEncoderDelay)});
   }
   for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
-    const BodyEncoder& encoder = mechanism.body_encoders[static_cast<std::size_t>(i)];
+    const BodyEncoder& encoder = mechanism.body_encoders[i];
     sensors.push_back({encoder.name, kind_between(mechanism, encoder),
                        terms_between(mechanism, encoder),
                        mechanism.index_of_body_encoder(i, EncoderQuantity::kOffset),
@@ -167,13 +152,6 @@ bool has_delay(const Mechanism& mechanism, const Encoder& sensor) {
          changes_in_fit(mechanism, sensor.delay);
 }
 
-std::optional<Encoder> first_delayed(const Mechanism& mechanism) {
-  for (const Encoder& sensor : used_encoders(mechanism)) {
-    if (has_delay(mechanism, sensor)) return sensor;
-  }
-  return std::nullopt;
-}
-
 std::vector<JointKind> encoder_kinds(const Mechanism& mechanism) {
   std::vector<JointKind> kinds;
   for (const Encoder& sensor : used_encoders(mechanism)) kinds.push_back(sensor.kind);
@@ -184,7 +162,7 @@ Eigen::VectorXd encoder_scales(const Mechanism& mechanism) {
   const std::vector<JointKind> kinds = encoder_kinds(mechanism);
   Eigen::VectorXd scales(static_cast<Eigen::Index>(kinds.size()));
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    scales[static_cast<Eigen::Index>(i)] = joint_units(kinds[i]).scale;
+    scales[i] = joint_units(kinds[i]).scale;
   }
   return scales;
 }
@@ -194,7 +172,7 @@ EncoderJoints::EncoderJoints(const Mechanism& mechanism) : sensors_(used_encoder
   const Eigen::Index joints = mechanism.joint_count();
   matrix_.setZero(rows, joints);
   for (Eigen::Index i = 0; i < rows; ++i) {
-    for (const Encoder::Term& term : sensors_[static_cast<std::size_t>(i)].terms) {
+    for (const Encoder::Term& term : sensors_[i].terms) {
       matrix_(i, term.joint) += term.sign;
     }
   }
@@ -210,7 +188,7 @@ Eigen::VectorXd EncoderJoints::whole_turns(
   const Eigen::Index rows = matrix_.rows();
   Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index i = 1; i < rows; ++i) {
-    if (!sensors_[static_cast<std::size_t>(i)].traits().wraps) continue;
+    if (!sensors_[i].traits().wraps) continue;
     // weights · earlier rows = this row, if the earlier readings determine this one
     const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
     const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());

@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -63,9 +62,6 @@ bool acts_on_motion(const Mechanism& mechanism, int parameter);
 /// Returns whether an encoder has a delay, or may have one after estimation.
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor);
 
-/// Returns the first encoder with a delay; nullopt if no encoder has one.
-std::optional<Encoder> first_delayed(const Mechanism& mechanism);
-
 /// Returns the joint kinds of the used encoders, in order.
 std::vector<JointKind> encoder_kinds(const Mechanism& mechanism);
 
@@ -98,7 +94,7 @@ class EncoderJoints {
   }
 
   /// Returns whether the encoders observe a joint, alone or in combination with other joints.
-  bool is_observed(int joint) const { return observed_[static_cast<std::size_t>(joint)]; }
+  bool is_observed(int joint) const { return observed_[joint]; }
   std::ptrdiff_t observed_count() const { return std::ranges::count(observed_, true); }
 
   /// Returns full turns to add to each encoder's readings [rad]. With them redundant encoders

@@ -19,7 +19,7 @@ constexpr JointQuantity friction_of(typename Law::Quantity quantity) {
 constexpr const FrictionQuantity* friction_facts(JointQuantity quantity) {
   const int place = static_cast<int>(quantity) - static_cast<int>(JointQuantity::kFriction);
   const bool is_friction = place >= 0 && place < FrictionLaws::kQuantityCount;
-  return is_friction ? &kFrictionQuantities[static_cast<std::size_t>(place)] : nullptr;
+  return is_friction ? &kFrictionQuantities[place] : nullptr;
 }
 
 /// Returns whether a friction law acts at a joint, or may act after estimation. `is_meant` selects
@@ -27,7 +27,7 @@ constexpr const FrictionQuantity* friction_facts(JointQuantity quantity) {
 template <typename IsMeant>
 bool has_friction(const Mechanism& mechanism, int joint, const IsMeant& is_meant) {
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-    const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+    const FrictionQuantity& facts = kFrictionQuantities[place];
     if (!facts.is_size || !is_meant(facts)) continue;
     const int index = mechanism.index_of_joint(joint, friction_quantity(place));
     if (parameter_at(mechanism, index).value != 0.0 || changes_in_fit(mechanism, index))
@@ -47,13 +47,35 @@ inline bool has_steep_law(const Mechanism& mechanism, int joint) {
 }
 /// Returns whether friction can hold a joint at rest: it is dry and has no transition velocity.
 inline bool can_stick(const Mechanism& mechanism, int joint) {
-  return has_dry_law(mechanism, joint) &&
-         !(mechanism.joints[static_cast<std::size_t>(joint)].transition_speed > 0.0);
+  return has_dry_law(mechanism, joint) && !(mechanism.joints[joint].transition_speed > 0.0);
 }
 /// Returns whether a friction law acts at a joint, or may act after estimation.
 /// @param law  index in the list of laws
 inline bool has_law(const Mechanism& mechanism, int joint, int law) {
   return has_friction(mechanism, joint, [&](const auto& facts) { return facts.law == law; });
+}
+
+/// Returns a joint's dry friction at rest without load, τ_c + τ_δ [N·m or N], with the Coulomb
+/// friction τ_c and the Stribeck excess τ_δ. For τ_δ < 0 it is the minimum over all speeds and
+/// loads.
+inline double dry_friction_at_rest(const Mechanism& mechanism, int joint) {
+  return mechanism.joint_parameter(joint, JointQuantity::kCoulombTorque).value +
+         mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque).value;
+}
+
+/// Returns whether the Stribeck excess may be negative, so that friction rises from rest.
+inline bool may_rise_from_rest(const Mechanism& mechanism, int joint) {
+  return mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque).lower < 0.0;
+}
+
+/// Returns whether dry friction opposes the motion of every joint at every speed.
+inline bool opposes_motion(const Mechanism& mechanism) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (may_rise_from_rest(mechanism, j) && !(dry_friction_at_rest(mechanism, j) >= 0.0)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace estimator

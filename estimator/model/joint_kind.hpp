@@ -2,7 +2,6 @@
 
 #include <cassert>
 #include <cstddef>
-#include <iterator>
 #include <numbers>
 
 #include "estimator/math/angle_wrapping.hpp"
@@ -127,7 +126,7 @@ inline constexpr JointTraits kJointKinds[] = {
 };
 
 inline constexpr const JointTraits& joint_traits(JointKind kind) {
-  const JointTraits& traits = kJointKinds[static_cast<std::size_t>(kind)];
+  const JointTraits& traits = kJointKinds[kind];
   assert(traits.kind == kind);  // rows are in the order of the enumerators
   return traits;
 }

@@ -1,7 +1,5 @@
 #include "estimator/model/joint_stop.hpp"
 
-#include <algorithm>
-
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
@@ -9,8 +7,8 @@ namespace {
 
 /// Returns whether the lower stop of a joint is below the upper stop.
 bool is_apart(const Mechanism& mechanism, int index) {
-  const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
-  return !joint.stops_lower || !joint.stops_upper ||
+  const Joint& joint = mechanism.joints[index];
+  return !joint.stops.lower || !joint.stops.upper ||
          mechanism.joint_parameter(index, JointQuantity::kStopLower).value <
              mechanism.joint_parameter(index, JointQuantity::kStopUpper).value;
 }
@@ -20,13 +18,13 @@ bool is_apart(const Mechanism& mechanism, int index) {
 std::vector<JointStop> joint_stops(const Mechanism& mechanism) {
   std::vector<JointStop> stops;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    const Joint& joint = mechanism.joints[j];
     const double restitution = mechanism.joint_parameter(j, JointQuantity::kRestitution).value;
     const auto add = [&](double side, JointQuantity where) {
       stops.push_back({j, side, where, mechanism.joint_parameter(j, where).value, restitution});
     };
-    if (joint.stops_lower) add(1.0, JointQuantity::kStopLower);
-    if (joint.stops_upper) add(-1.0, JointQuantity::kStopUpper);
+    if (joint.stops.lower) add(1.0, JointQuantity::kStopLower);
+    if (joint.stops.upper) add(-1.0, JointQuantity::kStopUpper);
   }
   return stops;
 }
@@ -40,8 +38,8 @@ bool are_stops_apart(const Mechanism& mechanism) {
 
 void check_stops(const Mechanism& mechanism, std::vector<Message>& errors) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    if (!joint.stops_lower && !joint.stops_upper) continue;
+    const Joint& joint = mechanism.joints[j];
+    if (!joint.stops.lower && !joint.stops.upper) continue;
     if (!is_tree(mechanism)) errors.push_back({MessageCode::kStopsInLoop, {{"joint", joint.name}}});
     if (!is_apart(mechanism, j)) {
       errors.push_back(

@@ -76,13 +76,11 @@ constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any
                                        any("air_y", "m"), any("air_z", "m")};
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
-  Parameter parameter;
-  parameter.name = prefix + "." + facts.suffix;
-  parameter.unit = facts.unit;
-  parameter.value = facts.value;
-  parameter.lower = facts.lower;
-  parameter.upper = facts.upper;
-  list.push_back(parameter);
+  list.push_back({.name = prefix + "." + facts.suffix,
+                  .unit = facts.unit,
+                  .value = facts.value,
+                  .lower = facts.lower,
+                  .upper = facts.upper});
 }
 
 /// Adds the parameters of one sensor to a list, in the order of SensorQuantity.
@@ -96,11 +94,8 @@ class SensorParameters {
     const bool is_anchor = sensor_.traits().mount == kAnchor;
     for (const char* axis : kAxisNames) add(std::string("p_") + axis, any("", "m"));
     for (const char* axis : kAxisNames) {
-      if (is_anchor) {
-        add(std::string("anchor_") + axis, any("", "m"));
-      } else {
-        add(std::string("mount_") + axis, {"", "rad", 0.0, -kMountMax, kMountMax});
-      }
+      const QuantityFacts turn = {"", "rad", 0.0, -kMountMax, kMountMax};
+      add(std::string(is_anchor ? "anchor_" : "mount_") + axis, is_anchor ? any("", "m") : turn);
     }
     for (const int place : {0, 1}) add_instrument(place);
     for (const int place : {0, 1}) add_cross(place);
@@ -171,7 +166,7 @@ QuantityFacts joint_facts(JointKind kind, JointQuantity quantity) {
   const int place = static_cast<int>(quantity);
   if (quantity < JointQuantity::kFriction) return kPointFacts[place];
   const auto facts = facts_behind_friction(joint_traits(kind));
-  return facts[static_cast<std::size_t>(place - kConstantTorque)];
+  return facts[place - kConstantTorque];
 }
 
 }  // namespace

@@ -5,13 +5,11 @@
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/moments.hpp"
-#include "estimator/model/only_rotation_axis.hpp"
-#include "estimator/model/rest_friction.hpp"
+#include "estimator/model/placement.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <stdexcept>
 #include <type_traits>
@@ -28,7 +26,7 @@ bool has_free_inertia(const Mechanism& mechanism, int body) {
 }
 
 const std::string& body_name(const Mechanism& mechanism, int body) {
-  return mechanism.bodies[static_cast<std::size_t>(body)].name;
+  return mechanism.bodies[body].name;
 }
 
 void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
@@ -102,21 +100,24 @@ void check_joint_bodies(const Mechanism& mechanism, const AnyJoint& joint,
 void check_joint(const Mechanism& mechanism, const Joint& joint, std::vector<Message>& errors) {
   check_joint_bodies(mechanism, joint, errors);
   const Argument own{"joint", joint.name};
-  const double settings[] = {joint.compliance_linear, joint.compliance_angular, joint.damping_time,
-                             joint.stick_speed, joint.transition_speed};
+  const SpookRegularization& spook = joint.spook;
+  const double settings[] = {spook.compliance_linear, spook.compliance_angular, spook.damping_time,
+                             spook.stick_speed, joint.transition_speed};
   if (!std::ranges::all_of(settings, [](double value) { return std::isfinite(value); }) ||
-      joint.compliance_linear < 0.0 || joint.compliance_angular < 0.0 ||
-      !(joint.damping_time >= 0.0 || joint.damping_time == Joint::kAutomaticDamping) ||
-      !(joint.stick_speed > 0.0)) {
+      spook.compliance_linear < 0.0 || spook.compliance_angular < 0.0 ||
+      !(spook.damping_time >= 0.0 ||
+        spook.damping_time == SpookRegularization::kAutomaticDamping) ||
+      !(spook.stick_speed > 0.0)) {
     errors.push_back({MessageCode::kInvalidCompliance, {own}});
   }
-  if (!(joint.control_noise >= 0.0) || !std::isfinite(joint.control_noise)) {
+  if (!(joint.motor.control_noise >= 0.0) || !std::isfinite(joint.motor.control_noise)) {
     errors.push_back({MessageCode::kNegativeControlNoise, {own}});
   }
   if (joint.transition_speed < 0.0)
     errors.push_back({MessageCode::kNegativeTransitionSpeed, {own}});
-  if (!std::isfinite(joint.gear_ratio)) errors.push_back({MessageCode::kInfiniteGearRatio, {own}});
-  if (joint.gear_ratio != 0.0 && !joint.traits().turns) {
+  if (!std::isfinite(joint.motor.gear_ratio))
+    errors.push_back({MessageCode::kInfiniteGearRatio, {own}});
+  if (joint.motor.gear_ratio != 0.0 && !joint.traits().turns) {
     errors.push_back({MessageCode::kPrismaticGearRatio, {own}});
   }
 }
@@ -129,7 +130,7 @@ void check_couplings(const Mechanism& mechanism, std::vector<Message>& errors) {
       errors.emplace_back(MessageCode::kMissingMimicJoint);
       return;
     }
-    const Argument own{"joint", mechanism.joints[static_cast<std::size_t>(each.joint)].name};
+    const Argument own{"joint", mechanism.joints[each.joint].name};
     if (find_mimic_joint(mechanism, each.joint) != &each)
       errors.push_back({MessageCode::kFollowsTwoJoints, {own}});
     if (each.ratio == 0.0 || !std::isfinite(each.ratio) || !std::isfinite(each.offset)) {
@@ -156,19 +157,10 @@ void check_carries(const Mechanism& mechanism, int body, std::vector<Message>& e
 }
 
 void check_reachable(const Mechanism& mechanism, std::vector<Message>& errors) {
-  std::set<int> reached = {Joint::kGround};
-  for (std::size_t round = 0; round < mechanism.bodies.size(); ++round) {
-    for (const Joint& joint : mechanism.joints) {
-      if (reached.count(joint.body_a)) reached.insert(joint.body_b);
-      if (reached.count(joint.body_b)) reached.insert(joint.body_a);
-    }
-    for (const FixedJoint& weld : mechanism.fixed_joints) {
-      if (reached.count(weld.body_a)) reached.insert(weld.body_b);
-      if (reached.count(weld.body_b)) reached.insert(weld.body_a);
-    }
-  }
+  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    if (!reached.count(body)) {
+    const auto reaches = [&](const TreeEdge& edge) { return edge.child.body == body; };
+    if (std::ranges::none_of(tree, reaches)) {
       errors.push_back({MessageCode::kUnconnectedBody, {{"body", body_name(mechanism, body)}}});
     }
   }
@@ -187,8 +179,16 @@ const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor
                                 const Instrument& instrument) {
   const ReadingTraits& reading = reading_traits(instrument.reads);
   if (sensor.has_axes() || sensor.joint < 0) return reading;
-  const Joint& joint = mechanism.joints[static_cast<std::size_t>(sensor.joint)];
+  const Joint& joint = mechanism.joints[sensor.joint];
   return joint.traits().turns ? reading : reading_traits(reading.prismatic_reading);
+}
+
+std::vector<int> joints_with_motor(const Mechanism& mechanism) {
+  std::vector<int> joints;
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (mechanism.joints[j].motor.present) joints.push_back(j);
+  }
+  return joints;
 }
 
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint) {
@@ -204,8 +204,7 @@ std::vector<double> parameter_values(const Mechanism& mechanism) {
 
 bool has_air_drag(const Mechanism& mechanism, int body) {
   const int index = mechanism.index_of_air(body, AirQuantity::kCoefficient);
-  return mechanism.parameters[static_cast<std::size_t>(index)].value != 0.0 ||
-         changes_in_fit(mechanism, index);
+  return mechanism.parameters[index].value != 0.0 || changes_in_fit(mechanism, index);
 }
 
 void require_spook_support(const Mechanism& mechanism) {
@@ -216,25 +215,25 @@ void require_spook_support(const Mechanism& mechanism) {
                                 "request physical parameters");
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+    const Joint& joint = mechanism.joints[j];
     refuse_if(!joint.traits().in_spook, joint.name, joint.traits().verb);
-    refuse_if(joint.gear_ratio != 0.0, joint.name, "has a gear_ratio");
+    refuse_if(joint.motor.gear_ratio != 0.0, joint.name, "has a gear_ratio");
     refuse_if(find_mimic_joint(mechanism, j) != nullptr, joint.name, "follows another joint");
-    refuse_if(joint.stops_lower || joint.stops_upper, joint.name, "has end stops");
-    refuse_if(joint.control_noise != 0.0, joint.name, "has control noise");
+    refuse_if(joint.stops.lower || joint.stops.upper, joint.name, "has end stops");
+    refuse_if(joint.motor.control_noise != 0.0, joint.name, "has control noise");
     FrictionLaws::each([&]<typename Law>(int law) {
       const std::string what = "has " + std::string(Law::kTerms[0].word) + " friction";
       refuse_if(!Law::kInSpook && has_law(mechanism, j, law), joint.name, what.c_str());
     });
   }
-  const auto late = first_delayed(mechanism);
-  refuse_if(late.has_value(), late ? late->name : "", "has a delayed encoder");
+  for (const Encoder& encoder : used_encoders(mechanism)) {
+    refuse_if(has_delay(mechanism, encoder), encoder.name, "has a delayed encoder");
+  }
   for (const FixedJoint& weld : mechanism.fixed_joints) refuse_if(true, weld.name, "is fixed");
   for (const Joint& joint : mechanism.joints) {
     for (const int body : {joint.body_a, joint.body_b}) {
       if (body == Joint::kGround) continue;
-      refuse_if(mechanism.bodies[static_cast<std::size_t>(body)].massless, joint.name,
-                "moves a massless body");
+      refuse_if(mechanism.bodies[body].massless, joint.name, "moves a massless body");
       refuse_if(has_air_drag(mechanism, body), joint.name, "moves against air drag");
     }
   }
@@ -276,8 +275,7 @@ std::vector<Message> find_errors(const Mechanism& mechanism, InertiaCheck inerti
   for (const Sensor& each : mechanism.sensors) {
     if (!each.traits().needs_tree || is_tree(mechanism)) continue;
     errors.push_back({MessageCode::kLoadSensorInLoop,
-                      {{"sensor", each.name},
-                       {"joint", mechanism.joints[static_cast<std::size_t>(each.joint)].name}}});
+                      {{"sensor", each.name}, {"joint", mechanism.joints[each.joint].name}}});
   }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
     terms_between(mechanism, encoder, &errors);
@@ -287,7 +285,7 @@ std::vector<Message> find_errors(const Mechanism& mechanism, InertiaCheck inerti
   check_stops(mechanism, errors);
   check_reachable(mechanism, errors);
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    if (mechanism.bodies[static_cast<std::size_t>(body)].massless) {
+    if (mechanism.bodies[body].massless) {
       check_carries(mechanism, body, errors);
     } else {
       check_inertia(mechanism, body, inertias, errors);

@@ -6,10 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "estimator/friction/friction_laws.hpp"
 #include "estimator/messages/message.hpp"
-#include "estimator/model/joint_kind.hpp"
-#include "estimator/model/parameter.hpp"
+#include "estimator/model/joint.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/sensor.hpp"
 
@@ -24,43 +22,6 @@ enum class BodyQuantity : int {
   kJxy,  ///< off-diagonal element of the inertia matrix [kg·m²]
   kJxz,
   kJyz,
-  kCount
-};
-
-/// Parameters of one joint, its friction, its motor and its encoder. The joint moves body b (child)
-/// relative to body a (parent). Joint torques act on body b about the joint axis, and opposite
-/// torques on body a. For a prismatic joint read m for rad, N for N·m and kg for kg·m², also in
-/// composite units.
-enum class JointQuantity : int {
-  kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
-  kPointAy,
-  kPointAz,
-  kPointBx,  ///< joint point in the frame of body b, from its centre of mass [m]
-  kPointBy,
-  kPointBz,
-  kFriction,  ///< index of the first friction parameter (friction/friction_laws.hpp)
-  // Friction parameters that code outside the friction laws uses.
-  kViscous = kFriction + friction_index<ViscousDrag>(ViscousDrag::kViscous),
-  kQuadraticDrag = kFriction + friction_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
-  kCoulombTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
-  kStribeckTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
-  kStribeckRate = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
-  kLoadFriction = kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFriction),
-  kLoadFrictionAngular =
-      kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
-  /// Joint torque that does not depend on position and speed [N·m]
-  kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
-  kStiffness,      ///< spring stiffness k, e.g. of a cable: torque −k (θ − θ_rest) [N·m/rad]
-  kRestAngle,      ///< angle θ_rest at which the spring is relaxed [rad]
-  kMotorGain,      ///< motor gain K: torque per unit of the control signal [N·m/unit]
-  kShaftInertia,   ///< moment of inertia of the motor's rotor about its axis [kg·m²]
-  kBackEmf,        ///< k_e: the motor's torque is K (u − k_e ω) [unit·s/rad]
-  kInputDelay,     ///< time from the recorded control to its effect [s]
-  kEncoderOffset,  ///< offset: the encoder reads θ − offset [rad]
-  kEncoderDelay,   ///< delay: a reading at time t is the angle at t − delay [s]
-  kStopLower,      ///< lower end stop, the least angle of a joint with that stop [rad]
-  kStopUpper,      ///< upper end stop, the largest angle of a joint with that stop [rad]
-  kRestitution,    ///< coefficient of restitution of both end stops [-]
   kCount
 };
 
@@ -97,92 +58,6 @@ struct Body {
   /// Names of the recordings in which the body is present, with * as a wildcard; empty: all
   /// recordings.
   std::vector<std::string> present_in_recordings = {};
-};
-
-/// Gaussian prior of a scalar quantity.
-struct GaussianPrior {
-  double mean = 0.0;
-  double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite: no prior
-};
-
-/// A revolute or prismatic joint between two bodies, or between a body and the ground.
-///
-/// The joint frame has x along the axis and y toward the zero mark. It is given once in each body's
-/// frame; the ground's frame is the world. The angle θ is the rotation about x that carries frame a
-/// onto frame b. In a prismatic joint the two frames stay parallel, and the coordinate is the
-/// distance of point b from point a along x. Joints may form loops.
-struct Joint {
-  static constexpr int kGround = -1;
-  static constexpr double kAutomaticDamping =
-      -1.0;  ///< selects the damping time h/4, see damping_time_of
-
-  std::string name;
-  JointKind kind = JointKind::kRevolute;
-  int body_a = kGround;                                   ///< parent, index into bodies, or kGround
-  int body_b = 0;                                         ///< child, index into bodies
-  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
-  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
-
-  /// Compliance of the joint's three point rows [m/N], ≥ 0. The default is practically rigid for a
-  /// table-top rig. It is above zero since closed loops have linearly dependent rows.
-  double compliance_linear = 1e-8;
-  double compliance_angular = 1e-8;  ///< compliance of the two axis rows [rad/(N·m)], ≥ 0
-  double damping_time =
-      kAutomaticDamping;  ///< damping time τ of all five rows [s], ≥ 0 or automatic
-  /// Speed below which regularized dry friction sticks [rad/s], > 0.
-  double stick_speed = 0.01;
-  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. With it, a
-  /// joint creeps under any load. 0: discontinuous friction, with which a joint sticks. Only the
-  /// estimation of physical parameters uses it.
-  double transition_speed = 0.0;
-
-  /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN if not
-  /// given.
-  double assembly_guess = std::numeric_limits<double>::quiet_NaN();
-
-  bool measured = true;    ///< whether the joint has an encoder: one column of the recording
-  bool motorised = false;  ///< whether the joint has a motor: one column of the control signal
-
-  /// Turns of the motor's rotor per turn of the joint, for a rotor in body a. 0: the effect of body
-  /// a's rotation on the rotor is neglected. Only the physical-parameter estimation uses it.
-  double gear_ratio = 0.0;
-
-  /// Standard deviation, per sample, of the recorded control from the control that acted, such as
-  /// the noise of a measured torque [unit of the control]. 0: no such error. Only the estimation of
-  /// physical parameters of mechanisms without loops uses it.
-  double control_noise = 0.0;
-
-  /// Whether the joint has a lower and an upper end stop. Only the estimation of physical
-  /// parameters of mechanisms without loops uses stops.
-  bool stops_lower = false, stops_upper = false;
-
-  /// Priors of the joint's initial state in every recording [rad, rad/s]. Only the estimation of
-  /// physical parameters uses them.
-  GaussianPrior start_angle = {}, start_rate = {};
-
-  const JointTraits& traits() const { return joint_traits(kind); }
-  JointUnits units() const { return joint_units(kind); }
-  double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
-};
-
-/// A fixed joint between two bodies, or between a body and the ground. It has no coordinate: its
-/// two joint frames coincide, and so do its two points.
-struct FixedJoint {
-  std::string name;
-  int body_a = Joint::kGround;
-  int body_b = 0;
-  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
-  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
-};
-
-/// A mimic joint, coupled without play to another joint, as by a gear, a belt or a spindle. Its
-/// coordinate is `ratio` times the other joint's coordinate plus `offset`. Only the estimation of
-/// physical parameters uses it.
-struct MimicJoint {
-  int joint = 0;    ///< the mimic joint
-  int follows = 0;  ///< the joint that it mimics
-  double ratio = 1.0;
-  double offset = 0.0;  ///< [rad or m]
 };
 
 /// An encoder between any two bodies. It reads the rotation or translation of body b relative to
@@ -253,30 +128,22 @@ struct Mechanism {
     return index_of_sensor(sensor_count(), {}) + body * kAirQuantities + static_cast<int>(quantity);
   }
 
-  Parameter& parameter(int body, BodyQuantity quantity) {
-    return parameters[static_cast<std::size_t>(index(body, quantity))];
-  }
-  const Parameter& parameter(int body, BodyQuantity quantity) const {
-    return parameters[static_cast<std::size_t>(index(body, quantity))];
-  }
-  Parameter& joint_parameter(int joint, JointQuantity quantity) {
-    return parameters[static_cast<std::size_t>(index_of_joint(joint, quantity))];
-  }
-  const Parameter& joint_parameter(int joint, JointQuantity quantity) const {
-    return parameters[static_cast<std::size_t>(index_of_joint(joint, quantity))];
+  Parameter& at(int index) { return parameters[index]; }
+  const Parameter& at(int index) const { return parameters[index]; }
+  Parameter& parameter(int body, BodyQuantity q) { return at(index(body, q)); }
+  const Parameter& parameter(int body, BodyQuantity q) const { return at(index(body, q)); }
+  Parameter& joint_parameter(int j, JointQuantity q) { return at(index_of_joint(j, q)); }
+  const Parameter& joint_parameter(int j, JointQuantity q) const {
+    return at(index_of_joint(j, q));
   }
   Parameter& fixed_joint_parameter(int weld, JointQuantity point) {
-    return parameters[static_cast<std::size_t>(index_of_fixed_joint(weld, point))];
+    return at(index_of_fixed_joint(weld, point));
   }
-  Parameter& sensor_parameter(int sensor, SensorQuantity quantity) {
-    return parameters[static_cast<std::size_t>(index_of_sensor(sensor, quantity))];
+  Parameter& sensor_parameter(int sensor, SensorQuantity q) {
+    return at(index_of_sensor(sensor, q));
   }
-  Parameter& parameter(WorldQuantity quantity) {
-    return parameters[static_cast<std::size_t>(index(quantity))];
-  }
-  const Parameter& parameter(WorldQuantity quantity) const {
-    return parameters[static_cast<std::size_t>(index(quantity))];
-  }
+  Parameter& parameter(WorldQuantity q) { return at(index(q)); }
+  const Parameter& parameter(WorldQuantity q) const { return at(index(q)); }
 
   /// Returns the index of the parameter with that name, or −1.
   int find_parameter(std::string_view parameter_name) const;
@@ -284,11 +151,14 @@ struct Mechanism {
 
 /// Returns the parameter at that index.
 inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
+  return mechanism.at(index);
 }
 inline Parameter& parameter_at(Mechanism& mechanism, int index) {
   return mechanism.parameters[static_cast<std::size_t>(index)];
 }
+
+/// Returns the joints that have a motor, in the order of the controls.
+std::vector<int> joints_with_motor(const Mechanism& mechanism);
 
 /// Returns the coupling of a mimic joint; nullptr for any other joint.
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <array>
+#include <numeric>
 
 #include "estimator/model/mechanism.hpp"
 
@@ -22,10 +23,25 @@ Eigen::Matrix<typename Derived::Scalar, 3, 3> inertia_matrix(
   return J;
 }
 
-Moments moments_of(const Eigen::Matrix3d& inertia);
-Moments moments_of(const Mechanism& mechanism, int body);
+inline Moments moments_of(const Eigen::Matrix3d& inertia) {
+  Moments moments;
+  moments << inertia.diagonal(), inertia(0, 1), inertia(0, 2), inertia(1, 2);
+  return moments;
+}
 
 /// Returns the parameter indices of a body's six moments of inertia.
-std::array<int, 6> moment_indices(const Mechanism& mechanism, int body);
+inline std::array<int, 6> moment_indices(const Mechanism& mechanism, int body) {
+  std::array<int, 6> indices;
+  std::iota(indices.begin(), indices.end(), mechanism.index(body, BodyQuantity::kJxx));
+  return indices;
+}
+
+inline Moments moments_of(const Mechanism& mechanism, int body) {
+  Moments moments;
+  for (int i = 0; i < 6; ++i) {
+    moments[i] = parameter_at(mechanism, mechanism.index(body, BodyQuantity::kJxx) + i).value;
+  }
+  return moments;
+}
 
 }  // namespace estimator

@@ -58,7 +58,7 @@ void apply_dependencies(Mechanism& mechanism) {
     double value = tie.constant;
     for (const DependencyTerm& term : tie.terms)
       value += term.factor * parameter_at(mechanism, term.parameter).value;
-    mechanism.parameters[static_cast<std::size_t>(tie.parameter)].value = value;
+    mechanism.parameters[tie.parameter].value = value;
   }
 }
 

@@ -1,33 +1,21 @@
 #include "estimator/model/placement.hpp"
 
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <vector>
+
 #include "estimator/math/so3.hpp"
-#include "estimator/model/gravity.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
 namespace {
 
 Eigen::Vector3d point_at(const Mechanism& mechanism, int first) {
-  const auto at = static_cast<std::size_t>(first);
-  return {mechanism.parameters[at].value, mechanism.parameters[at + 1].value,
-          mechanism.parameters[at + 2].value};
+  return {mechanism.parameters[first].value, mechanism.parameters[first + 1].value,
+          mechanism.parameters[first + 2].value};
 }
 
-/// One side of a joint: the body, and the joint's frame and point on it.
-struct Side {
-  int body;
-  Eigen::Quaterniond frame;
-  Eigen::Vector3d point;
-};
-
-/// Computes the pose of the body `to` from that of `from` and the motion between the joint's sides.
-void place(const Side& from, const Side& to, const Eigen::Quaterniond& turn,
-           const Eigen::Vector3d& slide, Configuration& q) {
-  const Pose parent = from.body == Joint::kGround ? Pose{} : q[static_cast<std::size_t>(from.body)];
-  Pose& child = q[static_cast<std::size_t>(to.body)];
-  child.e = (parent.e * from.frame * turn * to.frame.conjugate()).normalized();
-  child.r = parent.r + parent.e * (from.point + from.frame * slide) - child.e * to.point;
-}
+constexpr double kParallelAxes = 1e-9;  // sine of the angle between coinciding axes
 
 }  // namespace
 
@@ -45,24 +33,21 @@ Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
   Configuration q(mechanism.bodies.size());
   for (const TreeEdge& edge : spanning_tree(mechanism)) {
-    const auto at = static_cast<std::size_t>(edge.joint);
-    const auto reach = [&](const auto& joint, const Eigen::Vector3d& point_a,
-                           const Eigen::Vector3d& point_b, double turn, double slide) {
-      const Side a{joint.body_a, Eigen::Quaterniond(joint.frame_a), point_a};
-      const Side b{joint.body_b, Eigen::Quaterniond(joint.frame_b), point_b};
-      const double sign = edge.forward ? 1.0 : -1.0;
-      place(edge.forward ? a : b, edge.forward ? b : a, exp_so3({sign * turn, 0.0, 0.0}),
-            {sign * slide, 0.0, 0.0}, q);
-    };
-    if (edge.weld) {
-      reach(mechanism.fixed_joints[at], fixed_joint_point(mechanism, edge.joint, false),
-            fixed_joint_point(mechanism, edge.joint, true), 0.0, 0.0);
-    } else {
-      const bool turns = mechanism.joints[at].traits().turns;
-      const double moved = coordinates[edge.joint];
-      reach(mechanism.joints[at], joint_point(mechanism, edge.joint, false),
-            joint_point(mechanism, edge.joint, true), turns ? moved : 0.0, turns ? 0.0 : moved);
+    const JointSide &from = edge.parent, &to = edge.child;
+    double turn = 0.0, slide = 0.0;
+    if (!edge.weld) {
+      const bool turns = mechanism.joints[edge.joint].traits().turns;
+      (turns ? turn : slide) = (edge.forward ? 1.0 : -1.0) * coordinates[edge.joint];
     }
+    const Pose parent = from.body == Joint::kGround ? Pose{} : q[from.body];
+    const Eigen::Quaterniond from_frame(from.frame), to_frame(to.frame);
+    Pose& child = q[to.body];
+    child.e =
+        (parent.e * from_frame * exp_so3({turn, 0.0, 0.0}) * to_frame.conjugate()).normalized();
+    child.r = parent.r +
+              parent.e * (point_at(mechanism, from.point) +
+                          from_frame * Eigen::Vector3d(slide, 0.0, 0.0)) -
+              child.e * point_at(mechanism, to.point);
   }
   return q;
 }
@@ -70,30 +55,45 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
 bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
   constexpr double kNear = 0.5;  // [rad], between equal and half a turn
   const Configuration q = place_bodies(mechanism, coordinates);
-  const auto turn_of = [&](int body) {
-    return body == Joint::kGround ? Eigen::Quaterniond::Identity()
-                                  : q[static_cast<std::size_t>(body)].e;
+  const auto turn_of = [&](const JointSide& side) {
+    const Eigen::Quaterniond frame(side.frame);
+    if (side.body == Joint::kGround) return Eigen::Quaterniond::Identity() * frame;
+    return q[side.body].e * frame;
   };
-  const auto agrees = [&](const auto& joint, double turn) {
-    const Eigen::Quaterniond expected =
-        turn_of(joint.body_a) * Eigen::Quaterniond(joint.frame_a) * exp_so3({turn, 0.0, 0.0});
-    return expected.angularDistance(turn_of(joint.body_b) * Eigen::Quaterniond(joint.frame_b)) <
-           kNear;
-  };
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    if (!agrees(joint, joint.traits().turns ? coordinates[j] : 0.0)) return false;
-  }
-  for (const FixedJoint& weld : mechanism.fixed_joints) {
-    if (!agrees(weld, 0.0)) return false;
-  }
-  return true;
+  return std::ranges::all_of(all_edges(mechanism), [&](const TreeEdge& edge) {
+    const bool turns = !edge.weld && mechanism.joints[edge.joint].traits().turns;
+    const double turn = turns ? coordinates[edge.joint] : 0.0;
+    const Eigen::Quaterniond expected = turn_of(edge.parent) * exp_so3({turn, 0.0, 0.0});
+    return expected.angularDistance(turn_of(edge.child)) < kNear;
+  });
 }
 
 Eigen::Vector3d gravity_of(const Mechanism& mechanism) {
   const auto value = [&](WorldQuantity quantity) { return mechanism.parameter(quantity).value; };
   return gravity_vector(value(WorldQuantity::kGravity), value(WorldQuantity::kTiltX),
                         value(WorldQuantity::kTiltZ));
+}
+
+std::optional<Eigen::Vector3d> only_rotation_axis(const Mechanism& mechanism, int body) {
+  std::vector<const TreeEdge*> holder(mechanism.bodies.size(), nullptr);  // joint of each body
+  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
+  for (const TreeEdge& edge : tree) holder[edge.child.body] = &edge;
+  // Rotations about one direction leave that direction unchanged, so any configuration will do.
+  const Configuration poses =
+      place_bodies(mechanism, Eigen::VectorXd::Zero(mechanism.joint_count()));
+  Eigen::Vector3d axis = Eigen::Vector3d::Zero();
+  for (int at = body; at != Joint::kGround;) {
+    const TreeEdge* const edge = holder[at];
+    if (edge == nullptr) return std::nullopt;
+    at = edge->parent.body;
+    if (edge->weld) continue;
+    const Joint& joint = mechanism.joints[edge->joint];
+    if (!joint.traits().turns) continue;
+    const Eigen::Vector3d own = poses[joint.body_b].e * joint.frame_b.col(0);
+    if (axis.isZero()) axis = own;
+    if (!(axis.cross(own).norm() < kParallelAxes)) return std::nullopt;
+  }
+  return Eigen::Vector3d(poses[body].e.conjugate() * axis);
 }
 
 }  // namespace estimator

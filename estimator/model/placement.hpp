@@ -1,11 +1,51 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <Eigen/Geometry>
+#include <optional>
+#include <vector>
 
+#include "estimator/math/so3.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/state.hpp"
+#include "estimator/model/spanning_tree.hpp"
 
 namespace estimator {
+
+/// Pose of a body: position of its centre of mass, and rotation from the body to the world frame.
+struct Pose {
+  Eigen::Vector3d r = Eigen::Vector3d::Zero();            ///< [m], world frame
+  Eigen::Quaterniond e = Eigen::Quaterniond::Identity();  ///< unit quaternion
+};
+
+/// Poses of all bodies. Its tangent space has 6 directions per body, (δr, δψ), in the world frame.
+using Configuration = std::vector<Pose>;
+
+/// Poses and velocities of all bodies of a mechanism (maximal coordinates).
+struct State {
+  Configuration poses;
+  Eigen::VectorXd velocity;  ///< 6 per body: linear [m/s], angular [rad/s], both in the world frame
+};
+
+/// Returns q ⊞ δ, the pose q moved by δ = (δr, δψ), both in the world frame [Mar, eq. 2.14 with
+/// left multiplication].
+inline Pose retract(const Pose& q, const Eigen::Ref<const Eigen::Matrix<double, 6, 1>>& delta) {
+  return {q.r + delta.head<3>(), rotate_left(q.e, delta.tail<3>())};
+}
+
+/// Returns b ⊟ a, the tangent vector (δr, δψ) at pose a that leads to pose b.
+inline Eigen::Matrix<double, 6, 1> difference(const Pose& b, const Pose& a) {
+  Eigen::Matrix<double, 6, 1> delta;
+  delta.head<3>() = b.r - a.r;
+  delta.tail<3>() = difference_left(b.e, a.e);
+  return delta;
+}
+
+/// Returns the acceleration of gravity in the world frame [m/s²], for any scalar type. It is (0,
+/// −g, 0) rotated by the rotation vector (tilt_x, 0, tilt_z).
+template <typename T>
+Eigen::Matrix<T, 3, 1> gravity_vector(const T& g, const T& tilt_x, const T& tilt_z) {
+  return rotate_vector<T>({tilt_x, T(0.0), tilt_z}, {T(0.0), -g, T(0.0)});
+}
 
 /// Returns the poses of all bodies at given joint coordinates, for joints of all kinds. Bodies are
 /// placed along the spanning tree; coordinates of joints that close a loop have no effect.
@@ -21,15 +61,9 @@ bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coord
 /// index of the point's first coordinate. Movable joints come first, then fixed joints.
 template <typename Use>
 void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    use(joint.body_a, mechanism.index_of_joint(j, JointQuantity::kPointAx));
-    use(joint.body_b, mechanism.index_of_joint(j, JointQuantity::kPointBx));
-  }
-  for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
-    const FixedJoint& weld = mechanism.fixed_joints[static_cast<std::size_t>(w)];
-    use(weld.body_a, mechanism.index_of_fixed_joint(w, JointQuantity::kPointAx));
-    use(weld.body_b, mechanism.index_of_fixed_joint(w, JointQuantity::kPointBx));
+  for (const TreeEdge& edge : all_edges(mechanism)) {
+    use(edge.parent.body, edge.parent.point);
+    use(edge.child.body, edge.child.point);
   }
 }
 
@@ -39,5 +73,10 @@ Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_
 
 /// Returns the acceleration of gravity in the world frame [m/s²].
 Eigen::Vector3d gravity_of(const Mechanism& mechanism);
+
+/// Returns the only direction about which a body can rotate, as a unit vector in the body frame.
+/// Only the moment of inertia about it then has an effect. Returns nullopt if the body can rotate
+/// about several directions, and zero if it does not rotate.
+std::optional<Eigen::Vector3d> only_rotation_axis(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

@@ -4,7 +4,6 @@
 #include <array>
 #include <cassert>
 #include <cstddef>
-#include <iterator>
 #include <numbers>
 #include <string>
 
@@ -104,7 +103,7 @@ inline constexpr ReadingTraits kReadingKinds[] = {
 };
 
 inline constexpr const ReadingTraits& reading_traits(Reading reading) {
-  const ReadingTraits& traits = kReadingKinds[static_cast<std::size_t>(reading)];
+  const ReadingTraits& traits = kReadingKinds[reading];
   assert(traits.reading == reading);  // rows are in the order of the enumerators
   return traits;
 }
@@ -231,7 +230,7 @@ inline constexpr SensorTraits kSensorKinds[] = {
 };
 
 inline constexpr const SensorTraits& sensor_traits(Sensor::Kind kind) {
-  const SensorTraits& traits = kSensorKinds[static_cast<std::size_t>(kind)];
+  const SensorTraits& traits = kSensorKinds[kind];
   assert(traits.kind == kind);  // rows are in the order of the enumerators
   return traits;
 }

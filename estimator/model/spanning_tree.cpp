@@ -1,32 +1,56 @@
 #include "estimator/model/spanning_tree.hpp"
 
+#include <algorithm>
+
 namespace estimator {
 
-std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
+std::vector<TreeEdge> all_edges(const Mechanism& mechanism) {
   std::vector<TreeEdge> edges;
-  std::vector<bool> placed(mechanism.bodies.size(), false);
-  const auto is_placed = [&](int body) {
-    return body == Joint::kGround || placed[static_cast<std::size_t>(body)];
+  const auto add = [&](int index, const auto& joint, bool weld, int point_a, int point_b) {
+    edges.push_back({.joint = index,
+                     .forward = true,
+                     .weld = weld,
+                     .parent = {joint.body_a, joint.frame_a, point_a},
+                     .child = {joint.body_b, joint.frame_b, point_b}});
   };
-  bool grown = true;
-  const auto reach = [&](int index, int body_a, int body_b, bool weld) {
-    if (is_placed(body_a) == is_placed(body_b)) return;
-    const bool forward = is_placed(body_a);
-    placed[static_cast<std::size_t>(forward ? body_b : body_a)] = true;
-    edges.push_back({index, forward, weld});
-    grown = true;
-  };
-  while (grown) {
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    add(j, mechanism.joints[j], false, mechanism.index_of_joint(j, JointQuantity::kPointAx),
+        mechanism.index_of_joint(j, JointQuantity::kPointBx));
+  }
+  for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
+    add(w, mechanism.fixed_joints[w], true,
+        mechanism.index_of_fixed_joint(w, JointQuantity::kPointAx),
+        mechanism.index_of_fixed_joint(w, JointQuantity::kPointBx));
+  }
+  return edges;
+}
+
+std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism) {
+  std::vector<TreeEdge> tree;
+  const std::vector<TreeEdge> edges = all_edges(mechanism);
+  std::vector<bool> placed(mechanism.bodies.size() + 1, false);  // the ground, then the bodies
+  placed[0] = true;
+  const auto is_placed = [&](const JointSide& side) { return placed[side.body + 1]; };
+  for (bool grown = true; grown;) {
     grown = false;
-    for (int j = 0; j < mechanism.joint_count(); ++j) {
-      const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-      reach(j, joint.body_a, joint.body_b, false);
-    }
-    for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
-      const FixedJoint& weld = mechanism.fixed_joints[static_cast<std::size_t>(w)];
-      reach(w, weld.body_a, weld.body_b, true);
+    for (const TreeEdge& edge : edges) {
+      if (is_placed(edge.parent) == is_placed(edge.child)) continue;
+      tree.push_back(is_placed(edge.parent) ? edge : edge.reversed());
+      placed[tree.back().child.body + 1] = true;
+      grown = true;
     }
   }
+  return tree;
+}
+
+std::vector<TreeEdge> closing_edges(const Mechanism& mechanism) {
+  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
+  std::vector<TreeEdge> edges = all_edges(mechanism);
+  std::erase_if(edges, [&](const TreeEdge& edge) {
+    return std::ranges::any_of(tree, [&](const TreeEdge& each) {
+      return each.joint == edge.joint && each.weld == edge.weld;
+    });
+  });
   return edges;
 }
 

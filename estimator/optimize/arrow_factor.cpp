@@ -10,6 +10,11 @@
 namespace estimator {
 namespace {
 
+double* room_for(Eigen::Index size, Eigen::VectorXd& buffer) {
+  if (buffer.size() < size) buffer.resize(size);
+  return buffer.data();
+}
+
 // Size of the terms of blocks that each thread linearizes ahead of the elimination: half of a
 // second-level cache. With half of this size, threads start so often that two gain 3 % less.
 constexpr std::ptrdiff_t kWindowBytes = 512 << 10;
@@ -46,6 +51,81 @@ ArrowLayout open_nodes(ArrowLayout layout) {
 
 }  // namespace
 
+// Allocates for the largest block, so that linearizing does not allocate.
+BlockLinearizer::BlockLinearizer(const ArrowMatrix& panels, int max_block_rows) {
+  const ArrowLayout& layout = panels.layout();
+  block_.residual.resize(max_block_rows);
+  block_.node_jacobian.resize(max_block_rows, panels.band_rows());
+  block_.arrow_jacobian.resize(max_block_rows, layout.arrow_size);
+  const int columns = layout.node_size + panels.arrow_rows();
+  tall_.resize(static_cast<Eigen::Index>(padded_rows(columns)) * max_block_rows);
+}
+
+void BlockLinearizer::linearize(const LeastSquaresProblem& problem, int index,
+                                const ArrowMatrix& panels, BlockTerms& out) {
+  problem.linearize(index, block_);
+  const ArrowLayout& layout = panels.layout();
+  const int m = block_.rows;
+  assert(block_.node_span <= layout.bandwidth + 1);
+  assert(block_.node_span == 0 || block_.first_node + block_.node_span <= layout.node_count);
+  out.first_node = block_.first_node;
+  out.node_span = block_.node_span;
+  out.rows = m;
+  out.square = block_.residual.head(m).squaredNorm();
+  out.parameters.clear();
+  for (int i = 0; i < layout.arrow_size; ++i) {
+    if (!block_.arrow_jacobian.col(i).head(m).isZero(0.0)) out.parameters.push_back(i);
+  }
+  out.is_product = block_.node_span == 1 && m > layout.node_size;
+  if (out.is_product) {
+    multiply(layout.node_size, out);
+  } else {
+    transpose_rows(panels, out);
+  }
+}
+
+void BlockLinearizer::multiply(int node_size, BlockTerms& out) {
+  const int m = block_.rows, s = node_size;
+  const int columns = s + 1 + static_cast<int>(out.parameters.size()),
+            stride = padded_rows(columns);
+  const auto put = [&](int at, const double* values) {
+    for (int i = 0; i < m; ++i) tall_[at + static_cast<Eigen::Index>(i) * stride] = values[i];
+  };
+  for (int j = 0; j < s; ++j) put(j, block_.node_jacobian.col(j).data());
+  put(s, block_.residual.data());
+  for (int k = 0; k < columns - s - 1; ++k) {
+    put(s + 1 + k, block_.arrow_jacobian.col(out.parameters[k]).data());
+  }
+  for (int i = columns; i < stride; ++i) {
+    for (int row = 0; row < m; ++row) tall_[i + static_cast<Eigen::Index>(row) * stride] = 0.0;
+  }
+  const Eigen::Index size = static_cast<Eigen::Index>(stride) * stride;
+  double* const product = room_for(size, out.columns);
+  std::fill_n(product, size, 0.0);
+  add_product_lower(columns, columns, m, {tall_.data(), stride}, {product, stride});
+  out.stride = stride;
+}
+
+void BlockLinearizer::transpose_rows(const ArrowMatrix& panels, BlockTerms& out) const {
+  const ArrowLayout& layout = panels.layout();
+  const int m = block_.rows, node_columns = block_.node_span * layout.node_size;
+  const int stride = panels.stride_for_span(block_.node_span), offset = panels.band_offset();
+  double* const columns = room_for(static_cast<Eigen::Index>(m) * stride, out.columns);
+  for (int i = 0; i < m; ++i) {
+    double* const column = columns + i * stride;
+    column[0] = block_.residual[i];
+    std::fill(column + panels.arrow_rows(), column + offset, 0.0);
+    std::fill(column + offset + node_columns, column + stride, 0.0);
+  }
+  transpose(m, layout.arrow_size,
+            {block_.arrow_jacobian.data(), static_cast<int>(block_.arrow_jacobian.outerStride())},
+            {columns + 1, stride});
+  transpose(m, node_columns,
+            {block_.node_jacobian.data(), static_cast<int>(block_.node_jacobian.outerStride())},
+            {columns + offset, stride});
+  out.stride = stride;
+}
+
 ArrowFactor::ArrowFactor(const ArrowLayout& layout, int max_block_rows)
     : factor_(layout),
       max_block_rows_(max_block_rows),
@@ -75,7 +155,7 @@ bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) 
   for (int first = 0; first < block_count; first += window) {
     linearize(problem, first, std::min(first + window, block_count));
     for (int index = first; index < std::min(first + window, block_count); ++index) {
-      const BlockTerms& terms = terms_[static_cast<std::size_t>(index - first)];
+      const BlockTerms& terms = terms_[index - first];
       assert(terms.node_span == 0 || terms.first_node >= eliminated_);
       // No later block ends before this one, so none starts more than bandwidth before its end.
       while (eliminated_ < terms.first_node + terms.node_span - 1 - layout.bandwidth) {
@@ -105,8 +185,7 @@ void ArrowFactor::linearize(const LeastSquaresProblem& problem, int first, int l
   std::atomic<int> next = first;
   for_each_job(threads, static_cast<std::size_t>(threads), [&](std::size_t own) {
     for (int index = next++; index < last; index = next++) {
-      linearizers_[own].linearize(problem, index, factor_,
-                                  terms_[static_cast<std::size_t>(index - first)]);
+      linearizers_[own].linearize(problem, index, factor_, terms_[index - first]);
     }
   });
 }
@@ -167,13 +246,13 @@ void ArrowFactor::add_multiplied(const BlockTerms& terms) {
   const int columns = s + 1 + static_cast<int>(terms.parameters.size());
   const int slot = terms.first_node % sums_.layout().node_count;
   const Panel arrow = sums_.arrow(slot), band = sums_.band(slot);
-  if (!has_sums_[static_cast<std::size_t>(slot)]) {
+  if (!has_sums_[slot]) {
     std::fill_n(arrow.data, static_cast<std::ptrdiff_t>(arrow.stride) * s, 0.0);
-    has_sums_[static_cast<std::size_t>(slot)] = true;
+    has_sums_[slot] = true;
   }
   // Rows of the arrow strip and of the corner: row 0 is the residual's.
   const auto row_of = [&](int column) {
-    return column == s ? 0 : 1 + terms.parameters[static_cast<std::size_t>(column - s - 1)];
+    return column == s ? 0 : 1 + terms.parameters[column - s - 1];
   };
   const double* product = terms.columns.data();
   for (int j = 0; j < s; ++j, product += terms.stride) {
@@ -193,11 +272,10 @@ bool ArrowFactor::eliminate_next() {
   const int node = eliminated_++;
 
   const int slot = node % sums_.layout().node_count;
-  const auto own = static_cast<std::size_t>(slot);
   const ConstPanel none{nullptr, 0};
-  elimination_.start_arrow = has_sums_[own] ? ConstPanel(sums_.arrow(slot)) : none;
-  elimination_.start_band = has_sums_[own] ? ConstPanel(sums_.band(slot)) : none;
-  has_sums_[own] = false;
+  elimination_.start_arrow = has_sums_[slot] ? ConstPanel(sums_.arrow(slot)) : none;
+  elimination_.start_band = has_sums_[slot] ? ConstPanel(sums_.band(slot)) : none;
+  has_sums_[slot] = false;
   elimination_.added.clear();
   for (int reach = layout.bandwidth + 1; reach > 0; --reach) {
     for (int index = 0; index < pending_count_; ++index) {

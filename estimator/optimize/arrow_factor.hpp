@@ -1,15 +1,104 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cassert>
 #include <cstddef>
 #include <vector>
 
-#include "estimator/optimize/arrow_matrix.hpp"
-#include "estimator/optimize/block_terms.hpp"
+#include "estimator/math/small_dense.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/optimize/node_elimination.hpp"
 
 namespace estimator {
+
+/// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side. Each node has
+/// a panel of node_size columns, contiguous in memory.
+///
+/// Panel k stacks two strips. The arrow strip has a row for the right-hand side of node k, then
+/// arrow_size rows of parameters against node k. The band strip has nodes k … k + bandwidth against
+/// node k. As the right-hand side is an arrow row, the factorization includes forward substitution.
+/// Zero rows pad the strips as required by math/small_dense.hpp.
+class ArrowMatrix {
+ public:
+  explicit ArrowMatrix(const ArrowLayout& layout)
+      : layout_(layout),
+        band_offset_(padded_rows(layout.arrow_size + 1)),
+        stride_(stride_for_span(layout.bandwidth + 1)),
+        panel_size_(static_cast<std::ptrdiff_t>(stride_) * layout.node_size),
+        storage_(Eigen::VectorXd::Zero(panel_size_ * layout.node_count)) {
+    assert(layout.node_count >= 0 && layout.node_size >= 1);
+    assert(layout.bandwidth >= 0 && layout.arrow_size >= 0);
+  }
+
+  const ArrowLayout& layout() const { return layout_; }
+
+  /// Returns the rows of the arrow strip without padding: parameters and right-hand side.
+  int arrow_rows() const { return layout_.arrow_size + 1; }
+  /// Returns the rows of the band strip without padding.
+  int band_rows() const { return (layout_.bandwidth + 1) * layout_.node_size; }
+  /// Returns the padded rows of the arrow strip, after which the band strip starts.
+  int band_offset() const { return band_offset_; }
+  /// Returns the padded rows of a panel.
+  int stride() const { return stride_; }
+  /// Returns the padded rows of a panel whose band strip has only `node_span` nodes.
+  int stride_for_span(int node_span) const {
+    // A strip is also read from the start of each of its node blocks, in rows rounded up to kLanes.
+    // So it needs up to kLanes − 1 more zero rows if a block does not start at a multiple of
+    // kLanes.
+    const int rows = node_span * layout_.node_size;
+    return band_offset_ + padded_rows(layout_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);
+  }
+
+  Panel arrow(int node) { return {panel(node), stride_}; }
+  ConstPanel arrow(int node) const { return {panel(node), stride_}; }
+  Panel band(int node) { return {panel(node) + band_offset_, stride_}; }
+  ConstPanel band(int node) const { return {panel(node) + band_offset_, stride_}; }
+
+ private:
+  double* panel(int node) { return storage_.data() + panel_size_ * node; }
+  const double* panel(int node) const { return storage_.data() + panel_size_ * node; }
+
+  ArrowLayout layout_;
+  int band_offset_;
+  int stride_;
+  std::ptrdiff_t panel_size_;
+  Eigen::VectorXd storage_;
+};
+
+/// Contribution of a residual block to the normal equations, in a reused buffer.
+///
+/// A block over one node with more rows than the node has unknowns is multiplied out at once. Most
+/// readings depend on few parameters, so the product is smaller than the block. Other blocks are
+/// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an ArrowMatrix.
+struct BlockTerms {
+  int first_node = 0;
+  int node_span = 0;
+  int rows = 0;                 ///< rows of the residual block
+  bool is_product = false;      ///< whether `columns` are [J_x r J_seen]ᵀ [J_x r J_seen], lower
+  std::vector<int> parameters;  ///< parameters with nonzero derivatives in the block
+  double square = 0.0;          ///< rᵀr of the residuals r
+  int stride = 0;
+  Eigen::VectorXd columns;  ///< padded; capacity of the largest block so far
+};
+
+/// Linearizes residual blocks of a problem one at a time. Several objects may share a problem.
+class BlockLinearizer {
+ public:
+  /// @param max_block_rows  upper bound on the rows of a residual block
+  BlockLinearizer(const ArrowMatrix& panels, int max_block_rows);
+
+  /// Linearizes the residual block `index`.
+  /// @param panels  as in the constructor
+  void linearize(const LeastSquaresProblem& problem, int index, const ArrowMatrix& panels,
+                 BlockTerms& out);
+
+ private:
+  void multiply(int node_size, BlockTerms& out);
+  void transpose_rows(const ArrowMatrix& panels, BlockTerms& out) const;
+
+  ResidualBlock block_;
+  Eigen::VectorXd tall_;  // [J_x r J_seen]ᵀ, padded
+};
 
 /// Damped normal equations of a LeastSquaresProblem, reduced to the parameters.
 ///

@@ -64,7 +64,7 @@ class ActiveSet {
     int blocking = -1;
     for (std::size_t k = 0; k < free.size(); ++k) {
       const int i = free[k];
-      const double d = direction[static_cast<Eigen::Index>(k)];
+      const double d = direction[k];
       const double room = d < 0.0 ? lower_[i] - x_[i] : upper_[i] - x_[i];
       if (d != 0.0 && std::abs(room) < fraction * std::abs(d)) {
         fraction = std::abs(room / d);
@@ -74,7 +74,7 @@ class ActiveSet {
     double blocking_direction = 0.0;
     for (std::size_t k = 0; k < free.size(); ++k) {
       const int i = free[k];
-      const double d = direction[static_cast<Eigen::Index>(k)];
+      const double d = direction[k];
       x_[i] = std::clamp(x_[i] + fraction * d, lower_[i], upper_[i]);
       if (i == blocking) blocking_direction = d;
     }

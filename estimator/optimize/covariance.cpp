@@ -6,10 +6,56 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
-#include "estimator/optimize/node_response.hpp"
-#include "estimator/optimize/node_trace.hpp"
 
 namespace estimator {
+
+NodeTrace::NodeTrace(const ArrowMatrix& factor, int group_count)
+    : factor_(factor),
+      right_side_(Eigen::MatrixXd::Zero(factor.band_rows(), group_count * kProbes)),
+      squares_(Eigen::VectorXd::Zero(group_count * kProbes)) {}
+
+void NodeTrace::add(const ResidualBlock& block) {
+  if (block.node_span == 0) return;
+  const ArrowLayout& layout = factor_.layout();
+  // Later blocks do not end earlier, so none starts more than bandwidth before this block's end.
+  const int last = block.first_node + block.node_span - 1;
+  while (first_ < last - layout.bandwidth) eliminate_first();
+
+  signs_.resize(block.rows, kProbes);
+  for (Eigen::Index row = 0; row < block.rows; ++row) {
+    std::uint64_t bits = random_();
+    for (int probe = 0; probe < kProbes; ++probe, bits >>= 1U) {
+      signs_(row, probe) = (bits & 1U) != 0 ? 1.0 : -1.0;
+    }
+  }
+  const int width = block.node_span * layout.node_size;
+  const int offset = (block.first_node - first_) * layout.node_size;
+  assert(offset >= 0);
+  right_side_.block(offset, block.group * kProbes, width, kProbes).noalias() +=
+      block.node_jacobian.topLeftCorner(block.rows, width).transpose() * signs_;
+}
+
+Eigen::VectorXd NodeTrace::finish() {
+  while (first_ < factor_.layout().node_count) eliminate_first();
+  const Eigen::Index groups = squares_.size() / kProbes;
+  return squares_.reshaped(kProbes, groups).colwise().mean().transpose();
+}
+
+void NodeTrace::eliminate_first() {
+  const int s = factor_.layout().node_size;
+  const int below = factor_.band_rows() - s;
+  const ConstPanel band = factor_.band(first_);
+  const Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>> panel(
+      band.data, factor_.band_rows(), s, Eigen::OuterStride<>(band.stride));
+  auto y = right_side_.topRows(s);
+  panel.topRows(s).triangularView<Eigen::Lower>().solveInPlace(y);
+  squares_ += y.colwise().squaredNorm().transpose();
+  right_side_.bottomRows(below).noalias() -= panel.bottomRows(below) * y;
+  right_side_.topRows(below) = right_side_.bottomRows(below).eval();
+  right_side_.bottomRows(s).setZero();
+  ++first_;
+}
+
 namespace {
 
 // Damping relative to the diagonal of H, needed only because of round-off.
@@ -21,6 +67,57 @@ constexpr double kNullSensitivity = 1e-24;
 
 // Smallest component in a scaled null direction with which a parameter counts as part of it.
 constexpr double kNullEigenvalueFraction = 1e-3;
+
+/// Computes the derivative X = −H_xx⁻¹ H_xχ of the optimal nodes by the parameters. Back
+/// substitution with a factor L, R of ArrowFactor runs from the last node to the first and keeps
+/// only a window of bandwidth + 1 nodes.
+class NodeResponse {
+ public:
+  /// Starts with the window after the last node.
+  explicit NodeResponse(const ArrowMatrix& factor)
+      : factor_(factor),
+        first_(factor.layout().node_count),
+        X_(Eigen::MatrixXd::Zero(factor.band_rows(), factor.layout().arrow_size)) {}
+
+  /// Moves the window back until it starts at `node`, which must not be after its present start.
+  void advance_to(int node) {
+    assert(node >= 0);
+    while (first_ > node) step_back();
+  }
+
+  /// Returns the rows of X for `node_span` nodes from `first_node` on, all in the window.
+  Eigen::Block<const Eigen::MatrixXd> response(int first_node, int node_span) const {
+    const int s = factor_.layout().node_size;
+    const int offset = (first_node - first_) * s;
+    assert(offset >= 0 && offset + node_span * s <= X_.rows());
+    return X_.block(offset, 0, node_span * s, X_.cols());
+  }
+
+ private:
+  // With L on the diagonal of a node, B below it, and X̃ of the later nodes: Lᵀ X = −Rᵀ − Bᵀ X̃.
+  void step_back() {
+    --first_;
+    const int s = factor_.layout().node_size;
+    const int below = factor_.band_rows() - s;
+    const ConstPanel band = factor_.band(first_);
+    const ConstPanel arrow = factor_.arrow(first_);
+    using Map = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
+    const Map panel(band.data, factor_.band_rows(), s, Eigen::OuterStride<>(band.stride));
+    const Map R(arrow.data + 1, factor_.layout().arrow_size, s, Eigen::OuterStride<>(arrow.stride));
+    const auto L = panel.topRows(s).triangularView<Eigen::Lower>();
+    const auto B = panel.bottomRows(below);
+
+    X_.bottomRows(below) = X_.topRows(below).eval();
+    X_.topRows(s).noalias() = -R.transpose();
+    X_.topRows(s).noalias() -= B.transpose() * X_.bottomRows(below);
+    if (X_.cols() > 0)
+      L.transpose().solveInPlace(X_.topRows(s));  // Eigen would read a first element
+  }
+
+  const ArrowMatrix& factor_;
+  int first_;          // first node of the window
+  Eigen::MatrixXd X_;  // window x arrow_size
+};
 
 // Accumulates S per group, and the rows and costs of the groups.
 void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
@@ -64,8 +161,7 @@ void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowM
   const Eigen::VectorXd of_nodes = trace.finish();
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
     information.groups[g].effective_parameters =
-        of_nodes[static_cast<Eigen::Index>(g)] +
-        information.inverse.cwiseProduct(information.group_schur[g]).sum();
+        of_nodes[g] + information.inverse.cwiseProduct(information.group_schur[g]).sum();
   }
 }
 
@@ -90,13 +186,13 @@ void reduce_to_echelon(Eigen::MatrixXd& basis) {
     double largest = 0.0;
     for (Eigen::Index j = k; j < basis.cols(); ++j) {
       for (Eigen::Index i = 0; i < basis.rows(); ++i) {
-        if (used[static_cast<std::size_t>(i)] || std::abs(basis(i, j)) <= largest) continue;
+        if (used[i] || std::abs(basis(i, j)) <= largest) continue;
         largest = std::abs(basis(i, j));
         pivot_row = i;
         pivot_column = j;
       }
     }
-    used[static_cast<std::size_t>(pivot_row)] = true;
+    used[pivot_row] = true;
     basis.col(k).swap(basis.col(pivot_column));
     basis.col(k) /= basis(pivot_row, k);
     for (Eigen::Index j = 0; j < basis.cols(); ++j) {
@@ -127,8 +223,8 @@ void analyse_spectrum(ParameterInformation& information) {
         V * values.tail(strong).cwiseInverse().asDiagonal() * V.transpose();
     weak_basis = eigen.vectors.leftCols(weak);
     for (std::size_t k = 0; k < seen.size(); ++k) {
-      const double share = weak_basis.row(static_cast<Eigen::Index>(k)).norm();
-      information.undetermined[static_cast<std::size_t>(seen[k])] = share > kNullEigenvalueFraction;
+      const double share = weak_basis.row(k).norm();
+      information.undetermined[seen[k]] = share > kNullEigenvalueFraction;
     }
     reduce_to_echelon(weak_basis);
     weak_basis = (weak_basis.array().abs() < kNullEigenvalueFraction).select(0.0, weak_basis);
@@ -141,12 +237,11 @@ void analyse_spectrum(ParameterInformation& information) {
   const auto unseen_count = static_cast<Eigen::Index>(unseen.size());
   information.null_directions = Eigen::MatrixXd::Zero(p, weak + unseen_count);
   for (Eigen::Index j = 0; j < unseen_count; ++j) {
-    information.null_directions(unseen[static_cast<std::size_t>(j)], j) = 1.0;
-    information.undetermined[static_cast<std::size_t>(unseen[static_cast<std::size_t>(j)])] = true;
+    information.null_directions(unseen[j], j) = 1.0;
+    information.undetermined[unseen[j]] = true;
   }
   for (std::size_t k = 0; k < seen.size(); ++k) {
-    information.null_directions.row(seen[k]).tail(weak) =
-        weak_basis.row(static_cast<Eigen::Index>(k));
+    information.null_directions.row(seen[k]).tail(weak) = weak_basis.row(k);
   }
 }
 
@@ -200,7 +295,7 @@ Eigen::MatrixXd score_covariance(const ParameterInformation& information,
   const Eigen::Index p = information.schur.rows();
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(p, p);
   for (std::size_t g = 0; g < information.group_schur.size(); ++g) {
-    sum += group_variance[static_cast<Eigen::Index>(g)] * information.group_schur[g];
+    sum += group_variance[g] * information.group_schur[g];
   }
   return sum;
 }
@@ -219,7 +314,7 @@ ParameterCovariance compute_covariance(const ParameterInformation& information,
       const double product = sigma[i] * sigma[j];
       if (i != j && product > 0.0) result.correlation(i, j) = result.covariance(i, j) / product;
     }
-    if (information.undetermined[static_cast<std::size_t>(i)]) {
+    if (information.undetermined[i]) {
       result.standard_deviation[i] = std::numeric_limits<double>::infinity();
     }
   }

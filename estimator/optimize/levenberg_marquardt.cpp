@@ -9,9 +9,35 @@
 
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/box_step.hpp"
-#include "estimator/optimize/damping.hpp"
 
 namespace estimator {
+
+std::string_view to_string(Termination termination) {
+  switch (termination) {
+    case Termination::kGradientTolerance:
+      return "gradient tolerance";
+    case Termination::kStepTolerance:
+      return "step tolerance";
+    case Termination::kCostTolerance:
+      return "cost tolerance";
+    case Termination::kNoFurtherDecrease:
+      return "no further decrease";
+    case Termination::kMaxIterations:
+      return "iteration limit";
+    case Termination::kCancelled:
+      return "cancelled";
+    case Termination::kNumericalFailure:
+      return "numerical failure";
+  }
+  return "unknown";
+}
+
+bool is_converged(Termination termination) {
+  return termination == Termination::kGradientTolerance ||
+         termination == Termination::kStepTolerance || termination == Termination::kCostTolerance ||
+         termination == Termination::kNoFurtherDecrease;
+}
+
 namespace {
 
 // Fraction of the predicted decrease up to which the damping does not shorten the step. It is 0.5
@@ -57,7 +83,20 @@ class LevenbergMarquardt {
         growth_(problem.arrow_growth()),
         damping_(options) {}
 
-  LmSummary run();
+  LmSummary run() {
+    summary_.termination = Termination::kNumericalFailure;
+    if (start()) {
+      summary_.termination = Termination::kMaxIterations;
+      for (int iteration = 1; iteration <= options_.max_iterations; ++iteration) {
+        if (const std::optional<Termination> end = iterate(iteration)) {
+          summary_.termination = *end;
+          break;
+        }
+      }
+    }
+    summary_.cost = cost_;
+    return std::move(summary_);
+  }
 
  private:
   // Step of the solver and its prediction by the linear model.
@@ -82,20 +121,219 @@ class LevenbergMarquardt {
     bool negligible = false;     // predicted decrease is useless after a rejection
   };
 
-  bool start();
-  std::optional<Termination> iterate(int iteration);
-  std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record);
+  // Projects the initial parameters onto their bounds; returns false if the model is undefined
+  // there.
+  bool start() {
+    arrow_ = problem_.arrow();
+    cost_ = problem_.cost();
+    assert(arrow_.size() == lower_.size() && arrow_.size() == upper_.size());
+    assert((lower_.array() <= upper_.array()).all());
+    if (arrow_.allFinite() &&
+        ((arrow_.array() < lower_.array()) || (arrow_.array() > upper_.array())).any()) {
+      Eigen::VectorXd correction = arrow_.cwiseMax(lower_).cwiseMin(upper_) - arrow_;
+      for (int i = 0; i < arrow_.size(); ++i) {
+        correction[i] = round_into_box(arrow_[i], correction[i], lower_[i], upper_[i]);
+      }
+      const ArrowLayout layout = problem_.layout();
+      const Eigen::Index node_unknowns =
+          static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
+      cost_ = problem_.evaluate_candidate(Eigen::VectorXd::Zero(node_unknowns), correction);
+      if (std::isfinite(cost_)) {
+        problem_.accept_candidate();
+        arrow_ = problem_.arrow();
+      }
+    }
+    summary_.initial_cost = cost_;
+    if (!std::isfinite(cost_) || !arrow_.allFinite()) return false;
+    IterationRecord record;
+    record.damping = damping_.value();
+    accept(cost_, std::move(record));
+    return true;
+  }
+
+  // Makes an accepted step, after any number of trials. Returns the reason to stop, if any.
+  std::optional<Termination> iterate(int iteration) {
+    bool may_relax = true;
+    double promise = 0.0;
+    for (int rejected = 0;; ++rejected) {
+      if (stopped()) {
+        end_relaxation();
+        return Termination::kCancelled;
+      }
+      if (!factor_.factorize(problem_, damping_.value())) {
+        end_relaxation();
+        if (!damping_.raise_for_rounding()) return Termination::kNumericalFailure;
+        continue;
+      }
+      const double gradient = gradient_norm();
+      if (!is_relaxed() && gradient <= options_.gradient_tolerance) {
+        return Termination::kGradientTolerance;
+      }
+      compute_step();
+      if (rejected == 0) promise = step_.predicted;
+      const Trial trial = try_step();
+      if (trial.lowers_cost) {
+        IterationRecord record;
+        record.iteration = iteration;
+        record.gradient_norm = gradient;
+        record.rejected = rejected;
+        return accept_trial(trial, std::move(record));
+      }
+      if (is_relaxed()) {
+        if (trial.finite && relaxed_steps_ < kMaxRelaxedSteps) {
+          relax(trial.cost);
+          continue;
+        }
+        end_relaxation();
+      } else {
+        // Near the optimum the decrease is below the round-off of the cost: stop.
+        const bool trusted = trial.free_of_damping || damping_.value() <= options_.initial_damping;
+        if (trusted && trial.small_step) return Termination::kStepTolerance;
+        if (trusted && trial.small_promise) return Termination::kCostTolerance;
+        if (trial.negligible) return Termination::kNoFurtherDecrease;
+        if (may_relax && trial.finite) {
+          may_relax = false;
+          relax(trial.cost);
+          continue;
+        }
+      }
+      if (!damping_.raise()) {
+        return promise <= kNegligiblePromise * cost_ ? Termination::kNoFurtherDecrease
+                                                     : Termination::kNumericalFailure;
+      }
+    }
+  }
+
+  std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record) {
+    problem_.accept_candidate();
+    relaxed_steps_ = 0;
+    record.step_norm = step_.norm;
+    record.damping = damping_.value();
+    record.gain_ratio = trial.gain_ratio;
+    const int rejected = record.rejected;
+    damping_.lower(trial.gain_ratio);
+    accept(trial.cost, std::move(record));
+    if (trial.free_of_damping && trial.small_step) return Termination::kStepTolerance;
+    if (trial.free_of_damping && trial.small_promise && trial.small_gain) {
+      return Termination::kCostTolerance;
+    }
+    const bool negligible = rejected > 0 && trial.negligible;
+    if (negligible || is_stagnant()) return Termination::kNoFurtherDecrease;
+    return std::nullopt;
+  }
+
   bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   bool is_relaxed() const { return relaxed_steps_ > 0; }
-  void relax(double cost);
-  void end_relaxation();
-  double gradient_norm() const;
-  Eigen::VectorXd reach(const Eigen::VectorXd& bound, bool up) const;
-  void compute_step();
-  Trial try_step();
-  bool step_is_small() const;
-  bool is_stagnant() const;
-  void accept(double cost, IterationRecord record);
+
+  // Accepts a step that raises the cost, and marks the point before the first such step.
+  void relax(double cost) {
+    if (!is_relaxed()) {
+      problem_.mark();
+      marked_cost_ = cost_;
+    }
+    problem_.accept_candidate();
+    cost_ = cost;
+    arrow_ = problem_.arrow();
+    ++relaxed_steps_;
+  }
+
+  void end_relaxation() {
+    if (!is_relaxed()) return;
+    problem_.restore();
+    cost_ = marked_cost_;
+    arrow_ = problem_.arrow();
+    relaxed_steps_ = 0;
+  }
+
+  // Returns max |g_i| / (√D_ii ‖r‖) over the unknowns that are not at a bound.
+  double gradient_norm() const {
+    if (cost_ <= 0.0) return 0.0;
+    const Eigen::ArrayXd node_norms =
+        factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
+    double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
+    for (int i = 0; i < arrow_.size(); ++i) {
+      const double g = factor_.arrow_gradient()[i];
+      const bool held = (arrow_[i] <= lower_[i] && g > 0.0) || (arrow_[i] >= upper_[i] && g < 0.0);
+      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.arrow_scale()[i]));
+    }
+    return norm / std::sqrt(cost_);
+  }
+
+  // Returns the largest change of each parameter in one step towards a bound.
+  Eigen::VectorXd reach(const Eigen::VectorXd& bound, bool up) const {
+    Eigen::VectorXd reach = bound - arrow_;
+    for (Eigen::Index i = 0; i < growth_.size(); ++i) {
+      if (!(arrow_[i] > 0.0) || std::isinf(growth_[i])) continue;
+      reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * arrow_[i])
+                    : std::max(reach[i], (1.0 / growth_[i] - 1.0) * arrow_[i]);
+    }
+    return reach;
+  }
+
+  // Computes a step. Its predicted decrease is −2gᵀδ − δᵀHδ, also with active bounds, from the
+  // reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
+  void compute_step() {
+    const Eigen::MatrixXd& S = factor_.schur();
+    const Eigen::VectorXd& s = factor_.schur_gradient();
+    step_.arrow =
+        solve_box_step(S, s, factor_.arrow_scale(), reach(lower_, false), reach(upper_, true)).step;
+    for (int i = 0; i < arrow_.size(); ++i) {
+      step_.arrow[i] = round_into_box(arrow_[i], step_.arrow[i], lower_[i], upper_[i]);
+    }
+    factor_.solve_nodes(step_.arrow, step_.nodes);
+
+    const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_scale()) +
+                                step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
+    const double damped_decrease =
+        factor_.node_decrease() - 2.0 * s.dot(step_.arrow) - step_.arrow.dot(S * step_.arrow);
+    step_.predicted = damped_decrease + damping_.value() * squared_norm;
+    step_.damping_share = damping_.value() * squared_norm / step_.predicted;
+    step_.norm = std::sqrt(squared_norm);
+  }
+
+  Trial try_step() {
+    Trial trial;
+    trial.cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
+    trial.finite = std::isfinite(trial.cost);
+    trial.gain_ratio = (cost_ - trial.cost) / step_.predicted;
+    const double gain = (is_relaxed() ? marked_cost_ : cost_) - trial.cost;
+    trial.lowers_cost =
+        trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * marked_cost_
+                                      : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
+    trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
+    trial.small_step = step_is_small();
+    trial.small_promise = step_.predicted <= options_.cost_tolerance * cost_;
+    trial.negligible = step_.predicted <= options_.negligible_decrease * cost_;
+    trial.small_gain = gain <= options_.cost_tolerance * cost_;
+    return trial;
+  }
+
+  bool step_is_small() const {
+    const double tolerance = options_.step_tolerance;
+    const double node_step = step_.nodes.size() > 0 ? step_.nodes.cwiseAbs().maxCoeff() : 0.0;
+    const double arrow_step = step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
+    const double arrow = arrow_.cwiseAbs2().dot(factor_.arrow_scale());
+    return node_step <= tolerance && arrow_step <= tolerance * tolerance * arrow;
+  }
+
+  bool is_stagnant() const {
+    const auto steps = static_cast<int>(summary_.history.size()) - 1;
+    if (steps < kStagnantSteps) return false;
+    const auto before = static_cast<std::size_t>(steps - kStagnantSteps);
+    const double least = cost_ > options_.far_cost ? options_.far_gain : options_.stagnant_gain;
+    return summary_.history[before].cost - cost_ <= least * cost_;
+  }
+
+  // Records the problem's new current point.
+  void accept(double cost, IterationRecord record) {
+    cost_ = cost;
+    arrow_ = problem_.arrow();
+    record.cost = cost;
+    record.arrow = arrow_;
+    summary_.iterations = record.iteration;
+    if (monitor_) monitor_(record);
+    summary_.history.push_back(std::move(record));
+  }
 
   LeastSquaresProblem& problem_;
   const LmOptions& options_;
@@ -114,237 +352,43 @@ class LevenbergMarquardt {
   LmSummary summary_;
 };
 
-LmSummary LevenbergMarquardt::run() {
-  summary_.termination = Termination::kNumericalFailure;
-  if (start()) {
-    summary_.termination = Termination::kMaxIterations;
-    for (int iteration = 1; iteration <= options_.max_iterations; ++iteration) {
-      if (const std::optional<Termination> end = iterate(iteration)) {
-        summary_.termination = *end;
-        break;
-      }
-    }
-  }
-  summary_.cost = cost_;
-  return std::move(summary_);
-}
-
-// Projects the initial parameters onto their bounds; returns false if the model is undefined there.
-bool LevenbergMarquardt::start() {
-  arrow_ = problem_.arrow();
-  cost_ = problem_.cost();
-  assert(arrow_.size() == lower_.size() && arrow_.size() == upper_.size());
-  assert((lower_.array() <= upper_.array()).all());
-  if (arrow_.allFinite() &&
-      ((arrow_.array() < lower_.array()) || (arrow_.array() > upper_.array())).any()) {
-    Eigen::VectorXd correction = arrow_.cwiseMax(lower_).cwiseMin(upper_) - arrow_;
-    for (int i = 0; i < arrow_.size(); ++i) {
-      correction[i] = round_into_box(arrow_[i], correction[i], lower_[i], upper_[i]);
-    }
-    const ArrowLayout layout = problem_.layout();
-    const Eigen::Index node_unknowns =
-        static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
-    cost_ = problem_.evaluate_candidate(Eigen::VectorXd::Zero(node_unknowns), correction);
-    if (std::isfinite(cost_)) {
-      problem_.accept_candidate();
-      arrow_ = problem_.arrow();
-    }
-  }
-  summary_.initial_cost = cost_;
-  if (!std::isfinite(cost_) || !arrow_.allFinite()) return false;
-  IterationRecord record;
-  record.damping = damping_.value();
-  accept(cost_, std::move(record));
-  return true;
-}
-
-// Makes an accepted step, after any number of trials. Returns the reason to stop, if any.
-std::optional<Termination> LevenbergMarquardt::iterate(int iteration) {
-  bool may_relax = true;
-  double promise = 0.0;
-  for (int rejected = 0;; ++rejected) {
-    if (stopped()) {
-      end_relaxation();
-      return Termination::kCancelled;
-    }
-    if (!factor_.factorize(problem_, damping_.value())) {
-      end_relaxation();
-      if (!damping_.raise_for_rounding()) return Termination::kNumericalFailure;
-      continue;
-    }
-    const double gradient = gradient_norm();
-    if (!is_relaxed() && gradient <= options_.gradient_tolerance) {
-      return Termination::kGradientTolerance;
-    }
-    compute_step();
-    if (rejected == 0) promise = step_.predicted;
-    const Trial trial = try_step();
-    if (trial.lowers_cost) {
-      IterationRecord record;
-      record.iteration = iteration;
-      record.gradient_norm = gradient;
-      record.rejected = rejected;
-      return accept_trial(trial, std::move(record));
-    }
-    if (is_relaxed()) {
-      if (trial.finite && relaxed_steps_ < kMaxRelaxedSteps) {
-        relax(trial.cost);
-        continue;
-      }
-      end_relaxation();
-    } else {
-      // Near the optimum the decrease is below the round-off of the cost: stop.
-      const bool trusted = trial.free_of_damping || damping_.value() <= options_.initial_damping;
-      if (trusted && trial.small_step) return Termination::kStepTolerance;
-      if (trusted && trial.small_promise) return Termination::kCostTolerance;
-      if (trial.negligible) return Termination::kNoFurtherDecrease;
-      if (may_relax && trial.finite) {
-        may_relax = false;
-        relax(trial.cost);
-        continue;
-      }
-    }
-    if (!damping_.raise()) {
-      return promise <= kNegligiblePromise * cost_ ? Termination::kNoFurtherDecrease
-                                                   : Termination::kNumericalFailure;
-    }
-  }
-}
-
-LevenbergMarquardt::Trial LevenbergMarquardt::try_step() {
-  Trial trial;
-  trial.cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
-  trial.finite = std::isfinite(trial.cost);
-  trial.gain_ratio = (cost_ - trial.cost) / step_.predicted;
-  const double gain = (is_relaxed() ? marked_cost_ : cost_) - trial.cost;
-  trial.lowers_cost =
-      trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * marked_cost_
-                                    : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
-  trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
-  trial.small_step = step_is_small();
-  trial.small_promise = step_.predicted <= options_.cost_tolerance * cost_;
-  trial.negligible = step_.predicted <= options_.negligible_decrease * cost_;
-  trial.small_gain = gain <= options_.cost_tolerance * cost_;
-  return trial;
-}
-
-std::optional<Termination> LevenbergMarquardt::accept_trial(const Trial& trial,
-                                                            IterationRecord record) {
-  problem_.accept_candidate();
-  relaxed_steps_ = 0;
-  record.step_norm = step_.norm;
-  record.damping = damping_.value();
-  record.gain_ratio = trial.gain_ratio;
-  const int rejected = record.rejected;
-  damping_.lower(trial.gain_ratio);
-  accept(trial.cost, std::move(record));
-  if (trial.free_of_damping && trial.small_step) return Termination::kStepTolerance;
-  if (trial.free_of_damping && trial.small_promise && trial.small_gain) {
-    return Termination::kCostTolerance;
-  }
-  const bool negligible = rejected > 0 && trial.negligible;
-  if (negligible || is_stagnant()) return Termination::kNoFurtherDecrease;
-  return std::nullopt;
-}
-
-// Accepts a step that raises the cost, and marks the point before the first such step.
-void LevenbergMarquardt::relax(double cost) {
-  if (!is_relaxed()) {
-    problem_.mark();
-    marked_cost_ = cost_;
-  }
-  problem_.accept_candidate();
-  cost_ = cost;
-  arrow_ = problem_.arrow();
-  ++relaxed_steps_;
-}
-
-void LevenbergMarquardt::end_relaxation() {
-  if (!is_relaxed()) return;
-  problem_.restore();
-  cost_ = marked_cost_;
-  arrow_ = problem_.arrow();
-  relaxed_steps_ = 0;
-}
-
-bool LevenbergMarquardt::is_stagnant() const {
-  const auto steps = static_cast<int>(summary_.history.size()) - 1;
-  if (steps < kStagnantSteps) return false;
-  const auto before = static_cast<std::size_t>(steps - kStagnantSteps);
-  const double least = cost_ > options_.far_cost ? options_.far_gain : options_.stagnant_gain;
-  return summary_.history[before].cost - cost_ <= least * cost_;
-}
-
-// Returns max |g_i| / (√D_ii ‖r‖) over the unknowns that are not at a bound.
-double LevenbergMarquardt::gradient_norm() const {
-  if (cost_ <= 0.0) return 0.0;
-  const Eigen::ArrayXd node_norms =
-      factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
-  double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
-  for (int i = 0; i < arrow_.size(); ++i) {
-    const double g = factor_.arrow_gradient()[i];
-    const bool held = (arrow_[i] <= lower_[i] && g > 0.0) || (arrow_[i] >= upper_[i] && g < 0.0);
-    if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.arrow_scale()[i]));
-  }
-  return norm / std::sqrt(cost_);
-}
-
-// Returns the largest change of each parameter in one step towards a bound.
-Eigen::VectorXd LevenbergMarquardt::reach(const Eigen::VectorXd& bound, bool up) const {
-  Eigen::VectorXd reach = bound - arrow_;
-  for (Eigen::Index i = 0; i < growth_.size(); ++i) {
-    if (!(arrow_[i] > 0.0) || std::isinf(growth_[i])) continue;
-    reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * arrow_[i])
-                  : std::max(reach[i], (1.0 / growth_[i] - 1.0) * arrow_[i]);
-  }
-  return reach;
-}
-
-// Computes a step. Its predicted decrease is −2gᵀδ − δᵀHδ, also with active bounds, from the
-// reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
-void LevenbergMarquardt::compute_step() {
-  const Eigen::MatrixXd& S = factor_.schur();
-  const Eigen::VectorXd& s = factor_.schur_gradient();
-  step_.arrow =
-      solve_box_step(S, s, factor_.arrow_scale(), reach(lower_, false), reach(upper_, true)).step;
-  for (int i = 0; i < arrow_.size(); ++i) {
-    step_.arrow[i] = round_into_box(arrow_[i], step_.arrow[i], lower_[i], upper_[i]);
-  }
-  factor_.solve_nodes(step_.arrow, step_.nodes);
-
-  const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_scale()) +
-                              step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
-  const double damped_decrease =
-      factor_.node_decrease() - 2.0 * s.dot(step_.arrow) - step_.arrow.dot(S * step_.arrow);
-  step_.predicted = damped_decrease + damping_.value() * squared_norm;
-  step_.damping_share = damping_.value() * squared_norm / step_.predicted;
-  step_.norm = std::sqrt(squared_norm);
-}
-
-bool LevenbergMarquardt::step_is_small() const {
-  const double tolerance = options_.step_tolerance;
-  const double node_step = step_.nodes.size() > 0 ? step_.nodes.cwiseAbs().maxCoeff() : 0.0;
-  const double arrow_step = step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
-  const double arrow = arrow_.cwiseAbs2().dot(factor_.arrow_scale());
-  return node_step <= tolerance && arrow_step <= tolerance * tolerance * arrow;
-}
-
-// Records the problem's new current point.
-void LevenbergMarquardt::accept(double cost, IterationRecord record) {
-  cost_ = cost;
-  arrow_ = problem_.arrow();
-  record.cost = cost;
-  record.arrow = arrow_;
-  summary_.iterations = record.iteration;
-  if (monitor_) monitor_(record);
-  summary_.history.push_back(std::move(record));
-}
+constexpr double kMaxReduction = 0.01;
+constexpr double kMinReduction = 1.0 / 3.0;
+constexpr double kFirstGrowth = 2.0;
+constexpr double kIncreaseOnFailure = 100.0;
 
 }  // namespace
 
 LmSummary solve(LeastSquaresProblem& problem, const LmOptions& options, const LmMonitor& monitor,
                 const std::atomic<bool>* stop) {
   return LevenbergMarquardt(problem, options, monitor, stop).run();
+}
+
+Damping::Damping(const LmOptions& options)
+    : min_(options.min_damping),
+      max_(options.max_damping),
+      value_(options.initial_damping),
+      growth_(kFirstGrowth) {}
+
+void Damping::lower(double gain_ratio) {
+  const double excess = 2.0 * gain_ratio - 1.0;
+  value_ *= std::clamp(1.0 - excess * excess * excess, kMaxReduction, kMinReduction);
+  value_ = std::clamp(value_, min_, max_);
+  growth_ = kFirstGrowth;
+}
+
+bool Damping::raise() {
+  if (!raise_by(growth_)) return false;
+  growth_ *= 2.0;
+  return true;
+}
+
+bool Damping::raise_for_rounding() { return raise_by(kIncreaseOnFailure); }
+
+bool Damping::raise_by(double factor) {
+  if (value_ >= max_) return false;
+  value_ = std::min(factor * std::max(value_, min_), max_);
+  return true;
 }
 
 }  // namespace estimator

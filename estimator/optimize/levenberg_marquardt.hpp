@@ -1,13 +1,97 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <atomic>
 #include <functional>
 #include <limits>
+#include <string_view>
+#include <vector>
 
 #include "estimator/optimize/least_squares_problem.hpp"
-#include "estimator/optimize/lm_summary.hpp"
 
 namespace estimator {
+
+/// A stage of an estimation.
+enum class Stage {
+  kJointEstimation,  ///< of parameters, states and noise levels
+  kSimulationFit,    ///< fit of the open-loop simulation
+  kInitialValues,    ///< joint estimation of physical parameters, to start shadow parameters from
+  kStateEstimation,  ///< joint estimation with fixed parameters
+  kInitialStates,    ///< simulation fit with fixed parameters
+  kPartComparison,   ///< comparison of segments
+  kMisfitCauses,     ///< search for the causes of a misfit
+};
+
+/// One of several solves of a stage. Their costs are not comparable.
+enum class SolveKind {
+  kFirst,
+  kInflatedNoise,       ///< with inflated sensor noise
+  kShortSegments,       ///< over short segments
+  kAfterShortSegments,  ///< from the result over short segments
+  kAllFromExcerpt,      ///< all samples, from the result of an excerpt
+  kAllFromStart,        ///< all samples, from the initial values
+  kStickingFriction,    ///< with dry friction that can stick
+  kNewNoise,            ///< with re-estimated noise levels
+  kFinalNoise,
+  kRestart,
+  kShorterSteps,
+  kAnnealedAgain,     ///< with the initial process noise
+  kSmoothedFriction,  ///< with smoothed dry friction
+  kRigFriction,       ///< with the rig's friction
+};
+
+/// A solve of an estimation, for progress reports.
+struct FitStage {
+  Stage stage = Stage::kJointEstimation;
+  SolveKind solve = SolveKind::kFirst;
+
+  bool operator==(const FitStage&) const = default;
+};
+
+/// Reason why the solver stopped. Stopping without convergence is a result, not an error: the
+/// caller decides whether the parameters are usable.
+enum class Termination {
+  kGradientTolerance,  ///< the projected, scaled gradient is below its tolerance
+  kStepTolerance,      ///< the step is below its tolerance relative to the point
+  kCostTolerance,      ///< the relative reduction of the cost is below its tolerance
+  /// Steps were rejected until the predicted decrease became negligible. Occurs at the round-off of
+  /// the cost and at kinks of the residuals (dry friction), where J is not valid for any step.
+  kNoFurtherDecrease,
+  kMaxIterations,
+  kCancelled,         ///< the caller's stop flag was set
+  kNumericalFailure,  ///< no descent at the largest damping, or a non-finite start
+};
+
+/// Returns a name such as "gradient tolerance", for messages and files.
+std::string_view to_string(Termination termination);
+
+/// Returns true for the three tolerances and kNoFurtherDecrease, after which no measurable
+/// improvement is possible.
+bool is_converged(Termination termination);
+
+/// Record of an iteration of the solver, for progress output and histories.
+struct IterationRecord {
+  int iteration = 0;           ///< number of the iteration; 0: the initial point
+  double cost = 0.0;           ///< Σ‖r‖² after the iteration
+  double step_norm = 0.0;      ///< scaled norm of the accepted step
+  double gradient_norm = 0.0;  ///< projected, scaled gradient before the step
+  double damping = 0.0;        ///< damping α of the accepted step
+  double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
+  int rejected = 0;            ///< rejected trial steps within this iteration
+  Eigen::VectorXd arrow;       ///< parameter values after the iteration
+  /// Number of previous solves and kind of this solve, set by the caller for a sequence of solves.
+  int solve = 0;
+  SolveKind kind = SolveKind::kFirst;
+};
+
+/// Result of a call of `solve`.
+struct LmSummary {
+  Termination termination = Termination::kNumericalFailure;
+  int iterations = 0;
+  double initial_cost = 0.0;
+  double cost = 0.0;
+  std::vector<IterationRecord> history;
+};
 
 /// Stopping criteria and damping of `solve`, for residuals r with H = JᵀJ and D = diag(H).
 struct LmOptions {
@@ -75,5 +159,35 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// @param stop     polled before every linearization; may be null
 LmSummary solve(LeastSquaresProblem& problem, const LmOptions& options = {},
                 const LmMonitor& monitor = {}, const std::atomic<bool>* stop = nullptr);
+
+/// Levenberg–Marquardt damping α, updated as in [Nie99], except that a nearly perfect gain ratio
+/// reduces it by up to a factor of 100 at once.
+class Damping {
+ public:
+  explicit Damping(const LmOptions& options);
+
+  double value() const { return value_; }
+
+  /// Reduces the damping after an accepted step: multiplies it by 1 − (2ρ − 1)³, limited to between
+  /// 1/100 and 1/3. It may always decrease, because a step that is too long is tried again (see
+  /// solve). Otherwise the solver would progress slowly in curved valleys.
+  /// @param gain_ratio ρ, actual over predicted decrease
+  void lower(double gain_ratio);
+
+  /// Raises the damping after a rejected step: multiplies it by 2, then 4, 8, … until a step is
+  /// accepted.
+  /// @return false at the largest damping
+  bool raise();
+
+  /// Raises the damping by 100 after a failed factorization, which is due to round-off.
+  /// @return false at the largest damping
+  bool raise_for_rounding();
+
+ private:
+  bool raise_by(double factor);
+
+  double min_, max_, value_;
+  double growth_;  // next factor, ν of [Nie99]
+};
 
 }  // namespace estimator

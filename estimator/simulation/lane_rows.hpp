@@ -1,6 +1,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -9,6 +10,11 @@
 namespace estimator {
 
 using Rows = std::vector<double, Eigen::aligned_allocator<double>>;
+
+template <int W>
+Rows zero_rows(int count) {
+  return Rows(static_cast<std::size_t>(count) * W, 0.0);
+}
 
 template <int W>
 double* row_at(Rows& rows, int index) {
@@ -30,6 +36,25 @@ template <int W, typename F>
   for (int i = 0; i < W; ++i) out[i] = f(i);
 }
 
+/// Sets a row to zero and returns it.
+template <int W>
+[[gnu::always_inline]] inline double* cleared(double* row) {
+  std::fill_n(row, W, 0.0);
+  return row;
+}
+
+/// Computes sum += a b in every lane.
+template <int W>
+[[gnu::always_inline]] inline void add_product(double* sum, const double* a, const double* b) {
+  for_lanes<W>(sum, [=](int i) { return sum[i] + a[i] * b[i]; });
+}
+
+/// Computes sum −= a b in every lane.
+template <int W>
+[[gnu::always_inline]] inline void subtract_product(double* sum, const double* a, const double* b) {
+  for_lanes<W>(sum, [=](int i) { return sum[i] - a[i] * b[i]; });
+}
+
 /// Factors an n × n matrix in place into L U, without pivoting, in every lane. The matrix must be
 /// positive definite up to a small perturbation.
 ///
@@ -44,9 +69,7 @@ void factor_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
       double* share = row_at<W>(matrix, j * n + p);
       for_lanes<W>(share, [=](int i) { return share[i] * inverse[i]; });
       for (int k = p + 1; k < n; ++k) {
-        double* element = row_at<W>(matrix, j * n + k);
-        const double* above = row_at<W>(matrix, p * n + k);
-        for_lanes<W>(element, [=](int i) { return element[i] - share[i] * above[i]; });
+        subtract_product<W>(row_at<W>(matrix, j * n + k), share, row_at<W>(matrix, p * n + k));
       }
     }
   }
@@ -58,15 +81,13 @@ void solve_lanes(int n, const Rows& factor, const Rows& inverse_pivot, double* r
   for (int j = 0; j < n; ++j) {
     double* x = right + j * W;
     for (int k = 0; k < j; ++k) {
-      const double *l = row_at<W>(factor, j * n + k), *y = right + k * W;
-      for_lanes<W>(x, [=](int i) { return x[i] - l[i] * y[i]; });
+      subtract_product<W>(x, row_at<W>(factor, j * n + k), right + k * W);
     }
   }
   for (int j = n; j-- > 0;) {
     double* x = right + j * W;
     for (int k = j + 1; k < n; ++k) {
-      const double *u = row_at<W>(factor, j * n + k), *y = right + k * W;
-      for_lanes<W>(x, [=](int i) { return x[i] - u[i] * y[i]; });
+      subtract_product<W>(x, row_at<W>(factor, j * n + k), right + k * W);
     }
     const double* inverse = row_at<W>(inverse_pivot, j);
     for_lanes<W>(x, [=](int i) { return x[i] * inverse[i]; });

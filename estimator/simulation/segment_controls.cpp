@@ -24,7 +24,7 @@ struct Cut {
 std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDelay>& delays) {
   std::vector<Cut> cuts;
   for (std::size_t motor = 0; motor < delays.size(); ++motor) {
-    const auto control = segment.controls.col(static_cast<Eigen::Index>(motor));
+    const auto control = segment.controls.col(motor);
     const double jump = kJumpShare * control.cwiseAbs().maxCoeff();
     for (Eigen::Index k = 1; k < control.size(); ++k) {
       if (!(std::abs(control[k] - control[k - 1]) > jump)) continue;
@@ -89,7 +89,7 @@ SegmentControls::SegmentControls(const Segment& segment, const std::vector<doubl
   const auto movers_at = [&](double time) {
     std::vector<int> motors;
     for (auto each = cut; each != cuts.end() && each->time <= time + tolerance; ++each) {
-      if (delays[static_cast<std::size_t>(each->motor)].free) motors.push_back(each->motor);
+      if (delays[each->motor].free) motors.push_back(each->motor);
     }
     return motors;
   };

@@ -29,9 +29,9 @@ class SegmentControls {
                   const std::vector<ControlDelay>& delays);
 
   /// Returns the first substep of a time step; the step ends before substep `first(step + 1)`.
-  int first(int step) const { return first_[static_cast<std::size_t>(step)]; }
+  int first(int step) const { return first_[step]; }
   /// Return the limits of a substep, as times from the segment's first sample [s].
-  double begin(int substep) const { return begin_[static_cast<std::size_t>(substep)]; }
+  double begin(int substep) const { return begin_[substep]; }
   double end(int substep) const { return begin_[static_cast<std::size_t>(substep) + 1]; }
   /// Returns the motors whose control jumps at the begin of a substep, in the order of the jumps.
   /// Only motors with an estimated delay are listed.

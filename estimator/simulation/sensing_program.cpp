@@ -1,11 +1,10 @@
 #include "estimator/simulation/sensing_program.hpp"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/simulation/dependent_values.hpp"
 
 namespace estimator {
 
@@ -32,12 +31,12 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   }
   std::vector<Expression> values;
   for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
-  for (const int index : parameters_) values[static_cast<std::size_t>(index)] = input(kParameters);
+  for (const int index : parameters_) values[index] = input(kParameters);
   tie_values(mechanism, values);
   Dynamics dynamics(mechanism, values);
   Dynamics::VectorX control = Dynamics::VectorX::Constant(joint_count_, Expression(0.0));
   for (int j = 0; j < joint_count_; ++j) {
-    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+    if (!mechanism.joints[j].motor.present) continue;
     control[j] = input(kReadings);
     ++motor_count_;
   }
@@ -51,23 +50,23 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   for (const int axis : axes_) {
     if (axis < first_load) {
       const auto own = dynamics.inertial_readings(axis / Sensor::kAxes);
-      outputs[kReadings].push_back(own[static_cast<std::size_t>(axis % Sensor::kAxes)]);
+      outputs[kReadings].push_back(own[axis % Sensor::kAxes]);
     } else if (axis >= first_encoder) {
-      const Encoder& sensor = encoders[static_cast<std::size_t>(axis - first_encoder)];
-      Expression reading = -values[static_cast<std::size_t>(sensor.offset)];
+      const Encoder& sensor = encoders[axis - first_encoder];
+      Expression reading = -values[sensor.offset];
       for (const Encoder::Term& term : sensor.terms) {
         reading += Expression(term.sign) * motion[0][term.joint];
       }
       outputs[kReadings].push_back(reading);
     } else {
       const auto own = dynamics.joint_loads((axis - first_load) / kLoads);
-      outputs[kReadings].push_back(own[static_cast<std::size_t>((axis - first_load) % kLoads)]);
+      outputs[kReadings].push_back(own[(axis - first_load) % kLoads]);
     }
   }
   const auto along = differentiate(graph, outputs[kReadings], columns);
   for (int axis = 0; axis < axis_count(); ++axis) {
     for (std::size_t column = 0; column < columns.size(); ++column) {
-      const Expression& slope = along[static_cast<std::size_t>(axis)][column];
+      const Expression& slope = along[axis][column];
       if (slope.is_constant(0.0)) continue;
       slopes_.push_back(
           {axis, static_cast<int>(column), static_cast<int>(outputs[kSensitivities].size())});
@@ -79,7 +78,7 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   for (const Entry& entry : slopes_) {
     const int place = entry.column - 3 * joint_count_;
     if (place < moving_ || place >= std::ssize(parameters_)) continue;
-    constants_[static_cast<std::size_t>(entry.axis)].push_back(place);
+    constants_[entry.axis].push_back(place);
   }
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     std::vector<DelayDependency>& sources = delay_sources_.emplace_back();
@@ -115,7 +114,7 @@ int delay_of_axis(const Mechanism& mechanism, int axis) {
     return mechanism.index_of_sensor(sensor, SensorQuantity::kDelay);
   }
   if (encoder < 0) return -1;
-  return used_encoders(mechanism)[static_cast<std::size_t>(encoder)].delay;
+  return used_encoders(mechanism)[encoder].delay;
 }
 
 std::vector<int> sensing_parameters(const Mechanism& mechanism) {

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
+#include "estimator/simulation/lane_rows.hpp"
 #include "estimator/symbolic/lane_program.hpp"
 
 namespace estimator {
@@ -38,9 +40,7 @@ class SensingProgram {
 
   /// Returns the ascending indices of the parameters on which a sensor axis depends, except those
   /// that affect the motion. They are a small subset of all sensor parameters.
-  const std::vector<int>& constants(int axis) const {
-    return constants_[static_cast<std::size_t>(axis)];
-  }
+  const std::vector<int>& constants(int axis) const { return constants_[axis]; }
   /// A parameter, by its index, on which the delay of a sensor depends.
   struct DelayDependency {
     int place;
@@ -49,7 +49,7 @@ class SensingProgram {
   /// Returns the parameters on which the delay of an axis' sensor depends; empty if the delay is
   /// fixed.
   const std::vector<DelayDependency>& delay_dependencies(int axis) const {
-    return delay_sources_[static_cast<std::size_t>(axis)];
+    return delay_sources_[axis];
   }
   /// Returns the column of a parameter in the derivatives of a sensor axis, or −1 if the axis does
   /// not depend on it. Columns are the state, the motion parameters, and the constants of the axis.
@@ -100,5 +100,48 @@ int delay_of_axis(const Mechanism& mechanism, int axis);
 /// Returns the free parameters of inertial sensors and of delayed encoders that do not affect the
 /// motion.
 std::vector<int> sensing_parameters(const Mechanism& mechanism);
+
+/// Runs a sensing program on kWidth motions side by side. Rows hold kWidth numbers, one per lane.
+template <int kWidth>
+class SensingLanes {
+ public:
+  SensingLanes(const SensingProgram& program, const Mechanism& values)
+      : program_(program),
+        rows_(static_cast<std::size_t>(program.program().row_count()) * kWidth, 0.0) {
+    program.program().fill_constants(rows_.data(), kWidth);
+    for (std::size_t i = 0; i < program.parameters().size(); ++i) {
+      const auto index = static_cast<std::size_t>(program.parameters()[i]);
+      std::fill_n(parameter(static_cast<int>(i)), kWidth, values.parameters[index].value);
+    }
+    set_parameters();
+  }
+
+  /// Returns an input row of the motion: angles of all joints, rates, then accelerations. Set it
+  /// before `read`.
+  double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
+  /// Returns the input row of a motor's control; motors are in joint order. Set it before `read`.
+  double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
+  /// Returns the input row of a parameter. Set it before `set_parameters`.
+  double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
+
+  void set_parameters() { run(SensingProgram::kParameters); }
+  void read() { run(SensingProgram::kReadings); }
+  void linearize() {
+    run(SensingProgram::kSensitivities);
+  }  ///< computes derivatives; call after `read`
+
+  const double* reading(int axis) const {
+    return row_at<kWidth>(rows_, program_.reading_row(axis));
+  }
+  const double* slope(const SensingProgram::Entry& entry) const {
+    return row_at<kWidth>(rows_, entry.row);
+  }
+
+ private:
+  void run(int section) { program_.program().template run<kWidth>(section, rows_.data()); }
+
+  const SensingProgram& program_;
+  Rows rows_;
+};
 
 }  // namespace estimator

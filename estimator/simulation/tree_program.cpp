@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/simulation/dependent_values.hpp"
 
 namespace estimator {
 namespace {
@@ -43,7 +43,7 @@ class Recorder {
     for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
     for (const int index : parameters) {
       x_.parameter.push_back(input(TreeProgram::kParameters));
-      values[static_cast<std::size_t>(index)] = x_.parameter.back();
+      values[index] = x_.parameter.back();
     }
     tie_values(mechanism, values);
     dynamics_ = std::make_unique<TreeInverseDynamics<Expression>>(mechanism, values);
@@ -65,7 +65,7 @@ class Recorder {
   std::vector<Expression> closures() {
     std::vector<Expression> all, chosen;
     dynamics_->closures(x_.angle, all);
-    for (const int row : coordinates_.rows) chosen.push_back(all[static_cast<std::size_t>(row)]);
+    for (const int row : coordinates_.rows) chosen.push_back(all[row]);
     return chosen;
   }
   /// Returns the given slip direction of a joint, or the smoothed sign of its speed.
@@ -124,7 +124,7 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t j = 0; j < n; ++j) {
       closures.along_joint[j][row] = slopes[row][j];
-      closures.rate[row] += slopes[row][j] * x.rate[static_cast<Eigen::Index>(j)];
+      closures.rate[row] += slopes[row][j] * x.rate[j];
       closures.reaction[j] += slopes[row][j] * x.reaction[row];
     }
   }
@@ -132,9 +132,8 @@ Closures record_closures(ExpressionGraph& graph, const std::vector<Expression>& 
   closures.acceleration = closures.drift;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t j = 0; j < n; ++j) {
-      const auto at = static_cast<Eigen::Index>(j);
-      closures.drift[row] += rate_slopes[row][j] * x.rate[at];
-      closures.acceleration[row] += slopes[row][j] * x.acceleration[at];
+      closures.drift[row] += rate_slopes[row][j] * x.rate[j];
+      closures.acceleration[row] += slopes[row][j] * x.acceleration[j];
     }
     closures.acceleration[row] += closures.drift[row];
   }
@@ -179,6 +178,27 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
   return entries;
 }
 
+/// Returns the parameter values without the inertia and drag of absent bodies.
+Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
+  for (const int body : absent) {
+    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
+      mechanism.parameter(body, static_cast<BodyQuantity>(i)).value = 0.0;
+    }
+    const int drag = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+    mechanism.parameters[drag].value = 0.0;
+  }
+  return mechanism;
+}
+
+/// Returns the body to which a parameter belongs; −1 if it belongs to none.
+int body_of(const Mechanism& mechanism, int parameter) {
+  if (parameter < mechanism.index_of_joint(0, {})) return parameter / Mechanism::kBodyQuantities;
+  const int of_air = parameter - mechanism.index_of_air(0, {});
+  return of_air >= 0 && parameter < mechanism.index_of_air(mechanism.body_count(), {})
+             ? of_air / Mechanism::kAirQuantities
+             : -1;
+}
+
 }  // namespace
 
 /// Finds the free parameters that affect the motion and not only sensors.
@@ -202,7 +222,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
     : joint_count_(mechanism.joint_count()), coordinates_(std::move(coordinates)) {
   const int n = joint_count_;
   for (int j = 0; j < n; ++j) {
-    if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
+    if (mechanism.joints[j].motor.present) motors_.push_back(j);
     dry_.push_back(can_stick(mechanism, j));
     creeps_.push_back(has_dry_law(mechanism, j) && !dry_.back());
   }
@@ -237,7 +257,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
     const auto along = differentiate(graph, bounds, acceleration);
     for (int j = 0; j < n; ++j) {
       for (int k = 0; k < n; ++k) {
-        const Expression& slope = along[static_cast<std::size_t>(j)][static_cast<std::size_t>(k)];
+        const Expression& slope = along[j][k];
         if (slope.is_constant(0.0)) continue;
         bound_slopes_.push_back({j, k, static_cast<int>(outputs[kLoad].size())});
         outputs[kLoad].push_back(slope);
@@ -252,11 +272,10 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
 
   std::vector<int> direction_outputs;
   for (int j = 0; j < n; ++j) {
-    const auto at = static_cast<std::size_t>(j);
-    const Expression direction = recorder.direction(j, creeps_[at]);
+    const Expression direction = recorder.direction(j, creeps_[j]);
     direction_outputs.push_back(static_cast<int>(outputs[kBalance].size()));
     outputs[kBalance].push_back(direction);
-    residual[j] += direction * bounds[at] + closures.reaction[at];
+    residual[j] += direction * bounds[j] + closures.reaction[j];
   }
   const auto record = [&](const std::vector<Expression>& equations, bool along_angles,
                           bool along_rates) {
@@ -278,6 +297,16 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   }
 }
 
+Rows TreeProgram::make_rows(const Mechanism& values, int width) const {
+  Rows rows(static_cast<std::size_t>(program_.row_count() * width), 0.0);
+  program_.fill_constants(rows.data(), width);
+  for (int i = 0; i < static_cast<int>(moving_.size()); ++i) {
+    std::fill_n(rows.data() + parameter_row(i) * width, width,
+                parameter_at(values, moving_[i]).value);
+  }
+  return rows;
+}
+
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values) {
   std::vector<ControlDelay> delays;
   for (std::size_t motor = 0; motor < program.motors().size(); ++motor) {
@@ -286,6 +315,36 @@ std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mecha
          !program.delay_dependencies(static_cast<int>(motor)).empty()});
   }
   return delays;
+}
+
+ProgramVariants::ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
+                                 const std::vector<std::vector<int>>& absent) {
+  for (const std::vector<int>& own : absent) {
+    const auto known = std::ranges::find(variants_, own, &Variant::absent);
+    variant_of_.push_back(static_cast<int>(known - variants_.begin()));
+    if (known != variants_.end()) continue;
+    Variant variant{
+        own, std::make_shared<const TreeProgram>(without(mechanism, own), coordinates), {}};
+    const std::vector<int>& motion_parameters = variant.program->motion_parameters();
+    for (std::size_t place = 0; place < motion_parameters.size(); ++place) {
+      if (std::ranges::find(own, body_of(mechanism, motion_parameters[place])) == own.end())
+        continue;
+      variant.without_effect.push_back(static_cast<int>(place));
+    }
+    variants_.push_back(std::move(variant));
+  }
+}
+
+std::vector<ProgramVariants::Run> ProgramVariants::runs(const Mechanism& values,
+                                                        std::span<const int> groups) const {
+  std::vector<Run> runs;
+  for (std::size_t first = 0, last = 0; first < groups.size(); first = last) {
+    const Variant& own = of(groups[first]);
+    while (last < groups.size() && &of(groups[last]) == &own) ++last;
+    runs.push_back(
+        {*own.program, without(values, own.absent), first, last - first, own.without_effect});
+  }
+  return runs;
 }
 
 }  // namespace estimator

@@ -1,14 +1,34 @@
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <span>
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/coordinate_choice.hpp"
+#include "estimator/simulation/lane_rows.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 #include "estimator/symbolic/lane_program.hpp"
 
 namespace estimator {
+
+/// Choice of the independent joint coordinates (the state) and of the loop-closure equations that
+/// determine the dependent coordinates.
+struct CoordinateChoice {
+  std::vector<int> independent = {};  ///< joints, ascending
+  std::vector<int> dependent = {};    ///< the other joints, ascending
+  std::vector<int> rows = {};  ///< indices of the loop-closure equations, one per dependent joint
+};
+
+/// Returns the choice for a mechanism without loops: all joints are independent.
+inline CoordinateChoice all_independent(const Mechanism& mechanism) {
+  CoordinateChoice choice;
+  choice.independent.resize(mechanism.joints.size());
+  std::iota(choice.independent.begin(), choice.independent.end(), 0);
+  return choice;
+}
 
 /// The equations of motion of one mechanism and their derivatives, recorded from
 /// TreeInverseDynamics as a program that evaluates many states at once. Fixed parameters become
@@ -54,11 +74,13 @@ class TreeProgram {
   /// Returns the joints whose coordinates form the state; without loops these are all joints.
   const std::vector<int>& independent() const { return coordinates_.independent; }
   const std::vector<int>& dependent() const { return coordinates_.dependent; }
+  int independent(int index) const { return independent()[index]; }
+  int dependent(int index) const { return dependent()[index]; }
   int coordinate_count() const { return static_cast<int>(independent().size()); }
   bool has_loops() const { return !dependent().empty(); }
   bool is_load_dependent() const { return load_dependent_; }
   /// Returns whether a joint has dry friction that can hold it, or may have it after estimation.
-  bool is_dry(int joint) const { return dry_[static_cast<std::size_t>(joint)]; }
+  bool is_dry(int joint) const { return dry_[joint]; }
 
   /// Returns the indices of the free parameters that affect the motion. They are the parameter
   /// columns of the derivatives.
@@ -70,10 +92,13 @@ class TreeProgram {
   };
   /// Returns the parameters on which the delay of a motor depends; empty if the delay is fixed.
   const std::vector<DelayDependency>& delay_dependencies(int motor) const {
-    return delay_sources_[static_cast<std::size_t>(motor)];
+    return delay_sources_[motor];
   }
   /// Returns the joints that have a motor, in the order of the controls.
   const std::vector<int>& motors() const { return motors_; }
+
+  /// Returns rows for `width` lanes, with the constants and the values of motion parameters.
+  Rows make_rows(const Mechanism& values, int width) const;
 
   // Inputs.
   int angle_row(int joint) const { return input(joint); }
@@ -104,7 +129,7 @@ class TreeProgram {
     return program_.output_row(kBalance, drift_at_ + closure);
   }
   /// Returns the row of the slip direction σ; without smoothed friction it equals `slip_row`.
-  int direction_row(int joint) const { return direction_rows_[static_cast<std::size_t>(joint)]; }
+  int direction_row(int joint) const { return direction_rows_[joint]; }
   int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// Returns the output row of the mass matrix element M_jk.
   int mass_row(int j, int k) const {
@@ -149,5 +174,41 @@ class TreeProgram {
 
 /// Returns the delays of the motors' controls.
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
+
+/// Programs of a mechanism whose bodies are absent in some recordings
+/// (Body::present_in_recordings). There is one program for every set of absent bodies. All have the
+/// same unknowns, but the inertia of an absent body has no effect.
+class ProgramVariants {
+ public:
+  /// @param absent  absent bodies of each group of intervals
+  ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
+                  const std::vector<std::vector<int>>& absent);
+
+  /// Returns one of the programs, for the properties that all share.
+  const TreeProgram& common() const { return *variants_.front().program; }
+
+  /// Consecutive intervals that share a program, in order.
+  struct Run {
+    const TreeProgram& program;
+    Mechanism values;  ///< parameter values for this program
+    std::size_t first, count;
+    const std::vector<int>&
+        without_effect;  ///< parameters without effect, as indices among the motion parameters
+  };
+  /// Returns the runs of consecutive intervals that share a program.
+  /// @param groups  group of each interval
+  std::vector<Run> runs(const Mechanism& values, std::span<const int> groups) const;
+
+ private:
+  struct Variant {
+    std::vector<int> absent;
+    std::shared_ptr<const TreeProgram> program;
+    std::vector<int> without_effect;
+  };
+  const Variant& of(int group) const { return variants_[variant_of_[group]]; }
+
+  std::vector<Variant> variants_;
+  std::vector<int> variant_of_;  // of each group
+};
 
 }  // namespace estimator

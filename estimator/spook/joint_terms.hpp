@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "estimator/friction/coulomb_stribeck.hpp"
-#include "estimator/friction/drag_law.hpp"
-#include "estimator/friction/passive_torque.hpp"
+#include "estimator/friction/friction_laws.hpp"
 #include "estimator/math/angle_wrapping.hpp"
-#include "estimator/model/kinematics/model_values.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
 
 namespace estimator {
@@ -17,7 +15,9 @@ namespace estimator {
 /// The 0.02 s of [Mar] dissipate 24 % of the energy of an undamped motion in 5 s at h = 0.01 s.
 /// With zero damping time, constraint errors oscillate.
 inline double damping_time_of(const Joint& joint, double h) {
-  return joint.damping_time == Joint::kAutomaticDamping ? 0.25 * h : joint.damping_time;
+  return joint.spook.damping_time == SpookRegularization::kAutomaticDamping
+             ? 0.25 * h
+             : joint.spook.damping_time;
 }
 
 /// Relaxation of a joint's five constraint rows in a time step h, with the damping time τ: γ = 1 /
@@ -31,8 +31,8 @@ inline RowRelaxation relax_rows(const Joint& joint, double h) {
   RowRelaxation rows;
   rows.gamma = 1.0 / (1.0 + 4.0 * damping_time_of(joint, h) / h);
   rows.per_compliance = 4.0 * rows.gamma / (h * h);
-  rows.sigma << Eigen::Vector3d::Constant(rows.per_compliance * joint.compliance_linear),
-      Eigen::Vector2d::Constant(rows.per_compliance * joint.compliance_angular);
+  rows.sigma << Eigen::Vector3d::Constant(rows.per_compliance * joint.spook.compliance_linear),
+      Eigen::Vector2d::Constant(rows.per_compliance * joint.spook.compliance_angular);
   return rows;
 }
 
@@ -79,8 +79,8 @@ inline double axis_impulse(const JointValues& values, double omega, double angle
                            double h) {
   return values.shaft_inertia * omega +
          h * (values.motor_gain * control +
-              passive_torque(values.constant_torque, values.stiffness,
-                             wrapped_difference(angle - values.rest_angle)));
+              (values.constant_torque -
+               values.stiffness * wrapped_difference(angle - values.rest_angle)));
 }
 
 }  // namespace estimator

@@ -8,7 +8,7 @@
 
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/joint_terms.hpp"
-#include "estimator/spook/step_parameters.hpp"
+#include "estimator/spook/step_kernel.hpp"
 
 namespace estimator {
 namespace {
@@ -62,8 +62,7 @@ SpookStepper::SpookStepper(const Mechanism& mechanism, double step, GyroscopicFo
   }
   for (auto* vector : {&friction_, &bound_}) vector->setZero(joint_count);
   for (Eigen::Index a = 0; a < axis_count; ++a) {
-    axis_stick_speed_[a] =
-        mechanism_.joints[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].stick_speed;
+    axis_stick_speed_[a] = mechanism_.joints[axes_[a]].spook.stick_speed;
   }
   friction_solver_ = JointFrictionSolver(static_cast<int>(axis_count));
 }
@@ -79,7 +78,7 @@ void SpookStepper::prepare_topology() {
     const RowRelaxation relaxation = relax_rows(joint, h_);
     work.gamma = relaxation.gamma;
     work.sigma = relaxation.sigma;
-    work.control = joint.motorised ? motor++ : -1;
+    work.control = joint.motor.present ? motor++ : -1;
     work.first_end = static_cast<int>(ends_.size());
     for (const auto& [body, sign] : {std::pair{joint.body_a, 1.0}, std::pair{joint.body_b, -1.0}}) {
       if (body == Joint::kGround) continue;
@@ -100,15 +99,15 @@ void SpookStepper::prepare_topology() {
 }
 
 void SpookStepper::add_couplings(int row, int column) {
-  const JointWork& a = joints_[static_cast<std::size_t>(row)];
-  const JointWork& b = joints_[static_cast<std::size_t>(column)];
+  const JointWork& a = joints_[row];
+  const JointWork& b = joints_[column];
   for (int i = a.first_end; i < a.first_end + a.end_count; ++i) {
     for (int k = b.first_end; k < b.first_end + b.end_count; ++k) {
-      if (ends_[static_cast<std::size_t>(i)].body != ends_[static_cast<std::size_t>(k)].body) {
+      if (ends_[i].body != ends_[k].body) {
         continue;
       }
       couplings_.push_back({row, column, i, k});
-      int& first = first_block_[static_cast<std::size_t>(row)];
+      int& first = first_block_[row];
       first = std::min(first, column);
     }
   }
@@ -179,12 +178,11 @@ void SpookStepper::load_joints(const State& state,
     JointWork& work = joints_[j];
     const JointValues& values = values_.joints[j];
     const bool ground = joint.body_a == Joint::kGround;
-    const Pose& a = ground ? kGroundPose : state.poses[static_cast<std::size_t>(joint.body_a)];
-    const Pose& b = state.poses[static_cast<std::size_t>(joint.body_b)];
-    const Eigen::Matrix3d R_a = ground ? Eigen::Matrix3d::Identity().eval()
-                                       : bodies_[static_cast<std::size_t>(joint.body_a)].R;
-    work.geometry = make_joint_geometry(joint, values, a.r, R_a, b.r,
-                                        bodies_[static_cast<std::size_t>(joint.body_b)].R);
+    const Pose& a = ground ? kGroundPose : state.poses[joint.body_a];
+    const Pose& b = state.poses[joint.body_b];
+    const Eigen::Matrix3d R_a =
+        ground ? Eigen::Matrix3d::Identity().eval() : bodies_[joint.body_a].R;
+    work.geometry = make_joint_geometry(joint, values, a.r, R_a, b.r, bodies_[joint.body_b].R);
     load_ends(state, work);
     const double angle = values.stiffness == 0.0 ? 0.0 : joint_angle(joint, a, b);
     const double u = work.control < 0 ? 0.0 : control[work.control];
@@ -201,8 +199,8 @@ void SpookStepper::load_ends(const State& state, JointWork& joint) {
   JointRows A_v = JointRows::Zero();
   joint.omega = 0.0;
   for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
-    End& end = ends_[static_cast<std::size_t>(e)];
-    const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+    End& end = ends_[e];
+    const BodyWork& body = bodies_[end.body];
     end.W.leftCols<3>() = end.sign * hat(end.sign > 0.0 ? geometry.c_a : geometry.c_b);
     end.W.col(3) = end.sign * geometry.n_y;
     end.W.col(4) = end.sign * geometry.n_z;
@@ -214,7 +212,7 @@ void SpookStepper::load_ends(const State& state, JointWork& joint) {
     A_v += rows_times(end.sign, end.W, v, omega);
     joint.omega += end.axis.dot(omega);
   }
-  c_[static_cast<std::size_t>(&joint - joints_.data())] = A_v;
+  c_[&joint - joints_.data()] = A_v;
 }
 
 // v + M⁻¹ (h (f + f_g) + known torques), f_g = −½ (ω × J_w ω' + ω' × J_w ω), ω' the partner.
@@ -232,8 +230,8 @@ void SpookStepper::apply_known_impulses() {
   for (const JointWork& joint : joints_) {
     if (joint.T_0 == 0.0) continue;
     for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
-      const End& end = ends_[static_cast<std::size_t>(e)];
-      bodies_[static_cast<std::size_t>(end.body)].omega += joint.T_0 * end.axis_mobility;
+      const End& end = ends_[e];
+      bodies_[end.body].omega += joint.T_0 * end.axis_mobility;
     }
   }
 }
@@ -242,12 +240,11 @@ void SpookStepper::apply_known_impulses() {
 void SpookStepper::assemble_rows() {
   factor_.set_zero();
   for (const RowCoupling& coupling : couplings_) {
-    const End& row = ends_[static_cast<std::size_t>(coupling.row_end)];
-    const End& column = ends_[static_cast<std::size_t>(coupling.column_end)];
+    const End& row = ends_[coupling.row_end];
+    const End& column = ends_[coupling.column_end];
     JointRowFactor::Block& block = factor_.block(coupling.row, coupling.column);
     block.noalias() += row.W.transpose() * column.mobility;
-    block.diagonal().head<3>().array() +=
-        row.sign * column.sign * bodies_[static_cast<std::size_t>(row.body)].inverse_mass;
+    block.diagonal().head<3>().array() += row.sign * column.sign * bodies_[row.body].inverse_mass;
   }
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     const JointWork& joint = joints_[j];
@@ -261,21 +258,21 @@ void SpookStepper::reduce_right_hand_side() {
     const JointWork& joint = joints_[j];
     reduced_[j] = c_[j];
     for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
-      const End& end = ends_[static_cast<std::size_t>(e)];
-      const BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+      const End& end = ends_[e];
+      const BodyWork& body = bodies_[end.body];
       reduced_[j] -= rows_times(end.sign, end.W, body.v, body.omega);
     }
   }
   factor_.solve_lower(reduced_, 0);
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const JointWork& joint = joints_[static_cast<std::size_t>(axes_[a])];
+    const JointWork& joint = joints_[axes_[a]];
     double r = 0.0;
     for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
-      const End& end = ends_[static_cast<std::size_t>(e)];
-      r += end.axis.dot(bodies_[static_cast<std::size_t>(end.body)].omega);
+      const End& end = ends_[e];
+      r += end.axis.dot(bodies_[end.body].omega);
     }
     for (std::size_t k = 0; k < joints_.size(); ++k) r += z_[a][k].dot(reduced_[k]);
-    r_[static_cast<Eigen::Index>(a)] = r;
+    r_[a] = r;
   }
 }
 
@@ -295,9 +292,9 @@ void SpookStepper::assemble_axes() {
       const int own = is_row ? coupling.row_end : coupling.column_end;
       const int other = is_row ? coupling.column_end : coupling.row_end;
       const int other_joint = is_row ? coupling.column : coupling.row;
-      const Eigen::Vector3d& axis = ends_[static_cast<std::size_t>(own)].axis;
-      const End& end = ends_[static_cast<std::size_t>(other)];
-      z[static_cast<std::size_t>(other_joint)].noalias() += end.mobility.transpose() * axis;
+      const Eigen::Vector3d& axis = ends_[own].axis;
+      const End& end = ends_[other];
+      z[other_joint].noalias() += end.mobility.transpose() * axis;
       begin = std::min(begin, other_joint);
       for (std::size_t b = 0; b <= a; ++b) {
         if (axes_[b] == other_joint) {
@@ -321,7 +318,7 @@ bool SpookStepper::eliminate_damping() {
   N_damped_ = N_;
   r_damped_ = r_;
   for (Eigen::Index a = 0; a < r_.size(); ++a) {
-    const double D = joints_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].D;
+    const double D = joints_[axes_[a]].D;
     if (D == 0.0) continue;
     const double pivot = 1.0 + D * N_damped_(a, a);
     if (!(pivot > 0.0)) return false;
@@ -339,8 +336,7 @@ bool SpookStepper::eliminate_damping() {
 bool SpookStepper::solve_dry_friction() {
   axis_lambda_.setZero();
   for (Eigen::Index a = 0; a < r_.size(); ++a) {
-    axis_bound_[a] =
-        joints_[static_cast<std::size_t>(axes_[static_cast<std::size_t>(a)])].dry_bound;
+    axis_bound_[a] = joints_[axes_[a]].dry_bound;
   }
   if (load_dependent_) return iterate_load_friction();
   return friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_, axis_lambda_);
@@ -356,21 +352,19 @@ bool SpookStepper::iterate_load_friction() {
   for (int round = 0; round < kMaxLoadIterations; ++round) {
     lambda_ = lambda_base_;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
-      const auto row = static_cast<Eigen::Index>(a);
-      const double omega = r_damped_[row] + N_damped_.col(row).dot(axis_lambda_);
-      const double T = axis_lambda_[row] - joints_[static_cast<std::size_t>(axes_[a])].D * omega;
+      const double omega = r_damped_[a] + N_damped_.col(a).dot(axis_lambda_);
+      const double T = axis_lambda_[a] - joints_[axes_[a]].D * omega;
       for (std::size_t k = 0; k < joints_.size(); ++k) lambda_[k] += T * load_[a][k];
     }
     double change = 0.0, size = 0.0;
     for (std::size_t a = 0; a < axes_.size(); ++a) {
-      const auto j = static_cast<std::size_t>(axes_[a]);
-      const auto row = static_cast<Eigen::Index>(a);
       const double bound =
-          joints_[j].dry_bound + load_bound(values_.joints[j], joints_[j].geometry, lambda_[j]);
-      change = std::max(change, std::abs(bound - axis_bound_[row]));
+          joints_[axes_[a]].dry_bound +
+          load_bound(values_.joints[axes_[a]], joints_[axes_[a]].geometry, lambda_[axes_[a]]);
+      change = std::max(change, std::abs(bound - axis_bound_[a]));
       size = std::max(size, bound);
-      axis_bound_[row] = bound;
-      axis_lambda_[row] = std::clamp(axis_lambda_[row], -bound, bound);
+      axis_bound_[a] = bound;
+      axis_lambda_[a] = std::clamp(axis_lambda_[a], -bound, bound);
     }
     if (!friction_solver_.solve(N_damped_, r_damped_, axis_bound_, axis_stick_speed_,
                                 axis_lambda_)) {
@@ -387,27 +381,26 @@ void SpookStepper::finish_velocities() {
   bound_.setZero();
   lambda_ = reduced_;
   for (std::size_t a = 0; a < axes_.size(); ++a) {
-    const auto row = static_cast<Eigen::Index>(a);
-    const JointWork& joint = joints_[static_cast<std::size_t>(axes_[a])];
-    double omega = r_damped_[row];
+    const JointWork& joint = joints_[axes_[a]];
+    double omega = r_damped_[a];
     if (dry_) {
-      omega += N_damped_.col(row).dot(axis_lambda_);
-      friction_[axes_[a]] = axis_lambda_[row];
-      bound_[axes_[a]] = axis_bound_[row];
+      omega += N_damped_.col(a).dot(axis_lambda_);
+      friction_[axes_[a]] = axis_lambda_[a];
+      bound_[axes_[a]] = axis_bound_[a];
     }
     const double T = friction_[axes_[a]] - joint.D * omega;
     for (std::size_t k = 0; k < joints_.size(); ++k) lambda_[k] -= T * z_[a][k];
     for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
-      const End& end = ends_[static_cast<std::size_t>(e)];
-      bodies_[static_cast<std::size_t>(end.body)].omega += T * end.axis_mobility;
+      const End& end = ends_[e];
+      bodies_[end.body].omega += T * end.axis_mobility;
     }
   }
   factor_.solve_upper(lambda_);
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     const JointWork& joint = joints_[j];
     for (int e = joint.first_end; e < joint.first_end + joint.end_count; ++e) {
-      const End& end = ends_[static_cast<std::size_t>(e)];
-      BodyWork& body = bodies_[static_cast<std::size_t>(end.body)];
+      const End& end = ends_[e];
+      BodyWork& body = bodies_[end.body];
       body.v += end.sign * body.inverse_mass * lambda_[j].head<3>();
       body.omega.noalias() += end.mobility * lambda_[j];
     }

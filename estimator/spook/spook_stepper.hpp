@@ -3,13 +3,11 @@
 #include <Eigen/Core>
 #include <vector>
 
-#include "estimator/model/kinematics/joint_geometry.hpp"
-#include "estimator/model/kinematics/model_values.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/state.hpp"
-#include "estimator/spook/gyroscopic_form.hpp"
-#include "estimator/spook/joint_friction_solver.hpp"
-#include "estimator/spook/joint_row_factor.hpp"
+#include "estimator/model/placement.hpp"
+#include "estimator/spook/residual_form.hpp"
+#include "estimator/spook/stepper_solvers.hpp"
 
 namespace estimator {
 

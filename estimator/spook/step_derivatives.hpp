@@ -1,12 +1,10 @@
 #pragma once
 
 #include <Eigen/LU>
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
 #include "estimator/model/moments.hpp"
-#include "estimator/spook/residual_form.hpp"
 #include "estimator/spook/step_state_derivatives.hpp"
 
 namespace estimator {
@@ -70,15 +68,15 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   /// Returns the first of each three rows of the balance P that depend on a parameter.
   std::vector<Eigen::Index> impulse_rows(const ParameterTarget& target) const {
     std::vector<Eigen::Index> rows;
-    const auto j = static_cast<std::size_t>(target.element);
     if (target.kind == ParameterTarget::Kind::kBody) {
       const bool is_mass = target.quantity == static_cast<int>(BodyQuantity::kMass);
       rows.push_back(6 * target.element + (is_mass ? 0 : 3));
     } else if (target.kind == ParameterTarget::Kind::kWorld) {
       for (int i = 0; i < body_count_; ++i) rows.push_back(6 * i);
     } else if (target.kind == ParameterTarget::Kind::kJoint) {
-      rows.push_back(6 * joints_[j].body_b + 3);
-      if (joints_[j].body_a != Joint::kGround) rows.push_back(6 * joints_[j].body_a + 3);
+      rows.push_back(6 * joints_[target.element].body_b + 3);
+      if (joints_[target.element].body_a != Joint::kGround)
+        rows.push_back(6 * joints_[target.element].body_a + 3);
     }
     return rows;
   }
@@ -120,7 +118,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   }
 
   void differentiate_body_parameter(Workspace& ws, const Column& column) const {
-    const BodyTerms& body = ws.bodies[static_cast<std::size_t>(column.target.element)];
+    const BodyTerms& body = ws.bodies[column.target.element];
     const Eigen::Index at = 6 * column.target.element;
     const double h = settings_.step;
     auto E = ws.E_p.col(column.column);
@@ -153,14 +151,13 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   /// Computes the derivative by a joint point on one body: its lever arm c = R p changes by R e_i.
   void differentiate_point(Workspace& ws, const Column& column) const {
     const ParameterTarget& target = column.target;
-    const auto j = static_cast<std::size_t>(target.element);
-    const Joint& joint = joints_[j];
+    const Joint& joint = joints_[target.element];
     const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
     const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const auto row = static_cast<Eigen::Index>(5 * target.element);
     const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
-    const double g_scale = 4.0 * row_scales_[j].gamma / settings_.step;
+    const double g_scale = 4.0 * row_scales_[target.element].gamma / settings_.step;
     auto s = ws.s_p.col(column.column).template segment<3>(row);
     auto C = ws.C_p.col(column.column).template segment<3>(row);
     if (body == Joint::kGround) {
@@ -168,9 +165,9 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       C = s;
       return;
     }
-    const Eigen::Vector3d dc = ws.bodies[static_cast<std::size_t>(body)].R * unit;
+    const Eigen::Vector3d dc = ws.bodies[body].R * unit;
     const Eigen::Index at = 6 * body + 3;
-    const Eigen::Vector3d before = row_scales_[j].gamma * ws.v.template segment<3>(at);
+    const Eigen::Vector3d before = row_scales_[target.element].gamma * ws.v.template segment<3>(at);
     const auto rate = [&](const Eigen::Vector3d& omega) -> Eigen::Vector3d {
       return sign * ((omega - before).cross(dc) + g_scale * dc);
     };
@@ -234,7 +231,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     if (settings_.form == ResidualForm::kExplicit) {
       for (Eigen::Index j = 0; j < nh; ++j) {
         for (int row = 0; row < 5; ++row) {
-          L.col(5 * j + row) *= -row_scales_[static_cast<std::size_t>(j)].sigma_w_inv[row];
+          L.col(5 * j + row) *= -row_scales_[j].sigma_w_inv[row];
         }
       }
       d_q += L * (rate_A + along_rotations(ws.s_turn));

@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/spook/residual_form.hpp"
 #include "estimator/spook/step_kernel.hpp"
-#include "estimator/spook/step_parameters.hpp"
 
 namespace estimator {
 
@@ -27,7 +25,7 @@ class StepForward {
         body_count_(mechanism.body_count()),
         joint_count_(mechanism.joint_count()) {
     int motor = 0;
-    for (const Joint& joint : joints_) motor_.push_back(joint.motorised ? motor++ : -1);
+    for (const Joint& joint : joints_) motor_.push_back(joint.motor.present ? motor++ : -1);
     set_row_scales(mechanism);
   }
 
@@ -113,13 +111,13 @@ class StepForward {
     for (std::size_t j = 0; j < joint_total(); ++j) {
       const Joint& joint = joints_[j];
       JointTerms& terms = ws.joints[j];
-      const BodyTerms& b = ws.bodies[static_cast<std::size_t>(joint.body_b)];
+      const BodyTerms& b = ws.bodies[joint.body_b];
       Eigen::Vector3d omega_a = Eigen::Vector3d::Zero(), omega_a_next = Eigen::Vector3d::Zero();
       if (joint.body_a == Joint::kGround) {
         terms.geometry = make_joint_geometry(joint, values_.joints[j], Eigen::Vector3d::Zero(),
                                              Eigen::Matrix3d::Identity(), b.r, b.R);
       } else {
-        const BodyTerms& a = ws.bodies[static_cast<std::size_t>(joint.body_a)];
+        const BodyTerms& a = ws.bodies[joint.body_a];
         terms.geometry = make_joint_geometry(joint, values_.joints[j], a.r, a.R, b.r, b.R);
         omega_a = a.omega;
         omega_a_next = a.omega_next;
@@ -169,7 +167,7 @@ class StepForward {
       ws.M_inv_At.template middleCols<5>(row).setZero();
       for (const int body : {joints_[j].body_a, joints_[j].body_b}) {
         if (body == Joint::kGround) continue;
-        const BodyTerms& terms = ws.bodies[static_cast<std::size_t>(body)];
+        const BodyTerms& terms = ws.bodies[body];
         auto block = ws.M_inv_At.template block<6, 5>(6 * body, row);
         const auto rows = ws.A.template block<5, 6>(row, 6 * body);
         block.template topRows<3>() = rows.template leftCols<3>().transpose() / terms.mass;
@@ -191,7 +189,7 @@ class StepForward {
     const double h = settings_.step;
     const double control = motor_[j] < 0 ? 0.0 : input.control[motor_[j]];
     terms.damping = axis_damping(values, terms.omega, h);
-    terms.sat = saturation(terms.omega_next, joints_[j].stick_speed);
+    terms.sat = saturation(terms.omega_next, joints_[j].spook.stick_speed);
     terms.bound = dry_friction_bound(values, terms.omega, h);
     return axis_impulse(values, terms.omega, terms.angle, control, h) -
            terms.damping * terms.omega_next - terms.bound * terms.sat;

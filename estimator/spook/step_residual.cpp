@@ -13,7 +13,7 @@ std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
     Eigen::Vector2d mobility = Eigen::Vector2d::Zero();  // 1/m [1/kg], 1/J [1/(kg·m²)]
     for (const int body : {joint.body_a, joint.body_b}) {
       if (body == Joint::kGround) continue;
-      const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
+      const BodyValues& terms = values.bodies[body];
       mobility += Eigen::Vector2d(1.0 / terms.mass, 3.0 / terms.inertia.trace());
     }
     weights.push_back(mobility.cwiseInverse());

@@ -4,10 +4,9 @@
 #include <memory>
 #include <vector>
 
-#include "estimator/model/kinematics/model_values.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/state.hpp"
-#include "estimator/spook/gyroscopic_form.hpp"
+#include "estimator/model/placement.hpp"
 #include "estimator/spook/residual_form.hpp"
 
 namespace estimator {
@@ -84,5 +83,36 @@ std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
 std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
                                                  const StepSettings& settings,
                                                  const std::vector<int>& free_parameters);
+
+/// Meaning of a parameter index in a mechanism with only revolute joints. The parameter belongs to
+/// a body, a joint or the world, or it does not affect the motion.
+struct ParameterTarget {
+  enum class Kind { kBody, kJoint, kWorld, kElsewhere } kind;
+  int element;   ///< body or joint index
+  int quantity;  ///< BodyQuantity, JointQuantity or WorldQuantity
+};
+
+inline ParameterTarget parameter_target(const Mechanism& mechanism, int index) {
+  const int joint_begin = mechanism.body_count() * Mechanism::kBodyQuantities;
+  const int world_begin = joint_begin + mechanism.joint_count() * Mechanism::kJointQuantities;
+  if (index < joint_begin) {
+    return {ParameterTarget::Kind::kBody, index / Mechanism::kBodyQuantities,
+            index % Mechanism::kBodyQuantities};
+  }
+  if (index < world_begin) {
+    return {ParameterTarget::Kind::kJoint, (index - joint_begin) / Mechanism::kJointQuantities,
+            (index - joint_begin) % Mechanism::kJointQuantities};
+  }
+  if (index < world_begin + Mechanism::kWorldQuantities) {
+    return {ParameterTarget::Kind::kWorld, 0, index - world_begin};
+  }
+  return {ParameterTarget::Kind::kElsewhere, 0, 0};
+}
+
+/// Returns whether the parameter is a coordinate of a joint point.
+inline bool is_point(const ParameterTarget& target) {
+  return target.kind == ParameterTarget::Kind::kJoint &&
+         target.quantity <= static_cast<int>(JointQuantity::kPointBz);
+}
 
 }  // namespace estimator

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "estimator/spook/residual_form.hpp"
 #include "estimator/spook/step_forward.hpp"
 
 namespace estimator {
@@ -76,8 +75,8 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const JointTerms& terms = ws.joints[j];
     const double h = settings_.step;
     const Eigen::Vector3d& x = terms.geometry.x_b;
-    const bool slipping = std::abs(terms.omega_next) >= joint.stick_speed;
-    const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / joint.stick_speed);
+    const bool slipping = std::abs(terms.omega_next) >= joint.spook.stick_speed;
+    const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / joint.spook.stick_speed);
     const double stribeck_slope = -2.0 * values.stribeck_rate * terms.omega * h *
                                   values.stribeck_torque *
                                   stribeck_share(values.stribeck_rate, terms.omega);
@@ -87,11 +86,11 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const double T_angle = -h * values.stiffness;
 
     const int a = joint.body_a, b = joint.body_b;
-    const BodyTerms& body_b = ws.bodies[static_cast<std::size_t>(b)];
+    const BodyTerms& body_b = ws.bodies[b];
     Eigen::Vector3d relative = body_b.omega, relative_next = body_b.omega_next;
     if (a != Joint::kGround) {
-      relative -= ws.bodies[static_cast<std::size_t>(a)].omega;
-      relative_next -= ws.bodies[static_cast<std::size_t>(a)].omega_next;
+      relative -= ws.bodies[a].omega;
+      relative_next -= ws.bodies[a].omega_next;
     }
     // dω = (δψ_b × x)·relative = (x × relative)·δψ_b.
     const Eigen::RowVector3d along_b =

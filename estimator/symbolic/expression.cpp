@@ -3,7 +3,6 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
-#include <utility>
 
 namespace estimator {
 namespace {
@@ -14,17 +13,13 @@ ExpressionGraph& graph_of(const Expression& a, const Expression& b) {
 
 Operation operation_of(const Expression& x) {
   if (x.is_constant()) return Operation::kConstant;
-  return x.graph()->nodes()[static_cast<std::size_t>(x.node())].operation;
+  return x.graph()->nodes()[x.node()].operation;
 }
 
 /// Returns the operand a of an expression's node.
-Expression first_of(const Expression& x) {
-  return x.graph()->at(x.graph()->nodes()[static_cast<std::size_t>(x.node())].a);
-}
+Expression first_of(const Expression& x) { return x.graph()->at(x.graph()->nodes()[x.node()].a); }
 
-Expression second_of(const Expression& x) {
-  return x.graph()->at(x.graph()->nodes()[static_cast<std::size_t>(x.node())].b);
-}
+Expression second_of(const Expression& x) { return x.graph()->at(x.graph()->nodes()[x.node()].b); }
 
 bool is_negation(const Expression& x) { return operation_of(x) == Operation::kNegate; }
 
@@ -48,6 +43,39 @@ Expression unary(Operation operation, const Expression& a, const Function& funct
 }
 
 Expression sign(const Expression& a) { return unary(Operation::kSign, a, sign_of); }
+
+/// Returns the derivative of a node from the derivatives of its operands.
+Expression derivative_of(ExpressionGraph& graph, int index, const std::vector<Expression>& along) {
+  const ExpressionGraph::Node node = graph.nodes()[index];
+  const auto slope = [&](int operand) { return along[operand]; };
+  const Expression self = graph.at(index);
+  switch (node.operation) {
+    case Operation::kAdd:
+      return slope(node.a) + slope(node.b);
+    case Operation::kSubtract:
+      return slope(node.a) - slope(node.b);
+    case Operation::kMultiply:
+      return slope(node.a) * graph.at(node.b) + graph.at(node.a) * slope(node.b);
+    case Operation::kDivide:
+      return (slope(node.a) - self * slope(node.b)) / graph.at(node.b);
+    case Operation::kNegate:
+      return -slope(node.a);
+    case Operation::kSquareRoot:
+      return 0.5 * slope(node.a) / self;
+    case Operation::kSine:
+      return cos(graph.at(node.a)) * slope(node.a);
+    case Operation::kCosine:
+      return -(sin(graph.at(node.a)) * slope(node.a));
+    case Operation::kExponential:
+      return self * slope(node.a);
+    case Operation::kMagnitude:
+      return sign(graph.at(node.a)) * slope(node.a);
+    case Operation::kSelect:
+      return select_positive(graph.at(node.a), slope(node.b), slope(node.c));
+    default:
+      return 0.0;
+  }
+}
 
 }  // namespace
 
@@ -169,7 +197,7 @@ int ExpressionGraph::node_of(const Expression& x) {
 }
 
 Expression ExpressionGraph::at(int node) {
-  const Node& found = nodes_[static_cast<std::size_t>(node)];
+  const Node& found = nodes_[node];
   if (found.operation == Operation::kConstant) return found.constant;
   return {this, node};
 }
@@ -185,43 +213,6 @@ Expression ExpressionGraph::intern(Operation operation, const Expression& a, con
 
 // --- derivatives --------------------------------------------------------------------------------
 
-namespace {
-
-/// Returns the derivative of a node from the derivatives of its operands.
-Expression derivative_of(ExpressionGraph& graph, int index, const std::vector<Expression>& along) {
-  const ExpressionGraph::Node node = graph.nodes()[static_cast<std::size_t>(index)];
-  const auto slope = [&](int operand) { return along[static_cast<std::size_t>(operand)]; };
-  const Expression self = graph.at(index);
-  switch (node.operation) {
-    case Operation::kAdd:
-      return slope(node.a) + slope(node.b);
-    case Operation::kSubtract:
-      return slope(node.a) - slope(node.b);
-    case Operation::kMultiply:
-      return slope(node.a) * graph.at(node.b) + graph.at(node.a) * slope(node.b);
-    case Operation::kDivide:
-      return (slope(node.a) - self * slope(node.b)) / graph.at(node.b);
-    case Operation::kNegate:
-      return -slope(node.a);
-    case Operation::kSquareRoot:
-      return 0.5 * slope(node.a) / self;
-    case Operation::kSine:
-      return cos(graph.at(node.a)) * slope(node.a);
-    case Operation::kCosine:
-      return -(sin(graph.at(node.a)) * slope(node.a));
-    case Operation::kExponential:
-      return self * slope(node.a);
-    case Operation::kMagnitude:
-      return sign(graph.at(node.a)) * slope(node.a);
-    case Operation::kSelect:
-      return select_positive(graph.at(node.a), slope(node.b), slope(node.c));
-    default:
-      return 0.0;
-  }
-}
-
-}  // namespace
-
 std::vector<std::vector<Expression>> differentiate(ExpressionGraph& graph,
                                                    const std::vector<Expression>& outputs,
                                                    const std::vector<Expression>& inputs) {
@@ -231,27 +222,24 @@ std::vector<std::vector<Expression>> differentiate(ExpressionGraph& graph,
   }
   std::vector<bool> needed(static_cast<std::size_t>(count), false);
   for (const Expression& output : outputs) {
-    if (!output.is_constant()) needed[static_cast<std::size_t>(output.node())] = true;
+    if (!output.is_constant()) needed[output.node()] = true;
   }
   for (int i = count; i-- > 0;) {
-    if (!needed[static_cast<std::size_t>(i)]) continue;
-    const ExpressionGraph::Node& node = graph.nodes()[static_cast<std::size_t>(i)];
+    if (!needed[i]) continue;
+    const ExpressionGraph::Node& node = graph.nodes()[i];
     for (const int operand : {node.a, node.b, node.c}) {
-      if (operand >= 0) needed[static_cast<std::size_t>(operand)] = true;
+      if (operand >= 0) needed[operand] = true;
     }
   }
   std::vector<std::vector<Expression>> result(outputs.size());
   for (const Expression& input : inputs) {
     std::vector<Expression> along(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) {
-      if (!needed[static_cast<std::size_t>(i)]) continue;
-      along[static_cast<std::size_t>(i)] =
-          i == input.node() ? Expression(1.0) : derivative_of(graph, i, along);
+      if (!needed[i]) continue;
+      along[i] = i == input.node() ? Expression(1.0) : derivative_of(graph, i, along);
     }
     for (std::size_t k = 0; k < outputs.size(); ++k) {
-      result[k].push_back(outputs[k].is_constant()
-                              ? Expression(0.0)
-                              : along[static_cast<std::size_t>(outputs[k].node())]);
+      result[k].push_back(outputs[k].is_constant() ? Expression(0.0) : along[outputs[k].node()]);
     }
   }
   return result;

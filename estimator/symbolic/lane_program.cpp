@@ -41,7 +41,7 @@ class LaneCompiler {
  private:
   using Node = ExpressionGraph::Node;
 
-  const Node& node(int index) const { return nodes_[static_cast<std::size_t>(index)]; }
+  const Node& node(int index) const { return nodes_[index]; }
 
   /// Lists the nodes that outputs need. Operands come first, close to their uses.
   void order(const std::vector<std::vector<Expression>>& outputs) {
@@ -51,7 +51,7 @@ class LaneCompiler {
     for (const std::vector<Expression>& list : outputs) {
       for (const Expression& output : list) {
         if (output.is_constant()) continue;
-        pinned_[static_cast<std::size_t>(output.node())] = true;
+        pinned_[output.node()] = true;
         stack.push_back(output.node());
         while (!stack.empty()) visit(stack, seen);
       }
@@ -62,24 +62,23 @@ class LaneCompiler {
   /// stack.
   void visit(std::vector<int>& stack, std::vector<bool>& seen) {
     const int top = stack.back();
-    const auto at = static_cast<std::size_t>(top);
-    if (seen[at]) {
+    if (seen[top]) {
       stack.pop_back();
       return;
     }
     const Node& n = node(top);
     for (const int operand : {n.a, n.b, n.c}) {
-      if (operand >= 0 && !seen[static_cast<std::size_t>(operand)]) {
+      if (operand >= 0 && !seen[operand]) {
         stack.push_back(operand);
         return;
       }
     }
     for (const int operand : {n.a, n.b, n.c}) {
       if (operand < 0) continue;
-      section_[at] = std::max(section_[at], section_[static_cast<std::size_t>(operand)]);
-      ++uses_[static_cast<std::size_t>(operand)];
+      section_[top] = std::max(section_[top], section_[operand]);
+      ++uses_[operand];
     }
-    seen[at] = true;
+    seen[top] = true;
     stack.pop_back();
     order_.push_back(top);
   }
@@ -88,7 +87,7 @@ class LaneCompiler {
   void delay(const std::vector<std::vector<Expression>>& outputs) {
     std::vector<int> first_use(nodes_.size(), static_cast<int>(outputs.size()));
     const auto use = [&](int index, int section) {
-      int& first = first_use[static_cast<std::size_t>(index)];
+      int& first = first_use[index];
       first = std::min(first, section);
     };
     for (std::size_t section = 0; section < outputs.size(); ++section) {
@@ -114,21 +113,18 @@ class LaneCompiler {
       const int product = is_private_product(n.b, index)   ? n.b
                           : is_private_product(n.a, index) ? n.a
                                                            : -1;
-      if (product >= 0) fused_[static_cast<std::size_t>(product)] = true;
+      if (product >= 0) fused_[product] = true;
     }
   }
 
   bool is_private_product(int index, int user) const {
-    const auto at = static_cast<std::size_t>(index);
-    return node(index).operation == Operation::kMultiply && uses_[at] == 1 && !pinned_[at] &&
-           !fused_[at] && section_[at] == section_[static_cast<std::size_t>(user)];
+    return node(index).operation == Operation::kMultiply && uses_[index] == 1 && !pinned_[index] &&
+           !fused_[index] && section_[index] == section_[user];
   }
 
   LaneProgram::Instruction instruction(int index) const {
     const Node& n = node(index);
-    const auto is_fused = [&](int operand) {
-      return operand >= 0 && fused_[static_cast<std::size_t>(operand)];
-    };
+    const auto is_fused = [&](int operand) { return operand >= 0 && fused_[operand]; };
     if (is_fused(n.b)) {
       const Node& product = node(n.b);
       const Operation operation = n.operation == Operation::kAdd ? Operation::kMultiplyAdd
@@ -150,13 +146,13 @@ class LaneCompiler {
       const std::vector<LaneProgram::Instruction>& list) {
     std::vector<int> place(1 + maximum_row(list), -1);  // of the instruction that computes a node
     for (std::size_t i = 0; i < list.size(); ++i) {
-      place[static_cast<std::size_t>(list[i].out)] = static_cast<int>(i);
+      place[list[i].out] = static_cast<int>(i);
     }
     std::vector<bool> done(list.size(), false);
     const auto is_ready = [&](const LaneProgram::Instruction& each) {
       return std::ranges::all_of(std::array{each.a, each.b, each.c}, [&](int operand) {
-        const int maker = operand < 0 ? -1 : place[static_cast<std::size_t>(operand)];
-        return maker < 0 || done[static_cast<std::size_t>(maker)];
+        const int maker = operand < 0 ? -1 : place[operand];
+        return maker < 0 || done[maker];
       });
     };
     std::vector<LaneProgram::Instruction> result;
@@ -186,9 +182,8 @@ class LaneCompiler {
   void emit(int section) {
     std::vector<LaneProgram::Instruction> list;
     for (const int index : order_) {
-      const auto at = static_cast<std::size_t>(index);
       const Operation operation = node(index).operation;
-      if (section_[at] != section || fused_[at] || operation == Operation::kInput) continue;
+      if (section_[index] != section || fused_[index] || operation == Operation::kInput) continue;
       if (operation == Operation::kConstant) continue;
       list.push_back(instruction(index));
     }
@@ -196,7 +191,7 @@ class LaneCompiler {
     std::vector<int> last(nodes_.size(), -1);
     for (std::size_t i = 0; i < list.size(); ++i) {
       for (const int operand : {list[i].a, list[i].b, list[i].c}) {
-        if (operand >= 0) last[static_cast<std::size_t>(operand)] = static_cast<int>(i);
+        if (operand >= 0) last[operand] = static_cast<int>(i);
       }
     }
     free_rows_.clear();
@@ -207,18 +202,17 @@ class LaneCompiler {
       each.b = row_of(each.b);
       each.c = row_of(each.c);
       for (const int operand : operands) release(operand, section, static_cast<int>(i), last);
-      const auto out = static_cast<std::size_t>(each.out);
-      row_[out] = take_row(is_fixed(each.out, section));
-      each.out = row_[out];
+      row_[each.out] = take_row(is_fixed(each.out, section));
+      each.out = row_[each.out];
     }
-    program_.sections_[static_cast<std::size_t>(section)] = std::move(list);
+    program_.sections_[section] = std::move(list);
   }
 
   /// Returns whether a node's value is used after its section.
   bool is_fixed(int index, int section) {
-    if (pinned_[static_cast<std::size_t>(index)]) return true;
+    if (pinned_[index]) return true;
     if (used_later_.empty()) find_used_later();
-    return used_later_[static_cast<std::size_t>(index)] > section;
+    return used_later_[index] > section;
   }
 
   /// Finds the last section that uses each node.
@@ -228,20 +222,19 @@ class LaneCompiler {
       const Node& n = node(index);
       for (const int operand : {n.a, n.b, n.c}) {
         if (operand < 0) continue;
-        int& latest = used_later_[static_cast<std::size_t>(operand)];
-        latest = std::max(latest, section_[static_cast<std::size_t>(index)]);
+        int& latest = used_later_[operand];
+        latest = std::max(latest, section_[index]);
       }
     }
   }
 
   void release(int operand, int section, int at, const std::vector<int>& last) {
     if (operand < 0) return;
-    const auto o = static_cast<std::size_t>(operand);
     const Operation operation = node(operand).operation;
     if (operation == Operation::kInput || operation == Operation::kConstant) return;
-    if (section_[o] != section || last[o] != at || is_fixed(operand, section)) return;
-    if (std::find(free_rows_.begin(), free_rows_.end(), row_[o]) != free_rows_.end()) return;
-    free_rows_.push_back(row_[o]);
+    if (section_[operand] != section || last[operand] != at || is_fixed(operand, section)) return;
+    if (std::find(free_rows_.begin(), free_rows_.end(), row_[operand]) != free_rows_.end()) return;
+    free_rows_.push_back(row_[operand]);
   }
 
   int new_row() { return program_.row_count_++; }
@@ -255,7 +248,7 @@ class LaneCompiler {
 
   int row_of(int index) {
     if (index < 0) return 0;
-    int& row = row_[static_cast<std::size_t>(index)];
+    int& row = row_[index];
     if (row < 0) {
       assert(node(index).operation == Operation::kConstant);
       row = new_row();

@@ -29,16 +29,12 @@ class LaneProgram {
 
   int row_count() const { return row_count_; }
   /// Returns the number of instructions in a section.
-  int size(int section) const {
-    return static_cast<int>(sections_[static_cast<std::size_t>(section)].size());
-  }
+  int size(int section) const { return static_cast<int>(sections_[section].size()); }
 
   /// Returns the row of an input, by its index among the inputs.
-  int input_row(int input) const { return input_rows_[static_cast<std::size_t>(input)]; }
+  int input_row(int input) const { return input_rows_[input]; }
   /// Returns the row of an output. Outputs may share a row with each other, an input or a constant.
-  int output_row(int section, int output) const {
-    return output_rows_[static_cast<std::size_t>(section)][static_cast<std::size_t>(output)];
-  }
+  int output_row(int section, int output) const { return output_rows_[section][output]; }
 
   /// Writes the constants into rows of `width` numbers each.
   void fill_constants(double* rows, int width) const;

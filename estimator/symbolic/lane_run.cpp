@@ -24,7 +24,7 @@ RIG_LANES void for_each_lane(double* out, const double* a, Function&& function) 
 template <int kWidth>
 void LaneProgram::run(int section, double* rows) const {
   constexpr int kVectors = kWidth / kVector;
-  const std::vector<Instruction>& list = sections_[static_cast<std::size_t>(section)];
+  const std::vector<Instruction>& list = sections_[section];
   const Instruction* next = list.data();
   const Instruction* const end = next + list.size();
   // Runs of instructions with the same operation, as grouped by the compiler.
@@ -49,69 +49,53 @@ void LaneProgram::run(int section, double* rows) const {
     });
   };
   using V = Vector4;
-  while (next != end) {
+  const auto run_next = [&] {
     switch (next->operation) {
       case Operation::kAdd:
-        by_vector([](V& out, const V& a, const V& b, const V&) { out = a + b; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a + b; });
       case Operation::kSubtract:
-        by_vector([](V& out, const V& a, const V& b, const V&) { out = a - b; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a - b; });
       case Operation::kMultiply:
-        by_vector([](V& out, const V& a, const V& b, const V&) { out = a * b; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a * b; });
       case Operation::kMultiplyAdd:
-        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b + c; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b + c; });
       case Operation::kMultiplySubtract:
-        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b - c; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = a * b - c; });
       case Operation::kNegativeMultiplyAdd:
-        by_vector([](V& out, const V& a, const V& b, const V& c) { out = c - a * b; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = c - a * b; });
       case Operation::kDivide:
-        by_vector([](V& out, const V& a, const V& b, const V&) { out = a / b; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V&) { out = a / b; });
       case Operation::kNegate:
-        by_vector([](V& out, const V& a, const V&, const V&) { out = -a; });
-        break;
+        return by_vector([](V& out, const V& a, const V&, const V&) { out = -a; });
       case Operation::kSelect:
-        by_vector([](V& out, const V& a, const V& b, const V& c) { out = a > 0.0 ? b : c; });
-        break;
+        return by_vector([](V& out, const V& a, const V& b, const V& c) { out = a > 0.0 ? b : c; });
       case Operation::kSign:
-        by_vector(
+        return by_vector(
             [](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? V{} - 1.0 : V{} + 1.0; });
-        break;
       case Operation::kMagnitude:
-        by_vector([](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? -a : a; });
-        break;
+        return by_vector([](V& out, const V& a, const V&, const V&) { out = a < 0.0 ? -a : a; });
       case Operation::kSine:
-        by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 0, out); });
-        break;
+        return by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 0, out); });
       case Operation::kCosine:
-        by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 1, out); });
-        break;
+        return by_vector([](V& out, const V& a, const V&, const V&) { sine(a, 1, out); });
       case Operation::kSquareRoot:
-        run_alike([](double* out, const double* a, const double*, const double*) {
+        return run_alike([](double* out, const double* a, const double*, const double*) {
           for_each_lane<kWidth>(out, a, [](double x) { return std::sqrt(x); });
         });
-        break;
       case Operation::kExponential:
-        run_alike([](double* out, const double* a, const double*, const double*) {
+        return run_alike([](double* out, const double* a, const double*, const double*) {
           for_each_lane<kWidth>(out, a, [](double x) { return std::exp(x); });
         });
-        break;
       case Operation::kRound:
-        run_alike([](double* out, const double* a, const double*, const double*) {
+        return run_alike([](double* out, const double* a, const double*, const double*) {
           for_each_lane<kWidth>(out, a, [](double x) { return std::nearbyint(x); });
         });
-        break;
       case Operation::kConstant:
       case Operation::kInput:
         ++next;
-        break;
     }
-  }
+  };
+  while (next != end) run_next();
 }
 
 template void LaneProgram::run<4>(int section, double* rows) const;

@@ -83,7 +83,7 @@ std::vector<std::string> control_labels(const Rig& rig) {
   std::vector<std::string> labels;
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[j];
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     labels.push_back("joint " + joint.name + " [" + rig.joint_facts[j].control_unit + "]");
   }
   return labels;

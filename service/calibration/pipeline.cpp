@@ -92,7 +92,7 @@ estimator::SensorDescription sensor_facts(const Rig& rig) {
     facts.limits.push_back(rig.encoders[i].limits);
   }
   for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
-    if (!rig.mechanism.joints[j].motorised) continue;
+    if (!rig.mechanism.joints[j].motor.present) continue;
     const JointFacts& motor = rig.joint_facts[j];
     const double stated = motor.safety ? motor.safety->command_max : 0.0;
     facts.command_limit.push_back(stated > 0.0 ? stated : motor.control_max);

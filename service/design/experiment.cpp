@@ -41,7 +41,7 @@ int find_motor(const Rig& rig, const std::string& name) {
   int found = -1;
   for (int j = 0; j < rig.mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(j)];
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     names.push_back(joint.name);
     if (name.empty() || name == joint.name) found = j;
   }
@@ -109,14 +109,15 @@ estimator::PlanSettings facts_of(const PriorState& today, const ExperimentReques
   const estimator::Mechanism& mechanism = today.rig.mechanism;
   const auto before = mechanism.joints.begin() + motor;
   const double samples = std::max(1.0, std::floor(kPeriodMax * request.rate));
-  return {.period = samples / request.rate,
-          .rate = request.rate,
-          .motor = static_cast<int>(std::count_if(mechanism.joints.begin(), before,
-                                                  [](const auto& each) { return each.motorised; })),
-          .start = estimator::resting_start(mechanism, read_places(request.at, mechanism)),
-          .noise = today.noise,
-          .coast = kCoast_s,
-          .quantum = today.quantum};
+  return {
+      .period = samples / request.rate,
+      .rate = request.rate,
+      .motor = static_cast<int>(std::count_if(mechanism.joints.begin(), before,
+                                              [](const auto& each) { return each.motor.present; })),
+      .start = estimator::resting_start(mechanism, read_places(request.at, mechanism)),
+      .noise = today.noise,
+      .coast = kCoast_s,
+      .quantum = today.quantum};
 }
 
 /// Returns the limits of the motion. Position limits are moved toward the initial readings, and

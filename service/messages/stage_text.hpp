@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "estimator/optimize/fit_stage.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
 
 namespace service {
 

@@ -88,7 +88,7 @@ std::vector<std::string> sensor_names(const Rig& rig) {
 std::vector<std::string> motor_names(const Rig& rig) {
   std::vector<std::string> names;
   for (const estimator::Joint& joint : rig.mechanism.joints) {
-    if (joint.motorised) names.push_back(joint.name);
+    if (joint.motor.present) names.push_back(joint.name);
   }
   return names;
 }

@@ -7,7 +7,7 @@
 #include <regex>
 
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/parameter_target.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/printable.hpp"
 #include "proto/text/text_edit.hpp"

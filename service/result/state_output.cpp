@@ -89,7 +89,7 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
       columns.push_back({StateEstimate::column(j, quantity),
                          joint.name + "_" + (joint.traits().turns ? facts.turn : facts.slide)});
     }
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     if (includes_angles(wanted)) columns.push_back({motor, joint.name + "_control", true});
     ++motor;
   }
@@ -109,7 +109,7 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
   std::vector<Eigen::Index> motors;  // column of each joint's control; −1: no motor
   Eigen::Index motor_count = 0;
   for (const estimator::Joint& joint : mechanism.joints) {
-    motors.push_back(joint.motorised ? motor_count++ : -1);
+    motors.push_back(joint.motor.present ? motor_count++ : -1);
     channels.push_back(
         proto::add_message_channel(writer, std::string(proto::kJointTopics.name) + joint.name,
                                    *v1::JointEstimate::descriptor()));

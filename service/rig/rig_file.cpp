@@ -177,10 +177,11 @@ class RigReader {
   }
 
   static void read_constraint(const v1::Constraint& source, estimator::Joint& joint) {
-    if (source.has_compliance_linear()) joint.compliance_linear = source.compliance_linear();
-    if (source.has_compliance_angular()) joint.compliance_angular = source.compliance_angular();
-    if (source.has_damping_time_s()) joint.damping_time = source.damping_time_s();
-    if (source.has_stick_speed()) joint.stick_speed = source.stick_speed();
+    if (source.has_compliance_linear()) joint.spook.compliance_linear = source.compliance_linear();
+    if (source.has_compliance_angular())
+      joint.spook.compliance_angular = source.compliance_angular();
+    if (source.has_damping_time_s()) joint.spook.damping_time = source.damping_time_s();
+    if (source.has_stick_speed()) joint.spook.stick_speed = source.stick_speed();
   }
 
   /// Reads the fields common to joints of all types.
@@ -214,9 +215,9 @@ class RigReader {
     joint.transition_speed = source.friction().transition_speed();
     if (source.has_assembly_guess()) joint.assembly_guess = source.assembly_guess();
     joint.measured = source.has_encoder();
-    joint.motorised = source.has_motor();
-    joint.gear_ratio = source.motor().gear_ratio();
-    joint.control_noise = source.motor().control_noise();
+    joint.motor.present = source.has_motor();
+    joint.motor.gear_ratio = source.motor().gear_ratio();
+    joint.motor.control_noise = source.motor().control_noise();
     if (source.has_stops()) read_stops(source, place.at("stops"), joint);
     mechanism_.joints.push_back(joint);
     read_joint_facts(source, place);
@@ -228,9 +229,9 @@ class RigReader {
     const auto is_given = [&](bool stated, const char* quantity) {
       return stated || is_tied_parameter(rig_, source.name() + quantity);
     };
-    joint.stops_lower = is_given(stops.has_lower(), ".stop_lower");
-    joint.stops_upper = is_given(stops.has_upper(), ".stop_upper");
-    if (!joint.stops_lower && !joint.stops_upper) {
+    joint.stops.lower = is_given(stops.has_lower(), ".stop_lower");
+    joint.stops.upper = is_given(stops.has_upper(), ".stop_upper");
+    if (!joint.stops.lower && !joint.stops.upper) {
       place.fail("joint \"" + joint.name +
                  "\" has stops { } without a position. Write lower or upper [" +
                  joint.units().coordinate + "]");

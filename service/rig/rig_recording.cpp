@@ -194,7 +194,7 @@ void check_controls(const v1::RecordingFormat& source, const Mechanism& mechanis
           .fail("no joint is called \"" + name + "\"; use one of " +
                 comma_list(mechanism.joints, &estimator::Joint::name, " "));
     }
-    if (joint->motorised) continue;
+    if (joint->motor.present) continue;
     place.at("control", i)
         .fail("joint \"" + name +
               "\" has no motor; add motor { } to the joint or remove this column");
@@ -394,7 +394,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   }
   for (const estimator::Joint& joint : mechanism.joints) {
     const int control = find_column(source, joint.name, "control", place);
-    if (joint.motorised && control < 0) {
+    if (joint.motor.present && control < 0) {
       place.fail("joint \"" + joint.name +
                  "\" has a motor but no control column; write control { " + "joint: \"" +
                  joint.name + "\" column: ... } or remove the motor");

@@ -59,7 +59,7 @@ void check_torque_sensor(const v1::TorqueSensor& source, const estimator::Joint&
                            "\": the delay of a motor torque sensor cannot be estimated, since "
                            "the torque jumps with the control. Give its value without free");
   }
-  if (!joint.motorised) {
+  if (!joint.motor.present) {
     place.at("joint").fail(
         "torque sensor \"" + source.name() + "\" measures the motor of joint \"" + joint.name +
         "\", which has none. Add motor { } to the joint or write measured_torque: JOINT");

@@ -10,7 +10,6 @@
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/kinematics/model_values.hpp"
 #include "estimator/simulation/interval/inertial_sensing.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"

@@ -7,10 +7,8 @@
 
 #include "daq/scenario/scenario_message.hpp"
 #include "estimator/model/joint_stop.hpp"
-#include "estimator/simulation/loops/assemblies.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
-#include "estimator/simulation/statics/statics.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/text_file.hpp"
 #include "service/rig/rig_joints.hpp"
@@ -152,7 +150,7 @@ class ScenarioReader {
     for (const estimator::Joint& joint : rig_.mechanism.joints) {
       facts.joints.push_back(joint.name);
       facts.slides.push_back(!joint.traits().turns);
-      if (joint.motorised) facts.motors.push_back(joint.name);
+      if (joint.motor.present) facts.motors.push_back(joint.name);
     }
     return facts;
   }
@@ -240,7 +238,7 @@ class ScenarioReader {
     std::vector<std::string> units;
     for (int j = 0; j < rig_.mechanism.joint_count(); ++j) {
       const auto joint = static_cast<std::size_t>(j);
-      if (!rig_.mechanism.joints[joint].motorised) continue;
+      if (!rig_.mechanism.joints[joint].motor.present) continue;
       limits.push_back(motor_command_limits(rig_, j));
       units.push_back(rig_.joint_facts[joint].control_unit);
     }

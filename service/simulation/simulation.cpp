@@ -47,7 +47,8 @@ class SensorReadings {
     Vector commands = Vector::Zero(mechanism_.joint_count()), unused;
     Eigen::Index motor = 0;
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      if (mechanism_.joints[static_cast<std::size_t>(j)].motorised) commands[j] = control[motor++];
+      if (mechanism_.joints[static_cast<std::size_t>(j)].motor.present)
+        commands[j] = control[motor++];
     }
     dynamics_.torque_residual(motion.col(0), motion.col(1), motion.col(2), commands, unused);
     const Eigen::Index row = taken_++ % past_.rows();
@@ -293,7 +294,7 @@ std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism
                                            const Scenario& scenario, double period) {
   std::vector<CommandHistory> motors;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+    if (!mechanism.joints[static_cast<std::size_t>(j)].motor.present) continue;
     const std::size_t m = motors.size();
     motors.emplace_back(
         period, mechanism.joint_parameter(j, JointQuantity::kInputDelay).value,

@@ -92,7 +92,6 @@ std::vector<Violation> estimator_is_layered(const Tree& tree) {
       "estimator/model/",
       "estimator/model/inertia/",
       "estimator/model/kinematics/",
-      "estimator/model/mechanisms/",
       "estimator/spook/",
       "estimator/dynamics/",
       "estimator/simulation/",

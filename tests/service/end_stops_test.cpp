@@ -47,7 +47,7 @@ std::string with(const std::string& from, const std::string& to) {
 TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
   const Rig rig = parse_rig("r", kStoppedRig);
   const estimator::Joint& joint = rig.mechanism.joints[0];
-  EXPECT_TRUE(joint.stops_lower && joint.stops_upper);
+  EXPECT_TRUE(joint.stops.lower && joint.stops.upper);
   const estimator::Parameter& lower = rig.mechanism.joint_parameter(0, JointQuantity::kStopLower);
   EXPECT_EQ(lower.name, "pivot.stop_lower");
   EXPECT_EQ(lower.unit, "rad");
@@ -64,7 +64,7 @@ TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
   EXPECT_EQ(e.upper, 1.0);
 
   const Rig one = parse_rig("r", with("    upper { value: 1.1 }\n", ""));
-  EXPECT_FALSE(one.mechanism.joints[0].stops_upper);
+  EXPECT_FALSE(one.mechanism.joints[0].stops.upper);
   const Rig none = parse_rig("r", kStoppedRig.substr(0, kStoppedRig.find("  stops {")) +
                                       kStoppedRig.substr(kStoppedRig.find("\n}\nrecording") + 1));
   EXPECT_TRUE(estimator::joint_stops(none.mechanism).empty());
@@ -74,7 +74,7 @@ TEST(EndStops, MayBeTied) {
   const Rig rig = parse_rig("r", with("    upper { value: 1.1 }\n", "") +
                                      "dependency { parameter: \"pivot.stop_upper\" constant: 0.1 "
                                      "term { parameter: \"pivot.stop_lower\" factor: -2 } }\n");
-  ASSERT_TRUE(rig.mechanism.joints[0].stops_upper);
+  ASSERT_TRUE(rig.mechanism.joints[0].stops.upper);
   EXPECT_NEAR(rig.mechanism.joint_parameter(0, JointQuantity::kStopUpper).value, 0.9, 1e-15);
 }
 

@@ -13,7 +13,6 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/repair/diagnosed_calibration.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
-#include "estimator/fit/initial_states.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/math/angle_wrapping.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"
@@ -276,7 +275,7 @@ TEST(LoopCalibration, ReportsWhatIsWrongWithALoop) {
   expect_parts(refusal(rig, recording), {"standing: at the first readings, joint \"",
                                          "leaves its loop open by", "mm; check joint points"});
 
-  for (estimator::Joint& joint : rig.mechanism.joints) joint.control_noise = 0.1;
+  for (estimator::Joint& joint : rig.mechanism.joints) joint.motor.control_noise = 0.1;
   expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});
 
   parameter_of(rig.mechanism, "T.r_mu").value = 1e-3;

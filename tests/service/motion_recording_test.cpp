@@ -29,7 +29,7 @@ estimator::StateEstimate make_states(const Rig& rig, const std::string& name, do
   states.values.setConstant(rows, joints * estimator::kStateQuantities, 7.0);
   states.deviations.setConstant(rows, states.values.cols(), 1e-3);
   int motors = 0;
-  for (const estimator::Joint& joint : rig.mechanism.joints) motors += joint.motorised ? 1 : 0;
+  for (const estimator::Joint& joint : rig.mechanism.joints) motors += joint.motor.present ? 1 : 0;
   states.controls.resize(rows, motors);
   for (int k = 0; k < rows; ++k) {
     states.times.push_back(kPeriod * k);

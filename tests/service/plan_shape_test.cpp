@@ -46,7 +46,7 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
 TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
   const service::Rig furuta = rig("furuta");
   service::Rig other = furuta;
-  other.mechanism.joints[1].motorised = true;
+  other.mechanism.joints[1].motor.present = true;
   EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
   other = furuta;
   other.mechanism.joints[1].measured = false;

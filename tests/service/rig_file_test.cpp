@@ -147,15 +147,15 @@ TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
   EXPECT_DOUBLE_EQ(mechanism.joint_parameter(0, estimator::JointQuantity::kPointBx).value, -0.1);
   EXPECT_EQ(mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain).unit, "N·m/V");
   EXPECT_TRUE(mechanism.joints[0].measured);
-  EXPECT_TRUE(mechanism.joints[0].motorised);
+  EXPECT_TRUE(mechanism.joints[0].motor.present);
   EXPECT_EQ(mechanism.joints[0].body_a, estimator::Joint::kGround);
 }
 
 TEST(RigFile, NoiseOfAControlArrivesAtItsMotor) {
-  EXPECT_EQ(parse_rig("r.textproto", kPendulum).mechanism.joints[0].control_noise, 0.0);
+  EXPECT_EQ(parse_rig("r.textproto", kPendulum).mechanism.joints[0].motor.control_noise, 0.0);
   const Rig rig =
       parse_rig("r.textproto", edited("control_unit: 'V'", "control_unit: 'V' control_noise: 0.2"));
-  EXPECT_EQ(rig.mechanism.joints[0].control_noise, 0.2);
+  EXPECT_EQ(rig.mechanism.joints[0].motor.control_noise, 0.2);
 }
 
 TEST(RigFile, ColumnsCarrySignUnitAndOffset) {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/model/placement.hpp"
 #include "proto/text/files.hpp"

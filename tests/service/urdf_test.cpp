@@ -92,8 +92,8 @@ TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   EXPECT_EQ(urdf_value(rig, "shoulder.tau_c"), 0.5);
   ASSERT_EQ(rig.mechanism.joints.size(), 3U);
   EXPECT_TRUE(rig.mechanism.fixed_joints.empty());
-  EXPECT_TRUE(rig.mechanism.joints[0].motorised);
-  EXPECT_FALSE(rig.mechanism.joints[1].motorised) << "no effort is stated";
+  EXPECT_TRUE(rig.mechanism.joints[0].motor.present);
+  EXPECT_FALSE(rig.mechanism.joints[1].motor.present) << "no effort is stated";
   EXPECT_EQ(rig.joint_facts[0].control_max, 40.0);
   EXPECT_EQ(rig.mechanism.joints[1].kind, estimator::JointKind::kPrismatic);
 }
@@ -108,7 +108,7 @@ TEST(Urdf, MimicJointsAreCoupled) {
   EXPECT_EQ(rig.mechanism.joints[static_cast<std::size_t>(coupling.follows)].name, "slide");
   EXPECT_EQ(coupling.ratio, 2.0);
   EXPECT_EQ(coupling.offset, 0.1);
-  EXPECT_FALSE(grip.motorised);
+  EXPECT_FALSE(grip.motor.present);
   EXPECT_FALSE(grip.measured);
   ASSERT_EQ(rig.encoders.size(), 2U);
 }

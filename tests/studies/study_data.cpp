@@ -33,9 +33,9 @@ ImportedRecording simulate_recording(const StudySet& set, const StudyRecording& 
   const StudySimulation& simulation = *recording.simulation;
   for (estimator::Joint& joint : rig.mechanism.joints) {
     if (simulation.compliance >= 0.0) {
-      joint.compliance_linear = joint.compliance_angular = simulation.compliance;
+      joint.spook.compliance_linear = joint.spook.compliance_angular = simulation.compliance;
     }
-    if (simulation.damping_time >= 0.0) joint.damping_time = simulation.damping_time;
+    if (simulation.damping_time >= 0.0) joint.spook.damping_time = simulation.damping_time;
   }
   const SimulatedRun run = simulate(rig, simulation.scenario, simulation.step);
   estimator::Segment segment;

@@ -6,7 +6,6 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/only_rotation_axis.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -249,7 +248,7 @@ class AmbiguityFinder {
       const Eigen::Vector3d axis = joint.frame_a.col(0);
       const bool is_upright = axis.cross(down).norm() < kUpright;
       if (!joint.traits().turns || joint.body_a != Joint::kGround || !is_upright ||
-          readings_.is_observed(j) || std::isfinite(joint.start_angle.standard_deviation)) {
+          readings_.is_observed(j) || std::isfinite(joint.start.angle.standard_deviation)) {
         continue;
       }
       if (mechanism_.joint_parameter(j, JointQuantity::kStiffness).value != 0.0) continue;

@@ -6,12 +6,12 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/fit/inertia_prior.hpp"
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/inertia/consistent_inertia.hpp"
-#include "estimator/model/only_rotation_axis.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
+#include "estimator/model/placement.hpp"
 #include "estimator/optimize/box_step.hpp"
 
 namespace estimator {

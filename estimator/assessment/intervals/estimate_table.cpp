@@ -8,7 +8,7 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/only_rotation_axis.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {

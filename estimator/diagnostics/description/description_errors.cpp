@@ -9,7 +9,7 @@
 
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/diagnostics/description/excerpt.hpp"
-#include "estimator/fit/physical/shooting/misplaced_nodes.hpp"
+#include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/parameter_dependencies.hpp"

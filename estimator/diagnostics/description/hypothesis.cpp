@@ -220,7 +220,7 @@ void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sens
 void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out) {
   std::vector<std::pair<std::string, Eigen::Index>> motors;
   for (const Joint& joint : mechanism.joints) {
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     motors.emplace_back(joint.name, static_cast<Eigen::Index>(motors.size()));
   }
   for (const auto& [name, column] : motors) {

@@ -11,8 +11,8 @@
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
-#include "estimator/model/parameter_target.hpp"
 #include "estimator/optimize/covariance.hpp"
+#include "estimator/spook/step_residual.hpp"
 
 namespace estimator {
 namespace {

@@ -182,7 +182,7 @@ void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
     const Parameter& gain = parameter_at(on.estimate, index);
-    if (!on.estimate.joints[static_cast<std::size_t>(joint)].motorised || gain.value == 0.0 ||
+    if (!on.estimate.joints[static_cast<std::size_t>(joint)].motor.present || gain.value == 0.0 ||
         !is_fixed(on.estimate, index)) {
       continue;
     }

@@ -118,7 +118,7 @@ int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double
 void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
-    if (!of.motorised) continue;
+    if (!of.motor.present) continue;
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kInputDelay);
     const double now = parameter_at(on.estimate, index).value;
     const auto finding_of = [&](double change, double deviation) {
@@ -135,7 +135,7 @@ void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
 void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
   Eigen::Index motor = 0;
   for (const Joint& joint : on.estimate.joints) {
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     const Eigen::Index column = motor++;
     const double largest = largest_command(on.pieces, column);
     if (!(largest > 0.0)) continue;

@@ -310,7 +310,7 @@ void compare_limits(const Mechanism& mechanism, const std::vector<double>& quant
   }
   std::size_t motor = 0;
   for (const Joint& joint : mechanism.joints) {
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     if (motor < facts.command_limit.size()) {
       compare_command(joint.name, static_cast<Eigen::Index>(motor), facts.command_limit[motor],
                       recording, out);

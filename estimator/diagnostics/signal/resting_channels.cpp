@@ -72,7 +72,7 @@ class StaticEquilibrium {
     control_.setZero();
     Eigen::Index motor = 0;
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+      if (!mechanism.joints[static_cast<std::size_t>(j)].motor.present) continue;
       control_[j] = recording.segments.front().controls(0, motor++);
     }
   }
@@ -205,7 +205,7 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                         SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   bool commanded = false;
-  const auto motors = static_cast<int>(std::ranges::count_if(mechanism.joints, &Joint::motorised));
+  const auto motors = static_cast<int>(joints_with_motor(mechanism).size());
   for (int m = 0; m < motors; ++m) commanded |= command_range(recording, m).width() > 0.0;
   std::vector<ValueRange> ranges(sensors.size());
   for (int i = 0; i < std::ssize(sensors); ++i) {
@@ -249,7 +249,7 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
   int motor = 0;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
       return command_range(recording, motor).width() > 0.0;
     });

@@ -1,10 +1,9 @@
 #include "estimator/fit/physical/joint_mobility.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
 
-#include "estimator/dynamics/mass_matrix.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_friction.hpp"
@@ -40,7 +39,7 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
 std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   std::string text;
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-    const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+    const FrictionQuantity& facts = kFrictionQuantities[place];
     const int j = static_cast<int>(joint);
     if (facts.most == nullptr || !has_law(mechanism, j, facts.law)) continue;
     text +=
@@ -58,7 +57,7 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
   if (longest >= kShortestCreepStep) return longest;
   Eigen::Index index = 0;
   rate.diagonal().maxCoeff(&index);
-  const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
+  const Joint& joint = mechanism.joints[index];
   const bool creeps = joint.transition_speed > 0.0;
   throw std::invalid_argument(
       "joint " + quoted(joint.name) + ": " +
@@ -74,7 +73,7 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
 
 bool has_steep_friction(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (mechanism.joints[static_cast<std::size_t>(j)].transition_speed > 0.0) return true;
+    if (mechanism.joints[j].transition_speed > 0.0) return true;
     if (has_steep_law(mechanism, j)) return true;
   }
   return false;
@@ -110,7 +109,7 @@ FrictionSteps friction_steps(const Mechanism& mechanism,
       steps.everywhere =
           std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));
       for (int j = 0; j < n; ++j) {
-        const double creep = mechanism.joints[static_cast<std::size_t>(j)].transition_speed;
+        const double creep = mechanism.joints[j].transition_speed;
         if (creep > 0.0) steepness[j] += dynamics.dry_bound(j, 0.0) / creep;
       }
       steps.near_rest =

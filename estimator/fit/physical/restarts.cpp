@@ -4,7 +4,7 @@
 #include <cmath>
 #include <optional>
 
-#include "estimator/model/rest_friction.hpp"
+#include "estimator/model/joint_friction.hpp"
 
 namespace estimator {
 namespace {

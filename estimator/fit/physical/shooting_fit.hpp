@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
-#include "estimator/fit/physical/excerpt.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/fit/segment_trajectory.hpp"

@@ -7,12 +7,10 @@
 #include <stdexcept>
 #include <utility>
 
-#include "estimator/fit/initial_states.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/fit/physical/absent_bodies.hpp"
-#include "estimator/fit/physical/inertial_noise.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting/control_noise.hpp"
 #include "estimator/fit/physical/shooting/impact_free_nodes.hpp"
@@ -64,7 +62,7 @@ Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen
 Eigen::VectorXd joint_scales(const Mechanism& mechanism) {
   Eigen::VectorXd scales(mechanism.joint_count());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    scales[j] = mechanism.joints[static_cast<std::size_t>(j)].units().scale;
+    scales[j] = mechanism.joints[j].units().scale;
   }
   return scales;
 }
@@ -101,9 +99,8 @@ void note_stretched(const Mechanism& mechanism, const std::string& recording,
   if (first == poses.end()) return;
   const auto count = std::ranges::count(poses, true, &SingularConfiguration::decided);
   const double time = segment.start + static_cast<double>(first->sample) * segment.period;
-  Message note(
-      MessageCode::kCollinearLinks,
-      {{"time", time}, {"joint", mechanism.joints[static_cast<std::size_t>(first->joint)].name}});
+  Message note(MessageCode::kCollinearLinks,
+               {{"time", time}, {"joint", mechanism.joints[first->joint].name}});
   if (count > 1) note.arguments.push_back({"count", static_cast<int>(count)});
   notes.push_back(in_recording(recording, std::move(note)));
 }
@@ -128,12 +125,107 @@ Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::Ve
   Eigen::VectorXd own(std::ssize(sensors));
   for (Eigen::Index i = 0; i < own.size(); ++i) {
     double squares = 0.0;
-    for (const Encoder::Term& term : sensors[static_cast<std::size_t>(i)].terms) {
+    for (const Encoder::Term& term : sensors[i].terms) {
       squares += noise[term.joint] * noise[term.joint];
     }
     own[i] = std::sqrt(squares);
   }
   return own;
+}
+
+constexpr int kPoses = 20;  // number of configurations, over all segments
+
+/// Returns the root mean square sensitivity of each sensor axis to the acceleration of each joint,
+/// axes × joints.
+Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
+  using Dynamics = TreeInverseDynamics<double>;
+  Dynamics dynamics(mechanism, parameter_values(mechanism));
+  const int n = mechanism.joint_count(), axes = Sensor::kAxes * mechanism.sensor_count();
+  const auto readings = [&](const Eigen::VectorXd& angle, const Eigen::VectorXd& acceleration) {
+    Dynamics::VectorX q = angle, a = acceleration, none = Dynamics::VectorX::Zero(n), torque;
+    dynamics.torque_residual(q, none, a, none, torque);
+    Eigen::VectorXd all(axes);
+    for (int i = 0; i < mechanism.sensor_count(); ++i) {
+      const auto own = dynamics.inertial_readings(i);
+      for (int k = 0; k < Sensor::kAxes; ++k) {
+        all[i * Sensor::kAxes + k] = own[k];
+      }
+    }
+    return all;
+  };
+  Eigen::MatrixXd squares = Eigen::MatrixXd::Zero(axes, n);
+  double poses = 0.0;
+  for (const Eigen::MatrixXd& each : states) {
+    const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kPoses);
+    for (Eigen::Index k = 0; k < each.cols(); k += stride) {
+      const Eigen::VectorXd angle = each.col(k).head(n);
+      const Eigen::VectorXd still = readings(angle, Eigen::VectorXd::Zero(n));
+      for (int j = 0; j < n; ++j) {
+        squares.col(j) += (readings(angle, Eigen::VectorXd::Unit(n, j)) - still).cwiseAbs2();
+      }
+      poses += 1.0;
+    }
+  }
+  return (squares / poses).cwiseSqrt();
+}
+
+/// Sets the initial noise levels of inertial readings from differences of the readings and from the
+/// process noise. Accelerometers also measure unmodelled accelerations: white noise of density σ_a²
+/// averaged over a sampling period T has the standard deviation σ_a/√T.
+///
+/// If inertial sensors are used, integration steps are limited to a sampling period. Within a step,
+/// rates and accelerations are less accurate than angles.
+void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
+  const std::vector<int> axes = sensed_axes(mechanism, input.segments);
+  input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
+  if (axes.empty()) return;
+  const Eigen::MatrixXd arms = leverage(mechanism, input.states);
+  double period = input.segments.front().period;
+  for (const int axis : axes) {
+    double& noise = input.noise.inertial[axis];
+    for (const Segment& segment : input.segments) {
+      if (axis < segment.inertial.cols()) {
+        noise = std::max(noise, noise_level(segment.inertial.col(axis)));
+      }
+      period = std::min(period, segment.period);
+    }
+    double unexplained = 0.0;
+    for (std::size_t p = 0; p < input.grid.coordinates.independent.size(); ++p) {
+      const double density = input.noise.acceleration[p];
+      unexplained +=
+          std::pow(arms(axis, input.grid.coordinates.independent[p]) * density, 2) / period;
+    }
+    noise = std::sqrt(noise * noise + unexplained);
+  }
+  input.grid.step = std::min(input.grid.step, period);
+  input.grid.local_steps.clear();
+}
+
+/// Returns whether the pattern matches a recording's name or the name of its file.
+bool is_of(std::string_view recording, std::string_view pattern) {
+  return matches(recording, pattern) ||
+         matches(recording.substr(recording.find_last_of('/') + 1), pattern);
+}
+
+double total_duration(const std::vector<Segment>& segments) {
+  double total = 0.0;
+  for (const Segment& segment : segments) total += segment.duration();
+  return total;
+}
+
+void add_window(const ShootingInput& input, std::size_t s, int first, int count, Excerpt& excerpt) {
+  const Segment& segment = input.segments[s];
+  excerpt.segments.push_back(rows_of(segment, first, count));
+  const double spacing = input.state_spacing[s];
+  const Eigen::MatrixXd& states = input.states[s];
+  const auto column = [&](int sample) {
+    return std::min<Eigen::Index>(std::lround(segment.time(sample) / spacing), states.cols() - 1);
+  };
+  const Eigen::Index begin = column(first);
+  excerpt.states.push_back(states.middleCols(begin, column(first + count - 1) - begin + 1));
+  excerpt.state_spacing.push_back(spacing);
+  const std::vector<std::vector<double>>& steps = input.grid.local_steps;
+  if (!steps.empty()) excerpt.local_steps.push_back(steps_from(steps[s], segment.time(first)));
 }
 
 }  // namespace
@@ -281,6 +373,70 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   input.noise.control = control_noise_of(mechanism);
   prepare_inertial(mechanism, input);
   return input;
+}
+
+bool matches(std::string_view name, std::string_view pattern) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  if (!name.starts_with(pattern.substr(0, star))) return false;
+  for (std::size_t at = star; at <= name.size(); ++at) {
+    if (matches(name.substr(at), pattern.substr(star + 1))) return true;
+  }
+  return false;
+}
+
+std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording) {
+  std::vector<int> absent;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    const std::vector<std::string>& there = mechanism.bodies[i].present_in_recordings;
+    const bool named = std::ranges::any_of(
+        there, [&](const std::string& pattern) { return is_of(recording, pattern); });
+    if (!there.empty() && !named) absent.push_back(i);
+  }
+  return absent;
+}
+
+std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings) {
+  std::vector<Message> notes;
+  for (const Body& body : mechanism.bodies) {
+    for (const std::string& pattern : body.present_in_recordings) {
+      const bool found = std::ranges::any_of(
+          recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
+      if (found) continue;
+      notes.push_back(
+          {MessageCode::kUnmatchedPattern, {{"body", body.name}, {"pattern", pattern}}});
+    }
+  }
+  return notes;
+}
+
+Excerpt whole_of(const ShootingInput& input) {
+  return {input.segments, input.states, input.state_spacing, input.grid.local_steps};
+}
+
+Excerpt take_excerpt(const ShootingInput& input, double duration, double window) {
+  const double total = total_duration(input.segments);
+  if (total <= 2.0 * duration) return whole_of(input);
+  Excerpt excerpt{.is_whole = false};
+  for (std::size_t s = 0; s < input.segments.size(); ++s) {
+    const Segment& segment = input.segments[s];
+    const double own = segment.duration();
+    const int windows = std::max(static_cast<int>(std::lround(duration / total * own / window)), 1);
+    if (windows * window >= own) {
+      add_window(input, s, 0, segment.sample_count(), excerpt);
+      continue;
+    }
+    for (int w = 0; w < windows; ++w) {
+      const double begin = (own - window) * (w + 0.5) / windows;
+      const int first = segment.first_sample_from(begin);
+      const int last =
+          std::min(segment.first_sample_from(begin + window), segment.sample_count() - 1);
+      add_window(input, s, first, last - first + 1, excerpt);
+    }
+  }
+  // With many short segments, almost everything would be selected.
+  return total <= 2.0 * total_duration(excerpt.segments) ? whole_of(input) : excerpt;
 }
 
 }  // namespace estimator

@@ -3,12 +3,15 @@
 #include <Eigen/Core>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/messages/message.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 
@@ -17,6 +20,8 @@ inline constexpr double kInflatedNoiseFraction = 0.02;
 
 /// Lower limit of encoder noise levels [rad]; it keeps the weight of perfect readings finite.
 inline constexpr double kAngleNoiseFloor = 1e-7;
+/// The same for inertial sensors [rad/s, m/s²].
+inline constexpr double kInertialNoiseFloor = 1e-7;
 
 /// Input of a multiple-shooting fit: checked segments, initial states, noise levels and steps.
 struct ShootingInput {
@@ -62,5 +67,37 @@ bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordi
 /// Returns the mechanism with set-valued instead of smoothed Coulomb friction. Set-valued friction
 /// needs no short steps and suffices to improve initial values.
 Mechanism with_sticking_friction(Mechanism mechanism);
+
+/// Returns whether a name matches a pattern, in which * stands for any characters.
+bool matches(std::string_view name, std::string_view pattern);
+
+/// Returns the bodies that are absent in a recording (Body::present_in_recordings), ascending.
+/// @param recording  name of the recording or of its file
+std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
+
+/// Returns a note for every Body::present_in_recordings pattern that matches no recording.
+std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
+                                             const std::vector<Recording>& recordings);
+
+/// Parts of the recordings for improving initial values, which takes many simulations. These parts
+/// need not identify all parameters well.
+struct Excerpt {
+  std::vector<Segment> segments = {};
+  /// Initial states as in ShootingInput, from the first sample of each excerpted segment on.
+  std::vector<Eigen::MatrixXd> states = {};
+  std::vector<double> state_spacing = {};             ///< time between columns of `states` [s]
+  std::vector<std::vector<double>> local_steps = {};  ///< local steps of a ShootingGrid [s]
+  bool is_whole = true;
+};
+
+/// Returns the complete recordings as an excerpt.
+Excerpt whole_of(const ShootingInput& input);
+
+/// Returns time windows distributed evenly over each segment, at least one per segment. If these
+/// would leave out less than half of the recordings, returns the complete recordings.
+///
+/// @param duration  approximate total length of all windows [s]
+/// @param window    length of each window [s]
+Excerpt take_excerpt(const ShootingInput& input, double duration, double window);
 
 }  // namespace estimator

@@ -34,23 +34,23 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
 void damp_soft_joints(Mechanism& mechanism, double step) {
   const ModelValues values = unpack(mechanism);
   const auto mobility = [&](int body) {
-    return body == Joint::kGround ? 0.0 : 1.0 / values.bodies[static_cast<std::size_t>(body)].mass;
+    return body == Joint::kGround ? 0.0 : 1.0 / values.bodies[body].mass;
   };
   for (Joint& joint : mechanism.joints) {
-    if (joint.damping_time != Joint::kAutomaticDamping) continue;
+    if (joint.spook.damping_time != SpookRegularization::kAutomaticDamping) continue;
     const double mass = 1.0 / (mobility(joint.body_a) + mobility(joint.body_b));
-    const double critical = 2.0 * std::sqrt(joint.compliance_linear * mass);
-    if (critical > damping_time_of(joint, step)) joint.damping_time = critical;
+    const double critical = 2.0 * std::sqrt(joint.spook.compliance_linear * mass);
+    if (critical > damping_time_of(joint, step)) joint.spook.damping_time = critical;
   }
 }
 
 /// Returns the moment of inertia of a body about its joint point, averaged over directions [kg·m²].
 double inertia_about_joint(const Mechanism& mechanism, const ModelValues& values, int body) {
-  const BodyValues& terms = values.bodies[static_cast<std::size_t>(body)];
+  const BodyValues& terms = values.bodies[body];
   double inertia = terms.inertia.trace() / 3.0;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (mechanism.joints[static_cast<std::size_t>(j)].body_b != body) continue;
-    inertia += terms.mass * values.joints[static_cast<std::size_t>(j)].point_b.squaredNorm();
+    if (mechanism.joints[j].body_b != body) continue;
+    inertia += terms.mass * values.joints[j].point_b.squaredNorm();
     break;
   }
   return inertia;
@@ -59,7 +59,7 @@ double inertia_about_joint(const Mechanism& mechanism, const ModelValues& values
 void require_untied(const Mechanism& mechanism) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     if (!changes_in_fit(mechanism, tie.parameter)) continue;
-    const std::string& name = mechanism.parameters[static_cast<std::size_t>(tie.parameter)].name;
+    const std::string& name = mechanism.parameters[tie.parameter].name;
     throw std::invalid_argument(
         "parameter " + quoted(name) +
         " depends on estimated parameters, which shadow parameters (of a SPOOK simulator) do not "
@@ -84,9 +84,29 @@ void require_no_priors(const Mechanism& mechanism) {
   }
   for (const Joint& joint : mechanism.joints) {
     const std::string own = "joint " + quoted(joint.name);
-    if (!std::isinf(joint.start_angle.standard_deviation)) refuse(own, "start_position");
-    if (!std::isinf(joint.start_rate.standard_deviation)) refuse(own, "start_speed");
+    if (!std::isinf(joint.start.angle.standard_deviation)) refuse(own, "start_position");
+    if (!std::isinf(joint.start.rate.standard_deviation)) refuse(own, "start_speed");
   }
+}
+
+/// Returns the root mean square change of a joint's speed between consecutive steps [rad/s].
+double typical_speed_change(const Joint& joint, const std::vector<TrajectoryData>& data,
+                            double step) {
+  double sum = 0.0, count = 0.0;
+  for (const TrajectoryData& segment : data) {
+    double speed = 0.0;
+    for (std::size_t k = 1; k < segment.initial.size(); ++k) {
+      const double turn =
+          joint_angle(joint, segment.initial[k]) - joint_angle(joint, segment.initial[k - 1]);
+      const double next = joint.difference(turn) / step;
+      if (k > 1) {
+        sum += (next - speed) * (next - speed);
+        count += 1.0;
+      }
+      speed = next;
+    }
+  }
+  return std::sqrt(sum / count);
 }
 
 }  // namespace
@@ -112,11 +132,11 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   }
   for (Joint& joint : preparation.mechanism.joints) {
     if (options.compliance >= 0.0) {
-      joint.compliance_linear = joint.compliance_angular = options.compliance;
+      joint.spook.compliance_linear = joint.spook.compliance_angular = options.compliance;
     }
-    if (options.damping_time >= 0.0) joint.damping_time = options.damping_time;
+    if (options.damping_time >= 0.0) joint.spook.damping_time = options.damping_time;
     if (options.residual_form == ResidualForm::kExplicit &&
-        !(std::min(joint.compliance_linear, joint.compliance_angular) > 0.0)) {
+        !(std::min(joint.spook.compliance_linear, joint.spook.compliance_angular) > 0.0)) {
       throw std::invalid_argument("joint " + quoted(joint.name) +
                                   ": the explicit residual divides by the compliance; give a "
                                   "compliance above 0, or use the implicit form");
@@ -156,13 +176,12 @@ double choose_state_error_weight(const Mechanism& mechanism,
   const ModelValues values = unpack(mechanism);
   double sum = 0.0, count = 0.0;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const auto i = static_cast<std::size_t>(body);
     const double inertia = inertia_about_joint(mechanism, values, body);
     for (const TrajectoryData& segment : data) {
       for (std::size_t k = 2; k < segment.initial.size(); ++k) {
         const Eigen::Vector3d change =
-            (difference_left(segment.initial[k][i].e, segment.initial[k - 1][i].e) -
-             difference_left(segment.initial[k - 1][i].e, segment.initial[k - 2][i].e)) /
+            (difference_left(segment.initial[k][body].e, segment.initial[k - 1][body].e) -
+             difference_left(segment.initial[k - 1][body].e, segment.initial[k - 2][body].e)) /
             step;
         sum += (inertia * change).squaredNorm();
         count += 1.0;
@@ -173,37 +192,13 @@ double choose_state_error_weight(const Mechanism& mechanism,
   return std::pow(angle_noise / (kProcessShare * impulse), 2);
 }
 
-namespace {
-
-/// Returns the root mean square change of a joint's speed between consecutive steps [rad/s].
-double typical_speed_change(const Joint& joint, const std::vector<TrajectoryData>& data,
-                            double step) {
-  double sum = 0.0, count = 0.0;
-  for (const TrajectoryData& segment : data) {
-    double speed = 0.0;
-    for (std::size_t k = 1; k < segment.initial.size(); ++k) {
-      const double turn =
-          joint_angle(joint, segment.initial[k]) - joint_angle(joint, segment.initial[k - 1]);
-      const double next = joint.difference(turn) / step;
-      if (k > 1) {
-        sum += (next - speed) * (next - speed);
-        count += 1.0;
-      }
-      speed = next;
-    }
-  }
-  return std::sqrt(sum / count);
-}
-
-}  // namespace
-
 Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                           double step) {
   Mechanism smoothed = mechanism;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    Joint& joint = smoothed.joints[static_cast<std::size_t>(j)];
-    joint.stick_speed =
-        std::max(joint.stick_speed, kSmoothShare * typical_speed_change(joint, data, step));
+    Joint& joint = smoothed.joints[j];
+    joint.spook.stick_speed =
+        std::max(joint.spook.stick_speed, kSmoothShare * typical_speed_change(joint, data, step));
   }
   return smoothed;
 }

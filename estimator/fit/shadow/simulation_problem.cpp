@@ -8,7 +8,6 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/kinematics/joint_geometry.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/spook_stepper.hpp"
 
@@ -80,12 +79,12 @@ double SimulationProblem::squared_error(int sensor) const {
 }
 
 double SimulationProblem::residual_at(const Point& point, int segment, int node, int sensor) const {
-  const auto s = static_cast<std::size_t>(segment);
-  return wrapped_difference(point.simulated[s](node, sensor) - data_[s].angles(node, sensor));
+  return wrapped_difference(point.simulated[segment](node, sensor) -
+                            data_[segment].angles(node, sensor));
 }
 
 double SimulationProblem::sensor_cost(const Point& point, int segment, int sensor) const {
-  const Eigen::MatrixXd& angles = data_[static_cast<std::size_t>(segment)].angles;
+  const Eigen::MatrixXd& angles = data_[segment].angles;
   double sum = 0.0;
   for (int k = 1; k < angles.rows(); ++k) {
     if (std::isnan(angles(k, sensor))) continue;
@@ -110,13 +109,11 @@ void SimulationProblem::simulate(Point& point) const {
     Eigen::VectorXd control(point.controls[s].mean.cols());
     for (int k = 1; k < nodes; ++k) {
       const auto angle_of = [&](int j) {
-        return joint_angle(point.mechanism.joints[static_cast<std::size_t>(j)], state.poses);
+        return joint_angle(point.mechanism.joints[j], state.poses);
       };
       for (int sensor = 0; sensor < encoder_count(); ++sensor) {
-        const Encoder& facts = sensors_[static_cast<std::size_t>(sensor)];
-        const double angle =
-            facts.sum(angle_of) -
-            point.mechanism.parameters[static_cast<std::size_t>(facts.offset)].value;
+        const Encoder& facts = sensors_[sensor];
+        const double angle = facts.sum(angle_of) - point.mechanism.parameters[facts.offset].value;
         const double before = k > 1 ? simulated(k - 1, sensor) : angle;
         simulated(k, sensor) = before + wrapped_difference(angle - before);
       }
@@ -132,7 +129,7 @@ void SimulationProblem::simulate(Point& point) const {
 // --- steps of the initial states ----------------------------------------------------------------
 
 Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
-  const State& state = point_.initial[static_cast<std::size_t>(segment)];
+  const State& state = point_.initial[segment];
   const ModelValues values = unpack(point_.mechanism);
   const Eigen::MatrixXd G = constraint_jacobian(point_.mechanism, values, state.poses);
   const Eigen::MatrixXd Z = null_space(G);
@@ -141,22 +138,8 @@ Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
   basis.topLeftCorner(n, freedom) = Z;
   basis.bottomRightCorner(n, freedom) = Z;
   // The constraint G v = 0 changes with the configuration, so δv gains −G⁺ (dG[Z α] v).
-  Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(G.rows(), n);
-  for (int j = 0; j < point_.mechanism.joint_count(); ++j) {
-    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(j)];
-    const bool ground = joint.body_a == Joint::kGround;
-    const Pose a = ground ? Pose{} : state.poses[static_cast<std::size_t>(joint.body_a)];
-    const Pose& b = state.poses[static_cast<std::size_t>(joint.body_b)];
-    const JointGeometry geometry =
-        make_joint_geometry(joint, values.joints[static_cast<std::size_t>(j)], a.r,
-                            a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
-    const Eigen::Vector3d omega_a = ground ? Eigen::Vector3d::Zero().eval()
-                                           : state.velocity.segment<3>(6 * joint.body_a + 3).eval();
-    const JointRowRotation rows =
-        joint_row_rotation(geometry, omega_a, state.velocity.segment<3>(6 * joint.body_b + 3));
-    turn.block<5, 3>(5 * j, 6 * joint.body_b + 3) += rows.b;
-    if (!ground) turn.block<5, 3>(5 * j, 6 * joint.body_a + 3) += rows.a;
-  }
+  const Eigen::MatrixXd turn =
+      constraint_rate_jacobian(point_.mechanism, values, state.poses.data(), state.velocity);
   basis.bottomLeftCorner(n, freedom) = -pseudo_inverse(G) * (turn * Z);
   return basis;
 }
@@ -182,8 +165,7 @@ void SimulationProblem::move_initial(const State& from, const Eigen::MatrixXd& b
   const Eigen::VectorXd tangent = basis * step;
   const Eigen::Index n = from.velocity.size();
   for (int i = 0; i < body_count_; ++i) {
-    const auto at = static_cast<std::size_t>(i);
-    to.poses[at] = retract(from.poses[at], tangent.segment<6>(6 * i));
+    to.poses[i] = retract(from.poses[i], tangent.segment<6>(6 * i));
   }
   to.velocity = from.velocity + tangent.tail(n);
   const ModelValues values = unpack(mechanism);
@@ -222,9 +204,8 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
     return;
   }
   const int segment = index / encoder_count(), sensor = index % encoder_count();
-  const Eigen::MatrixXd& angles = data_[static_cast<std::size_t>(segment)].angles;
-  const Eigen::MatrixXd& sensitivity =
-      (*point_.sensitivities)[static_cast<std::size_t>(segment)][static_cast<std::size_t>(sensor)];
+  const Eigen::MatrixXd& angles = data_[segment].angles;
+  const Eigen::MatrixXd& sensitivity = (*point_.sensitivities)[segment][sensor];
   int rows = 0;
   for (int k = 1; k < angles.rows(); ++k) rows += std::isnan(angles(k, sensor)) ? 0 : 1;
   shape_block(out, segment, 1, node_size_, free_.size(), rows, sensor);
@@ -243,11 +224,11 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
 void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
                                          SegmentSensitivity& out) const {
   for (int sensor = 0; sensor < encoder_count(); ++sensor) {
-    const Encoder& facts = sensors_[static_cast<std::size_t>(sensor)];
-    auto row = out[static_cast<std::size_t>(sensor)].row(node);
+    const Encoder& facts = sensors_[sensor];
+    auto row = out[sensor].row(node);
     row.setZero();
     for (const Encoder::Term& term : facts.terms) {
-      const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(term.joint)];
+      const Joint& joint = point_.mechanism.joints[term.joint];
       const JointAngleJacobian jacobian = joint_angle_jacobian(joint, state.poses.data());
       row.noalias() += term.sign * jacobian.b * S.middleRows(6 * joint.body_b + 3, 3);
       if (joint.body_a != Joint::kGround) {

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/shadow/step_controls.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/state.hpp"
+#include "estimator/model/placement.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/spook/step_residual.hpp"
 
@@ -59,14 +58,10 @@ class SimulationProblem final : public LeastSquaresProblem {
 
   /// Returns the simulated encoder readings of a segment (nodes × sensors), not wrapped. Row 0 is
   /// NaN, since the simulation starts at node 1. All rows after a failed step are NaN.
-  const Eigen::MatrixXd& simulated_angles(int segment) const {
-    return point_.simulated[static_cast<std::size_t>(segment)];
-  }
+  const Eigen::MatrixXd& simulated_angles(int segment) const { return point_.simulated[segment]; }
 
   /// Returns the state at node 1 of a segment.
-  const State& initial_state(int segment) const {
-    return point_.initial[static_cast<std::size_t>(segment)];
-  }
+  const State& initial_state(int segment) const { return point_.initial[segment]; }
 
   /// Returns the number of readings of a sensor that are used.
   int observation_count(int sensor) const;

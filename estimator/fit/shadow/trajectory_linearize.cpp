@@ -1,13 +1,11 @@
 // Derivatives of TrajectoryProblem's residual blocks.
 
-#include <cassert>
 #include <cmath>
 
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/kinematics/joint_geometry.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/parameter_target.hpp"
+#include "estimator/spook/step_residual.hpp"
 
 namespace estimator {
 namespace {
@@ -53,35 +51,28 @@ void chain_velocities(int body_count, double h, double weight, const double* v, 
 }  // namespace
 
 void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
-  const Block& block = blocks_[static_cast<std::size_t>(index)];
+  const Block& block = blocks_[index];
+  const bool full = settings_.state_form == StateForm::kFull;
   switch (block.kind) {
     case BlockKind::kObservation:
-      linearize_observation(block, out);
-      break;
+      return linearize_observation(block, out);
     case BlockKind::kImpulse:
-      if (settings_.state_form == StateForm::kFull) {
-        linearize_full_impulse(block, out);
-      } else {
-        linearize_impulse(block, out);
-      }
-      break;
+      return full ? linearize_full_impulse(block, out) : linearize_impulse(block, out);
     case BlockKind::kInitial:
-      linearize_initial(block, out);
-      break;
+      return linearize_initial(block, out);
     case BlockKind::kPrior:
-      free_.linearize_priors(point_.mechanism, impulse_group() + 2, out);
-      break;
+      return free_.linearize_priors(point_.mechanism, impulse_group() + 2, out);
   }
 }
 
 void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
   shape_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
-  const Encoder& sensor = sensors_[static_cast<std::size_t>(block.detail)];
+  const Encoder& sensor = sensors_[block.detail];
   const Pose* poses = node_poses(point_, block.node);
   out.residual[0] = observation_residual(point_, block.node, block.detail);
   out.node_jacobian.setZero();
   for (const Encoder::Term& term : sensor.terms) {
-    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(term.joint)];
+    const Joint& joint = point_.mechanism.joints[term.joint];
     const JointAngleJacobian jacobian = joint_angle_jacobian(joint, poses);
     out.node_jacobian.block<1, 3>(0, 6 * joint.body_b + 3) += term.sign * jacobian.b;
     if (joint.body_a != Joint::kGround) {
@@ -94,8 +85,8 @@ void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock&
 }
 
 void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out) const {
-  const Segment& segment = segments_[static_cast<std::size_t>(block.detail)];
-  const StepControlTable& table = point_.controls[static_cast<std::size_t>(block.detail)];
+  const Segment& segment = segments_[block.detail];
+  const StepControlTable& table = point_.controls[block.detail];
   const int n = 6 * body_count_;
   const int center = block.node + 1;
   const Eigen::Index k = center - segment.first_node;
@@ -124,8 +115,8 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
 }
 
 void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock& out) const {
-  const Segment& segment = segments_[static_cast<std::size_t>(block.detail)];
-  const StepControlTable& table = point_.controls[static_cast<std::size_t>(block.detail)];
+  const Segment& segment = segments_[block.detail];
+  const StepControlTable& table = point_.controls[block.detail];
   const int n = 6 * body_count_;
   const Eigen::Index k = block.node - segment.first_node;
   StepDerivatives derivatives;
@@ -180,39 +171,15 @@ void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out
   out.node_jacobian.topLeftCorner(rows, n) = (scale / step()) * G;
   if (full) {
     out.node_jacobian.bottomRightCorner(rows, n) = scale * G;
-    add_initial_velocity_turn(block, scale, values, out);
+    // Full states also satisfy G v₀ = 0, and G changes with the configuration.
+    out.node_jacobian.bottomLeftCorner(rows, n) =
+        scale * row_inertia_.asDiagonal() *
+        constraint_rate_jacobian(point_.mechanism, values, node_poses(point_, block.node),
+                                 point_.velocities.segment(n * block.node, n));
   } else {
     out.node_jacobian.bottomRightCorner(rows, n) = (scale / step()) * jacobian_at(block.node + 1);
   }
   add_initial_points(block, scale, out);
-}
-
-/// Adds d(G v)/dq at fixed v, row by row, since full states also satisfy G v₀ = 0.
-void TrajectoryProblem::add_initial_velocity_turn(const Block& block, double scale,
-                                                  const ModelValues& values,
-                                                  ResidualBlock& out) const {
-  const auto rows = static_cast<int>(row_inertia_.size());
-  const Pose* poses = node_poses(point_, block.node);
-  const auto velocity = point_.velocities.segment(6 * body_count_ * block.node, 6 * body_count_);
-  for (int j = 0; j < point_.mechanism.joint_count(); ++j) {
-    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(j)];
-    const bool ground = joint.body_a == Joint::kGround;
-    const Pose a = ground ? Pose{} : poses[joint.body_a];
-    const Pose& b = poses[joint.body_b];
-    const JointGeometry geometry =
-        make_joint_geometry(joint, values.joints[static_cast<std::size_t>(j)], a.r,
-                            a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
-    const Eigen::Vector3d omega_a =
-        ground ? Eigen::Vector3d::Zero().eval() : velocity.segment<3>(6 * joint.body_a + 3).eval();
-    const JointRowRotation turn =
-        joint_row_rotation(geometry, omega_a, velocity.segment<3>(6 * joint.body_b + 3));
-    const auto inertia = row_inertia_.segment<5>(5 * j);
-    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * joint.body_b + 3) +=
-        scale * inertia.asDiagonal() * turn.b;
-    if (ground) continue;
-    out.node_jacobian.block<5, 3>(rows + 5 * j, 6 * joint.body_a + 3) +=
-        scale * inertia.asDiagonal() * turn.a;
-  }
 }
 
 /// Adds derivatives by free joint points: g changes by ±R e_i, G v by ±ω × R e_i.
@@ -221,10 +188,9 @@ void TrajectoryProblem::add_initial_points(const Block& block, double scale,
   const auto rows = static_cast<int>(row_inertia_.size());
   const bool full = settings_.state_form == StateForm::kFull;
   for (int column = 0; column < free_.size(); ++column) {
-    const ParameterTarget target =
-        parameter_target(point_.mechanism, free_.indices()[static_cast<std::size_t>(column)]);
+    const ParameterTarget target = parameter_target(point_.mechanism, free_.indices()[column]);
     if (!is_point(target)) continue;
-    const Joint& joint = point_.mechanism.joints[static_cast<std::size_t>(target.element)];
+    const Joint& joint = point_.mechanism.joints[target.element];
     const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
     const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "estimator/math/so3.hpp"
-#include "estimator/model/kinematics/joint_geometry.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
 
 namespace estimator {
@@ -34,8 +33,8 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
   row_inertia_.resize(5 * mechanism.joint_count());
   const std::vector<Eigen::Vector2d> inertias = relative_weights(mechanism, values);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    row_inertia_.segment<3>(5 * j).setConstant(inertias[static_cast<std::size_t>(j)][0]);
-    row_inertia_.segment<2>(5 * j + 3).setConstant(inertias[static_cast<std::size_t>(j)][1]);
+    row_inertia_.segment<3>(5 * j).setConstant(inertias[j][0]);
+    row_inertia_.segment<2>(5 * j + 3).setConstant(inertias[j][1]);
   }
   residual_ = make_step_residual(mechanism, settings_.step, free_.indices());
   candidate_residual_ = make_step_residual(mechanism, settings_.step, free_.indices());
@@ -57,7 +56,7 @@ void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
     segments_.push_back({first, count, data[s].controls, data[s].period});
     angles_.middleRows(first, count) = data[s].angles;
     for (int k = 0; k < count; ++k) {
-      const Configuration& q = data[s].initial[static_cast<std::size_t>(k)];
+      const Configuration& q = data[s].initial[k];
       point_.poses.insert(point_.poses.end(), q.begin(), q.end());
       const int node = first + k;
       if (k == (full ? 0 : 1)) blocks_.push_back({BlockKind::kInitial, first, static_cast<int>(s)});
@@ -106,12 +105,6 @@ int TrajectoryProblem::max_block_rows() const {
   return std::max({12 * body_count_, static_cast<int>(2 * row_inertia_.size()), free_.size()});
 }
 
-void TrajectoryProblem::set_state_error_weight(double weight) {
-  assert(weight > 0.0);
-  settings_.state_error_weight = weight;
-  current_cost_ = total_cost(point_, *residual_);
-}
-
 // --- cost ---------------------------------------------------------------------------------------
 
 void TrajectoryProblem::update_differences(Point& point) const {
@@ -130,20 +123,16 @@ void TrajectoryProblem::update_differences(Point& point) const {
 
 double TrajectoryProblem::reading(const Point& point, int node, const Encoder& sensor) const {
   const Pose* poses = node_poses(point, node);
-  const auto angle = [&](int j) {
-    return joint_angle(point.mechanism.joints[static_cast<std::size_t>(j)], poses);
-  };
-  return sensor.sum(angle) -
-         point.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
+  const auto angle = [&](int j) { return joint_angle(point.mechanism.joints[j], poses); };
+  return sensor.sum(angle) - point.mechanism.parameters[sensor.offset].value;
 }
 
 double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor) const {
-  return wrapped_difference(reading(point, node, sensors_[static_cast<std::size_t>(sensor)]) -
-                            angles_(node, sensor));
+  return wrapped_difference(reading(point, node, sensors_[sensor]) - angles_(node, sensor));
 }
 
 double TrajectoryProblem::observation_cost(const Point& point, int segment) const {
-  const Segment& s = segments_[static_cast<std::size_t>(segment)];
+  const Segment& s = segments_[segment];
   double sum = 0.0;
   for (int node = s.first_node; node < s.first_node + s.node_count; ++node) {
     for (int sensor = 0; sensor < static_cast<int>(sensors_.size()); ++sensor) {
@@ -157,8 +146,8 @@ double TrajectoryProblem::observation_cost(const Point& point, int segment) cons
 
 double TrajectoryProblem::impulse_cost(const Point& point, const StepResidual& residual,
                                        int segment) const {
-  const Segment& s = segments_[static_cast<std::size_t>(segment)];
-  const StepControlTable& table = point.controls[static_cast<std::size_t>(segment)];
+  const Segment& s = segments_[segment];
+  const StepControlTable& table = point.controls[segment];
   const Eigen::Index n = 6 * body_count_;
   Eigen::VectorXd r(n);
   const bool full = settings_.state_form == StateForm::kFull;
@@ -183,7 +172,7 @@ double TrajectoryProblem::impulse_cost(const Point& point, const StepResidual& r
 
 void TrajectoryProblem::initial_rows(const Point& point, int segment,
                                      Eigen::VectorXd& residual) const {
-  const int node = segments_[static_cast<std::size_t>(segment)].first_node;
+  const int node = segments_[segment].first_node;
   const ModelValues values = unpack(point.mechanism);
   const Configuration q = configuration_at(node_poses(point, node), body_count_);
   const Eigen::Index rows = row_inertia_.size();
@@ -260,7 +249,7 @@ void TrajectoryProblem::restore() {
 // --- results ------------------------------------------------------------------------------------
 
 State TrajectoryProblem::state_after_first_step(int segment) const {
-  const int node = segments_[static_cast<std::size_t>(segment)].first_node + 1;
+  const int node = segments_[segment].first_node + 1;
   State state;
   state.poses = configuration_at(node_poses(point_, node), body_count_);
   const Eigen::Index n = 6 * body_count_;
@@ -273,19 +262,18 @@ State TrajectoryProblem::state_after_first_step(int segment) const {
 }
 
 Eigen::MatrixXd TrajectoryProblem::observed_angles(int segment) const {
-  const Segment& s = segments_[static_cast<std::size_t>(segment)];
+  const Segment& s = segments_[segment];
   Eigen::MatrixXd angles(s.node_count, angles_.cols());
   for (int k = 0; k < s.node_count; ++k) {
     for (Eigen::Index sensor = 0; sensor < angles_.cols(); ++sensor) {
-      angles(k, sensor) =
-          reading(point_, s.first_node + k, sensors_[static_cast<std::size_t>(sensor)]);
+      angles(k, sensor) = reading(point_, s.first_node + k, sensors_[sensor]);
     }
   }
   return angles;
 }
 
 Eigen::MatrixXd TrajectoryProblem::step_controls(int segment) const {
-  return point_.controls[static_cast<std::size_t>(segment)].mean;
+  return point_.controls[segment].mean;
 }
 
 }  // namespace estimator

@@ -6,10 +6,9 @@
 
 #include "estimator/fit/fit_options.hpp"
 #include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/shadow/step_controls.hpp"
 #include "estimator/fit/shadow/trajectory_data.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/state.hpp"
+#include "estimator/model/placement.hpp"
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/spook/step_residual.hpp"
@@ -82,9 +81,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int segment_count() const { return static_cast<int>(segments_.size()); }
   double step() const { return settings_.step.step; }
 
-  /// Changes the state error weight κ and hence the cost.
-  void set_state_error_weight(double weight);
-
  private:
   enum class BlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
   struct Block {
@@ -134,8 +130,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   void linearize_impulse(const Block& block, ResidualBlock& out) const;
   void linearize_full_impulse(const Block& block, ResidualBlock& out) const;
   void linearize_initial(const Block& block, ResidualBlock& out) const;
-  void add_initial_velocity_turn(const Block& block, double scale, const ModelValues& values,
-                                 ResidualBlock& out) const;
   void add_initial_points(const Block& block, double scale, ResidualBlock& out) const;
 
   TrajectorySettings settings_;

@@ -1,16 +1,23 @@
 #include "estimator/model/inertia/inertia_parameterization.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/inertia/consistent_inertia.hpp"
 
 namespace estimator {
 namespace {
 
 constexpr int kPairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};  // of the products xy, xz, yz
+
+constexpr double kRounding = 1e-10;  // of the largest principal value
+constexpr double kGrain = 1e-4;      // [m]
+
+SymmetricEigen3 principal(const Eigen::Matrix3d& inertia) {
+  return symmetric_eigen3(second_moments(inertia));
+}
 
 }  // namespace
 
@@ -131,6 +138,21 @@ Eigen::VectorXd SecondMomentParameterization::moved(const Eigen::VectorXd& coord
     moved[i] = coordinates[i] + std::log(step_positive(1.0, logarithms() * step[i])) / logarithms();
   }
   return moved;
+}
+
+bool is_physically_consistent(const Eigen::Matrix3d& inertia) {
+  const Eigen::Vector3d values = principal(inertia).values;
+  return values(0) >= -kRounding * values(2) && values(1) > kRounding * values(2);
+}
+
+Eigen::Matrix3d nearest_consistent_inertia_matrix(double mass, const Eigen::Matrix3d& inertia) {
+  if (is_physically_consistent(inertia)) return inertia;
+  const auto solved = principal(inertia);
+  const Eigen::Vector3d& values = solved.values;
+  const double least = std::max(kFlatnessLimit * values(2), mass * kGrain * kGrain);
+  const Eigen::Vector3d raised = values.cwiseMax(least);
+  const Eigen::Matrix3d moments = solved.vectors * raised.asDiagonal() * solved.vectors.transpose();
+  return inertia_from(moments);
 }
 
 }  // namespace estimator

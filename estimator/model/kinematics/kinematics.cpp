@@ -4,23 +4,72 @@
 
 #include "estimator/math/decompositions.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/kinematics/joint_geometry.hpp"
-#include "estimator/model/spanning_tree.hpp"
+#include "estimator/model/moments.hpp"
+#include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
+
+JointValues unpack_joint(const Mechanism& mechanism, int joint) {
+  const auto value = [&](JointQuantity quantity) {
+    return mechanism.joint_parameter(joint, quantity).value;
+  };
+  JointValues values;
+  values.point_a << value(JointQuantity::kPointAx), value(JointQuantity::kPointAy),
+      value(JointQuantity::kPointAz);
+  values.point_b << value(JointQuantity::kPointBx), value(JointQuantity::kPointBy),
+      value(JointQuantity::kPointBz);
+  values.viscous = value(JointQuantity::kViscous);
+  values.quadratic_drag = value(JointQuantity::kQuadraticDrag);
+  values.coulomb_torque = value(JointQuantity::kCoulombTorque);
+  values.stribeck_torque = value(JointQuantity::kStribeckTorque);
+  values.stribeck_rate = value(JointQuantity::kStribeckRate);
+  values.load_friction = value(JointQuantity::kLoadFriction);
+  values.load_friction_angular = value(JointQuantity::kLoadFrictionAngular);
+  values.constant_torque = value(JointQuantity::kConstantTorque);
+  values.stiffness = value(JointQuantity::kStiffness);
+  values.rest_angle = value(JointQuantity::kRestAngle);
+  values.motor_gain = value(JointQuantity::kMotorGain);
+  values.shaft_inertia = value(JointQuantity::kShaftInertia);
+  values.back_emf = value(JointQuantity::kBackEmf);
+  values.input_delay = value(JointQuantity::kInputDelay);
+  return values;
+}
+
+/// Computes the gravity vector and its derivatives.
+void unpack_gravity(const Mechanism& mechanism, ModelValues& values) {
+  constexpr WorldQuantity kQuantities[] = {WorldQuantity::kGravity, WorldQuantity::kTiltX,
+                                           WorldQuantity::kTiltZ};
+  Dual inputs[3];
+  for (int k = 0; k < 3; ++k) {
+    inputs[k] = Dual(mechanism.parameter(kQuantities[k]).value, kDualLanes, k);
+  }
+  const Eigen::Matrix<Dual, 3, 1> gravity = gravity_vector(inputs[0], inputs[1], inputs[2]);
+  for (int i = 0; i < 3; ++i) {
+    values.gravity[i] = gravity[i].value();
+    values.gravity_jacobian.row(i) = gravity[i].derivatives().head<3>();
+  }
+}
 
 constexpr int kMaxProjections = 20;
 constexpr double kViolationTolerance = 1e-12;  // [m | rad]
 
 Eigen::Quaterniond frame_in_world(int body, const Eigen::Matrix3d& frame, const Configuration& q) {
   const Eigen::Quaterniond local(frame);
-  return body == Joint::kGround ? local : q[static_cast<std::size_t>(body)].e * local;
+  return body == Joint::kGround ? local : q[body].e * local;
 }
 
-const Pose& pose_of(int body, const Configuration& q) {
+const Pose& pose_of(int body, const Pose* poses) {
   static const Pose kGroundPose;
-  return body == Joint::kGround ? kGroundPose : q[static_cast<std::size_t>(body)];
+  return body == Joint::kGround ? kGroundPose : poses[body];
+}
+
+JointGeometry geometry_of(const Mechanism& mechanism, const ModelValues& values, const Pose* poses,
+                          int index) {
+  const Joint& joint = mechanism.joints[index];
+  const Pose &a = pose_of(joint.body_a, poses), &b = pose_of(joint.body_b, poses);
+  return make_joint_geometry(joint, values.joints[index], a.r, a.e.toRotationMatrix(), b.r,
+                             b.e.toRotationMatrix());
 }
 
 /// Returns the angle of a rotation about the x axis, in [−π, π].
@@ -28,40 +77,31 @@ double twist_angle(const Eigen::Quaterniond& q) {
   return wrapped_difference(2.0 * std::atan2(q.x(), q.w()));
 }
 
-void place_body(const Joint& joint, const JointValues& values, double angle, bool forward,
-                Configuration& q) {
-  const Eigen::Quaterniond turn = exp_so3({angle, 0.0, 0.0});
-  if (forward) {
-    Pose& b = q[static_cast<std::size_t>(joint.body_b)];
-    const Pose& a = pose_of(joint.body_a, q);
-    b.e = (frame_in_world(joint.body_a, joint.frame_a, q) * turn *
-           Eigen::Quaterniond(joint.frame_b).conjugate())
-              .normalized();
-    b.r = a.r + a.e * values.point_a - b.e * values.point_b;
-  } else {
-    Pose& a = q[static_cast<std::size_t>(joint.body_a)];
-    const Pose& b = pose_of(joint.body_b, q);
-    a.e = (frame_in_world(joint.body_b, joint.frame_b, q) * turn.conjugate() *
-           Eigen::Quaterniond(joint.frame_a).conjugate())
-              .normalized();
-    a.r = b.r + b.e * values.point_b - a.e * values.point_a;
-  }
-}
-
 }  // namespace
+
+ModelValues unpack(const Mechanism& mechanism) {
+  ModelValues values;
+  for (int i = 0; i < mechanism.body_count(); ++i) {
+    values.bodies.push_back({mechanism.parameter(i, BodyQuantity::kMass).value,
+                             inertia_matrix(moments_of(mechanism, i))});
+  }
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    values.joints.push_back(unpack_joint(mechanism, j));
+  }
+  unpack_gravity(mechanism, values);
+  return values;
+}
 
 double joint_angle(const Joint& joint, const Configuration& q) {
   return joint_angle(joint, q.data());
 }
 
 double joint_angle(const Joint& joint, const Pose* poses) {
-  return joint_angle(joint, joint.body_a == Joint::kGround ? Pose{} : poses[joint.body_a],
-                     poses[joint.body_b]);
+  return joint_angle(joint, pose_of(joint.body_a, poses), poses[joint.body_b]);
 }
 
 JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses) {
-  return joint_angle_jacobian(joint, joint.body_a == Joint::kGround ? Pose{} : poses[joint.body_a],
-                              poses[joint.body_b]);
+  return joint_angle_jacobian(joint, pose_of(joint.body_a, poses), poses[joint.body_b]);
 }
 
 double joint_angle(const Joint& joint, const Pose& a, const Pose& b) {
@@ -89,7 +129,7 @@ JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const
 Eigen::VectorXd joint_angles(const Mechanism& mechanism, const Configuration& q) {
   Eigen::VectorXd angles(mechanism.joint_count());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    angles[j] = joint_angle(mechanism.joints[static_cast<std::size_t>(j)], q);
+    angles[j] = joint_angle(mechanism.joints[j], q);
   }
   return angles;
 }
@@ -98,13 +138,7 @@ Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValu
                                      const Configuration& q) {
   Eigen::VectorXd g(5 * mechanism.joint_count());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    const Pose& a = pose_of(joint.body_a, q);
-    const Pose& b = pose_of(joint.body_b, q);
-    g.segment<5>(5 * j) =
-        make_joint_geometry(joint, values.joints[static_cast<std::size_t>(j)], a.r,
-                            a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix())
-            .g;
+    g.segment<5>(5 * j) = geometry_of(mechanism, values, q.data(), j).g;
   }
   return g;
 }
@@ -114,17 +148,31 @@ Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValue
   Eigen::MatrixXd G =
       Eigen::MatrixXd::Zero(5 * mechanism.joint_count(), 6 * mechanism.body_count());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    const Pose& a = pose_of(joint.body_a, q);
-    const Pose& b = pose_of(joint.body_b, q);
-    const JointGeometry geometry =
-        make_joint_geometry(joint, values.joints[static_cast<std::size_t>(j)], a.r,
-                            a.e.toRotationMatrix(), b.r, b.e.toRotationMatrix());
-    if (joint.body_a != Joint::kGround)
+    const Joint& joint = mechanism.joints[j];
+    const JointGeometry geometry = geometry_of(mechanism, values, q.data(), j);
+    if (joint.body_a != Joint::kGround) {
       G.block<5, 6>(5 * j, 6 * joint.body_a) = joint_rows_a(geometry);
+    }
     G.block<5, 6>(5 * j, 6 * joint.body_b) = joint_rows_b(geometry);
   }
   return G;
+}
+
+Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism, const ModelValues& values,
+                                         const Pose* poses, const Eigen::VectorXd& velocity) {
+  Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(5 * mechanism.joint_count(), velocity.size());
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    const Joint& joint = mechanism.joints[j];
+    const bool ground = joint.body_a == Joint::kGround;
+    const Eigen::Vector3d omega_a =
+        ground ? Eigen::Vector3d::Zero().eval() : velocity.segment<3>(6 * joint.body_a + 3).eval();
+    const JointRowRotation rows =
+        joint_row_rotation(geometry_of(mechanism, values, poses, j), omega_a,
+                           velocity.segment<3>(6 * joint.body_b + 3));
+    turn.block<5, 3>(5 * j, 6 * joint.body_b + 3) += rows.b;
+    if (!ground) turn.block<5, 3>(5 * j, 6 * joint.body_a + 3) += rows.a;
+  }
+  return turn;
 }
 
 void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
@@ -135,7 +183,7 @@ void project_to_constraints(const Mechanism& mechanism, const ModelValues& value
     const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, q);
     const Eigen::VectorXd delta = -least_squares(G, g);
     for (int i = 0; i < mechanism.body_count(); ++i) {
-      auto& pose = q[static_cast<std::size_t>(i)];
+      auto& pose = q[i];
       pose = retract(pose, delta.segment<6>(6 * i));
     }
   }
@@ -143,11 +191,7 @@ void project_to_constraints(const Mechanism& mechanism, const ModelValues& value
 
 Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
                        const Eigen::VectorXd& angles) {
-  Configuration q(mechanism.bodies.size());
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
-    const auto j = static_cast<std::size_t>(edge.joint);
-    place_body(mechanism.joints[j], values.joints[j], angles[edge.joint], edge.forward, q);
-  }
+  Configuration q = place_bodies(mechanism, angles);
   project_to_constraints(mechanism, values, q);
   return q;
 }
@@ -164,8 +208,7 @@ State assemble_state(const Mechanism& mechanism, const ModelValues& values,
   Eigen::VectorXd target = Eigen::VectorXd::Zero(G.rows() + tree_size);
   system.topRows(G.rows()) = G;
   for (Eigen::Index i = 0; i < tree_size; ++i) {
-    const Joint& joint =
-        mechanism.joints[static_cast<std::size_t>(tree[static_cast<std::size_t>(i)].joint)];
+    const Joint& joint = mechanism.joints[tree[i].joint];
     const Eigen::RowVector3d axis =
         (frame_in_world(joint.body_b, joint.frame_b, state.poses) * Eigen::Vector3d::UnitX())
             .transpose();
@@ -173,7 +216,7 @@ State assemble_state(const Mechanism& mechanism, const ModelValues& values,
     if (joint.body_a != Joint::kGround) {
       system.block<1, 3>(G.rows() + i, 6 * joint.body_a + 3) = -axis;
     }
-    target[G.rows() + i] = rates[tree[static_cast<std::size_t>(i)].joint];
+    target[G.rows() + i] = rates[tree[i].joint];
   }
   state.velocity = least_squares(system, target);
   return state;

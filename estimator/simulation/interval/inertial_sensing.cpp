@@ -1,12 +1,12 @@
 #include "estimator/simulation/interval/inertial_sensing.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "estimator/math/parallel_jobs.hpp"
 #include "estimator/simulation/interval/motion_lanes.hpp"
-#include "estimator/simulation/interval/motion_segment.hpp"
-#include "estimator/simulation/sensing_lanes.hpp"
+#include "estimator/simulation/sensing_program.hpp"
 
 namespace estimator {
 namespace {
@@ -33,24 +33,23 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
 
 /// Loads the motion at a sample instant, and the increase of the controls over the substep, into a
 /// lane.
-void load_look(MotionLanes<kSensingLanes>& lanes, int lane, const MotionInterval& interval,
-               int look) {
+void load_look(MotionLanes& lanes, int lane, const MotionInterval& interval, int look) {
   const SampleInstantMotion& log = *interval.instants;
   const int at = interval.first_instant + look - log.first;
   for (int row = 0; row < log.states.rows(); ++row) lanes.state(row)[lane] = log.states(row, at);
   for (int j = 0; j < log.guesses.rows(); ++j) lanes.guess(j)[lane] = log.guesses(j, at);
   const double time = interval.sample_instants[interval.first_instant + look];
   const SegmentControls& controls = *interval.controls;
-  const int substep = log.substeps[static_cast<std::size_t>(at)];
+  const int substep = log.substeps[at];
   load_segment(lanes, lane, controls, substep, time,
                time + controls.end(substep) - controls.begin(substep));
-  load_contacts(lanes, lane, log.contacts[static_cast<std::size_t>(at)]);
+  load_contacts(lanes, lane, log.contacts[at]);
 }
 
 /// Calls `use(lane, place)` for each sample instant, after `work` has processed its batch.
 template <typename Work, typename Use>
 void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
-                   MotionLanes<kSensingLanes>& lanes, const Work& work, const Use& use) {
+                   MotionLanes& lanes, const Work& work, const Use& use) {
   for (std::size_t first = 0; first < places.size(); first += kSensingLanes) {
     const int count = static_cast<int>(std::min<std::size_t>(kSensingLanes, places.size() - first));
     for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last instant
@@ -65,7 +64,7 @@ void for_each_look(std::span<const MotionInterval> intervals, std::span<const Pl
 }
 
 /// Copies the joint motion and the controls to the sensing lanes.
-void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& to) {
+void pass_motion(MotionLanes& from, SensingLanes<kSensingLanes>& to) {
   const int n = from.joint_count();
   for (int j = 0; j < n; ++j) {
     std::copy_n(from.joint_angle(j), kSensingLanes, to.motion(j));
@@ -76,6 +75,16 @@ void pass_motion(MotionLanes<kSensingLanes>& from, SensingLanes<kSensingLanes>& 
     std::copy_n(from.control(m), kSensingLanes, to.control(m));
 }
 
+/// Writes the joint motion of a lane to a column: angles, rates, accelerations.
+void store_motion(const MotionLanes& lanes, int lane, Eigen::Ref<Eigen::VectorXd> motion) {
+  const int n = lanes.joint_count();
+  for (int j = 0; j < n; ++j) {
+    motion[j] = lanes.joint_angle(j)[lane];
+    motion[n + j] = lanes.joint_rate(j)[lane];
+    motion[2 * n + j] = lanes.joint_acceleration(j)[lane];
+  }
+}
+
 /// Computes derivatives of readings at a batch of sample instants, by the state there and the
 /// parameters.
 class LookSlopes {
@@ -83,11 +92,12 @@ class LookSlopes {
   LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
       : sensing_(sensing),
         program_(program),
-        lanes_(program, values, true),
+        integrator_(MotionLanes::make(kSensingLanes, program, values, true)),
+        lanes_(*integrator_),
         sensors_(sensing, values),
         directions_(lanes_.direction_count()),
         states_(2 * lanes_.coordinate_count()),
-        motion_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_) * kSensingLanes),
+        motion_(zero_rows<kSensingLanes>(3 * lanes_.joint_count() * directions_)),
         moves_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_)) {
     int rows = 0;
     for (int axis = 0; axis < sensing.axis_count(); ++axis) {
@@ -95,11 +105,11 @@ class LookSlopes {
       rows += columns(axis);
       has_delays_ |= !sensing.delay_dependencies(axis).empty();
     }
-    slopes_.resize(static_cast<std::size_t>(rows) * kSensingLanes);
-    growth_.resize(static_cast<std::size_t>(sensing.axis_count()) * kSensingLanes);
+    slopes_ = zero_rows<kSensingLanes>(rows);
+    growth_ = zero_rows<kSensingLanes>(sensing.axis_count());
   }
 
-  MotionLanes<kSensingLanes>& lanes() { return lanes_; }
+  MotionLanes& lanes() { return lanes_; }
   /// Returns the number of columns: state, motion parameters, and constants on which an axis
   /// depends.
   int columns(int axis) const {
@@ -124,7 +134,7 @@ class LookSlopes {
     // In most directions neither angles nor rates change.
     for (int row = 0; row < 3 * n * directions_; ++row) {
       const double* moved = row_at<kSensingLanes>(motion_, row);
-      moves_[static_cast<std::size_t>(row)] =
+      moves_[row] =
           std::any_of(moved, moved + kSensingLanes, [](double value) { return value != 0.0; });
     }
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
@@ -144,7 +154,7 @@ class LookSlopes {
         continue;
       }
       for (int d = 0; d < directions_; ++d) {
-        if (!moves_[static_cast<std::size_t>(entry.column * directions_ + d)]) continue;
+        if (!moves_[entry.column * directions_ + d]) continue;
         const double* moved = motion(entry.column, d);
         add(entry.axis, d, [=](int i) { return own[i] * moved[i]; });
       }
@@ -153,7 +163,7 @@ class LookSlopes {
   }
 
  private:
-  int row_of(int axis, int column) const { return first_[static_cast<std::size_t>(axis)] + column; }
+  int row_of(int axis, int column) const { return first_[axis] + column; }
   double* motion(int row, int direction) {
     return row_at<kSensingLanes>(motion_, row * directions_ + direction);
   }
@@ -174,7 +184,7 @@ class LookSlopes {
     const std::vector<double> now(control, control + rows);
     for (const double sign : {-1.0, 1.0}) {
       for (int i = 0; i < rows; ++i) {
-        control[i] = now[static_cast<std::size_t>(i)] + sign * 0.5 * rise[i];
+        control[i] = now[i] + sign * 0.5 * rise[i];
       }
       lanes_.accelerate_at_start();
       pass_motion(lanes_, sensors_);
@@ -213,7 +223,8 @@ class LookSlopes {
 
   const SensingProgram& sensing_;
   const TreeProgram& program_;
-  MotionLanes<kSensingLanes> lanes_;
+  std::unique_ptr<MotionLanes> integrator_;
+  MotionLanes& lanes_;
   SensingLanes<kSensingLanes> sensors_;
   int directions_, states_;
   Rows motion_;              // of joint angles, rates, accelerations × directions
@@ -237,13 +248,13 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
   const std::vector<Place> places = places_of(intervals);
   constexpr std::size_t kBatch = 64 * kSensingLanes;
   for_each_batch(threads, places.size(), kBatch, [&](std::size_t first, std::size_t count) {
-    MotionLanes<kSensingLanes> lanes(program, values, false);
+    const auto lanes = MotionLanes::make(kSensingLanes, program, values, false);
     SensingLanes<kSensingLanes> sensors(sensing, values);
     for_each_look(
-        intervals, std::span(places).subspan(first, count), lanes,
+        intervals, std::span(places).subspan(first, count), *lanes,
         [&] {
-          lanes.accelerate_at_start();
-          pass_motion(lanes, sensors);
+          lanes->accelerate_at_start();
+          pass_motion(*lanes, sensors);
           sensors.read();
         },
         [&](int lane, const Place& place) {
@@ -256,21 +267,13 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
 
 Eigen::MatrixXd motion_at_instants(const TreeProgram& program, const Mechanism& values,
                                    std::span<const MotionInterval> intervals) {
-  MotionLanes<kSensingLanes> lanes(program, values, false);
-  const int n = lanes.joint_count();
+  const auto lanes = MotionLanes::make(kSensingLanes, program, values, false);
   const std::vector<Place> places = places_of(intervals);
-  Eigen::MatrixXd motion(3 * n, std::ssize(places));
+  Eigen::MatrixXd motion(3 * lanes->joint_count(), std::ssize(places));
   Eigen::Index at = 0;
   for_each_look(
-      intervals, places, lanes, [&] { lanes.accelerate_at_start(); },
-      [&](int lane, const Place&) {
-        for (int j = 0; j < n; ++j) {
-          motion(j, at) = lanes.joint_angle(j)[lane];
-          motion(n + j, at) = lanes.joint_rate(j)[lane];
-          motion(2 * n + j, at) = lanes.joint_acceleration(j)[lane];
-        }
-        ++at;
-      });
+      intervals, places, *lanes, [&] { lanes->accelerate_at_start(); },
+      [&](int lane, const Place&) { store_motion(*lanes, lane, motion.col(at++)); });
   return motion;
 }
 
@@ -293,7 +296,7 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
         IntervalSensitivities::Result& result = results[place.interval];
         const auto moved = result.instants.middleRows(place.look * states, states);
         for (int axis = 0; axis < axes; ++axis) {
-          auto row = result.inertial[static_cast<std::size_t>(axis)].row(place.look);
+          auto row = result.inertial[axis].row(place.look);
           for (int d = 0; d < slopes.columns(axis); ++d) {
             row[d] = d < states ? 0.0 : slopes.slope(axis, d)[lane];
           }
@@ -308,14 +311,15 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
 void linearize_motion(const TreeProgram& program, const Mechanism& values,
                       std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
                       std::vector<RowMajor>& slopes) {
-  MotionLanes<kSensingLanes> lanes(program, values, true);
+  const auto integrator = MotionLanes::make(kSensingLanes, program, values, true);
+  MotionLanes& lanes = *integrator;
   const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
   const int directions = lanes.direction_count(), states = 2 * program.coordinate_count();
   const std::vector<Place> places = places_of(intervals);
   motion.resize(rows, std::ssize(places));
   slopes.assign(places.size(), RowMajor(rows, directions));
   Eigen::Index at = 0;
-  Rows joint_sensitivities(static_cast<std::size_t>(rows * directions) * kSensingLanes, 0.0);
+  Rows joint_sensitivities = zero_rows<kSensingLanes>(rows * directions);
   const auto slope_at = [&](int row, int d) {
     return row_at<kSensingLanes>(joint_sensitivities, row * directions + d);
   };
@@ -338,15 +342,11 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
         }
       },
       [&](int lane, const Place&) {
-        for (int j = 0; j < n; ++j) {
-          motion(j, at) = lanes.joint_angle(j)[lane];
-          motion(n + j, at) = lanes.joint_rate(j)[lane];
-          motion(2 * n + j, at) = lanes.joint_acceleration(j)[lane];
-        }
+        store_motion(lanes, lane, motion.col(at));
         for (int m = 0; m < motors; ++m) motion(3 * n + m, at) = lanes.control(m)[lane];
         for (int row = 0; row < rows; ++row) {
           for (int d = 0; d < directions; ++d) {
-            slopes[static_cast<std::size_t>(at)](row, d) = slope_at(row, d)[lane];
+            slopes[at](row, d) = slope_at(row, d)[lane];
           }
         }
         ++at;
@@ -376,8 +376,7 @@ void sense_motion(const SensingProgram& sensing, const Mechanism& values,
         readings(axis, first + lane) = lanes.reading(axis)[lane];
       }
       for (const SensingProgram::Entry& entry : sensing.slopes()) {
-        slopes[static_cast<std::size_t>(first + lane)](entry.axis, entry.column) =
-            lanes.slope(entry)[lane];
+        slopes[first + lane](entry.axis, entry.column) = lanes.slope(entry)[lane];
       }
     }
   }

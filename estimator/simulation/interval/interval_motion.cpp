@@ -1,15 +1,16 @@
 #include "estimator/simulation/interval/interval_motion.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 #include "estimator/math/parallel_jobs.hpp"
-#include "estimator/simulation/interval/interval_lanes.hpp"
+#include "estimator/simulation/interval/interval_lane.hpp"
 
 namespace estimator {
 namespace {
 
-constexpr std::size_t kNarrow = 4, kHalf = 8, kWide = kSideBySide;  // lanes
-constexpr int kLegMost = 128, kLegLeast = 16;                       // substeps
+constexpr int kLegMost = 128, kLegLeast = 16;  // substeps
 
 /// Number of substeps between checkpoints. It is small if few intervals must fill the lanes in
 /// which their derivatives are computed.
@@ -21,22 +22,63 @@ int checkpoint_span_length(std::span<const MotionInterval> intervals) {
   return std::clamp((longest + legs - 1) / legs, kLegLeast, kLegMost);
 }
 
+/// Computes the torques that hold resting joints at the end of the step.
+void find_torques(IntervalTools& tools, std::vector<IntervalLane>& lanes) {
+  bool any_holds = false;
+  for (IntervalLane& lane : lanes) {
+    if (!lane.is_busy() || !lane.holds_any()) continue;
+    any_holds = true;
+    if (tools.program.has_loops()) lane.find_spare_torque();
+  }
+  if (!any_holds || tools.program.has_loops()) return;
+  tools.lanes->accelerate_at_end();
+  for (std::size_t j = 0; j < tools.torques.size(); ++j) {
+    tools.lanes->holding_torque(static_cast<int>(j), tools.torques[j].data());
+  }
+}
+
+/// Integrates intervals side by side. A lane starts the next interval as soon as it has finished
+/// its current one.
+void integrate(IntervalTools& tools, std::span<MotionInterval> intervals,
+               std::span<Eigen::MatrixXd> angles) {
+  std::vector<std::size_t> order(intervals.size());  // longest first, so that lanes end together
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](std::size_t i) { return intervals[i].substep_count(); });
+  std::size_t next = 0;
+  const auto fill = [&](IntervalLane& lane) {
+    if (next < order.size()) {
+      lane.start(intervals[order[next]], angles[order[next]]);
+      ++next;
+    } else {
+      lane.idle();
+    }
+  };
+  std::vector<IntervalLane> lanes;
+  for (int lane = 0; lane < tools.lanes->width(); ++lane) lanes.emplace_back(tools, lane);
+  for (IntervalLane& lane : lanes) fill(lane);
+  while (std::ranges::any_of(lanes, &IntervalLane::is_busy)) {
+    tools.lanes->step();
+    find_torques(tools, lanes);
+    for (IntervalLane& lane : lanes) {
+      if (!lane.is_busy()) continue;
+      lane.advance();
+      if (!lane.is_busy()) fill(lane);
+    }
+  }
+}
+
 }  // namespace
 
 void IntervalMotion::run(std::span<MotionInterval> intervals,
                          std::span<Eigen::MatrixXd> angles) const {
   const SegmentLimits limits{.checkpoint_span = checkpoint_span_length(intervals),
                              .near_rest = near_rest_};
-  for_each_batch(threads_, intervals.size(), kWide, [&](std::size_t first, std::size_t count) {
-    const auto some = intervals.subspan(first, count);
-    if (count <= kNarrow) {
-      IntervalLanes<kNarrow>(program_, values_, limits).run(some, angles.subspan(first, count));
-    } else if (count <= kHalf) {
-      IntervalLanes<kHalf>(program_, values_, limits).run(some, angles.subspan(first, count));
-    } else {
-      IntervalLanes<kWide>(program_, values_, limits).run(some, angles.subspan(first, count));
-    }
-  });
+  for_each_batch(
+      threads_, intervals.size(), kSideBySide, [&](std::size_t first, std::size_t count) {
+        IntervalTools tools(program_, values_, limits, count <= 4 ? 4 : count <= 8 ? 8 : 16);
+        integrate(tools, intervals.subspan(first, count), angles.subspan(first, count));
+      });
 }
 
 }  // namespace estimator

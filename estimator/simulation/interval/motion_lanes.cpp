@@ -1,9 +1,11 @@
 #include "estimator/simulation/interval/motion_lanes.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
+#include <optional>
+
+#include "estimator/simulation/loops/loop_sensitivities.hpp"
 
 namespace estimator {
 namespace {
@@ -13,391 +15,362 @@ namespace {
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
-}  // namespace
-
+/// MotionLanes of W lanes.
 template <int W>
-MotionLanes<W>::MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes)
-    : program_(program),
-      n_(program.joint_count()),
-      c_(program.coordinate_count()),
-      directions_(2 * c_ + static_cast<int>(program.motion_parameters().size())),
-      motors_(static_cast<int>(program.motors().size())),
-      has_slopes_(slopes) {
-  const auto make = [](Rows& rows, int count, double value = 0.0) {
-    rows.assign(static_cast<std::size_t>(count) * W, value);
-  };
-  make(rows_, program.program().row_count());
-  program.program().fill_constants(rows_.data(), W);
-  for (std::size_t i = 0; i < program.motion_parameters().size(); ++i) {
-    const auto index = static_cast<std::size_t>(program.motion_parameters()[i]);
-    std::fill_n(row(program.parameter_row(static_cast<int>(i))), W, values.parameters[index].value);
+class MotionLanesOf final : public MotionLanes {
+ public:
+  MotionLanesOf(const TreeProgram& program, const Mechanism& values, bool slopes)
+      : MotionLanes(W, program, values, slopes) {
+    if (has_loops_) loops_.emplace(program, slopes);
+    program.program().run<W>(TreeProgram::kParameters, rows_.data());
   }
-  for (Rows* rows : {&state_, &end_, &stage_state_}) make(*rows, 2 * c_);
-  for (Rows* rows : {&acceleration_, &stage_[0], &stage_[1], &stage_[2], &stage_[3]}) {
-    make(*rows, c_);
-  }
-  for (Rows* rows : {&slip_, &inverse_pivot_, &scratch_}) make(*rows, n_);
-  if (program.has_loops()) {
-    loops_ = std::make_unique<LoopLanes<W>>(program, slopes);
-    for (Rows* rows : {&begin_, &joint_end_}) make(*rows, 2 * n_);
-  }
-  make(free_, n_, 1.0);
-  make(length_, 1);
-  for (Rows* rows : {&control_, &rise_, &control_slope_, &rise_slope_}) make(*rows, motors_);
-  make(lu_, n_ * n_);
-  program.program().run<W>(TreeProgram::kParameters, rows_.data());
-  if (!slopes) return;
-  make(inverse_, n_ * n_);
-  for (Rows* rows : {&slopes_, &end_slopes_}) make(*rows, 2 * c_ * directions_);
-  for (Rows& rows : linear_) make(rows, c_ * directions_);
-  if (!loops_) return;
-  for (Rows* rows : {&begin_slopes_, &joint_end_slopes_}) make(*rows, 2 * n_ * directions_);
-}
 
-template <int W>
-void MotionLanes<W>::set_controls(double share) {
-  for (int m = 0; m < motors_; ++m) {
-    const double *begin = at(control_, m), *rise = at(rise_, m);
-    for_lanes<W>(row(program_.control_row(m)), [=](int i) { return begin[i] + share * rise[i]; });
-    if (!has_slopes_) continue;
-    const double *slope = at(control_slope_, m), *change = at(rise_slope_, m);
-    for_lanes<W>(row(program_.control_slope_row(m)),
-                 [=](int i) { return slope[i] + share * change[i]; });
+  /// Takes one Runge–Kutta step h. The rates at its four stages, with the accelerations a₁ … a₃ of
+  /// the first three, are v, v + a₁ h/2, v + a₂ h/2, v + a₃ h.
+  void step() override {
+    const double* h = at(length_, 0);
+    double *const q = at(stage_state_, 0), *const v = at(stage_state_, c_);
+    if (loops_) guess_joints(begin_);
+    forget_accelerations();
+    set_state(state_, stage_[0].data(), 0.0);
+    if (has_slopes_) linearize(0);
+    if (loops_) {
+      keep_joints(begin_);
+      if (has_slopes_) store_sensitivities(slopes_, begin_slopes_);
+    }
+    for (int stage = 1; stage < 4; ++stage) {
+      const double reach = stage == 3 ? 1.0 : 0.5;
+      for (int j = 0; j < c_; ++j) {
+        advance_stage(stage, h, at(state_, j), at(state_, c_ + j), at(stage_[stage - 1], j),
+                      at(stage_[std::max(0, stage - 2)], j), q + j * W, v + j * W);
+      }
+      set_state(stage_state_, stage_[stage].data(), reach);
+      if (has_slopes_) linearize(stage);
+    }
+    for (int j = 0; j < c_; ++j) {
+      finish_step(h, at(state_, j), at(state_, c_ + j), at(stage_[0], j), at(stage_[1], j),
+                  at(stage_[2], j), at(stage_[3], j), at(end_, j), at(end_, c_ + j));
+    }
+    if (has_slopes_) advance_sensitivities();
+    if (!loops_) return;
+    set_state(end_, acceleration_.data(), 1.0);  // the joints' motion at the end of the step
+    keep_joints(joint_end_);
+    if (!has_slopes_) return;
+    loops_->linearize_joints(rows_.data());
+    store_sensitivities(end_slopes_, joint_end_slopes_);
   }
-}
 
-template <int W>
-void MotionLanes<W>::set_slips() {
-  std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
-}
+  void linearize_at_start() override {
+    accelerate_at_start();
+    linearize(0);
+  }
 
-/// Factors ∂r/∂a = L U without pivoting. Except for load-dependent friction it is the positive
-/// definite mass matrix. Rows and columns of sticking joints are those of the identity.
-template <int W>
-void MotionLanes<W>::factor() {
-  for (int j = 0; j < n_; ++j) {
-    for (int k = 0; k < n_; ++k) {
-      const double *mass = row(program_.mass_row(j, k)), *free_j = at(free_, j),
-                   *free_k = at(free_, k);
-      if (j == k) {
-        for_lanes<W>(at(lu_, j * n_ + k),
-                     [=](int i) { return free_j[i] * mass[i] + (1.0 - free_j[i]); });
-      } else {
-        for_lanes<W>(at(lu_, j * n_ + k), [=](int i) { return free_j[i] * free_k[i] * mass[i]; });
+  void joint_sensitivities(int joint, int direction, double* angle, double* rate,
+                           double* acceleration) const override {
+    if (loops_) {
+      loops_->motion_sensitivities(joint, linear_[0].data(), direction, angle, rate, acceleration);
+      return;
+    }
+    std::fill_n(angle, W, direction == joint ? 1.0 : 0.0);
+    std::fill_n(rate, W, direction == n_ + joint ? 1.0 : 0.0);
+    std::copy_n(at(linear_[0], joint * directions_ + direction), W, acceleration);
+  }
+
+  void accelerate_at_start() override { accelerate_at(begin_, state_, 0.0); }
+  void accelerate_at_end() override { accelerate_at(joint_end_, end_, 1.0); }
+
+  void holding_torque(int joint, double* torque) const override {
+    std::copy_n(balance(joint), W, torque);
+    for (int k = 0; k < n_; ++k) add_product<W>(torque, mass(joint, k), joint_acceleration(k));
+  }
+
+  const double* coupling(int joint, int coordinate) const override {
+    return loops_->coupling(joint, coordinate);
+  }
+  const double* drift(int joint) const override { return loops_->drift(joint); }
+
+ private:
+  static double* at(Rows& rows, int index) { return row_at<W>(rows, index); }
+  static const double* at(const Rows& rows, int index) { return row_at<W>(rows, index); }
+  double* row(int index) { return at(rows_, index); }
+
+  void set_controls(double share) {
+    const auto set = [&](const Rows& begin, const Rows& rise, int motor, int out) {
+      const double *x = at(begin, motor), *dx = at(rise, motor);
+      for_lanes<W>(row(out), [=](int i) { return x[i] + share * dx[i]; });
+    };
+    for (int m = 0; m < motors_; ++m) {
+      set(control_, rise_, m, program_.control_row(m));
+      if (has_slopes_) set(control_slope_, rise_slope_, m, program_.control_slope_row(m));
+    }
+  }
+
+  /// Factors ∂r/∂a = L U without pivoting. Except for load-dependent friction it is the positive
+  /// definite mass matrix. Rows and columns of sticking joints are those of the identity.
+  void factor() {
+    for (int j = 0; j < n_; ++j) {
+      for (int k = 0; k < n_; ++k) {
+        const double *mass = row(program_.mass_row(j, k)), *free_j = at(free_, j),
+                     *free_k = at(free_, k);
+        if (j == k) {
+          for_lanes<W>(at(lu_, j * n_ + k),
+                       [=](int i) { return free_j[i] * mass[i] + (1.0 - free_j[i]); });
+        } else {
+          for_lanes<W>(at(lu_, j * n_ + k), [=](int i) { return free_j[i] * free_k[i] * mass[i]; });
+        }
       }
     }
+    if (program_.is_load_dependent()) {
+      for (const TreeProgram::Entry& entry : program_.bound_slopes()) {
+        double* sum = at(lu_, entry.joint * n_ + entry.column);
+        const double *slope = row(entry.row), *free = at(free_, entry.column),
+                     *slip = row(program_.direction_row(entry.joint));
+        for_lanes<W>(sum, [=](int i) { return sum[i] + slip[i] * free[i] * slope[i]; });
+      }
+    }
+    factor_lanes<W>(n_, lu_, inverse_pivot_);
   }
-  if (program_.is_load_dependent()) {
-    for (const TreeProgram::Entry& entry : program_.bound_slopes()) {
-      double* sum = at(lu_, entry.joint * n_ + entry.column);
-      const double *slope = row(entry.row), *free = at(free_, entry.column),
-                   *slip = row(program_.direction_row(entry.joint));
-      for_lanes<W>(sum, [=](int i) { return sum[i] + slip[i] * free[i] * slope[i]; });
+  void solve(double* right) const { solve_lanes<W>(n_, lu_, inverse_pivot_, right); }
+
+  /// Zeroes the initial accelerations of Newton's method at the start of a segment, so the result
+  /// does not depend on earlier steps. Later stages start from the result of the previous stage.
+  void forget_accelerations() { std::fill_n(row(program_.acceleration_row(0)), n_ * W, 0.0); }
+
+  void accelerate_at(const Rows& joints, const Rows& state, double share) {
+    if (loops_) guess_joints(joints);
+    forget_accelerations();
+    set_state(state, acceleration_.data(), share);
+  }
+
+  /// Computes accelerations at a state and also stores them in the program.
+  void set_state(const Rows& state, double* acceleration, double share) {
+    if (loops_) {
+      for (int p = 0; p < c_; ++p) {
+        const int joint = program_.independent(p);
+        std::copy_n(at(state, p), W, row(program_.angle_row(joint)));
+        std::copy_n(at(state, c_ + p), W, row(program_.rate_row(joint)));
+      }
+      loops_->close(rows_.data());
+    } else {
+      std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
+    }
+    set_controls(share);
+    std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
+    if (loops_) {
+      loops_->accelerate(rows_.data(), free_.data(), acceleration_.data());
+    } else {
+      program_.program().template run<W>(TreeProgram::kBalance, rows_.data());
+      solve_tree();
+      std::copy_n(acceleration_.data(), n_ * W, row(program_.acceleration_row(0)));
+    }
+    if (acceleration != acceleration_.data()) {
+      std::copy_n(acceleration_.data(), c_ * W, acceleration);
     }
   }
-  factor_lanes<W>(n_, lu_, inverse_pivot_);
-}
 
-/// Zeroes the initial accelerations of Newton's method at the start of a segment, so the result
-/// does not depend on earlier steps. Later stages start from the result of the previous stage.
-template <int W>
-void MotionLanes<W>::forget_accelerations() {
-  std::fill_n(row(program_.acceleration_row(0)), n_ * W, 0.0);
-}
-
-/// Computes accelerations at a state and also stores them in the program.
-template <int W>
-void MotionLanes<W>::set_state(const Rows& state, double* acceleration, double share) {
-  if (loops_) {
-    for (int p = 0; p < c_; ++p) {
-      const int joint = program_.independent()[static_cast<std::size_t>(p)];
-      std::copy_n(at(state, p), W, row(program_.angle_row(joint)));
-      std::copy_n(at(state, c_ + p), W, row(program_.rate_row(joint)));
+  void solve_tree() {
+    if (program_.is_load_dependent()) {
+      solve_with_load();
+      return;
     }
-    loops_->close(rows_.data());
-    set_controls(share);
-    set_slips();
-    loops_->accelerate(rows_.data(), free_.data(), acceleration_.data());
-  } else {
-    std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
-    set_controls(share);
-    set_slips();
-    program_.program().template run<W>(TreeProgram::kBalance, rows_.data());
-    solve_tree();
-    std::copy_n(acceleration_.data(), n_ * W, row(program_.acceleration_row(0)));
-  }
-  if (acceleration != acceleration_.data()) std::copy_n(acceleration_.data(), c_ * W, acceleration);
-}
-
-template <int W>
-void MotionLanes<W>::solve_tree() {
-  if (program_.is_load_dependent()) {
-    solve_with_load();
-    return;
-  }
-  factor();
-  for (int j = 0; j < n_; ++j) {
-    const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
-                 *slip = row(program_.direction_row(j)), *free = at(free_, j);
-    for_lanes<W>(at(acceleration_, j),
-                 [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
-  }
-  solve(acceleration_.data());
-}
-
-/// Solves for the accelerations by Newton's method, starting from those in the program. A converged
-/// lane is kept unchanged while others iterate, so that its result does not depend on them.
-template <int W>
-void MotionLanes<W>::solve_with_load() {
-  double* const a = row(program_.acceleration_row(0));
-  alignas(32) double going[W], change[W], size[W];
-  for_lanes<W>(going, [](int) { return 1.0; });
-  for (int round = 0; round < kLoadRounds; ++round) {
-    program_.program().run<W>(TreeProgram::kLoad, rows_.data());
     factor();
     for (int j = 0; j < n_; ++j) {
       const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
                    *slip = row(program_.direction_row(j)), *free = at(free_, j);
-      double* rest = at(scratch_, j);
-      for_lanes<W>(rest, [=](int i) { return h[i] + slip[i] * bound[i]; });
-      for (int k = 0; k < n_; ++k) {
-        const double *mass = row(program_.mass_row(j, k)), *x = a + k * W;
-        for_lanes<W>(rest, [=](int i) { return rest[i] + mass[i] * x[i]; });
+      for_lanes<W>(at(acceleration_, j),
+                   [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
+    }
+    solve(acceleration_.data());
+  }
+
+  /// Solves for the accelerations by Newton's method, starting from those in the program. A
+  /// converged lane is kept unchanged while others iterate, so that its result does not depend on
+  /// them.
+  void solve_with_load() {
+    double* const a = row(program_.acceleration_row(0));
+    alignas(32) double going[W], change[W], size[W];
+    for_lanes<W>(going, [](int) { return 1.0; });
+    for (int round = 0; round < kLoadRounds; ++round) {
+      program_.program().run<W>(TreeProgram::kLoad, rows_.data());
+      factor();
+      for (int j = 0; j < n_; ++j) {
+        const double* free = at(free_, j);
+        double* rest = at(scratch_, j);
+        std::copy_n(row(program_.balance_row(j)), W, rest);
+        add_product<W>(rest, row(program_.direction_row(j)), row(program_.bound_row(j)));
+        for (int k = 0; k < n_; ++k) add_product<W>(rest, row(program_.mass_row(j, k)), a + k * W);
+        for_lanes<W>(rest, [=](int i) { return -free[i] * rest[i]; });
       }
-      for_lanes<W>(rest, [=](int i) { return -free[i] * rest[i]; });
+      solve(scratch_.data());
+      for_lanes<W>(change, [](int) { return 0.0; });
+      for_lanes<W>(size, [](int) { return 1.0; });
+      for (int j = 0; j < n_; ++j) {
+        const double *step = at(scratch_, j), *x = a + j * W;
+        for_lanes<W>(change, [&](int i) { return std::max(change[i], std::abs(step[i])); });
+        for_lanes<W>(size, [&](int i) { return std::max(size[i], std::abs(x[i])); });
+      }
+      for_lanes<W>(going,
+                   [&](int i) { return change[i] > kLoadTolerance * size[i] ? going[i] : 0.0; });
+      if (std::ranges::all_of(going, [](double goes) { return goes == 0.0; })) break;
+      for (int j = 0; j < n_; ++j) add_product<W>(a + j * W, going, at(scratch_, j));
     }
-    solve(scratch_.data());
-    for_lanes<W>(change, [](int) { return 0.0; });
-    for_lanes<W>(size, [](int) { return 1.0; });
+    std::copy_n(a, n_ * W, acceleration_.data());
+  }
+
+  /// Sets the initial guess of joint angles for closing loops.
+  void guess_joints(const Rows& joints) {
+    std::copy_n(joints.data(), n_ * W, row(program_.angle_row(0)));
+  }
+  void keep_joints(Rows& joints) {
+    std::copy_n(row(program_.angle_row(0)), 2 * n_ * W, joints.data());
+  }
+
+  void store_sensitivities(const Rows& slopes, Rows& joint_sensitivities) const {
     for (int j = 0; j < n_; ++j) {
-      const double *step = at(scratch_, j), *x = a + j * W;
-      for_lanes<W>(change, [&](int i) { return std::max(change[i], std::abs(step[i])); });
-      for_lanes<W>(size, [&](int i) { return std::max(size[i], std::abs(x[i])); });
-    }
-    for_lanes<W>(going,
-                 [&](int i) { return change[i] > kLoadTolerance * size[i] ? going[i] : 0.0; });
-    if (std::ranges::all_of(going, [](double goes) { return goes == 0.0; })) break;
-    for (int j = 0; j < n_; ++j) {
-      const double* step = at(scratch_, j);
-      double* x = a + j * W;
-      for_lanes<W>(x, [&](int i) { return x[i] + going[i] * step[i]; });
+      for (int d = 0; d < directions_; ++d) {
+        loops_->joint_sensitivity(j, slopes.data(), d, at(joint_sensitivities, j * directions_ + d),
+                                  at(joint_sensitivities, (n_ + j) * directions_ + d));
+      }
     }
   }
-  std::copy_n(a, n_ * W, acceleration_.data());
-}
 
-template <int W>
-void MotionLanes<W>::accelerate_at_start() {
-  if (loops_) guess_joints(begin_);
-  forget_accelerations();
-  set_state(state_, acceleration_.data(), 0.0);
-}
-
-template <int W>
-void MotionLanes<W>::linearize_at_start() {
-  accelerate_at_start();
-  linearize(0);
-}
-
-template <int W>
-void MotionLanes<W>::joint_sensitivities(int joint, int direction, double* angle, double* rate,
-                                         double* acceleration) const {
-  if (loops_) {
-    loops_->motion_sensitivities(joint, linear_[0].data(), direction, angle, rate, acceleration);
-    return;
-  }
-  std::fill_n(angle, W, direction == joint ? 1.0 : 0.0);
-  std::fill_n(rate, W, direction == n_ + joint ? 1.0 : 0.0);
-  std::copy_n(at(linear_[0], joint * directions_ + direction), W, acceleration);
-}
-
-template <int W>
-void MotionLanes<W>::accelerate_at_end() {
-  if (loops_) guess_joints(joint_end_);
-  forget_accelerations();
-  set_state(end_, acceleration_.data(), 1.0);
-}
-
-/// Sets the initial guess of joint angles for closing loops.
-template <int W>
-void MotionLanes<W>::guess_joints(const Rows& joints) {
-  std::copy_n(joints.data(), n_ * W, row(program_.angle_row(0)));
-}
-
-template <int W>
-void MotionLanes<W>::keep_joints(Rows& joints) const {
-  std::copy_n(row(program_.angle_row(0)), 2 * n_ * W, joints.data());
-}
-
-template <int W>
-void MotionLanes<W>::store_sensitivities(const Rows& slopes, Rows& joint_sensitivities) const {
-  for (int j = 0; j < n_; ++j) {
-    for (int d = 0; d < directions_; ++d) {
-      loops_->joint_sensitivity(j, slopes.data(), d, at(joint_sensitivities, j * directions_ + d),
-                                at(joint_sensitivities, (n_ + j) * directions_ + d));
+  /// Computes the derivatives of the last accelerations.
+  void linearize(int stage) {
+    if (loops_) {
+      loops_->linearize_joints(rows_.data());
+      loops_->linearize(rows_.data(), linear_[stage].data());
+      return;
+    }
+    program_.program().run<W>(TreeProgram::kSensitivities, rows_.data());
+    for (int k = 0; k < n_; ++k) {  // columns of −(∂r/∂a)⁻¹
+      double* column = scratch_.data();
+      std::fill_n(column, n_ * W, 0.0);
+      const double* free = at(free_, k);
+      for_lanes<W>(column + k * W, [=](int i) { return -free[i]; });
+      solve(column);
+      for (int j = 0; j < n_; ++j) std::copy_n(column + j * W, W, at(inverse_, j * n_ + k));
+    }
+    Rows& linear = linear_[stage];
+    std::fill(linear.begin(), linear.end(), 0.0);
+    for (const TreeProgram::Entry& entry : program_.slopes()) {
+      for (int j = 0; j < n_; ++j) {
+        add_product<W>(at(linear, j * directions_ + entry.column),
+                       at(inverse_, j * n_ + entry.joint), row(entry.row));
+      }
     }
   }
-}
 
-/// Computes the joints' motion at the end of the step.
-template <int W>
-void MotionLanes<W>::finish_loops() {
-  set_state(end_, acceleration_.data(), 1.0);
-  keep_joints(joint_end_);
-  if (!has_slopes_) return;
-  loops_->linearize_joints(rows_.data());
-  store_sensitivities(end_slopes_, joint_end_slopes_);
-}
-
-template <int W>
-void MotionLanes<W>::holding_torque(int joint, double* torque) const {
-  const double* h = row(program_.balance_row(joint));
-  for_lanes<W>(torque, [=](int i) { return h[i]; });
-  for (int k = 0; k < n_; ++k) {
-    const double *mass = row(program_.mass_row(joint, k)), *a = joint_acceleration(k);
-    for_lanes<W>(torque, [=](int i) { return torque[i] + mass[i] * a[i]; });
-  }
-}
-
-/// Computes the derivatives of the last accelerations.
-template <int W>
-void MotionLanes<W>::linearize(int stage) {
-  if (loops_) {
-    loops_->linearize_joints(rows_.data());
-    loops_->linearize(rows_.data(), linear_[stage].data());
-    return;
-  }
-  program_.program().run<W>(TreeProgram::kSensitivities, rows_.data());
-  for (int k = 0; k < n_; ++k) {  // columns of −(∂r/∂a)⁻¹
-    double* column = scratch_.data();
-    std::fill_n(column, n_ * W, 0.0);
-    const double* free = at(free_, k);
-    for_lanes<W>(column + k * W, [=](int i) { return -free[i]; });
-    solve(column);
-    for (int j = 0; j < n_; ++j) std::copy_n(column + j * W, W, at(inverse_, j * n_ + k));
-  }
-  Rows& linear = linear_[stage];
-  std::fill(linear.begin(), linear.end(), 0.0);
-  for (const TreeProgram::Entry& entry : program_.slopes()) {
-    const double* slope = row(entry.row);
-    for (int j = 0; j < n_; ++j) {
-      double* sum = at(linear, j * directions_ + entry.column);
-      const double* inverse = at(inverse_, j * n_ + entry.joint);
-      for_lanes<W>(sum, [=](int i) { return sum[i] + inverse[i] * slope[i]; });
-    }
-  }
-}
-
-/// Takes one Runge–Kutta step h. The rates at its four stages, with the accelerations a₁ … a₃ of
-/// the first three, are v, v + a₁ h/2, v + a₂ h/2, v + a₃ h.
-template <int W>
-void MotionLanes<W>::step() {
-  const double* h = at(length_, 0);
-  double *const q = at(stage_state_, 0), *const v = at(stage_state_, c_);
-  if (loops_) guess_joints(begin_);
-  forget_accelerations();
-  set_state(state_, stage_[0].data(), 0.0);
-  if (has_slopes_) linearize(0);
-  if (loops_) {
-    keep_joints(begin_);
-    if (has_slopes_) store_sensitivities(slopes_, begin_slopes_);
-  }
-  for (int stage = 1; stage < 4; ++stage) {
+  /// Computes coordinate and rate at a later stage of the step h, or their derivatives, from those
+  /// at its start and from the accelerations `last` and `before` of the two previous stages.
+  static void advance_stage(int stage, const double* h, const double* q0, const double* v0,
+                            const double* last, const double* before, double* q, double* v) {
     const double reach = stage == 3 ? 1.0 : 0.5;
-    for (int j = 0; j < c_; ++j) {
-      const double *q0 = at(state_, j), *v0 = at(state_, c_ + j), *a = at(stage_[stage - 1], j);
-      const double* before = at(stage_[std::max(0, stage - 2)], j);
-      // Speed of the previous stage: v₀ for the first, else updated by the one before it.
-      const double early = stage == 1 ? 0.0 : 0.5;
-      for_lanes<W>(q + j * W, [=](int i) {
-        return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]);
-      });
-      for_lanes<W>(v + j * W, [=](int i) { return v0[i] + reach * h[i] * a[i]; });
+    // Speed of the previous stage: v₀ for the first, else updated by the one before it.
+    const double early = stage == 1 ? 0.0 : 0.5;
+    for_lanes<W>(q,
+                 [=](int i) { return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]); });
+    for_lanes<W>(v, [=](int i) { return v0[i] + reach * h[i] * last[i]; });
+  }
+
+  /// Computes coordinate and rate at the end of the step h, or their derivatives, from those at its
+  /// start and from the accelerations of all stages.
+  static void finish_step(const double* h, const double* q0, const double* v0, const double* a1,
+                          const double* a2, const double* a3, const double* a4, double* q,
+                          double* v) {
+    for_lanes<W>(
+        q, [=](int i) { return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i])); });
+    for_lanes<W>(
+        v, [=](int i) { return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]); });
+  }
+
+  /// Propagates the derivatives through the four stages, direction by direction, so that everything
+  /// but the linearizations stays in the first-level cache.
+  void advance_sensitivities() {
+    alignas(32) double angle[kTreeJointsMax * W], rate[kTreeJointsMax * W];
+    alignas(32) double change[4][kTreeJointsMax * W];
+    const double* h = at(length_, 0);
+    const auto slope = [&](Rows& rows, int row, int d) { return at(rows, row * directions_ + d); };
+    for (int d = 0; d < directions_; ++d) {
+      for (int stage = 0; stage < 4; ++stage) {
+        for (int j = 0; j < c_; ++j) {
+          const double *q0 = slope(slopes_, j, d), *v0 = slope(slopes_, c_ + j, d);
+          if (stage == 0) {
+            std::copy_n(q0, W, angle + j * W);
+            std::copy_n(v0, W, rate + j * W);
+            continue;
+          }
+          advance_stage(stage, h, q0, v0, change[stage - 1] + j * W,
+                        change[std::max(0, stage - 2)] + j * W, angle + j * W, rate + j * W);
+        }
+        for (int j = 0; j < c_; ++j) {
+          double* sum = cleared<W>(change[stage] + j * W);
+          const double* of_joint = at(linear_[stage], j * directions_);
+          if (d >= 2 * c_) std::copy_n(of_joint + d * W, W, sum);
+          for (int k = 0; k < c_; ++k) {
+            const double *by_angle = of_joint + k * W, *by_rate = of_joint + (c_ + k) * W;
+            const double *x = angle + k * W, *y = rate + k * W;
+            for_lanes<W>(sum,
+                         [=](int i) { return sum[i] + by_angle[i] * x[i] + by_rate[i] * y[i]; });
+          }
+        }
+      }
+      for (int j = 0; j < c_; ++j) {
+        finish_step(h, slope(slopes_, j, d), slope(slopes_, c_ + j, d), change[0] + j * W,
+                    change[1] + j * W, change[2] + j * W, change[3] + j * W,
+                    slope(end_slopes_, j, d), slope(end_slopes_, c_ + j, d));
+      }
     }
-    set_state(stage_state_, stage_[stage].data(), reach);
-    if (has_slopes_) linearize(stage);
   }
-  for (int j = 0; j < c_; ++j) {
-    const double *q0 = at(state_, j), *v0 = at(state_, c_ + j), *a1 = at(stage_[0], j),
-                 *a2 = at(stage_[1], j), *a3 = at(stage_[2], j), *a4 = at(stage_[3], j);
-    for_lanes<W>(at(end_, j), [=](int i) {
-      return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i]));
-    });
-    for_lanes<W>(at(end_, c_ + j), [=](int i) {
-      return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]);
-    });
+
+  std::optional<LoopSensitivities<W>> loops_;
+};
+
+}  // namespace
+
+MotionLanes::MotionLanes(int width, const TreeProgram& program, const Mechanism& values,
+                         bool slopes)
+    : program_(program),
+      width_(width),
+      n_(program.joint_count()),
+      c_(program.coordinate_count()),
+      directions_(2 * c_ + static_cast<int>(program.motion_parameters().size())),
+      motors_(static_cast<int>(program.motors().size())),
+      has_slopes_(slopes),
+      has_loops_(program.has_loops()),
+      rows_(program.make_rows(values, width)) {
+  const auto resize = [width](Rows& rows, int count, double value = 0.0) {
+    rows.assign(static_cast<std::size_t>(count * width), value);
+  };
+  for (Rows* rows : {&state_, &end_, &stage_state_}) resize(*rows, 2 * c_);
+  for (Rows* rows : {&acceleration_, &stage_[0], &stage_[1], &stage_[2], &stage_[3]}) {
+    resize(*rows, c_);
   }
-  if (has_slopes_) advance_sensitivities();
-  if (loops_) finish_loops();
+  for (Rows* rows : {&slip_, &inverse_pivot_, &scratch_}) resize(*rows, n_);
+  for (Rows* rows : {&begin_, &joint_end_}) resize(*rows, has_loops_ ? 2 * n_ : 0);
+  resize(free_, n_, 1.0);
+  resize(length_, 1);
+  for (Rows* rows : {&control_, &rise_, &control_slope_, &rise_slope_}) resize(*rows, motors_);
+  resize(lu_, n_ * n_);
+  if (!slopes) return;
+  resize(inverse_, n_ * n_);
+  for (Rows* rows : {&slopes_, &end_slopes_}) resize(*rows, 2 * c_ * directions_);
+  for (Rows& rows : linear_) resize(rows, c_ * directions_);
+  if (!has_loops_) return;
+  for (Rows* rows : {&begin_slopes_, &joint_end_slopes_}) resize(*rows, 2 * n_ * directions_);
 }
 
-template <int W>
-void MotionLanes<W>::commit() {
+std::unique_ptr<MotionLanes> MotionLanes::make(int width, const TreeProgram& program,
+                                               const Mechanism& values, bool slopes) {
+  if (width == 4) return std::make_unique<MotionLanesOf<4>>(program, values, slopes);
+  if (width == 8) return std::make_unique<MotionLanesOf<8>>(program, values, slopes);
+  return std::make_unique<MotionLanesOf<16>>(program, values, slopes);
+}
+
+void MotionLanes::commit() {
   std::swap(state_, end_);
   std::swap(slopes_, end_slopes_);
   std::swap(begin_, joint_end_);
   std::swap(begin_slopes_, joint_end_slopes_);
 }
-
-/// Propagates the derivatives through the four stages, direction by direction, so that everything
-/// but the linearizations stays in the first-level cache.
-template <int W>
-void MotionLanes<W>::advance_sensitivities() {
-  constexpr int kJointsMax = kTreeJointsMax;
-  alignas(32) double angle[kJointsMax * W], rate[kJointsMax * W];
-  alignas(32) double change[4][kJointsMax * W];
-  const double* h = at(length_, 0);
-  for (int d = 0; d < directions_; ++d) {
-    for (int stage = 0; stage < 4; ++stage) {
-      const double reach = stage == 3 ? 1.0 : 0.5;
-      const double early = stage <= 1 ? 0.0 : 0.5;
-      for (int j = 0; j < c_; ++j) {
-        const double* q0 = slope(j, d);
-        const double* v0 = slope(c_ + j, d);
-        if (stage == 0) {
-          for_lanes<W>(angle + j * W, [=](int i) { return q0[i]; });
-          for_lanes<W>(rate + j * W, [=](int i) { return v0[i]; });
-          continue;
-        }
-        const double* last = change[stage - 1] + j * W;
-        const double* before = change[std::max(0, stage - 2)] + j * W;
-        for_lanes<W>(angle + j * W, [=](int i) {
-          return q0[i] + reach * h[i] * (v0[i] + early * h[i] * before[i]);
-        });
-        for_lanes<W>(rate + j * W, [=](int i) { return v0[i] + reach * h[i] * last[i]; });
-      }
-      const Rows& linear = linear_[stage];
-      for (int j = 0; j < c_; ++j) {
-        double* sum = change[stage] + j * W;
-        const double* of_joint = at(linear, j * directions_);
-        const double* own = of_joint + d * W;
-        if (d >= 2 * c_) {
-          for_lanes<W>(sum, [=](int i) { return own[i]; });
-        } else {
-          for_lanes<W>(sum, [](int) { return 0.0; });
-        }
-        for (int k = 0; k < c_; ++k) {
-          const double *by_angle = of_joint + k * W, *by_rate = of_joint + (c_ + k) * W;
-          const double *x = angle + k * W, *y = rate + k * W;
-          for_lanes<W>(sum, [=](int i) { return sum[i] + by_angle[i] * x[i] + by_rate[i] * y[i]; });
-        }
-      }
-    }
-    for (int j = 0; j < c_; ++j) {
-      const double *q0 = slope(j, d), *v0 = slope(c_ + j, d), *a1 = change[0] + j * W,
-                   *a2 = change[1] + j * W, *a3 = change[2] + j * W, *a4 = change[3] + j * W;
-      for_lanes<W>(at(end_slopes_, j * directions_ + d), [=](int i) {
-        return q0[i] + h[i] * (v0[i] + h[i] / 6.0 * (a1[i] + a2[i] + a3[i]));
-      });
-      for_lanes<W>(at(end_slopes_, (c_ + j) * directions_ + d), [=](int i) {
-        return v0[i] + h[i] / 6.0 * (a1[i] + 2.0 * (a2[i] + a3[i]) + a4[i]);
-      });
-    }
-  }
-}
-
-template class MotionLanes<4>;
-template class MotionLanes<8>;
-template class MotionLanes<16>;
 
 }  // namespace estimator

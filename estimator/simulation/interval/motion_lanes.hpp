@@ -1,15 +1,16 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
+#include "estimator/simulation/interval/interval_motion.hpp"
 #include "estimator/simulation/lane_rows.hpp"
-#include "estimator/simulation/loops/loop_lanes.hpp"
 #include "estimator/simulation/tree_program.hpp"
 
 namespace estimator {
 
-/// Integrates kWidth independent states of one mechanism side by side. Each state advances by its
-/// own substep: one classical fourth-order Runge–Kutta step with constant contacts and linear
+/// Integrates 4, 8 or 16 independent states of one mechanism side by side. Each state advances by
+/// its own substep: one classical fourth-order Runge–Kutta step with constant contacts and linear
 /// controls. On request it computes exact derivatives of the step by the start state and the motion
 /// parameters.
 ///
@@ -18,13 +19,17 @@ namespace estimator {
 /// program, four n × n factorizations, and about 16 n² multiplications per direction. Loops are
 /// closed at every evaluation (LoopLanes), and once more at the end of the step.
 ///
-/// A row is an array of kWidth numbers, one per lane.
-template <int kWidth>
+/// A row is an array of numbers, one per lane.
 class MotionLanes {
  public:
+  /// @param width   number of lanes: 4, 8 or 16
   /// @param slopes  whether steps compute derivatives by state and parameters
-  MotionLanes(const TreeProgram& program, const Mechanism& values, bool slopes);
+  static std::unique_ptr<MotionLanes> make(int width, const TreeProgram& program,
+                                           const Mechanism& values, bool slopes);
+  virtual ~MotionLanes() = default;
 
+  int width() const { return width_; }
+  bool has_loops() const { return has_loops_; }
   int joint_count() const { return n_; }
   int coordinate_count() const { return c_; }
   int motor_count() const { return motors_; }
@@ -50,16 +55,16 @@ class MotionLanes {
   /// Returns the derivative of a row of the start state in one direction.
   double* slope(int row, int direction) { return at(slopes_, row * directions_ + direction); }
 
-  void step();
+  virtual void step() = 0;
   /// Sets the start states of all lanes to the end states of the last step.
   void commit();
 
   /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
-  void linearize_at_start();
+  virtual void linearize_at_start() = 0;
   /// Computes derivatives of a joint's angle, rate and acceleration in one direction of the start
   /// state. Call it after `linearize_at_start`.
-  void joint_sensitivities(int joint, int direction, double* angle, double* rate,
-                           double* acceleration) const;
+  virtual void joint_sensitivities(int joint, int direction, double* angle, double* rate,
+                                   double* acceleration) const = 0;
 
   // Joint motion at the start and at the end of the last step.
   const double* begin_angle(int joint) const { return at(joints_begin(), joint); }
@@ -71,15 +76,15 @@ class MotionLanes {
   /// Return the derivative of a joint's angle, or of its rate for row joint_count + joint, at the
   /// start and end of the last step.
   const double* begin_slope(int joint_row, int direction) const {
-    return at(loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
+    return at(has_loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
   }
   const double* end_slope(int joint_row, int direction) const {
-    return at(loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
+    return at(has_loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
   }
 
   /// Compute accelerations at the start, or at the end, of the substep for the current contacts.
-  void accelerate_at_start();
-  void accelerate_at_end();
+  virtual void accelerate_at_start() = 0;
+  virtual void accelerate_at_end() = 0;
   /// Return accelerations of a coordinate and of a joint, and a joint's angle and rate.
   const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
   const double* joint_acceleration(int joint) const {
@@ -89,45 +94,24 @@ class MotionLanes {
   const double* joint_rate(int joint) const { return row(program_.rate_row(joint)); }
   /// Computes the torque that holds a sticking joint [N·m], after `accelerate_at_…`. With loops, it
   /// is the residual of the joint's own equation of motion.
-  void holding_torque(int joint, double* torque) const;
+  virtual void holding_torque(int joint, double* torque) const = 0;
   /// Returns the largest torque with which friction can hold a joint at rest [N·m].
   const double* holding_bound(int joint) const { return row(program_.holding_bound_row(joint)); }
-  /// Returns the loop computation, valid after `accelerate_at_…`; null for a mechanism without
-  /// loops.
-  const LoopLanes<kWidth>* loops() const { return loops_.get(); }
+  /// Return N and γ of LoopLanes, after `accelerate_at_…`, for a mechanism with loops.
+  virtual const double* coupling(int joint, int coordinate) const = 0;
+  virtual const double* drift(int joint) const = 0;
   /// Return terms of TreeProgram's equations: h, σ and B at the joint's speed, and M_jk.
   const double* balance(int joint) const { return row(program_.balance_row(joint)); }
   const double* direction(int joint) const { return row(program_.direction_row(joint)); }
   const double* bound(int joint) const { return row(program_.bound_row(joint)); }
   const double* mass(int j, int k) const { return row(program_.mass_row(j, k)); }
 
- private:
-  static double* at(Rows& rows, int index) { return row_at<kWidth>(rows, index); }
-  static const double* at(const Rows& rows, int index) { return row_at<kWidth>(rows, index); }
-  const Rows& joints_begin() const { return loops_ ? begin_ : state_; }
-  const Rows& joints_end() const { return loops_ ? joint_end_ : end_; }
-  double* row(int index) { return at(rows_, index); }
-  const double* row(int index) const { return at(rows_, index); }
-
-  void set_controls(double share);
-  void set_state(const Rows& state, double* acceleration, double share);
-  void set_slips();
-  void forget_accelerations();
-  void factor();
-  void solve(double* right) const { solve_lanes<kWidth>(n_, lu_, inverse_pivot_, right); }
-  void solve_tree();
-  void solve_with_load();
-  void guess_joints(const Rows& joints);
-  void keep_joints(Rows& joints) const;
-  void store_sensitivities(const Rows& slopes, Rows& joint_sensitivities) const;
-  void finish_loops();
-  void linearize(int stage);
-  void advance_sensitivities();
+ protected:
+  MotionLanes(int width, const TreeProgram& program, const Mechanism& values, bool slopes);
 
   const TreeProgram& program_;
-  int n_, c_, directions_, motors_;
-  bool has_slopes_;
-  std::unique_ptr<LoopLanes<kWidth>> loops_;
+  int width_, n_, c_, directions_, motors_;
+  bool has_slopes_, has_loops_;
   Rows rows_;  // of the program
   Rows state_, end_, stage_state_, slip_, free_, length_;
   Rows control_, rise_, control_slope_, rise_slope_;
@@ -138,10 +122,107 @@ class MotionLanes {
   Rows slopes_, end_slopes_;
   Rows linear_[4];  // of each stage: da by q, v (of that instant) and parameters
   Rows scratch_;
+
+ private:
+  double* at(Rows& rows, int index) const {
+    return rows.data() + static_cast<std::ptrdiff_t>(index) * width_;
+  }
+  const double* at(const Rows& rows, int index) const {
+    return rows.data() + static_cast<std::ptrdiff_t>(index) * width_;
+  }
+  const double* row(int index) const { return at(rows_, index); }
+  const Rows& joints_begin() const { return has_loops_ ? begin_ : state_; }
+  const Rows& joints_end() const { return has_loops_ ? joint_end_ : end_; }
 };
 
-extern template class MotionLanes<4>;
-extern template class MotionLanes<8>;
-extern template class MotionLanes<16>;
+/// Copies the start state of an interval to a lane.
+inline void load_start(MotionLanes& lanes, int lane, const MotionInterval& interval) {
+  for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
+    lanes.state(row)[lane] = interval.start[row];
+  }
+  for (int j = 0; lanes.has_loops() && j < lanes.joint_count(); ++j) {
+    lanes.guess(j)[lane] = interval.guess[j];
+  }
+}
+
+/// Sets the duration and the controls of a lane for one segment of a substep.
+inline void load_segment(MotionLanes& lanes, int lane, const SegmentControls& controls, int substep,
+                         double begin, double end) {
+  lanes.length()[lane] = end - begin;
+  const double length = controls.end(substep) - controls.begin(substep);
+  const double from = length > 0.0 ? (begin - controls.begin(substep)) / length : 0.0;
+  const double share = length > 0.0 ? (end - begin) / length : 0.0;
+  for (int m = 0; m < lanes.motor_count(); ++m) {
+    const double rise = controls.rise(substep, m), slope = controls.rise_sensitivity(substep, m);
+    lanes.control(m)[lane] = controls.value(substep, m) + from * rise;
+    lanes.rise(m)[lane] = share * rise;
+    lanes.control_slope(m)[lane] = controls.value_sensitivity(substep, m) + from * slope;
+    lanes.rise_sensitivity(m)[lane] = share * slope;
+  }
+}
+
+/// Sets the contacts of a lane.
+inline void load_contacts(MotionLanes& lanes, int lane, const Contacts& contacts) {
+  for (std::size_t j = 0; j < contacts.size(); ++j) {
+    const auto joint = static_cast<int>(j);
+    lanes.slip(joint)[lane] = slip_of(contacts[j]);
+    lanes.free(joint)[lane] = is_held(contacts[j]) ? 0.0 : 1.0;
+  }
+}
+
+/// Returns whether an instant belongs to a segment that ends at `end`, given that all earlier
+/// instants have been processed. A segment includes its begin, and only the last one its end.
+inline bool is_before_end(const MotionInterval& interval, double time, int substep, double end) {
+  const bool is_last =
+      substep + 1 == interval.last_substep && !(end < interval.controls->end(substep));
+  return is_last || time < end - kSampleTolerance * interval.period;
+}
+
+/// Returns whether a sample belongs to a segment that ends at `end` (is_before_end).
+inline bool is_within(const MotionInterval& interval, int sample, int substep, double end) {
+  return sample < interval.last_sample &&
+         is_before_end(interval, interval.time(sample), substep, end);
+}
+
+/// Factors of the joint angles and rates at both ends of a smooth segment, for cubic Hermite
+/// interpolation of an angle or a rate.
+struct HermiteWeights {
+  double angle_begin, angle_end;  ///< [-]; for a rate [1/s]
+  double rate_begin, rate_end;    ///< [s]; for a rate [-]
+};
+
+/// Returns the weights of an angle at `time` after the begin of a segment. With the elapsed
+/// fraction x = time/length, the angle is θ₀ + x²(3 − 2x) Δθ + x(1 − x)[(1 − x) v₀ − x v₁] length.
+inline HermiteWeights hermite_weights(double time, double length) {
+  if (!(length > 0.0)) return {0.0, 1.0, 0.0, 0.0};
+  const double x = std::clamp(time / length, 0.0, 1.0);
+  const double rest = 1.0 - x, turn = x * x * (3.0 - 2.0 * x);
+  return {1.0 - turn, turn, x * rest * rest * length, -x * x * rest * length};
+}
+
+/// Returns the weights of a rate, which are the time derivatives of hermite_weights.
+inline HermiteWeights hermite_rate_weights(double time, double length) {
+  if (!(length > 0.0)) return {0.0, 0.0, 0.0, 1.0};
+  const double x = std::clamp(time / length, 0.0, 1.0);
+  const double rest = 1.0 - x, turn = 6.0 * x * rest / length;
+  return {-turn, turn, rest * (1.0 - 3.0 * x), x * (3.0 * x - 2.0)};
+}
+
+/// Returns a joint's angle or rate at an instant within the last step.
+inline double interpolate(const MotionLanes& lanes, int lane, int joint, const HermiteWeights& w) {
+  return w.angle_begin * lanes.begin_angle(joint)[lane] +
+         w.angle_end * lanes.end_angle(joint)[lane] + w.rate_begin * lanes.begin_rate(joint)[lane] +
+         w.rate_end * lanes.end_rate(joint)[lane];
+}
+
+/// Returns the derivative of `interpolate` in one direction.
+inline double interpolate_slope(const MotionLanes& lanes, int lane, int joint, int direction,
+                                const HermiteWeights& w) {
+  const int rate = lanes.joint_count() + joint;
+  return w.angle_begin * lanes.begin_slope(joint, direction)[lane] +
+         w.angle_end * lanes.end_slope(joint, direction)[lane] +
+         w.rate_begin * lanes.begin_slope(rate, direction)[lane] +
+         w.rate_end * lanes.end_slope(rate, direction)[lane];
+}
 
 }  // namespace estimator

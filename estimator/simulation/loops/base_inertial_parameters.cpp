@@ -39,18 +39,8 @@ struct Carried {
 std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
   std::vector<Carried> bodies;
   for (const TreeEdge& edge : spanning_tree(mechanism)) {
-    const auto at = static_cast<std::size_t>(edge.joint);
-    const auto index = [&](JointQuantity quantity) {
-      return edge.weld ? mechanism.index_of_fixed_joint(edge.joint, quantity)
-                       : mechanism.index_of_joint(edge.joint, quantity);
-    };
-    const int a = edge.weld ? mechanism.fixed_joints[at].body_a : mechanism.joints[at].body_a;
-    const int b = edge.weld ? mechanism.fixed_joints[at].body_b : mechanism.joints[at].body_b;
-    Carried carried{edge.forward ? b : a,
-                    {index(edge.forward ? JointQuantity::kPointBx : JointQuantity::kPointAx)}};
-    if (!mechanism.bodies[static_cast<std::size_t>(carried.body)].massless) {
-      bodies.push_back(carried);
-    }
+    if (mechanism.bodies[edge.child.body].massless) continue;
+    bodies.push_back({edge.child.body, {edge.child.point}});
   }
   for (Carried& carried : bodies) {
     const auto add = [&](int body, int point) {
@@ -62,7 +52,7 @@ std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
 }
 
 Eigen::Vector3d point_at(const std::vector<double>& values, int index) {
-  return Eigen::Vector3d::Map(&values[static_cast<std::size_t>(index)]);
+  return Eigen::Vector3d::Map(&values[index]);
 }
 
 /// A motion with zero rates at one instant.
@@ -81,14 +71,14 @@ class Columns {
         instants_(instants),
         motions_(motions),
         bare_(parameter_values(mechanism)) {
-    const auto clear = [&](int index) { bare_[static_cast<std::size_t>(index)] = 0.0; };
+    const auto clear = [&](int index) { bare_[index] = 0.0; };
     for (int body = 0; body < mechanism.body_count(); ++body) {
       for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
         clear(mechanism.index(body, static_cast<BodyQuantity>(i)));
       }
       // Bodies fixed to one another share a centre of mass, so none may have zero mass.
-      if (mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
-      bare_[static_cast<std::size_t>(mechanism.index(body, BodyQuantity::kMass))] = 1.0;
+      if (mechanism.bodies[body].massless) continue;
+      bare_[mechanism.index(body, BodyQuantity::kMass)] = 1.0;
     }
     for (int j = 0; j < mechanism.joint_count(); ++j) {
       for (int i = Mechanism::kFixedJointQuantities; i < Mechanism::kJointQuantities; ++i) {
@@ -105,31 +95,28 @@ class Columns {
       const Eigen::VectorXd point = of_body(carried, 1.0, joint, Moments::Zero());
       std::array<Eigen::VectorXd, 6> moments;
       for (int i = 0; i < 6; ++i) {
-        moments[static_cast<std::size_t>(i)] =
-            of_body(carried, 1.0, joint, Moments::Unit(i)) - point;
-        columns.push_back(moments[static_cast<std::size_t>(i)]);
+        moments[i] = of_body(carried, 1.0, joint, Moments::Unit(i)) - point;
+        columns.push_back(moments[i]);
       }
       // A point mass of 1 kg at 1 m along an axis has the moment 1 kg·m² about the other axes.
       for (int axis = 0; axis < 3; ++axis) {
         Eigen::VectorXd first =
             of_body(carried, 1.0, Eigen::Vector3d::Unit(axis), Moments::Zero()) - point;
         for (int other = 0; other < 3; ++other) {
-          if (other != axis) first -= moments[static_cast<std::size_t>(other)];
+          if (other != axis) first -= moments[other];
         }
         columns.push_back(first);
       }
       columns.push_back(of_body(carried, 2.0, joint, Moments::Zero()) - point);
     }
-    for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      if (!mechanism_.joints[static_cast<std::size_t>(j)].motorised) continue;
+    for (const int j : joints_with_motor(mechanism_)) {
       std::vector<double> values = bare_;
-      values[static_cast<std::size_t>(mechanism_.index_of_joint(j, JointQuantity::kShaftInertia))] =
-          1.0;
+      values[mechanism_.index_of_joint(j, JointQuantity::kShaftInertia)] = 1.0;
       columns.push_back(torques(values) - torques(bare_));
     }
     Eigen::MatrixXd matrix(columns.empty() ? 0 : columns.front().size(), std::ssize(columns));
     for (std::size_t i = 0; i < columns.size(); ++i) {
-      matrix.col(static_cast<Eigen::Index>(i)) = columns[i];
+      matrix.col(i) = columns[i];
     }
     return matrix;
   }
@@ -140,15 +127,14 @@ class Columns {
   Eigen::VectorXd of_body(const Carried& carried, double mass, const Eigen::Vector3d& centre,
                           const Moments& moments) const {
     std::vector<double> values = bare_;
-    values[static_cast<std::size_t>(mechanism_.index(carried.body, BodyQuantity::kMass))] = mass;
+    values[mechanism_.index(carried.body, BodyQuantity::kMass)] = mass;
     for (int i = 0; i < 6; ++i) {
-      values[static_cast<std::size_t>(mechanism_.index(carried.body, BodyQuantity::kJxx) + i)] =
-          moments[i];
+      values[mechanism_.index(carried.body, BodyQuantity::kJxx) + i] = moments[i];
     }
     const Eigen::Vector3d joint = point_at(bare_, carried.points.front());
     for (const int point : carried.points) {
       const Eigen::Vector3d moved = point_at(bare_, point) - joint - centre;
-      for (int i = 0; i < 3; ++i) values[static_cast<std::size_t>(point + i)] = moved[i];
+      for (int i = 0; i < 3; ++i) values[point + i] = moved[i];
     }
     return torques(values);
   }
@@ -195,7 +181,7 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
     }
     Eigen::VectorXd angles(n);
     for (int j = 0; j < n; ++j) {
-      const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
+      const Joint& joint = mechanism.joints[j];
       angles[j] = (joint.traits().turns ? kTurn : kSlide) * even(random);
     }
     Eigen::MatrixXd motion = Eigen::MatrixXd::Identity(n, n);
@@ -214,17 +200,15 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
 std::vector<StandardParameter> standard_parameters(const Mechanism& mechanism) {
   std::vector<StandardParameter> parameters;
   for (const Carried& carried : carried_bodies(mechanism)) {
-    const std::string& name = mechanism.bodies[static_cast<std::size_t>(carried.body)].name;
+    const std::string& name = mechanism.bodies[carried.body].name;
     for (const char* const moment : kMoments) {
       parameters.push_back({name + ".I_" + moment, "kg·m²"});
     }
     for (const char* const axis : kAxes) parameters.push_back({name + ".mc_" + axis, "kg·m"});
     parameters.push_back({name + ".m", "kg"});
   }
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
-    const int index = mechanism.index_of_joint(j, JointQuantity::kShaftInertia);
-    const Parameter& shaft = mechanism.parameters[static_cast<std::size_t>(index)];
+  for (const int j : joints_with_motor(mechanism)) {
+    const Parameter& shaft = mechanism.joint_parameter(j, JointQuantity::kShaftInertia);
     parameters.push_back({shaft.name, shaft.unit});
   }
   return parameters;
@@ -250,8 +234,7 @@ Eigen::VectorXd standard_values(const Mechanism& mechanism) {
     for (const double coordinate : centre) values.push_back(mass * coordinate);
     values.push_back(mass);
   }
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+  for (const int j : joints_with_motor(mechanism)) {
     values.push_back(mechanism.joint_parameter(j, JointQuantity::kShaftInertia).value);
   }
   return Eigen::VectorXd::Map(values.data(), std::ssize(values));

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <stdexcept>
+#include <random>
 #include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
@@ -38,7 +38,7 @@ double worst_condition(const std::vector<std::vector<Eigen::MatrixXd>>& motions,
     for (const Eigen::MatrixXd& G : jacobians) {
       Eigen::MatrixXd D(G.rows(), dependent.size());
       for (std::size_t i = 0; i < dependent.size(); ++i) {
-        D.col(static_cast<Eigen::Index>(i)) = G.col(dependent[i]);
+        D.col(i) = G.col(dependent[i]);
       }
       const double smallest = Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
       worst = std::min(worst, smallest);
@@ -65,6 +65,29 @@ std::pair<std::size_t, Eigen::Index> least_determined(
     }
   }
   return worst;
+}
+
+constexpr int kAssemblyStarts = 64;
+constexpr double kSameAngle = 1e-3;    // [rad or m]
+constexpr double kIndifferent = 0.02;  // misfits with a smaller difference count as equal
+
+double joint_difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
+  return mechanism.joints[joint].difference(of_coordinates);
+}
+
+/// Returns whether full turns of a joint have an effect, since it mimics another joint or is
+/// mimicked.
+bool is_coupled(const Mechanism& mechanism, int joint) {
+  return std::ranges::any_of(mechanism.mimic_joints, [&](const MimicJoint& each) {
+    return each.joint == joint || each.follows == joint;
+  });
+}
+
+bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
+  for (Eigen::Index j = 0; j < a.size(); ++j) {
+    if (!(std::abs(joint_difference(mechanism, j, a[j] - b[j])) < kSameAngle)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -185,19 +208,10 @@ bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) 
 
 std::vector<std::string> LoopClosure::closing_joints() const {
   std::vector<std::string> names;
-  const std::vector<TreeEdge> edges = spanning_tree(mechanism_);
-  const auto book = [&](const auto& joints, bool weld) {
-    for (int i = 0; i < std::ssize(joints); ++i) {
-      const auto is_edge = [&](const TreeEdge& edge) {
-        return edge.joint == i && edge.weld == weld;
-      };
-      if (std::ranges::none_of(edges, is_edge)) {
-        names.push_back(joints[static_cast<std::size_t>(i)].name);
-      }
-    }
-  };
-  book(mechanism_.joints, false);
-  book(mechanism_.fixed_joints, true);
+  for (const TreeEdge& edge : closing_edges(mechanism_)) {
+    names.push_back(edge.weld ? mechanism_.fixed_joints[edge.joint].name
+                              : mechanism_.joints[edge.joint].name);
+  }
   return names;
 }
 
@@ -259,7 +273,7 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
   int tried = 0;
   do {
     std::vector<int> dependent = following;
-    for (const int each : chosen) dependent.push_back(others[static_cast<std::size_t>(each)]);
+    for (const int each : chosen) dependent.push_back(others[each]);
     std::ranges::sort(dependent);
     const double worst = worst_condition(jacobians, dependent, best_worst);
     if (worst > best_worst) {
@@ -292,6 +306,48 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
   }
   std::ranges::sort(choice.rows);
   return choice;
+}
+
+std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
+                                      const Eigen::VectorXd& wanted, Eigen::VectorXd& nearest) {
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<Assembly> found;
+  std::mt19937 random(1);
+  for (int start = 0; start < kAssemblyStarts; ++start) {
+    Eigen::VectorXd angles = wanted;
+    for (double& angle : angles) {
+      const double turn = 2.0 * M_PI * (static_cast<double>(random()) / std::mt19937::max() - 0.5);
+      if (std::isnan(angle)) angle = start == 0 ? 0.0 : turn;
+    }
+    const Eigen::VectorXd began = angles;
+    if (!closure.close(angles, wanted)) {
+      Eigen::VectorXd near = began;
+      const double open =
+          closure.step_toward_closure(near, wanted) ? closure.closure_error(near) : least;
+      if (open < least) nearest = near;
+      least = std::min(least, open);
+      continue;
+    }
+    const auto is_known = [&](const Assembly& each) {
+      return is_same(mechanism, each.angles, angles);
+    };
+    if (std::ranges::any_of(found, is_known)) continue;
+    double squares = 0.0, count = 0.0;
+    for (Eigen::Index j = 0; j < angles.size(); ++j) {
+      if (std::isnan(wanted[j])) continue;
+      squares += std::pow(angles[j] - wanted[j], 2);
+      count += 1.0;
+    }
+    for (Eigen::Index j = 0; j < angles.size(); ++j) {
+      if (!std::isnan(wanted[j]) || is_coupled(mechanism, static_cast<int>(j))) continue;
+      angles[j] = joint_difference(mechanism, j, angles[j]);
+    }
+    found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
+  }
+  double best = std::numeric_limits<double>::infinity();
+  for (const Assembly& each : found) best = std::min(best, each.deviation);
+  std::erase_if(found, [&](const Assembly& each) { return each.deviation > best + kIndifferent; });
+  return found;
 }
 
 }  // namespace estimator

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/coordinate_choice.hpp"
 #include "estimator/simulation/lane_rows.hpp"
+#include "estimator/simulation/tree_program.hpp"
 #include "estimator/symbolic/lane_program.hpp"
 
 namespace estimator {
@@ -96,5 +96,18 @@ class LoopClosure {
 
 /// Largest violation of the loop-closure equations at which loops count as closed [m, rad].
 inline constexpr double kClosed = 1e-9;
+
+/// One assembly mode: joint angles at which all loops are closed.
+struct Assembly {
+  Eigen::VectorXd angles;
+  double deviation;  ///< root mean square deviation from the desired coordinates [rad or m]
+};
+
+/// Finds assembly modes from random starts, and returns those whose deviation is close to the
+/// smallest.
+/// @param wanted   desired coordinate of every joint; NaN: arbitrary
+/// @param nearest  result if no mode is found: angles at which the loops are nearly closed
+std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
+                                      const Eigen::VectorXd& wanted, Eigen::VectorXd& nearest);
 
 }  // namespace estimator

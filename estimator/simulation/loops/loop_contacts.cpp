@@ -73,7 +73,7 @@ double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bo
     if (rank > 1) {
       Eigen::MatrixXd edges(face.size(), rank);
       for (std::size_t i = 0; i < face.size(); ++i) {
-        edges.row(static_cast<Eigen::Index>(i)) = reduced.row(face[i]);
+        edges.row(i) = reduced.row(face[i]);
       }
       Eigen::JacobiSVD<Eigen::MatrixXd> of_edges(edges, Eigen::ComputeFullV);
       of_edges.setThreshold(kContactRankTolerance);

@@ -6,12 +6,19 @@
 #include <random>
 #include <stdexcept>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/placement.hpp"
 
 namespace estimator {
 namespace {
+
+// Central differences of an exact gradient: truncation and round-off are about equal here.
+constexpr double kDifference = 1e-5;    // [rad], times the scale of a prismatic joint
+constexpr double kNeutralShare = 1e-6;  // of the largest ω²; finite differences leave 1e-9 of it
+constexpr double kNeutralRate = 1e-6;   // [1/s²]
+constexpr double kMassless = 1e-12;     // of the largest pivot
 
 constexpr int kRestRounds = 300;
 constexpr double kRestStepMax = 0.3;    // of a joint per round, in its scale [rad]
@@ -25,7 +32,7 @@ constexpr int kAssemblies = 24;         // number of starts for closing loops
 constexpr double kHigher = 1e-6;        // of the potential: smallest rise to a top
 
 double scale_of(const Mechanism& mechanism, Eigen::Index joint) {
-  return mechanism.joints[static_cast<std::size_t>(joint)].units().scale;
+  return mechanism.joints[joint].units().scale;
 }
 
 /// Returns the largest component of a joint motion, in the joints' scales.
@@ -120,7 +127,7 @@ Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937&
   std::uniform_real_distribution<double> anywhere(-M_PI, M_PI);
   Eigen::VectorXd q(mechanism.joint_count());
   for (Eigen::Index j = 0; j < q.size(); ++j) {
-    const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
+    const double stated = mechanism.joints[j].assembly_guess;
     const double drawn = scale_of(mechanism, j) * anywhere(random);
     q[j] = std::isfinite(stated) ? stated : assembly == 0 ? 0.0 : drawn;
   }
@@ -138,7 +145,7 @@ std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
     Eigen::VectorXd q = start_of(mechanism, k, random);
     Eigen::VectorXd wanted = q;
     for (Eigen::Index j = 0; j < q.size(); ++j) {
-      const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
+      const double stated = mechanism.joints[j].assembly_guess;
       if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
     }
     if (statics.has_loops() && !statics.close(q, wanted)) continue;
@@ -160,7 +167,7 @@ std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
 /// Returns the equilibrium with its angles wrapped to within half a turn of zero.
 Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
-    if (!mechanism.joints[static_cast<std::size_t>(j)].traits().wraps) continue;
+    if (!mechanism.joints[j].traits().wraps) continue;
     double& angle = pose.coordinates[j];
     angle = wrapped_difference(angle);
     if (angle < -M_PI + 1e-6) angle += kWholeTurn;  // upright is π, not −π
@@ -184,8 +191,8 @@ double holding_stiffness(const Mechanism& mechanism) {
 /// Returns the coordinate shifted by full turns to lie between a joint's two stops, if possible.
 double turned_within(const std::vector<JointStop>& stops, const Mechanism& mechanism, int index,
                      double coordinate) {
-  const Joint& joint = mechanism.joints[static_cast<std::size_t>(index)];
-  const bool has_both = joint.stops_lower && joint.stops_upper;
+  const Joint& joint = mechanism.joints[index];
+  const bool has_both = joint.stops.lower && joint.stops.upper;
   if (!joint.traits().wraps || !has_both) return coordinate;
   for (const double turned : {coordinate, coordinate + kWholeTurn, coordinate - kWholeTurn}) {
     const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
@@ -198,6 +205,128 @@ double turned_within(const std::vector<JointStop>& stops, const Mechanism& mecha
 
 }  // namespace
 
+Statics::Statics(const Mechanism& mechanism)
+    : mechanism_(mechanism),
+      dynamics_(mechanism, parameter_values(mechanism)),
+      closure_(mechanism),
+      choice_(all_independent(mechanism)) {}
+
+double Statics::potential(const Eigen::VectorXd& coordinates) const {
+  const Configuration poses = place_bodies(mechanism_, coordinates);
+  const Eigen::Vector3d gravity = gravity_of(mechanism_);
+  double V = 0.0;
+  for (int i = 0; i < mechanism_.body_count(); ++i) {
+    if (mechanism_.bodies[i].massless) continue;
+    V -= mechanism_.parameter(i, BodyQuantity::kMass).value * gravity.dot(poses[i].r);
+  }
+  for (int j = 0; j < mechanism_.joint_count(); ++j) {
+    const auto value = [&](JointQuantity quantity) {
+      return mechanism_.joint_parameter(j, quantity).value;
+    };
+    const Joint& joint = mechanism_.joints[j];
+    const double x = coordinates[j];
+    // Spring elongations are wrapped, as in the equations of motion.
+    const double stretch = joint.difference(x - value(JointQuantity::kRestAngle));
+    V += 0.5 * value(JointQuantity::kStiffness) * stretch * stretch;
+    V -= value(JointQuantity::kConstantTorque) * x;
+  }
+  return V;
+}
+
+void Statics::choose(const Eigen::VectorXd& coordinates) {
+  if (closure_.has_loops()) choice_ = closure_.choose({coordinates});
+}
+
+/// Returns the joint motions Z from J_i dz + J_d dq_d = 0, with equations that determine the
+/// dependent joints.
+Eigen::MatrixXd Statics::motions(const Eigen::VectorXd& coordinates) {
+  const auto free = static_cast<Eigen::Index>(choice_.independent.size());
+  Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(coordinates.size(), free);
+  for (Eigen::Index k = 0; k < free; ++k) {
+    Z(choice_.independent[k], k) = 1.0;
+  }
+  if (choice_.dependent.empty()) return Z;
+  const Eigen::MatrixXd J = closure_.jacobian(coordinates);
+  const auto& rows = choice_.rows;
+  const Eigen::MatrixXd J_d = J(rows, choice_.dependent), J_i = J(rows, choice_.independent);
+  const Eigen::MatrixXd follow = -solve_square(J_d, J_i);
+  for (std::size_t k = 0; k < choice_.dependent.size(); ++k) {
+    Z.row(choice_.dependent[k]) = follow.row(k);
+  }
+  return Z;
+}
+
+Eigen::VectorXd Statics::gradient(const Eigen::VectorXd& coordinates) {
+  const JointVector<double> angle = coordinates;
+  const JointVector<double> zero = JointVector<double>::Zero(coordinates.size());
+  JointVector<double> torque;
+  dynamics_.torque_residual(angle, zero, zero, zero, torque);
+  return motions(coordinates).transpose() * Eigen::VectorXd(torque);
+}
+
+bool Statics::move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) {
+  Eigen::VectorXd wanted =
+      Eigen::VectorXd::Constant(coordinates.size(), std::numeric_limits<double>::quiet_NaN());
+  const Eigen::MatrixXd Z = motions(coordinates);
+  const Eigen::VectorXd moved = coordinates + Z * step;
+  for (const int joint : choice_.independent) wanted[joint] = moved[joint];
+  coordinates = moved;
+  return !closure_.has_loops() || closure_.close(coordinates, wanted);
+}
+
+bool Statics::close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted) {
+  if (closure_.has_loops()) return closure_.close(coordinates, wanted);
+  for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
+    if (!std::isnan(wanted[j])) coordinates[j] = wanted[j];
+  }
+  return true;
+}
+
+Statics::Local Statics::at(const Eigen::VectorXd& coordinates) {
+  choose(coordinates);
+  Local local;
+  local.motions = motions(coordinates);
+  local.gradient = gradient(coordinates);
+  const Eigen::MatrixXd M = mass_matrix(dynamics_, coordinates);
+  local.mass = local.motions.transpose() * M * local.motions;
+  const Eigen::Index free = local.gradient.size();
+  Eigen::MatrixXd K(free, free);
+  for (Eigen::Index k = 0; k < free; ++k) {
+    const int joint = choice_.independent[k];
+    const double h = kDifference * mechanism_.joints[joint].units().scale;
+    Eigen::VectorXd up = coordinates, down = coordinates;
+    move(up, h * Eigen::VectorXd::Unit(free, k));
+    move(down, -h * Eigen::VectorXd::Unit(free, k));
+    K.col(k) = (gradient(up) - gradient(down)) / (2.0 * h);
+  }
+  local.stiffness = 0.5 * (K + K.transpose());
+  return local;
+}
+
+bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all) {
+  double largest = 0.0;
+  for (const NormalMode& each : all) largest = std::max(largest, std::abs(each.rate_squared));
+  return std::abs(mode.rate_squared) <= std::max(kNeutralRate, kNeutralShare * largest);
+}
+
+std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local) {
+  std::vector<NormalMode> modes;
+  const Eigen::VectorXd pivots = SymmetricFactor(local.mass).pivots();
+  if (pivots.size() == 0 || !(pivots.minCoeff() > kMassless * pivots.maxCoeff())) return modes;
+  const SymmetricEigen solved = generalized_eigen(local.stiffness, local.mass);
+  for (Eigen::Index k = 0; k < pivots.size(); ++k) {
+    Eigen::VectorXd shape = local.motions * solved.vectors.col(k);
+    double largest = 0.0;  // signed
+    for (Eigen::Index j = 0; j < shape.size(); ++j) {
+      const double part = shape[j] / mechanism.joints[j].units().scale;
+      if (std::abs(part) > std::abs(largest) * (1.0 + 1e-9)) largest = part;
+    }
+    shape /= largest;
+    modes.push_back({solved.values[k], shape});
+  }
+  return modes;
+}
+
 Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium& rest) {
   const std::vector<JointStop> stops = joint_stops(mechanism);
   Eigen::VectorXd coordinates = rest.coordinates;
@@ -208,13 +337,12 @@ Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium&
   for (int round = 0; round < mechanism.joint_count(); ++round) {
     bool beyond = false;
     for (const JointStop& stop : stops) {
-      const auto j = static_cast<std::size_t>(stop.joint);
       coordinates[stop.joint] =
           turned_within(stops, mechanism, stop.joint, coordinates[stop.joint]);
-      if (at[j] != nullptr || stop.distance(coordinates[stop.joint]) >= 0.0) continue;
-      at[j] = &stop;
+      if (at[stop.joint] != nullptr || stop.distance(coordinates[stop.joint]) >= 0.0) continue;
+      at[stop.joint] = &stop;
       beyond = true;
-      held.joints[j].assembly_guess = stop.position;
+      held.joints[stop.joint].assembly_guess = stop.position;
       held.joint_parameter(stop.joint, JointQuantity::kStiffness).value =
           holding_stiffness(mechanism);
       held.joint_parameter(stop.joint, JointQuantity::kRestAngle).value = stop.position;

@@ -4,10 +4,69 @@
 #include <optional>
 #include <vector>
 
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/simulation/statics/normal_modes.hpp"
+#include "estimator/simulation/loops/loop_closure.hpp"
 
 namespace estimator {
+
+/// Computes the static potential energy V of a mechanism under gravity, springs and constant
+/// torques, without friction, controls and motion. V is a function of displacements z that keep the
+/// loops closed.
+class Statics {
+ public:
+  /// Derivatives of the potential energy V by the displacements z, at one configuration.
+  struct Local {
+    Eigen::MatrixXd motions;    ///< Z, joints × z: joint displacements for each z
+    Eigen::VectorXd gradient;   ///< ∂V/∂z [N·m or N]
+    Eigen::MatrixXd stiffness;  ///< ∂²V/∂z² [N·m/rad], symmetric
+    Eigen::MatrixXd mass;       ///< mass matrix along z, Zᵀ M Z [kg·m²]
+  };
+
+  /// @param mechanism  must outlive this; at most kTreeJointsMax joints
+  explicit Statics(const Mechanism& mechanism);
+
+  /// Returns the potential energy [J], up to a constant.
+  double potential(const Eigen::VectorXd& coordinates) const;
+
+  /// Returns the derivatives at `coordinates`, where the loops must be closed.
+  Local at(const Eigen::VectorXd& coordinates);
+
+  /// Moves the joints along the displacements z by `step` and closes the loops.
+  /// @return false if the loops cannot be closed
+  bool move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step);
+
+  /// Closes the loops with the joints as close as possible to `wanted` (NaN: arbitrary).
+  bool close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted);
+
+  bool has_loops() const { return closure_.has_loops(); }
+
+ private:
+  void choose(const Eigen::VectorXd& coordinates);
+  Eigen::MatrixXd motions(const Eigen::VectorXd& coordinates);
+  Eigen::VectorXd gradient(const Eigen::VectorXd& coordinates);
+
+  const Mechanism& mechanism_;
+  TreeInverseDynamics<double> dynamics_;
+  LoopClosure closure_;
+  CoordinateChoice choice_;
+};
+
+/// A small synchronous motion of all joints about an equilibrium, without friction and motors.
+struct NormalMode {
+  /// ω² [1/s²]. Positive: oscillation with ω; negative: growth as exp(√−ω² t); zero: drift.
+  double rate_squared;
+  Eigen::VectorXd
+      shape;  ///< joint displacements; the largest, in its joint's scale, is 1 [rad or m]
+};
+
+/// Returns whether a mode is neutrally stable within numerical accuracy. Its stiffness is below a
+/// millionth of the largest, or its period exceeds an hour and a half.
+bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all);
+
+/// Solves K x = ω² M x for the stiffness and mass matrices of `local`. Returns the slowest mode
+/// first; no modes if some joint moves no mass.
+std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local);
 
 /// A configuration in static equilibrium, and the small motions about it.
 struct Equilibrium {

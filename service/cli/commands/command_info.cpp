@@ -106,12 +106,12 @@ std::string joint_tables(const Rig& rig) {
     joints.push_back({joint.name, body_name(mechanism, joint.body_a),
                       body_name(mechanism, joint.body_b),
                       joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
-                      joint.motorised ? "in " + facts.control_unit : "-",
-                      format_number(joint.compliance_linear) + " m/N, " +
-                          format_number(joint.compliance_angular) + " rad/(N·m)",
-                      joint.damping_time == estimator::Joint::kAutomaticDamping
+                      joint.motor.present ? "in " + facts.control_unit : "-",
+                      format_number(joint.spook.compliance_linear) + " m/N, " +
+                          format_number(joint.spook.compliance_angular) + " rad/(N·m)",
+                      joint.spook.damping_time == estimator::SpookRegularization::kAutomaticDamping
                           ? std::string("step/4")
-                          : format_number(joint.damping_time) + " s"});
+                          : format_number(joint.spook.damping_time) + " s"});
   }
   text += format_table(joints, std::vector<bool>(7, false)) + '\n';
   if (!mechanism.mimic_joints.empty()) {
@@ -269,7 +269,7 @@ void print_recording(const InfoOptions& options) {
   }
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[j];
-    if (joint.motorised) {
+    if (joint.motor.present) {
       add_signal(
           "control of joint " + joint.name + " [" + rig.joint_facts[j].control_unit + "]",
           [](const estimator::Segment& s) -> const auto& { return s.controls; }, control_column++);

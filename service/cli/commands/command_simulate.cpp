@@ -62,7 +62,7 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
   }
   column = 0;
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
-    if (!rig.mechanism.joints[j].motorised) continue;
+    if (!rig.mechanism.joints[j].motor.present) continue;
     charts.push_back(
         time_chart("command of " + rig.mechanism.joints[j].name,
                    "command [" + rig.joint_facts[j].control_unit + "]",

@@ -82,7 +82,7 @@ void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
     }
   }
   for (std::size_t j = 0, motor = 0; j < mechanism.joints.size(); ++j) {
-    if (!mechanism.joints[j].motorised || motion.controls[motor++] >= 0) continue;
+    if (!mechanism.joints[j].motor.present || motion.controls[motor++] >= 0) continue;
     throw proto::InputError(motion.table.path + ": lacks the control of joint \"" +
                             mechanism.joints[j].name +
                             "\". Use the rig file that the file was made with");
@@ -216,7 +216,7 @@ class StateCollector final : public proto::McapVisitor {
       const estimator::Joint& joint = rig.mechanism.joints[j];
       const std::string topic = std::string(proto::kJointTopics.name) + joint.name;
       motion.joints.push_back(has_data_[2 * j] ? add(topic + ".position", values_[2 * j]) : -1);
-      if (!joint.motorised) continue;
+      if (!joint.motor.present) continue;
       motion.controls.push_back(has_data_[2 * j + 1] ? add(topic + ".control", values_[2 * j + 1])
                                                      : -1);
     }
@@ -252,7 +252,7 @@ ImportedRecording import_state_csv(const std::string& path, std::string_view tex
   for (const estimator::Joint& joint : rig.mechanism.joints) {
     motion.joints.push_back(
         find(joint.name + "_" + joint.units().coordinate, proto::MissingCells::kAllowed));
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     motion.controls.push_back(find(joint.name + "_control", proto::MissingCells::kForbidden));
   }
   motion.table = proto::parse_csv(path, text, requests);
@@ -269,7 +269,7 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::size_t joints = 0;
   while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;
-  const auto motors = std::ranges::count(mechanism.joints, true, &estimator::Joint::motorised);
+  const auto motors = std::ssize(estimator::joints_with_motor(mechanism));
   if (joints != mechanism.joints.size() || motors > 1) {
     throw proto::InputError(path + ": motion of a simulated rig with " + std::to_string(joints) +
                             " joints and one motor, but " + rig.path + " has " +

@@ -118,7 +118,7 @@ std::vector<std::size_t> find_motors(const std::string& path, const Rig& rig,
                                      const std::vector<std::string>& recorded) {
   std::vector<std::string> motors;
   for (const estimator::Joint& joint : rig.mechanism.joints) {
-    if (joint.motorised) motors.push_back(joint.name);
+    if (joint.motor.present) motors.push_back(joint.name);
   }
   std::vector<std::size_t> columns;
   for (const std::string& motor : motors) {

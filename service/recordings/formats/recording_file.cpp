@@ -189,7 +189,7 @@ RecordingFormat plain_format(const Rig& rig) {
   }
   for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
     const estimator::Joint& joint = rig.mechanism.joints[j];
-    if (!joint.motorised) continue;
+    if (!joint.motor.present) continue;
     ControlColumn control;
     control.column = joint.name + "_control";
     control.joint = joint.name;

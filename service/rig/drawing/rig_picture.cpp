@@ -180,7 +180,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
     text += "; no encoder";
   }
   const JointFacts& facts = rig.joint_facts[static_cast<std::size_t>(joint)];
-  if (rig.mechanism.joints[static_cast<std::size_t>(joint)].motorised) {
+  if (rig.mechanism.joints[static_cast<std::size_t>(joint)].motor.present) {
     text += "; motor [" + facts.control_unit + "]";
   }
   return text;

@@ -225,7 +225,7 @@ class SceneMaker {
   }
 
   void draw_devices(int j, const Vector3d& p) {
-    if (joint(j).motorised) scene_.symbols.push_back({Symbol::kMotor, p});
+    if (joint(j).motor.present) scene_.symbols.push_back({Symbol::kMotor, p});
     if (joint(j).measured) scene_.symbols.push_back({Symbol::kEncoder, p});
   }
 

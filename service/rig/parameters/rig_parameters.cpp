@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "estimator/fit/inertia_prior.hpp"
+#include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/joint_stop.hpp"
 #include "proto/rig.pb.h"
 #include "service/rig/parameters/message_fields.hpp"
@@ -213,9 +213,9 @@ void refuse_start_beyond_stops(const Mechanism& mechanism, int joint,
                                const proto::TextLocator& place) {
   const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
   for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
-    if (stop.joint != joint || stop.distance(own.start_angle.mean) >= 0.0) continue;
+    if (stop.joint != joint || stop.distance(own.start.angle.mean) >= 0.0) continue;
     place.fail("joint \"" + own.name + "\" has a start_position of " +
-               format_number(own.start_angle.mean, 6) + " " + own.units().coordinate +
+               format_number(own.start.angle.mean, 6) + " " + own.units().coordinate +
                ", beyond its stop at " + format_number(stop.position, 6) + " " +
                own.units().coordinate + ". Correct the mean or the stop");
   }

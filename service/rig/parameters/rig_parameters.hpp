@@ -7,7 +7,7 @@
 #include <string>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/parameter.hpp"
+#include "estimator/model/parameter_dependencies.hpp"
 #include "proto/rig.pb.h"
 #include "proto/text/text_file.hpp"
 

@@ -5,10 +5,9 @@
 #include <set>
 
 #include "estimator/model/encoder.hpp"
-#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/moments.hpp"
-#include "estimator/model/only_rotation_axis.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/model/spanning_tree.hpp"
 #include "proto/notation/number_format.hpp"
@@ -189,7 +188,7 @@ class RobotBuilder {
     joint.armature = value(index, JointQuantity::kShaftInertia);
     joint.stiffness = value(index, JointQuantity::kStiffness);
     joint.rest = value(index, JointQuantity::kRestAngle);
-    if (source.motorised) {
+    if (source.motor.present) {
       joint.motor = {.control_unit = facts.control_unit,
                      .gain = value(index, JointQuantity::kMotorGain),
                      .back_emf = value(index, JointQuantity::kBackEmf),
@@ -223,7 +222,7 @@ class RobotBuilder {
       loop.points[k] = point_in_link(sides[k]);
       loop.axes[k] = frame_in_link(sides[k]).col(0);
     }
-    if (source.motorised || source.measured || value(joint, JointQuantity::kViscous) != 0.0 ||
+    if (source.motor.present || source.measured || value(joint, JointQuantity::kViscous) != 0.0 ||
         value(joint, JointQuantity::kCoulombTorque) != 0.0 ||
         value(joint, JointQuantity::kStiffness) != 0.0) {
       note("joint \"" + source.name +
@@ -255,12 +254,12 @@ class RobotBuilder {
            ": " + what + " cannot be represented and is left out");
     };
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
-    if (source.gear_ratio != 0.0 && value(joint, JointQuantity::kShaftInertia) != 0.0) {
+    if (source.motor.gear_ratio != 0.0 && value(joint, JointQuantity::kShaftInertia) != 0.0) {
       note("joint \"" + source.name +
            "\": the rotor's rotation with its parent (gear_ratio) cannot be represented and is "
            "left out");
     }
-    if (source.stops_lower || source.stops_upper) {
+    if (source.stops.lower || source.stops.upper) {
       note("joint \"" + source.name +
            "\": end stops and restitution cannot be represented and are left out");
     }

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"

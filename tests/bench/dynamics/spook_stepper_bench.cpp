@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "estimator/math/lemke.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 
 namespace estimator {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "firmware_iface/sim/plants.hpp"
 #include "tests/bench/rigs/planar_models.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
@@ -229,7 +229,7 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   truth.motor_gain = rig.driven ? weight_1 * draw.scale(0.05, 0.5) : 0.0;
   rig.mechanism = estimator::make_chain({.links = 2});
   Mechanism& m = rig.mechanism;
-  m.joints[0].motorised = rig.driven;
+  m.joints[0].motor.present = rig.driven;
   m.parameter(0, BodyQuantity::kMass).value = truth.m_1;
   m.parameter(1, BodyQuantity::kMass).value = truth.m_2;
   set_points(m, 0, 0.0, -truth.l_1);
@@ -282,7 +282,7 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
                                           .inertia_A = {1.0, 1.0, 1.0},
                                           .inertia_B = {1.0, 1.0, 1.0}});
   Mechanism& m = rig.mechanism;
-  m.joints[0].motorised = rig.driven;
+  m.joints[0].motor.present = rig.driven;
   free_inertia(rig, 0, truth.arm_inertia_zz, draw);
   m.parameter(1, BodyQuantity::kJxx).value = truth.pendulum_inertia_xx;
   make_free(rig, m.index(1, BodyQuantity::kJyy), truth.pendulum_inertia_yy, draw);
@@ -319,7 +319,7 @@ Mechanism cart_pole(const CartPoleParameters& truth, bool driven) {
   rail.kind = estimator::JointKind::kPrismatic;
   rail.body_b = 0;
   rail.frame_a = rail.frame_b = estimator::make_joint_frame(x, y);
-  rail.motorised = driven;
+  rail.motor.present = driven;
   pivot.name = "pivot";
   pivot.body_a = 0;
   pivot.body_b = 1;

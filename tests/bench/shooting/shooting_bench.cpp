@@ -6,11 +6,11 @@
 #include <string>
 
 #include "estimator/fit/physical/shooting_input.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace {
@@ -62,7 +62,7 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
   const int axes = estimator::Sensor::kAxes * mechanism.sensor_count();
   if (axes > 0) segment.inertial = Eigen::MatrixXd::Zero(samples, axes);
   int motors = 0;
-  for (const estimator::Joint& joint : mechanism.joints) motors += joint.motorised ? 1 : 0;
+  for (const estimator::Joint& joint : mechanism.joints) motors += joint.motor.present ? 1 : 0;
   segment.controls.resize(samples, motors);
   for (Eigen::Index k = 0; k < samples; ++k) {
     segment.controls.row(k).setConstant(std::sin(0.01 * static_cast<double>(k)));

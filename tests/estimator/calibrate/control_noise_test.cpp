@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
@@ -18,7 +18,7 @@ TEST(ControlNoise, CouplesJointsByTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
   Mechanism mechanism =
       make_chain({.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
-  mechanism.joints[1].motorised = true;
+  mechanism.joints[1].motor.present = true;
   mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = kGain;
   constexpr double kControlNoise = 0.2, kStep = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
@@ -41,20 +41,20 @@ TEST(ControlNoise, CouplesJointsByTheInertias) {
 // One entry per motor, in the order of the joints. A joint without a motor has none.
 TEST(ControlNoise, HasOneEntryPerMotor) {
   Mechanism mechanism = make_chain({.links = 3});
-  mechanism.joints[0].motorised = mechanism.joints[2].motorised = true;
+  mechanism.joints[0].motor.present = mechanism.joints[2].motor.present = true;
   EXPECT_EQ(control_noise_of(mechanism).size(), 0);
-  mechanism.joints[2].control_noise = 0.3;
+  mechanism.joints[2].motor.control_noise = 0.3;
   EXPECT_EQ(control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
 }
 
 TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
   Mechanism mechanism = make_chain({.links = 1});
-  mechanism.joints[0].motorised = true;
-  mechanism.joints[0].control_noise = 0.1;
+  mechanism.joints[0].motor.present = true;
+  mechanism.joints[0].motor.control_noise = 0.1;
   EXPECT_TRUE(find_errors(mechanism).empty());
   EXPECT_THROW(require_spook_support(mechanism), std::invalid_argument);
   for (const double bad : {-0.1, std::nan(""), HUGE_VAL}) {
-    mechanism.joints[0].control_noise = bad;
+    mechanism.joints[0].motor.control_noise = bad;
     ASSERT_EQ(find_errors(mechanism).size(), 1U) << bad;
     EXPECT_EQ(find_errors(mechanism)[0].code, MessageCode::kNegativeControlNoise);
   }
@@ -68,11 +68,11 @@ TEST(ControlNoise, WeighsAndIsNotSimulated) {
   Segment& segment = recording.segments.front();
   segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
   Mechanism mechanism = test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
-  mechanism.joints[0].motorised = true;
+  mechanism.joints[0].motor.present = true;
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   const Calibration exact = calibrate(mechanism, {recording});
   EXPECT_TRUE(exact.refined);
-  mechanism.joints[0].control_noise = 0.05;
+  mechanism.joints[0].motor.control_noise = 0.05;
   const Calibration noisy = calibrate(mechanism, {recording});
   EXPECT_TRUE(noisy.converged());
   EXPECT_FALSE(noisy.refined);

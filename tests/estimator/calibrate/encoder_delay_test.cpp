@@ -64,7 +64,7 @@ Segment short_piece() { return rows_of(read_late(0.0, 0.0, 3), 0, 300); }
 /// Two motors, encoders and a sensor on the pendulum, all delayed.
 Mechanism all_late() {
   Mechanism mechanism = furuta_to_fit({"imu.accel_bias_x", "imu.delay"});
-  mechanism.joints[1].motorised = true;
+  mechanism.joints[1].motor.present = true;
   at(mechanism, "2.K").value = 0.01;
   at(mechanism, "1.delay").value = 1.3e-3;
   at(mechanism, "1.encoder_delay").value = 3.3e-3;

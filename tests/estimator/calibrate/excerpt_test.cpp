@@ -1,4 +1,4 @@
-#include "estimator/fit/physical/excerpt.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
 
 #include <gtest/gtest.h>
 

@@ -128,10 +128,10 @@ TEST(CalibrationInput, IsRefusedIfItContainsNaN) {
   };
   EXPECT_FALSE(refuses([](Mechanism&) {}));
   for (const double bad : {kNotANumber, kInfinity}) {
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].compliance_linear = bad; }));
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].compliance_angular = bad; }));
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].damping_time = bad; }));
-    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].stick_speed = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].spook.compliance_linear = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].spook.compliance_angular = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].spook.damping_time = bad; }));
+    EXPECT_TRUE(refuses([&](Mechanism& m) { m.joints[0].spook.stick_speed = bad; }));
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].prior_mean = bad; }));
     EXPECT_TRUE(refuses([&](Mechanism& m) { m.parameters[0].value = bad; }));
     std::vector<Recording> spoilt = recordings();

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "estimator/fit/initial_states.hpp"
+#include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
@@ -49,8 +49,8 @@ TEST(PaperSynthetic, EstimatesMatchThePrototype) {
     Mechanism mechanism = test_support::mechanism_of(rig);
     test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b"}, 1.0);
     for (Joint& joint : mechanism.joints) {
-      joint.compliance_linear = joint.compliance_angular = 1e-4;
-      joint.damping_time = 0.02;
+      joint.spook.compliance_linear = joint.spook.compliance_angular = 1e-4;
+      joint.spook.damping_time = 0.02;
     }
     TrajectoryProblem problem(mechanism,
                               {make_trajectory_data(mechanism, recording.segments.front(),

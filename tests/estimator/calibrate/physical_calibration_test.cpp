@@ -10,8 +10,9 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/support/estimates.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"

@@ -5,7 +5,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/physical/restarts.hpp"
-#include "estimator/model/rest_friction.hpp"
+#include "estimator/model/joint_friction.hpp"
 #include "tests/support/estimates.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 

@@ -89,9 +89,16 @@ Mechanism two_wheels() {
   mechanism.bodies = {{.name = "A"}, {.name = "B"}};
   Eigen::Matrix3d upright;
   upright << 0, 0, 1, 1, 0, 0, 0, 1, 0;  // x of the joint is y of the world
-  mechanism.joints = {
-      {.name = "1", .body_b = 0, .frame_a = upright, .frame_b = upright, .motorised = true},
-      {.name = "2", .body_b = 1, .frame_a = upright, .frame_b = upright, .motorised = true}};
+  mechanism.joints = {{.name = "1",
+                       .body_b = 0,
+                       .frame_a = upright,
+                       .frame_b = upright,
+                       .motor = {.present = true}},
+                      {.name = "2",
+                       .body_b = 1,
+                       .frame_a = upright,
+                       .frame_b = upright,
+                       .motor = {.present = true}}};
   make_parameters(mechanism);
   for (int j = 0; j < 2; ++j) {
     mechanism.parameter(j, BodyQuantity::kJyy).value = 0.01;

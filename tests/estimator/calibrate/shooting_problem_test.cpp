@@ -6,11 +6,11 @@
 #include <limits>
 #include <vector>
 
-#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/optimize/arrow_factor.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/dense_problem.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {

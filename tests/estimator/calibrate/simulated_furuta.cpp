@@ -41,7 +41,7 @@ Mechanism furuta_with_free(const std::vector<std::string>& free_names) {
       {"1.K", 3e-2}, {"gravity.tilt_x", .02}, {"gravity.tilt_z", -.01}, {"2.offset", 0.05},
       {"2.c", 1e-4}};
   for (const auto& [name, value] : truth) parameter_named(mechanism, name).value = value;
-  for (estimator::Joint& joint : mechanism.joints) joint.stick_speed = 0.05;
+  for (estimator::Joint& joint : mechanism.joints) joint.spook.stick_speed = 0.05;
   set_free(mechanism, free_names);
   return mechanism;
 }

@@ -138,7 +138,7 @@ TEST_F(Channels, AreNotClippedWhereAJointRests) {
     }
   }
   Mechanism stopped = rig_;
-  stopped.joints[0].stops_upper = true;
+  stopped.joints[0].stops.upper = true;
   const Eigen::VectorXd read = clipped_at_end(1000.0, 1.0, false, 0.0).tail(600);
   EXPECT_TRUE(with_code(examine_signals(stopped, {two_joints(read, motion(2).head(600))}),
                         MessageCode::kClippedReadings)
@@ -193,7 +193,7 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
     gain.free = true;
     EXPECT_FALSE(is_told(rig, side * 0.8, -torque));
     gain.free = false;
-    rig.joints[0].stops_upper = rig.joints[0].stops_lower = true;
+    rig.joints[0].stops.upper = rig.joints[0].stops.lower = true;
     rig.joint_parameter(0, JointQuantity::kStopUpper).value = 0.85;
     rig.joint_parameter(0, JointQuantity::kStopLower).value = -0.85;
     EXPECT_FALSE(is_told(rig, side * 0.8));

@@ -11,10 +11,11 @@
 #include <variant>
 #include <vector>
 
-#include "estimator/model/mechanisms/chain.hpp"
 #include "service/messages/message_table.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/body_encoder.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {

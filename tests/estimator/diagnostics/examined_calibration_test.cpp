@@ -6,9 +6,9 @@
 #include <random>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/reference_simulators.hpp"
 

@@ -71,7 +71,7 @@ TEST(Limits, ReportReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     Mechanism pendulum = make_pendulum();
-    (side > 0.0 ? pendulum.joints[0].stops_lower : pendulum.joints[0].stops_upper) = true;
+    (side > 0.0 ? pendulum.joints[0].stops.lower : pendulum.joints[0].stops.upper) = true;
     Parameter& stop = pendulum.joint_parameter(
         0, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper);
     Parameter& offset = pendulum.joint_parameter(0, JointQuantity::kEncoderOffset);

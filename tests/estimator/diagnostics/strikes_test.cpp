@@ -116,7 +116,7 @@ TEST(StopImpacts, AtDescribedStopsAreNotReported) {
   Mechanism mechanism = make_pendulum({});
   const std::size_t both = struck(mechanism, recording, 0.0).size();
   ASSERT_EQ(both, 2U);
-  mechanism.joints[0].stops_upper = true;
+  mechanism.joints[0].stops.upper = true;
   mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.61;
   const std::vector<Finding> lower = struck(mechanism, recording, 0.0);
   ASSERT_EQ(lower.size(), 1U);

@@ -1,4 +1,4 @@
-#include "estimator/friction/air_drag.hpp"
+#include "estimator/friction/friction_laws.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/placement.hpp"
-#include "estimator/simulation/program_variants.hpp"
+#include "estimator/simulation/tree_program.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 namespace estimator {
 namespace {

@@ -6,7 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
@@ -19,8 +19,8 @@ constexpr double kSample = 0.01;  // both are compared on this grid [s]
 // Rigid joints whose violations decay over two steps, as SPOOK is commonly used.
 Mechanism made_rigid(Mechanism mechanism, double h) {
   for (Joint& joint : mechanism.joints) {
-    joint.compliance_linear = joint.compliance_angular = 0.0;
-    joint.damping_time = 2.0 * h;
+    joint.spook.compliance_linear = joint.spook.compliance_angular = 0.0;
+    joint.spook.damping_time = 2.0 * h;
   }
   return mechanism;
 }
@@ -90,7 +90,7 @@ TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
                                     .smoothing_speed = kStickSpeed};
 
   Mechanism mechanism = test_support::mechanism_of(rig);
-  for (Joint& joint : mechanism.joints) joint.stick_speed = kStickSpeed;
+  for (Joint& joint : mechanism.joints) joint.spook.stick_speed = kStickSpeed;
 
   Eigen::VectorXd u(300);
   for (int k = 0; k < 300; ++k) u[k] = 1.5 * std::sin(0.05 * k) + std::cos(0.13 * k);
@@ -106,7 +106,7 @@ TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
   test_support::ReferencePendulum rig{
       .J = 3.96e-3, .b = 2e-4, .c = 1e-4, .tau_c = 6e-3, .tau_s = 8e-3, .zeta = 4.0};
   Mechanism mechanism = test_support::pendulum_of(rig);
-  mechanism.joints[0].stick_speed = 1e-6;
+  mechanism.joints[0].spook.stick_speed = 1e-6;
   const Eigen::Vector2d start(2.8, 0.0);
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, kSample, 400).leftCols(1);
   expect_first_order("Pendulum, Stribeck friction and drag, 4 s", kSteps, [&](double h) {
@@ -146,8 +146,8 @@ TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
       test_support::simulate(rig, {start, 0.0}, kSample, 200).leftCols(1);
   expect_first_order("Parallelogram four-bar, 2 s", {1e-3, 1e-4}, [&](double h) {
     for (Joint& joint : mechanism.joints) {
-      joint.compliance_linear = joint.compliance_angular = 1e-9;
-      joint.damping_time = 2.0 * h;
+      joint.spook.compliance_linear = joint.spook.compliance_angular = 1e-9;
+      joint.spook.damping_time = 2.0 * h;
     }
     // Crank at θ, coupler horizontal, second crank back up: θ + π from hanging.
     const Eigen::Vector4d angles(start, right_angle - start, right_angle + start, 0.0);

@@ -1,4 +1,4 @@
-#include "estimator/simulation/interval/friction_argument_course.hpp"
+#include "estimator/simulation/interval/interval_lane.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,8 +6,9 @@
 
 #include "estimator/fit/physical/joint_mobility.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {

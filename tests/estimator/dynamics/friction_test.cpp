@@ -5,9 +5,9 @@
 #include <random>
 
 #include "estimator/math/lemke.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/spook/spook_stepper.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
@@ -28,7 +28,7 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
   std::normal_distribution<double> normal;
   SpookStepper stepper(mechanism, h, GyroscopicForm::kOld);
   Eigen::Index motors = 0;
-  for (const Joint& joint : mechanism.joints) motors += joint.motorised;
+  for (const Joint& joint : mechanism.joints) motors += joint.motor.present;
   Comparison comparison;
   for (int trial = 0; trial < count; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
@@ -109,7 +109,8 @@ TEST(JointFriction, AgreesWithLemkeOnPendulumChainAndLoop) {
 // box of constant bounds is its complementarity part.
 TEST(JointFriction, AgreesWithLemkeOnRigidJoints) {
   Mechanism mechanism = with_friction(make_furuta(), 0.0, 0.0);
-  for (Joint& joint : mechanism.joints) joint.compliance_linear = joint.compliance_angular = 0.0;
+  for (Joint& joint : mechanism.joints)
+    joint.spook.compliance_linear = joint.spook.compliance_angular = 0.0;
   constexpr double h = 5e-3;
   std::mt19937 engine(kSeed);
   SpookStepper stepper(mechanism, h, GyroscopicForm::kOld);
@@ -169,7 +170,7 @@ TEST(SpookStepper, SolvesTheKktSystem) {
     for (const double compliance : {1e-3, 1e-6, 0.0}) {
       if (loop && compliance == 0.0) continue;
       for (Joint& joint : mechanism.joints) {
-        joint.compliance_linear = joint.compliance_angular = compliance;
+        joint.spook.compliance_linear = joint.spook.compliance_angular = compliance;
       }
       SpookStepper stepper(mechanism, 5e-3, GyroscopicForm::kOld);
       for (int trial = 0; trial < 100; ++trial) {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "estimator/math/dual.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 namespace estimator {
 namespace {
@@ -127,7 +127,7 @@ TEST(Impact, HasTheDerivativesOfItsFormula) {
 
 TEST(JointStops, MatchTheMechanism) {
   Mechanism chain = make_chain({.links = 2});
-  chain.joints[1].stops_lower = chain.joints[1].stops_upper = true;
+  chain.joints[1].stops.lower = chain.joints[1].stops.upper = true;
   chain.joint_parameter(1, JointQuantity::kStopLower).value = -0.4;
   chain.joint_parameter(1, JointQuantity::kStopUpper).value = 0.3;
   chain.joint_parameter(1, JointQuantity::kRestitution).value = 0.5;
@@ -145,7 +145,7 @@ TEST(JointStops, MatchTheMechanism) {
   EXPECT_FALSE(are_stops_apart(chain));
   const Message reversed(MessageCode::kReversedStops, {{"parameter", "2.stop_lower"}});
   EXPECT_EQ(find_errors(chain), std::vector{reversed});
-  chain.joints[1].stops_upper = false;
+  chain.joints[1].stops.upper = false;
   EXPECT_TRUE(are_stops_apart(chain)) << "the upper one is none";
   chain.joint_parameter(1, JointQuantity::kRestitution).value = 1.01;
   ASSERT_EQ(find_errors(chain).size(), 1U);
@@ -157,7 +157,7 @@ TEST(JointStops, MatchTheMechanism) {
 TEST(JointStops, AreRefusedForLoops) {
   Mechanism linkage = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
   EXPECT_TRUE(find_errors(linkage).empty());
-  linkage.joints[1].stops_upper = true;
+  linkage.joints[1].stops.upper = true;
   linkage.joint_parameter(1, JointQuantity::kStopUpper).value = 3.0;
   const Message refused(MessageCode::kStopsInLoop, {{"joint", "2"}});
   EXPECT_EQ(find_errors(linkage), std::vector{refused});

@@ -9,9 +9,10 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/math/so3.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -30,7 +31,7 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
     mechanism.joints[at].frame_b =
         exp_so3(Eigen::Vector3d(unit(random), unit(random), unit(random))).toRotationMatrix() *
         mechanism.joints[at].frame_b;
-    mechanism.joints[at].motorised = j == 0 || j == 2;
+    mechanism.joints[at].motor.present = j == 0 || j == 2;
     const auto set = [&](JointQuantity quantity, double value) {
       mechanism.joint_parameter(j, quantity).value = value;
     };
@@ -244,7 +245,7 @@ TEST(IntervalSensitivities, PassStickSlipEvents) {
   for (const bool load : {false, true}) {
     SCOPED_TRACE(load);
     Mechanism mechanism = skew_chain(2, load, random);
-    mechanism.joints[1].motorised = true;
+    mechanism.joints[1].motor.present = true;
     mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 0.1;
     const std::vector<int> free = {
         mechanism.index(0, BodyQuantity::kMass),
@@ -281,7 +282,7 @@ struct DrivenWheel {
   static Mechanism mechanism() {
     Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
     wheel.parameter(WorldQuantity::kGravity).value = 0.0;
-    wheel.joints[0].motorised = true;
+    wheel.joints[0].motor.present = true;
     wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
     wheel.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
     return wheel;

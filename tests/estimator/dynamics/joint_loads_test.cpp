@@ -33,7 +33,7 @@ Mechanism skew_tree() {
                        .body_b = 0,
                        .frame_a = turned_about({1, 0, 1}, 1.1),
                        .frame_b = turned_about({0, 1, -1}, 0.5),
-                       .motorised = true},
+                       .motor = {.present = true}},
                       {.name = "3",
                        .body_a = 2,
                        .body_b = 1,

@@ -9,10 +9,10 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/newton_loads.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace estimator {
@@ -33,7 +33,7 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   }
   mechanism.joints[0].frame_a = make_joint_frame(z, -y);
   mechanism.joints[1].kind = JointKind::kPrismatic;
-  mechanism.joints[1].motorised = true;
+  mechanism.joints[1].motor.present = true;
   mechanism.joints[1].frame_a = mechanism.joints[1].frame_b = make_joint_frame(x, y);
   make_parameters(mechanism);
   const auto body = [&](int index, double mass, double inertia) {
@@ -107,8 +107,8 @@ Mechanism random_tree() {
   joint(mechanism.joints, 3, 2);
   joint(mechanism.joints, 2, 4).kind = JointKind::kPrismatic;
   joint(mechanism.fixed_joints, 5, 4);
-  joint(mechanism.joints, 2, 6).gear_ratio = -5.0;
-  mechanism.joints[2].gear_ratio = 4.0;
+  joint(mechanism.joints, 2, 6).motor.gear_ratio = -5.0;
+  mechanism.joints[2].motor.gear_ratio = 4.0;
   make_parameters(mechanism);
   for (Parameter& parameter : mechanism.parameters) {
     if (parameter.unit == "m" && parameter.name.find("_m") == std::string::npos) {
@@ -355,7 +355,7 @@ TEST(Joints, SpookSimulatorsRefuseOtherJointTypes) {
   Mechanism welded = random_tree();
   for (Joint& joint : welded.joints) {
     joint.kind = JointKind::kRevolute;
-    joint.gear_ratio = 0.0;
+    joint.motor.gear_ratio = 0.0;
   }
   EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
   welded.fixed_joints.clear();
@@ -364,9 +364,9 @@ TEST(Joints, SpookSimulatorsRefuseOtherJointTypes) {
   EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
   welded.bodies[1].massless = false;
   EXPECT_NO_THROW(require_spook_support(welded));
-  welded.joints[1].gear_ratio = 6.0;
+  welded.joints[1].motor.gear_ratio = 6.0;
   EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
-  welded.joints[1].gear_ratio = 0.0;
+  welded.joints[1].motor.gear_ratio = 0.0;
   for (const Makkar::Quantity size : {Makkar::kExcess, Makkar::kCoulomb}) {
     Parameter& friction = welded.joint_parameter(1, friction_of<Makkar>(size));
     friction.value = 0.1;

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "estimator/model/spanning_tree.hpp"
-#include "estimator/simulation/loops/assemblies.hpp"
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 
 namespace estimator {
@@ -178,7 +177,7 @@ TEST(Couplings, ThatAreImpossibleAreReported) {
   has(wrong, {MessageCode::kCircularMimicJoint, h1});
   wrong.mimic_joints[1] = {3, 2, 2.0, 0.0};
   EXPECT_TRUE(find_errors(wrong).empty()) << "one behind the other";
-  mechanism.joints[0].stops_lower = true;
+  mechanism.joints[0].stops.lower = true;
   has(mechanism, {MessageCode::kStopsInLoop, {{"joint", mechanism.joints[0].name}}});
 }
 

@@ -118,7 +118,7 @@ SegmentControls no_controls(const Mechanism& mechanism, int steps) {
   Segment segment;
   segment.period = kMotionStep;
   std::size_t motors = 0;
-  for (const Joint& joint : mechanism.joints) motors += joint.motorised ? 1 : 0;
+  for (const Joint& joint : mechanism.joints) motors += joint.motor.present ? 1 : 0;
   segment.controls = Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(motors));
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
   return {segment, even_edges(kMotionStep, steps), std::vector<ControlDelay>(motors)};

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/segment_controls.hpp"
 #include "estimator/simulation/tree_program.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 // Mechanisms with closed loops, and their controls.
 namespace estimator {
@@ -104,7 +104,7 @@ inline Mechanism five_bar() {
   mechanism.joints = {joint("O1", Joint::kGround, 0, z, x), joint("E1", 0, 1, z, x),
                       joint("O2", Joint::kGround, 2, z, x), joint("E2", 2, 3, z, x),
                       joint("T", 1, 3, z, x)};
-  mechanism.joints[0].motorised = mechanism.joints[2].motorised = true;
+  mechanism.joints[0].motor.present = mechanism.joints[2].motor.present = true;
   make_parameters(mechanism);
   const double mass[] = {0.12, 0.1, 0.11, 0.13}, inertia[] = {1.4e-4, 2.7e-4, 1.5e-4, 2.5e-4};
   for (int i = 0; i < 4; ++i) set_body(mechanism, i, mass[i], {1.0, 1.0, inertia[i]});

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 

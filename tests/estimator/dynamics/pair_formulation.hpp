@@ -60,7 +60,8 @@ struct DenseStep {
     for (int j = 0; j < n; ++j) {
       const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
       for (int row = 0; row < 5; ++row) {
-        const double epsilon = row < 3 ? joint.compliance_linear : joint.compliance_angular;
+        const double epsilon =
+            row < 3 ? joint.spook.compliance_linear : joint.spook.compliance_angular;
         gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * estimator::damping_time_of(joint, h) / h);
         sigma[5 * j + row] = 4.0 * epsilon / (h * h) * gamma[5 * j + row];
       }
@@ -86,12 +87,12 @@ struct DenseStep {
         A_bar.block<1, 3>(j, 6 * joint.body_a + 3) = -axis.transpose();
       }
       const double omega = A_bar.row(j).dot(state.velocity);
-      const double u = joint.motorised ? control[motor++] : 0.0;
+      const double u = joint.motor.present ? control[motor++] : 0.0;
       p += A_bar.row(j).transpose() *
            axis_impulse(joint_values, omega, joint_angle(joint, state.poses), u, h);
       M_hat += axis_damping(joint_values, omega, h) * A_bar.row(j).transpose() * A_bar.row(j);
       dry_bound[j] = dry_friction_bound(joint_values, omega, h);
-      stick_speed[j] = joint.stick_speed;
+      stick_speed[j] = joint.spook.stick_speed;
     }
   }
 };

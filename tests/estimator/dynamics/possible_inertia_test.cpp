@@ -1,4 +1,4 @@
-#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 
 #include <gtest/gtest.h>
 

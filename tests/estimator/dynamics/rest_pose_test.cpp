@@ -5,9 +5,9 @@
 #include <Eigen/Eigenvalues>
 #include <cmath>
 
-#include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "estimator/model/placement.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
@@ -169,7 +169,7 @@ TEST(Equilibrium, LiesAtItsStops) {
   ChainDescription chain;
   chain.links = 2;
   Mechanism mechanism = make_chain(chain);
-  mechanism.joints[0].stops_lower = true;
+  mechanism.joints[0].stops.lower = true;
   value(mechanism, 0, JointQuantity::kStopLower) = 0.4;
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
@@ -177,16 +177,16 @@ TEST(Equilibrium, LiesAtItsStops) {
   EXPECT_EQ(q[0], 0.4);
   EXPECT_NEAR(q[1], -0.4, 1e-5);
   // A second stop, which the second link reaches only because of the first.
-  mechanism.joints[1].stops_lower = true;
+  mechanism.joints[1].stops.lower = true;
   value(mechanism, 1, JointQuantity::kStopLower) = -0.1;
   q = rest_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_EQ(q[1], -0.1);
   // With stops on both sides, a full turn apart, it can hang there.
-  mechanism.joints[0].stops_upper = true;
+  mechanism.joints[0].stops.upper = true;
   value(mechanism, 0, JointQuantity::kStopLower) = 2.0 * M_PI - 0.5;
   value(mechanism, 0, JointQuantity::kStopUpper) = 2.0 * M_PI + 0.5;
-  mechanism.joints[1].stops_lower = false;
+  mechanism.joints[1].stops.lower = false;
   q = rest_within_stops(mechanism, *rest);
   EXPECT_NEAR(q[0], 2.0 * M_PI, 1e-8);
   EXPECT_NEAR(q[1], 0.0, 1e-8);

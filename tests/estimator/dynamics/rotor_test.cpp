@@ -3,8 +3,8 @@
 #include <string>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 namespace estimator {
 namespace {
@@ -30,7 +30,7 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
     if (!outwards) test_support::describe_from_child(mechanism, 1);
     mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = kShaft;
     const Eigen::Matrix2d without = mass_matrix(mechanism);
-    mechanism.joints[1].gear_ratio = kRatio;
+    mechanism.joints[1].motor.gear_ratio = kRatio;
     return Eigen::Matrix2d(mass_matrix(mechanism) - without);
   };
   const Eigen::Matrix2d inner{{0.0, 1.0}, {1.0, 0.0}}, outer{{0.0, 1.0}, {1.0, -2.0}};
@@ -38,11 +38,11 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   EXPECT_LT((rotor_of(false) - kShaft / kRatio * outer).norm(), 1e-14);
 
   Mechanism on_ground = make_chain({.links = 1});
-  on_ground.joints[0].gear_ratio = 3.0;
+  on_ground.joints[0].motor.gear_ratio = 3.0;
   EXPECT_TRUE(find_errors(on_ground).empty());
   Mechanism slider = make_chain({.links = 1});
   slider.joints[0].kind = JointKind::kPrismatic;
-  slider.joints[0].gear_ratio = 3.0;
+  slider.joints[0].motor.gear_ratio = 3.0;
   ASSERT_EQ(find_errors(slider).size(), 1U);
   EXPECT_EQ(find_errors(slider)[0].code, MessageCode::kPrismaticGearRatio);
 }

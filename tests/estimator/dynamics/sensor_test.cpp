@@ -7,8 +7,8 @@
 #include <random>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 namespace estimator {
 namespace {

@@ -5,8 +5,9 @@
 #include <numbers>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
+#include "estimator/spook/step_residual.hpp"
 #include "tests/support/alloc_counter.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 
@@ -18,8 +19,8 @@ const Eigen::VectorXd kZeroControl = Eigen::VectorXd::Zero(1);
 
 Mechanism with_joints(Mechanism mechanism, double compliance, double damping_time) {
   for (Joint& joint : mechanism.joints) {
-    joint.compliance_linear = joint.compliance_angular = compliance;
-    joint.damping_time = damping_time;
+    joint.spook.compliance_linear = joint.spook.compliance_angular = compliance;
+    joint.spook.damping_time = damping_time;
   }
   return mechanism;
 }
@@ -32,9 +33,9 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
     SCOPED_TRACE(damping_time);
     Mechanism mechanism = make_furuta();
     for (Joint& joint : mechanism.joints) {
-      joint.compliance_linear = kLinear;
-      joint.compliance_angular = kAngular;
-      joint.damping_time = damping_time;
+      joint.spook.compliance_linear = kLinear;
+      joint.spook.compliance_angular = kAngular;
+      joint.spook.damping_time = damping_time;
     }
     mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
     mechanism.joint_parameter(1, JointQuantity::kViscous).value = 0.05;

@@ -1,5 +1,5 @@
 // The potential used to find equilibria, compared with the torques of the equations of motion.
-#include "estimator/simulation/statics/statics.hpp"
+#include "estimator/simulation/statics/equilibrium.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,9 @@
 #include <functional>
 #include <vector>
 
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
+#include "estimator/simulation/interval/interval_motion.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
@@ -56,6 +57,7 @@ struct StopRun {
 struct Happened {
   int impacts = 0, rests = 0, releases = 0;
 };
+
 Happened happened(const MotionInterval& interval) {
   Happened counts;
   Contacts before = interval.log.start;
@@ -226,7 +228,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
       SCOPED_TRACE(::testing::Message() << side << " " << coulomb);
       Mechanism cart = carriage(coulomb);
       if (side > 0.0) {
-        cart.joints[0].stops_upper = false;
+        cart.joints[0].stops.upper = false;
         place_stop(cart, 0, 1.0, -0.1, 0.5);
         cart.joint_parameter(0, JointQuantity::kRestAngle).value = -0.3;
       }

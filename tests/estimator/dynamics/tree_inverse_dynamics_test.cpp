@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "estimator/model/joint_friction.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {

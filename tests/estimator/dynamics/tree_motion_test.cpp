@@ -3,9 +3,11 @@
 #include <cmath>
 #include <cstdio>
 
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 
@@ -78,7 +80,7 @@ TEST(TreeMotion, IsTheLimitOfSpookOnABranchedTree) {
   double before = 0.0;
   for (const int steps : {10, 100}) {
     const double h = 0.01 / steps;
-    for (Joint& each : mechanism.joints) each.damping_time = 2.0 * h;
+    for (Joint& each : mechanism.joints) each.spook.damping_time = 2.0 * h;
     const Eigen::MatrixXd spook =
         rollout(mechanism, angles, rates, Eigen::MatrixXd(50 * steps, 0), h);
     const double error = (spook.row(50 * steps) - exact.row(50)).cwiseAbs().maxCoeff();

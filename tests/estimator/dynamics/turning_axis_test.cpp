@@ -1,9 +1,9 @@
-#include "estimator/model/only_rotation_axis.hpp"
+#include "estimator/model/placement.hpp"
 
 #include <gtest/gtest.h>
 
-#include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 
 namespace estimator {

@@ -7,7 +7,6 @@
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/inertia_parameterized_problem.hpp"
-#include "estimator/fit/parameterized_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"

@@ -7,8 +7,6 @@
 #include <cmath>
 #include <random>
 
-#include "estimator/model/inertia/consistent_inertia.hpp"
-
 namespace estimator {
 namespace {
 

@@ -1,4 +1,4 @@
-#include "estimator/fit/inertia_prior.hpp"
+#include "estimator/fit/free_parameters.hpp"
 
 #include <gtest/gtest.h>
 

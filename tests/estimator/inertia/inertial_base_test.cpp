@@ -9,7 +9,7 @@
 
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
@@ -47,7 +47,7 @@ Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
     const Eigen::Matrix3d tilt =
         Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
     joint.frame_b = tilt.transpose() * z_to_x;
-    joint.motorised = motors;
+    joint.motor.present = motors;
     arm.joints.push_back(joint);
   }
   make_parameters(arm);

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "estimator/assessment/identifiability/inertia_results.hpp"
-#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
 
 namespace estimator {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "estimator/fit/physical/absent_bodies.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
-#include "estimator/model/kinematics/model_values.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
+#include "estimator/model/kinematics/kinematics.hpp"
 #include "tests/support/estimates.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
@@ -217,13 +217,13 @@ TEST(Priors, OnTheInitialStateCount) {
   };
   const double loose = first_speed(mechanism);
   const Calibration before = calibrate(mechanism, {own}, plain());
-  mechanism.joints[0].start_rate = {.mean = 0.0, .standard_deviation = 1e-4};
+  mechanism.joints[0].start.rate = {.mean = 0.0, .standard_deviation = 1e-4};
   EXPECT_GT(std::abs(loose), 1e-3);
   EXPECT_LT(std::abs(first_speed(mechanism)), 3e-4);
   const Calibration after = calibrate(mechanism, {own}, plain());
   EXPECT_LT(test_support::estimate_of(after, "P.J_zz").standard_deviation,
             0.7 * test_support::estimate_of(before, "P.J_zz").standard_deviation);
-  mechanism.joints[0].start_rate.mean = 0.5;
+  mechanism.joints[0].start.rate.mean = 0.5;
   EXPECT_NEAR(first_speed(mechanism), 0.5, 0.05);
 }
 
@@ -247,7 +247,7 @@ TEST(Priors, ThatASimulatorCannotUseAreRefused) {
             }).find("present_in_recordings"),
             std::string::npos);
   EXPECT_NE(refusal([](Mechanism& m) {
-              m.joints[0].start_angle.standard_deviation = 0.1;
+              m.joints[0].start.angle.standard_deviation = 0.1;
             }).find("start_position"),
             std::string::npos);
 }

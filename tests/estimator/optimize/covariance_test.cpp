@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/optimize/node_trace.hpp"
 #include "tests/estimator/optimize/linear_chain_problem.hpp"
 
 namespace estimator {

@@ -1,4 +1,4 @@
-#include "estimator/optimize/damping.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
 
 #include <gtest/gtest.h>
 

@@ -35,7 +35,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
       : Base(mechanism, free), settings_(settings) {
     int motor = 0;
     for (int j = 0; j < kJoints; ++j) {
-      motor_[at(j)] = mechanism.joints[at(j)].motorised ? motor++ : -1;
+      motor_[at(j)] = mechanism.joints[at(j)].motor.present ? motor++ : -1;
       set_row_scales(j);
     }
   }
@@ -129,8 +129,9 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   void set_row_scales(int j) {
     const estimator::Joint& joint = mechanism_.joints[at(j)];
     const double h = settings_.step;
-    const double tau =
-        joint.damping_time == estimator::Joint::kAutomaticDamping ? h / 4.0 : joint.damping_time;
+    const double tau = joint.spook.damping_time == estimator::SpookRegularization::kAutomaticDamping
+                           ? h / 4.0
+                           : joint.spook.damping_time;
     gamma_[at(j)] = 1.0 / (1.0 + 4.0 * tau / h);
     double by_mass = 0.0, by_inertia = 0.0;
     for (int side = 0; side < 2; ++side) {
@@ -147,7 +148,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
       const double softness = 4.0 * gamma_[at(j)] / (h * h);
       const double inertia = 1.0 / (row < 3 ? by_mass : by_inertia);
       const double sigma =
-          softness * (row < 3 ? joint.compliance_linear : joint.compliance_angular);
+          softness * (row < 3 ? joint.spook.compliance_linear : joint.spook.compliance_angular);
       row_inertia_[5 * j + row] = inertia;
       sigma_[5 * j + row] = sigma;
       weight_[5 * j + row] = settings_.form == estimator::ResidualForm::kExplicit ? 1.0 / sigma
@@ -292,7 +293,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   /// Returns the sign of the speed after the step, linear below the stick speed.
   template <typename T>
   T saturation(int j, const Joint<T>& joint) const {
-    const T relative = joint.omega_next / mechanism_.joints[at(j)].stick_speed;
+    const T relative = joint.omega_next / mechanism_.joints[at(j)].spook.stick_speed;
     if (relative >= T(1.0)) return T(1.0);
     if (relative <= T(-1.0)) return T(-1.0);
     return relative;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/spook/step_residual.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
@@ -83,8 +83,8 @@ inline void excite_all_terms(Mechanism& mechanism, bool load_friction) {
       set(JointQuantity::kLoadFriction, 3e-3);
       set(JointQuantity::kLoadFrictionAngular, 2e-2);
     }
-    mechanism.joints[static_cast<std::size_t>(j)].motorised = true;
-    mechanism.joints[static_cast<std::size_t>(j)].stick_speed = 0.05;
+    mechanism.joints[static_cast<std::size_t>(j)].motor.present = true;
+    mechanism.joints[static_cast<std::size_t>(j)].spook.stick_speed = 0.05;
   }
   mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
   mechanism.parameter(WorldQuantity::kTiltZ).value = -0.2;
@@ -136,8 +136,8 @@ class StepCaseTest : public ::testing::TestWithParam<StepCase> {
     mechanism_ = mechanism_named(GetParam().mechanism);
     excite_all_terms(mechanism_, GetParam().load_friction);
     for (Joint& joint : mechanism_.joints) {
-      joint.compliance_linear = GetParam().compliance;
-      joint.compliance_angular = 2.0 * GetParam().compliance;
+      joint.spook.compliance_linear = GetParam().compliance;
+      joint.spook.compliance_angular = 2.0 * GetParam().compliance;
     }
     settings_.form = GetParam().form;
   }

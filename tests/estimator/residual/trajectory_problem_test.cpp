@@ -8,9 +8,9 @@
 #include <string>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/dense_problem.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
@@ -80,7 +80,7 @@ Mechanism mechanism_named(const std::string& name) {
   if (name == "furuta") return furuta_with_free_parameters();
   Mechanism mechanism =
       name == "pendulum" ? make_pendulum({.motorised = true}) : make_chain({.links = 3});
-  mechanism.joints[0].motorised = true;
+  mechanism.joints[0].motor.present = true;
   if (name == "inclined") {
     mechanism.joints[2].measured = false;
     test_support::add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "estimator/assessment/calibration.hpp"
-#include "estimator/model/inertia/consistent_inertia.hpp"
 #include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_regressors.hpp"

@@ -4,8 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "estimator/fit/parameterized_bodies.hpp"
-#include "estimator/model/inertia/consistent_inertia.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_judgement.hpp"

@@ -34,7 +34,7 @@ void find_linkage(const proto::TextLocator& place, LegStudy& study) {
   const auto motors_of = [](const Rig& rig) {
     std::vector<std::string> names;
     for (const estimator::Joint& joint : rig.mechanism.joints) {
-      if (joint.motorised) names.push_back(joint.name);
+      if (joint.motor.present) names.push_back(joint.name);
     }
     return names;
   };
@@ -80,7 +80,7 @@ void read_drives(const StudyLeg::Draw& source, const proto::TextLocator& place,
   const std::vector<estimator::Joint>& joints = drawing.typical.joints;
   int driven = 0;
   for (std::size_t j = 0; j < joints.size(); ++j) {
-    if (!joints[j].motorised) continue;
+    if (!joints[j].motor.present) continue;
     const auto& drives = source.drive();
     const auto drive = std::ranges::find(drives, joints[j].name, &StudyLeg::Drive::joint);
     if (drive == drives.end()) {

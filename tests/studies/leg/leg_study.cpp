@@ -97,7 +97,7 @@ void predict(const LegStudy& study, LegResult& result) {
 std::vector<std::string> motors_of(const LegStudy& study) {
   std::vector<std::string> names;
   for (const estimator::Joint& joint : study.loop.mechanism.joints) {
-    if (joint.motorised) names.push_back(joint.name);
+    if (joint.motor.present) names.push_back(joint.name);
   }
   return names;
 }

@@ -81,7 +81,7 @@ LegTorques predict_torques(const estimator::Mechanism& model, const estimator::S
   }
   Eigen::Index driven = 0;  // index of the crank's motor
   for (int j = 0; j < crank; ++j) {
-    driven += model.joints[static_cast<std::size_t>(j)].motorised ? 1 : 0;
+    driven += model.joints[static_cast<std::size_t>(j)].motor.present ? 1 : 0;
   }
   const auto controls_at = [&](Eigen::Index sample) {
     const Eigen::Index k = sample - 2;

@@ -24,7 +24,7 @@ std::vector<double> checked_values(const estimator::Mechanism& mechanism) {
 ControlInverseDynamics::ControlInverseDynamics(const estimator::Mechanism& mechanism)
     : mechanism_(mechanism), dynamics_(mechanism, checked_values(mechanism)), closure_(mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (mechanism.joints[static_cast<std::size_t>(j)].motorised) motors_.push_back(j);
+    if (mechanism.joints[static_cast<std::size_t>(j)].motor.present) motors_.push_back(j);
   }
   gains_.resize(static_cast<Eigen::Index>(motors_.size()));
   for (std::size_t i = 0; i < motors_.size(); ++i) {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "estimator/model/spanning_tree.hpp"
-#include "estimator/optimize/damping.hpp"
+#include "estimator/optimize/levenberg_marquardt.hpp"
 
 namespace estimator {
 namespace {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/simulation/dependent_values.hpp"
 
 namespace estimator {
 namespace {

@@ -4,11 +4,11 @@
 #include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "tests/studies/motion_observer/motion_search.hpp"
 #include "tests/studies/redundant/redundant.hpp"
 #include "tests/studies/redundant/redundant_line.hpp"
+#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 namespace service {
 namespace {

@@ -65,10 +65,12 @@ void add(Fingerprint& key, const estimator::Body& body) {
 }
 
 void add(Fingerprint& key, const estimator::Joint& joint) {
-  const auto& [name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
-               damping_time, stick_speed, transition_speed, assembly_guess, measured, motorised,
-               gear_ratio, control_noise, stops_lower, stops_upper, start_angle, start_rate] =
-      joint;
+  const auto& [name, kind, body_a, body_b, frame_a, frame_b, transition_speed, assembly_guess,
+               measured, motor, stops, initial, spook] = joint;
+  const auto& [compliance_linear, compliance_angular, damping_time, stick_speed] = spook;
+  const auto& [motorised, gear_ratio, control_noise] = motor;
+  const auto& [stops_lower, stops_upper] = stops;
+  const auto& [start_angle, start_rate] = initial;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, kind, body_a, body_b, frame_a, frame_b, compliance_linear, compliance_angular,
           damping_time, stick_speed, transition_speed, assembly_guess, measured, motorised,

@@ -8,9 +8,9 @@
 #include <random>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "tests/studies/motion_observer/motion_search.hpp"
 #include "tests/studies/tests/spatial_tree.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 namespace {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/mechanisms/chain.hpp"
 #include "estimator/model/placement.hpp"
 #include "tests/studies/tests/spatial_tree.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 namespace {
 

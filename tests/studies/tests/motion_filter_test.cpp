@@ -5,7 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 namespace {
 

@@ -91,7 +91,8 @@ TEST(StudyTask, KeyChangesWithWhateverChangesTheResult) {
   expect_new_key("a free one",
                  [](Task& t) { t.mechanism.parameters[0].free = !t.mechanism.parameters[0].free; });
   expect_new_key("an encoder less", [](Task& t) { t.mechanism.joints[1].measured = false; });
-  expect_new_key("noise of a control", [](Task& t) { t.mechanism.joints[0].control_noise = 1.0; });
+  expect_new_key("noise of a control",
+                 [](Task& t) { t.mechanism.joints[0].motor.control_noise = 1.0; });
   expect_new_key("another body", [](Task& t) { t.mechanism.joints[1].body_a = 1; });
 }
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/mechanisms/frames.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
 #include "tests/studies/motion_observer/instant_program.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 namespace test_support {
 

@@ -1,6 +1,6 @@
 #include "tests/support/mechanisms/furuta.hpp"
 
-#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 namespace estimator {
 
@@ -15,7 +15,7 @@ Mechanism make_furuta(const FurutaDescription& description) {
   arm.body_b = 0;
   arm.frame_a = make_joint_frame(y, x);
   arm.frame_b = make_joint_frame(z, x);
-  arm.motorised = true;
+  arm.motor.present = true;
   Joint pendulum;
   pendulum.name = "2";
   pendulum.body_a = 0;

@@ -1,6 +1,6 @@
 #include "tests/support/mechanisms/pendulum.hpp"
 
-#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 namespace estimator {
 
@@ -14,7 +14,7 @@ Mechanism make_pendulum(const PendulumDescription& description) {
   joint.name = "1";
   joint.frame_a = make_joint_frame(z, -y);
   joint.frame_b = make_joint_frame(z, x);
-  joint.motorised = description.motorised;
+  joint.motor.present = description.motor.present;
   mechanism.joints = {joint};
   make_parameters(mechanism);
 

@@ -54,7 +54,7 @@ void add_slip(Mechanism& mechanism, estimator::Segment& segment, int sensor, int
 void place_stop(Mechanism& mechanism, int joint, double side, double position, double restitution) {
   using estimator::JointQuantity;
   estimator::Joint& at = mechanism.joints[static_cast<std::size_t>(joint)];
-  (side > 0.0 ? at.stops_lower : at.stops_upper) = true;
+  (side > 0.0 ? at.stops.lower : at.stops.upper) = true;
   mechanism
       .joint_parameter(joint, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
       .value = position;

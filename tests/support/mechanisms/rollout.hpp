@@ -2,9 +2,9 @@
 
 #include <Eigen/Core>
 
-#include "estimator/spook/gyroscopic_form.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "estimator/model/state.hpp"
+#include "estimator/model/placement.hpp"
+#include "estimator/spook/residual_form.hpp"
 
 namespace estimator {
 

@@ -4,14 +4,14 @@
 #include <algorithm>
 #include <vector>
 
-#include "estimator/dynamics/mass_matrix.hpp"
+#include "estimator/dynamics/tree_inverse_dynamics.hpp"
 
 namespace estimator {
 
 Eigen::VectorXd control_noise_of(const Mechanism& mechanism) {
   std::vector<double> noise;
   for (const Joint& joint : mechanism.joints) {
-    if (joint.motorised) noise.push_back(joint.control_noise);
+    if (joint.motor.present) noise.push_back(joint.motor.control_noise);
   }
   if (std::ranges::all_of(noise, [](double each) { return each == 0.0; })) return {};
   return Eigen::Map<const Eigen::VectorXd>(noise.data(), std::ssize(noise));
@@ -26,7 +26,7 @@ Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
   Eigen::MatrixXd torques = Eigen::MatrixXd::Zero(n, control.size());
   Eigen::Index motor = 0;
   for (int j = 0; j < n; ++j) {
-    if (!mechanism.joints[static_cast<std::size_t>(j)].motorised) continue;
+    if (!mechanism.joints[j].motor.present) continue;
     torques(j, motor) =
         mechanism.joint_parameter(j, JointQuantity::kMotorGain).value * control[motor];
     ++motor;

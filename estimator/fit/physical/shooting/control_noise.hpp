@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-/// Returns Joint::control_noise of each motor. Empty if no recorded control has noise.
+/// Returns Motor::control_noise of each motor. Empty if no recorded control has noise.
 Eigen::VectorXd control_noise_of(const Mechanism& mechanism);
 
 /// Returns the lower triangular matrix W that whitens unmodelled accelerations: W S Wᵀ = 1, with

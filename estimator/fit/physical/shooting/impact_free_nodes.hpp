@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -30,5 +31,15 @@ std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<
 /// of it
 int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& sensors,
                           const std::vector<int>& readers, double tick, int about, int spacing);
+
+/// Largest number of times that a fit continues after `repair_misplaced_nodes` has moved nodes.
+inline constexpr int kNodeRepairRounds = 4;
+
+/// Repairs misplaced shooting nodes of mechanisms with end stops. A node on the wrong side of an
+/// impact remains there in a fit, since no derivative contains the jump of the rates. Each node is
+/// moved to the simulated end of the previous interval if that lowers the cost.
+///
+/// @return whether any node was moved, so that another solve may improve the fit
+bool repair_misplaced_nodes(ShootingProblem& problem);
 
 }  // namespace estimator

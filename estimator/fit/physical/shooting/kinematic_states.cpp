@@ -10,7 +10,7 @@
 #include "estimator/math/decompositions.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/signal/noise_level.hpp"
-#include "estimator/simulation/sensing_lanes.hpp"
+#include "estimator/simulation/sensing_program.hpp"
 
 namespace estimator {
 namespace {
@@ -109,7 +109,7 @@ class Smoother {
   static std::vector<int> constants_of(const Mechanism& mechanism) {
     std::vector<int> constants = sensing_parameters(mechanism);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
-      const bool is_kinematic = !mechanism.sensors[static_cast<std::size_t>(i)].is_load();
+      const bool is_kinematic = !mechanism.sensors[i].is_load();
       const int first = mechanism.index_of_sensor(i, {});
       const int delay = mechanism.index_of_sensor(i, SensorQuantity::kDelay);
       std::erase_if(constants, [=](int index) {
@@ -127,10 +127,7 @@ class Smoother {
   int instant_count() const { return (segment_.sample_count() - 1) / stride_ + 1; }
   double apart() const { return stride_ * segment_.period; }
   double constant(int place) const {
-    return mechanism_
-        .parameters[static_cast<std::size_t>(
-            program_.parameters()[static_cast<std::size_t>(place)])]
-        .value;
+    return mechanism_.parameters[program_.parameters()[place]].value;
   }
 
   /// Returns the order of the derivative of the motion that an axis measures.
@@ -169,7 +166,7 @@ class Smoother {
     constexpr double kArm = 0.1;  // [m]
     if (turn == 0.0) turn = slide / kArm;
     for (int j = 0; j < n_; ++j) {
-      const bool turns = mechanism_.joints[static_cast<std::size_t>(j)].traits().turns;
+      const bool turns = mechanism_.joints[j].traits().turns;
       jerk_.push_back(std::max(turns ? turn : slide, 1.0));
     }
   }
@@ -181,15 +178,13 @@ class Smoother {
       const auto column = static_cast<Eigen::Index>(i);
       const double value = segment_.angles(sample, column);
       if (std::isnan(value)) continue;
-      const double offset =
-          mechanism_.parameters[static_cast<std::size_t>(sensors_[i].offset)].value;
+      const double offset = mechanism_.parameters[sensors_[i].offset].value;
       rows.push_back({value + offset, squared(angle_noise_[i]), static_cast<int>(i), -1});
     }
     for (int place = 0; place < program_.axis_count(); ++place) {
-      const double value =
-          segment_.inertial(sample, program_.axes()[static_cast<std::size_t>(place)]);
+      const double value = segment_.inertial(sample, program_.axes()[place]);
       if (std::isnan(value)) continue;
-      const double noise = inertial_noise_[static_cast<std::size_t>(place)];
+      const double noise = inertial_noise_[place];
       rows.push_back({value, squared(noise), -1, place});
     }
     return rows;
@@ -211,18 +206,18 @@ class Smoother {
     slope.setZero(std::ssize(rows), size_);
     std::vector<int> row_of(static_cast<std::size_t>(program_.axis_count()), -1);
     for (int row = 0; row < std::ssize(rows); ++row) {
-      const Row& own = rows[static_cast<std::size_t>(row)];
+      const Row& own = rows[row];
       if (own.axis >= 0) {
-        row_of[static_cast<std::size_t>(own.axis)] = row;
+        row_of[own.axis] = row;
         residual[row] = own.value - lanes_.reading(own.axis)[0];
         continue;
       }
-      const Encoder& sensor = sensors_[static_cast<std::size_t>(own.sensor)];
+      const Encoder& sensor = sensors_[own.sensor];
       residual[row] = sensor.difference(own.value - sensor.sum([&](int j) { return mean[j]; }));
       for (const Encoder::Term& term : sensor.terms) slope(row, term.joint) += term.sign;
     }
     for (const SensingProgram::Entry& entry : program_.slopes()) {
-      const int row = row_of[static_cast<std::size_t>(entry.axis)];
+      const int row = row_of[entry.axis];
       if (row < 0 || entry.column >= size_) continue;  // controls are not unknowns
       slope(row, entry.column) = lanes_.slope(entry)[0];
     }
@@ -241,8 +236,7 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
     const EncoderJoints readings(mechanism_);
     for (int j = 0; j < n_; ++j) {
-      if (readings.is_observed(j) || !mechanism_.joints[static_cast<std::size_t>(j)].traits().wraps)
-        continue;
+      if (readings.is_observed(j) || !mechanism_.joints[j].traits().wraps) continue;
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
       for (int turn = 0; turn < kTurns; ++turn) {
         Eigen::VectorXd mean = means_.col(0);
@@ -262,13 +256,13 @@ class Smoother {
   /// the sensors on the joint's child body, or all sensors if that body has none.
   double misfit_at_start(const Eigen::VectorXd& mean, int joint) {
     read_inertial(mean);
-    const int body = mechanism_.joints[static_cast<std::size_t>(joint)].body_b;
+    const int body = mechanism_.joints[joint].body_b;
     const int samples =
         std::clamp(static_cast<int>(kStill / segment_.period), 1, segment_.sample_count());
     double own = 0.0, all = 0.0;
     bool is_own = false;
     for (int place = 0; place < program_.axis_count(); ++place) {
-      const int axis = program_.axes()[static_cast<std::size_t>(place)];
+      const int axis = program_.axes()[place];
       if (order_of(axis) == 1) continue;
       double sum = 0.0, count = 0.0;
       for (const double value : segment_.inertial.col(axis).head(samples)) {
@@ -279,7 +273,7 @@ class Smoother {
       if (count == 0.0) continue;
       const double misfit = squared(sum / count - lanes_.reading(place)[0]);
       all += misfit;
-      if (mechanism_.sensors[static_cast<std::size_t>(axis / Sensor::kAxes)].body == body) {
+      if (mechanism_.sensors[axis / Sensor::kAxes].body == body) {
         own += misfit;
         is_own = true;
       }
@@ -293,8 +287,8 @@ class Smoother {
     spread.segment(n_, n_).setConstant(kRateSpread);
     spread.segment(2 * n_, n_).setConstant(kAccelerationSpread);
     for (int i = 3 * n_; i < size_; ++i) {
-      const int index = program_.parameters()[static_cast<std::size_t>(i - 3 * n_)];
-      const Parameter& parameter = mechanism_.parameters[static_cast<std::size_t>(index)];
+      const int index = program_.parameters()[i - 3 * n_];
+      const Parameter& parameter = mechanism_.parameters[index];
       const int place = index - mechanism_.index_of_sensor(0, {});
       const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorQuantities);
       const auto quantity = static_cast<SensorQuantity>(place % Mechanism::kSensorQuantities);
@@ -320,7 +314,7 @@ class Smoother {
                                  {std::pow(T, 4) / 8.0, T * T * T / 3.0, T * T / 2.0},
                                  {T * T * T / 6.0, T * T / 2.0, T}};
     for (int j = 0; j < n_; ++j) {
-      const double density = squared(jerk_[static_cast<std::size_t>(j)]);
+      const double density = squared(jerk_[j]);
       for (int a = 0; a < 3; ++a) {
         for (int b = 0; b < 3; ++b) {
           covariance(a * n_ + j, b * n_ + j) += density * powers[a][b];
@@ -340,8 +334,7 @@ class Smoother {
     const Eigen::VectorXd first = first_mean_.size() > 0 ? first_mean_ : mean;
     first_mean_ = mean = first;
     for (int k = 0; k < count; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      predicted[at] = covariance;
+      predicted[k] = covariance;
       predicted_means.col(k) = mean;
       const std::vector<Row> rows = rows_at(k);
       const Eigen::VectorXd about = is_first_ ? mean : Eigen::VectorXd(means_.col(k));
@@ -349,7 +342,7 @@ class Smoother {
       residual -= slope * (mean - about);
       Eigen::VectorXd variances(std::ssize(rows));
       for (std::size_t i = 0; i < rows.size(); ++i) {
-        variances[static_cast<Eigen::Index>(i)] = rows[i].variance;
+        variances[i] = rows[i].variance;
       }
       const Eigen::MatrixXd cross = covariance * slope.transpose();
       Eigen::MatrixXd spread = slope * cross;
@@ -360,7 +353,7 @@ class Smoother {
       covariance -= cross * factor.solve(cross.transpose());
       covariance = 0.5 * (covariance + covariance.transpose()).eval();
       if (!mean.allFinite()) return false;
-      filtered[at] = covariance;
+      filtered[k] = covariance;
       filtered_means.col(k) = mean;
       move(mean);
       move(covariance);
@@ -372,10 +365,9 @@ class Smoother {
     is_first_ = false;
     means_.col(count - 1) = filtered_means.col(count - 1);
     for (int k = count - 1; k-- > 0;) {
-      const auto at = static_cast<std::size_t>(k);
-      Eigen::MatrixXd moved = filtered[at];  // F P
+      Eigen::MatrixXd moved = filtered[k];  // F P
       move(moved);
-      const SymmetricFactor factor(predicted[at + 1]);
+      const SymmetricFactor factor(predicted[k + 1]);
       if (!factor.ok()) return false;
       means_.col(k) =
           filtered_means.col(k) +

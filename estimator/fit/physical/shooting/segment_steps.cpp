@@ -14,7 +14,7 @@ using RowMajor = IntervalSensitivities::RowMajor;
 Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
   for (const int index : parameters) {
-    mechanism.parameters[static_cast<std::size_t>(index)].free = true;
+    mechanism.parameters[index].free = true;
   }
   return mechanism;
 }
@@ -90,7 +90,7 @@ void SegmentSteps::place_columns(const std::vector<int>& parameters) {
     };
     std::vector<int>& columns = sensing_columns_.emplace_back();
     for (const int index : parameters) columns.push_back(is_missing(index) ? -1 : own(index));
-    const int sensor = sensed()[static_cast<std::size_t>(axis)] / Sensor::kAxes;
+    const int sensor = sensed()[axis] / Sensor::kAxes;
     delay_columns_.push_back(own(freed_.index_of_sensor(sensor, SensorQuantity::kDelay)));
   }
 }
@@ -130,10 +130,9 @@ MotionInterval SegmentSteps::interval(double begin, double end, int first_instan
 SegmentSteps::States SegmentSteps::along(const Eigen::MatrixXd& nodes) const {
   std::vector<MotionInterval> intervals;
   for (Eigen::Index k = 0; k < nodes.cols(); ++k) {
-    const auto node = static_cast<std::size_t>(k);
-    const double begin = node_times_[node];
+    const double begin = node_times_[k];
     const bool is_last = k + 1 == nodes.cols();
-    const double end = is_last ? edges_.back() : node_times_[node + 1];
+    const double end = is_last ? edges_.back() : node_times_[k + 1];
     intervals.push_back(interval(begin, end, segment_.first_sample_from(begin),
                                  is_last ? sample_count() : segment_.first_sample_from(end)));
     intervals.back().start = state_of(nodes.col(k));
@@ -156,7 +155,7 @@ Eigen::VectorXd SegmentSteps::state_of(const Eigen::VectorXd& joints) const {
   const int c = coordinate_count();
   Eigen::VectorXd state(2 * c);
   for (int p = 0; p < c; ++p) {
-    const int joint = program().independent()[static_cast<std::size_t>(p)];
+    const int joint = program().independent()[p];
     state[p] = joints[joint];
     state[c + p] = joints[joint_count() + joint];
   }
@@ -213,7 +212,7 @@ std::vector<SampleStep> SegmentSteps::linearize(int first, const States& at) {
     out.end = steps[i].end;
     if (i < motion_parameters)
       out.end_sensitivities = chosen_columns(slopes[i].end, motion_columns_);
-    out.motion = motion.col(static_cast<Eigen::Index>(i));
+    out.motion = motion.col(i);
     out.motion_sensitivities = chosen_columns(motion_sensitivities[i], motion_columns_);
     take_sensed(sensed_values[i], slopes[i].inertial, out);
   }
@@ -226,11 +225,10 @@ void SegmentSteps::take_sensed(const Eigen::MatrixXd& values, const std::vector<
   out.sensed = out.sensed_rate = Eigen::VectorXd::Zero(sensing_.axis_count());
   out.sensed_sensitivities.resize(sensing_.axis_count(), chosen_width());
   for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
-    const RowMajor& own = slopes[static_cast<std::size_t>(axis)];
+    const RowMajor& own = slopes[axis];
     out.sensed[axis] = values(0, axis);
-    out.sensed_sensitivities.row(axis) =
-        chosen_columns(own, sensing_columns_[static_cast<std::size_t>(axis)]);
-    const int delay = delay_columns_[static_cast<std::size_t>(axis)];
+    out.sensed_sensitivities.row(axis) = chosen_columns(own, sensing_columns_[axis]);
+    const int delay = delay_columns_[axis];
     if (delay >= 0) out.sensed_rate[axis] = -own(0, delay);
   }
 }

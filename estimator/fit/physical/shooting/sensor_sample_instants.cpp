@@ -59,7 +59,7 @@ std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>&
 std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   std::vector<int> axes;
   for (int axis = 0; axis < mechanism.sensor_count() * kAxes; ++axis) {
-    const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(axis / kAxes)];
+    const Sensor& sensor = mechanism.sensors[axis / kAxes];
     if (axis % kAxes >= sensor.axis_count() || is_held_out(mechanism, sensor.name)) continue;
     if (std::ranges::any_of(segments, [&](const Segment& segment) {
           return axis < segment.inertial.cols() &&
@@ -82,12 +82,12 @@ std::vector<int> sampled_axes(const Mechanism& mechanism, const std::vector<Segm
 }
 
 std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
-  const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(axis / kAxes)];
+  const Sensor& sensor = mechanism.sensors[axis / kAxes];
   return sensor.name + "." + sensor.traits().instrument(axis % kAxes).axes[axis % 3];
 }
 
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
-  const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(axis / kAxes)];
+  const Sensor& sensor = mechanism.sensors[axis / kAxes];
   return reading_of(mechanism, sensor, sensor.traits().instrument(axis % kAxes)).unit();
 }
 
@@ -102,7 +102,7 @@ SensorSampleInstants::SensorSampleInstants(const Mechanism& mechanism, const Seg
   const std::vector<Group> groups = groups_of(mechanism, axes);
   const int first_encoder = encoder_axis(mechanism, 0);
   const auto is_wanted = [&](int sample, int place) {
-    const int axis = axes[static_cast<std::size_t>(place)];
+    const int axis = axes[place];
     if (axis >= first_encoder) return true;
     return axis < segment.inertial.cols() && !std::isnan(segment.inertial(sample, axis));
   };
@@ -123,7 +123,7 @@ SensorSampleInstants::SensorSampleInstants(const Mechanism& mechanism, const Seg
     times_.push_back(look.time);
     for (const int place : groups[look.group].places) {
       if (!is_wanted(look.sample, place)) continue;
-      readings_[static_cast<std::size_t>(place)].push_back({look.sample, at});
+      readings_[place].push_back({look.sample, at});
     }
   }
 }

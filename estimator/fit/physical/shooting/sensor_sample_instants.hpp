@@ -40,9 +40,7 @@ class SensorSampleInstants {
   const std::vector<double>& times() const { return times_; }
   /// Returns the readings of an axis in the order of their instants.
   /// @param axis  index into `axes`
-  const std::vector<Reading>& readings(int axis) const {
-    return readings_[static_cast<std::size_t>(axis)];
-  }
+  const std::vector<Reading>& readings(int axis) const { return readings_[axis]; }
   /// Returns the index of the first sample instant at `time` or later.
   int first_from(double time) const;
 

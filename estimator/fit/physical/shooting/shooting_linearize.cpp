@@ -3,13 +3,14 @@
 
 #include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/math/small_dense.hpp"
+#include "estimator/simulation/sensing_program.hpp"
 
 namespace estimator {
 
 const IntervalSensitivities::Result& ShootingProblem::slopes(int node) const {
   Sensitivities& all = *point_.slopes;
   all.once.run([&] { compute_sensitivities(all.of_nodes); });
-  return all.of_nodes[static_cast<std::size_t>(node)];
+  return all.of_nodes[node];
 }
 
 void ShootingProblem::compute_sensitivities(
@@ -33,38 +34,32 @@ void ShootingProblem::compute_sensitivities(
 }
 
 void ShootingProblem::linearize(int index, ResidualBlock& out) const {
-  const Block& block = blocks_[static_cast<std::size_t>(index)];
+  const Block& block = blocks_[index];
   switch (block.kind) {
     case BlockKind::kReadings:
-      linearize_readings(block, out);
-      return;
+      return linearize_readings(block, out);
     case BlockKind::kInertial:
-      linearize_inertial(block, out);
-      return;
+      return linearize_sampled(block, out);
     case BlockKind::kAcceleration:
-      linearize_acceleration(block, out);
-      return;
+      return linearize_acceleration(block, out);
     case BlockKind::kStart:
-      linearize_start(block, out);
-      return;
+      return linearize_start(block, out);
     case BlockKind::kPrior:
-      free_.linearize_priors(point_.mechanism, prior_group(), out);
-      return;
+      return free_.linearize_priors(point_.mechanism, prior_group(), out);
   }
 }
 
 void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out) const {
-  if (late_[static_cast<std::size_t>(block.detail)] >= 0) {
-    linearize_late(block, out);
+  if (late_[block.detail] >= 0) {
+    linearize_sampled(block, out);
     return;
   }
-  const ShotSegment& segment = segments_[static_cast<std::size_t>(block.segment)];
-  const Span span = span_of(segment, block.interval);
-  const int node = segment.first_node + block.interval;
+  const ShotSegment& segment = segments_[block.segment];
+  const Span& span = segment.spans[block.interval];
+  const int node = node_of(block);
   const int states = 2 * coordinate_count();
   const double weight = 1.0 / noise_.angle[block.detail];
-  const IntervalSensitivities::RowMajor& along =
-      slopes(node).readings[static_cast<std::size_t>(block.detail)];
+  const IntervalSensitivities::RowMajor& along = slopes(node).readings[block.detail];
   shape_block(out, node, 1, states, free_.size(), span.last - span.first, block.detail);
   const auto is_missing = [&](int sample) {
     return std::isnan(segment.data.angles(sample, block.detail));
@@ -107,7 +102,7 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
 }
 
 void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {
-  const int node = segments_[static_cast<std::size_t>(block.segment)].first_node + block.interval;
+  const int node = node_of(block);
   const int size = 2 * coordinate_count(), j = block.detail;
   shape_block(out, node, 2, size, free_.size(), 2, acceleration_group(j));
   const IntervalSensitivities::RowMajor& end = slopes(node).end;
@@ -136,16 +131,204 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
 }
 
 void ShootingProblem::linearize_start(const Block& block, ResidualBlock& out) const {
-  const int node = segments_[static_cast<std::size_t>(block.segment)].first_node;
   const int size = 2 * coordinate_count();
   // An initial state with a prior belongs to the noise group of priors, whose variance is given.
   const auto deviation = start_deviation_.col(block.segment);
   const bool known = (deviation.head(coordinate_count()).array() != kStartAngleDeviation).any() ||
                      (deviation.tail(coordinate_count()).array() != kStartRateDeviation).any();
-  shape_block(out, node, 1, size, free_.size(), size, known ? prior_group() : start_group());
+  shape_block(out, node_of(block), 1, size, free_.size(), size,
+              known ? prior_group() : start_group());
   out.arrow_jacobian.setZero();
   out.node_jacobian = deviation.cwiseInverse().asDiagonal();
   out.residual = start_error(point_, block.segment);
+}
+
+// --- readings at sample instants: inertial sensors and delayed encoders -------------------------
+
+/// Updates the sample instants, which change with the delays only.
+void ShootingProblem::update_instants(Point& point) const {
+  if (sampled_.empty() || (point.instants && !instants_vary(point.mechanism, sampled_))) return;
+  std::vector<SensorSampleInstants> instants;
+  for (const ShotSegment& segment : segments_) {
+    instants.emplace_back(point.mechanism, segment.data, sampled_);
+  }
+  point.instants = std::make_shared<const std::vector<SensorSampleInstants>>(std::move(instants));
+}
+
+/// Assigns the sample instants of each segment to its node intervals.
+void ShootingProblem::share_instants(Point& point) const {
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    const ShotSegment& segment = segments_[s];
+    const SensorSampleInstants& instants = (*point.instants)[s];
+    const double slack = kSampleTolerance * segment.data.period;
+    for (int k = 0; k < segment.node_count; ++k) {
+      MotionInterval& interval = point.intervals[segment.first_node + k];
+      const auto from = [&](int node) {
+        if (node == 0) return 0;
+        if (node == segment.node_count) return static_cast<int>(instants.times().size());
+        const int step = segment.spans[node].begin;
+        return instants.first_from(segment.edges[step] - slack);
+      };
+      interval.sample_instants = instants.times().data();
+      interval.first_instant = from(k);
+      interval.last_instant = from(k + 1);
+    }
+  }
+}
+
+std::span<const SensorSampleInstants::Reading> ShootingProblem::instants_of(const Point& point,
+                                                                            int segment, int node,
+                                                                            int place) const {
+  const auto& readings = (*point.instants)[segment].readings(place);
+  const MotionInterval& interval = point.intervals[node];
+  const auto from = [&](int look) {
+    return std::ranges::lower_bound(readings, look, {}, &SensorSampleInstants::Reading::look);
+  };
+  return {from(interval.first_instant), from(interval.last_instant)};
+}
+
+/// Returns the predicted reading of a sensor axis at a sample instant.
+double ShootingProblem::sampled(const Point& point, int node, int place, int look) const {
+  return point.sampled[node](look - point.intervals[node].first_instant, place);
+}
+
+double ShootingProblem::inertial_error(const Point& point, int segment, int node, int place,
+                                       const SensorSampleInstants::Reading& reading) const {
+  const int axis = sensed()[place];
+  return sampled(point, node, place, reading.look) -
+         segments_[segment].data.inertial(reading.sample, axis);
+}
+
+/// Calls `use(error)` for each reading of an inertial axis in a segment.
+template <typename Use>
+void ShootingProblem::for_each_inertial_error(const Point& point, int segment, int place,
+                                              const Use& use) const {
+  const ShotSegment& shot = segments_[segment];
+  for (int node = shot.first_node; node < shot.first_node + shot.node_count; ++node) {
+    for (const SensorSampleInstants::Reading& reading : instants_of(point, segment, node, place)) {
+      use(inertial_error(point, segment, node, place, reading));
+    }
+  }
+}
+
+double ShootingProblem::inertial_squares(const Point& point, int segment, int place) const {
+  double squares = 0.0;
+  for_each_inertial_error(point, segment, place,
+                          [&](double error) { squares += std::pow(error, 2); });
+  return squares;
+}
+
+int ShootingProblem::inertial_reading_count(int place) const {
+  std::size_t count = 0;
+  for (const SensorSampleInstants& instants : *point_.instants)
+    count += instants.readings(place).size();
+  return static_cast<int>(count);
+}
+
+int ShootingProblem::all_reading_count() const {
+  int count = reading_count();
+  for (int place = 0; place < std::ssize(sensed_); ++place) count += inertial_reading_count(place);
+  return count;
+}
+
+double ShootingProblem::inertial_squared_error(int place) const {
+  double sum = 0.0;
+  for (int s = 0; s < segment_count(); ++s) sum += inertial_squares(point_, s, place);
+  return sum;
+}
+
+std::vector<double> ShootingProblem::inertial_errors(int place) const {
+  std::vector<double> errors;
+  for (int s = 0; s < segment_count(); ++s) {
+    for_each_inertial_error(point_, s, place, [&](double error) { errors.push_back(error); });
+  }
+  return errors;
+}
+
+int ShootingProblem::max_instants() const {
+  std::size_t most = 0;
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    for (int place = 0; place < std::ssize(sampled_); ++place) {
+      most = std::max(most, (*point_.instants)[s].readings(place).size());
+    }
+  }
+  return static_cast<int>(most);
+}
+
+/// Finds the index of each delayed encoder in `sampled_`.
+void ShootingProblem::place_late() {
+  for (int i = 0; i < encoder_count(); ++i) {
+    const auto found = std::ranges::find(sampled_, encoder_axis(mechanism(), i));
+    late_.push_back(found == sampled_.end() ? -1 : static_cast<int>(found - sampled_.begin()));
+  }
+}
+
+/// Stores the predictions of delayed encoders for a segment. Samples without an instant get the
+/// nearest prediction.
+void ShootingProblem::read_late(Point& point, int segment) const {
+  const ShotSegment& shot = segments_[segment];
+  for (int i = 0; i < encoder_count(); ++i) {
+    const int place = late_[i];
+    if (place < 0) continue;
+    auto readings = point.angles[segment].col(i);
+    const auto& all = (*point.instants)[segment].readings(place);
+    for (int node = shot.first_node; node < shot.first_node + shot.node_count; ++node) {
+      for (const SensorSampleInstants::Reading& reading :
+           instants_of(point, segment, node, place)) {
+        readings[reading.sample] = sampled(point, node, place, reading.look);
+      }
+    }
+    if (all.empty()) {
+      readings.setZero();
+      continue;
+    }
+    const int first = all.front().sample, last = all.back().sample;
+    readings.head(first).setConstant(readings[first]);
+    readings.tail(readings.size() - 1 - last).setConstant(readings[last]);
+  }
+}
+
+/// Writes the weighted derivatives of a prediction at a sample instant as one row of a block.
+void ShootingProblem::linearize_instant(int node, int place, int look, int row, double weight,
+                                        ResidualBlock& out) const {
+  const IntervalSensitivities::RowMajor& along = slopes(node).inertial[place];
+  const double* slope = along.row(look - point_.intervals[node].first_instant).data();
+  for (int i = 0; i < 2 * coordinate_count(); ++i) out.node_jacobian(row, i) = weight * *slope++;
+  for (const int column : moving_) out.arrow_jacobian(row, column) = weight * *slope++;
+  for (const int constant : sensing_program_->constants(place)) {
+    const int column = sensing_[static_cast<std::size_t>(constant) - moving_.size()];
+    out.arrow_jacobian(row, column) = weight * *slope++;
+  }
+}
+
+/// Linearizes the readings of an inertial axis or of a delayed encoder.
+void ShootingProblem::linearize_sampled(const Block& block, ResidualBlock& out) const {
+  const ShotSegment& segment = segments_[block.segment];
+  const bool is_encoder = block.kind == BlockKind::kReadings;
+  const int node = node_of(block), sensor = block.detail;
+  const int place = is_encoder ? late_[sensor] : block.detail;
+  const int axis = is_encoder ? -1 : sensed()[place];
+  const double weight = 1.0 / (is_encoder ? noise_.angle[sensor] : noise_.inertial[axis]);
+  const auto readings = instants_of(point_, block.segment, node, place);
+  shape_block(out, node, 1, 2 * coordinate_count(), free_.size(), static_cast<int>(readings.size()),
+              is_encoder ? sensor : inertial_group(axis));
+  out.arrow_jacobian.setZero();
+  out.rows = 0;
+  for (const SensorSampleInstants::Reading& reading : readings) {
+    if (is_encoder && std::isnan(segment.data.angles(reading.sample, sensor))) continue;
+    const int row = out.rows++;
+    out.residual[row] =
+        weight * (is_encoder ? reading_error(point_, block.segment, reading.sample, sensor)
+                             : inertial_error(point_, block.segment, node, place, reading));
+    linearize_instant(node, place, reading.look, row, weight, out);
+    for (const EncoderShift& shift : segment.data.shifts) {
+      const int column = free_.position(shift.parameter);
+      if (!is_encoder || column < 0 || shift.sensor != sensor || reading.sample < shift.sample) {
+        continue;
+      }
+      out.arrow_jacobian(row, column) = weight;
+    }
+  }
 }
 
 }  // namespace estimator

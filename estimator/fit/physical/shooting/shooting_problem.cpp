@@ -92,7 +92,6 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
   }
   ShotSegment shot{.data = without_early_readings(point_.mechanism, segment),
                    .edges = {0.0},
-                   .steps = {},
                    .spacing = per_node * tick,
                    .first_node = node_count_,
                    .node_count = ticks / per_node};
@@ -107,13 +106,16 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
     int end = node + 1 == shot.node_count ? ticks : (node + 1) * per_node;
     if (end < ticks) end = find_impact_free_tick(segment, sensors_, striking, tick, end, per_node);
     shot.node_times.push_back(striking.empty() ? node * shot.spacing : at * tick);
-    shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
+    const auto begin = static_cast<int>(shot.edges.size()) - 1;
+    const int first = shot.data.first_sample_from(shot.edges.back());
     while (at < end) {
       at = std::min(step_end(at, step_at(at * tick), in_period), end);
       shot.edges.push_back(at * tick);
     }
+    const int last = node + 1 == shot.node_count ? shot.data.sample_count()
+                                                 : shot.data.first_sample_from(shot.edges.back());
+    shot.spans.push_back({first, last, begin, static_cast<int>(shot.edges.size()) - 1});
   }
-  shot.steps.push_back(static_cast<int>(shot.edges.size()) - 1);
   node_count_ += shot.node_count;
   segments_.push_back(std::move(shot));
 }
@@ -129,13 +131,13 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
     const auto at = static_cast<std::size_t>(s);
     const ShotSegment& segment = segments_[at];
     for (int k = 0; k < segment.node_count; ++k) {
-      const double time = segment.node_times[static_cast<std::size_t>(k)];
+      const double time = segment.node_times[k];
       const Eigen::Index column =
           std::clamp<Eigen::Index>(std::lround(time / state_spacing[at]), 0, states[at].cols() - 1);
       const int node = segment.first_node + k;
       point_.guesses.col(node) = states[at].col(column).head(joint_count_);
       for (int p = 0; p < c; ++p) {
-        const int joint = coordinates()[static_cast<std::size_t>(p)];
+        const int joint = coordinates()[p];
         point_.states(p, node) = states[at](joint, column);
         point_.states(c + p, node) = states[at](joint_count_ + joint, column);
       }
@@ -148,70 +150,57 @@ void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
 /// Sets the expected initial state of a segment from the priors at the start of its recording.
 void ShootingProblem::expect_start(int segment) {
   const int c = coordinate_count();
-  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
+  const ShotSegment& shot = segments_[segment];
   start_.col(segment) = point_.states.col(shot.first_node);
   start_deviation_.col(segment).head(c).setConstant(kStartAngleDeviation);
   start_deviation_.col(segment).tail(c).setConstant(kStartRateDeviation);
   if (!shot.data.is_first_of_recording) return;
   for (int p = 0; p < c; ++p) {
-    const auto index = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const auto index = static_cast<std::size_t>(coordinates()[p]);
     const Joint& joint = point_.mechanism.joints[index];
     const auto expect = [&](const GaussianPrior& known, int row) {
       if (std::isinf(known.standard_deviation)) return;
       start_(row, segment) = known.mean;
       start_deviation_(row, segment) = known.standard_deviation;
     };
-    expect(joint.start_angle, p);
-    expect(joint.start_rate, c + p);
+    expect(joint.start.angle, p);
+    expect(joint.start.rate, c + p);
   }
 }
 
 /// Returns the deviation of a segment's initial state from its expectation, in standard deviations.
 Eigen::VectorXd ShootingProblem::start_error(const Point& point, int segment) const {
-  const int node = segments_[static_cast<std::size_t>(segment)].first_node;
+  const int node = segments_[segment].first_node;
   Eigen::VectorXd error = point.states.col(node) - start_.col(segment);
   for (int p = 0; p < coordinate_count(); ++p) {
-    const auto index = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const auto index = static_cast<std::size_t>(coordinates()[p]);
     const Joint& joint = point.mechanism.joints[index];
-    if (!std::isinf(joint.start_angle.standard_deviation)) error[p] = joint.difference(error[p]);
+    if (!std::isinf(joint.start.angle.standard_deviation)) error[p] = joint.difference(error[p]);
   }
   return error.cwiseQuotient(start_deviation_.col(segment));
 }
 
 Eigen::MatrixXd ShootingProblem::states(int segment) const {
-  const ShotSegment& shot = segments_[static_cast<std::size_t>(segment)];
+  const ShotSegment& shot = segments_[segment];
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * joint_count_, shot.node_count);
   states.topRows(joint_count_) = point_.guesses.middleCols(shot.first_node, shot.node_count);
   const auto nodes = point_.states.middleCols(shot.first_node, shot.node_count);
   const int c = coordinate_count();
   for (int p = 0; p < c; ++p) {
-    const int joint = coordinates()[static_cast<std::size_t>(p)];
+    const int joint = coordinates()[p];
     states.row(joint) = nodes.row(p);
     states.row(joint_count_ + joint) = nodes.row(c + p);
   }
   return states;
 }
 
-ShootingProblem::Span ShootingProblem::span_of(const ShotSegment& segment, int interval) const {
-  const bool last = interval + 1 == segment.node_count;
-  Span span;
-  span.begin = segment.steps[static_cast<std::size_t>(interval)];
-  span.end = segment.steps[static_cast<std::size_t>(interval) + 1];
-  const auto sample_at = [&](int step) {
-    return segment.data.first_sample_from(segment.edges[static_cast<std::size_t>(step)]);
-  };
-  span.first = sample_at(span.begin);
-  span.last = last ? segment.data.sample_count() : sample_at(span.end);
-  return span;
-}
-
 void ShootingProblem::make_blocks() {
   max_rows_ = std::max({2 * coordinate_count(), free_.prior_count(), max_instants()});
   for (int s = 0; s < segment_count(); ++s) {
-    const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
+    const ShotSegment& segment = segments_[s];
     blocks_.push_back({BlockKind::kStart, s, 0, 0});
     for (int k = 0; k < segment.node_count; ++k) {
-      const Span span = span_of(segment, k);
+      const Span& span = segment.spans[k];
       max_rows_ = std::max(max_rows_, span.last - span.first);
       for (int sensor = 0; sensor < encoder_count(); ++sensor) {
         blocks_.push_back({BlockKind::kReadings, s, k, sensor});
@@ -252,13 +241,12 @@ void ShootingProblem::simulate(Point& point) const {
   std::vector<Eigen::MatrixXd> angles(static_cast<std::size_t>(node_count_));
   point.intervals.resize(static_cast<std::size_t>(node_count_));
   for (int s = 0; s < segment_count(); ++s) {
-    const auto at = static_cast<std::size_t>(s);
-    const ShotSegment& segment = segments_[at];
-    const SegmentControls& controls = (*point.controls)[at];
+    const ShotSegment& segment = segments_[s];
+    const SegmentControls& controls = (*point.controls)[s];
     for (int k = 0; k < segment.node_count; ++k) {
-      const Span span = span_of(segment, k);
+      const Span& span = segment.spans[k];
       const int node = segment.first_node + k;
-      point.intervals[static_cast<std::size_t>(node)] = {
+      point.intervals[node] = {
           .controls = &controls,
           .first_substep = controls.first(span.begin),
           .last_substep = controls.first(span.end),
@@ -284,7 +272,7 @@ void ShootingProblem::simulate(Point& point) const {
   }
   if (programs_.common().has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
-      point.guesses.col(node) = point.intervals[static_cast<std::size_t>(node)].start_angles;
+      point.guesses.col(node) = point.intervals[node].start_angles;
     }
   }
   read_sensors(point, angles);
@@ -299,9 +287,8 @@ void ShootingProblem::read_sensors(Point& point,
     const ShotSegment& segment = segments_[s];
     point.angles[s].resize(segment.data.sample_count(), encoder_count());
     for (int i = 0; i < encoder_count(); ++i) {
-      if (late_[static_cast<std::size_t>(i)] >= 0) continue;
-      const double offset =
-          point.mechanism.parameters[static_cast<std::size_t>(sensor(i).offset)].value;
+      if (late_[i] >= 0) continue;
+      const double offset = point.mechanism.parameters[sensor(i).offset].value;
       for (int k = 0; k < segment.node_count; ++k) {
         const auto node = static_cast<std::size_t>(segment.first_node + k);
         const Eigen::MatrixXd& own = coordinates[node];
@@ -315,7 +302,7 @@ void ShootingProblem::read_sensors(Point& point,
     }
     read_late(point, static_cast<int>(s));
     for (const EncoderShift& shift : segment.data.shifts) {
-      const double by = point.mechanism.parameters[static_cast<std::size_t>(shift.parameter)].value;
+      const double by = point.mechanism.parameters[shift.parameter].value;
       point.angles[s].col(shift.sensor).tail(segment.data.sample_count() - shift.sample).array() +=
           by;
     }
@@ -332,19 +319,18 @@ int ShootingProblem::unresolved_steps() const {
 
 double ShootingProblem::reading_error(const Point& point, int segment, int sample,
                                       int sensor) const {
-  const auto s = static_cast<std::size_t>(segment);
-  const double error = point.angles[s](sample, sensor) - segments_[s].data.angles(sample, sensor);
-  return sensors_[static_cast<std::size_t>(sensor)].difference(error);
+  const double error =
+      point.angles[segment](sample, sensor) - segments_[segment].data.angles(sample, sensor);
+  return sensors_[sensor].difference(error);
 }
 
 /// Returns L⁻¹ with L Lᵀ = [T³/3, T²/2; T²/2, T] for a node interval T. It makes the defects of
 /// angle and rate white for accelerations of unit density.
 Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
   const std::vector<double>& times = node_times(segment);
-  const auto at = static_cast<std::size_t>(interval);
-  const bool is_even = times[at] == interval * spacing(segment) &&
-                       times[at + 1] == (interval + 1) * spacing(segment);
-  const double T = is_even ? spacing(segment) : times[at + 1] - times[at];
+  const bool is_even = times[interval] == interval * spacing(segment) &&
+                       times[interval + 1] == (interval + 1) * spacing(segment);
+  const double T = is_even ? spacing(segment) : times[interval + 1] - times[interval];
   Eigen::Matrix2d inverse;
   inverse << std::sqrt(3.0) / T, 0.0, -3.0 / T, 2.0;
   return inverse / std::sqrt(T);
@@ -353,7 +339,7 @@ Eigen::Matrix2d ShootingProblem::whitening(int segment, int interval) const {
 /// Returns the weights of the coordinates' accelerations in a combination that is white with unit
 /// density.
 Eigen::VectorXd ShootingProblem::mixing(int node, int coordinate) const {
-  if (!whitening_.empty()) return whitening_[static_cast<std::size_t>(node)].row(coordinate);
+  if (!whitening_.empty()) return whitening_[node].row(coordinate);
   return Eigen::VectorXd::Unit(coordinate_count(), coordinate) / noise_.acceleration[coordinate];
 }
 
@@ -372,10 +358,10 @@ void ShootingProblem::update_mixing() {
 
 Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment, int interval,
                                                  int coordinate) const {
-  const int node = segments_[static_cast<std::size_t>(segment)].first_node + interval;
-  const Eigen::VectorXd& end = point.intervals[static_cast<std::size_t>(node)].end;
+  const int node = segments_[segment].first_node + interval;
+  const Eigen::VectorXd& end = point.intervals[node].end;
   const auto defect = [&](int p) {
-    const auto joint = static_cast<std::size_t>(coordinates()[static_cast<std::size_t>(p)]);
+    const auto joint = static_cast<std::size_t>(coordinates()[p]);
     return Eigen::Vector2d(
         point.mechanism.joints[joint].difference(point.states(p, node + 1) - end[p]),
         point.states(coordinate_count() + p, node + 1) - end[coordinate_count() + p]);
@@ -384,7 +370,7 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
     return whitening(segment, interval) * defect(coordinate) / noise_.acceleration[coordinate];
   }
   Eigen::Vector2d mixed = Eigen::Vector2d::Zero();
-  const Eigen::MatrixXd& mix = whitening_[static_cast<std::size_t>(node)];
+  const Eigen::MatrixXd& mix = whitening_[node];
   for (int p = 0; p <= coordinate; ++p) mixed += mix(coordinate, p) * defect(p);
   return whitening(segment, interval) * mixed;
 }
@@ -392,7 +378,7 @@ Eigen::Vector2d ShootingProblem::whitened_defect(const Point& point, int segment
 double ShootingProblem::total_cost(const Point& point) const {
   double sum = free_.prior_cost(point.mechanism);
   for (int s = 0; s < segment_count(); ++s) {
-    const ShotSegment& segment = segments_[static_cast<std::size_t>(s)];
+    const ShotSegment& segment = segments_[s];
     sum += start_error(point, s).squaredNorm();
     for (int k = 0; k + 1 < segment.node_count; ++k) {
       for (int p = 0; p < coordinate_count(); ++p) {
@@ -409,8 +395,7 @@ double ShootingProblem::total_cost(const Point& point) const {
       sum += squares / (noise_.angle[sensor] * noise_.angle[sensor]);
     }
     for (int place = 0; place < std::ssize(sensed_); ++place) {
-      sum += inertial_squares(point, s, place) /
-             std::pow(noise_.inertial[sensed()[static_cast<std::size_t>(place)]], 2);
+      sum += inertial_squares(point, s, place) / std::pow(noise_.inertial[sensed()[place]], 2);
     }
   }
   return sum;
@@ -424,7 +409,7 @@ void ShootingProblem::set_noise(const ShootingNoise& noise) {
 
 int ShootingProblem::step_count() const {
   int count = 0;
-  for (const ShotSegment& segment : segments_) count += segment.step_count();
+  for (const ShotSegment& segment : segments_) count += segment.spans.back().end;
   for (const MotionInterval& interval : point_.intervals) {
     count += static_cast<int>(interval.log.cuts.size());
   }
@@ -448,7 +433,7 @@ int ShootingProblem::reading_count() const {
 double ShootingProblem::squared_error(int sensor) const {
   double sum = 0.0;
   for (int s = 0; s < segment_count(); ++s) {
-    const Eigen::MatrixXd& readings = segments_[static_cast<std::size_t>(s)].data.angles;
+    const Eigen::MatrixXd& readings = segments_[s].data.angles;
     for (int sample = 0; sample < readings.rows(); ++sample) {
       if (std::isnan(readings(sample, sensor))) continue;
       sum += std::pow(reading_error(point_, s, sample, sensor), 2);

@@ -14,7 +14,7 @@
 #include "estimator/optimize/least_squares_problem.hpp"
 #include "estimator/signal/time_series.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
-#include "estimator/simulation/program_variants.hpp"
+#include "estimator/simulation/tree_program.hpp"
 
 namespace estimator {
 
@@ -114,7 +114,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   int prior_group() const { return start_group() + 1; }
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
-  const Encoder& sensor(int index) const { return sensors_[static_cast<std::size_t>(index)]; }
+  const Encoder& sensor(int index) const { return sensors_[index]; }
   /// Returns the independent joints, whose states are the shooting nodes.
   const std::vector<int>& coordinates() const { return programs_.common().independent(); }
   int coordinate_count() const { return programs_.common().coordinate_count(); }
@@ -127,20 +127,16 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   /// Returns the predicted encoder readings (samples × sensors), each simulated from the shooting
   /// node before the sample [rad].
-  const Eigen::MatrixXd& angles(int segment) const {
-    return point_.angles[static_cast<std::size_t>(segment)];
-  }
+  const Eigen::MatrixXd& angles(int segment) const { return point_.angles[segment]; }
 
   /// Returns the shooting nodes of a segment (2·joints × nodes). Rates of dependent joints are
   /// zero.
   Eigen::MatrixXd states(int segment) const;
   /// Returns the nominal time between the shooting nodes of a segment [s].
-  double spacing(int segment) const { return segments_[static_cast<std::size_t>(segment)].spacing; }
+  double spacing(int segment) const { return segments_[segment].spacing; }
   /// Returns the times of the shooting nodes since the segment's first sample, every `spacing` [s].
   /// For mechanisms with end stops, nodes are shifted to avoid impacts (find_impact_free_tick).
-  const std::vector<double>& node_times(int segment) const {
-    return segments_[static_cast<std::size_t>(segment)].node_times;
-  }
+  const std::vector<double>& node_times(int segment) const { return segments_[segment].node_times; }
 
   /// Return the number of integration steps with unresolved contacts (MotionLog) and of all steps,
   /// including those added for smoothed friction.
@@ -148,7 +144,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   int step_count() const;
 
   bool is_read(int segment, Eigen::Index sample, int sensor) const {
-    return !std::isnan(segments_[static_cast<std::size_t>(segment)].data.angles(sample, sensor));
+    return !std::isnan(segments_[segment].data.angles(sample, sensor));
   }
 
   /// Return the number of readings of an encoder and the sum of their squared errors [rad²].
@@ -169,14 +165,17 @@ class ShootingProblem final : public LeastSquaresProblem {
   std::vector<double> inertial_errors(int place) const;
 
  private:
+  /// Samples [first, last) and integration steps [begin, end) of one node interval.
+  struct Span {
+    int first, last, begin, end;
+  };
   struct ShotSegment {
     Segment data;
     std::vector<double> edges;  ///< boundaries of the integration steps [s]
-    std::vector<int> steps;     ///< first step of every node interval, then the number of steps
     double spacing;             ///< nominal node interval [s]
     int first_node, node_count;
+    std::vector<Span> spans = {};         ///< of the node intervals
     std::vector<double> node_times = {};  ///< times of the nodes [s]
-    int step_count() const { return steps.back(); }
   };
   /// Derivatives of all node intervals. They are computed on first use, since many points need only
   /// the cost.
@@ -203,10 +202,9 @@ class ShootingProblem final : public LeastSquaresProblem {
     int segment, interval;
     int detail;  ///< index of a sensor, inertial axis or coordinate
   };
-  /// Samples [first, last) and integration steps [begin, end) of one node interval.
-  struct Span {
-    int first, last, begin, end;
-  };
+  int node_of(const Block& block) const {
+    return segments_[block.segment].first_node + block.interval;
+  }
 
   void add_segment(const Segment& segment, const ShootingGrid& grid);
   void place_nodes(const std::vector<Eigen::MatrixXd>& states,
@@ -214,7 +212,6 @@ class ShootingProblem final : public LeastSquaresProblem {
   void expect_start(int segment);
   Eigen::VectorXd start_error(const Point& point, int segment) const;
   void make_blocks();
-  Span span_of(const ShotSegment& segment, int interval) const;
   void update_controls(Point& point) const;
   void update_instants(Point& point) const;
   void share_instants(Point& point) const;
@@ -223,6 +220,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   double sampled(const Point& point, int node, int place, int look) const;
   double inertial_error(const Point& point, int segment, int node, int place,
                         const SensorSampleInstants::Reading& reading) const;
+  template <typename Use>
+  void for_each_inertial_error(const Point& point, int segment, int place, const Use& use) const;
   double inertial_squares(const Point& point, int segment, int place) const;
   int max_instants() const;
   void place_late();
@@ -239,8 +238,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   const IntervalSensitivities::Result& slopes(int node) const;
   void compute_sensitivities(std::vector<IntervalSensitivities::Result>& slopes) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
-  void linearize_inertial(const Block& block, ResidualBlock& out) const;
-  void linearize_late(const Block& block, ResidualBlock& out) const;
+  void linearize_sampled(const Block& block, ResidualBlock& out) const;
   void linearize_instant(int node, int place, int look, int row, double weight,
                          ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;

@@ -1,9 +1,9 @@
-#include "estimator/model/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/chain.hpp"
 
 #include <cassert>
 #include <string>
 
-#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 namespace estimator {
 namespace {

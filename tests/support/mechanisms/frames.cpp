@@ -1,4 +1,4 @@
-#include "estimator/model/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/frames.hpp"
 
 #include <Eigen/Geometry>
 #include <cassert>

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <limits>
+#include <string>
+
+#include "estimator/friction/friction_laws.hpp"
+#include "estimator/model/joint_kind.hpp"
+#include "estimator/model/joint_parts.hpp"
+
+namespace estimator {
+
+/// Parameters of one joint, its friction, its motor and its encoder. The joint moves body b (child)
+/// relative to body a (parent). Joint torques act on body b about the joint axis, and opposite
+/// torques on body a. For a prismatic joint read m for rad, N for N·m and kg for kg·m², also in
+/// composite units.
+enum class JointQuantity : int {
+  kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
+  kPointAy,
+  kPointAz,
+  kPointBx,  ///< joint point in the frame of body b, from its centre of mass [m]
+  kPointBy,
+  kPointBz,
+  kFriction,  ///< index of the first friction parameter (friction/friction_laws.hpp)
+  // Friction parameters that code outside the friction laws uses.
+  kViscous = kFriction + friction_index<ViscousDrag>(ViscousDrag::kViscous),
+  kQuadraticDrag = kFriction + friction_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
+  kCoulombTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
+  kStribeckTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
+  kStribeckRate = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
+  kLoadFriction = kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFriction),
+  kLoadFrictionAngular =
+      kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
+  /// Joint torque that does not depend on position and speed [N·m]
+  kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
+  kStiffness,      ///< spring stiffness k, e.g. of a cable: torque −k (θ − θ_rest) [N·m/rad]
+  kRestAngle,      ///< angle θ_rest at which the spring is relaxed [rad]
+  kMotorGain,      ///< motor gain K: torque per unit of the control signal [N·m/unit]
+  kShaftInertia,   ///< moment of inertia of the motor's rotor about its axis [kg·m²]
+  kBackEmf,        ///< k_e: the motor's torque is K (u − k_e ω) [unit·s/rad]
+  kInputDelay,     ///< time from the recorded control to its effect [s]
+  kEncoderOffset,  ///< offset: the encoder reads θ − offset [rad]
+  kEncoderDelay,   ///< delay: a reading at time t is the angle at t − delay [s]
+  kStopLower,      ///< lower end stop, the least angle of a joint with that stop [rad]
+  kStopUpper,      ///< upper end stop, the largest angle of a joint with that stop [rad]
+  kRestitution,    ///< coefficient of restitution of both end stops [-]
+  kCount
+};
+
+/// A revolute or prismatic joint between two bodies, or between a body and the ground.
+///
+/// The joint frame has x along the axis and y toward the zero mark. It is given once in each body's
+/// frame; the ground's frame is the world. The angle θ is the rotation about x that carries frame a
+/// onto frame b. In a prismatic joint the two frames stay parallel, and the coordinate is the
+/// distance of point b from point a along x. Joints may form loops.
+struct Joint {
+  static constexpr int kGround = -1;
+
+  std::string name;
+  JointKind kind = JointKind::kRevolute;
+  int body_a = kGround;                                   ///< parent, index into bodies, or kGround
+  int body_b = 0;                                         ///< child, index into bodies
+  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
+  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
+
+  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. With it, a
+  /// joint creeps under any load. 0: discontinuous friction, with which a joint sticks. Only the
+  /// estimation of physical parameters uses it.
+  double transition_speed = 0.0;
+
+  /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN if not
+  /// given.
+  double assembly_guess = std::numeric_limits<double>::quiet_NaN();
+
+  bool measured = true;  ///< whether the joint has an encoder: one column of the recording
+  Motor motor = {};
+  EndStops stops = {};
+  InitialStatePrior start = {};
+  SpookRegularization spook = {};
+
+  const JointTraits& traits() const { return joint_traits(kind); }
+  JointUnits units() const { return joint_units(kind); }
+  double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
+};
+
+/// A fixed joint between two bodies, or between a body and the ground. It has no coordinate: its
+/// two joint frames coincide, and so do its two points.
+struct FixedJoint {
+  std::string name;
+  int body_a = Joint::kGround;
+  int body_b = 0;
+  Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
+  Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
+};
+
+/// A mimic joint, coupled without play to another joint, as by a gear, a belt or a spindle. Its
+/// coordinate is `ratio` times the other joint's coordinate plus `offset`. Only the estimation of
+/// physical parameters uses it.
+struct MimicJoint {
+  int joint = 0;    ///< the mimic joint
+  int follows = 0;  ///< the joint that it mimics
+  double ratio = 1.0;
+  double offset = 0.0;  ///< [rad or m]
+};
+
+}  // namespace estimator

@@ -1,0 +1,478 @@
+#include "estimator/simulation/interval/interval_lane.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "estimator/simulation/interval/motion_lanes.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr double kSlopeDecay = 0.4;  // of du/dx
+
+double level_of(double x) {
+  return std::copysign(-std::expm1(-kSlopeDecay * std::abs(x)) / kSlopeDecay, x);
+}
+
+/// Returns the time after which u has changed by `way`, if x starts at its value and grows at
+/// `rate`.
+double time_for(double way, double x, double rate) {
+  if (rate == 0.0) return std::numeric_limits<double>::infinity();
+  const double along = std::copysign(1.0, rate) * x;
+  const double share = kSlopeDecay * (level_of(along) + way);  // of the range of u on one side
+  if (share >= 1.0) return std::numeric_limits<double>::infinity();
+  return (std::copysign(-std::log1p(-std::abs(share)) / kSlopeDecay, share) - along) /
+         std::abs(rate);
+}
+
+/// Largest number of contact events within one substep, over all joints, that are resolved. More
+/// events occur only if a joint chatters between sticking and slipping.
+constexpr int kEventsMax = 24;
+constexpr int kLocateRounds = 60;
+constexpr double kProbeReach = 1e-2;  // of the bracket, in the first round
+constexpr double kProbeReachMin = 1e-4;
+constexpr int kHalvings = 10;               // by a factor of 16 each
+constexpr double kLocateTolerance = 1e-14;  // [s]
+
+/// Wanted length of an integration segment along the variable u of FrictionArgumentCourse.
+constexpr double kCreepWay = 0.15;
+/// Factor by which an integration segment may exceed its wanted length.
+constexpr double kLeeway = 1.5;
+/// An integration segment that is too long is shortened to at most this fraction of its length.
+constexpr double kShortened = 0.7;
+/// Two lengths relative to the longest segment at rest. kBriefest is the shortest allowed segment.
+/// In segments below kBrief the mean speed cannot be computed from angles.
+constexpr double kBriefest = 1e-4, kBrief = 1e-3;
+
+}  // namespace
+
+FrictionArgumentCourse::FrictionArgumentCourse(double begin, double mean, double end)
+    : begin_(begin),
+      end_(end),
+      rise_(6.0 * mean - 4.0 * begin - 2.0 * end),
+      bend_(3.0 * (begin + end - 2.0 * mean)) {}
+
+double FrictionArgumentCourse::passed() const {
+  const double first = level_of(begin_), last = level_of(end_);
+  const double turn = -0.5 * rise_ / bend_;
+  if (!(turn > 0.0 && turn < 1.0)) return std::abs(last - first);
+  const double between = level_of(begin_ + 0.5 * rise_ * turn);
+  return std::abs(between - first) + std::abs(last - between);
+}
+
+double FrictionArgumentCourse::fraction_from_begin(double way) const {
+  return std::min(time_for(way, begin_, rise_), time_for(way, begin_, end_ - begin_));
+}
+
+double FrictionArgumentCourse::fraction_from_end(double way) const {
+  return time_for(way, end_, rise_ + 2.0 * bend_);
+}
+
+IntervalTools::IntervalTools(const TreeProgram& equations, const Mechanism& values,
+                             const SegmentLimits& segment, int width)
+    : program(equations),
+      limits(segment),
+      stops(joint_stops(values)),
+      lanes(MotionLanes::make(width, program, values, false)),
+      single(MotionLanes::make(kSingle, program, values, false)),
+      torques(static_cast<std::size_t>(program.joint_count()),
+              std::vector<double>(static_cast<std::size_t>(width))) {
+  if (!std::isfinite(limits.near_rest)) return;
+  for (int j = 0; j < program.joint_count(); ++j) {
+    const double creep = values.joints[j].transition_speed;
+    if (creep > 0.0) smoothed_joints.push_back({j, creep});
+  }
+}
+
+void IntervalLane::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
+  const int n = program_.joint_count();
+  interval_ = &interval;
+  angles_ = &angles;
+  substep_ = interval.first_substep;
+  sample_ = interval.first_sample;
+  look_ = interval.first_instant;
+  begin_ = interval.controls->begin(substep_);
+  holds_ = false;
+  longest_ = std::numeric_limits<double>::infinity();
+  contacts_.assign(static_cast<std::size_t>(n), Contact::kForward);
+  interval.log = {};
+  interval.checkpoints.clear();
+  interval.instants.reset();
+  if (const int instants = interval.last_instant - interval.first_instant; instants > 0) {
+    const auto count = static_cast<std::size_t>(instants);
+    interval.instants = std::make_shared<SampleInstantMotion>();
+    *interval.instants = {.first = interval.first_instant,
+                          .states = Eigen::MatrixXd(2 * program_.coordinate_count(), instants),
+                          .guesses = Eigen::MatrixXd(program_.has_loops() ? n : 0, instants),
+                          .substeps = std::vector<int>(count),
+                          .contacts = std::vector<Contacts>(count)};
+  }
+  angles.resize(interval.last_sample - interval.first_sample, n);
+  load_start(lanes_, lane_, interval);
+  determine_initial_contacts();
+  interval.log.start = contacts_;
+  determine_initial_stop_contacts();
+  enter_substep();
+}
+
+void IntervalLane::load() {
+  load_segment(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
+  load_contacts(lanes_, lane_, contacts_);
+}
+
+void IntervalLane::begin_segment(double time) {
+  begin_ = time;
+  end_ = full_segment();
+  event_ = {};
+  load();
+}
+
+/// Extends the segment to the end of the substep.
+void IntervalLane::enter_substep() {
+  event_count_ = 0;
+  holds_ = false;
+  begin_ = interval_->controls->begin(substep_);
+  record_jumps();
+  begin_segment(begin_);
+}
+
+/// Records the jumps of controls at the begin of a substep for the derivatives.
+void IntervalLane::record_jumps() {
+  const SegmentControls& controls = *interval_->controls;
+  const std::vector<int>& jumps = controls.jumps(substep_);
+  if (jumps.empty() || substep_ == 0) return;
+  fix_single(begin_);
+  const auto set_control = [&](int motor, double value) {
+    std::fill_n(single_.control(motor), kSingle, value);
+  };
+  for (const int motor : jumps) {
+    set_control(motor, controls.value(substep_ - 1, motor) + controls.rise(substep_ - 1, motor));
+  }
+  JointVector<double> before = accelerate_single();
+  for (const int motor : jumps) {
+    set_control(motor, controls.value(substep_, motor));
+    const JointVector<double> after = accelerate_single();
+    interval_->log.events.push_back(
+        {.time = begin_, .substep = substep_, .motor = motor, .drop = before - after});
+    before = after;
+  }
+}
+
+void IntervalLane::advance() {
+  if (event_.joint < 0 && (shorten_for_smoothed_friction() || find_event())) return;
+  read_samples();
+  record_instants();
+  longest_ = longest_after();
+  const int rows = 2 * program_.coordinate_count();
+  for (int row = 0; row < rows; ++row) state(row) = lanes_.end_state(row)[lane_];
+  for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
+    lanes_.guess(j)[lane_] = lanes_.end_angle(j)[lane_];
+  }
+  if (event_.joint >= 0) {
+    handle_contact_event(event_, end_);
+    return;
+  }
+  if (is_cut()) {
+    interval_->log.cuts.push_back(end_);
+    begin_segment(end_);
+    return;
+  }
+  if (++substep_ < interval_->last_substep) {
+    if ((substep_ - interval_->first_substep) % limits_.checkpoint_span == 0) keep_checkpoint();
+    enter_substep();
+    return;
+  }
+  interval_->end.resize(rows);
+  for (int row = 0; row < rows; ++row) interval_->end[row] = state(row);
+  interval_ = nullptr;
+}
+
+void IntervalLane::keep_checkpoint() {
+  MotionCheckpoint point{.substep = substep_,
+                         .sample = sample_,
+                         .look = look_,
+                         .event = interval_->log.events.size(),
+                         .cut = interval_->log.cuts.size(),
+                         .contacts = contacts_,
+                         .state = Eigen::VectorXd(2 * program_.coordinate_count())};
+  for (int row = 0; row < point.state.size(); ++row) point.state[row] = state(row);
+  if (program_.has_loops()) {
+    point.guess.resize(program_.joint_count());
+    for (int j = 0; j < point.guess.size(); ++j) point.guess[j] = lanes_.guess(j)[lane_];
+  }
+  interval_->checkpoints.push_back(std::move(point));
+}
+
+/// Finds the first contact change in the segment and ends the segment there. Returns whether there
+/// is one.
+bool IntervalLane::find_event() {
+  Ending first;
+  bool asked = false;  // sticking joints of loops are tested together
+  for (int j = 0; j < program_.joint_count(); ++j) {
+    if (!program_.is_dry(j) || is_at_stop(contact(j))) continue;
+    double left;
+    if (contact(j) != Contact::kStick) {
+      left = static_cast<double>(contact(j)) * lanes_.end_rate(j)[lane_];
+    } else if (holds_ || asked) {
+      continue;
+    } else if (program_.has_loops()) {
+      left = spare_;
+      asked = true;
+    } else {
+      left = lanes_.holding_bound(j)[lane_] - std::abs(torques_[j][lane_]);
+    }
+    if (!(left < 0.0)) continue;
+    const double time = locate(j, nullptr, end_ - begin_, left);
+    if (time < first.time) first = {time, j, nullptr};
+  }
+  find_stop_event(first);
+  if (first.joint < 0) return false;
+  if (++event_count_ == kEventsMax) {
+    ++interval_->log.unresolved;
+    holds_ = true;
+  }
+  if (first.time <= 0.0) {
+    handle_contact_event(first, begin_);
+  } else {
+    end_ = begin_ + first.time;
+    event_ = first;
+    load();
+  }
+  return true;
+}
+
+/// Changes the contact of a joint at an event of dry friction or of an end stop.
+void IntervalLane::handle_contact_event(const Ending& event, double time) {
+  if (event.stop == nullptr) {
+    handle_event(time, event.joint);
+  } else {
+    handle_stop_event(time, *event.stop, true);
+  }
+  begin_segment(time);
+}
+
+/// Changes the contact of a joint at an event of dry friction, at the lane's current state.
+void IntervalLane::handle_event(double time, int joint) {
+  MotionEvent event{.time = time, .substep = substep_, .joint = joint};
+  fix_single(time);
+  JointVector<double> before = accelerate_single();
+  const double held = holding_torque_single(joint);
+  const bool stops = contact(joint) != Contact::kStick;
+  if (stops) {
+    event.acceleration_before = single_.joint_acceleration(joint)[0];
+    stop_joint(joint);
+    const int c = program_.coordinate_count();
+    event.rates.resize(c);
+    for (int p = 0; p < c; ++p) event.rates[p] = state(c + p);
+  }
+  if (program_.has_loops()) {
+    determine_loop_contacts(joint, time, stops);
+  } else if (stops) {
+    determine_contact(joint, time);
+  } else {
+    contact(joint) = contact_of(-held);  // without another test, whose result round-off may reverse
+  }
+  fix_single(time);
+  event.drop = before - accelerate_single();
+  event.contacts = contacts_;
+  interval_->log.events.push_back(event);
+}
+
+/// Copies the lane's state, contacts, and controls at a given time to the narrow integrator.
+void IntervalLane::fix_single(double time) {
+  for (int i = 0; i < kSingle; ++i) {
+    for (int row = 0; row < 2 * program_.coordinate_count(); ++row) {
+      single_.state(row)[i] = state(row);
+    }
+    for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
+      single_.guess(j)[i] = lanes_.guess(j)[lane_];
+    }
+    load_segment(single_, i, *interval_->controls, substep_, time, time);
+    load_contacts(single_, i, contacts_);
+  }
+}
+
+JointVector<double> IntervalLane::accelerate_single() {
+  single_.accelerate_at_start();
+  JointVector<double> result(program_.coordinate_count());
+  for (int p = 0; p < result.size(); ++p) result[p] = single_.acceleration(p)[0];
+  return result;
+}
+
+/// Returns the torque that holds a sticking joint, after `accelerate_single` [N·m].
+double IntervalLane::holding_torque_single(int joint) const {
+  double torque[kSingle];
+  single_.holding_torque(joint, torque);
+  return torque[0];
+}
+
+/// Returns the margin of a contact in each lane of the narrow integrator: the speed in the slip
+/// direction, or the remaining friction torque. The integrator must have stepped or be at the
+/// start.
+IntervalLane::Margins IntervalLane::margin(int joint, const JointStop* stop, bool at_end) {
+  if (stop != nullptr) return stop_margin(*stop, at_end);
+  Margins left;
+  if (contact(joint) != Contact::kStick) {
+    if (!at_end && program_.has_loops()) single_.accelerate_at_start();
+    const double* rate = at_end                 ? single_.end_rate(joint)
+                         : program_.has_loops() ? single_.joint_rate(joint)
+                                                : single_.state(program_.joint_count() + joint);
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const bool rests = program_.has_loops() && !at_end && std::abs(rate[i]) < kRestRate;
+      left[i] = rests ? 0.0 : static_cast<double>(contact(joint)) * rate[i];
+    }
+    return left;
+  }
+  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  if (program_.has_loops()) {
+    for (int i = 0; i < kSingle; ++i) {
+      left[i] = spare_torque(single_, i);
+    }
+    return left;
+  }
+  single_.holding_torque(joint, left.data());
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    left[i] = single_.holding_bound(joint)[i] - std::abs(left[i]);
+  }
+  return left;
+}
+
+/// Finds the time within the segment at which the margin of a joint vanishes. `left` is its
+/// negative value at the later time `time`. Regula falsi uses four probes per round around the root
+/// of the secant, closer in later rounds as the secant becomes more accurate.
+double IntervalLane::locate(int joint, const JointStop* stop, double time, double left) {
+  fix_single(begin_);
+  Bracket bracket{0.0, time, margin(joint, stop, false)[0], left};
+  const bool leaves = stop == nullptr
+                          ? bracket.at_low == 0.0
+                          : !(bracket.at_low > 0.0) &&
+                                stop->side * *single_.state(program_.joint_count() + joint) >= 0.0;
+  if (!is_held(contact(joint)) && leaves) leave_rest(joint, stop, bracket);
+  if (!(bracket.at_low > 0.0)) return 0.0;
+  double reach = kProbeReach;
+  for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
+    const double root = bracket.root(), width = bracket.width();
+    const bool is_early = root - bracket.low < 0.5 * width;
+    probe(joint, stop,
+          {root - reach * width, root, root + reach * width,
+           0.5 * (root + (is_early ? bracket.high : bracket.low))},
+          bracket);
+    reach = std::max(reach * reach, kProbeReachMin);
+  }
+  return bracket.high;
+}
+
+/// Moves the low end of a bracket to a time with a positive margin, by halving the high end. It
+/// serves a joint that was just released, moves away and returns.
+void IntervalLane::leave_rest(int joint, const JointStop* stop, Bracket& bracket) {
+  for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
+    const double high = bracket.high;
+    probe(joint, stop, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
+  }
+}
+
+/// Narrows a bracket by the margins at four times within it.
+void IntervalLane::probe(int joint, const JointStop* stop, const Margins& times, Bracket& bracket) {
+  for (int i = 0; i < kSingle; ++i) {
+    const double time = std::clamp(times[i], bracket.low, bracket.high);
+    load_segment(single_, i, *interval_->controls, substep_, begin_, begin_ + time);
+  }
+  single_.step();
+  const Margins left = margin(joint, stop, true);
+  for (const bool is_low : {true, false}) {
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      if ((left[i] > 0.0) != is_low || !(times[i] > bracket.low && times[i] < bracket.high))
+        continue;
+      (is_low ? bracket.low : bracket.high) = times[i];
+      (is_low ? bracket.at_low : bracket.at_high) = left[i];
+    }
+  }
+}
+
+void IntervalLane::read_samples() {
+  for (; is_within(*interval_, sample_, substep_, end_); ++sample_) {
+    const HermiteWeights w = hermite_weights(interval_->time(sample_) - begin_, end_ - begin_);
+    for (int j = 0; j < program_.joint_count(); ++j) {
+      (*angles_)(sample_ - interval_->first_sample, j) = interpolate(lanes_, lane_, j, w);
+    }
+  }
+}
+
+void IntervalLane::record_instants() {
+  const int c = program_.coordinate_count();
+  for (; look_ < interval_->last_instant; ++look_) {
+    const double time = interval_->sample_instants[look_];
+    if (!is_before_end(*interval_, time, substep_, end_)) break;
+    SampleInstantMotion& log = *interval_->instants;
+    const int at = look_ - log.first;
+    const HermiteWeights angle = hermite_weights(time - begin_, end_ - begin_);
+    const HermiteWeights rate = hermite_rate_weights(time - begin_, end_ - begin_);
+    for (int p = 0; p < c; ++p) {
+      log.states(p, at) = interpolate(lanes_, lane_, program_.independent(p), angle);
+      log.states(c + p, at) = interpolate(lanes_, lane_, program_.independent(p), rate);
+    }
+    for (int j = 0; j < log.guesses.rows(); ++j) {
+      log.guesses(j, at) = interpolate(lanes_, lane_, j, angle);
+    }
+    log.substeps[at] = substep_;
+    log.contacts[at] = contacts_;
+  }
+}
+
+// --- shorter segments near rest, where smoothed Coulomb friction is steep ------------------------
+
+/// Returns a joint's speed over the last step, in units of its transition velocity.
+FrictionArgumentCourse IntervalLane::course(
+    const IntervalTools::SmoothedFrictionJoint& each) const {
+  const double length = end_ - begin_;
+  const double begin = lanes_.begin_rate(each.joint)[lane_] / each.speed;
+  const double end = lanes_.end_rate(each.joint)[lane_] / each.speed;
+  if (!(length > kBrief * limits_.near_rest)) return {begin, end};
+  const double way = lanes_.end_angle(each.joint)[lane_] - lanes_.begin_angle(each.joint)[lane_];
+  return {begin, way / (length * each.speed), end};
+}
+
+/// Returns the longest stable segment at the speed x in transition velocities. The slope of
+/// smoothed friction at x is 1/cosh²(x) of its slope at rest.
+double IntervalLane::longest_at(double x) const {
+  const double rise = std::cosh(x);
+  return limits_.near_rest * rise * rise;
+}
+
+/// Shortens a segment that is too long for joints with smoothed friction. Returns whether it did.
+bool IntervalLane::shorten_for_smoothed_friction() {
+  if (smoothed_joints_.empty()) return false;
+  const double length = end_ - begin_;
+  double wanted = length;
+  for (const IntervalTools::SmoothedFrictionJoint& each : smoothed_joints_) {
+    const FrictionArgumentCourse x = course(each);
+    if (length > kLeeway * longest_at(x.begin())) wanted = std::min(wanted, longest_at(x.begin()));
+    if (!(x.passed() > kLeeway * kCreepWay)) continue;
+    wanted = std::min(wanted, std::min(kShortened, x.fraction_from_begin(kCreepWay)) * length);
+  }
+  wanted = std::max(wanted, kBriefest * limits_.near_rest);
+  if (!(wanted <= kShortened * length)) return false;  // at its shortest
+  end_ = begin_ + wanted;
+  load();
+  return true;
+}
+
+/// Returns the longest segment that joints with smoothed friction allow after the last step.
+double IntervalLane::longest_after() const {
+  double longest = std::numeric_limits<double>::infinity();
+  for (const IntervalTools::SmoothedFrictionJoint& each : smoothed_joints_) {
+    const FrictionArgumentCourse x = course(each);
+    longest =
+        std::min({longest, longest_at(x.end()), x.fraction_from_end(kCreepWay) * (end_ - begin_)});
+  }
+  return std::max(longest, kBriefest * limits_.near_rest);
+}
+
+/// Returns the end time of the next segment if no event shortens it.
+double IntervalLane::full_segment() const {
+  const double end = interval_->controls->end(substep_), rest = end - begin_;
+  return rest > longest_ ? begin_ + rest / std::ceil(rest / longest_) : end;
+}
+
+}  // namespace estimator
