@@ -126,7 +126,7 @@ inline constexpr JointTraits kJointKinds[] = {
 };
 
 inline constexpr const JointTraits& joint_traits(JointKind kind) {
-  const JointTraits& traits = kJointKinds[kind];
+  const JointTraits& traits = kJointKinds[static_cast<int>(kind)];
   assert(traits.kind == kind);  // rows are in the order of the enumerators
   return traits;
 }

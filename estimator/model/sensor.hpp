@@ -103,7 +103,7 @@ inline constexpr ReadingTraits kReadingKinds[] = {
 };
 
 inline constexpr const ReadingTraits& reading_traits(Reading reading) {
-  const ReadingTraits& traits = kReadingKinds[reading];
+  const ReadingTraits& traits = kReadingKinds[static_cast<int>(reading)];
   assert(traits.reading == reading);  // rows are in the order of the enumerators
   return traits;
 }
@@ -230,7 +230,7 @@ inline constexpr SensorTraits kSensorKinds[] = {
 };
 
 inline constexpr const SensorTraits& sensor_traits(Sensor::Kind kind) {
-  const SensorTraits& traits = kSensorKinds[kind];
+  const SensorTraits& traits = kSensorKinds[static_cast<int>(kind)];
   assert(traits.kind == kind);  // rows are in the order of the enumerators
   return traits;
 }
