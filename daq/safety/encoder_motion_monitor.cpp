@@ -35,22 +35,20 @@ constexpr double kHeldSpeed =
     0.15;  // [rad/s] that friction of 0.5 rad/s² takes within W; shipped rig: 0.4
 constexpr double kFrictionRestTimeMin_s = 0.1;
 
-// While a command changes, other joints may absorb the entire torque of a motor, as a vibration
-// absorber does at its own frequency. Also, a command may stop a passive joint at its turning
-// point: a step for as long as the command then stays constant, a changing command for a moment.
+// Joints that move may absorb a part of a motor's torque, as a vibration absorber does.
+constexpr double kAbsorbedFactor = 1.5;  // of the stall limit
+
+// A command may stop a passive joint at its turning point: a step for as long as the command then
+// stays constant, a changing command for a moment.
 constexpr double kStoppedByCommandTime_s = 0.75;
 constexpr double kStoppedByCommandSpeed = 0.3;  // speed before the stop [rad/s]
 constexpr double kChanging_s = 0.1;  // a command counts as changing for this long after each change
-constexpr double kSwingSpeed =
-    2.0;  // of another joint, whose swing may absorb a constant torque [rad/s]
-constexpr double kSwingFactor = 2.0;
 constexpr double kSameCommand = 0.05;  // share of the stall command within which commands are equal
 
 // Alternating pushes may move a joint by less than two counts each. One that would have gone so far
 // [rad] at its last speed, in the time of its motor's pushes alone, has a frozen encoder or is
-// jammed. Friction brakes a joint during its last two spans. A swing of other joints may hold it.
-constexpr double kCoastedTravel = 0.5;
-constexpr double kCoastedTravelOfSwing = 1.0;
+// jammed. Friction brakes a joint during its last two spans.
+constexpr double kCoastedTravel = 0.45;
 constexpr std::size_t kLastSpans = 2;
 
 // Once a motor has moved its joint by this travel [rad], within this time, every passive
@@ -305,24 +303,19 @@ void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
   const Joint& joint = joints_[j];
   const JointDrive& motion = bounds_[j].motion;
   double limit = 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
-  double reach = std::abs(joint.rest.reach);
+  const double reach = std::abs(joint.rest.reach);
   const double coasted =
       joint.rest.pushed_s * largest_recent_speed(j, kLastSpans) / bounds_[j].scale;
   if (reach <= limit && coasted <= kCoastedTravel) return;
+  if (coasted > kCoastedTravel) {
+    fail(TripCause::kFrozenEncoder, j, joint.rest.pushed_s,
+         joint.rest.pushed_s * kCoastedTravel / coasted);
+  }
   bool others_move = false;
   for (std::size_t k = 0; k < joint_count_; ++k) {
     others_move = others_move || joints_[k].moved_s > joint.moved_s + kRest_s / 2.0;
-    if (k != j && largest_recent_speed(k) > kSwingSpeed * bounds_[k].scale) limit *= kSwingFactor;
   }
-  const double farthest = others_move ? kCoastedTravelOfSwing : kCoastedTravel;
-  if (coasted > farthest) {
-    fail(TripCause::kFrozenEncoder, j, joint.rest.pushed_s,
-         joint.rest.pushed_s * farthest / coasted);
-  }
-  if (others_move && joint.rest.driven_s <= kStoppedByCommandTime_s) {
-    const double steady_s = now_s_ - std::max(joint.moved_s, changed_s_);
-    reach = 0.5 * std::abs(command_[static_cast<std::size_t>(motion.motor)]) * steady_s * steady_s;
-  }
+  if (others_move) limit *= kAbsorbedFactor;
   if (reach <= limit) return;
   fail(TripCause::kStall, j, std::sqrt(2.0 * reach / motion.stall_command), motion.stall_time_s);
 }

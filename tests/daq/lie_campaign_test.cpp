@@ -22,6 +22,7 @@
 namespace daq {
 namespace {
 
+namespace sim = firmware_iface::sim;
 using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
@@ -31,10 +32,11 @@ constexpr double kCommandMax = 10.0;
 // Bound of the arm's angle beyond its limit while the motor is on.
 //
 // Encoders that freeze: an arm faster than 3 sqrt(200 rad/s^2 x 1.53 mrad) = 1.66 rad/s trips after
-// 0.1 rad. A slower one trips under a steady push after 0.65 s (1.08 rad and, by the push, 0.25
-// rad), and under alternating pushes when it has coasted 0.5 rad during them, or 1 rad while the
-// pendulum swings. Chirps are above the stall command for two thirds of the time or more.
-constexpr double kFreezeBound = 1.5 * 1.0 + 0.25;
+// 0.1 rad. A slower one trips when it has coasted 0.45 rad during the pushes of its motor. Chirps
+// are above the stall command for two thirds of the time or more. The pushes themselves move it by
+// kPushBound more.
+constexpr double kPushBound = 0.25;
+constexpr double kFreezeBound = 1.5 * 0.45 + kPushBound;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
 // command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.
 constexpr double kDelayBound = 12.0 * (0.015 + 0.001 + 0.020 + 0.001);
@@ -80,6 +82,8 @@ class LieRun {
   double farthest() const { return farthest_; }
   bool was_driven() const { return was_driven_; }
   double off_after_s() const { return off_s_ - tripped_s_; }
+  /// Returns by how far the frozen arm moved beyond the travel at its last good speeds [rad].
+  double pushed() const { return pushed_rad_; }
 
   void run() {
     kinds_[0] = static_cast<Kind>(random_() % kKinds);
@@ -168,6 +172,15 @@ class LieRun {
     const bool on = unit.output_V() != 0.0;
     was_driven_ = was_driven_ || on;
     if (on) farthest_ = std::max(farthest_, std::abs(unit.plant().state().angle_rad[0]));
+    const sim::JointState& state = unit.plant().state();
+    if (!arm_is_frozen_) {
+      last_speeds_[next_speed_++ % last_speeds_.size()] = std::abs(state.speed_rad_s[0]);
+      frozen_s_ = rig_->time_s();
+      frozen_rad_ = state.angle_rad[0];
+    } else if (on) {
+      const double coasted = *std::ranges::max_element(last_speeds_) * (rig_->time_s() - frozen_s_);
+      pushed_rad_ = std::max(pushed_rad_, std::abs(state.angle_rad[0] - frozen_rad_) - coasted);
+    }
     if (trip() != nullptr && tripped_s_ < 0.0) tripped_s_ = rig_->time_s();
     if (on || off_s_ < tripped_s_) off_s_ = rig_->time_s();
   }
@@ -200,6 +213,7 @@ class LieRun {
       case Kind::kFrozenAWhile: {
         const unsigned which = 1U + static_cast<unsigned>(random_() % 3);
         const bool alternates = uniform() < 0.3;
+        arm_is_frozen_ = arm_is_frozen_ || (which & 1U) != 0;
         const int length = kind == Kind::kFrozen ? 1 << 30 : static_cast<int>(between(5, 400));
         auto held = std::make_shared<std::array<std::int32_t, 2>>();
         samples.emplace_back([=, count = 0](auto& r) mutable {
@@ -323,6 +337,12 @@ class LieRun {
   bool disk_hangs_ = false;
   bool was_driven_ = false;
   double farthest_ = 0.0;
+  bool arm_is_frozen_ = false;
+  std::array<double, 125> last_speeds_{};  // magnitudes, one a millisecond [rad/s]
+  std::size_t next_speed_ = 0;
+  double frozen_s_ = 0.0;
+  double frozen_rad_ = 0.0;
+  double pushed_rad_ = 0.0;
   double tripped_s_ = -1.0;
   double off_s_ = -1.0;
 };
@@ -345,6 +365,9 @@ TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
     if (!run.has(Kind::kIgnoredTrip)) {
       EXPECT_LE(run.farthest(), kAngleMax + (freezes ? kFreezeBound : 0.0) + kDelayBound)
           << (run.trip() ? describe(*run.trip(), furuta_limits()) : "no trip");
+      if (run.first() == Kind::kFrozen && run.has(Kind::kNone)) {
+        EXPECT_LE(run.pushed(), kPushBound);
+      }
       EXPECT_EQ(run.rig().sim_unit().output_V(), 0.0);
       auto& most = farthest[static_cast<std::size_t>(run.first())];
       most = std::max(most, run.farthest());

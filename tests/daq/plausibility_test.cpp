@@ -65,7 +65,7 @@ TEST_F(Motion, StallPassesAFastMultisine) {
 }
 
 // Alternating commands of 0.8 V and 4 Hz never reach the limit. While the pendulum swings, an arm
-// that had 1 rad/s may rest for 1 s of their pushes. An arm that was slow stopped by friction.
+// that had 1 rad/s may rest for 0.45 s of their pushes. An arm that was slow stopped by friction.
 TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
   const auto u_at = [](int k) { return k % 250 < 125 ? 0.8 : -0.8; };
   for (const double speed : {1.0, 0.05}) {
@@ -81,7 +81,7 @@ TEST_F(Motion, StallFindsAnEncoderThatFreezesUnderAlternatingCommands) {
       EXPECT_EQ(at, -1);
       continue;
     }
-    EXPECT_NEAR(at * kTick_s, 1.0, 0.05);
+    EXPECT_NEAR(at * kTick_s, 0.45, 0.03);
     EXPECT_EQ(trip_.cause, TripCause::kFrozenEncoder);
     EXPECT_EQ(trip_.joint, 0);
   }
@@ -116,28 +116,21 @@ TEST_F(Motion, StallCountsFromTheStartOfTheRun) {
   EXPECT_NEAR(until_trip(2000, [&](int) { return step(0, 0, 1.0); }), 424, 3);
 }
 
-// A pendulum that swings at more than 2 rad/s may absorb twice the push.
-TEST_F(Motion, StallAllowsTwiceThePushDuringASwingOfAnotherJoint) {
-  for (const auto& [speed, limit] : {std::pair(1.9, 0.09), std::pair(2.1, 0.18)}) {
+// A pendulum that moves may absorb a part of the push, under a constant or a changing command.
+TEST_F(Motion, StallAllowsMoreWhileAnotherJointMoves) {
+  for (const auto& [speed, limit] : {std::pair(0.0, 0.09), std::pair(1.0, 1.5 * 0.09)}) {
     SCOPED_TRACE(speed);
-    begin(1.0);
     const auto pendulum = [speed](int k) { return counts_at(speed * kTick_s * k); };
-    const int at = until_trip(2000, [&](int k) { return step(0, pendulum(k), 1.0); });
-    EXPECT_NEAR(at * kTick_s, std::sqrt(2.0 * limit), 3e-3);
+    begin(1.0);
+    const int constant = until_trip(2000, [&](int k) { return step(0, pendulum(k), 1.0); });
+    EXPECT_NEAR(constant * kTick_s, std::sqrt(2.0 * limit), 3e-3);
     EXPECT_EQ(trip_.cause, TripCause::kStall);
+    begin(1.0);  // ∫∫(1 + 2 t) dt² = t²/2 + t³/3
+    const int rising =
+        until_trip(2000, [&](int k) { return step(0, pendulum(k), 1.0 + 2.0 * kTick_s * k); });
+    const double t = rising * kTick_s;
+    EXPECT_NEAR(t * t / 2.0 + t * t * t / 3.0, limit, 3e-3);
   }
-}
-
-// While the command changes, a passive joint may absorb the whole push for up to 0.75 s.
-TEST_F(Motion, StallAllowsForOtherJointsWhileTheCommandChanges) {
-  const auto sine = [](int k) { return 3.0 * std::sin(2.0 * kTick_s * k) + 0.5; };
-  rest(0.5);
-  const int with = until_trip(3000, [&](int k) { return step(0, 5 * k, sine(k)); });
-  EXPECT_NEAR(with, 750, 20);
-  begin(0.5);
-  const int without = until_trip(3000, [&](int k) { return step(0, 0, sine(k)); });
-  EXPECT_LT(without, 500);
-  EXPECT_EQ(trip_.cause, TripCause::kStall);
 }
 
 // ----- An encoder that stops in the middle of a motion -----
