@@ -295,7 +295,7 @@ bool ControlLoop::is_settled() noexcept {
     const Trip trip = UnitReportMonitor::clock_trip(fit, time_s_);
     safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit);
   }
-  return verdict == ClockVerdict::kGood && !motion_.is_creeping();
+  return verdict == ClockVerdict::kGood && !motion_.may_creep();
 }
 
 // A sample that was latched before the trip could take effect does not count yet.

@@ -74,6 +74,7 @@ constexpr double kStartOthersDrift = 0.1;  // of other joints; slower ones push 
 constexpr double kCreepSpan_s = 0.15;
 constexpr double kCreepNoted_s = 0.29;  // of equal steps after the first
 constexpr double kCreepMax_s = 1.85;
+constexpr int kCreepSpansMin = 4;  // from the first motion to a decision
 
 double sign_of(double value) noexcept { return value < 0.0 ? -1.0 : value > 0.0 ? 1.0 : 0.0; }
 
@@ -175,6 +176,7 @@ void EncoderMotionMonitor::update_phase(MotionPhase phase) noexcept {
     joint.creep_s = now_s_;
     joint.creep_step = 0;
     joint.creep_steady_s = 0.0;
+    joint.moving_spans = 0;
     joint.swings = {};
   }
 }
@@ -419,15 +421,19 @@ void EncoderMotionMonitor::check_creep(std::size_t j, const MotionSample& sample
   joint.creep_steady_s = steady ? joint.creep_steady_s + span_s : 0.0;
   joint.transition_speed = static_cast<double>(std::abs(step)) * bounds_[j].count_rad / span_s;
   if (!steady) joint.creep_step = step;  // first of a series of equal steps
+  if (std::abs(step) >= kMoveCounts || joint.moving_spans > 0) ++joint.moving_spans;
   joint.creep_counts = sample.counts[j];
   joint.creep_s = now_s_;
   if (joint.creep_steady_s <= kCreepMax_s) return;
   fail(TripCause::kCreep, j, joint.transition_speed, 0.0);
 }
 
-bool EncoderMotionMonitor::is_creeping() const noexcept {
+bool EncoderMotionMonitor::may_creep() const noexcept {
   return std::any_of(joints_.begin(), joints_.begin() + static_cast<std::ptrdiff_t>(joint_count_),
-                     [](const Joint& joint) { return joint.creep_steady_s > kCreepNoted_s; });
+                     [](const Joint& joint) {
+                       return joint.creep_steady_s > kCreepNoted_s ||
+                              (joint.moving_spans > 0 && joint.moving_spans < kCreepSpansMin);
+                     });
 }
 
 void EncoderMotionMonitor::check_swings(std::size_t j, const MotionSample& sample) noexcept {

@@ -40,9 +40,9 @@ class EncoderMotionMonitor {
   /// Adds a sample. Returns a trip for the first check that fails, with cause kNone if none fails.
   Trip add(const MotionSample& sample) noexcept;
 
-  /// Returns whether a joint moves at a constant speed before the run. The run must then wait or
-  /// trip.
-  bool is_creeping() const noexcept;
+  /// Returns whether a joint moves at a constant speed before the run, or has just begun to move.
+  /// The run must then wait or trip.
+  bool may_creep() const noexcept;
 
  private:
   static constexpr std::size_t kSpanCount = 5;
@@ -109,6 +109,7 @@ class EncoderMotionMonitor {
     std::int64_t creep_step = 0;
     double creep_s = 0.0;
     double creep_steady_s = 0.0;
+    int moving_spans = 0;  // of kCreepSpan_s since the first motion before the run
     double transition_speed = 0.0;
 
     SwingGrowth swings;

@@ -98,7 +98,7 @@ TEST_F(Motion, CreepIsNotedAndTripsAfterTwoSeconds) {
   int noted = -1;
   const int at = until_trip(4000, [&](int k) {
     const Trip trip = step(0, k / 60, 0.0, MotionPhase::kWatched);
-    if (noted < 0 && checks_.is_creeping()) noted = k;
+    if (noted < 0 && checks_.may_creep()) noted = k;
     return trip;
   });
   EXPECT_EQ(trip_.cause, TripCause::kCreep);
@@ -106,6 +106,20 @@ TEST_F(Motion, CreepIsNotedAndTripsAfterTwoSeconds) {
   EXPECT_NEAR(trip_.value, kCount_rad / 0.06, 0.2 * kCount_rad / 0.06);
   EXPECT_LE(noted, 460);
   EXPECT_NEAR(at, 2050, 160);
+}
+
+// A joint that begins to move is watched for four spans, so that a drift is noted before the run.
+TEST_F(Motion, DriftThatBeginsLateIsNotedBeforeTheRun) {
+  for (const bool drifts : {true, false}) {
+    checks_ = EncoderMotionMonitor(limits_);
+    for (int k = 0; k < 1500; ++k) {
+      const int since = std::max(k - 400, 0);
+      step(0, drifts ? since / 2 : std::min(since, 20), 0.0, MotionPhase::kWatched);
+      if (k % 50 != 25) continue;
+      const bool expected = k >= 450 && (drifts || k < 900);
+      EXPECT_EQ(checks_.may_creep(), expected) << "ms " << k << ", drifts " << drifts;
+    }
+  }
 }
 
 // Neither a swing with a period of 2.5 s, whatever its amplitude, nor a joint that slows down, nor
