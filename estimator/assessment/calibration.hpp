@@ -17,7 +17,7 @@ namespace estimator {
 
 /// The parameter estimates from one part of the recordings alone, with separate initial states.
 /// They are linearised about the estimates from all parts.
-struct PartEstimate {
+struct RecordingPartEstimate {
   std::string recording;
   double from = 0.0, to = 0.0;  ///< [s]
   /// Estimates and their standard deviations from noise alone, one per free parameter; NaN if this
@@ -35,7 +35,7 @@ struct ConsistencyTest {
 
 /// A combination of two or more parameters that is known much more precisely, relative to its
 /// value, than each parameter.
-struct Combination {
+struct ParameterCombination {
   std::string description;  ///< "1.J_zz / 1.K"
   double value = 0.0;
   double standard_deviation = 0.0;
@@ -64,7 +64,7 @@ struct PriorConflict {
 };
 
 /// A parameter fixed in the rig description at a value that contradicts the readings.
-struct Contradiction {
+struct ContradictedParameter {
   std::string name, unit;
   /// Value in the rig description, and value estimated from the data.
   double kept = 0.0, value = 0.0;
@@ -143,7 +143,7 @@ struct SimulationError {
 };
 
 /// The prediction error of one axis of an inertial sensor over all fitted segments.
-struct InertialError {
+struct InertialAxisError {
   std::string name;  ///< such as "imu1.gyro_z"
   std::string unit;  ///< rad/s or m/s²
   /// Root-mean-square error of the simulation from the fitted parameters and initial states.
@@ -193,11 +193,11 @@ struct Calibration {
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
   /// Inertial sensor axes with readings; physical parameters only.
-  std::vector<InertialError> inertial;
+  std::vector<InertialAxisError> inertial;
   std::vector<HeldOutSensor> held_out;  ///< physical parameters only
   /// Significant sensitivities that the rig description has no parameters for.
   std::vector<CrossAxisSensitivity> cross_axes;
-  std::vector<Contradiction> contradictions;  ///< the most significant first
+  std::vector<ContradictedParameter> contradictions;  ///< the most significant first
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< the rig description with the estimated values
   /// Estimated noise levels, for physical parameters only: of the readings of each sensor [rad],
@@ -225,11 +225,11 @@ struct Calibration {
   std::vector<IterationRecord> refinement_history;
   Verdict verdict;
   /// Estimates from parts of the recordings; this and all following members: physical only.
-  std::vector<PartEstimate> pieces;
+  std::vector<RecordingPartEstimate> pieces;
   ConsistencyTest agreement;
-  std::vector<Combination> combinations;
+  std::vector<ParameterCombination> combinations;
   std::vector<PrincipalInertia> principal;  ///< for bodies with free moments of inertia
-  std::vector<Combination> base;            ///< base inertial parameters
+  std::vector<ParameterCombination> base;   ///< base inertial parameters
   std::vector<PriorConflict> conflicts;     ///< priors that contradict the data
   /// Returns whether the estimation stage that produced the estimates converged and the verdict is
   /// not "no fit".

@@ -37,7 +37,7 @@ struct WhitePiece {
   Eigen::VectorXd shares;  ///< part's share of the total information in each direction, 0 to 1
   Eigen::MatrixXd directions;
 
-  WhitePiece(const PartScore& piece, const Eigen::MatrixXd& B)
+  WhitePiece(const RecordingPartScore& piece, const Eigen::MatrixXd& B)
       : score(B.transpose() * piece.score),
         information(B.transpose() * piece.information * B),
         noise(B.transpose() * piece.noise * B) {
@@ -87,7 +87,7 @@ Eigen::MatrixXd without(const WhitePiece& piece) {
 /// parameter units.
 /// @param own  diagonal of the part's information matrix in parameter units
 void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
-                   PartComparison& result) {
+                   RecordingPartComparison& result) {
   const Eigen::VectorXd inverse =
       piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
@@ -109,19 +109,19 @@ void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Ei
 
 }  // namespace
 
-PartComparison compare_parts(const std::vector<PartScore>& pieces,
-                             const Eigen::MatrixXd& prior_information,
-                             const Eigen::VectorXd& prior_score, bool cut) {
+RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& pieces,
+                                            const Eigen::MatrixXd& prior_information,
+                                            const Eigen::VectorXd& prior_score, bool cut) {
   assert(pieces.size() >= 2);
   Eigen::MatrixXd H = prior_information;
-  for (const PartScore& piece : pieces) H += piece.information;
+  for (const RecordingPartScore& piece : pieces) H += piece.information;
   const Eigen::MatrixXd B = whitening_basis(H);
   std::vector<WhitePiece> white;
-  for (const PartScore& piece : pieces) white.emplace_back(piece, B);
+  for (const RecordingPartScore& piece : pieces) white.emplace_back(piece, B);
 
   Eigen::VectorXd d = B.transpose() * prior_score;
   for (const WhitePiece& piece : white) d += piece.score;
-  PartComparison result;
+  RecordingPartComparison result;
   result.agreement = cochran(white, B.cols());
   result.shift = B * d;
   const auto count = static_cast<double>(pieces.size());

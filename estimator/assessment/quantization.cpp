@@ -108,11 +108,11 @@ Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sen
 /// J_xᵀJ_χ, with Jacobians J_χ for parameters and J_x for states, and N = J_xᵀJ_x.
 std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
                                       const std::vector<QuantizedSensor>& sensors) {
-  const ArrowLayout layout = problem.layout();
+  const ProblemShape layout = problem.layout();
   const int n = layout.node_size;
   const auto segments = static_cast<std::size_t>(problem.segment_count());
   std::vector<Eigen::MatrixXd> nodes(segments, Eigen::MatrixXd::Zero(n, n));
-  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, layout.arrow_size));
+  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, layout.parameter_count));
   std::vector<std::vector<Eigen::MatrixXd>> node_rows(segments), parameter_rows(segments);
   for (std::size_t s = 0; s < segments; ++s) {
     node_rows[s].resize(sensors.size());
@@ -124,7 +124,7 @@ std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
     if (block.node_span == 0) continue;
     const auto at = static_cast<std::size_t>(block.first_node);
     const auto J_x = block.node_jacobian.topRows(block.rows);
-    const auto J_p = block.arrow_jacobian.topRows(block.rows);
+    const auto J_p = block.parameter_jacobian.topRows(block.rows);
     nodes[at] += J_x.transpose() * J_x;
     cross[at] += J_x.transpose() * J_p;
     for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -212,14 +212,14 @@ class ShapeDraws {
 
 }  // namespace
 
-Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
-                                     int count, const QuantizedSensor& sensor, double unit) {
+Eigen::MatrixXd quantization_covariance(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
+                                        int count, const QuantizedSensor& sensor, double unit) {
   const Harmonics harmonics = sum_harmonics(rows, angles, count, sensor, unit);
   return 0.5 * harmonics * harmonics.transpose() +
          white_variance(sensor, unit, count) * rows.transpose() * rows;
 }
 
-double find_quantum(const std::vector<Segment>& segments, int sensor, double scale) {
+double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale) {
   std::vector<double> changes;
   for (const Segment& segment : segments) {
     for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
@@ -242,14 +242,15 @@ double find_quantum(const std::vector<Segment>& segments, int sensor, double sca
   return whole ? quantum : 0.0;
 }
 
-double pre_quantization_noise(const std::vector<Segment>& segments, int sensor, double quantum) {
+double noise_variance_before_quantization(const std::vector<Segment>& segments, int sensor,
+                                          double quantum) {
   const double encoder = quantum * quantum / 12.0;
   const double variance = std::pow(noise_level(segments, sensor), 2) - encoder;
   return variance > kAnalogShare * encoder ? variance : 0.0;
 }
 
-bool is_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
-                           double pre_quantization_variance) {
+bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
+                               double pre_quantization_variance) {
   const double largest = 0.5 * quantum + kAnalogDeviations * std::sqrt(pre_quantization_variance);
   double squares = 0.0, count = 0.0;
   for (const Eigen::VectorXd& segment : errors) {
@@ -299,7 +300,7 @@ QuantizationErrors quantization_errors(const ShootingProblem& problem,
                                        const std::vector<QuantizedSensor>& sensors,
                                        const Eigen::MatrixXd& inverse, int draws) {
   assert(problem.layout().node_count == problem.segment_count());
-  const Eigen::Index n = problem.layout().arrow_size;
+  const Eigen::Index n = problem.layout().parameter_count;
   QuantizationErrors errors;
   errors.sensors = sensors;
   errors.scatter.assign(sensors.size(), Eigen::MatrixXd::Zero(n, n));
@@ -355,11 +356,12 @@ std::vector<QuantizedSensor> find_quantized_sensors(
   std::vector<QuantizedSensor> sensors;
   const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
-    const double quantum = find_quantum(segments, sensor, scales[sensor]);
+    const double quantum = find_quantization_step(segments, sensor, scales[sensor]);
     if (!(quantum > 0.0)) continue;
-    const double pre_quantization_variance = pre_quantization_noise(segments, sensor, quantum);
+    const double pre_quantization_variance =
+        noise_variance_before_quantization(segments, sensor, quantum);
     std::vector<Eigen::VectorXd>& own = errors[static_cast<std::size_t>(sensor)];
-    if (!is_quantization_error(own, quantum, pre_quantization_variance)) continue;
+    if (!can_be_quantization_error(own, quantum, pre_quantization_variance)) continue;
     sensors.push_back({sensor, quantum, pre_quantization_variance});
     own.clear();
   }

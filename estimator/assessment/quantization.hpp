@@ -19,24 +19,25 @@ struct QuantizedSensor {
 /// Returns the covariance of Aᵀe, where A is `rows` and e the whitened quantization errors with a
 /// random phase of the quantization grid [Wid08, ch. 5]. Harmonics above `count` are treated as
 /// white noise.
-Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
-                                     int count, const QuantizedSensor& sensor, double unit);
+Eigen::MatrixXd quantization_covariance(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
+                                        int count, const QuantizedSensor& sensor, double unit);
 
 /// Returns the quantization step of a sensor [rad], the smallest unit of which all differences
 /// between its readings are whole multiples. Returns 0 if there is no such unit, or if the unit
 /// only reflects decimal rounding.
 /// @param scale  JointUnits::scale of the sensor's unit
-double find_quantum(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
+double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
 /// Returns the variance of the analog noise that a sensor's signal has before quantization [rad²].
 /// Returns 0 if quantization alone explains the scatter between readings.
-double pre_quantization_noise(const std::vector<Segment>& segments, int sensor, double quantum);
+double noise_variance_before_quantization(const std::vector<Segment>& segments, int sensor,
+                                          double quantum);
 
 /// Returns whether the errors of one sensor can be quantization errors. All but a small share must
 /// be below half a quantization step plus the analog noise before quantization. A joint at rest has
 /// the same error all the time.
-bool is_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
-                           double pre_quantization_variance);
+bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
+                               double pre_quantization_variance);
 
 /// Returns whether the errors of one sensor are more correlated over time than quantization
 /// explains. Tests products of errors some hundredths of a second apart, if the sensor moves by at

@@ -40,7 +40,7 @@ class ShadowCalibration {
   ShadowCalibration(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor)
       : options_(options), monitor_(monitor), book_(mechanism) {
-    Preparation preparation = prepare(mechanism, recordings, options);
+    ShadowInput preparation = prepare(mechanism, recordings, options);
     data_ = std::move(preparation.data);
     sources_ = std::move(preparation.sources);
     result_.notes = std::move(preparation.notes);
@@ -58,7 +58,7 @@ class ShadowCalibration {
             : choose_state_error_weight(result_.mechanism, data_, settings_.angle_noise,
                                         preparation.step);
     result_.state_error_weight = settings_.state_error_weight;
-    move_off_bounds(result_.mechanism, [&](const Mechanism& at) {
+    move_initial_values_off_bounds(result_.mechanism, [&](const Mechanism& at) {
       return std::make_unique<TrajectoryProblem>(at, data_, settings_);
     });
     book_.fix_parameters_without_effect(TrajectoryProblem(result_.mechanism, data_, settings_),
@@ -77,7 +77,8 @@ class ShadowCalibration {
   /// Starts from estimated physical parameters if possible, since the given initial values may be
   /// far off. Must run before anything is derived from the parameters.
   void estimate_physical_start(const std::vector<Recording>& recordings) {
-    if (!options_.start_from_physical || !can_shoot(result_.mechanism, recordings)) return;
+    if (!options_.start_from_physical || !is_shooting_supported(result_.mechanism, recordings))
+      return;
     CalibrationOptions options = options_;
     options.step = 0.0;
     const auto approached =
@@ -92,7 +93,7 @@ class ShadowCalibration {
   }
 
   void estimate_jointly() {
-    TrajectoryProblem problem(smooth_friction(result_.mechanism, data_, result_.step), data_,
+    TrajectoryProblem problem(raise_stick_speeds(result_.mechanism, data_, result_.step), data_,
                               settings_);
     const LmSummary summary = solve_stage(problem, {Stage::kJointEstimation});
     result_.termination = summary.termination;
@@ -108,7 +109,7 @@ class ShadowCalibration {
       trajectory.start = data_[static_cast<std::size_t>(s)].start;
       trajectory.step = result_.step;
       trajectory.measured = data_[static_cast<std::size_t>(s)].angles;
-      trajectory.estimated = problem.observed_angles(s);
+      trajectory.estimated = problem.predicted_angles(s);
       trajectory.control = problem.step_controls(s);
       for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
         if (std::isnan(trajectory.measured(i))) continue;
@@ -120,9 +121,9 @@ class ShadowCalibration {
     }
     result_.observation_rmse = std::sqrt(squared / count);
     const ParameterInformation information = compute_information(problem);
-    uncertainty_ =
-        make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(), information,
-                         group_variances(information, settings_.angle_noise));
+    uncertainty_ = compute_parameter_uncertainty(
+        result_.mechanism, book_.free_parameters(), book_.estimated_parameters(), information,
+        noise_group_variances(information, settings_.angle_noise));
   }
 
   /// Simulates open loop from the estimated initial states. If this predicts the readings well
@@ -144,7 +145,7 @@ class ShadowCalibration {
   /// Fits the simulation with smoothed dry friction, then from this result with the actual
   /// friction, whose kinks cause many local optima. Keeps the better fit.
   void refine(SimulationProblem& sharp) {
-    const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
+    const Mechanism smoothed = raise_stick_speeds(result_.mechanism, data_, result_.step);
     SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
                              settings_.angle_noise);
     const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
@@ -196,14 +197,15 @@ class ShadowCalibration {
     store_simulation(problem);
     const ParameterInformation information = compute_information(problem);
     if (!information.valid) return;
-    Eigen::VectorXd variances = group_variances(information, settings_.angle_noise);
+    Eigen::VectorXd variances = noise_group_variances(information, settings_.angle_noise);
     std::vector<std::vector<Eigen::VectorXd>> errors;
     for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
       errors.push_back(residuals_of(problem, sensor));
     }
-    inflate_for_correlation(result_.mechanism, errors, variances, result_.notes);
-    uncertainty_ = make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(),
-                                    information, variances);
+    inflate_variances_for_autocorrelation(result_.mechanism, errors, variances, result_.notes);
+    uncertainty_ =
+        compute_parameter_uncertainty(result_.mechanism, book_.free_parameters(),
+                                      book_.estimated_parameters(), information, variances);
   }
 
   void store_simulation(const SimulationProblem& problem) {
@@ -238,7 +240,7 @@ class ShadowCalibration {
   std::vector<std::string> sources_;
   TrajectorySettings settings_;
   std::vector<State> initial_states_;
-  Uncertainty uncertainty_;
+  ParameterUncertainty uncertainty_;
   Calibration result_;
 };
 
@@ -250,11 +252,11 @@ bool has_simulator_choices(const CalibrationOptions& options) {
 
 }  // namespace
 
-EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options) {
+EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationOptions& options) {
   const bool simulator = has_simulator_choices(options);
   if (!options.kind) {
-    return simulator || has_loaded_loop(mechanism) ? EstimateKind::kShadow
-                                                   : EstimateKind::kPhysical;
+    return simulator || has_load_friction_in_loop(mechanism) ? EstimateKind::kShadow
+                                                             : EstimateKind::kPhysical;
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
     throw std::invalid_argument(
@@ -268,14 +270,14 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   const std::vector<Recording> used = split_held_out_sensors(mechanism, recordings);
-  Calibration result = chosen_kind(mechanism, options) == EstimateKind::kPhysical
+  Calibration result = select_estimate_kind(mechanism, options) == EstimateKind::kPhysical
                            ? calibrate_physical(mechanism, used, options, monitor)
                            : ShadowCalibration(mechanism, used, options, monitor).run();
-  if (!options.kind && has_loaded_loop(mechanism)) {
+  if (!options.kind && has_load_friction_in_loop(mechanism)) {
     result.notes.insert(result.notes.begin(),
                         Message(MessageCode::kLoadedLoop, {{"step", Quantity{result.step, "s"}}}));
   }
-  result.verdict = judge(result);
+  result.verdict = judge_model(result);
   return result;
 }
 

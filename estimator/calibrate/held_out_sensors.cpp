@@ -33,7 +33,7 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
 std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   Mechanism all = mechanism;
   all.held_out.clear();
-  std::vector<int> axes = sensed_axes(all, segments);
+  std::vector<int> axes = find_sensed_axes(all, segments);
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     return !is_held_out(mechanism, mechanism.sensors[sensor].name);
@@ -74,14 +74,14 @@ Eigen::VectorXd deviations(const ShootingProblem& problem, const EstimateTable& 
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  return make_uncertainty(problem.mechanism(), book.requested(), book.estimated(), information,
-                          unit)
+  return compute_parameter_uncertainty(problem.mechanism(), book.free_parameters(),
+                                       book.estimated_parameters(), information, unit)
       .standard_deviation;
 }
 
 /// Returns whether a sensor has free parameters of its own.
 bool has_free(const EstimateTable& book, const Mechanism& mechanism, const std::string& sensor) {
-  return std::ranges::any_of(book.requested(), [&](int index) {
+  return std::ranges::any_of(book.free_parameters(), [&](int index) {
     return belongs_to_sensor(mechanism, index) &&
            parameter_at(mechanism, index).name.starts_with(sensor + ".");
   });
@@ -134,9 +134,10 @@ std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
   return recordings;
 }
 
-std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
-                                           const ShootingInput& input, const EstimateTable& book,
-                                           const ShootingGrid& grid) {
+std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted,
+                                                   const ShootingInput& input,
+                                                   const EstimateTable& book,
+                                                   const ShootingGrid& grid) {
   std::vector<HeldOutSensor> judged;
   if (fitted.mechanism().held_out.empty()) return judged;
   std::vector<Segment> segments;
@@ -148,7 +149,7 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
   double narrowing = kLeastNarrowing;
   std::string narrowed;
   for (Eigen::Index i = 0; i < with.size(); ++i) {
-    const int requested = book.requested()[static_cast<std::size_t>(i)];
+    const int requested = book.free_parameters()[static_cast<std::size_t>(i)];
     if (!(with[i] > 0.0) || !std::isfinite(with[i])) continue;
     if (belongs_to_held_out(fitted.mechanism(), requested)) continue;
     const double ratio = without[i] / with[i];
@@ -189,7 +190,7 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
   return judged;
 }
 
-Message held_out_note(const HeldOutSensor& sensor) {
+Message describe_held_out_sensor(const HeldOutSensor& sensor) {
   const bool is_encoder = sensor.unit.empty();
   const auto quantity = [&](double value) {
     return is_encoder ? Quantity{1e3 * value, joint_units(sensor.kind).error}

@@ -104,7 +104,8 @@ class Search {
   std::vector<double> judge(const Eigen::MatrixXd& plans) {
     std::vector<PlanMotion> motions(values_.size());
     for_each_job(threads_, values_.size(), [&](std::size_t v) {
-      motions[v] = bench_.move(values_[v], limited_commands(task_, bench_, values_[v], plans));
+      motions[v] =
+          bench_.move(values_[v], compute_limited_commands(task_, bench_, values_[v], plans));
     });
     const auto count = static_cast<std::size_t>(plans.cols());
     std::vector<double> costs(count, 0.0);
@@ -128,13 +129,14 @@ class Search {
 
   static bool is_allowed(double cost) { return cost < kLimitPenalty; }
 
-  Uncertainty seen() const {
+  ParameterUncertainty seen() const {
     ParameterInformation all = seen_;
     all.valid = true;
     all.null_eigenvalue = InformationOptions{}.null_eigenvalue;
     recompute_information(all);
     const std::vector<int> free = FreeParameters(task_.mechanism).indices();
-    return make_uncertainty(task_.mechanism, free, free, all, Eigen::VectorXd::Ones(1));
+    return compute_parameter_uncertainty(task_.mechanism, free, free, all,
+                                         Eigen::VectorXd::Ones(1));
   }
 
  private:
@@ -198,8 +200,8 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
 
 }  // namespace
 
-Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& bench,
-                                 const Mechanism& values, const Eigen::MatrixXd& plans) {
+Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
+                                         const Mechanism& values, const Eigen::MatrixXd& plans) {
   const double slew = task.limits.command_slew_per_s_max * task.facts.period;
   Eigen::VectorXd last = Eigen::VectorXd::Zero(plans.cols());
   if (task.law) {
@@ -265,7 +267,8 @@ bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws,
   const auto is_refused = [&] { return trips || unpredictable > kUnpredictableMax; };
   for_each_job(threads, values.size(), [&](std::size_t k) {
     if (is_refused()) return;
-    const PlanMotion motion = bench.move(values[k], limited_commands(task, bench, values[k], plan));
+    const PlanMotion motion =
+        bench.move(values[k], compute_limited_commands(task, bench, values[k], plan));
     if (limit_excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) {
       trips = true;
     } else if (k < kPredicted &&

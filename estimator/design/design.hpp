@@ -58,7 +58,7 @@ struct Design {
   /// Largest ratio of a standard deviation to its target, mean over draws.
   double worst = std::numeric_limits<double>::infinity();
   /// Uncertainty of the parameters if all plans tried were recorded.
-  Uncertainty seen;
+  ParameterUncertainty seen;
 };
 
 /// Limits on the computing effort of a design.
@@ -79,8 +79,8 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort);
 /// Returns the commands of plans on a mechanism within the limits, samples × plans. Sums of signals
 /// are scaled down to the peak limit; all commands are slew-rate limited (daq::SafetyMonitor).
 /// @param plans  one per column
-Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& bench,
-                                 const Mechanism& values, const Eigen::MatrixXd& plans);
+Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
+                                         const Mechanism& values, const Eigen::MatrixXd& plans);
 
 /// Returns whether a plan satisfies the limits for all of `draws` random parameter values from the
 /// prior information, and nearly all of these motions are predictable.

@@ -54,7 +54,7 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
     : facts_(std::move(facts)),
       sensors_(used_encoders(mechanism)),
       start_(closed_rest(mechanism, facts_.start, facts_.period).col(0).head(facts_.start.size())),
-      program_(mechanism, choose_coordinates(
+      program_(mechanism, choose_independent_joints(
                               mechanism, {closed_rest(mechanism, facts_.start, facts_.period)})),
       threads_(threads) {
   assert(facts_.noise.size() == static_cast<Eigen::Index>(sensors_.size()));
@@ -72,8 +72,8 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
     offsets_.push_back(sources_of(sensor.offset));
     delays_.push_back(sources_of(sensor.delay));
   }
-  const FrictionSteps longest =
-      friction_steps(mechanism, {closed_rest(mechanism, facts_.start, facts_.period)});
+  const FrictionStepLimits longest = compute_friction_step_limits(
+      mechanism, {closed_rest(mechanism, facts_.start, facts_.period)});
   steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest.everywhere)));
   near_rest_ = longest.near_rest;
 }
@@ -98,8 +98,8 @@ std::vector<SegmentControls> PlanEvaluator::hold(const Mechanism& values,
   return controls;
 }
 
-MotionInterval PlanEvaluator::interval_of(const SegmentControls& controls,
-                                          Eigen::Index samples) const {
+MotionInterval PlanEvaluator::make_motion_interval(const SegmentControls& controls,
+                                                   Eigen::Index samples) const {
   return {.controls = &controls,
           .last_substep = controls.first(static_cast<int>(samples - 1) * steps_a_sample_),
           .last_sample = static_cast<int>(samples),
@@ -173,7 +173,7 @@ PlanMotion PlanEvaluator::move(const Mechanism& values, const Eigen::MatrixXd& c
   PlanMotion motion;
   motion.controls = hold(values, commands);
   for (const SegmentControls& controls : motion.controls) {
-    MotionInterval interval = interval_of(controls, samples);
+    MotionInterval interval = make_motion_interval(controls, samples);
     interval.guess = start_;
     interval.start = start_state();
     motion.intervals.push_back(interval);
@@ -186,7 +186,8 @@ PlanMotion PlanEvaluator::move(const Mechanism& values, const Eigen::MatrixXd& c
   }
   motion.joints = joints;
   if (facts_.coast > 0.0) coast(values, motion, joints);
-  for (const Eigen::MatrixXd& own : joints) motion.excursions.push_back(excursion_of(own));
+  for (const Eigen::MatrixXd& own : joints)
+    motion.excursions.push_back(compute_motion_extremes(own));
   return motion;
 }
 
@@ -197,7 +198,7 @@ void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
   const std::vector<SegmentControls> none = hold(values, Eigen::MatrixXd::Zero(samples, 1));
   std::vector<MotionInterval> intervals;
   for (std::size_t k = 0; k < motion.intervals.size(); ++k) {
-    intervals.push_back(interval_of(none.front(), samples));
+    intervals.push_back(make_motion_interval(none.front(), samples));
     intervals.back().start = motion.intervals[k].end;
     intervals.back().guess = motion.end.col(static_cast<Eigen::Index>(k));
   }
@@ -219,7 +220,7 @@ Eigen::VectorXd PlanEvaluator::turn_of(int sensor, const Eigen::MatrixXd& joints
   return turn;
 }
 
-MotionExtremes PlanEvaluator::excursion_of(const Eigen::MatrixXd& joints) const {
+MotionExtremes PlanEvaluator::compute_motion_extremes(const Eigen::MatrixXd& joints) const {
   const auto count = static_cast<Eigen::Index>(sensors_.size());
   MotionExtremes excursion;
   excursion.lowest.resize(count);
@@ -247,7 +248,7 @@ std::vector<PlanInformation> PlanEvaluator::predict_information(
   IntervalSensitivities(program_, values, sensors_, threads_).run(intervals, slopes);
   std::vector<PlanInformation> informations;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    informations.push_back(information_of(slopes[i], motion.joints[places[i]]));
+    informations.push_back(compute_plan_information(slopes[i], motion.joints[places[i]]));
   }
   return informations;
 }
@@ -256,8 +257,8 @@ std::vector<PlanInformation> PlanEvaluator::predict_information(
 /// several times between two samples of a plan.
 /// @param rows  derivatives of whitened readings with respect to parameters, one row per sample
 /// @param turn  readings without offsets, one per sample
-Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& rows,
-                                          const Eigen::VectorXd& turn) const {
+Eigen::MatrixXd PlanEvaluator::compute_gradient_covariance(int sensor, const Eigen::MatrixXd& rows,
+                                                           const Eigen::VectorXd& turn) const {
   const double quantum = facts_.quantum[sensor];
   if (!(quantum > 0.0)) return rows.transpose() * rows;
   const auto readings = std::max<Eigen::Index>(1, std::lround(facts_.rate * facts_.period));
@@ -271,16 +272,16 @@ Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& row
     own = turn;
     own.head(samples - 1) += share * (turn.tail(samples - 1) - turn.head(samples - 1));
   }
-  return quantization_scatter(all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum},
-                              1.0 / facts_.noise[sensor]);
+  return quantization_covariance(all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum},
+                                 1.0 / facts_.noise[sensor]);
 }
 
 /// Computes the information about the parameters by QR decomposition of the Jacobian J = [J_x, J_χ]
 /// of the whitened readings and the prior of the initial state x. The block of R for the parameters
 /// χ satisfies RᵀR = Σ TᵀT with T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed
 /// readings have as much information.
-PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Result& slopes,
-                                              const Eigen::MatrixXd& joints) const {
+PlanInformation PlanEvaluator::compute_plan_information(const IntervalSensitivities::Result& slopes,
+                                                        const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();
   const Eigen::Index samples = slopes.readings.front().rows();
   const auto sensors = static_cast<Eigen::Index>(sensors_.size());
@@ -335,8 +336,8 @@ PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Resul
   result.scatter = of_start.transpose() * of_start;
   for (Eigen::Index i = 0; i < sensors; ++i) {
     const auto sensor = static_cast<int>(i);
-    result.scatter += scatter_of(sensor, J.block(i * samples, states, samples, free_count_),
-                                 turn_of(sensor, joints));
+    result.scatter += compute_gradient_covariance(
+        sensor, J.block(i * samples, states, samples, free_count_), turn_of(sensor, joints));
   }
   return result;
 }
@@ -354,7 +355,8 @@ Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd
   return motion.end.allFinite() ? Eigen::VectorXd(motion.end.col(0)) : joints;
 }
 
-Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed) {
+Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
+                                            const Eigen::VectorXd& placed) {
   Eigen::VectorXd start(mechanism.joint_count());
   for (Eigen::Index j = 0; j < start.size(); ++j) {
     const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
@@ -369,13 +371,14 @@ Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd&
   return placed.array().isFinite().select(placed, start);
 }
 
-Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
-                         const Segment& run, const Eigen::VectorXd& noise,
-                         const Eigen::VectorXd& quantum, const Eigen::MatrixXd& known,
-                         int threads) {
+ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
+                                              const std::vector<Recording>& earlier,
+                                              const Segment& run, const Eigen::VectorXd& noise,
+                                              const Eigen::VectorXd& quantum,
+                                              const Eigen::MatrixXd& known, int threads) {
   std::vector<Recording> recordings = earlier;
   recordings.push_back({.name = "the plan", .segments = {run}});
-  ShootingInput input = prepare_shooting(mechanism, recordings, {});
+  ShootingInput input = prepare_shooting_input(mechanism, recordings, {});
   input.noise.angle = noise;
   input.grid.interval = std::numeric_limits<double>::infinity();
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
@@ -397,7 +400,7 @@ Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording
   }
   const std::vector<int> free = FreeParameters(mechanism).indices();
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  return make_uncertainty(mechanism, free, free, information, unit);
+  return compute_parameter_uncertainty(mechanism, free, free, information, unit);
 }
 
 }  // namespace estimator

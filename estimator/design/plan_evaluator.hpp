@@ -88,15 +88,15 @@ class PlanEvaluator {
  private:
   std::vector<SegmentControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
   Eigen::VectorXd start_state() const;
-  MotionInterval interval_of(const SegmentControls& controls, Eigen::Index samples) const;
+  MotionInterval make_motion_interval(const SegmentControls& controls, Eigen::Index samples) const;
   void coast(const Mechanism& values, const PlanMotion& motion,
              std::vector<Eigen::MatrixXd>& joints) const;
   Eigen::VectorXd turn_of(int sensor, const Eigen::MatrixXd& joints) const;
-  MotionExtremes excursion_of(const Eigen::MatrixXd& joints) const;
-  Eigen::MatrixXd scatter_of(int sensor, const Eigen::MatrixXd& rows,
-                             const Eigen::VectorXd& turn) const;
-  PlanInformation information_of(const IntervalSensitivities::Result& slopes,
-                                 const Eigen::MatrixXd& joints) const;
+  MotionExtremes compute_motion_extremes(const Eigen::MatrixXd& joints) const;
+  Eigen::MatrixXd compute_gradient_covariance(int sensor, const Eigen::MatrixXd& rows,
+                                              const Eigen::VectorXd& turn) const;
+  PlanInformation compute_plan_information(const IntervalSensitivities::Result& slopes,
+                                           const Eigen::MatrixXd& joints) const;
 
   PlanSettings facts_;
   std::vector<Encoder> sensors_;
@@ -122,7 +122,8 @@ Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd
 /// Returns the joint coordinates at rest before a run. Joints without a given coordinate settle to
 /// rest from their zero. If their zero is an upright balance, they settle from stable equilibrium.
 /// @param placed  given coordinates, one per joint [rad or m]; NaN if not given
-Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed);
+Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
+                                            const Eigen::VectorXd& placed);
 
 /// Predicts the uncertainty of the free parameters after a planned run has been recorded and
 /// calibrated together with earlier recordings. Assumes a fit of the open-loop simulation
@@ -135,8 +136,10 @@ Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd&
 /// @param known    information matrix, free × free, of priors and of recordings that no longer
 ///                 exist; if empty, that of the priors
 /// @throws std::invalid_argument as `calibrate`
-Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
-                         const Segment& run, const Eigen::VectorXd& noise,
-                         const Eigen::VectorXd& quantum, const Eigen::MatrixXd& known, int threads);
+ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
+                                              const std::vector<Recording>& earlier,
+                                              const Segment& run, const Eigen::VectorXd& noise,
+                                              const Eigen::VectorXd& quantum,
+                                              const Eigen::MatrixXd& known, int threads);
 
 }  // namespace estimator

@@ -93,7 +93,7 @@ estimator::SensorDescription sensor_facts(const Rig& rig) {
   }
   for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
     if (!rig.mechanism.joints[j].motor.present) continue;
-    const JointFacts& motor = rig.joint_facts[j];
+    const JointProperties& motor = rig.joint_facts[j];
     const double stated = motor.safety ? motor.safety->command_max : 0.0;
     facts.command_limit.push_back(stated > 0.0 ? stated : motor.control_max);
   }
@@ -154,20 +154,20 @@ std::string first_fault(const std::vector<estimator::Finding>& findings) {
 template <typename Work>
 auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
-    require_valid(input.rig.mechanism);
+    require_valid_mechanism(input.rig.mechanism);
     return work();
   } catch (estimator::UnusableInput& fault) {
     const std::string first = first_fault(fault.findings);
     add_source_locations(input.rig, fault.findings);
-    throw FaultyInput(describe_fault(input, first), std::move(fault.findings));
+    throw FaultyInput(describe_estimator_failure(input, first), std::move(fault.findings));
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()));
+    throw proto::InputError(describe_estimator_failure(input, fault.what()));
   }
 }
 
 void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
   const std::vector<RejectedReading> held =
-      rejected_readings(input.recordings, examined.recordings);
+      find_rejected_readings(input.recordings, examined.recordings);
   input.context.held.insert(input.context.held.end(), held.begin(), held.end());
   input.rig.mechanism = std::move(examined.mechanism);
   input.recordings = std::move(examined.recordings);
@@ -176,17 +176,17 @@ void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
 /// Sets the notes of a calibration in this order: joints that the model does not reproduce, choices
 /// of the estimator, conflicts with priors, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
-  std::vector<estimator::Message> notes = describe_misfit(calibration);
+  std::vector<estimator::Message> notes = describe_unexplained_joints(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
   for (const estimator::PriorConflict& conflict : calibration.conflicts) {
     const auto place = input.rig.prior_locations.find(conflict.parameter);
-    estimator::Message& note = notes.emplace_back(estimator::conflict_note(conflict));
+    estimator::Message& note = notes.emplace_back(estimator::make_prior_conflict_note(conflict));
     if (place != input.rig.prior_locations.end()) {
       note.arguments.push_back({"place", place->second});
     }
   }
   notes.insert(notes.end(), input.changes.begin(), input.changes.end());
-  for (const RecordingUse& use : input.context.recordings) {
+  for (const UsedRecording& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) notes.emplace_back(note);
   }
   calibration.notes = std::move(notes);
@@ -214,8 +214,8 @@ void note_short_segments(const CalibrationInput& input, double window,
 
 }  // namespace
 
-std::vector<RejectedReading> rejected_readings(const std::vector<Recording>& read,
-                                               const std::vector<Recording>& repaired) {
+std::vector<RejectedReading> find_rejected_readings(const std::vector<Recording>& read,
+                                                    const std::vector<Recording>& repaired) {
   std::vector<RejectedReading> held;
   for (std::size_t r = 0; r < std::min(read.size(), repaired.size()); ++r) {
     for (const Segment& segment : read[r].segments) {
@@ -232,19 +232,19 @@ std::vector<RejectedReading> rejected_readings(const std::vector<Recording>& rea
   return held;
 }
 
-estimator::DiagnosedInput examine_input(const CalibrationInput& input,
-                                        const estimator::CalibrationMonitor& monitor) {
+estimator::DiagnosedInput diagnose_input(const CalibrationInput& input,
+                                         const estimator::CalibrationMonitor& monitor) {
   return with_faults_named(input, [&] {
-    estimator::DiagnosedInput examined =
-        estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
-                           sensor_facts(input.rig), monitor);
+    estimator::DiagnosedInput examined = estimator::examine_and_repair_input(
+        input.rig.mechanism, input.recordings, input.context.options, sensor_facts(input.rig),
+        monitor);
     add_source_locations(input.rig, examined.findings);
     return examined;
   });
 }
 
 std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
-  estimator::DiagnosedInput examined = examine_input(input);
+  estimator::DiagnosedInput examined = diagnose_input(input);
   with_faults_named(input, [&] {
     estimator::require_no_fault(examined.findings, input.context.options);
     return 0;
@@ -279,14 +279,15 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
   });
 }
 
-estimator::LawComparison run_law_comparison(
+estimator::FrictionLawComparison run_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
-    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const estimator::FrictionLawComparisonOptions& choice,
+    const estimator::CalibrationMonitor& monitor,
     const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold) {
   const WallTime timed(input.context.wall_time);
   return with_faults_named(input, [&] {
-    return estimator::compare_laws(input.rig.mechanism, pieces, choice, input.context.options,
-                                   monitor, on_fold);
+    return estimator::compare_friction_laws(input.rig.mechanism, pieces, choice,
+                                            input.context.options, monitor, on_fold);
   });
 }
 
@@ -295,7 +296,7 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
                                      const estimator::CalibrationMonitor& monitor,
                                      const std::function<void(int index, int count)>& on_window) {
   take_choices(request.values, input.context.options);
-  const std::vector<estimator::Recording> pieces = cut_windows(input.recordings, window);
+  const std::vector<estimator::Recording> pieces = cut_into_windows(input.recordings, window);
   int count = 0;
   for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
@@ -308,7 +309,7 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
     note_short_segments(input, window, validation);
     return validation;
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()) +
+    throw proto::InputError(describe_estimator_failure(input, fault.what()) +
                             (window > 0.0 ? ", or give a longer --window" : ""));
   }
 }

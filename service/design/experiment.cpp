@@ -52,12 +52,12 @@ int find_motor(const Rig& rig, const std::string& name) {
   }
   if (found < 0) {
     throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
-                            comma_list(names));
+                            join_items(names));
   }
   if (name.empty() && names.size() > 1) {
     throw proto::InputError("the rig has " + std::to_string(names.size()) +
                             " motors, and a designed run drives one. Give --motor with one of " +
-                            comma_list(names));
+                            join_items(names));
   }
   return found;
 }
@@ -104,7 +104,7 @@ daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& reque
   return limits;
 }
 
-estimator::PlanSettings facts_of(const PriorState& today, const ExperimentRequest& request,
+estimator::PlanSettings facts_of(const DesignInput& today, const ExperimentRequest& request,
                                  int motor) {
   const estimator::Mechanism& mechanism = today.rig.mechanism;
   const auto before = mechanism.joints.begin() + motor;
@@ -114,7 +114,8 @@ estimator::PlanSettings facts_of(const PriorState& today, const ExperimentReques
       .rate = request.rate,
       .motor = static_cast<int>(std::count_if(mechanism.joints.begin(), before,
                                               [](const auto& each) { return each.motor.present; })),
-      .start = estimator::resting_start(mechanism, read_places(request.at, mechanism)),
+      .start =
+          estimator::compute_resting_coordinates(mechanism, read_places(request.at, mechanism)),
       .noise = today.noise,
       .coast = kCoast_s,
       .quantum = today.quantum};
@@ -147,7 +148,7 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
 
 /// Returns the design task of a request, with prior information, initial coordinates and limits.
 /// @throws proto::InputError under the conditions of design_experiment
-DesignSetup make_design_setup(const PriorState& today, const ExperimentRequest& request) {
+DesignSetup make_design_setup(const DesignInput& today, const ExperimentRequest& request) {
   const Rig& rig = today.rig;
   DesignSetup posed{.task = {.mechanism = rig.mechanism, .knowledge = today.knowledge},
                     .motor = find_motor(rig, request.motor),
@@ -187,13 +188,13 @@ struct Candidate {
 /// Design of one experiment.
 class Designer {
  public:
-  Designer(const PriorState& today, const ExperimentRequest& request, std::string where)
+  Designer(const DesignInput& today, const ExperimentRequest& request, std::string where)
       : today_(today),
         request_(request),
         where_(std::move(where)),
         posed_(make_design_setup(today, request)),
         task_(posed_.task),
-        precisions_(request.targets.empty() ? default_precisions(today.rig.mechanism)
+        precisions_(request.targets.empty() ? default_target_precisions(today.rig.mechanism)
                                             : request.targets) {
     if (precisions_.empty()) {
       throw proto::InputError(
@@ -203,13 +204,13 @@ class Designer {
     result_.notes = posed_.notes;
   }
 
-  Experiment run() {
+  DesignedExperiment run() {
     result_.notes.insert(result_.notes.begin(), today_.notes.begin(), today_.notes.end());
     if (!today_.is_estimated) {
       result_.notes.push_back(
           "without a result, free parameters without a prior are assumed to have a standard "
           "deviation of " +
-          format_number(100.0 * estimator::kUnknownShare) +
+          format_number(100.0 * estimator::kUnknownRelativeDeviation) +
           " % of their values. Give --after RESULT.json once there is one");
     }
     search();
@@ -246,8 +247,8 @@ class Designer {
   /// Searches the best plan of each kind.
   void search() {
     std::vector<PlanKind> kinds = {PlanKind::kMultisine, PlanKind::kPulses};
-    const std::optional<SwingUpRig> swing_up =
-        find_swing_up(task_.mechanism, posed_.motor, task_.limits.command_max);
+    const std::optional<SwingUpProperties> swing_up =
+        find_swing_up_joint(task_.mechanism, posed_.motor, task_.limits.command_max);
     if (swing_up) kinds.push_back(PlanKind::kSwingUp);
     if (request_.kind) kinds = {*request_.kind};
     if (kinds.front() == PlanKind::kSwingUp && !swing_up) {
@@ -260,9 +261,10 @@ class Designer {
     for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
       const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
       const auto end = begin + std::chrono::duration<double>(share * kSearch_s);
-      Candidate candidate{.shape = make_plan_shape(kinds[k], request_.duration, mode_hz,
-                                                   request_.rate, swing_up.value_or(SwingUpRig{}))};
-      shape_task(candidate.shape, task_);
+      Candidate candidate{.shape =
+                              make_plan_shape(kinds[k], request_.duration, mode_hz, request_.rate,
+                                              swing_up.value_or(SwingUpProperties{}))};
+      set_task_signals(candidate.shape, task_);
       const std::string name = name_of(kinds[k]);
       const estimator::DesignEffort effort{
           .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
@@ -299,7 +301,7 @@ class Designer {
   /// no command makes identifiable. The first kind of plan that stays within the limits determines
   /// these targets for all kinds.
   estimator::Design design_for(const estimator::DesignEffort& effort) {
-    task_.targets = design_targets(precisions_, task_.mechanism);
+    task_.targets = make_design_targets(precisions_, task_.mechanism);
     if (!is_screened_) {
       estimator::DesignEffort first = effort;
       first.screens = kScreens;
@@ -309,12 +311,12 @@ class Designer {
     return is_screened_ ? estimator::design_plan(task_, effort) : estimator::Design{};
   }
 
-  void drop_unidentifiable(const estimator::Uncertainty& seen) {
+  void drop_unidentifiable(const estimator::ParameterUncertainty& seen) {
     const estimator::FreeParameters free(task_.mechanism);
     is_screened_ = !seen.standard_deviation.array().isInf().all();
     if (!is_screened_) return;  // no plan with motion stays within the limits
-    std::vector<Precision> reported;
-    for (const Precision& precision : precisions_) {
+    std::vector<TargetPrecision> reported;
+    for (const TargetPrecision& precision : precisions_) {
       const Eigen::Index place = free.position(precision.index);
       if (!std::isinf(seen.standard_deviation[place])) {
         reported.push_back(precision);
@@ -329,11 +331,11 @@ class Designer {
                               " makes any free parameter identifiable; " + result_.notes.back());
     }
     precisions_ = reported;
-    task_.targets = design_targets(precisions_, task_.mechanism);
+    task_.targets = make_design_targets(precisions_, task_.mechanism);
   }
 
-  std::string describe_unidentifiable(const Precision& precision, Eigen::Index place,
-                                      const estimator::Uncertainty& seen) const {
+  std::string describe_unidentifiable(const TargetPrecision& precision, Eigen::Index place,
+                                      const estimator::ParameterUncertainty& seen) const {
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
     std::vector<std::string> others;
     for (const estimator::NullDirection& direction : seen.null_directions) {
@@ -350,7 +352,7 @@ class Designer {
       }
     }
     return precision.name + ": no command of motor " + motor_name() + " makes it identifiable" +
-           (others.empty() ? "" : " separately from " + comma_list(others)) +
+           (others.empty() ? "" : " separately from " + join_items(others)) +
            ". Fix it at a value measured in another way (free: false), or give it a prior";
   }
 
@@ -359,7 +361,7 @@ class Designer {
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
       if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
-      candidate.plan = weakened_plan(candidate.shape, candidate.plan, kCalmer);
+      candidate.plan = reduce_plan_commands(candidate.shape, candidate.plan, kCalmer);
     }
     return false;
   }
@@ -368,7 +370,7 @@ class Designer {
   void choose() {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
-      shape_task(candidate.shape, task_);
+      set_task_signals(candidate.shape, task_);
       report_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
                       name_of(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
@@ -394,13 +396,13 @@ class Designer {
         "#\n"
         "# Designed by rigcal design for ";
     std::vector<std::string> names;
-    for (const Precision& precision : precisions_) names.push_back(precision.name);
-    text += comma_list(names) + ".\n";
+    for (const TargetPrecision& precision : precisions_) names.push_back(precision.name);
+    text += join_items(names) + ".\n";
     text += "name: \"designed-" + name_of(candidate.shape.kind) + "\"\n";
     text += "duration_s: " + format_number(request_.duration, 9) + "\n";
     if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
     text += start_text();
-    text += excitation_text(candidate.shape, motor_name(), candidate.plan);
+    text += format_scenario_excitation(candidate.shape, motor_name(), candidate.plan);
     if (request_.command_max > 0.0) {
       text += "limits { command_max: " + format_number(request_.command_max, 9) + " }\n";
     }
@@ -423,7 +425,7 @@ class Designer {
   /// executes it.
   /// @return nullopt if the design was stopped
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
-    require_valid(task_.mechanism);
+    require_valid_mechanism(task_.mechanism);
     const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
                                       1.0 / request_.rate, request_.stop, Integrator::kPhysical);
     if (run.cancelled) return std::nullopt;
@@ -432,20 +434,20 @@ class Designer {
     segment.angles = run.angles;
     segment.controls = run.controls;
     const bool stands_in = today_.is_estimated && today_.recordings.empty();
-    return estimator::predict_plan(
+    return estimator::predict_plan_uncertainty(
                task_.mechanism, today_.recordings, segment, today_.noise, today_.quantum,
                stands_in ? today_.knowledge.information : Eigen::MatrixXd(), request_.threads)
         .standard_deviation;
   }
 
-  std::vector<PlannedParameter> planned_parameters(const Eigen::VectorXd& after) const {
-    std::vector<PlannedParameter> reported;
+  std::vector<PredictedPrecision> planned_parameters(const Eigen::VectorXd& after) const {
+    std::vector<PredictedPrecision> reported;
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =
           task_.mechanism.parameters[static_cast<std::size_t>(free[i])];
       const auto at = static_cast<Eigen::Index>(i);
-      const auto target = std::ranges::find(precisions_, free[i], &Precision::index);
+      const auto target = std::ranges::find(precisions_, free[i], &TargetPrecision::index);
       reported.push_back({.name = parameter.name,
                           .unit = parameter.unit,
                           .value = parameter.value,
@@ -457,22 +459,22 @@ class Designer {
     return reported;
   }
 
-  const PriorState& today_;
+  const DesignInput& today_;
   const ExperimentRequest& request_;
   std::string where_;
   DesignSetup posed_;
   estimator::DesignTask& task_;
-  std::vector<Precision> precisions_;
+  std::vector<TargetPrecision> precisions_;
   bool is_screened_ = false;  // unidentifiable targets have been removed
   std::vector<Candidate> candidates_;
   std::string last_progress_;
-  Experiment result_;
+  DesignedExperiment result_;
 };
 
 }  // namespace
 
-Experiment design_experiment(const PriorState& today, const ExperimentRequest& request,
-                             const std::string& where) {
+DesignedExperiment design_experiment(const DesignInput& today, const ExperimentRequest& request,
+                                     const std::string& where) {
   return Designer(today, request, where).run();
 }
 

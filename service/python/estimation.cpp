@@ -161,7 +161,7 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
     const PieceOptions cut = {segments ? PieceKind::kSegment : PieceKind::kRecording, pieces,
                               piece_length};
-    const auto cuttings = cut_pieces(input.recordings, input.context.recordings, cut);
+    const auto cuttings = cut_into_pieces(input.recordings, input.context.recordings, cut);
     return run_cross_validation(input, cuttings, hooks,
                                 [&](int fold) { monitor.set_part("fold", fold, cuttings.size()); });
   });
@@ -193,14 +193,14 @@ py::dict validate(const PythonRequest& program, double window, double start_wind
 /// @return also the reason why no standard deviations could be predicted; empty if they could
 py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
   CalibrationInput input;
-  estimator::Excitation excitation;
+  estimator::PredictedPrecision excitation;
   std::string reason;
   const auto examined = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
-    estimator::DiagnosedInput found = examine_input(input, hooks);
+    estimator::DiagnosedInput found = diagnose_input(input, hooks);
     try {
-      excitation = estimator::predict_excitation(found.mechanism, found.recordings,
-                                                 input.context.options, hooks.threads);
+      excitation = estimator::predict_precision(found.mechanism, found.recordings,
+                                                input.context.options, hooks.threads);
     } catch (const std::invalid_argument& fault) {
       reason = fault.what();
     }
@@ -208,13 +208,13 @@ py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
   });
   std::string list = format_findings(examined.findings);
   if (list.empty()) list = "No problems found.\n";
-  return py::dict("text"_a = examination_json(examined.findings, excitation, input.context),
+  return py::dict("text"_a = findings_json(examined.findings, excitation, input.context),
                   "table"_a = list + "\n" + format_excitation(excitation), "reason"_a = reason);
 }
 
 }  // namespace
 
-void bind_estimation(py::module_& module) {
+void bind_estimation_functions(py::module_& module) {
   py::class_<PythonMonitor>(module, "Monitor")
       .def(py::init<py::object, int>(), "progress"_a, "threads"_a);
   module.def("calibrate", &calibrate);

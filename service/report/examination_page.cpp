@@ -28,7 +28,7 @@ std::string outcome_of(const std::vector<Finding>& findings) {
          std::to_string(warnings) + (warnings == 1 ? " warning." : " warnings.");
 }
 
-std::string excitation_section(const estimator::Excitation& excitation) {
+std::string excitation_section(const estimator::PredictedPrecision& excitation) {
   if (excitation.parameters.empty()) return "";
   using enum CellAlign;
   const HtmlTable table(
@@ -52,7 +52,7 @@ Chart reading_chart(const std::vector<double>& times, const Segment& segment, Ei
 }
 
 Chart command_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index motor,
-                    const CalibrationContext& context) {
+                    const CalibrationMetadata& context) {
   const auto index = static_cast<std::size_t>(motor);
   const auto column = segment.controls.col(motor);
   const std::string title =
@@ -64,8 +64,8 @@ Chart command_chart(const std::vector<double>& times, const Segment& segment, Ei
 
 std::string segment_section(const std::string& recording, const Segment& segment,
                             const std::vector<estimator::Encoder>& sensors,
-                            const std::vector<Finding>& findings, const CalibrationContext& context,
-                            std::size_t rows_max) {
+                            const std::vector<Finding>& findings,
+                            const CalibrationMetadata& context, std::size_t rows_max) {
   std::vector<double> times;
   for (int k = 0; k < segment.sample_count(); ++k) times.push_back(segment.start + segment.time(k));
   ChartFigure figure;
@@ -97,7 +97,7 @@ std::string segment_section(const std::string& recording, const Segment& segment
 std::string reading_sections(const estimator::Mechanism& mechanism,
                              const std::vector<Recording>& recordings,
                              const std::vector<Finding>& findings,
-                             const CalibrationContext& context) {
+                             const CalibrationMetadata& context) {
   constexpr int kShownMax = 24;
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
   double numbers = 0.0;
@@ -130,8 +130,8 @@ std::string reading_sections(const estimator::Mechanism& mechanism,
 std::string examination_page(const estimator::Mechanism& mechanism,
                              const std::vector<Recording>& recordings,
                              const std::vector<Finding>& findings,
-                             const estimator::Excitation& excitation,
-                             const CalibrationContext& context) {
+                             const estimator::PredictedPrecision& excitation,
+                             const CalibrationMetadata& context) {
   const std::string title = "Recordings of " + context.rig;
   const bool good = std::ranges::all_of(findings, [](const Finding& finding) {
     return finding.severity == estimator::Severity::kNote;

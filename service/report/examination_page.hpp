@@ -17,7 +17,7 @@ namespace service {
 std::string examination_page(const estimator::Mechanism& mechanism,
                              const std::vector<estimator::Recording>& recordings,
                              const std::vector<estimator::Finding>& findings,
-                             const estimator::Excitation& excitation,
-                             const CalibrationContext& context);
+                             const estimator::PredictedPrecision& excitation,
+                             const CalibrationMetadata& context);
 
 }  // namespace service

@@ -10,24 +10,26 @@
 namespace service {
 
 /// Checks whether the user stopped the joint estimation or the simulation fit of a calibration.
-bool was_stopped(const estimator::Calibration& calibration);
+bool was_stopped_by_user(const estimator::Calibration& calibration);
 
 /// Describes how a stage of a calibration ended, e.g. "cost tolerance after 7 iterations".
-std::string describe_stage(estimator::Termination termination, int iterations);
+std::string describe_stage_ending(estimator::Termination termination, int iterations);
 
 /// Describes how a calibration ended. Examples are "Converged", "Converged (the simulation fit; the
 /// joint estimation before it ended by …)", "NOT CONVERGED" and "NO RESULT (…)".
-std::string describe_ending(const estimator::Calibration& calibration);
+std::string describe_calibration_ending(const estimator::Calibration& calibration);
 
 /// Explains why some 95 % confidence intervals are wider than ± 2 standard deviations; empty if
 /// none is wider.
-std::string describe_intervals(const estimator::Calibration& calibration);
+std::string explain_wide_intervals(const estimator::Calibration& calibration);
 
-/// Returns warnings on joints whose measured motion the model does not reproduce (is_unexplained).
-std::vector<estimator::Message> describe_misfit(const estimator::Calibration& calibration);
+/// Returns warnings on joints whose measured motion the model does not reproduce
+/// (is_motion_unexplained).
+std::vector<estimator::Message> describe_unexplained_joints(
+    const estimator::Calibration& calibration);
 
 /// Returns the number format of an estimate, which all tables, pages and files use.
-inline Notation notation_of(const estimator::ParameterEstimate& estimate) {
+inline Notation estimate_notation(const estimator::ParameterEstimate& estimate) {
   return {estimate.value, estimate.standard_deviation};
 }
 
@@ -41,7 +43,8 @@ struct ParameterPrior {
 
 /// Returns the prior of the parameter with this name. For an unknown name, or a parameter without a
 /// prior, the standard deviation is infinite.
-inline ParameterPrior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
+inline ParameterPrior find_parameter_prior(const estimator::Mechanism& mechanism,
+                                           const std::string& name) {
   const int index = mechanism.find_parameter(name);
   if (index < 0) return {};
   const auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];

@@ -308,7 +308,7 @@ std::string forest_of(double value, double half_width) {
   estimate.unit = "kg";
   estimate.value = value;
   estimate.half_interval = half_width;
-  estimator::PartEstimate piece;
+  estimator::RecordingPartEstimate piece;
   piece.values = Eigen::VectorXd::Constant(1, value);
   piece.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);
   return svg_forest({piece}, {"all"}, {estimate}, {0});
@@ -339,19 +339,21 @@ TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
 // Session names hold a subject and a time: a shortened name must keep both ends.
 TEST(ForestPicture, NamesStayDistinct) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(short_names({"run.csv", "run.csv", "other.csv"}, 15),
+  EXPECT_EQ(remove_common_folders({"run.csv", "run.csv", "other.csv"}, 15),
             (Names{"run.csv", "run.csv", "other.csv"}));
-  EXPECT_EQ(short_names({"release-1795264085799221042", "release-1795264085799221999",
-                         "release-1795264085799221042"},
-                        15),
+  EXPECT_EQ(remove_common_folders({"release-1795264085799221042", "release-1795264085799221999",
+                                   "release-1795264085799221042"},
+                                  15),
             (Names{"release…9221042", "release…9221999", "release…9221042"}));
-  EXPECT_EQ(short_names({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
-            (Names{"multisi…9221042", "chirp-1…9221042"}));
+  EXPECT_EQ(
+      remove_common_folders({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
+      (Names{"multisi…9221042", "chirp-1…9221042"}));
   // Equal at both ends: numbered.
-  EXPECT_EQ(short_names({"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
+  EXPECT_EQ(remove_common_folders(
+                {"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
             (Names{"recording 1", "recording 2", "recording 3"}));
   // Multi-byte characters stay whole.
-  EXPECT_EQ(short_names({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
+  EXPECT_EQ(remove_common_folders({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
 }
 
 std::string matrix_of(int size) {

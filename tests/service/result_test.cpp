@@ -195,7 +195,7 @@ TEST(CalibrationPage, ReportsUnidentifiableDirections) {
 }
 
 TEST(CalibrationPage, ReportsDataQualityAndOptions) {
-  CalibrationContext context = prepared_context();
+  CalibrationMetadata context = prepared_context();
   ImportSummary& summary = context.recordings[0].summary;
   summary.rows = 20006 + 3340;
   summary.rows_before_release = 3340;
@@ -268,7 +268,7 @@ TEST(CalibrationPage, HasACaptionForEveryFigure) {
 
 // A page without its date, program and input files cannot be cited.
 TEST(CalibrationPage, StatesItsProvenance) {
-  CalibrationContext context = prepared_context();
+  CalibrationMetadata context = prepared_context();
   context.date = "2026-11-22T20:15:33Z";
   context.request.operator_name = "Ada & Co";
   context.request.rig_name = "rig.textproto";
@@ -295,9 +295,9 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
     return made;
   };
   estimator::Finding finding = treated(1), marked = treated(3);
-  marked.stretches = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
+  marked.intervals = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
   calibration.findings = {finding, marked};
-  CalibrationContext context = prepared_context();
+  CalibrationMetadata context = prepared_context();
   EXPECT_EQ(count_of(calibration_page(calibration, context), "held back pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
   const std::string html = calibration_page(calibration, context);
@@ -372,10 +372,10 @@ TEST(Chart, SurvivesDegenerateData) {
 TEST(DescribeMisfit, WarnsOfAJointWithUnexplainedMotion) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.refined = true;
-  EXPECT_TRUE(describe_misfit(calibration).empty());
+  EXPECT_TRUE(describe_unexplained_joints(calibration).empty());
   calibration.simulation.front().rmse = 0.5;  // for a motion of 1/√2
-  ASSERT_EQ(describe_misfit(calibration).size(), 1U);
-  expect_parts(note_text(describe_misfit(calibration).front()),
+  ASSERT_EQ(describe_unexplained_joints(calibration).size(), 1U);
+  expect_parts(note_text(describe_unexplained_joints(calibration).front()),
                {"warning: ", "does not reproduce", "71 % of the motion", "unit"});
 }
 

@@ -21,7 +21,7 @@ constexpr double kSimplicity = 1.5;  // least gain over a ratio of any other com
 
 struct Candidate {
   Eigen::Index a = 0, b = 0;
-  Combination combination;
+  ParameterCombination combination;
   double rank = 0.0;
 };
 
@@ -41,14 +41,14 @@ std::string product_unit(const std::string& a, const std::string& b) {
 
 class Search {
  public:
-  Search(const std::vector<ParameterEstimate>& parameters, const Uncertainty& uncertainty)
+  Search(const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty)
       : parameters_(parameters), uncertainty_(uncertainty) {
     for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
       if (!at(i).at_bound && relative(i) > kPoor) members_.push_back(i);
     }
   }
 
-  std::vector<Combination> sharpest() {
+  std::vector<ParameterCombination> sharpest() {
     std::vector<Candidate> candidates;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       for (std::size_t j = i + 1; j < members_.size(); ++j) {
@@ -58,7 +58,7 @@ class Search {
     std::ranges::sort(candidates, {}, &Candidate::rank);
     std::vector<std::size_t> group(parameters_.size());
     std::iota(group.begin(), group.end(), 0U);
-    std::vector<Combination> chosen;
+    std::vector<ParameterCombination> chosen;
     for (const Candidate& candidate : candidates) {
       const std::size_t from = group[static_cast<std::size_t>(candidate.b)];
       const std::size_t to = group[static_cast<std::size_t>(candidate.a)];
@@ -107,7 +107,7 @@ class Search {
   }
 
   const std::vector<ParameterEstimate>& parameters_;
-  const Uncertainty& uncertainty_;
+  const ParameterUncertainty& uncertainty_;
   std::vector<Eigen::Index> members_;
 };
 
@@ -166,14 +166,15 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
 
 }  // namespace
 
-std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,
-                                           const Uncertainty& uncertainty) {
+std::vector<ParameterCombination> find_precise_combinations(
+    const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty) {
   return Search(parameters, uncertainty).sharpest();
 }
 
-Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
-                     const Eigen::VectorXd& standard_values) {
-  Combination result;
+ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
+                                             const BaseCombination& combination,
+                                             const Eigen::VectorXd& standard_values) {
+  ParameterCombination result;
   result.standard_deviation = std::numeric_limits<double>::quiet_NaN();
   for (const BaseCombination::Term& term : combination.terms) {
     const StandardParameter& standard = base.standard[static_cast<std::size_t>(term.parameter)];
@@ -188,9 +189,9 @@ Combination evaluate(const BaseInertialParameters& base, const BaseCombination& 
   return result;
 }
 
-std::vector<Combination> estimate_base(const Mechanism& mechanism,
-                                       const std::vector<int>& requested,
-                                       const Uncertainty& uncertainty) {
+std::vector<ParameterCombination> estimate_base_parameters(
+    const Mechanism& mechanism, const std::vector<int>& requested,
+    const ParameterUncertainty& uncertainty) {
   if (mechanism.joint_count() > kTreeJointsMax) return {};
   const bool any = std::ranges::any_of(requested, [&](int index) {
     return index < mechanism.index_of_joint(0, JointQuantity::kPointAx);
@@ -204,14 +205,14 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism,
     return {};  // loops that cannot be closed at random positions
   }
   const Eigen::VectorXd values = standard_values(mechanism);
-  std::vector<Combination> result;
+  std::vector<ParameterCombination> result;
   for (const BaseCombination& combination : base.base) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
     for (const BaseCombination::Term& term : combination.terms) {
       along += term.factor * slopes.row(term.parameter).transpose();
     }
     if (along.isZero(0.0)) continue;
-    Combination estimate = evaluate(base, combination, values);
+    ParameterCombination estimate = evaluate_base_parameter(base, combination, values);
     estimate.standard_deviation =
         std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
     if (!is_identifiable(uncertainty, along)) {
@@ -222,7 +223,7 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism,
   return result;
 }
 
-bool is_torque_known(const Mechanism& mechanism) {
+bool has_known_torque(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     for (const JointQuantity quantity :
          {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {

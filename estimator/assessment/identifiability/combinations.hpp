@@ -15,25 +15,26 @@ namespace estimator {
 /// off with one another it returns the n − 1 most precise combinations, so that they are
 /// independent.
 /// @param parameters  in the order of `uncertainty`
-std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,
-                                           const Uncertainty& uncertainty);
+std::vector<ParameterCombination> find_precise_combinations(
+    const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty);
 
 /// Returns the value of a base inertial parameter and its formula, such as "A.I_zz + 0.04 B.m". The
 /// standard deviation in the result is NaN.
-Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
-                     const Eigen::VectorXd& standard_values);
+ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
+                                             const BaseCombination& combination,
+                                             const Eigen::VectorXd& standard_values);
 
 /// Returns the base inertial parameters that involve a free parameter, with standard deviations for
 /// the calibrated recordings. Empty if distances between joints are estimated, because the base
 /// parameters depend on these distances. Also empty for more joints than TreeInverseDynamics
 /// supports.
 /// @param requested  the free parameters, in the order of `uncertainty`
-std::vector<Combination> estimate_base(const Mechanism& mechanism,
-                                       const std::vector<int>& requested,
-                                       const Uncertainty& uncertainty);
+std::vector<ParameterCombination> estimate_base_parameters(const Mechanism& mechanism,
+                                                           const std::vector<int>& requested,
+                                                           const ParameterUncertainty& uncertainty);
 
 /// Returns whether the description has a torque of known value: a fixed, nonzero motor gain, spring
 /// or constant torque. Otherwise only ratios of inertias, friction and torques are identifiable.
-bool is_torque_known(const Mechanism& mechanism);
+bool has_known_torque(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -267,13 +267,14 @@ class AmbiguityFinder {
 
 }  // namespace
 
-Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& requested,
-                             const std::vector<int>& estimated,
-                             const ParameterInformation& information,
-                             const Eigen::VectorXd& variances,
-                             const Eigen::VectorXd& half_interval) {
+ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
+                                                   const std::vector<int>& requested,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances,
+                                                   const Eigen::VectorXd& half_interval) {
   const auto count = static_cast<Eigen::Index>(requested.size());
-  Uncertainty result;
+  ParameterUncertainty result;
   result.standard_deviation.setConstant(count, std::numeric_limits<double>::infinity());
   result.half_interval = result.standard_deviation;
   result.covariance.setZero(count, count);
@@ -323,24 +324,25 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   return result;
 }
 
-bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
+bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::VectorXd& gradient) {
   return std::ranges::all_of(uncertainty.null_directions, [&](const NullDirection& direction) {
     const Eigen::VectorXd parts = gradient.cwiseProduct(direction.coefficients);
     return std::abs(parts.sum()) <= kAcross * parts.cwiseAbs().maxCoeff();
   });
 }
 
-double variance_of_combination(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {
+double variance_of_combination(const ParameterUncertainty& uncertainty,
+                               const Eigen::VectorXd& direction) {
   const double noise = direction.dot(uncertainty.noise_covariance * direction);
   if (!uncertainty.disagree) return noise;
   return std::max(noise, direction.dot(uncertainty.scatter * direction));
 }
 
-Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise) {
+Eigen::VectorXd noise_group_variances(const ParameterInformation& information, double angle_noise) {
   if (!information.valid) return {};
   Eigen::VectorXd variances(static_cast<Eigen::Index>(information.groups.size()));
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
-    const GroupStatistics& group = information.groups[g];
+    const NoiseGroupStatistics& group = information.groups[g];
     const double redundancy = group.rows - group.effective_parameters;
     variances[static_cast<Eigen::Index>(g)] = redundancy > 0.5 ? group.cost / redundancy : 0.0;
   }
@@ -348,7 +350,7 @@ Eigen::VectorXd group_variances(const ParameterInformation& information, double 
   return variances;
 }
 
-double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
+double autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
   double inflation = 1.0, variance = 0.0;
   for (Eigen::Index lag = 0; lag <= kLongestLag; ++lag) {
     double sum = 0.0;
@@ -375,12 +377,13 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
   return inflation;
 }
 
-void inflate_for_correlation(const Mechanism& mechanism,
-                             const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                             Eigen::VectorXd& variances, std::vector<Message>& notes) {
+void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
+                                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                                           Eigen::VectorXd& variances,
+                                           std::vector<Message>& notes) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    const double inflation = correlation_inflation(errors[i]);
+    const double inflation = autocorrelation_inflation(errors[i]);
     variances[static_cast<Eigen::Index>(i)] *= inflation;
     if (inflation < kEvidentInflation) continue;
     notes.push_back({MessageCode::kInflatedForCorrelation,

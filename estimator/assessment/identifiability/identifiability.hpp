@@ -11,7 +11,7 @@
 namespace estimator {
 
 /// The uncertainty of all free parameters, in their order in the mechanism.
-struct Uncertainty {
+struct ParameterUncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite if not identifiable
   /// Half-width of the 95 % interval; its full width at a bound.
   Eigen::VectorXd half_interval;
@@ -30,41 +30,44 @@ struct Uncertainty {
 
 /// Returns the variance of a linear combination of parameters due to noise. If parts of the
 /// recordings disagree and their scatter is larger, returns the variance due to this scatter.
-double variance_of_combination(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
+double variance_of_combination(const ParameterUncertainty& uncertainty,
+                               const Eigen::VectorXd& direction);
 
 /// Returns whether a function of the parameters with this gradient is identifiable, that is,
 /// unchanged along all null directions.
-bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
+bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::VectorXd& gradient);
 
 /// Computes the uncertainty of all free parameters from the covariance of the estimated parameters.
 /// @param requested indices into mechanism.parameters of the parameters that the rig file frees
 /// @param estimated the estimated ones among these; all others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
-/// @param half_interval half-widths of the estimated parameters' intervals (`half_intervals`); if
+/// @param half_interval half-widths of the estimated parameters' intervals
+/// (`confidence_half_widths`); if
 ///                      empty, normal errors are assumed
-Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& requested,
-                             const std::vector<int>& estimated,
-                             const ParameterInformation& information,
-                             const Eigen::VectorXd& variances,
-                             const Eigen::VectorXd& half_interval = {});
+ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
+                                                   const std::vector<int>& requested,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances,
+                                                   const Eigen::VectorXd& half_interval = {});
 
 /// Returns the variance of the weighted residuals of each noise group, cost/(rows − effective
 /// parameters). The variance is 0 for groups without redundancy. The last group contains the priors
 /// and has the known variance angle_noise². Empty if the information is not valid.
-Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise);
+Eigen::VectorXd noise_group_variances(const ParameterInformation& information, double angle_noise);
 
 /// Returns the factor by which the autocorrelation of residuals inflates the variance of their
 /// mean: 1 + 2 Σ ρ_l, at least 1, with the autocorrelation ρ_l at lag l. The sum ends at the first
 /// negative autocorrelation. White noise yields 1. NaN residuals are skipped.
-double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
+double autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
 /// Multiplies the variance of each sensor by the inflation due to the autocorrelation of its
 /// simulation errors. Adds a note if the model evidently does not explain the motion.
 /// @param errors     simulation errors, by sensor and segment
 /// @param variances  variance of the weighted residuals of each noise group, sensors first
-void inflate_for_correlation(const Mechanism& mechanism,
-                             const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                             Eigen::VectorXd& variances, std::vector<Message>& notes);
+void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
+                                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                                           Eigen::VectorXd& variances, std::vector<Message>& notes);
 
 /// Returns one note, with advice, for each known reason why the sensors cannot identify
 /// parameters, or identify them only weakly: an accelerometer's position along its body's only axis

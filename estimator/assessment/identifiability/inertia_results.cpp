@@ -61,7 +61,7 @@ void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
 /// Returns the standard deviation of a quantity with the gradient `slope` with respect to the
 /// moments of inertia, which may depend on other parameters.
 double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
-                       const std::vector<int>& requested, const Uncertainty& uncertainty) {
+                       const std::vector<int>& requested, const ParameterUncertainty& uncertainty) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
   const auto indices = moment_indices(mechanism, body);
   for (int i = 0; i < 6; ++i) {
@@ -104,15 +104,14 @@ void require_consistent_initial_inertias(const Mechanism& mechanism) {
   }
 }
 
-std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism,
-                                                      const std::vector<int>& estimated,
-                                                      const Eigen::VectorXd& variances,
-                                                      ParameterInformation& information) {
-  std::vector<BoundaryBody> borders;
+std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
+    const Mechanism& mechanism, const std::vector<int>& estimated, const Eigen::VectorXd& variances,
+    ParameterInformation& information) {
+  std::vector<BodyAtFeasibilityBoundary> borders;
   if (!information.valid) return borders;
   const Eigen::MatrixXd inverse = information.inverse;
   const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
-  const Eigen::VectorXd step = inverse * total_score(information);
+  const Eigen::VectorXd step = inverse * compute_total_score(information);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!has_inertia_parameterization(mechanism, body)) continue;
     const SymmetricEigen3 solved =
@@ -147,10 +146,10 @@ std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism
   return borders;
 }
 
-std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
-                                                 const std::vector<int>& requested,
-                                                 const Uncertainty& uncertainty,
-                                                 const std::vector<BoundaryBody>& borders) {
+std::vector<PrincipalInertia> principal_inertias(
+    const Mechanism& mechanism, const std::vector<int>& requested,
+    const ParameterUncertainty& uncertainty,
+    const std::vector<BodyAtFeasibilityBoundary>& borders) {
   std::vector<PrincipalInertia> result;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto indices = moment_indices(mechanism, body);
@@ -165,7 +164,7 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
                              .deviations = Eigen::Vector3d::Zero(),
                              .axes = solved.vectors};
     inertia.at_feasibility_boundary =
-        std::ranges::find(borders, body, &BoundaryBody::body) != borders.end();
+        std::ranges::find(borders, body, &BodyAtFeasibilityBoundary::body) != borders.end();
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.vectors.col(i);
       Moments slope = moments_of(v * v.transpose());
@@ -179,9 +178,9 @@ std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
 
 /// Approximates the condition that second moments are nonnegative in every direction by cutting
 /// planes. Adds planes until the nearest point of the polyhedron satisfies the condition.
-std::optional<NearestInertia> nearest_consistent_inertia(
+std::optional<NearestConsistentInertia> nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance) {
-  NearestInertia nearest{moments, 0.0};
+  NearestConsistentInertia nearest{moments, 0.0};
   const double least =
       kFlatnessLimit *
       symmetric_eigen3(second_moments(inertia_matrix(moments))).values.cwiseAbs().maxCoeff();
@@ -199,8 +198,8 @@ std::optional<NearestInertia> nearest_consistent_inertia(
         Eigen::VectorXd::Constant(round + 1, least) - cuts.transpose() * moments;
     const Eigen::VectorXd zero = Eigen::VectorXd::Zero(round + 1);
     const Eigen::VectorXd mu =
-        solve_box_step(inner, -missing, inner.diagonal(), zero,
-                       Eigen::VectorXd::Constant(round + 1, std::numeric_limits<double>::max()))
+        solve_bounded_step(inner, -missing, inner.diagonal(), zero,
+                           Eigen::VectorXd::Constant(round + 1, std::numeric_limits<double>::max()))
             .step;
     nearest.moments = moments + covariance * (cuts * mu);
     nearest.cost = mu.dot(inner * mu);

@@ -58,8 +58,8 @@ ReleasedParameter set_free(const ParameterInformation& information,
     if (information.at_bound[i] == 0) freed.free.push_back(i);
   }
   const Eigen::Index n = std::ssize(freed.free);
-  const Eigen::MatrixXd noise = score_covariance(information, variances);
-  const Eigen::VectorXd score = total_score(information);
+  const Eigen::MatrixXd noise = compute_score_covariance(information, variances);
+  const Eigen::VectorXd score = compute_total_score(information);
   // S over the others is already inverted; add one row by its Schur complement.
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
   if (n > 0) inverse = information.inverse(freed.free, freed.free);
@@ -135,8 +135,8 @@ struct Profile {
   /// @param rise      cost increase that a quadratic cost reaches at `distance`
   double reach(int position, double side, double distance, double rise) const {
     const double value = fitted.arrow()[position];
-    const double room = side > 0.0 ? fitted.arrow_upper()[position] - value
-                                   : value - fitted.arrow_lower()[position];
+    const double room = side > 0.0 ? fitted.upper_bounds()[position] - value
+                                   : value - fitted.lower_bounds()[position];
     double near = 0.0, at_near = 0.0;
     double far = std::min(distance, room);
     for (int i = 0; i < kTries; ++i) {
@@ -163,15 +163,15 @@ struct Profile {
     // The value may be outside the bounds by round-off. Bounds that other parameters imply would
     // then contradict it.
     held.value = held.lower = held.upper =
-        std::clamp(value, fitted.arrow_lower()[position], fitted.arrow_upper()[position]);
+        std::clamp(value, fitted.lower_bounds()[position], fitted.upper_bounds()[position]);
     ShootingProblem problem = fitted.restated(mechanism, segments, grid, fitted.noise());
     const double tolerance = kProfileDecrease / fitted.cost();
     const LmSummary summary =
-        solve_parameterized(problem, mechanism, options.inertia_parameterization,
-                            {.max_iterations = kProfileIterations,
-                             .cost_tolerance = tolerance,
-                             .stagnant_gain = tolerance},
-                            {}, monitor.stop);
+        solve_in_inertia_coordinates(problem, mechanism, options.inertia_parameterization,
+                                     {.max_iterations = kProfileIterations,
+                                      .cost_tolerance = tolerance,
+                                      .stagnant_gain = tolerance},
+                                     {}, monitor.stop);
     return std::isfinite(summary.cost) ? summary.cost - fitted.cost() : HUGE_VAL;
   }
 };
@@ -214,9 +214,9 @@ Message interval_note(const Parameter& parameter, double down, double up) {
 
 }  // namespace
 
-Eigen::VectorXd half_intervals(const ParameterInformation& information,
-                               const Eigen::VectorXd& variances,
-                               const QuantizationErrors& counting) {
+Eigen::VectorXd confidence_half_widths(const ParameterInformation& information,
+                                       const Eigen::VectorXd& variances,
+                                       const QuantizationErrors& counting) {
   const ParameterCovariance covariance = compute_covariance(information, variances);
   Eigen::VectorXd half = kNormalHalfWidth95 * covariance.standard_deviation;
   if (counting.sensors.empty()) return half;
@@ -237,8 +237,8 @@ Eigen::VectorXd half_intervals(const ParameterInformation& information,
   return half;
 }
 
-Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
-                                      const Eigen::VectorXd& variances) {
+Eigen::VectorXd interval_widths_at_bounds(const ParameterInformation& information,
+                                          const Eigen::VectorXd& variances) {
   Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
   for (Eigen::Index i = 0; i < reaches.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
@@ -248,9 +248,10 @@ Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
   return reaches;
 }
 
-std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vector<int>& estimated,
-                                     const ParameterInformation& information,
-                                     const Eigen::VectorXd& variances) {
+std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances) {
   std::vector<Message> notes;
   if (!information.valid) return notes;
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
@@ -269,12 +270,10 @@ std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vect
   return notes;
 }
 
-std::vector<Message> widen_by_profile(const ShootingProblem& problem,
-                                      const std::vector<Segment>& segments,
-                                      const ShootingGrid& grid,
-                                      const ParameterInformation& information,
-                                      const CalibrationOptions& options,
-                                      const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
+std::vector<Message> widen_intervals_by_profile_likelihood(
+    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
+    const ParameterInformation& information, const CalibrationOptions& options,
+    const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
   std::vector<Message> notes;
   const Mechanism& mechanism = problem.mechanism();
   const FreeParameters free(mechanism);

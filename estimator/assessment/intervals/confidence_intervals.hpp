@@ -21,9 +21,9 @@ namespace estimator {
 /// @param variances   variance of each noise group's weighted residuals; 1 for quantized sensors
 /// @param counting    errors of the quantized sensors; if empty, all errors are normal
 /// @return            one per parameter; 0 if fixed, infinite if not identifiable
-Eigen::VectorXd half_intervals(const ParameterInformation& information,
-                               const Eigen::VectorXd& variances,
-                               const QuantizationErrors& counting);
+Eigen::VectorXd confidence_half_widths(const ParameterInformation& information,
+                                       const Eigen::VectorXd& variances,
+                                       const QuantizationErrors& counting);
 
 /// Returns one note per parameter at a bound. It says whether the optimum lies beyond the
 /// bound, how far inside the bound the parameter may be, and which other intervals assume that the
@@ -31,16 +31,17 @@ Eigen::VectorXd half_intervals(const ParameterInformation& information,
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates, with the parameters at bounds fixed
 /// @param variances    variance of the weighted residuals of each noise group
-std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vector<int>& estimated,
-                                     const ParameterInformation& information,
-                                     const Eigen::VectorXd& variances);
+std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances);
 
 /// Returns how far inside its bound each parameter at a bound may be (95 %, one-sided). Zero for
 /// parameters that are not at a bound or whose optimum lies beyond the bound; infinite if not
 /// identifiable.
-/// @param information  valid, as for describe_bounds
-Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
-                                      const Eigen::VectorXd& variances);
+/// @param information  valid, as for describe_parameters_at_bounds
+Eigen::VectorXd interval_widths_at_bounds(const ParameterInformation& information,
+                                          const Eigen::VectorXd& variances);
 
 /// Widens the confidence intervals of Stribeck friction parameters if the decay rate ζ of the
 /// Stribeck excess has a relative uncertainty above a quarter. The friction exp(−ζ ω²) is then too
@@ -51,11 +52,9 @@ Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
 /// @param information  at the same optimum, valid
 /// @param half         half-widths of the parameters' linearised intervals, widened here
 /// @return             one note per widened interval
-std::vector<Message> widen_by_profile(const ShootingProblem& problem,
-                                      const std::vector<Segment>& segments,
-                                      const ShootingGrid& grid,
-                                      const ParameterInformation& information,
-                                      const CalibrationOptions& options,
-                                      const CalibrationMonitor& monitor, Eigen::VectorXd& half);
+std::vector<Message> widen_intervals_by_profile_likelihood(
+    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
+    const ParameterInformation& information, const CalibrationOptions& options,
+    const CalibrationMonitor& monitor, Eigen::VectorXd& half);
 
 }  // namespace estimator

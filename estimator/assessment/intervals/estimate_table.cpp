@@ -31,7 +31,7 @@ Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& v
   rest.information.group_schur.back() -= slopes.transpose() * slopes;
   rest.information.group_score.back() += slopes.transpose() * residual;
   recompute_information(rest.information);
-  rest.step = rest.information.inverse * total_score(rest.information);
+  rest.step = rest.information.inverse * compute_total_score(rest.information);
   rest.covariance = compute_covariance(rest.information, variances);
   return rest;
 }
@@ -102,10 +102,10 @@ struct ParameterEffect {
 
 ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
   ResidualBlock block;
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().parameter_count);
   for (int index = 0; index < problem.block_count(); ++index) {
     problem.linearize(index, block);
-    sums += block.arrow_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
+    sums += block.parameter_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
   }
   return {sums.cwiseSqrt(), std::sqrt(problem.cost())};
 }
@@ -151,10 +151,10 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
                                            const ParameterInformation& information,
                                            const Eigen::VectorXd& variances) {
   const FreeParameters free(mechanism);
-  if (free.prior_count() == 0 || !information.valid) return {};
+  if (free.prior_residual_count() == 0 || !information.valid) return {};
   ResidualBlock block;
   free.linearize_priors(mechanism, 0, block);
-  const Rest rest = leave_out(information, variances, block.arrow_jacobian, block.residual);
+  const Rest rest = leave_out(information, variances, block.parameter_jacobian, block.residual);
   PriorFreeEstimates alone{free.values(mechanism) + rest.step, rest.covariance.standard_deviation};
   for (Eigen::Index i = 0; i < alone.values.size(); ++i) {
     if (rest.information.undetermined[static_cast<std::size_t>(i)]) {
@@ -164,18 +164,18 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
   return alone;
 }
 
-std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
-                                          const ParameterInformation& information,
-                                          const Eigen::VectorXd& variances) {
+std::vector<PriorConflict> find_prior_conflicts(const Mechanism& mechanism,
+                                                const ParameterInformation& information,
+                                                const Eigen::VectorXd& variances) {
   std::vector<PriorConflict> conflicts;
   const FreeParameters free(mechanism);
-  if (free.prior_count() == 0 || !information.valid) return conflicts;
+  if (free.prior_residual_count() == 0 || !information.valid) return conflicts;
   ResidualBlock block;
   free.linearize_priors(mechanism, 0, block);
-  const Eigen::MatrixXd scatter = score_covariance(information, variances);
-  const Eigen::VectorXd undone = information.inverse * total_score(information);
+  const Eigen::MatrixXd scatter = compute_score_covariance(information, variances);
+  const Eigen::VectorXd undone = information.inverse * compute_total_score(information);
   for (const FreeParameters::PriorRows& rows : free.prior_rows()) {
-    const Eigen::MatrixXd A = block.arrow_jacobian.middleRows(rows.first, rows.count);
+    const Eigen::MatrixXd A = block.parameter_jacobian.middleRows(rows.first, rows.count);
     // The solver's remaining step is small, but matters for a prior that is sharper than the data.
     const Eigen::VectorXd residual = block.residual.segment(rows.first, rows.count) + A * undone;
     const Distance found = distance(information, scatter, A, residual);
@@ -192,7 +192,7 @@ std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
   return conflicts;
 }
 
-Message conflict_note(const PriorConflict& conflict) {
+Message make_prior_conflict_note(const PriorConflict& conflict) {
   return {MessageCode::kPriorConflict,
           {{"parameter", conflict.parameter},
            {"mean", Quantity{conflict.mean, conflict.unit}},
@@ -200,7 +200,7 @@ Message conflict_note(const PriorConflict& conflict) {
            {"estimate", Quantity{conflict.without, conflict.unit}}}};
 }
 
-void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
+void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
   const auto at_bound = [](const Parameter& parameter) {
     return parameter.free &&
            (parameter.value <= parameter.lower || parameter.value >= parameter.upper) &&
@@ -263,7 +263,7 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
   estimated_ = FreeParameters(mechanism).indices();
 }
 
-void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimates& data,
+void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFreeEstimates& data,
                          Calibration& result) const {
   for (std::size_t i = 0; i < asked_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
@@ -295,7 +295,7 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
 /// Stores the estimates of parameters computed from free parameters. Standard deviations are exact,
 /// since the dependence is linear. Intervals of sums assume normal errors. For a single term, or if
 /// parts disagree, the largest ratio of half-width to standard deviation is used.
-void EstimateTable::store_dependent_estimates(const Uncertainty& uncertainty,
+void EstimateTable::store_dependent_estimates(const ParameterUncertainty& uncertainty,
                                               Calibration& result) const {
   for (const ParameterDependency& tie : result.mechanism.dependencies) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked_.size()));

@@ -33,12 +33,12 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
 /// Finds each prior that differs by kConflictDeviations or more from the estimate from the data and
 /// all other priors [Hau78]. For a CAD prior, the result names the parameter with the largest
 /// deviation. The estimate with this prior then replaces the value without it.
-std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
-                                          const ParameterInformation& information,
-                                          const Eigen::VectorXd& variances);
+std::vector<PriorConflict> find_prior_conflicts(const Mechanism& mechanism,
+                                                const ParameterInformation& information,
+                                                const Eigen::VectorXd& variances);
 
 /// Returns a note about a conflict.
-Message conflict_note(const PriorConflict& conflict);
+Message make_prior_conflict_note(const PriorConflict& conflict);
 
 /// A function that creates a least-squares problem at the parameter values of a mechanism.
 using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const Mechanism&)>;
@@ -46,7 +46,7 @@ using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const 
 /// Moves free parameters whose initial value is at a bound into the interior of their range, if
 /// they affect the residual. The move changes the residual by a thousandth of its norm, and is at
 /// most half the range.
-void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
+void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 
 /// Returns the indices of the free parameters without any effect on the residual, such as a motor
 /// gain without a control signal, or an inertia that acts only together with another body's motion.
@@ -66,17 +66,18 @@ class EstimateTable {
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
                                      std::vector<Message>& notes);
 
-  const std::vector<int>& requested() const { return asked_; }
+  const std::vector<int>& free_parameters() const { return asked_; }
   /// Returns the free parameters that were not fixed for lack of effect.
-  const std::vector<int>& estimated() const { return estimated_; }
+  const std::vector<int>& estimated_parameters() const { return estimated_; }
 
   /// Stores the estimates of all free parameters with their uncertainty in the result.
   /// @param data  estimates without priors; empty if there are no priors
-  void fill(const Uncertainty& uncertainty, const PriorFreeEstimates& data,
+  void fill(const ParameterUncertainty& uncertainty, const PriorFreeEstimates& data,
             Calibration& result) const;
 
  private:
-  void store_dependent_estimates(const Uncertainty& uncertainty, Calibration& result) const;
+  void store_dependent_estimates(const ParameterUncertainty& uncertainty,
+                                 Calibration& result) const;
 
   std::vector<int> asked_, estimated_;
   std::vector<double> initial_;

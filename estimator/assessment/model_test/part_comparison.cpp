@@ -143,7 +143,7 @@ class GroupedByPiece final : public LeastSquaresProblem {
   int group(int piece, int group) const { return piece * problem_.group_count() + group; }
   int prior_group() const { return pieces_ * problem_.group_count(); }
 
-  ArrowLayout layout() const override { return problem_.layout(); }
+  ProblemShape layout() const override { return problem_.layout(); }
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
   int group_count() const override { return prior_group() + 1; }
@@ -162,8 +162,8 @@ class GroupedByPiece final : public LeastSquaresProblem {
   void mark() override { problem_.mark(); }
   void restore() override { problem_.restore(); }
   Eigen::VectorXd arrow() const override { return problem_.arrow(); }
-  Eigen::VectorXd arrow_lower() const override { return problem_.arrow_lower(); }
-  Eigen::VectorXd arrow_upper() const override { return problem_.arrow_upper(); }
+  Eigen::VectorXd lower_bounds() const override { return problem_.lower_bounds(); }
+  Eigen::VectorXd upper_bounds() const override { return problem_.upper_bounds(); }
 
  private:
   ShootingProblem& problem_;
@@ -244,21 +244,21 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
 /// inflated by their autocorrelation; 1 for quantized sensors.
 Eigen::VectorXd reading_variances(const ShootingProblem& problem,
                                   const std::vector<std::vector<Eigen::VectorXd>>& errors) {
-  const ArrowLayout layout = problem.layout();
-  const double unknowns = layout.node_count * layout.node_size + layout.arrow_size;
+  const ProblemShape layout = problem.layout();
+  const double unknowns = layout.node_count * layout.node_size + layout.parameter_count;
   const double redundancy = std::max(1.0 - unknowns / problem.reading_count(), 0.5);
   Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
   for (int i = 0; i < problem.encoder_count(); ++i) {
     const auto& own = errors[static_cast<std::size_t>(i)];
     if (own.empty()) continue;
     variances[i] = problem.squared_error(i) / std::pow(problem.noise().angle[i], 2) /
-                   (problem.reading_count(i) * redundancy) * correlation_inflation(own);
+                   (problem.reading_count(i) * redundancy) * autocorrelation_inflation(own);
   }
   return variances;
 }
 
-std::vector<PartScore> scores_of(ShootingProblem& problem, const WindowedInput& input, int pieces,
-                                 bool refined, PartScore& prior) {
+std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const WindowedInput& input,
+                                          int pieces, bool refined, RecordingPartScore& prior) {
   const GroupedByPiece grouped(problem, input.piece, pieces);
   const ParameterInformation information =
       compute_information(grouped, {.effective_parameters = false});
@@ -273,15 +273,15 @@ std::vector<PartScore> scores_of(ShootingProblem& problem, const WindowedInput& 
   }
   const auto take = [&](int group) {
     const auto at = static_cast<std::size_t>(group);
-    return PartScore{information.group_score[at], information.group_schur[at], {}};
+    return RecordingPartScore{information.group_score[at], information.group_schur[at], {}};
   };
   prior = take(grouped.prior_group());
-  std::vector<PartScore> scores;
+  std::vector<RecordingPartScore> scores;
   for (int p = 0; p < pieces; ++p) {
-    PartScore score = take(grouped.group(p, 0));
+    RecordingPartScore score = take(grouped.group(p, 0));
     score.noise = variances[0] * score.information;
     for (int g = 1; g < problem.group_count(); ++g) {
-      const PartScore part = take(grouped.group(p, g));
+      const RecordingPartScore part = take(grouped.group(p, g));
       score.score += part.score;
       score.information += part.information;
       score.noise += variances[g] * part.information;
@@ -320,10 +320,10 @@ void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
 
 }  // namespace
 
-std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
-                                           const CalibrationMonitor& monitor) {
+std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit& fit, bool refined,
+                                                              const CalibrationMonitor& monitor) {
   const ShootingProblem& fitted = refined ? fit.simulation() : fit.joint();
-  PartEstimates result;
+  RecordingPartEstimates result;
   result.parameters = off_bounds(fitted.mechanism());
   const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint(), fit.input());
   if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
@@ -333,19 +333,19 @@ std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
   if (fit.is_cancelled()) return std::nullopt;
   ShootingProblem problem(with_free(fitted.mechanism(), result.parameters), input.segments,
                           input.states, input.spacing, input.grid, fitted.noise(), monitor.threads);
-  PartScore prior;
-  const std::vector<PartScore> scores =
+  RecordingPartScore prior;
+  const std::vector<RecordingPartScore> scores =
       scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);
   if (scores.empty()) return std::nullopt;
   const bool cut = input.segments.size() > fit.input().segments.size();
-  result.comparison = compare_parts(scores, prior.information, prior.score, cut);
+  result.comparison = compare_part_scores(scores, prior.information, prior.score, cut);
   const Eigen::VectorXd at = problem.arrow();
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const auto segment_of = [&](const Window& window) -> const Segment& {
       return fit.input().segments[static_cast<std::size_t>(window.segment)];
     };
     const Window &first = pieces[p].front(), &last = pieces[p].back();
-    PartEstimate estimate;
+    RecordingPartEstimate estimate;
     estimate.recording = fit.input().sources[static_cast<std::size_t>(first.segment)];
     estimate.from = segment_of(first).start + segment_of(first).time(first.first);
     estimate.to = segment_of(last).start + segment_of(last).time(last.end - 1);
@@ -359,9 +359,10 @@ std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
   return result;
 }
 
-void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& requested,
-                         Uncertainty& uncertainty) {
-  const PartComparison& comparison = pieces.comparison;
+void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
+                                     const std::vector<int>& requested,
+                                     ParameterUncertainty& uncertainty) {
+  const RecordingPartComparison& comparison = pieces.comparison;
   const bool disagree = comparison.agreement.p_value < kConsistencyLevel;
   const auto count = static_cast<Eigen::Index>(requested.size());
   uncertainty.disagree = disagree;
@@ -396,10 +397,10 @@ void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& re
   uncertainty.covariance = factor.asDiagonal() * uncertainty.covariance * factor.asDiagonal();
 }
 
-std::vector<PartEstimate> part_estimates(const PartEstimates& pieces,
-                                         const std::vector<int>& requested) {
-  std::vector<PartEstimate> all = pieces.part_estimates;
-  for (PartEstimate& piece : all) {
+std::vector<RecordingPartEstimate> estimates_by_part(const RecordingPartEstimates& pieces,
+                                                     const std::vector<int>& requested) {
+  std::vector<RecordingPartEstimate> all = pieces.part_estimates;
+  for (RecordingPartEstimate& piece : all) {
     const Eigen::VectorXd values = piece.values, deviations = piece.standard_deviations;
     piece.values.setConstant(std::ssize(requested), std::numeric_limits<double>::quiet_NaN());
     piece.standard_deviations = piece.values;

@@ -103,21 +103,22 @@ class ScoreTest {
         estimated_(estimated_positions(fitted, free_, information)) {}
 
   /// Returns the contradicted parameters among these indices, the most significant first.
-  std::vector<Contradiction> contradicted(const std::vector<int>& indices,
-                                          const Eigen::MatrixXd& spread) const {
-    std::vector<Contradiction> contradictions;
-    const ScoreStep before = step_along(information_, spread, estimated_);
+  std::vector<ContradictedParameter> contradicted(const std::vector<int>& indices,
+                                                  const Eigen::MatrixXd& spread) const {
+    std::vector<ContradictedParameter> contradictions;
+    const GaussNewtonStep before = compute_gauss_newton_step(information_, spread, estimated_);
     for (const int index : indices) try_one(index, spread, before, contradictions);
-    std::ranges::stable_sort(contradictions, std::ranges::greater(), &Contradiction::decrease);
+    std::ranges::stable_sort(contradictions, std::ranges::greater(),
+                             &ContradictedParameter::decrease);
     return contradictions;
   }
 
  private:
-  void try_one(int index, const Eigen::MatrixXd& spread, const ScoreStep& before,
-               std::vector<Contradiction>& contradictions) const {
+  void try_one(int index, const Eigen::MatrixXd& spread, const GaussNewtonStep& before,
+               std::vector<ContradictedParameter>& contradictions) const {
     std::vector<int> taken = estimated_;
     taken.push_back(free_.position(index));
-    const ScoreStep after = step_along(information_, spread, taken);
+    const GaussNewtonStep after = compute_gauss_newton_step(information_, spread, taken);
     if (after.rank <= before.rank) return;
     const auto kept = static_cast<Eigen::Index>(estimated_.size());
     const double change = after.change[kept], deviation = after.deviation[kept];
@@ -183,14 +184,15 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
 
 }  // namespace
 
-ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
-                     const std::vector<int>& taken) {
+GaussNewtonStep compute_gauss_newton_step(const ParameterInformation& information,
+                                          const Eigen::MatrixXd& spread,
+                                          const std::vector<int>& taken) {
   const Eigen::MatrixXd S = information.schur(taken, taken);
-  const Eigen::VectorXd b = total_score(information)(taken);
+  const Eigen::VectorXd b = compute_total_score(information)(taken);
   const Eigen::VectorXd scale =
       (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
   const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
-  ScoreStep step;
+  GaussNewtonStep step;
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(S.rows(), S.rows());
   for (Eigen::Index k = 0; k < b.size(); ++k) {
     const double eigenvalue = solved.values[k];
@@ -206,10 +208,9 @@ ScoreStep step_along(const ParameterInformation& information, const Eigen::Matri
   return step;
 }
 
-std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
-                                               const ShootingInput& input, const ShootingGrid& grid,
-                                               const std::vector<QuantizedSensor>& counting,
-                                               const Eigen::VectorXd& variances) {
+std::vector<ContradictedParameter> find_contradicted_parameters(
+    const ShootingProblem& fitted, const ShootingInput& input, const ShootingGrid& grid,
+    const std::vector<QuantizedSensor>& counting, const Eigen::VectorXd& variances) {
   const std::vector<int> kept = candidates(fitted.mechanism());
   if (kept.empty()) return {};
   const ShootingProblem problem =
@@ -217,18 +218,19 @@ std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return {};
   const ScoreTest test(fitted, problem, information);
-  const auto contradictions = test.contradicted(kept, score_covariance(information, variances));
+  const auto contradictions =
+      test.contradicted(kept, compute_score_covariance(information, variances));
   if (contradictions.empty() || counting.empty()) return contradictions;
   const QuantizationErrors errors =
       quantization_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }
-  return test.contradicted(kept, score_covariance(information, variances));
+  return test.contradicted(kept, compute_score_covariance(information, variances));
 }
 
-Message contradiction_note(const std::vector<Contradiction>& found) {
-  const Contradiction& first = found.front();
+Message make_contradiction_note(const std::vector<ContradictedParameter>& found) {
+  const ContradictedParameter& first = found.front();
   Message note(MessageCode::kContradiction,
                {{"parameter", first.name},
                 {"fixed", Quantity{first.kept, first.unit}},
@@ -244,9 +246,9 @@ Message contradiction_note(const std::vector<Contradiction>& found) {
   return note;
 }
 
-std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
-                                                  const ShootingInput& input,
-                                                  const ShootingGrid& grid) {
+std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem& fitted,
+                                                          const ShootingInput& input,
+                                                          const ShootingGrid& grid) {
   std::vector<CrossAxisSensitivity> found;
   const std::vector<ReadAcross> instruments = candidates(fitted);
   if (instruments.empty()) return found;
@@ -260,11 +262,12 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   if (!information.valid) return found;
   const FreeParameters free(problem.mechanism());
   const std::vector<int> estimated = estimated_positions(fitted, free, information);
-  const ScoreStep before = step_along(information, information.schur, estimated);
+  const GaussNewtonStep before =
+      compute_gauss_newton_step(information, information.schur, estimated);
   for (const ReadAcross& instrument : instruments) {
     std::vector<int> taken = estimated;
     for (const int index : instrument.shares) taken.push_back(free.position(index));
-    const ScoreStep after = step_along(information, information.schur, taken);
+    const GaussNewtonStep after = compute_gauss_newton_step(information, information.schur, taken);
     const int added = after.rank - before.rank;
     if (added <= 0) continue;
     const double decrease = after.decrease - before.decrease;
@@ -294,7 +297,7 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   return found;
 }
 
-Message cross_axis_note(const CrossAxisSensitivity& found) {
+Message make_cross_axis_note(const CrossAxisSensitivity& found) {
   constexpr double kPercent = 100.0;
   Message note(
       MessageCode::kMissingCrossAxis,

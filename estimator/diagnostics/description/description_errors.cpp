@@ -118,7 +118,7 @@ Mechanism held(Mechanism mechanism) {
 void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
   const Eigen::VectorXd scales = encoder_scales(mechanism);
   for (Eigen::Index i = 0; i < input.noise.angle.size(); ++i) {
-    const double quantum = find_quantum(input.segments, static_cast<int>(i), scales[i]);
+    const double quantum = find_quantization_step(input.segments, static_cast<int>(i), scales[i]);
     double& noise = input.noise.angle[i];
     const double moved = std::min(amplitude(input.segments, i), scales[i]);
     noise = std::max({noise, quantum / std::sqrt(12.0), kResolution * moved});
@@ -171,16 +171,16 @@ constexpr double kReportedUnexplainedShare = 0.5;
 TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                 const CalibrationMonitor& monitor) {
   TrialFit fit(mechanism, excerpts);
-  fit.fit_coarse(monitor.stop);
-  fit.fit_fine(monitor.stop);
+  fit.run_coarse_fit(monitor.stop);
+  fit.run_fine_fit(monitor.stop);
   return fit;
 }
 
 /// Returns whether the best trial fits and the description as given does not. Also tries to fit the
 /// given description from the trial's parameter values, and from its values and states.
-bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
+bool is_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
                const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
-  const DescriptionTrial& best = trials.trials.front();
+  const DescriptionErrorTrial& best = trials.trials.front();
   // A motion too fast to test counts as just bad enough.
   const bool is_judged = !trials.given.fast_joint();
   const auto improves = [&] {
@@ -196,7 +196,7 @@ bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
   apply_dependencies(from_there);
   TrialFit again = fitted(from_there, excerpts, monitor);
   TrialFit beside(from_there, excerpts, &best.fit);
-  beside.fit_fine(monitor.stop);
+  beside.run_fine_fit(monitor.stop);
   if (beside.misfit() < again.misfit()) again = std::move(beside);
   if (again.misfit() < trials.given.misfit()) trials.given = std::move(again);
   return improves() && trials.given.misfit() > kBadMisfit;
@@ -207,14 +207,14 @@ Quantity percent(double share) { return {100.0 * std::min(1.0, share), "%"}; }
 /// Returns the trials that fit about as well as the best trial, in the order of hypotheses. A
 /// fitted encoder zero also explains any particular zero error, so it is reported only if no other
 /// hypothesis fits.
-std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& trials) {
-  std::vector<const DescriptionTrial*> result;
+std::vector<const DescriptionErrorTrial*> alike(const std::vector<DescriptionErrorTrial>& trials) {
+  std::vector<const DescriptionErrorTrial*> result;
   const double most = kAlike * trials.front().fit.misfit();
-  for (const DescriptionTrial& trial : trials) {
+  for (const DescriptionErrorTrial& trial : trials) {
     if (trial.fit.misfit() <= most) result.push_back(&trial);
   }
-  std::ranges::sort(result, {}, [](const DescriptionTrial* trial) { return trial->order; });
-  const auto is_fitted = [](const DescriptionTrial* trial) {
+  std::ranges::sort(result, {}, [](const DescriptionErrorTrial* trial) { return trial->order; });
+  const auto is_fitted = [](const DescriptionErrorTrial* trial) {
     return trial->hypothesis.size_parameter >= 0;
   };
   if (!std::ranges::all_of(result, is_fitted)) {
@@ -226,12 +226,12 @@ std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& 
   return result;
 }
 
-Finding report_finding(const DescriptionTrials& trials) {
+Finding report_finding(const DescriptionErrorTrials& trials) {
   std::vector<Message> causes;
-  const std::vector<const DescriptionTrial*> likeliest = alike(trials.trials);
-  for (const DescriptionTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
+  const std::vector<const DescriptionErrorTrial*> likeliest = alike(trials.trials);
+  for (const DescriptionErrorTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
   const double confidence = 1.0 / static_cast<double>(causes.size());
-  const DescriptionTrial& first = *likeliest.front();
+  const DescriptionErrorTrial& first = *likeliest.front();
   const int size_parameter = first.hypothesis.size_parameter;
   Quantity size{std::numeric_limits<double>::quiet_NaN()};
   if (size_parameter >= 0) {
@@ -303,7 +303,7 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
                    const TrialFit* near) {
   try {
     const Mechanism start = held(mechanism);
-    ShootingInput input = prepare_shooting(start, excerpts, {});
+    ShootingInput input = prepare_shooting_input(start, excerpts, {});
     fast_joint_ = find_fast_joint(start, input);
     if (fast_joint_) return;
     coarsen_noise(input, start);
@@ -317,7 +317,7 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
     const double longest = longest_period(input.segments);
     input.grid.local_steps.clear();
     input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);
-    // `prepare_shooting` sets a share of 0.02 over 0.2 s.
+    // `prepare_shooting_input` sets a share of 0.02 over 0.2 s.
     noise_ = input.noise;
     input.grid.interval = std::max(kInterval, kIntervalRowsMin * longest);
     noise_.acceleration *= std::sqrt(input.grid.interval / 0.2) / 0.02;
@@ -335,22 +335,22 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
   freedoms_ = static_cast<int>(std::max(problem_->reading_count() - unknowns, 1.0));
 }
 
-void TrialFit::set_share(double share) {
+void TrialFit::set_process_noise_share(double share) {
   ShootingNoise noise = noise_;
   noise.acceleration *= share;
   share_ = share;
-  problem_->set_noise(noise);
+  problem_->set_noise_levels(noise);
 }
 
-void TrialFit::fit_coarse(const std::atomic<bool>* stop) {
+void TrialFit::run_coarse_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
-  set_share(kRoughShare);
+  set_process_noise_share(kRoughShare);
   solve(*problem_, few_trials(kRoughIterations), {}, stop);
 }
 
-void TrialFit::fit_fine(const std::atomic<bool>* stop) {
+void TrialFit::run_fine_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
-  set_share(kFineShare);
+  set_process_noise_share(kFineShare);
   solve(*problem_, few_trials(kFineIterations), {}, stop);
   for (int round = 0; round < kNodeRepairRounds && repair_misplaced_nodes(*problem_); ++round) {
     solve(*problem_, few_trials(kFineIterations), {}, stop);
@@ -366,31 +366,31 @@ double TrialFit::unexplained() const {
   return share_ * std::sqrt(misfit() * freedoms_ / std::max(defects_, 1.0));
 }
 
-DescriptionTrials try_description_errors(const Mechanism& mechanism,
-                                         const std::vector<Recording>& excerpts,
-                                         const CalibrationMonitor& monitor) {
-  DescriptionTrials result;
+DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
+                                              const std::vector<Recording>& excerpts,
+                                              const CalibrationMonitor& monitor) {
+  DescriptionErrorTrials result;
   result.given = fitted(mechanism, excerpts, monitor);
   if (!(result.given.misfit() > kBadMisfit)) return result;
   double best = std::numeric_limits<double>::infinity();
   // Loops are expensive to close, so try fewer errors, the likeliest first.
   const int work = mechanism.joint_count() * (is_tree(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
-  for (Hypothesis& hypothesis : common_description_errors(mechanism)) {
+  for (DescriptionHypothesis& hypothesis : common_description_errors(mechanism)) {
     if (is_stopped(monitor) || static_cast<int>(result.trials.size()) >= most) break;
-    DescriptionTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
-    trial.fit =
-        TrialFit(corrected(mechanism, trial.hypothesis), corrected(excerpts, trial.hypothesis));
-    trial.fit.fit_coarse(monitor.stop);
+    DescriptionErrorTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
+    trial.fit = TrialFit(corrected_mechanism(mechanism, trial.hypothesis),
+                         corrected_recordings(excerpts, trial.hypothesis));
+    trial.fit.run_coarse_fit(monitor.stop);
     best = std::min(best, trial.fit.misfit());
     result.trials.push_back(std::move(trial));
   }
-  std::erase_if(result.trials, [&](const DescriptionTrial& trial) {
+  std::erase_if(result.trials, [&](const DescriptionErrorTrial& trial) {
     return !(trial.fit.misfit() <= kPromising * best);
   });
-  for (DescriptionTrial& trial : result.trials) trial.fit.fit_fine(monitor.stop);
+  for (DescriptionErrorTrial& trial : result.trials) trial.fit.run_fine_fit(monitor.stop);
   std::ranges::stable_sort(result.trials, {},
-                           [](const DescriptionTrial& trial) { return trial.fit.misfit(); });
+                           [](const DescriptionErrorTrial& trial) { return trial.fit.misfit(); });
   return result;
 }
 
@@ -402,7 +402,7 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
   Mechanism described = mechanism;
   std::vector<Recording> readings = excerpts;
   for (int round = 0; round < kMistakesMax; ++round) {
-    DescriptionTrials trials = try_description_errors(described, readings, monitor);
+    DescriptionErrorTrials trials = try_description_errors(described, readings, monitor);
     if (is_stopped(monitor)) break;
     const bool explains = !(trials.given.misfit() > kBadMisfit);
     if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
@@ -417,10 +417,10 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
       if (round == 0) find_far_zeros(mechanism, excerpts, trials.given, monitor, out);
       break;
     }
-    const DescriptionTrial& best = trials.trials.front();
+    const DescriptionErrorTrial& best = trials.trials.front();
     out.findings.push_back(report_finding(trials));
-    readings = corrected(readings, best.hypothesis);
-    described = corrected(described, best.hypothesis);
+    readings = corrected_recordings(readings, best.hypothesis);
+    described = corrected_mechanism(described, best.hypothesis);
     copy_parameter_values(best.fit.mechanism(), described);
   }
   return out;

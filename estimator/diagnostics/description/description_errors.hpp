@@ -39,9 +39,9 @@ class TrialFit {
            const TrialFit* near = nullptr);
 
   /// Fits with a process noise as large as the accelerations: little more than a regression.
-  void fit_coarse(const std::atomic<bool>* stop);
+  void run_coarse_fit(const std::atomic<bool>* stop);
   /// Fits with a process noise that is a small fraction of the accelerations.
-  void fit_fine(const std::atomic<bool>* stop);
+  void run_fine_fit(const std::atomic<bool>* stop);
 
   /// Returns whether there is a fit. There may be none for a meaningless description.
   bool is_valid() const { return problem_ != nullptr; }
@@ -54,7 +54,7 @@ class TrialFit {
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
  private:
-  void set_share(double share);
+  void set_process_noise_share(double share);
 
   std::optional<FastJoint> fast_joint_;
   std::unique_ptr<ShootingProblem> problem_;
@@ -65,27 +65,27 @@ class TrialFit {
 };
 
 /// A hypothetical error of the rig description, and a fit with this error corrected.
-struct DescriptionTrial {
-  Hypothesis hypothesis;
+struct DescriptionErrorTrial {
+  DescriptionHypothesis hypothesis;
   TrialFit fit;
   int order = 0;  ///< index of the hypothesis
 };
 
 /// Trial fits of a rig description as given, and with each likely error corrected.
-struct DescriptionTrials {
+struct DescriptionErrorTrials {
   TrialFit given;
   /// The most promising trials, best first; empty if the description fits the recordings well.
-  std::vector<DescriptionTrial> trials;
+  std::vector<DescriptionErrorTrial> trials;
 };
 
 /// Fits a rig description as given, and with each likely error corrected.
 /// @param excerpts  short excerpts of recordings (select_excerpts)
-DescriptionTrials try_description_errors(const Mechanism& mechanism,
-                                         const std::vector<Recording>& excerpts,
-                                         const CalibrationMonitor& monitor = {});
+DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
+                                              const std::vector<Recording>& excerpts,
+                                              const CalibrationMonitor& monitor = {});
 
 /// The free zero offset of an encoder, and the initial value to use for it.
-struct OffsetStart {
+struct InitialEncoderOffset {
   int parameter = 0;
   double value = 0.0;  ///< [rad]
 };
@@ -93,7 +93,7 @@ struct OffsetStart {
 /// The errors found in a rig description, and the repairs that need no confirmation by the user.
 struct DescriptionExamination {
   std::vector<Finding> findings;
-  std::vector<OffsetStart> starts;
+  std::vector<InitialEncoderOffset> starts;
 };
 
 /// Searches a rig description for errors before any calibration. Runs short fits to a few seconds

@@ -42,7 +42,7 @@ Eigen::Index stride_of(const Segment& segment, double period) {
 
 std::vector<Piece> candidate_pieces(const Mechanism& mechanism,
                                     const std::vector<Recording>& recordings,
-                                    const ExcerptBudget& budget) {
+                                    const ExcerptLimits& budget) {
   const std::vector<JointKind> kinds = encoder_kinds(mechanism);
   std::vector<Piece> pieces;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
@@ -126,7 +126,7 @@ std::vector<Eigen::VectorXd> assemblies_of(const Mechanism& mechanism,
 
 std::vector<Recording> select_excerpts(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings,
-                                       const ExcerptBudget& budget) {
+                                       const ExcerptLimits& budget) {
   std::vector<Piece> pieces = candidate_pieces(mechanism, recordings, budget);
   score(pieces);
   std::vector<std::size_t> order(pieces.size());

@@ -8,7 +8,7 @@
 namespace estimator {
 
 /// Limits on the length and sampling of excerpts.
-struct ExcerptBudget {
+struct ExcerptLimits {
   double duration = 4.0;  ///< total duration of all excerpts [s]
   double piece = 1.0;     ///< duration of one excerpt [s]
   double period = 0.01;   ///< target sampling period after decimation, never below the original [s]
@@ -20,6 +20,6 @@ struct ExcerptBudget {
 /// replaces. Returns nothing if no segment has ten rows.
 std::vector<Recording> select_excerpts(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings,
-                                       const ExcerptBudget& budget);
+                                       const ExcerptLimits& budget);
 
 }  // namespace estimator

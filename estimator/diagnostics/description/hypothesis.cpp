@@ -50,7 +50,7 @@ std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
 }
 
 void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
-                          std::vector<Hypothesis>& out) {
+                          std::vector<DescriptionHypothesis>& out) {
   out.push_back({.message = {MessageCode::kInvertedEncoder, {{"joint", sensor.name}}},
                  .channel = sensor.name,
                  .correct_segment = scale_angle(column, -1.0)});
@@ -62,7 +62,7 @@ void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
 
 /// Adds the hypothesis that an encoder's zero is wrong, whose offset is then fitted.
 void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
-                      std::vector<Hypothesis>& out) {
+                      std::vector<DescriptionHypothesis>& out) {
   if (!sensor.traits().wraps || changes_in_fit(mechanism, sensor.offset)) return;
   for (const double start : kZeroStarts) {
     const int offset = sensor.offset;
@@ -80,7 +80,8 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
   }
 }
 
-void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
+void add_scales(const Encoder& sensor, Eigen::Index column,
+                std::vector<DescriptionHypothesis>& out) {
   const bool turns = sensor.traits().turns;
   for (const Scale& scale :
        turns ? std::span<const Scale>(kAngleScales) : std::span<const Scale>(kSlideScales)) {
@@ -95,7 +96,8 @@ void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothes
 }
 
 /// Adds hypotheses of another unit for all angles together, if there are several.
-void add_common_units(const std::vector<Encoder>& sensors, std::vector<Hypothesis>& out) {
+void add_common_units(const std::vector<Encoder>& sensors,
+                      std::vector<DescriptionHypothesis>& out) {
   std::vector<Eigen::Index> columns;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (sensors[i].traits().turns) columns.push_back(static_cast<Eigen::Index>(i));
@@ -114,7 +116,8 @@ void add_common_units(const std::vector<Encoder>& sensors, std::vector<Hypothesi
   }
 }
 
-void add_swapped_encoders(const std::vector<Encoder>& sensors, std::vector<Hypothesis>& out) {
+void add_swapped_encoders(const std::vector<Encoder>& sensors,
+                          std::vector<DescriptionHypothesis>& out) {
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     for (std::size_t j = i + 1; j < sensors.size(); ++j) {
       if (sensors[i].kind != sensors[j].kind) continue;
@@ -180,7 +183,7 @@ void add(const Reference& of, Segment& s) { s.angles.col(of.own) += s.angles.col
 
 /// Adds hypotheses of angles relative to the ground instead of the preceding body, and vice versa.
 void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sensors,
-                    std::vector<Hypothesis>& out) {
+                    std::vector<DescriptionHypothesis>& out) {
   std::vector<Reference> relative, absolute;
   for (const Reference& each : references_of(mechanism, sensors)) {
     (each.absolute ? absolute : relative).push_back(each);
@@ -217,7 +220,7 @@ void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sens
   }
 }
 
-void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out) {
+void add_motor_mistakes(const Mechanism& mechanism, std::vector<DescriptionHypothesis>& out) {
   std::vector<std::pair<std::string, Eigen::Index>> motors;
   for (const Joint& joint : mechanism.joints) {
     if (!joint.motor.present) continue;
@@ -247,7 +250,8 @@ void negate(Parameter& parameter) {
   parameter.lower = -std::exchange(parameter.upper, -parameter.lower);
 }
 
-void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothesis>& out) {
+void add_point_signs(const Mechanism& mechanism, int joint,
+                     std::vector<DescriptionHypothesis>& out) {
   constexpr const char* kAxes[] = {"x", "y", "z"};
   const Joint& of = mechanism.joints[static_cast<std::size_t>(joint)];
   for (int k = 0; k < 6; ++k) {
@@ -268,7 +272,7 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
   }
 }
 
-Hypothesis reversed_gravity(const Mechanism& mechanism) {
+DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
   const int index = mechanism.index(WorldQuantity::kGravity);
   return {.message = MessageCode::kReversedGravity,
           .channel = parameter_at(mechanism, index).name,
@@ -277,9 +281,9 @@ Hypothesis reversed_gravity(const Mechanism& mechanism) {
 
 }  // namespace
 
-std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism) {
+std::vector<DescriptionHypothesis> common_description_errors(const Mechanism& mechanism) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  std::vector<Hypothesis> result;
+  std::vector<DescriptionHypothesis> result;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
   }
@@ -301,15 +305,15 @@ std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism) {
   return result;
 }
 
-Mechanism corrected(const Mechanism& mechanism, const Hypothesis& hypothesis) {
+Mechanism corrected_mechanism(const Mechanism& mechanism, const DescriptionHypothesis& hypothesis) {
   Mechanism result = mechanism;
   if (hypothesis.correct_mechanism) hypothesis.correct_mechanism(result);
   apply_dependencies(result);
   return result;
 }
 
-std::vector<Recording> corrected(const std::vector<Recording>& recordings,
-                                 const Hypothesis& hypothesis) {
+std::vector<Recording> corrected_recordings(const std::vector<Recording>& recordings,
+                                            const DescriptionHypothesis& hypothesis) {
   std::vector<Recording> result = recordings;
   if (!hypothesis.correct_segment) return result;
   for (Recording& recording : result)

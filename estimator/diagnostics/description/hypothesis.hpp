@@ -11,7 +11,7 @@
 namespace estimator {
 
 /// A possible error in a rig description, and its correction.
-struct Hypothesis {
+struct DescriptionHypothesis {
   Message message;      ///< such as: the encoder of joint "2" is inverted
   std::string channel;  ///< encoder, joint or motor
   /// Empty if the mechanism does not change.
@@ -25,11 +25,11 @@ struct Hypothesis {
 /// inverted, shifted, swapped or wrongly scaled encoders, absolute angles instead of relative ones
 /// and vice versa, inverted or swapped motors, wrong sign of a joint position's coordinate, gravity
 /// pointing up.
-std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism);
+std::vector<DescriptionHypothesis> common_description_errors(const Mechanism& mechanism);
 
 /// Returns the mechanism or the recordings with the hypothetical error corrected.
-Mechanism corrected(const Mechanism& mechanism, const Hypothesis& hypothesis);
-std::vector<Recording> corrected(const std::vector<Recording>& recordings,
-                                 const Hypothesis& hypothesis);
+Mechanism corrected_mechanism(const Mechanism& mechanism, const DescriptionHypothesis& hypothesis);
+std::vector<Recording> corrected_recordings(const std::vector<Recording>& recordings,
+                                            const DescriptionHypothesis& hypothesis);
 
 }  // namespace estimator

@@ -83,7 +83,7 @@ double stepped_squares(const JumpWindow& window) {
   return window.jumps ? squares(stepped_basis(window), window.y) : smooth_squares(window);
 }
 
-JumpWindow cut_window(const JumpView& view, std::size_t side) {
+JumpWindow cut_window(const ReadingsAroundJump& view, std::size_t side) {
   const ReadingSeries& series = *view.series;
   const std::size_t first = view.position > side ? view.position - side : 0;
   const std::size_t last = std::min(view.position + side, series.size());
@@ -163,7 +163,7 @@ bool is_wide_enough(const JumpWindow& window) {
 /// Returns the longest window in which a polynomial fits the readings on each side of the jump. A
 /// polynomial of higher degree then fits both sides together. If none fits, returns the shortest
 /// window, with the residual variance.
-JumpWindow choose_window(const JumpView& view) {
+JumpWindow choose_window(const ReadingsAroundJump& view) {
   JumpWindow window;
   for (const std::size_t side : kSides) {
     JumpWindow shorter = cut_window(view, side);
@@ -194,9 +194,9 @@ void book_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
 }
 
 /// Stores the speeds of the motion before and after the jump.
-void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
+void book_rates(const std::vector<ReadingsAroundJump>& views, JumpExplanation& out) {
   constexpr std::size_t kSide = 12;
-  for (const JumpView& view : views) {
+  for (const ReadingsAroundJump& view : views) {
     const ReadingSeries& series = *view.series;
     const std::size_t k = view.position;
     if (view.rates != nullptr) {
@@ -207,7 +207,7 @@ void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
     const std::size_t before = std::min(kSide, k), after = std::min(kSide, series.size() - k);
     const auto slope = [&](std::size_t first, std::size_t count, double at) {
       if (count < 4) return std::numeric_limits<double>::quiet_NaN();
-      return EdgeFit(series, first, count, 2).slope(at);
+      return PolynomialFit(series, first, count, 2).slope(at);
     };
     out.rates_before.push_back(slope(k - before, before, series.times[k - 1]));
     out.rates_after.push_back(slope(k, after, series.times[k]));
@@ -216,11 +216,11 @@ void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
 
 }  // namespace
 
-JumpExplanation classify_jump(const std::vector<JumpView>& views) {
+JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views) {
   JumpExplanation out;
   std::vector<JumpWindow> windows;
   double readings = 0.0;
-  for (const JumpView& view : views) {
+  for (const ReadingsAroundJump& view : views) {
     windows.push_back(choose_window(view));
     if (!is_wide_enough(windows.back())) {
       windows.back().jumps = false;

@@ -15,7 +15,7 @@ enum class JumpCause {
 };
 
 /// The readings of one sensor around a jump.
-struct JumpView {
+struct ReadingsAroundJump {
   const ReadingSeries* series = nullptr;
   /// Modelled speed at each reading [rad/s] if `series` holds residuals; nullptr if `series` is the
   /// motion itself.
@@ -42,6 +42,6 @@ struct JumpExplanation {
 /// the sensors that jump (slip); two independent motions (break). Compares their likelihoods
 /// [Bas93, ch. 7] with a penalty of log N per parameter for N readings [Sch78]. For a single
 /// sensor, lost time differs from a slip because the speed changes too.
-JumpExplanation classify_jump(const std::vector<JumpView>& views);
+JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views);
 
 }  // namespace estimator

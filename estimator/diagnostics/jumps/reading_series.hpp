@@ -25,7 +25,7 @@ struct ReadingSeries {
     return times[first + count - 1] - times[first] <= 2.0 * static_cast<double>(count) * period;
   }
   /// Returns the index in the series of the first reading at or after a row of the segment.
-  std::size_t at_row(int row) const;
+  std::size_t index_at_row(int row) const;
 };
 
 /// Returns the observed readings in a column of a segment, such as Segment::angles.col(sensor).
@@ -43,11 +43,11 @@ enum class SeriesKind { kMotion, kResidual };
 double normal_quantile(double two_sided_probability);
 
 /// Returns the median; reorders the values.
-double median_of(std::vector<double>& values);
+double compute_median(std::vector<double>& values);
 
 /// Returns the smallest unit of which all but a few changes between readings are whole multiples; 0
-/// if there is none. Like `find_quantum`, but tolerates some false readings.
-double robust_quantum(const std::vector<ReadingSeries>& series, double scale);
+/// if there is none. Like `find_quantization_step`, but tolerates some false readings.
+double find_quantization_step_robustly(const std::vector<ReadingSeries>& series, double scale);
 
 /// The noise and the acceleration of a series of readings. They limit how far a correct reading can
 /// be from its neighbours.
@@ -65,7 +65,7 @@ class NoiseScale {
   /// Returns the largest sustained acceleration [rad/period²], from second differences with strides
   /// of up to `longest` readings. Longer strides reduce the effect of noise and quantization.
   /// Medians over time suppress false readings, steps and impacts.
-  double acceleration(std::size_t longest) const;
+  double least_sustained_acceleration(std::size_t longest) const;
 
   /// Returns the largest sustained acceleration for one stride [rad/period²].
   /// @param beyond_noise  return only the part that exceeds noise and quantization, or 0
@@ -92,13 +92,13 @@ struct PolynomialPrediction {
 };
 
 /// A least-squares polynomial through some readings, evaluated at or beside their end.
-class EdgeFit {
+class PolynomialFit {
  public:
   static constexpr int kDegreeMax = 3;
 
   /// Fits `count` readings from `first` on, more than `degree` of them. The time unit of
   /// PolynomialPrediction::bend is the sampling period.
-  EdgeFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
+  PolynomialFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
 
   PolynomialPrediction at(double time) const;
   double value(double time) const;
@@ -111,14 +111,14 @@ class EdgeFit {
   using Coefficients = std::array<double, kDegreeMax + 1>;
 
   /// Maps the range of fitted times to −1 … 1.
-  double scaled(double time) const { return (time - origin_) * scale_; }
+  double scaled_time(double time) const { return (time - origin_) * scale_; }
   template <typename Function>
-  void with_size(const Function& function) const;
+  void call_with_size(const Function& function) const;
   template <std::size_t kSize>
   void fit();
   template <std::size_t kSize>
-  static double polynomial(const Coefficients& coefficients, double u);
-  void invert();
+  static double evaluate_polynomial(const Coefficients& coefficients, double u);
+  void invert_normal_matrix();
 
   std::span<const double> times_, values_;
   std::size_t size_;  ///< number of coefficients

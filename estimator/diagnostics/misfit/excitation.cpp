@@ -59,18 +59,18 @@ constexpr double kHopeless = 1e6;
 constexpr double kNoPart = 1e-6;
 
 /// Predicts the precision of the parameters, linearised about the states of `input`.
-Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
-  Excitation excitation;
+PredictedPrecision predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
+  PredictedPrecision excitation;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
                                 input.grid, input.noise, threads);
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   EstimateTable book(mechanism);
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  const Uncertainty uncertainty =
-      make_uncertainty(mechanism, book.requested(), book.estimated(), information, unit);
-  for (std::size_t i = 0; i < book.requested().size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, book.requested()[i]);
+  const ParameterUncertainty uncertainty = compute_parameter_uncertainty(
+      mechanism, book.free_parameters(), book.estimated_parameters(), information, unit);
+  for (std::size_t i = 0; i < book.free_parameters().size(); ++i) {
+    const Parameter& parameter = parameter_at(mechanism, book.free_parameters()[i]);
     double deviation = uncertainty.standard_deviation[static_cast<Eigen::Index>(i)];
     if (!(deviation < kHopeless * std::max(std::abs(parameter.value), 1.0))) {
       deviation = std::numeric_limits<double>::infinity();
@@ -83,8 +83,9 @@ Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int t
 
 /// Returns the predicted precision of the clock rate.
 /// @param clocked  excitation of a mechanism whose last parameter is the clock's rate
-ClockExcitation clock_of(const Excitation& clocked) {
-  ClockExcitation clock{.deviation = clocked.parameters.back().deviation, .absorbed_by = {}};
+PredictedClockPrecision clock_of(const PredictedPrecision& clocked) {
+  PredictedClockPrecision clock{.deviation = clocked.parameters.back().deviation,
+                                .absorbed_by = {}};
   if (clock.deviation < kDetectableClockDeviation) return clock;
   const auto rate = static_cast<Eigen::Index>(clocked.parameters.size()) - 1;
   for (const NullDirection& direction : clocked.null_directions) {
@@ -106,7 +107,7 @@ ClockExcitation clock_of(const Excitation& clocked) {
 
 }  // namespace
 
-ClockRateMechanism with_clock_rate(const Mechanism& mechanism) {
+ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   ClockRateMechanism clocked{mechanism, static_cast<int>(mechanism.parameters.size())};
   Mechanism& in_clock = clocked.mechanism;
@@ -151,15 +152,17 @@ std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, do
   return recordings;
 }
 
-Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options, int threads) {
+PredictedPrecision predict_precision(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options, int threads) {
   const bool asks = std::ranges::any_of(mechanism.parameters, &Parameter::free);
-  if (!asks || chosen_kind(mechanism, options) != EstimateKind::kPhysical) return {};
+  if (!asks || select_estimate_kind(mechanism, options) != EstimateKind::kPhysical) return {};
   ShootingInput input =
-      prepare_shooting(mechanism, split_held_out_sensors(mechanism, recordings), options);
+      prepare_shooting_input(mechanism, split_held_out_sensors(mechanism, recordings), options);
   input.noise.acceleration *= kProcessShare;
-  Excitation excitation = predict(mechanism, input, threads);
-  excitation.clock = clock_of(predict(with_clock_rate(mechanism).mechanism, input, threads));
+  PredictedPrecision excitation = predict(mechanism, input, threads);
+  excitation.clock =
+      clock_of(predict(add_clock_rate_parameter(mechanism).mechanism, input, threads));
   return excitation;
 }
 

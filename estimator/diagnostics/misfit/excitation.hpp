@@ -21,10 +21,10 @@ struct ClockRateMechanism {
   Mechanism mechanism;
   int rate = -1;  ///< index of ε, the last parameter: free, initially zero
 };
-ClockRateMechanism with_clock_rate(const Mechanism& mechanism);
+ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism);
 
 /// Converts free parameters that were estimated in a clock's seconds to true seconds.
-/// @param clocked    estimate with the structure of `with_clock_rate(mechanism)`
+/// @param clocked    estimate with the structure of `add_clock_rate_parameter(mechanism)`
 /// @param mechanism  receives the values
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism);
 
@@ -32,7 +32,7 @@ void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& me
 std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, double rate);
 
 /// The predicted precision of one free parameter.
-struct ParameterExcitation {
+struct PredictedParameterPrecision {
   std::string name;
   std::string unit;
   double start = 0.0;
@@ -41,17 +41,17 @@ struct ParameterExcitation {
 };
 
 /// The predicted precision of an estimate of the logger clock's rate.
-struct ClockExcitation {
+struct PredictedClockPrecision {
   /// Standard deviation of the clock rate [-].
   double deviation = std::numeric_limits<double>::infinity();
   /// Names of free parameters that absorb a clock error; empty if the rate is identifiable.
   std::vector<std::string> absorbed_by;
 };
 
-struct Excitation {
-  std::vector<ParameterExcitation> parameters;
+struct PredictedPrecision {
+  std::vector<PredictedParameterPrecision> parameters;
   std::vector<NullDirection> null_directions;
-  ClockExcitation clock;
+  PredictedClockPrecision clock;
 };
 
 /// Standard deviation of the clock rate above which a clock error goes undetected [-].
@@ -63,7 +63,8 @@ inline constexpr double kDetectableClockDeviation = 3e-3;
 /// two linearisations. Returns an empty result without physical calibration or without free
 /// parameters.
 /// @throws std::invalid_argument as `calibrate`
-Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options, int threads = 1);
+PredictedPrecision predict_precision(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options, int threads = 1);
 
 }  // namespace estimator

@@ -47,8 +47,8 @@ Quantity error_of(const Encoder& sensor, double error) {
 
 /// Returns a finding about the most likely cause and all causes that improve the fit equally.
 /// @param causes  sorted; the cause that improves the fit most comes first
-Finding report_finding(const MisfitProblem& on, const std::vector<Cause>& causes) {
-  const Cause& best = causes.front();
+Finding report_finding(const MisfitProblem& on, const std::vector<MisfitCause>& causes) {
+  const MisfitCause& best = causes.front();
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
   std::vector<Message> alike;
@@ -88,7 +88,7 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
 /// estimate fits the excerpts much worse than the whole recordings; such excerpts are useless.
 /// @param whole  errors over whole recordings
 bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
-                 const ExcerptBudget& budget, const Eigen::VectorXd& whole) {
+                 const ExcerptLimits& budget, const Eigen::VectorXd& whole) {
   on.pieces = select_excerpts(on.estimate, recordings, budget);
   on.excerpts = budget;
   const ExcerptFit without = on.fit(on.estimate);
@@ -106,7 +106,7 @@ bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recording
                       const Eigen::VectorXd& whole) {
   const Mechanism estimate = on.estimate;
   const Eigen::VectorXd lost = kLost * encoder_scales(estimate);
-  ExcerptBudget budget = kMisfitBudget;
+  ExcerptLimits budget = kMisfitBudget;
   for (int halving = 0; halving <= kPieceHalvings; ++halving, budget.piece /= 2.0) {
     on.estimate = estimate;
     if (!take_pieces(on, recordings, budget, whole)) return false;
@@ -122,18 +122,19 @@ std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recordin
   std::vector<Finding> findings;
   bool beside_friction = false;
   while (std::ssize(findings) < kCauseRounds && is_misfit(on.rmse, on.noise)) {
-    std::vector<Cause> causes =
-        try_causes(on, findings.empty() ? recordings : std::vector<Recording>());
+    std::vector<MisfitCause> causes =
+        try_misfit_causes(on, findings.empty() ? recordings : std::vector<Recording>());
     if (is_stopped(on.monitor)) return {};
     if (!causes.empty()) {
-      std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
+      std::ranges::stable_sort(causes, {}, &MisfitCause::cost_per_reading);
       findings.push_back(report_finding(on, causes));
       on.take(causes.front());
       continue;
     }
     // An incomplete friction law may hide other causes. Therefore search once more with all
     // friction terms free, if these improve the fit.
-    const std::optional<Cause> richer = beside_friction ? std::nullopt : fit_all_friction(on);
+    const std::optional<MisfitCause> richer =
+        beside_friction ? std::nullopt : fit_missing_friction(on);
     if (!richer || !(kCauseAlike * richer->cost_per_reading < on.cost_per_reading)) break;
     on.take(*richer);
     beside_friction = true;
@@ -144,11 +145,12 @@ std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recordin
 
 }  // namespace
 
-std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechanism& mechanism,
-                                    const std::vector<Recording>& recordings,
-                                    const CalibrationMonitor& monitor) {
-  if (calibration.kind != EstimateKind::kPhysical || !can_shoot(mechanism, recordings)) return {};
-  WorkBudget budget{kWorkMost};
+std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationMonitor& monitor) {
+  if (calibration.kind != EstimateKind::kPhysical || !is_shooting_supported(mechanism, recordings))
+    return {};
+  ComputationBudget budget{kWorkMost};
   MisfitProblem on{.estimate = mechanism,
                    .pieces = {},
                    .noise = reading_noise(mechanism, recordings),
@@ -174,8 +176,8 @@ std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechan
       (!findings.empty() && findings.front().message.code != MessageCode::kUnexplainedMisfit) ||
       calibration.verdict.kind == VerdictKind::kAccepted || !calibration.refined;
   if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
-    std::vector<Cause> causes;
-    try_creep(slow, causes);
+    std::vector<MisfitCause> causes;
+    try_creeping_friction(slow, causes);
     // Over such long excerpts only a complete explanation counts: prediction may be hard.
     if (!causes.empty() && !is_misfit(causes.front().rmse, slow.noise)) {
       findings = {report_finding(slow, causes)};

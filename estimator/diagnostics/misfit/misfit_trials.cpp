@@ -58,8 +58,8 @@ ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>&
                        const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
                        double cost_max) {
   try {
-    ShootingInput input = prepare_shooting(mechanism, pieces, {});
-    limit_steps(friction_steps(mechanism, input.states), input);
+    ShootingInput input = prepare_shooting_input(mechanism, pieces, {});
+    limit_steps(compute_friction_step_limits(mechanism, input.states), input);
     input.noise.angle = noise;
     const ShootingProblem loose = fit_short_intervals(mechanism, input, monitor, work_);
     readings_ = loose.reading_count();
@@ -108,13 +108,13 @@ Eigen::VectorXd reading_noise(const Mechanism& mechanism,
     segments.insert(segments.end(), recording.segments.begin(), recording.segments.end());
   }
   for (Eigen::Index i = 0; i < noise.size(); ++i) {
-    const double quantum = find_quantum(segments, static_cast<int>(i), scales[i]);
+    const double quantum = find_quantization_step(segments, static_cast<int>(i), scales[i]);
     noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), noise_level(segments, i)});
   }
   return noise;
 }
 
-void MisfitProblem::take(const Cause& cause) {
+void MisfitProblem::take(const MisfitCause& cause) {
   estimate = cause.mechanism;
   pieces = cause.pieces;
   cost_per_reading = cause.cost_per_reading;
@@ -132,29 +132,30 @@ ExcerptFit MisfitProblem::fit(const Mechanism& mechanism, const std::vector<Reco
   return fit;
 }
 
-std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recording>& recordings) {
-  std::vector<Cause> causes;
+std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& on,
+                                           const std::vector<Recording>& recordings) {
+  std::vector<MisfitCause> causes;
   Mechanism held = on.estimate;
-  const bool no_room = fix_moments_at_bounds(held) >= 0;
-  try_gains(on, causes);
-  try_delays(on, causes);
+  const bool no_room = fix_inertia_moments_at_bounds(held) >= 0;
+  try_motor_gains(on, causes);
+  try_command_delays(on, causes);
   // A distance that leaves no room for inertia slows or accelerates all motion like a clock error.
-  if (no_room) try_lengths(on, causes);
-  const bool too_long = std::ranges::any_of(causes, [](const Cause& cause) {
+  if (no_room) try_joint_distances(on, causes);
+  const bool too_long = std::ranges::any_of(causes, [](const MisfitCause& cause) {
     return cause.finding.message.code == MessageCode::kNoRoomForInertia;
   });
-  if (!too_long) try_clock(on, causes);
+  if (!too_long) try_clock_error(on, causes);
   try_clipped_commands(on, causes);
-  try_friction(on, causes);
-  try_creep(on, causes);
-  try_air(on, causes);
-  try_clipped_angles(on, recordings, causes);
-  if (!no_room) try_lengths(on, causes);
-  try_signs(on, causes);
+  try_missing_friction(on, causes);
+  try_creeping_friction(on, causes);
+  try_air_drag(on, causes);
+  try_clipped_readings(on, recordings, causes);
+  if (!no_room) try_joint_distances(on, causes);
+  try_joint_position_signs(on, causes);
   return causes;
 }
 
-bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit) {
+bool improves_fit_enough(const MisfitProblem& on, const ExcerptFit& fit) {
   return fit.cost_per_reading() < kHelps * on.cost_per_reading;
 }
 
@@ -163,29 +164,33 @@ ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
   return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
 }
 
-Cause make_cause(const ExcerptFit& fit, Finding finding, const std::vector<Recording>& pieces) {
+MisfitCause make_misfit_cause(const ExcerptFit& fit, Finding finding,
+                              const std::vector<Recording>& pieces) {
   return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), pieces};
 }
 
-void add_if_accepted(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
-                     const std::vector<Recording>& pieces, std::vector<Cause>& causes) {
-  if (improves_enough(on, fit)) causes.push_back(make_cause(fit, std::move(finding), pieces));
+void add_cause_if_fit_improves(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
+                               const std::vector<Recording>& pieces,
+                               std::vector<MisfitCause>& causes) {
+  if (improves_fit_enough(on, fit))
+    causes.push_back(make_misfit_cause(fit, std::move(finding), pieces));
 }
 
-void try_parameter(const MisfitProblem& on, int index, double widest, double least,
-                   const std::function<Finding(double change, double deviation)>& finding_of,
-                   std::vector<Cause>& causes) {
+void try_other_parameter_value(
+    const MisfitProblem& on, int index, double widest, double least,
+    const std::function<Finding(double change, double deviation)>& finding_of,
+    std::vector<MisfitCause>& causes) {
   Mechanism mechanism = on.estimate;
   Parameter& parameter = parameter_at(mechanism, index);
   parameter.free = true;
   parameter.lower = -widest;
   parameter.upper = widest;
   const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
-  if (!improves_enough(on, fit)) return;
+  if (!improves_fit_enough(on, fit)) return;
   const double change = parameter_at(fit.mechanism(), index).value - parameter.value;
   const double deviation = fit.deviation(index);
   if (!is_significant(change, deviation) || std::abs(change) < least) return;
-  causes.push_back(make_cause(fit, finding_of(change, deviation), on.pieces));
+  causes.push_back(make_misfit_cause(fit, finding_of(change, deviation), on.pieces));
 }
 
 }  // namespace estimator

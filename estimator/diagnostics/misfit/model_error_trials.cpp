@@ -98,10 +98,10 @@ FreedTerms with_air(const Mechanism& estimate) {
 
 /// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
 void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, MessageCode code,
-                          std::vector<Cause>& causes) {
+                          std::vector<MisfitCause>& causes) {
   if (richer.freed.empty()) return;
   const ExcerptFit fit = fit_if_promising(on, richer.mechanism, on.pieces);
-  if (!improves_enough(on, fit)) return;
+  if (!improves_fit_enough(on, fit)) return;
   std::vector<Message> terms;
   for (const int index : richer.freed) {
     const Parameter& parameter = parameter_at(fit.mechanism(), index);
@@ -113,7 +113,7 @@ void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, Mes
   }
   if (terms.empty()) return;
   Finding finding = make_finding({code, {{"terms", std::move(terms)}}});
-  causes.push_back(make_cause(fit, std::move(finding), on.pieces));
+  causes.push_back(make_misfit_cause(fit, std::move(finding), on.pieces));
 }
 
 /// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]. Steps of
@@ -137,7 +137,7 @@ std::vector<Message> let_creep(Mechanism& mechanism, double speed) {
 
 }  // namespace
 
-int fix_moments_at_bounds(Mechanism& mechanism) {
+int fix_inertia_moments_at_bounds(Mechanism& mechanism) {
   int first = -1;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
@@ -153,9 +153,9 @@ int fix_moments_at_bounds(Mechanism& mechanism) {
 /// Tries other joint distances. If the given distances require a negative moment of inertia, any
 /// shorter distance fits equally well with some inertia. With the inertia fixed at its bound, the
 /// fit yields the longest distance.
-void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
+void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& causes) {
   MisfitProblem on = whole;
-  const int bound = fix_moments_at_bounds(on.estimate);
+  const int bound = fix_inertia_moments_at_bounds(on.estimate);
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
       const int index = on.estimate.index_of_joint(joint, static_cast<JointQuantity>(k));
@@ -173,12 +173,13 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
         }
         return make_finding(std::move(message), "", point.name, {change, "m"});
       };
-      try_parameter(on, index, 2.0 * length, kMinRelativeChange * length, finding_of, causes);
+      try_other_parameter_value(on, index, 2.0 * length, kMinRelativeChange * length, finding_of,
+                                causes);
     }
   }
 }
 
-void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
+void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
     const Parameter& gain = parameter_at(on.estimate, index);
@@ -196,46 +197,48 @@ void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
                           "", gain.name, {change, gain.unit});
     };
     const double size = std::abs(gain.value);
-    try_parameter(on, index, kGainMost * size, kMinRelativeChange * size, finding_of, causes);
+    try_other_parameter_value(on, index, kGainMost * size, kMinRelativeChange * size, finding_of,
+                              causes);
   }
 }
 
-void try_signs(const MisfitProblem& on, std::vector<Cause>& causes) {
-  for (const Hypothesis& hypothesis : common_description_errors(on.estimate)) {
+void try_joint_position_signs(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
+  for (const DescriptionHypothesis& hypothesis : common_description_errors(on.estimate)) {
     if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
-    add_if_accepted(on, fit_if_promising(on, corrected(on.estimate, hypothesis), on.pieces),
-                    make_finding(hypothesis.message, "", hypothesis.channel), on.pieces, causes);
+    add_cause_if_fit_improves(
+        on, fit_if_promising(on, corrected_mechanism(on.estimate, hypothesis), on.pieces),
+        make_finding(hypothesis.message, "", hypothesis.channel), on.pieces, causes);
   }
 }
 
-void try_friction(const MisfitProblem& on, std::vector<Cause>& causes) {
+void try_missing_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   try_freed_parameters(on, with_all_friction(on.estimate), MessageCode::kMissingFriction, causes);
 }
 
-void try_air(const MisfitProblem& on, std::vector<Cause>& causes) {
+void try_air_drag(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   try_freed_parameters(on, with_air(on.estimate), MessageCode::kMissingAirDrag, causes);
 }
 
-std::optional<Cause> fit_all_friction(const MisfitProblem& on) {
+std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& on) {
   const FreedTerms richer = with_all_friction(on.estimate);
   if (richer.freed.empty()) return std::nullopt;
   const ExcerptFit fit = on.fit(richer.mechanism);
   if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
-  return make_cause(fit, {}, on.pieces);
+  return make_misfit_cause(fit, {}, on.pieces);
 }
 
-void try_creep(const MisfitProblem& on, std::vector<Cause>& causes) {
-  std::vector<Cause> creep;
+void try_creeping_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
+  std::vector<MisfitCause> creep;
   for (const double speed : kTransitionSpeeds) {
     Mechanism creeping = on.estimate;
     std::vector<Message> joints = let_creep(creeping, speed);
     if (joints.empty()) return;
-    add_if_accepted(on, fit_if_promising(on, creeping, on.pieces),
-                    make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}), on.pieces,
-                    creep);
+    add_cause_if_fit_improves(on, fit_if_promising(on, creeping, on.pieces),
+                              make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}),
+                              on.pieces, creep);
   }
   if (creep.empty()) return;
-  causes.push_back(*std::ranges::min_element(creep, {}, &Cause::cost_per_reading));
+  causes.push_back(*std::ranges::min_element(creep, {}, &MisfitCause::cost_per_reading));
 }
 
 }  // namespace estimator

@@ -115,7 +115,7 @@ int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double
 
 }  // namespace
 
-void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
+void try_command_delays(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
     if (!of.motor.present) continue;
@@ -128,11 +128,11 @@ void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
                             {"input_delay", now + change}}},
                           "", of.name, {change, "s"});
     };
-    try_parameter(on, index, kDelayMost, kDelayLeast, finding_of, causes);
+    try_other_parameter_value(on, index, kDelayMost, kDelayLeast, finding_of, causes);
   }
 }
 
-void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
+void try_clipped_commands(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   Eigen::Index motor = 0;
   for (const Joint& joint : on.estimate.joints) {
     if (!joint.motor.present) continue;
@@ -149,18 +149,19 @@ void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
     const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
     if (!is_significant(largest * (1.0 - best), deviation)) continue;
     const Quantity level{best * largest, "", deviation};
-    add_if_accepted(on, fit,
-                    make_finding({MessageCode::kClippedCommand,
-                                  {{"motor", joint.name}, {"level", level}, {"largest", largest}}},
-                                 "", joint.name, level),
-                    clipped(on.pieces, column, best * largest), causes);
+    add_cause_if_fit_improves(
+        on, fit,
+        make_finding({MessageCode::kClippedCommand,
+                      {{"motor", joint.name}, {"level", level}, {"largest", largest}}},
+                     "", joint.name, level),
+        clipped(on.pieces, column, best * largest), causes);
   }
 }
 
-void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
-  ClockRateMechanism clocked = with_clock_rate(on.estimate);
+void try_clock_error(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
+  ClockRateMechanism clocked = add_clock_rate_parameter(on.estimate);
   const ExcerptFit loose = fit_if_promising(on, clocked.mechanism, on.pieces);
-  if (!improves_enough(on, loose)) return;
+  if (!improves_fit_enough(on, loose)) return;
   clocked.mechanism = loose.mechanism();
   const double rate = clocked.mechanism.parameters.back().value;
   const double deviation = loose.deviation(clocked.rate);
@@ -169,7 +170,7 @@ void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
   const std::vector<Recording> pieces = correct_clock_error(on.pieces, rate);
   Mechanism mechanism = on.estimate;
   convert_from_clock_seconds(clocked, mechanism);
-  add_if_accepted(
+  add_cause_if_fit_improves(
       on, fit_if_promising(on, mechanism, pieces),
       make_finding({MessageCode::kClockRate,
                     {{"error", Quantity{100.0 * std::abs(rate), "%", 100.0 * deviation}},
@@ -180,8 +181,8 @@ void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
       pieces, causes);
 }
 
-void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& recordings,
-                        std::vector<Cause>& causes) {
+void try_clipped_readings(const MisfitProblem& on, const std::vector<Recording>& recordings,
+                          std::vector<MisfitCause>& causes) {
   const std::vector<Encoder> sensors = used_encoders(on.estimate);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
@@ -193,7 +194,7 @@ void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& r
       if (masked == 0) continue;
       const std::vector<Recording> pieces = select_excerpts(on.estimate, without, on.excerpts);
       const Quantity level{end, sensors[i].units().coordinate};
-      add_if_accepted(
+      add_cause_if_fit_improves(
           on, fit_if_promising(on, on.estimate, pieces),
           make_finding({MessageCode::kClippedAngle,
                         {{"encoder", sensors[i].name}, {"level", level}, {"count", masked}}},

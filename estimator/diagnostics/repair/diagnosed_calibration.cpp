@@ -34,14 +34,14 @@ void apply(const SignalExamination& examination, DiagnosedInput& input) {
   const int first_finding = static_cast<int>(input.findings.size());
   append(examination.findings, input.findings);
   const std::vector<double> quanta =
-      observed_quanta(used_encoders(input.mechanism), input.recordings);
+      observed_quantization_steps(used_encoders(input.mechanism), input.recordings);
   const auto first_offset = static_cast<int>(input.mechanism.parameters.size());
   for (std::size_t i = 0; i < examination.freed.size(); ++i) {
-    const FreedOffset& freed = examination.freed[i];
+    const FreedEncoderOffset& freed = examination.freed[i];
     input.slips.push_back({first_finding + freed.finding, first_offset + static_cast<int>(i),
                            quanta[static_cast<std::size_t>(freed.sensor)]});
   }
-  RepairedInput repaired = repair(input.mechanism, input.recordings, examination);
+  RepairedInput repaired = apply_repairs(input.mechanism, input.recordings, examination);
   input.mechanism = std::move(repaired.mechanism);
   input.recordings = std::move(repaired.recordings);
 }
@@ -64,7 +64,7 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
 
 /// Replaces findings about slips by findings with the estimated sizes.
 void update_slip_findings(const DiagnosedInput& input, Calibration& calibration) {
-  for (const DiagnosedInput::Slip& slip : input.slips) {
+  for (const DiagnosedInput::EncoderSlip& slip : input.slips) {
     const std::string& name = parameter_at(input.mechanism, slip.parameter).name;
     const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
     if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
@@ -79,8 +79,8 @@ void update_slip_findings(const DiagnosedInput& input, Calibration& calibration)
     const std::vector<Encoder> sensors = used_encoders(input.mechanism);
     const auto sensor = std::ranges::find(sensors, finding.channel, &Encoder::name);
     const double confidence = finding.confidence;
-    finding = slip_finding(*sensor, finding.recording, finding.from, estimate->value,
-                           estimate->standard_deviation, slip.quantum);
+    finding = make_slip_finding(*sensor, finding.recording, finding.from, estimate->value,
+                                estimate->standard_deviation, slip.quantum);
     finding.confidence = confidence;
   }
 }
@@ -179,7 +179,7 @@ std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Rec
 
 /// Adds a finding about a cut in a recording, based on the modelled motion on both sides.
 /// @return whether time was lost at the cut
-bool add_cut_finding(const Cut& cut, DiagnosedCalibration& trial) {
+bool add_cut_finding(const RecordingCut& cut, DiagnosedCalibration& trial) {
   const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
   const auto behind = static_cast<std::size_t>(cut.segment) + 1;
   const std::optional<CutMotion> found = motion_at_cut(trial.calibration, recording, behind);
@@ -202,10 +202,11 @@ bool add_cut_finding(const Cut& cut, DiagnosedCalibration& trial) {
   const auto size = [](double rate) { return std::abs(rate); };
   const auto fastest =
       std::ranges::max_element(explanation.rates_after, {}, size) - explanation.rates_after.begin();
-  trial.input.findings.push_back(cut_finding(
-      sensors, static_cast<int>(fastest), recording.name, recording.segments[behind].start,
-      explanation,
-      observed_quanta(sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
+  trial.input.findings.push_back(
+      make_cut_finding(sensors, static_cast<int>(fastest), recording.name,
+                       recording.segments[behind].start, explanation,
+                       observed_quantization_steps(
+                           sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
   return true;
 }
 
@@ -228,7 +229,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
       return;
     }
   }
-  for (const Cut& loss : jump.lost_times) {
+  for (const RecordingCut& loss : jump.lost_times) {
     SignalExamination cut;
     cut.cuts = {loss};
     DiagnosedCalibration parted = trial_of(cut, options, monitor, out);
@@ -245,7 +246,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
 void downgrade_findings(int first, Calibration& calibration) {
   if (calibration.verdict.kind < VerdictKind::kRejected) return;
   for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {
-    doubt(calibration.findings[f]);
+    downgrade_to_note(calibration.findings[f]);
   }
 }
 
@@ -260,9 +261,11 @@ void require_no_fault(const std::vector<Finding>& findings, const CalibrationOpt
   if (options.repair && has_fault(findings)) throw UnusableInput(findings);
 }
 
-DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                       const CalibrationOptions& options, const SensorDescription& facts,
-                       const CalibrationMonitor& monitor) {
+DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationOptions& options,
+                                        const SensorDescription& facts,
+                                        const CalibrationMonitor& monitor) {
   DiagnosedInput input{mechanism, split_held_out_sensors(mechanism, recordings), {}, {}};
   check_input(mechanism, input.recordings);
   const SignalExamination examination = examine_signals(mechanism, input.recordings, facts);
@@ -276,7 +279,7 @@ DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>&
   if (is_stopped(monitor) || usable.empty()) return input;
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
-    for (const OffsetStart& start : description.starts) {
+    for (const InitialEncoderOffset& start : description.starts) {
       parameter_at(input.mechanism, start.parameter).value = start.value;
     }
     apply_dependencies(input.mechanism);
@@ -293,7 +296,7 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
                                                 const SensorDescription& facts,
                                                 const CalibrationMonitor& monitor) {
   DiagnosedCalibration out;
-  out.input = examine(mechanism, recordings, options, facts, monitor);
+  out.input = examine_and_repair_input(mechanism, recordings, options, facts, monitor);
   require_no_fault(out.input.findings, options);
   out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
@@ -319,7 +322,7 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   update_slip_findings(out.input, out.calibration);
   downgrade_findings(first_finding, out.calibration);
   if (!is_stopped(monitor)) {
-    append(explain_misfit(out.calibration, out.input.mechanism, out.input.recordings, monitor),
+    append(find_misfit_causes(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);
   }
   return out;

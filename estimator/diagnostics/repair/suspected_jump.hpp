@@ -26,22 +26,23 @@ struct LostTimeScore {
 /// jump, and the effect of state errors, which is modelled as one parabola in time per sensor.
 /// @param fit       the fitted problem of states and parameters at its optimum
 /// @param segments  the segments fitted
-std::optional<LostTimeScore> likeliest_lost_time(const ShootingProblem& fit,
-                                                 const std::vector<Segment>& segments,
-                                                 const ShootingGrid& grid);
+std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit,
+                                                      const std::vector<Segment>& segments,
+                                                      const ShootingGrid& grid);
 
 /// Hypothetical jumps in recordings: an encoder slip, and instants at which time may be lost.
 struct SuspectedJump {
   /// Slip of one encoder; has no repairs if no slip is suspected.
   SignalExamination slip;
-  std::vector<Cut> lost_times = {};  ///< rows before which time may be lost, the likeliest first
+  std::vector<RecordingCut> lost_times =
+      {};  ///< rows before which time may be lost, the likeliest first
 };
 
-/// Returns the likeliest single encoder slip (`likeliest_slip`) and the likeliest instants of lost
-/// time (`likeliest_lost_time`, or the instant of the slip) for a rejected model, if noise alone
-/// does not explain them. Noise, or a model that has adapted to them, may hide them from
-/// `examine_residuals`. The caller tries a repair, and keeps it if `is_slip_confirmed`, or if the
-/// model is accepted on both sides of a cut.
+/// Returns the likeliest single encoder slip (`find_likeliest_slip`) and the likeliest instants of
+/// lost time (`find_likeliest_lost_time`, or the instant of the slip) for a rejected model, if
+/// noise alone does not explain them. Noise, or a model that has adapted to them, may hide them
+/// from `examine_residuals`. The caller tries a repair, and keeps it if `is_slip_confirmed`, or if
+/// the model is accepted on both sides of a cut.
 /// @param estimate  mechanism estimated without the repair
 SuspectedJump find_likeliest_jump(const Mechanism& estimate,
                                   const std::vector<Recording>& recordings,

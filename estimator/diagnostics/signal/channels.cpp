@@ -71,7 +71,7 @@ struct PlateauSearch {
       const std::size_t from = begins ? edge : edge - window;
       if (edge < window && !begins) break;
       if (from + window > series.size() || !series.is_dense(from, window)) break;
-      const EdgeFit fit(series, from, window, 2);
+      const PolynomialFit fit(series, from, window, 2);
       const double least = least_at(edge);
       if (fit.residual_variance() > kUnlike * least * least) break;
       const double on = 0.25 * static_cast<double>(window) * series.period;
@@ -97,7 +97,7 @@ struct PlateauSearch {
   bool is_passed(std::size_t first, std::size_t behind) const {
     if (first < kSide || behind + kSide > series.size()) return false;
     if (!series.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
-    const EdgeFit before(series, first - kSide, kSide, 2), after(series, behind, kSide, 2);
+    const PolynomialFit before(series, first - kSide, kSide, 2), after(series, behind, kSide, 2);
     const double in = side * before.slope(series.times[first]);
     const double out = -side * after.slope(series.times[behind - 1]);
     const double time = series.times[behind - 1] - series.times[first];
@@ -114,8 +114,8 @@ struct PlateauSearch {
 
 }  // namespace
 
-void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
-                   const Recording& recording, int index, SignalExamination& out) {
+void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>& quanta,
+                           const Recording& recording, int index, SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (int i = 0; i < std::ssize(sensors); ++i) {
     const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
@@ -124,7 +124,7 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
     if (!(range.width() > kReadingRounding * sensor.units().scale)) continue;
     for (const double side : {1.0, -1.0}) {
       const double end = side > 0.0 ? range.high : range.low;
-      std::vector<TimeStretch> stretches;
+      std::vector<TimeInterval> intervals;
       int plateaus = 0, readings = 0;
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
@@ -135,9 +135,9 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
             series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor)};
         for (const auto& [first, behind] : search.run()) {
           ++plateaus;
-          add_stretch(
+          append_time_interval(
               {segment.start + series.times[first], segment.start + series.times[behind - 1]},
-              stretches);
+              intervals);
         }
       }
       if (plateaus == 0) continue;
@@ -160,17 +160,18 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
                                        {"is_largest", side > 0.0},
                                        {"limit", limit},
                                        {"plateaus", plateaus},
-                                       {"first", stretches.front().from},
+                                       {"first", intervals.front().from},
                                        {"readings", readings}}},
                                      recording.name, sensor.name, limit);
-      set_stretches(std::move(stretches), finding);
+      set_time_intervals(std::move(intervals), finding);
       finding.treated = true;
       out.findings.push_back(std::move(finding));
     }
   }
 }
 
-void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out) {
+void find_copied_sensors(const Mechanism& mechanism, const Recording& recording,
+                         SignalExamination& out) {
   constexpr int kChangesMin = 20;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   /// Same joint, or two joints of which one mimics the other with ratio ±1.
@@ -219,8 +220,9 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
   }
 }
 
-void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
-                    const std::vector<double>& stated, SignalExamination& out) {
+void compare_quantization_steps(const std::vector<Encoder>& sensors,
+                                const std::vector<double>& seen, const std::vector<double>& stated,
+                                SignalExamination& out) {
   constexpr double kTolerance = 0.02;
   for (std::size_t i = 0; i < std::min(sensors.size(), stated.size()); ++i) {
     if (!(stated[i] > 0.0) || !(seen[i] > 0.0)) continue;

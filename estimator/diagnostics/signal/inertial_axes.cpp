@@ -285,8 +285,8 @@ Finding inertial_error_finding(const std::string& sensor, const Mistake& mistake
 
 }  // namespace
 
-std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
-                                          const std::vector<Recording>& recordings) {
+std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
+                                               const std::vector<Recording>& recordings) {
   std::vector<Finding> findings;
   if (mechanism.sensor_count() == 0) return findings;
   const Poses poses(mechanism);

@@ -31,13 +31,13 @@ constexpr double kUnknownStop = 0.1;
 
 /// The intervals in which a value is beyond a limit, and the extreme value.
 struct Excess {
-  std::vector<TimeStretch> stretches;
+  std::vector<TimeInterval> intervals;
   double extreme = 0.0;
   int rows = 0;
 
   void add(double time, double value) {
     ++rows;
-    add_stretch({time, time}, stretches);
+    append_time_interval({time, time}, intervals);
     if (std::abs(value) > std::abs(extreme)) extreme = value;
   }
 };
@@ -49,9 +49,9 @@ void report(Message message, const Recording& recording, const std::string& chan
   const Quantity extreme{excess.extreme, unit};
   message.arguments.push_back({"extreme", extreme});
   message.arguments.push_back({"rows", excess.rows});
-  message.arguments.push_back({"first", excess.stretches.front().from});
+  message.arguments.push_back({"first", excess.intervals.front().from});
   Finding finding = make_finding(std::move(message), recording.name, channel, extreme);
-  set_stretches(excess.stretches, finding);
+  set_time_intervals(excess.intervals, finding);
   out.findings.push_back(std::move(finding));
 }
 
@@ -185,7 +185,7 @@ StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, doubl
   const std::vector<double>& y = series.values;
   const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
   if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // far below the threshold
-  const EdgeFit before(series, k - window, window, 1), after(series, k, window, 1);
+  const PolynomialFit before(series, k - window, window, 1), after(series, k, window, 1);
   const double time = 0.5 * (series.times[k - 1] + series.times[k]);
   StopImpact strike;
   strike.time = time;
@@ -205,7 +205,7 @@ void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double st
                  std::vector<StopImpact>& strikes) {
   constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
   if (series.size() < 4 * kLongest) return;
-  const double acceleration = scale.acceleration(kLongest);
+  const double acceleration = scale.least_sustained_acceleration(kLongest);
   const auto rated = [&](std::size_t k) {
     StopImpact best;
     for (const std::size_t window : kWindows) {
@@ -234,7 +234,7 @@ void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double st
 struct ImpactedStop {
   int strikes = 0;
   double place = 0.0, restitution = 0.0, fastest = 0.0;
-  std::vector<TimeStretch> stretches;
+  std::vector<TimeInterval> intervals;
 };
 
 /// Returns the end stop on one side of a joint, estimated from the impacts of its speed.
@@ -247,7 +247,7 @@ ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double 
   if (std::ssize(strikes) < kStrikesMin) return stop;
   std::vector<double> places, rebounds;
   for (const StopImpact& each : strikes) places.push_back(each.place);
-  const double place = median_of(places);
+  const double place = compute_median(places);
   const auto is_there = [&](const StopImpact& each) {
     return std::abs(each.place - place) <= kWidth * unit + each.width;
   };
@@ -255,7 +255,7 @@ ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double 
   for (const StopImpact& each : strikes) {
     if (!is_there(each)) continue;
     ++stop.strikes;
-    add_stretch({each.time, each.time}, stop.stretches);
+    append_time_interval({each.time, each.time}, stop.intervals);
     stop.fastest = std::max(stop.fastest, std::abs(each.before));
     width = std::max(width, each.width);
     rebounds.push_back(std::clamp(-each.after / each.before, 0.0, 1.0));
@@ -264,7 +264,7 @@ ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double 
   const bool furthest = side * (extreme - place) <= kWidth * unit + width;
   if (stop.strikes < kStrikesMin || !common || !furthest) return {};
   stop.place = place;
-  stop.restitution = median_of(rebounds);
+  stop.restitution = compute_median(rebounds);
   return stop;
 }
 
@@ -280,14 +280,14 @@ Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recordi
                                    {"speed", Quantity{stop.fastest, units.rate}},
                                    {"restitution", stop.restitution}}},
                                  recording.name, sensor.name, {coordinate, units.coordinate});
-  set_stretches(stop.stretches, finding);
+  set_time_intervals(stop.intervals, finding);
   return finding;
 }
 
 }  // namespace
 
-void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
-                   const Recording& recording, SignalExamination& out) {
+void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                                const Recording& recording, SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (const JointStop& stop : joint_stops(mechanism)) {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -299,9 +299,9 @@ void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta
   }
 }
 
-void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
-                    const Recording& recording, const SensorDescription& facts,
-                    SignalExamination& out) {
+void find_limit_violations(const Mechanism& mechanism, const std::vector<double>& quanta,
+                           const Recording& recording, const SensorDescription& facts,
+                           SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < std::min(sensors.size(), facts.limits.size()); ++i) {
     const auto column = static_cast<int>(i);
@@ -319,8 +319,8 @@ void compare_limits(const Mechanism& mechanism, const std::vector<double>& quant
   }
 }
 
-void find_stop_impacts(const Mechanism& mechanism, const std::vector<double>& quanta,
-                       const Recording& recording, SignalExamination& out) {
+void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                            const Recording& recording, SignalExamination& out) {
   if (!is_tree(mechanism)) return;  // aligned links reverse a joint like a stop
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   const std::vector<JointStop> described = joint_stops(mechanism);

@@ -288,12 +288,12 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
   }
   if (!(resting > kShareMin * rows)) return;
   int rejected = 0;
-  std::vector<TimeStretch> stretches;
+  std::vector<TimeInterval> intervals;
   for (const Rest& rest : rests) {
     const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
-    add_stretch(
+    append_time_interval(
         {segment.start + segment.time(rest.first), segment.start + segment.time(rest.end - 1)},
-        stretches);
+        intervals);
     double kept = segment.time(rest.first);
     for (int k = rest.first + 1; k + 1 < rest.end; ++k) {
       if (segment.time(k) - kept >= kEvery) {
@@ -308,11 +308,11 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
   }
   Finding finding = make_finding({MessageCode::kRestIntervals,
                                   {{"percent", 100.0 * resting / rows},
-                                   {"first", stretches.front().from},
+                                   {"first", intervals.front().from},
                                    {"interval", Quantity{kEvery, "s"}},
                                    {"rejected", rejected}}},
                                  recording.name, "", {static_cast<double>(resting) / rows, "-"});
-  set_stretches(std::move(stretches), finding);
+  set_time_intervals(std::move(intervals), finding);
   finding.treated = true;
   out.findings.push_back(std::move(finding));
 }

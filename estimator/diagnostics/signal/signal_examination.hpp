@@ -11,11 +11,11 @@
 namespace estimator {
 
 /// A segment of a recording, given by indices; −1 if there is none.
-struct SegmentPlace {
+struct SegmentIndex {
   int recording = -1, segment = -1;
 };
 /// Returns the segment of a recording that starts at a time and has a number of rows.
-SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::string& name,
+SegmentIndex find_segment(const std::vector<Recording>& recordings, const std::string& name,
                           double start, Eigen::Index rows);
 
 /// A single reading that is rejected, given by indices.
@@ -24,21 +24,21 @@ struct RejectedReading {
 
   bool operator==(const RejectedReading&) const = default;
 };
-struct FreedOffset {
+struct FreedEncoderOffset {
   int recording, segment, sensor, row;  ///< position of the first shifted reading
   double size;                          ///< increase of the readings from there on [rad or m]
   int finding;                          ///< index of the finding that reports the shift
 };
-struct Cut {
+struct RecordingCut {
   int recording, segment, row;  ///< position of the first row after the cut
 };
 
 /// The faults found in recorded signals, and the repairs that need no confirmation by the user.
 struct SignalExamination {
-  std::vector<Finding> findings;  ///< faults; `treated` if `repair` repairs them
+  std::vector<Finding> findings;  ///< faults; `treated` if `apply_repairs` repairs them
   std::vector<RejectedReading> rejected;
-  std::vector<FreedOffset> freed;
-  std::vector<Cut> cuts;
+  std::vector<FreedEncoderOffset> freed;
+  std::vector<RecordingCut> cuts;
 
   bool needs_repair() const { return !rejected.empty() || !freed.empty() || !cuts.empty(); }
 };
@@ -59,12 +59,12 @@ struct SensorDescription {
 };
 
 /// Returns the quantization step of each sensor over all recordings [rad or m]; 0 if none.
-std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
-                                    const std::vector<Recording>& recordings);
+std::vector<double> observed_quantization_steps(const std::vector<Encoder>& sensors,
+                                                const std::vector<Recording>& recordings);
 
-/// Finds faults in recordings without using a model: outliers, slips and lost time (`find_steps`),
-/// clipped readings, dead or copied channels, constant commands, and values beyond the rig's
-/// limits.
+/// Finds faults in recordings without using a model: outliers, slips and lost time
+/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, and values
+/// beyond the rig's limits.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
@@ -84,7 +84,7 @@ struct RepairedInput {
 };
 /// Makes the repairs of an examination. The freed encoder offsets become the last parameters of the
 /// mechanism, in the order of `examination.freed`.
-RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                     const SignalExamination& examination);
+RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                            const SignalExamination& examination);
 
 }  // namespace estimator

@@ -16,11 +16,11 @@ namespace {
 
 /// Returns a prediction which parameters the recordings can identify. If it fails, prints a note
 /// and returns an empty prediction.
-estimator::Excitation excitation_of(const estimator::DiagnosedInput& input,
-                                    const EstimationOptions& options) {
+estimator::PredictedPrecision excitation_of(const estimator::DiagnosedInput& input,
+                                            const EstimationOptions& options) {
   try {
-    return estimator::predict_excitation(input.mechanism, input.recordings, options.calibration,
-                                         std::max(1, options.threads));
+    return estimator::predict_precision(input.mechanism, input.recordings, options.calibration,
+                                        std::max(1, options.threads));
   } catch (const std::invalid_argument& reason) {
     std::cerr << "note: identifiability could not be predicted: " << reason.what() << '\n';
     return {};
@@ -40,11 +40,11 @@ ExitCode check(const CheckOptions& options) {
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
   estimator::DiagnosedInput examined;
-  estimator::Excitation excitation;
+  estimator::PredictedPrecision excitation;
   {
     ProgressLine progress({.quiet = options.estimation.quiet});
     progress.show("stage 1 of 2, checks of the recordings", "");
-    examined = examine_input(input, monitor);
+    examined = diagnose_input(input, monitor);
     progress.show("stage 2 of 2, identifiability, " + progress.elapsed(), "");
     excitation = excitation_of(examined, options.estimation);
   }
@@ -56,9 +56,9 @@ ExitCode check(const CheckOptions& options) {
   print_text((list.empty() ? "No problems found.\n" : list) + "\n" + format_excitation(excitation),
              list.empty() ? Tone::kGood : Tone::kPlain);
   write_result_files(
-      options.files, [&] { return examination_json(examined.findings, excitation, input.context); },
+      options.files, [&] { return findings_json(examined.findings, excitation, input.context); },
       [&] {
-        input.context.held = rejected_readings(input.recordings, examined.recordings);
+        input.context.held = find_rejected_readings(input.recordings, examined.recordings);
         return examination_page(examined.mechanism, examined.recordings, examined.findings,
                                 excitation, input.context);
       });

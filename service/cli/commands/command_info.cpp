@@ -36,7 +36,7 @@ std::string body_name(const estimator::Mechanism& mechanism, int body) {
   return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
 }
 
-std::string describe_counts(const EncoderFacts& encoder) {
+std::string describe_counts(const EncoderProperties& encoder) {
   return encoder.counts > 0.0 ? format_number(encoder.counts) + " counts/" + encoder.counts_of
                               : "yes";
 }
@@ -53,7 +53,7 @@ std::string describe_terms(const estimator::Mechanism& mechanism,
   return text;
 }
 
-bool is_tied_parameter(const estimator::Mechanism& mechanism, std::size_t index) {
+bool is_dependent_parameter(const estimator::Mechanism& mechanism, std::size_t index) {
   return estimator::find_dependency(mechanism, static_cast<int>(index)) != nullptr;
 }
 
@@ -63,7 +63,7 @@ bool has_prior(const estimator::Parameter& parameter) {
 
 bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
   const estimator::Parameter& parameter = mechanism.parameters[index];
-  return !parameter.free && !is_tied_parameter(mechanism, index) && !has_prior(parameter);
+  return !parameter.free && !is_dependent_parameter(mechanism, index) && !has_prior(parameter);
 }
 
 /// Returns a mark per parameter that is true if the parameter has no effect: it is fixed at zero,
@@ -102,7 +102,7 @@ std::string joint_tables(const Rig& rig) {
   std::size_t sensor = 0;
   for (std::size_t i = 0; i < mechanism.joints.size(); ++i) {
     const estimator::Joint& joint = mechanism.joints[i];
-    const JointFacts& facts = rig.joint_facts[i];
+    const JointProperties& facts = rig.joint_facts[i];
     joints.push_back({joint.name, body_name(mechanism, joint.body_a),
                       body_name(mechanism, joint.body_b),
                       joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
@@ -154,9 +154,9 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
     const TableNotation prior =
         notation.with(parameter.prior_mean, parameter.prior_standard_deviation);
     rows.push_back({parameter.name, notation.number(parameter.value, 6), notation.unit(),
-                    parameter.free                    ? "free"
-                    : is_tied_parameter(mechanism, i) ? "dependent"
-                                                      : "",
+                    parameter.free                         ? "free"
+                    : is_dependent_parameter(mechanism, i) ? "dependent"
+                                                           : "",
                     notation.number(parameter.lower), notation.number(parameter.upper),
                     has_prior(parameter) ? prior.value() + " ± " + prior.deviation() : ""});
   }
@@ -178,7 +178,8 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
   const Eigen::VectorXd values = estimator::standard_values(mechanism);
   std::vector<std::vector<std::string>> rows = {{"base parameter", "value", "unit"}};
   for (const estimator::BaseCombination& each : base.base) {
-    const estimator::Combination reported = estimator::evaluate(base, each, values);
+    const estimator::ParameterCombination reported =
+        estimator::evaluate_base_parameter(base, each, values);
     rows.push_back({reported.description, format_number(reported.value, 4), reported.unit});
   }
   std::string text = "\nIf every joint is measured, " + std::to_string(base.base.size()) +
@@ -196,7 +197,7 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
     text += ".";
   }
   text += "\n";
-  if (!estimator::is_torque_known(mechanism)) {
+  if (!estimator::has_known_torque(mechanism)) {
     text +=
         "No absolute torque is known (no motor gain, spring or constant torque is fixed), so only\n"
         "ratios of these parameters and torques are identifiable. Fix one of them, for example a\n"
@@ -221,7 +222,7 @@ constexpr int kPictureRowsMax = 32;
 
 std::vector<std::string> statistics_row(const std::string& name,
                                         const std::vector<double>& values) {
-  const ColumnStatistics statistics = column_statistics(values);
+  const ColumnStatistics statistics = compute_column_statistics(values);
   return {name,
           std::to_string(statistics.observed),
           format_number(statistics.low, 6),
@@ -244,7 +245,7 @@ void print_recording(const InfoOptions& options) {
             << summary.gaps.size() << " gaps, " << summary.holes.rows << " missing rows elsewhere, "
             << summary.dropped_rows << " dropped rows\n\n";
   TableRows segments = {{"segment", "start [s]", "end [s]", "samples"}};
-  for (const SegmentUse& use : select_part({}, imported)) {
+  for (const UsedSegment& use : keep_selected_part({}, imported)) {
     segments.push_back({std::to_string(use.index), format_number(use.start, 8),
                         format_number(use.end, 8), std::to_string(use.samples)});
   }
@@ -282,7 +283,7 @@ void print_recording(const InfoOptions& options) {
 void print_columns(const std::string& path) {
   TableRows rows = kStatisticsHead;
   std::size_t row_count = 0;
-  const RecordingColumns recording = read_columns(path);
+  const RecordingColumns recording = read_recording_columns(path);
   for (const NamedColumn& column : recording.columns) {
     row_count = std::max(row_count, column.values.size());
     const bool words = std::ranges::find(recording.texts, column.name) != recording.texts.end();
@@ -311,7 +312,7 @@ void print_variables(const std::string& path) {
 }
 
 void print_picture(const InfoOptions& options, const Rig& rig) {
-  std::vector<JointPosition> places;
+  std::vector<RequestedCoordinate> places;
   for (const std::string& text : options.places) places.push_back(parse_joint_position(text));
   const RigPicture picture(rig, places);
   std::cout << '\n';
@@ -344,7 +345,7 @@ void check_picture(const InfoOptions& options) {
 /// Prints the parameters of a calibration result; for other results, prints their kind and origin.
 void print_result(const std::string& path) {
   const ResultHeader head = read_result_header(path);
-  std::cout << path << ": " << describe_result(head) << '\n';
+  std::cout << path << ": " << describe_result_file(head) << '\n';
   if (!head.rig.empty() || !head.rig_file.empty()) {
     std::cout << "rig        " << head.rig
               << (head.rig_file.empty() ? "" : " (" + head.rig_file + ")") << '\n';
@@ -352,10 +353,11 @@ void print_result(const std::string& path) {
   for (const std::string& recording : head.recordings) {
     std::cout << "recording  " << recording << '\n';
   }
-  if (!head.verdict.empty()) std::cout << as_sentence(head.verdict) << '\n';
+  if (!head.verdict.empty()) std::cout << format_sentence(head.verdict) << '\n';
   if (head.command != "calibrate") return;
   TableRows rows = {{"parameter", "value", "± sd", "unit"}};
-  const std::vector<estimator::ParameterEstimate> estimates = read_result(path).rig.estimates;
+  const std::vector<estimator::ParameterEstimate> estimates =
+      read_stored_result(path).rig.estimates;
   const std::vector<TableNotation> notations = notations_of(estimates);
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     rows.push_back(
@@ -369,16 +371,16 @@ void print_result(const std::string& path) {
 
 /// Prints the contents of a recording for which no rig file is given.
 void print_file(const std::string& path) {
-  switch (recording_kind(path)) {
-    case RecordingKind::kMat:
+  switch (detect_file_format(path)) {
+    case RecordingFileFormat::kMat:
       return print_variables(path);
-    case RecordingKind::kStateMcap:
+    case RecordingFileFormat::kStateMcap:
       throw proto::InputError(path +
                               ": holds states that rigcal estimated; give the rig file too, --rig "
                               "FILE, to read it");
-    case RecordingKind::kJson:
+    case RecordingFileFormat::kJson:
       return print_result(path);
-    case RecordingKind::kDaqMcap: {
+    case RecordingFileFormat::kDaqMcap: {
       const auto info = proto::inspect_recording(path);
       if (!info.ok()) throw proto::InputError(info.error().detail);
       std::cout << path << '\n' << proto::to_text(info.value());
@@ -403,7 +405,7 @@ void show_info(const InfoOptions& options) {
   }
   if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
-    apply_values(read_parameter_values(options.values), rig.mechanism);
+    apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
     std::cout << rig_summary(rig);
     if (options.base) {
       std::cout << base_parameter_table(rig.mechanism);

@@ -14,7 +14,7 @@ namespace service {
 namespace {
 
 using estimator::ParameterEstimate;
-using estimator::PartEstimate;
+using estimator::RecordingPartEstimate;
 
 constexpr double kRow = 20.0;     // [px]
 constexpr double kTop = 26.0;     // [px], for the parameter's name
@@ -31,18 +31,18 @@ constexpr double kSlack = 0.08;      // share of the axis beyond its contents
 constexpr double kLongest = 4.0;  // times the typical bar; the axis shows shorter bars completely
 constexpr double kMostPercent = 2.0;  // of the value; a larger range uses the parameter's unit
 
-double half_width(const PartEstimate& piece, Eigen::Index at) {
+double half_width(const RecordingPartEstimate& piece, Eigen::Index at) {
   return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
 }
 
 /// Axis of one parameter in a forest plot, which maps parameter values to pixels.
 class ForestAxis {
  public:
-  ForestAxis(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
+  ForestAxis(const std::vector<RecordingPartEstimate>& pieces, const ParameterEstimate& estimate,
              Eigen::Index at, double left)
       : left_(left), low_(estimate.value), high_(estimate.value) {
     std::vector<double> halves;
-    for (const PartEstimate& piece : pieces) {
+    for (const RecordingPartEstimate& piece : pieces) {
       if (std::isfinite(half_width(piece, at))) halves.push_back(half_width(piece, at));
     }
     double typical = 0.0;
@@ -54,7 +54,7 @@ class ForestAxis {
       low_ = std::min(low_, center - half);
       high_ = std::max(high_, center + half);
     };
-    for (const PartEstimate& piece : pieces) {
+    for (const RecordingPartEstimate& piece : pieces) {
       const double half = half_width(piece, at);
       if (half <= kLongest * typical) include(piece.values[at], half);
     }
@@ -109,8 +109,8 @@ std::string dot(const ForestAxis& axis, double value, double y, const char* styl
   return axis.holds(value) ? svg_circle(axis.to_x(value), y, 3.5, style) : "";
 }
 
-std::string column(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
-                   Eigen::Index at) {
+std::string column(const std::vector<RecordingPartEstimate>& pieces,
+                   const ParameterEstimate& estimate, Eigen::Index at) {
   const ForestAxis axis(pieces, estimate, at, kLeft);
   const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
   std::string svg = svg_text(kLeft + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
@@ -176,7 +176,7 @@ std::string strip(int width, int height, const std::string& content,
 
 }  // namespace
 
-std::string svg_forest(const std::vector<PartEstimate>& pieces,
+std::string svg_forest(const std::vector<RecordingPartEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<ParameterEstimate>& parameters,
                        const std::vector<std::size_t>& columns) {

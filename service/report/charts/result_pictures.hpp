@@ -18,7 +18,7 @@ namespace service {
 /// @param pieces   estimates from the pieces; at least one
 /// @param labels   names of the pieces
 /// @param columns  indices of the parameters to plot
-std::string svg_forest(const std::vector<estimator::PartEstimate>& pieces,
+std::string svg_forest(const std::vector<estimator::RecordingPartEstimate>& pieces,
                        const std::vector<std::string>& labels,
                        const std::vector<estimator::ParameterEstimate>& parameters,
                        const std::vector<std::size_t>& columns);

@@ -232,7 +232,7 @@ std::vector<std::string> labels_of(const Calibration& calibration,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> labels;
   for (std::size_t p = 0; p < names.size(); ++p) {
-    const estimator::PartEstimate& piece = calibration.pieces[p];
+    const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
     labels.push_back(names[p] + " " + format_number(piece.from, 3) + " to " +
                      format_number(piece.to, 3) + " s");
   }
@@ -256,14 +256,14 @@ std::string agreement_text(const Calibration& calibration) {
 }
 
 std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
-  std::string csv = csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
+  std::string csv = format_csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
   for (std::size_t p = 0; p < labels.size(); ++p) {
-    const estimator::PartEstimate& piece = calibration.pieces[p];
+    const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       const auto& estimate = calibration.parameters[static_cast<std::size_t>(i)];
       if (!std::isfinite(piece.standard_deviations[i])) continue;
-      csv += csv_row({labels[p], estimate.name, estimate.unit, json_number(piece.values[i]),
-                      json_number(piece.standard_deviations[i])});
+      csv += format_csv_row({labels[p], estimate.name, estimate.unit, json_number(piece.values[i]),
+                             json_number(piece.standard_deviations[i])});
     }
   }
   return csv;
@@ -293,7 +293,7 @@ std::string deviation_table(const Calibration& calibration) {
 
 std::string parameter_section(const estimator::Calibration& calibration) {
   const auto prior_of = [&](const ParameterEstimate& estimate) {
-    return find_prior(calibration.mechanism, estimate.name);
+    return find_parameter_prior(calibration.mechanism, estimate.name);
   };
   std::vector<ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
@@ -309,7 +309,7 @@ std::string parameter_section(const estimator::Calibration& calibration) {
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);
   }
-  const std::string why = describe_intervals(calibration);
+  const std::string why = explain_wide_intervals(calibration);
   return "<section><h2>Parameters</h2>\n" + table.html() +
          (why.empty() ? "" : "<p>" + escape_html(why) + "</p>\n") + "</section>\n";
 }
@@ -323,11 +323,12 @@ std::string piece_section(const Calibration& calibration) {
   }
   std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
   std::vector<std::string> names;
-  for (const estimator::PartEstimate& piece : calibration.pieces) {
+  for (const estimator::RecordingPartEstimate& piece : calibration.pieces) {
     names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
   }
   html += data_figure(
-      svg_forest(calibration.pieces, labels_of(calibration, short_names(names, kLongestName)),
+      svg_forest(calibration.pieces,
+                 labels_of(calibration, remove_common_folders(names, kLongestName)),
                  calibration.parameters, seen),
       "pieces", pieces_csv(calibration, labels_of(calibration, names)),
       "Estimates of each parameter from each piece of the recordings. Orange: estimate from one "

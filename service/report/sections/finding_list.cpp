@@ -40,7 +40,7 @@ std::string what_of(const Finding& finding) {
 }
 
 /// Describes whether a rate error of the recording's clock is identifiable.
-std::string format_clock(const estimator::ClockExcitation& clock) {
+std::string format_clock(const estimator::PredictedClockPrecision& clock) {
   const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
   if (reported) {
     return "  clock: a rate error is identifiable, ± " + format_percent(100.0 * clock.deviation) +
@@ -107,16 +107,17 @@ std::string finding_section(const std::vector<Finding>& findings) {
   return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";
 }
 
-std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation) {
+std::vector<std::vector<std::string>> excitation_rows(
+    const estimator::PredictedPrecision& excitation) {
   std::vector<std::vector<std::string>> rows = {
       {"free parameter", "start", "predicted sd", "unit", "relative sd"}};
   std::vector<TableQuantity> quantities;
-  for (const estimator::ParameterExcitation& each : excitation.parameters) {
+  for (const estimator::PredictedParameterPrecision& each : excitation.parameters) {
     quantities.push_back({each.start, each.deviation, each.unit});
   }
   const std::vector<TableNotation> notations = table_notations(quantities);
   for (std::size_t i = 0; i < notations.size(); ++i) {
-    const estimator::ParameterExcitation& parameter = excitation.parameters[i];
+    const estimator::PredictedParameterPrecision& parameter = excitation.parameters[i];
     std::string share = "not identifiable";
     if (std::isfinite(parameter.deviation)) {
       share = parameter.start == 0.0
@@ -129,7 +130,7 @@ std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitatio
   return rows;
 }
 
-std::string format_excitation(const estimator::Excitation& excitation) {
+std::string format_excitation(const estimator::PredictedPrecision& excitation) {
   if (excitation.parameters.empty()) return "";
   std::string text = "Predicted standard deviations, from the noise of the readings:\n" +
                      format_table(excitation_rows(excitation), {false, true, true, false, true});

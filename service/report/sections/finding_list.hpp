@@ -24,9 +24,10 @@ std::string finding_section(const std::vector<estimator::Finding>& findings);
 
 /// Returns the rows of a table with the predicted standard deviations of the free parameters. The
 /// first row is the heading.
-std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation);
+std::vector<std::vector<std::string>> excitation_rows(
+    const estimator::PredictedPrecision& excitation);
 
 /// Formats for a terminal which parameters are identifiable from the recordings.
-std::string format_excitation(const estimator::Excitation& excitation);
+std::string format_excitation(const estimator::PredictedPrecision& excitation);
 
 }  // namespace service

@@ -154,9 +154,9 @@ constexpr double kStripMargin = 14.0;    // [px]
 constexpr std::size_t kTickLength = 10;  // fits between two ticks
 constexpr double kGapWidthMin = 2.0;     // [px]; a shorter gap would be invisible
 
-int samples_used(const RecordingUse& use) {
+int samples_used(const UsedRecording& use) {
   int samples = 0;
-  for (const SegmentUse& segment : use.segments) samples += segment.samples;
+  for (const UsedSegment& segment : use.segments) samples += segment.samples;
   return samples;
 }
 
@@ -178,7 +178,7 @@ std::string jitter_text(const ImportSummary& summary) {
          format_number(summary.arrival->jitter_us_max, 4) + " µs";
 }
 
-std::string left_out_text(const RecordingUse& use) {
+std::string left_out_text(const UsedRecording& use) {
   const ImportSummary& summary = use.summary;
   const int unselected = summary.rows + summary.holes.rows - samples_used(use) -
                          summary.rows_before_release - summary.dropped_rows;
@@ -201,7 +201,7 @@ std::string gaps_text(const ImportSummary& summary) {
   return text;
 }
 
-std::string table(const CalibrationContext& context) {
+std::string table(const CalibrationMetadata& context) {
   using enum CellAlign;
   HtmlTable table(
       "Held by hand: samples before a release. In scraps: samples between gaps, in parts too short "
@@ -215,7 +215,7 @@ std::string table(const CalibrationContext& context) {
        {"gaps", kRight},
        {"unit's clock", kRight},
        {"jitter, longest", kRight}});
-  for (const RecordingUse& use : context.recordings) {
+  for (const UsedRecording& use : context.recordings) {
     const ImportSummary& summary = use.summary;
     table.add({recording_title(use), format_number(1.0 / summary.period, 7),
                std::to_string(samples_used(use)), left_out_text(use), gaps_text(summary),
@@ -226,7 +226,7 @@ std::string table(const CalibrationContext& context) {
 
 /// Draws segments as bars over time. Used segments are filled, others are hollow, and gaps have
 /// another colour.
-std::string strip(const RecordingUse& use) {
+std::string strip(const UsedRecording& use) {
   const double low = use.segments.front().start;
   const double high = std::max(use.segments.back().end, low + 1e-9);
   const auto to_x = [&](double time) {
@@ -234,7 +234,7 @@ std::string strip(const RecordingUse& use) {
   };
   std::string svg = "<svg viewBox=\"0 0 900 48\" role=\"img\" aria-label=\"Use of " +
                     escape_html(recording_title(use)) + "\">\n";
-  for (const SegmentUse& segment : use.segments) {
+  for (const UsedSegment& segment : use.segments) {
     svg +=
         svg_rect(to_x(segment.start), 6.0, std::max(to_x(segment.end) - to_x(segment.start), 1.0),
                  14.0, segment.samples > 0 ? "used" : "unused");
@@ -254,13 +254,13 @@ std::string strip(const RecordingUse& use) {
 }
 
 /// Formats the segments and gaps of a recording as a list in order of time.
-std::string use_csv(const RecordingUse& use) {
+std::string use_csv(const UsedRecording& use) {
   struct Row {
     double from, to;
     std::string what, samples;
   };
   std::vector<Row> rows;
-  for (const SegmentUse& segment : use.segments) {
+  for (const UsedSegment& segment : use.segments) {
     rows.push_back({segment.start, segment.end, "segment " + std::to_string(segment.index),
                     std::to_string(segment.samples)});
   }
@@ -268,14 +268,14 @@ std::string use_csv(const RecordingUse& use) {
     rows.push_back({gap.start, gap.start + gap.duration, "gap", ""});
   }
   std::ranges::stable_sort(rows, {}, &Row::from);
-  std::string csv = csv_row({"from [s]", "to [s]", "what", "samples used"});
+  std::string csv = format_csv_row({"from [s]", "to [s]", "what", "samples used"});
   for (const Row& row : rows) {
-    csv += csv_row({json_number(row.from), json_number(row.to), row.what, row.samples});
+    csv += format_csv_row({json_number(row.from), json_number(row.to), row.what, row.samples});
   }
   return csv;
 }
 
-std::string use_figure(const RecordingUse& use) {
+std::string use_figure(const UsedRecording& use) {
   if (use.segments.empty()) return "";
   return data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
                      use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
@@ -284,14 +284,14 @@ std::string use_figure(const RecordingUse& use) {
                          " over time [s]: filled = used, hollow = not used, orange = gap.");
 }
 
-std::string segment_table(const RecordingUse& use) {
+std::string segment_table(const UsedRecording& use) {
   using enum CellAlign;
   HtmlTable table(
       "Segments between gaps",
       {{"segment", kRight}, {"from [s]", kRight}, {"to [s]", kRight}, {"samples used", kRight}},
       "narrow");
   for (std::size_t k = 0; k < std::min(use.segments.size(), kListedSegmentsMax); ++k) {
-    const SegmentUse& segment = use.segments[k];
+    const UsedSegment& segment = use.segments[k];
     table.add({std::to_string(segment.index), format_number(segment.start, 7),
                format_number(segment.end, 7),
                segment.samples > 0 ? std::to_string(segment.samples) : "none"});
@@ -358,9 +358,9 @@ std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
     const FindingText described = describe(finding);
     std::string text = described.what;
     if (!described.treatment.empty()) text += " (" + described.treatment + ")";
-    for (const estimator::TimeStretch& stretch : finding.stretches) {
-      if (stretch.to < times.front() || stretch.from > times.back()) continue;
-      marks.push_back({stretch.from, stretch.to, text});
+    for (const estimator::TimeInterval& interval : finding.intervals) {
+      if (interval.to < times.front() || interval.from > times.back()) continue;
+      marks.push_back({interval.from, interval.to, text});
     }
   }
   return marks;
@@ -395,9 +395,9 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
   return html;
 }
 
-std::string data_section(const CalibrationContext& context) {
+std::string data_section(const CalibrationMetadata& context) {
   std::string html = "<section><h2>Data quality</h2>\n" + table(context) + "</section>\n";
-  for (const RecordingUse& use : context.recordings) {
+  for (const UsedRecording& use : context.recordings) {
     html += "<section><h3>" + escape_html(recording_title(use)) + ": use over time</h3>\n" +
             use_figure(use) + gap_list(use.summary);
     if (use.segments.size() > 1) html += segment_table(use);

@@ -49,7 +49,7 @@ std::string prior_free_table(const estimator::Calibration& calibration) {
 /// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
 std::string first_line(const estimator::Calibration& calibration) {
   if (calibration.verdict.reasons.empty()) return "";
-  return as_sentence(text_of(calibration.verdict)) + "\n\n";
+  return format_sentence(text_of(calibration.verdict)) + "\n\n";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
@@ -65,13 +65,13 @@ std::string simulation_table(const estimator::Calibration& calibration) {
 std::string inertial_table(const estimator::Calibration& calibration) {
   if (calibration.inertial.empty()) return "";
   std::vector<TableQuantity> errors;
-  for (const estimator::InertialError& each : calibration.inertial) {
+  for (const estimator::InertialAxisError& each : calibration.inertial) {
     errors.push_back({each.rmse, 0.0, each.unit});
   }
   const std::vector<TableNotation> notations = table_notations(errors);
   std::vector<std::vector<std::string>> rows = {{"inertial sensor", "RMSE", "noise", "unit"}};
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    const estimator::InertialError& each = calibration.inertial[i];
+    const estimator::InertialAxisError& each = calibration.inertial[i];
     rows.push_back({each.name, notations[i].number(each.rmse), notations[i].number(each.noise),
                     notations[i].unit()});
   }
@@ -86,18 +86,20 @@ std::string list_text(const std::string& title, const std::vector<std::string>& 
 
 /// Describes how the calibration ended and what it estimated.
 std::string ending(const estimator::Calibration& calibration, double wall_time) {
-  std::string text =
-      describe_ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
-      (calibration.kind == estimator::EstimateKind::kPhysical
-           ? "physical parameters"
-           : "parameters of a SPOOK simulator with a step of " +
-                 format_number(1e3 * calibration.step) + " ms, kappa " +
-                 format_number(calibration.state_error_weight)) +
-      "\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
-      ", cost " + format_number(calibration.cost, 6) + "\n";
+  std::string text = describe_calibration_ending(calibration) + " in " +
+                     format_number(wall_time, 3) + " s: " +
+                     (calibration.kind == estimator::EstimateKind::kPhysical
+                          ? "physical parameters"
+                          : "parameters of a SPOOK simulator with a step of " +
+                                format_number(1e3 * calibration.step) + " ms, kappa " +
+                                format_number(calibration.state_error_weight)) +
+                     "\n  joint estimation: " +
+                     describe_stage_ending(calibration.termination, calibration.iterations) +
+                     ", cost " + format_number(calibration.cost, 6) + "\n";
   if (!calibration.refined) return text;
   return text + "  simulation fit: " +
-         describe_stage(calibration.refinement_termination, calibration.refinement_iterations) +
+         describe_stage_ending(calibration.refinement_termination,
+                               calibration.refinement_iterations) +
          "\n";
 }
 
@@ -229,7 +231,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     unseen.push_back(text_of(direction.description));
   }
-  const std::string intervals = describe_intervals(calibration);
+  const std::string intervals = explain_wide_intervals(calibration);
   const std::string findings =
       format_findings(with_warnings(calibration.findings, calibration.notes));
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
@@ -248,7 +250,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
 
 std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibration) {
   QuantityRows combinations, moments, base;
-  for (const estimator::Combination& each : calibration.combinations) {
+  for (const estimator::ParameterCombination& each : calibration.combinations) {
     combinations.add(each.description, {each.value, each.standard_deviation, each.unit});
   }
   for (const estimator::PrincipalInertia& inertia : calibration.principal) {
@@ -258,7 +260,7 @@ std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibra
                       (inertia.at_feasibility_boundary ? ", at the feasibility boundary" : ""));
     }
   }
-  for (const estimator::Combination& each : calibration.base) {
+  for (const estimator::ParameterCombination& each : calibration.base) {
     base.add(each.description, {each.value, each.standard_deviation, each.unit},
              std::isfinite(each.standard_deviation) ? "" : "not identifiable");
   }
@@ -307,7 +309,8 @@ std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds) {
   });
 }
 
-std::vector<std::string> short_names(const std::vector<std::string>& names, int characters_max) {
+std::vector<std::string> remove_common_folders(const std::vector<std::string>& names,
+                                               int characters_max) {
   std::vector<std::string> different;  // in order of appearance
   for (const std::string& name : names) {
     if (std::ranges::count(different, name) == 0) different.push_back(name);

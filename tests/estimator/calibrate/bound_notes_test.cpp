@@ -42,7 +42,8 @@ struct Case {
     return mechanism.parameters[static_cast<std::size_t>(estimated[i])];
   }
   std::string note() const {
-    const auto notes = describe_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
+    const auto notes =
+        describe_parameters_at_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
     return notes.size() == 1 ? service::text_of(notes.front()) : "";
   }
 };
@@ -88,7 +89,8 @@ TEST(BoundNotes, HandleUpperBounds) {
 
 /// Half-width of the interval at the bound.
 double reach(const Case& of) {
-  const Eigen::VectorXd reaches = bound_interval_widths(of.information, Eigen::VectorXd::Ones(1));
+  const Eigen::VectorXd reaches =
+      interval_widths_at_bounds(of.information, Eigen::VectorXd::Ones(1));
   EXPECT_EQ(reaches.tail(reaches.size() - 1).norm(), 0.0) << "what is at no bound";
   return reaches[0];
 }
@@ -134,8 +136,8 @@ TEST(ReachesOffBounds, TreatTradeOffsAsFree) {
 TEST(BoundNotes, AreSilentOffBounds) {
   Case inside(0.8, 0.0);
   inside.information.at_bound[0] = 0;
-  EXPECT_TRUE(describe_bounds(inside.mechanism, inside.estimated, inside.information,
-                              Eigen::VectorXd::Ones(1))
+  EXPECT_TRUE(describe_parameters_at_bounds(inside.mechanism, inside.estimated, inside.information,
+                                            Eigen::VectorXd::Ones(1))
                   .empty());
 }
 

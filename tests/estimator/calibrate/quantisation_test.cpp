@@ -41,11 +41,12 @@ Eigen::VectorXd swing() {
 TEST(FindQuantum, DistinguishesCountsFromNoise) {
   const Eigen::VectorXd angles = swing();
   Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
-  EXPECT_NEAR(find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
   counts = (counts.array() * 1e9).round() / 1e9;
-  EXPECT_NEAR(find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
-  EXPECT_EQ(find_quantum({segment_of(test_support::with_noise(angles, 1e-3, 3))}, 0), 0.0);
-  EXPECT_EQ(find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
+  EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  EXPECT_EQ(find_quantization_step({segment_of(test_support::with_noise(angles, 1e-3, 3))}, 0),
+            0.0);
+  EXPECT_EQ(find_quantization_step({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
 /// Readings that alternate by ±a: all of it is noise, with standard deviation 16 a/√70.
@@ -62,27 +63,27 @@ TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
   };
-  EXPECT_EQ(pre_quantization_noise({with_excess(-0.5)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(pre_quantization_noise({with_excess(0.0)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(pre_quantization_noise({with_excess(0.09)}, 0, kQuantum), 0.0);
-  EXPECT_NEAR(pre_quantization_noise({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
+  EXPECT_EQ(noise_variance_before_quantization({with_excess(-0.5)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(noise_variance_before_quantization({with_excess(0.0)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(noise_variance_before_quantization({with_excess(0.09)}, 0, kQuantum), 0.0);
+  EXPECT_NEAR(noise_variance_before_quantization({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
               1e-9 * encoder);
-  EXPECT_NEAR(
-      pre_quantization_noise({with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
-      3.0 * encoder, 1e-9 * encoder);
+  EXPECT_NEAR(noise_variance_before_quantization(
+                  {with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
+              3.0 * encoder, 1e-9 * encoder);
 }
 
 // Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
 // off by a sixth of a count more is not excused by it.
 TEST(CountingExplains, ErrorsUpToHalfACount) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
-  EXPECT_TRUE(is_quantization_error({errors}, kQuantum, 0.0));
-  EXPECT_TRUE(is_quantization_error({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
-                                    kQuantum, 0.0));
+  EXPECT_TRUE(can_be_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_TRUE(can_be_quantization_error({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
+                                        kQuantum, 0.0));
   errors *= 4.0 / 3.0;
-  EXPECT_FALSE(is_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_FALSE(can_be_quantization_error({errors}, kQuantum, 0.0));
   const double noise = 0.1 * kQuantum;  // before quantization
-  EXPECT_TRUE(is_quantization_error({errors}, kQuantum, noise * noise));
+  EXPECT_TRUE(can_be_quantization_error({errors}, kQuantum, noise * noise));
 }
 
 // A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases

@@ -46,10 +46,10 @@ Calibration swing(double error) {
   return calibration;
 }
 
-VerdictKind kind_of(const Calibration& calibration) { return judge(calibration).kind; }
+VerdictKind kind_of(const Calibration& calibration) { return judge_model(calibration).kind; }
 
 std::string text_of_verdict(const Calibration& calibration) {
-  return service::text_of(judge(calibration));
+  return service::text_of(judge_model(calibration));
 }
 
 bool says(const Calibration& calibration, const std::string& part) {
@@ -146,9 +146,9 @@ TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
   EXPECT_EQ(kind_of(below), VerdictKind::kRejected);
   EXPECT_EQ(kind_of(above), VerdictKind::kNoFit);
   EXPECT_TRUE(says(above, "35 % of the motion")) << text_of_verdict(above);
-  above.verdict = judge(above);
+  above.verdict = judge_model(above);
   EXPECT_FALSE(above.converged());
-  below.verdict = judge(below);
+  below.verdict = judge_model(below);
   EXPECT_TRUE(below.converged());
 }
 

@@ -131,7 +131,7 @@ TEST(PlanEvaluator, AccountsForQuantizationErrors) {
       bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0];
 
   ShootingProblem problem = problem_of(mechanism, command.col(0));
-  problem.set_noise({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
+  problem.set_noise_levels({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
   const QuantizationErrors errors =
       quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
   const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
@@ -250,8 +250,8 @@ TEST(PlanPrediction, AddsToThePrior) {
   run.period = kPlanPeriod;
   run.controls = command;
   run.angles = problem_of(mechanism, command).angles(0);
-  const Uncertainty predicted =
-      predict_plan(mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
+  const ParameterUncertainty predicted = predict_plan_uncertainty(
+      mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
   const Eigen::MatrixXd expected = (information + known).inverse();
   for (Eigen::Index i = 0; i < expected.rows(); ++i) {
     EXPECT_NEAR(predicted.standard_deviation[i], std::sqrt(expected(i, i)),
@@ -266,11 +266,11 @@ TEST(RestingStart, IsWhereTheRigRests) {
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
   Mechanism pendulum = make_pendulum({.motorised = true});
   pendulum.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.01;
-  EXPECT_NEAR(resting_start(pendulum, open)[0], 0.0, 1e-9);
+  EXPECT_NEAR(compute_resting_coordinates(pendulum, open)[0], 0.0, 1e-9);
   EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
-  EXPECT_EQ(resting_start(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
+  EXPECT_EQ(compute_resting_coordinates(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
   pendulum.parameter(WorldQuantity::kGravity).value *= -1.0;
-  EXPECT_NEAR(std::abs(resting_start(pendulum, open)[0]), M_PI, 0.05);
+  EXPECT_NEAR(std::abs(compute_resting_coordinates(pendulum, open)[0]), M_PI, 0.05);
 }
 
 }  // namespace

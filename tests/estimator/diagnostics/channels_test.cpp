@@ -74,11 +74,11 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
               (whole.array() >= limit).count() + 1);
     // Each plateau is marked, and the motion between two is not.
     double marked = 0.0;
-    for (const TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
-    EXPECT_GT(clips[0].stretches.size(), 1U);
+    for (const TimeInterval& each : clips[0].intervals) marked += each.to - each.from;
+    EXPECT_GT(clips[0].intervals.size(), 1U);
     EXPECT_NEAR(marked, 1e-3 * static_cast<double>((whole.array() >= limit).count()), 0.02);
-    EXPECT_EQ(clips[0].from, clips[0].stretches.front().from);
-    EXPECT_EQ(clips[0].to, clips[0].stretches.back().to);
+    EXPECT_EQ(clips[0].from, clips[0].intervals.front().from);
+    EXPECT_EQ(clips[0].to, clips[0].intervals.back().to);
   }
 }
 
@@ -271,7 +271,7 @@ TEST_F(Channels, AreRepaired) {
   examination.rejected = {{0, 0, 1, 10}};
   examination.freed = {{0, 0, 1, 500, 0.01, 0}};
   examination.cuts = {{0, 0, 2000}, {0, 0, 1000}};
-  const RepairedInput repaired = repair(rig_, {recording}, examination);
+  const RepairedInput repaired = apply_repairs(rig_, {recording}, examination);
   const std::vector<Segment>& parts = repaired.recordings[0].segments;
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_TRUE(std::isnan(parts[0].angles(10, 1)));

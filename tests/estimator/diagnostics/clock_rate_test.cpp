@@ -44,7 +44,7 @@ double value(const Mechanism& mechanism, const char* name) {
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
 // parameter with a second in its unit scales by its power; no other changes.
 TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
-  ClockRateMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
+  ClockRateMechanism clocked = add_clock_rate_parameter(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
   apply_dependencies(clocked.mechanism);
   const Mechanism truth = test_support::mechanism_of(rig());
@@ -73,7 +73,7 @@ TEST(ClockRate, MovesTheConstantsOfTies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
   mechanism.dependencies.push_back({tied, 1e-3, {{source, 2.0}}});
-  ClockRateMechanism clocked = with_clock_rate(mechanism);
+  ClockRateMechanism clocked = add_clock_rate_parameter(mechanism);
   clocked.mechanism.parameters.back().value = 0.02;
   apply_dependencies(clocked.mechanism);
   EXPECT_NEAR(value(clocked.mechanism, "2.b"), 0.98e-3 + 2.0 * value(mechanism, "1.b"), 1e-12);
@@ -88,7 +88,7 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
   Mechanism mechanism = test_support::freed(test_support::pendulum_of(pendulum), {"1.b"});
   for (const bool free : {true, false}) {
     mechanism.parameter(0, BodyQuantity::kJzz).free = free;
-    const auto clock = predict_excitation(mechanism, {{"run", {segment}}}, {}).clock;
+    const auto clock = predict_precision(mechanism, {{"run", {segment}}}, {}).clock;
     EXPECT_EQ(clock.deviation < kDetectableClockDeviation, !free) << clock.deviation;
     EXPECT_EQ(std::ranges::count(clock.absorbed_by, "P.J_zz"), free ? 1 : 0);
   }
@@ -96,7 +96,7 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
 
 // The product of known masses and lengths that couples arm and pendulum contains no free inertia.
 TEST(ClockRate, IsIdentifiedByTheCouplingOfAFurutaPendulum) {
-  const auto clock = predict_excitation(
+  const auto clock = predict_precision(
       described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
   EXPECT_LT(clock.clock.deviation, kDetectableClockDeviation);
   EXPECT_TRUE(clock.clock.absorbed_by.empty());
@@ -107,7 +107,7 @@ TEST(MisfitTrials, EndWithTheirBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
   const std::vector<Recording> pieces = select_excerpts(mechanism, {recorded()}, kMisfitBudget);
   const CalibrationMonitor monitor;
-  WorkBudget budget{1.0};
+  ComputationBudget budget{1.0};
   const MisfitProblem on{.estimate = mechanism,
                          .pieces = pieces,
                          .noise = Eigen::Vector2d::Constant(5e-4),
@@ -119,7 +119,7 @@ TEST(MisfitTrials, EndWithTheirBudget) {
   EXPECT_FALSE(budget.exceeded);
   EXPECT_TRUE(std::isinf(on.fit(mechanism).cost()));
   EXPECT_TRUE(budget.exceeded);
-  EXPECT_TRUE(try_causes(on, pieces).empty());
+  EXPECT_TRUE(try_misfit_causes(on, pieces).empty());
 }
 
 // If short intervals with free states already leave large residuals, no simulation can do better.

@@ -73,17 +73,18 @@ Described two_links() {
 }
 
 /// The hypothesis of that error and channel. Its repair of a correct rig injects the mistake.
-Hypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
-                         const std::string& channel) {
-  for (Hypothesis& each : common_description_errors(mechanism)) {
+DescriptionHypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
+                                    const std::string& channel) {
+  for (DescriptionHypothesis& each : common_description_errors(mechanism)) {
     if (each.message.code == error && each.channel == channel) return std::move(each);
   }
   ADD_FAILURE() << "no hypothesis " << service::row_of(error).id << " of " << channel;
   return {};
 }
 
-std::vector<Finding> findings_with(const Described& rig, const Hypothesis& planted) {
-  return examine_description(corrected(rig.mechanism, planted), corrected(rig.recordings, planted))
+std::vector<Finding> findings_with(const Described& rig, const DescriptionHypothesis& planted) {
+  return examine_description(corrected_mechanism(rig.mechanism, planted),
+                             corrected_recordings(rig.recordings, planted))
       .findings;
 }
 
@@ -96,7 +97,8 @@ struct Case {
 // causes, since some mistakes have equivalents (a zero upside down is a centre of
 // mass on the other side).
 void expect_found(const Described& rig, const Case& planted) {
-  const Hypothesis hypothesis = hypothesis_of(rig.mechanism, planted.error, planted.channel);
+  const DescriptionHypothesis hypothesis =
+      hypothesis_of(rig.mechanism, planted.error, planted.channel);
   SCOPED_TRACE(service::text_of(hypothesis.message));
   const std::vector<Finding> findings = findings_with(rig, hypothesis);
   ASSERT_EQ(findings.size(), 1U);
@@ -147,7 +149,7 @@ TEST(DescriptionFaults, AreFoundOfAChain) {
 // Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
 TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
   const Described rig = two_links();
-  const auto expect = [&](const Hypothesis& planted, const std::string& reported) {
+  const auto expect = [&](const DescriptionHypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
     ASSERT_EQ(findings.size(), 1U) << reported;
     EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
@@ -157,7 +159,7 @@ TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
          "does not include that of joint \"1\"");
   expect(hypothesis_of(rig.mechanism, MessageCode::kAngleWithoutParent, "2"), "is absolute");
   const auto scaled = [](double factor) {
-    return Hypothesis{
+    return DescriptionHypothesis{
         .message = {}, .channel = "", .correct_segment = [=](Segment& s) { s.angles *= factor; }};
   };
   expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
@@ -263,9 +265,9 @@ TEST(DescriptionFaults, AreFoundTogether) {
   Described faulty = rig;
   for (const auto& [error, channel] :
        {std::pair{MessageCode::kInvertedMotor, "1"}, {MessageCode::kZeroOffByHalfTurn, "2"}}) {
-    const Hypothesis planted = hypothesis_of(rig.mechanism, error, channel);
-    faulty.mechanism = corrected(faulty.mechanism, planted);
-    faulty.recordings = corrected(faulty.recordings, planted);
+    const DescriptionHypothesis planted = hypothesis_of(rig.mechanism, error, channel);
+    faulty.mechanism = corrected_mechanism(faulty.mechanism, planted);
+    faulty.recordings = corrected_recordings(faulty.recordings, planted);
   }
   const std::vector<Finding> findings =
       examine_description(faulty.mechanism, faulty.recordings).findings;
@@ -294,14 +296,14 @@ TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
 TEST(TrialFit, BeginsWithTheStatesOfAnother) {
   const Described rig = driven();
   TrialFit ended(rig.mechanism, rig.recordings);
-  ended.fit_coarse(nullptr);
-  ended.fit_fine(nullptr);
+  ended.run_coarse_fit(nullptr);
+  ended.run_fine_fit(nullptr);
   const std::atomic<bool> stop = true;
   TrialFit beside(ended.mechanism(), rig.recordings, &ended);
-  beside.fit_fine(&stop);
+  beside.run_fine_fit(&stop);
   EXPECT_NEAR(beside.misfit(), ended.misfit(), 0.05 * ended.misfit());
   TrialFit alone(ended.mechanism(), rig.recordings);
-  alone.fit_fine(&stop);
+  alone.run_fine_fit(&stop);
   EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
 }
 
@@ -376,12 +378,13 @@ TEST(DescriptionFaults, IgnoreUnusableRecordings) {
 
 TEST(DescriptionFaults, StopOnRequest) {
   const Described rig = two_links();
-  const Hypothesis planted = hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");
+  const DescriptionHypothesis planted =
+      hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");
   const std::atomic<bool> stop = true;
   CalibrationMonitor monitor;
   monitor.stop = &stop;
-  EXPECT_TRUE(examine_description(corrected(rig.mechanism, planted),
-                                  corrected(rig.recordings, planted), monitor)
+  EXPECT_TRUE(examine_description(corrected_mechanism(rig.mechanism, planted),
+                                  corrected_recordings(rig.recordings, planted), monitor)
                   .findings.empty());
 }
 

@@ -90,7 +90,7 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
   EXPECT_EQ(std::get<int>(*outliers->message.find("count")), 20);
   EXPECT_EQ(std::get<int>(*outliers->message.find("readings")), 6001);
   EXPECT_GT(outliers->to - outliers->from, 1.0);
-  EXPECT_TRUE(outliers->stretches.empty()) << "what lies between two outliers is marked";
+  EXPECT_TRUE(outliers->intervals.empty()) << "what lies between two outliers is marked";
   EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
   for (std::size_t i = 0; i < 3; ++i) {
     const ParameterEstimate& before = clean.calibration.parameters[i];
@@ -189,7 +189,8 @@ TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
   EXPECT_FALSE(service::describe(*found).treatment.empty());
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
-  const DiagnosedInput as_is = examine(mechanism, {recording_of(readings)}, options);
+  const DiagnosedInput as_is =
+      examine_and_repair_input(mechanism, {recording_of(readings)}, options);
   const Finding* const reported = find(as_is.findings, "shifted-zero");
   ASSERT_NE(reported, nullptr);
   EXPECT_TRUE(service::describe(*reported).treatment.empty());
@@ -242,19 +243,19 @@ TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   const Recording dead = two_links("dead", 1.2, true);
-  const DiagnosedInput input = examine(mechanism, {dead}, {});
+  const DiagnosedInput input = examine_and_repair_input(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
   EXPECT_EQ(input.findings[0].message.code, MessageCode::kDeadChannel);
 
   Recording inverted = two_links("inverted", 0.9, false);
   inverted.segments[0].angles.col(1) *= -1.0;
-  const DiagnosedInput both = examine(mechanism, {dead, inverted}, {});
+  const DiagnosedInput both = examine_and_repair_input(mechanism, {dead, inverted}, {});
   ASSERT_EQ(both.findings.size(), 2U);
   EXPECT_EQ(both.findings[0].message.code, MessageCode::kDeadChannel);
   EXPECT_EQ(both.findings[1].severity, Severity::kFault)
       << service::describe(both.findings[1]).what;
   inverted.segments[0].angles.col(1) *= -1.0;
-  EXPECT_EQ(examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
+  EXPECT_EQ(examine_and_repair_input(mechanism, {dead, inverted}, {}).findings.size(), 1U);
 }
 
 /// With the encoders' readings shifted by the given sizes from row 500 on.

@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-constexpr ExcerptBudget kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
+constexpr ExcerptLimits kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
 
 /// 20 s at 1 kHz that move only from 12 s to 14 s.
 Recording mostly_still() {

@@ -13,7 +13,7 @@ constexpr double kSlipQuantum = 1.5e-3;  // [rad]
 
 Finding slip(double size, double deviation) {
   const Encoder sensor = used_encoders(make_pendulum()).front();
-  return slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
+  return make_slip_finding(sensor, "run.csv", 3.428, size, deviation, kSlipQuantum);
 }
 
 // A step within its own uncertainty is not worth a warning.
@@ -39,8 +39,8 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
 TEST(Finding, IsDowngradedIfTheModelIsRejected) {
   Finding sure = slip(7.5e-3, 1e-4), unsure = slip(1e-4, 1e-4);
   const std::string sentence = service::describe(unsure).what;
-  doubt(sure);
-  doubt(unsure);
+  downgrade_to_note(sure);
+  downgrade_to_note(unsure);
   EXPECT_EQ(sure.severity, Severity::kNote);
   const std::string doubted = service::describe(sure).what;
   EXPECT_EQ(doubted.find("possibly, encoder \"1\" slips"), 0U) << doubted;

@@ -83,7 +83,7 @@ std::vector<Finding> found_after(const std::function<void(Segment&)>& spoil) {
   static const Recording kHonest = swinging(mechanism());
   Recording recording = kHonest;
   spoil(recording.segments[0]);
-  return find_inertial_errors(mechanism(), {recording});
+  return find_inertial_axis_errors(mechanism(), {recording});
 }
 
 void expect_advice(const std::vector<Finding>& found, MessageCode code,

@@ -33,7 +33,7 @@ Recording swinging() {
 
 std::vector<Finding> compared(const Recording& recording, const SensorDescription& facts) {
   SignalExamination out;
-  compare_limits(make_pendulum({.motorised = true}), {kQuantum}, recording, facts, out);
+  find_limit_violations(make_pendulum({.motorised = true}), {kQuantum}, recording, facts, out);
   return out.findings;
 }
 
@@ -55,8 +55,8 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
     EXPECT_EQ(found[0].message.code, MessageCode::kReadingBeyondRange);
     EXPECT_NEAR(found[0].size, extreme, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
-    EXPECT_GT(found[0].stretches.size(), 1U);
-    for (const TimeStretch& each : found[0].stretches) {
+    EXPECT_GT(found[0].intervals.size(), 1U);
+    for (const TimeInterval& each : found[0].intervals) {
       // Each span starts and ends beyond the limit, and lasts at most half a swing.
       for (const double t : {each.from, each.to}) {
         EXPECT_GE(extreme * kAmplitude * std::sin(kSwing * t), 0.9 - kQuantum);
@@ -78,7 +78,7 @@ TEST(Limits, ReportReadingsWellBeyondAStop) {
     const auto found_at = [&](double position) {
       stop.value = side * position;
       SignalExamination out;
-      compare_stops(pendulum, {kQuantum}, swinging(), out);
+      find_readings_beyond_stops(pendulum, {kQuantum}, swinging(), out);
       return out.findings;
     };
     EXPECT_TRUE(found_at(-kAmplitude).empty());

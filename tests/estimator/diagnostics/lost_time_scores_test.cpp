@@ -35,10 +35,10 @@ Recording with_rows_lost(int lost, int row = kLossRow) {
 
 std::optional<LostTimeScore> scored(const Recording& recording) {
   const Mechanism mechanism = scored_description();
-  ShootingFit fit(prepare_shooting(mechanism, {recording}, {}), {}, {});
+  ShootingFit fit(prepare_shooting_input(mechanism, {recording}, {}), {}, {});
   fit.estimate_jointly(mechanism);
   const ShootingInput& input = fit.input();
-  return likeliest_lost_time(fit.joint(), input.segments, input.grid);
+  return find_likeliest_lost_time(fit.joint(), input.segments, input.grid);
 }
 
 // Losses of one and of three rows of 4 ms, at a node of the fit and between two, are found at their

@@ -32,7 +32,7 @@ Recording recorded(const Eigen::VectorXd& u) {
 Mechanism described() { return test_support::free_furuta(test_support::viscous_furuta(), 1.3); }
 
 std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
-  return explain_misfit(calibrate(mechanism, {recording}), mechanism, {recording});
+  return find_misfit_causes(calibrate(mechanism, {recording}), mechanism, {recording});
 }
 
 template <typename T>
@@ -242,7 +242,7 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
 TEST(MisfitCauses, IgnoreSpookSimulators) {
   Calibration shadow;
   shadow.kind = EstimateKind::kShadow;
-  EXPECT_TRUE(explain_misfit(shadow, described(), {recorded(command())}).empty());
+  EXPECT_TRUE(find_misfit_causes(shadow, described(), {recorded(command())}).empty());
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
   const Segment segment = test_support::segment_of(readings, rate);
   const ReadingSeries series =
       observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
-  const NoiseScale scale(series, robust_quantum({series}, joint_units(kind).scale));
+  const NoiseScale scale(series,
+                         find_quantization_step_robustly({series}, joint_units(kind).scale));
   std::vector<std::pair<int, double>> found;
   for (const Outlier& outlier : find_outliers(series, scale)) {
     found.emplace_back(series.rows[outlier.position], outlier.size);
@@ -97,11 +98,11 @@ TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
 
 // The advice must mention the part that this type of encoder has.
 TEST(Outliers, AdviceMatchesTheEncoderType) {
-  const OutlierCount outliers{
+  const OutlierStatistics outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
   const auto advice = [&](JointKind kind) {
     return service::describe(
-               outlier_finding({.name = "x", .kind = kind}, "", outliers, SeriesKind::kMotion))
+               make_outlier_finding({.name = "x", .kind = kind}, "", outliers, SeriesKind::kMotion))
         .advice;
   };
   EXPECT_NE(advice(JointKind::kRevolute).find("encoder disc"), std::string::npos);

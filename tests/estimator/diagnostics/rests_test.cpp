@@ -40,9 +40,9 @@ TEST(Rests, KeepAFractionOfTheirRows) {
   EXPECT_EQ(out.findings[0].message.code, MessageCode::kRestIntervals);
   EXPECT_EQ(out.findings[0].severity, Severity::kNote);
   EXPECT_NEAR(out.findings[0].from, 3.0, 0.05);
-  ASSERT_EQ(out.findings[0].stretches.size(), 1U);
-  EXPECT_EQ(out.findings[0].stretches[0].from, out.findings[0].from);
-  EXPECT_EQ(out.findings[0].stretches[0].to, out.findings[0].to);
+  ASSERT_EQ(out.findings[0].intervals.size(), 1U);
+  EXPECT_EQ(out.findings[0].intervals[0].from, out.findings[0].from);
+  EXPECT_EQ(out.findings[0].intervals[0].to, out.findings[0].to);
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
   EXPECT_NEAR(static_cast<double>(out.rejected.size()), 0.9 * 700.0, 15.0);
   for (const RejectedReading& rejected : out.rejected) EXPECT_GT(rejected.row, 295);

@@ -18,18 +18,19 @@ struct Look {
                 SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
     const Segment segment = test_support::segment_of(readings, rate);
     series = observed_readings(segment, segment.angles.col(0), true);
-    quantum = count >= 0.0 ? count : robust_quantum({series}, 1.0);
+    quantum = count >= 0.0 ? count : find_quantization_step_robustly({series}, 1.0);
     const NoiseScale scale(series, quantum);
-    steps = find_steps(series, scale, kind, 1.0);
+    steps = find_reading_steps(series, scale, kind, 1.0);
     noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
   }
-  JumpView view(int row, bool jumps) const {
-    return {.series = &series, .noise = noise, .jumps = jumps, .position = series.at_row(row)};
+  ReadingsAroundJump view(int row, bool jumps) const {
+    return {
+        .series = &series, .noise = noise, .jumps = jumps, .position = series.index_at_row(row)};
   }
   int row(std::size_t step) const { return series.rows[steps[step].position]; }
 
   ReadingSeries series;
-  std::vector<Step> steps;
+  std::vector<ReadingStep> steps;
   double quantum = 0.0, noise = 0.0;
 };
 

@@ -31,7 +31,7 @@ Recording recorded(const MadeUpMotion& motion, double rate, double noise, double
 std::vector<Finding> struck(const Mechanism& mechanism, const Recording& recording,
                             double quantum) {
   SignalExamination out;
-  find_stop_impacts(mechanism, {quantum}, recording, out);
+  find_undescribed_stops(mechanism, {quantum}, recording, out);
   return out.findings;
 }
 
@@ -81,7 +81,7 @@ TEST(StopImpacts, AreFoundOnBothSides) {
       EXPECT_EQ(finding.message.code, MessageCode::kUndescribedStop);
       EXPECT_NEAR(std::abs(finding.size), 0.6, 0.02) << seed;
       EXPECT_GE(finding.from, 2.0);
-      ASSERT_GT(finding.stretches.size(), 1U) << "from the first strike to the last";
+      ASSERT_GT(finding.intervals.size(), 1U) << "from the first strike to the last";
       EXPECT_EQ(std::get<bool>(*finding.message.find("is_upper")), finding.size > 0.0);
       ++found;
     }

@@ -20,7 +20,7 @@ std::set<std::string> texts(const Mechanism& mechanism, unsigned seed = 1) {
   const BaseInertialParameters base = find_base_inertial_parameters(mechanism, seed);
   std::set<std::string> texts;
   for (const BaseCombination& each : base.base) {
-    texts.insert(evaluate(base, each, standard_values(mechanism)).description);
+    texts.insert(evaluate_base_parameter(base, each, standard_values(mechanism)).description);
   }
   return texts;
 }
@@ -166,9 +166,9 @@ TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
   EXPECT_LT((torques(other, q, v, a) - moving).norm(), 1e-12 * moving.norm());
   const BaseInertialParameters base = find_base_inertial_parameters(arm);
   for (const BaseCombination& each : base.base) {
-    EXPECT_NEAR(evaluate(base, each, standard_values(other)).value,
-                evaluate(base, each, standard_values(arm)).value, 1e-8)
-        << evaluate(base, each, standard_values(arm)).description;
+    EXPECT_NEAR(evaluate_base_parameter(base, each, standard_values(other)).value,
+                evaluate_base_parameter(base, each, standard_values(arm)).value, 1e-8)
+        << evaluate_base_parameter(base, each, standard_values(arm)).description;
   }
 }
 
@@ -207,11 +207,11 @@ TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
 
 TEST(BaseInertialParameters, RequiresKnownTorques) {
   Mechanism furuta = make_furuta();
-  EXPECT_FALSE(is_torque_known(furuta));
+  EXPECT_FALSE(has_known_torque(furuta));
   furuta.joint_parameter(0, JointQuantity::kMotorGain).value = 0.1;
-  EXPECT_TRUE(is_torque_known(furuta));
+  EXPECT_TRUE(has_known_torque(furuta));
   furuta.joint_parameter(0, JointQuantity::kMotorGain).free = true;
-  EXPECT_FALSE(is_torque_known(furuta));
+  EXPECT_FALSE(has_known_torque(furuta));
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(FrictionLaws, HaveTheUnitsOfTheirFormula) {
   constexpr double kRate = 1e-6, kSpeed = 0.7, kForce = 2.0, kMoment = 0.4;
   for (const JointKind kind : {JointKind::kRevolute, JointKind::kPrismatic}) {
     const Mechanism mechanism = with_every_law(kind);
-    ClockRateMechanism clocked = with_clock_rate(mechanism);
+    ClockRateMechanism clocked = add_clock_rate_parameter(mechanism);
     clocked.mechanism.parameters.back().value = kRate;
     apply_dependencies(clocked.mechanism);
     const auto truth = laws_of(mechanism), in_clock = laws_of(clocked.mechanism);

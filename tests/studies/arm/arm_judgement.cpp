@@ -51,7 +51,7 @@ VectorXd arm_values(const est::Mechanism& mechanism) {
 }
 
 /// Returns the median of values, where NaN counts as the largest value.
-double median_of(std::vector<double> values) {
+double compute_median(std::vector<double> values) {
   for (double& value : values) {
     if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
   }
@@ -96,7 +96,9 @@ std::vector<double> ArmTruth::errors(const VectorXd& values) const {
   return relative_errors(base_, values, values_);
 }
 
-double ArmTruth::median_error(const VectorXd& values) const { return median_of(errors(values)); }
+double ArmTruth::median_error(const VectorXd& values) const {
+  return compute_median(errors(values));
+}
 
 void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
   const VectorXd standard = est::standard_values(mechanism_);

@@ -125,7 +125,7 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 }
 
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
-  for (const auto& row : estimator::kOptionRows) key.add(option_text(row, options));
+  for (const auto& row : estimator::kOptionRows) key.add(format_option(row, options));
 }
 
 std::string key_of(const CalibrationTask& task) {
@@ -238,7 +238,7 @@ void fill(const estimator::Calibration& calibration, const CalibrationTask& task
     run.parameters.push_back(
         {p.name, p.unit, p.value, p.standard_deviation, p.initial, p.at_bound});
   }
-  for (const estimator::Combination& base : calibration.base) {
+  for (const estimator::ParameterCombination& base : calibration.base) {
     run.base.push_back({base.description, base.unit, base.value, base.standard_deviation});
   }
   fill_history(calibration, run);
@@ -246,7 +246,8 @@ void fill(const estimator::Calibration& calibration, const CalibrationTask& task
   fill_joints(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
 }
 
-void fill(const estimator::Evaluation& evaluation, const CalibrationTask& task, StudyRun& run) {
+void fill(const estimator::ParameterEvaluation& evaluation, const CalibrationTask& task,
+          StudyRun& run) {
   run.termination = to_string(evaluation.termination);
   run.converged = is_converged(evaluation.termination);
   run.iterations = evaluation.iterations;
