@@ -114,7 +114,7 @@ using estimator::Segment;
 
 /// Returns the row of a segment at a time; −1 if the segment has no row at this time.
 Eigen::Index row_at(const Segment& segment, double time) {
-  const int row = segment.first_sample_from(time - segment.start);
+  const int row = segment.first_sample_at_or_after(time - segment.start);
   if (row < 0 || row >= segment.sample_count()) return -1;
   const double slack = estimator::kSampleTolerance * segment.period;
   return std::abs(segment.start + segment.time(row) - time) <= slack ? row : -1;
@@ -144,7 +144,7 @@ class WallTime {
 
 /// Returns the sentence and the advice of the first fault.
 std::string first_fault(const std::vector<estimator::Finding>& findings) {
-  const FindingText fault = describe(
+  const FindingText fault = describe_finding(
       *std::ranges::find(findings, estimator::Severity::kFault, &estimator::Finding::severity));
   return fault.what + "; " + fault.advice;
 }
@@ -304,8 +304,8 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
   try {
     const WallTime timed(input.context.wall_time);
     estimator::Validation validation =
-        estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, start, monitor,
-                            [&](int index) { on_window(index, count); });
+        estimator::validate_parameters(rig, input.rig.mechanism, pieces, input.context.options,
+                                       start, monitor, [&](int index) { on_window(index, count); });
     note_short_segments(input, window, validation);
     return validation;
   } catch (const std::invalid_argument& fault) {

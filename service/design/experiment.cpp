@@ -104,9 +104,9 @@ daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& reque
   return limits;
 }
 
-estimator::PlanSettings facts_of(const DesignInput& today, const ExperimentRequest& request,
+estimator::PlanSettings facts_of(const DesignInput& input, const ExperimentRequest& request,
                                  int motor) {
-  const estimator::Mechanism& mechanism = today.rig.mechanism;
+  const estimator::Mechanism& mechanism = input.rig.mechanism;
   const auto before = mechanism.joints.begin() + motor;
   const double samples = std::max(1.0, std::floor(kPeriodMax * request.rate));
   return {
@@ -116,9 +116,9 @@ estimator::PlanSettings facts_of(const DesignInput& today, const ExperimentReque
                                               [](const auto& each) { return each.motor.present; })),
       .start =
           estimator::compute_resting_coordinates(mechanism, read_places(request.at, mechanism)),
-      .noise = today.noise,
+      .noise = input.noise,
       .coast = kCoast_s,
-      .quantum = today.quantum};
+      .quantum = input.quantum};
 }
 
 /// Returns the limits of the motion. Position limits are moved toward the initial readings, and
@@ -148,13 +148,13 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
 
 /// Returns the design task of a request, with prior information, initial coordinates and limits.
 /// @throws proto::InputError under the conditions of design_experiment
-DesignSetup make_design_setup(const DesignInput& today, const ExperimentRequest& request) {
-  const Rig& rig = today.rig;
-  DesignSetup posed{.task = {.mechanism = rig.mechanism, .knowledge = today.knowledge},
+DesignSetup make_design_setup(const DesignInput& input, const ExperimentRequest& request) {
+  const Rig& rig = input.rig;
+  DesignSetup posed{.task = {.mechanism = rig.mechanism, .knowledge = input.knowledge},
                     .motor = find_motor(rig, request.motor),
                     .notes = {}};
   const daq::CommandLimits command = command_limits(rig, request, posed.motor);
-  posed.task.facts = facts_of(today, request, posed.motor);
+  posed.task.facts = facts_of(input, request, posed.motor);
   posed.task.limits = {.command_max = kPeakShare * command.command_max,
                        .command_slew_per_s_max = command.command_slew_per_s_max,
                        .sensors = motion_limits(rig, posed.task.facts.start, request.limit_share)};
@@ -188,13 +188,13 @@ struct Candidate {
 /// Design of one experiment.
 class Designer {
  public:
-  Designer(const DesignInput& today, const ExperimentRequest& request, std::string where)
-      : today_(today),
+  Designer(const DesignInput& input, const ExperimentRequest& request, std::string where)
+      : input_(input),
         request_(request),
         where_(std::move(where)),
-        posed_(make_design_setup(today, request)),
+        posed_(make_design_setup(input, request)),
         task_(posed_.task),
-        precisions_(request.targets.empty() ? default_target_precisions(today.rig.mechanism)
+        precisions_(request.targets.empty() ? default_target_precisions(input.rig.mechanism)
                                             : request.targets) {
     if (precisions_.empty()) {
       throw proto::InputError(
@@ -205,8 +205,8 @@ class Designer {
   }
 
   DesignedExperiment run() {
-    result_.notes.insert(result_.notes.begin(), today_.notes.begin(), today_.notes.end());
-    if (!today_.is_estimated) {
+    result_.notes.insert(result_.notes.begin(), input_.notes.begin(), input_.notes.end());
+    if (!input_.is_estimated) {
       result_.notes.push_back(
           "without a result, free parameters without a prior are assumed to have a standard "
           "deviation of " +
@@ -219,7 +219,7 @@ class Designer {
     if (!result_.cancelled && result_.scenario.empty()) {
       throw proto::InputError(
           "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
-          today_.rig.path +
+          input_.rig.path +
           ", safety) and to move the rig as predicted. Calibrate with a small run first and give "
           "--after");
     }
@@ -265,7 +265,7 @@ class Designer {
                               make_plan_shape(kinds[k], request_.duration, mode_hz, request_.rate,
                                               swing_up.value_or(SwingUpProperties{}))};
       set_task_signals(candidate.shape, task_);
-      const std::string name = name_of(kinds[k]);
+      const std::string name = plan_kind_name(kinds[k]);
       const estimator::DesignEffort effort{
           .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
@@ -277,7 +277,7 @@ class Designer {
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
     if (candidates_.empty() && !is_stopped()) {
-      throw proto::InputError("no plan stays within the rig's limits (" + today_.rig.path +
+      throw proto::InputError("no plan stays within the rig's limits (" + input_.rig.path +
                               ", safety) for all likely parameter values. Widen the limits, "
                               "shorten --duration, or calibrate first and give --after");
     }
@@ -300,15 +300,16 @@ class Designer {
   /// Searches a plan for the current targets. Before the first search, removes default targets that
   /// no command makes identifiable. The first kind of plan that stays within the limits determines
   /// these targets for all kinds.
-  estimator::Design design_for(const estimator::DesignEffort& effort) {
+  estimator::ExperimentDesign design_for(const estimator::DesignEffort& effort) {
     task_.targets = make_design_targets(precisions_, task_.mechanism);
     if (!is_screened_) {
       estimator::DesignEffort first = effort;
       first.screens = kScreens;
       first.rounds = 0;
-      drop_unidentifiable(estimator::design_plan(task_, first).seen);
+      drop_unidentifiable(estimator::optimize_experiment_plan(task_, first).seen);
     }
-    return is_screened_ ? estimator::design_plan(task_, effort) : estimator::Design{};
+    return is_screened_ ? estimator::optimize_experiment_plan(task_, effort)
+                        : estimator::ExperimentDesign{};
   }
 
   void drop_unidentifiable(const estimator::ParameterUncertainty& seen) {
@@ -317,7 +318,7 @@ class Designer {
     if (!is_screened_) return;  // no plan with motion stays within the limits
     std::vector<TargetPrecision> reported;
     for (const TargetPrecision& precision : precisions_) {
-      const Eigen::Index place = free.position(precision.index);
+      const Eigen::Index place = free.find_position(precision.index);
       if (!std::isinf(seen.standard_deviation[place])) {
         reported.push_back(precision);
         continue;
@@ -336,7 +337,7 @@ class Designer {
 
   std::string describe_unidentifiable(const TargetPrecision& precision, Eigen::Index place,
                                       const estimator::ParameterUncertainty& seen) const {
-    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
+    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).parameter_indices();
     std::vector<std::string> others;
     for (const estimator::NullDirection& direction : seen.null_directions) {
       if (direction.coefficients[place] == 0.0) continue;
@@ -372,7 +373,7 @@ class Designer {
     for (Candidate& candidate : candidates_) {
       set_task_signals(candidate.shape, task_);
       report_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
-                      name_of(candidate.shape.kind));
+                      plan_kind_name(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);
       const std::optional<Eigen::VectorXd> after = predict(scenario);
@@ -398,7 +399,7 @@ class Designer {
     std::vector<std::string> names;
     for (const TargetPrecision& precision : precisions_) names.push_back(precision.name);
     text += join_items(names) + ".\n";
-    text += "name: \"designed-" + name_of(candidate.shape.kind) + "\"\n";
+    text += "name: \"designed-" + plan_kind_name(candidate.shape.kind) + "\"\n";
     text += "duration_s: " + format_number(request_.duration, 9) + "\n";
     if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
     text += start_text();
@@ -426,23 +427,23 @@ class Designer {
   /// @return nullopt if the design was stopped
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
     require_valid_mechanism(task_.mechanism);
-    const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
+    const SimulatedRun run = simulate(input_.rig, parse_scenario(where_, text, input_.rig),
                                       1.0 / request_.rate, request_.stop, Integrator::kPhysical);
     if (run.cancelled) return std::nullopt;
     estimator::Segment segment;
     segment.period = run.period;
     segment.angles = run.angles;
     segment.controls = run.controls;
-    const bool stands_in = today_.is_estimated && today_.recordings.empty();
+    const bool stands_in = input_.is_estimated && input_.recordings.empty();
     return estimator::predict_plan_uncertainty(
-               task_.mechanism, today_.recordings, segment, today_.noise, today_.quantum,
-               stands_in ? today_.knowledge.information : Eigen::MatrixXd(), request_.threads)
+               task_.mechanism, input_.recordings, segment, input_.noise, input_.quantum,
+               stands_in ? input_.knowledge.information : Eigen::MatrixXd(), request_.threads)
         .standard_deviation;
   }
 
-  std::vector<PredictedPrecision> planned_parameters(const Eigen::VectorXd& after) const {
-    std::vector<PredictedPrecision> reported;
-    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
+  std::vector<DesignedPrecision> planned_parameters(const Eigen::VectorXd& after) const {
+    std::vector<DesignedPrecision> reported;
+    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).parameter_indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =
           task_.mechanism.parameters[static_cast<std::size_t>(free[i])];
@@ -451,7 +452,7 @@ class Designer {
       reported.push_back({.name = parameter.name,
                           .unit = parameter.unit,
                           .value = parameter.value,
-                          .before = today_.deviations[at],
+                          .before = input_.deviations[at],
                           .after = after[at],
                           .is_target = target != precisions_.end(),
                           .asked = target != precisions_.end() ? target->deviation : 0.0});
@@ -459,7 +460,7 @@ class Designer {
     return reported;
   }
 
-  const DesignInput& today_;
+  const DesignInput& input_;
   const ExperimentRequest& request_;
   std::string where_;
   DesignSetup posed_;
@@ -473,9 +474,9 @@ class Designer {
 
 }  // namespace
 
-DesignedExperiment design_experiment(const DesignInput& today, const ExperimentRequest& request,
+DesignedExperiment design_experiment(const DesignInput& input, const ExperimentRequest& request,
                                      const std::string& where) {
-  return Designer(today, request, where).run();
+  return Designer(input, request, where).run();
 }
 
 }  // namespace service

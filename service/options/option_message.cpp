@@ -24,9 +24,9 @@ std::string text_of(const google::protobuf::Value& value) {
 
 }  // namespace
 
-Struct options_message(const estimator::CalibrationOptions& options, bool all) {
+Struct make_options_message(const estimator::CalibrationOptions& options, bool all) {
   Struct message;
-  (void)google::protobuf::util::JsonStringToMessage(options_json(options, all), &message);
+  (void)google::protobuf::util::JsonStringToMessage(format_options_json(options, all), &message);
   return message;
 }
 
@@ -43,14 +43,14 @@ estimator::CalibrationOptions read_options(const Struct& message, const std::str
                               proto::did_you_mean(key, keys));
     }
     const std::string text = text_of(value);
-    if (text == option_text(*row, {}) || set_option(*row, text, options)) continue;
+    if (text == format_option(*row, {}) || set_option(*row, text, options)) continue;
     throw proto::InputError(where + "." + key + " is \"" + text + "\"; give " +
-                            describe_values(*row));
+                            describe_option_values(*row));
   }
   return options;
 }
 
-estimator::CalibrationOptions job_options(const rigcal::v1::JobSpec& spec) {
+estimator::CalibrationOptions read_job_options(const rigcal::v1::JobSpec& spec) {
   if (!spec.has_options())
     return read_options(spec.estimation_options(), "estimation_options", false);
   std::string json;

@@ -111,11 +111,11 @@ void read_choices(const Struct& result, ParameterValues& out) {
 }
 
 /// Checks whether an entry is an encoder slip, which belongs to a recording and not to the rig.
-bool is_of_recording(const ParameterValues::Entry& entry) {
+bool is_of_recording(const ParameterValues::ParameterValue& entry) {
   return entry.name.find(" slip at ") != std::string::npos;
 }
 
-void set_value(const ParameterValues& values, const ParameterValues::Entry& entry,
+void set_value(const ParameterValues& values, const ParameterValues::ParameterValue& entry,
                estimator::Parameter& parameter) {
   if (entry.value < parameter.lower || entry.value > parameter.upper) {
     fail(values.file, entry.field + ".value",
@@ -155,13 +155,13 @@ ParameterValues read_parameter_values(const std::string& path) {
   return values;
 }
 
-estimator::FixedParameters value_covariance(const ParameterValues& values,
-                                            const estimator::Mechanism& mechanism,
-                                            std::vector<std::string>& unknown) {
-  estimator::FixedParameters spread;
+estimator::UncertainParameters parameter_value_covariance(const ParameterValues& values,
+                                                          const estimator::Mechanism& mechanism,
+                                                          std::vector<std::string>& unknown) {
+  estimator::UncertainParameters spread;
   std::vector<Eigen::Index> known;
   for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {
-    const ParameterValues::Entry& entry = values.entries[static_cast<std::size_t>(i)];
+    const ParameterValues::ParameterValue& entry = values.entries[static_cast<std::size_t>(i)];
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 || estimator::find_dependency(mechanism, index) != nullptr) continue;
     if (mechanism.parameters[static_cast<std::size_t>(index)].value != entry.value) continue;
@@ -176,8 +176,8 @@ estimator::FixedParameters value_covariance(const ParameterValues& values,
   return spread;
 }
 
-void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
-  for (const ParameterValues::Entry& entry : values.entries) {
+void apply_parameter_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
     if (index < 0) {
@@ -195,7 +195,7 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
       set_value(values, entry, parameter);
   }
   estimator::apply_dependencies(mechanism);
-  for (const ParameterValues::Entry& entry : values.entries) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0) continue;
     const double now = mechanism.parameters[static_cast<std::size_t>(index)].value;
@@ -207,10 +207,10 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
   }
 }
 
-std::vector<std::string> initial_value_edits(const ParameterValues& values,
-                                             const estimator::Mechanism& mechanism) {
+std::vector<std::string> make_initial_value_edits(const ParameterValues& values,
+                                                  const estimator::Mechanism& mechanism) {
   std::vector<std::string> texts;
-  for (const ParameterValues::Entry& entry : values.entries) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
     if (index >= 0 && estimator::find_dependency(mechanism, index) != nullptr) continue;

@@ -77,7 +77,8 @@ class PythonMonitor {
     const py::gil_scoped_acquire lock;
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      const bool reports = record.arrow.size() > 0 || record.iteration > 0 || record.cost > 0.0;
+      const bool reports =
+          record.parameters.size() > 0 || record.iteration > 0 || record.cost > 0.0;
       if (!progress_.is_none() && reports) {
         progress_(stage_, record.iteration, record.cost, record.gradient_norm);
       }
@@ -142,7 +143,7 @@ py::dict calibrate(const PythonRequest& program, PythonMonitor& monitor) {
   });
   return py::dict("text"_a = calibration_json(calibration, input.context),
                   "table"_a = format_calibration(calibration, input.context.wall_time),
-                  "page"_a = calibration_page(calibration, input.context),
+                  "page"_a = render_calibration_page(calibration, input.context),
                   "trajectories"_a = trajectories_of(calibration.trajectories),
                   "sensors"_a = sensors_of_use(calibration.mechanism),
                   "controls"_a = input.context.controls);
@@ -168,7 +169,7 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
   return py::dict(
       "text"_a = cross_validation_json(validation, input.context),
       "table"_a = format_cross_validation(validation, input.context.wall_time, findings),
-      "page"_a = cross_validation_page(validation, input.context));
+      "page"_a = render_cross_validation_page(validation, input.context));
 }
 
 py::dict validate(const PythonRequest& program, double window, double start_window,
@@ -184,7 +185,7 @@ py::dict validate(const PythonRequest& program, double window, double start_wind
   const ValidationSettings choice = {program.request.values.file, window, input.rig.mechanism};
   return py::dict("text"_a = validation_json(validation, choice, input.context),
                   "table"_a = format_validation(validation, choice, input.context.wall_time),
-                  "page"_a = validation_page(validation, choice, input.context),
+                  "page"_a = render_validation_page(validation, choice, input.context),
                   "trajectories"_a = trajectories_of(validation.trajectories),
                   "sensors"_a = sensors_of_use(input.rig.mechanism));
 }
@@ -209,7 +210,8 @@ py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
   std::string list = format_findings(examined.findings);
   if (list.empty()) list = "No problems found.\n";
   return py::dict("text"_a = findings_json(examined.findings, excitation, input.context),
-                  "table"_a = list + "\n" + format_excitation(excitation), "reason"_a = reason);
+                  "table"_a = list + "\n" + format_identifiability(excitation),
+                  "reason"_a = reason);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ class AngleImport {
           std::abs(remainder) <=
               std::max(speed_max * std::min(times[k] - last_time, estimator::kBridgedGapMax),
                        0.1)) {
-        turns -= static_cast<int>(estimator::whole_turns(change));
+        turns -= static_cast<int>(estimator::removed_full_turns(change));
         ++jumps;
       }
       if (!std::isnan(angle)) {
@@ -220,7 +220,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
   segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
-  segment.inertial = inertial.empty_readings(samples);
+  segment.inertial = inertial.make_missing_readings(samples);
   std::vector<estimator::SampleGap> holes;
   int place = 0;
   for (int k = 0; k < stretch.count; ++k) {
@@ -233,7 +233,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
     for (std::size_t i = 0; i < controls.size(); ++i) {
       segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
     }
-    inertial.write_row(row, own, segment);
+    inertial.copy_row_readings(row, own, segment);
     if (own > place) holes.push_back({place, own - place});
     place = own + 1;
     if (!time.summary.steady_clock) segment.times.push_back(time.stamps[at] - stretch.start);
@@ -289,14 +289,14 @@ void number_rows(proto::CsvTable& table) {
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
-  return import_table(proto::parse_csv(path, text, column_requests(format)), format);
+  return import_csv_table(proto::parse_csv(path, text, make_column_requests(format)), format);
 }
 
-std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format) {
+std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& format) {
   return make_requests(format).columns;
 }
 
-ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format) {
+ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
   const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
@@ -330,7 +330,7 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
             format.controls[i].column, controls.back());
   }
   const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);
-  inertial.add_notes(summary.notes);
+  inertial.add_reading_notes(summary.notes);
   result.recording.name = path;
   for (const RowSegment& stretch : time.segments) {
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
@@ -379,7 +379,7 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
   proto::CsvTable table;
   table.path = name;
   for (const NamedColumn& column : columns) table.header.push_back(column.name);
-  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
   for (const proto::ColumnRequest& request : requests) {
     const int field = find_column(name, columns, request.name);
     table.fields.push_back(field);
@@ -400,7 +400,7 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
                                 "allow_missing: true if the angle may be missing"
                               : "the value is infinite. Correct or remove the row");
   });
-  return import_table(table, format);
+  return import_csv_table(table, format);
 }
 
 ImportedRecording import_named_columns(
@@ -408,7 +408,7 @@ ImportedRecording import_named_columns(
     const std::function<std::vector<double>(const std::string&)>& read) {
   proto::CsvTable table;
   table.path = path;
-  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     table.header.push_back(requests[i].name);
     table.fields.push_back(static_cast<int>(i));
@@ -428,7 +428,7 @@ ImportedRecording import_named_columns(
   check_cells(table, requests, [](const proto::ColumnRequest&, double) {
     return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
   });
-  return import_table(table, format);
+  return import_csv_table(table, format);
 }
 
 }  // namespace service

@@ -74,7 +74,7 @@ class CommandChanges {
       for (std::size_t j = k; j < std::min(k + kRows, command.size()); ++j) {
         after.push_back(command[j]);
       }
-      estimator::add_change(before, after, missing, largest_[i], change);
+      estimator::update_command_change(before, after, missing, largest_[i], change);
     }
     return change;
   }
@@ -111,7 +111,7 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
     const int missing = end ? 0 : missing_before(times, k, period);
     const double duration = end ? 0.0 : times[k] - times[k - 1];
     const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // minus those missing
-    const bool gap = missing > 0 && (!estimator::continues_across_gap(
+    const bool gap = missing > 0 && (!estimator::can_continue_across_gap(
                                          duration, missing, commands.at(k, missing), read) ||
                                      (result.summary.steady_clock && !is_whole(duration / period)));
     const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];

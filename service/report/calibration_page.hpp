@@ -13,8 +13,8 @@ namespace service {
 /// segment it shows measured and simulated angles and their difference. It also shows the cost per
 /// iteration, the data quality and the options.
 /// @param validation  cross-validation of the same recordings; may be null
-std::string calibration_page(const estimator::Calibration& calibration,
-                             const CalibrationContext& context,
-                             const estimator::CrossValidation* validation = nullptr);
+std::string render_calibration_page(const estimator::Calibration& calibration,
+                                    const CalibrationMetadata& context,
+                                    const estimator::CrossValidation* validation = nullptr);
 
 }  // namespace service

@@ -14,10 +14,10 @@ namespace service {
 /// findings and show rejected samples as points.
 /// @param mechanism   mechanism of the recorded rig
 /// @param recordings  repaired recordings; `context` has the rejected samples
-std::string examination_page(const estimator::Mechanism& mechanism,
-                             const std::vector<estimator::Recording>& recordings,
-                             const std::vector<estimator::Finding>& findings,
-                             const estimator::PredictedPrecision& excitation,
-                             const CalibrationMetadata& context);
+std::string render_examination_page(const estimator::Mechanism& mechanism,
+                                    const std::vector<estimator::Recording>& recordings,
+                                    const std::vector<estimator::Finding>& findings,
+                                    const estimator::PredictedPrecision& excitation,
+                                    const CalibrationMetadata& context);
 
 }  // namespace service

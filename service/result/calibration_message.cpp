@@ -25,7 +25,7 @@ void add_history(const std::vector<estimator::IterationRecord>& history,
     out->set_step_norm(record.step_norm);
     out->set_damping(record.damping);
     out->set_rejected(record.rejected);
-    for (const double value : record.arrow) out->add_values(value);
+    for (const double value : record.parameters) out->add_values(value);
   }
 }
 
@@ -89,7 +89,7 @@ void add_combinations(const std::vector<estimator::ParameterCombination>& combin
 /// consistency, and the well-identified combinations of parameters.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
-  result.mutable_verdict()->set_sentence(text_of(calibration.verdict));
+  result.mutable_verdict()->set_sentence(format_verdict(calibration.verdict));
   result.mutable_consistency()->set_statistic(calibration.agreement.statistic);
   result.mutable_consistency()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
   result.mutable_consistency()->set_p_value(calibration.agreement.p_value);
@@ -187,7 +187,7 @@ std::string calibration_json(const estimator::Calibration& calibration,
   result.set_observation_rmse_rad(calibration.observation_rmse);
   *result.mutable_options() = used_options(calibration, context.options);
   add_findings(calibration.findings, result.mutable_findings());
-  for (const std::string& note : note_texts(calibration.notes)) result.add_notes(note);
+  for (const std::string& note : format_notes(calibration.notes)) result.add_notes(note);
   for (const estimator::Parameter& parameter : context.kept) {
     v1::ValueResult* out = result.add_fixed();
     out->set_name(parameter.name);

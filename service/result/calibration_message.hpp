@@ -18,7 +18,7 @@ struct RejectedReading {
   double value = 0.0;  ///< [rad or m]
 };
 
-/// Metadata of a calibration for its result, such as options, recordings and date.
+/// Metadata in the result of a calibration, such as options, recordings and date.
 struct CalibrationMetadata {
   std::string rig;         ///< name of the rig; if it has none, of the rig file
   std::string version;     ///< version of this program
@@ -33,16 +33,15 @@ struct CalibrationMetadata {
   std::vector<estimator::Parameter> kept = {};  ///< fixed, but not at the file's value
 };
 
-/// Choice whether a result file contains the measured, estimated and simulated trajectories.
+/// Whether a result file contains the measured, estimated and simulated trajectories.
 enum class TrajectoryOutput { kLeftOut, kWritten };
 
-/// Returns the result of a calibration as JSON, in the proto3 mapping of
-/// rigcal.v1.CalibrationResult with all fields.
+/// Returns the result of a calibration as JSON (rigcal.v1.CalibrationResult), with all fields.
 std::string calibration_json(const estimator::Calibration& calibration,
                              const CalibrationMetadata& context,
                              TrajectoryOutput trajectories = TrajectoryOutput::kLeftOut);
 
-/// Returns findings about the recordings and the predicted precision of the parameters as JSON
+/// Returns findings about the recordings, and the predicted precision of the parameters, as JSON
 /// (rigcal.v1.ExaminationResult).
 std::string findings_json(const std::vector<estimator::Finding>& findings,
                           const estimator::PredictedPrecision& excitation,

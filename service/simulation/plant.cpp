@@ -36,12 +36,12 @@ class SpookPlant final : public Plant {
       : Plant(scenario),
         mechanism_(rig.mechanism),
         stepper_(rig.mechanism, step),
-        state_(estimator::assemble_state(rig.mechanism, estimator::unpack(rig.mechanism),
+        state_(estimator::assemble_state(rig.mechanism, estimator::unpack_parameters(rig.mechanism),
                                          scenario.initial_angles, scenario.initial_speeds)) {
     unwrap(estimator::joint_angles(mechanism_, state_.poses));
   }
 
-  void advance(const Eigen::VectorXd& control, double time) override {
+  void advance_step(const Eigen::VectorXd& control, double time) override {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
       throw proto::InputError("the model cannot be stepped at " + format_number(time) +
                               " s; use a smaller --step, or a compliance above 0 for loops");
@@ -54,7 +54,7 @@ class SpookPlant final : public Plant {
     refuse_divergence(angles_, time);
   }
 
-  Eigen::MatrixXd motion() const override { return motion_; }
+  Eigen::MatrixXd motion_at_step_start() const override { return motion_; }
 
  private:
   void unwrap(const Eigen::VectorXd& wrapped) {
@@ -81,7 +81,7 @@ struct Course {
 
   estimator::CoordinateChoice choice;
   estimator::TreeProgram program;
-  estimator::IntervalMotion motion;
+  estimator::IntervalIntegrator motion;
 };
 
 /// Simulated mechanism that integrates the equations of motion by Runge–Kutta steps. A step is
@@ -111,7 +111,7 @@ class PhysicalPlant final : public Plant {
     begin_from_here();
   }
 
-  void advance(const Eigen::VectorXd& control, double time) override {
+  void advance_step(const Eigen::VectorXd& control, double time) override {
     segment_.controls.rowwise() = control.transpose();
     controls_ = {segment_,
                  {0.0, segment_.period},
@@ -134,9 +134,9 @@ class PhysicalPlant final : public Plant {
     if (closure_.has_loops()) look_at_coordinates(time);
   }
 
-  Eigen::MatrixXd motion() const override {
+  Eigen::MatrixXd motion_at_step_start() const override {
     const Eigen::MatrixXd at =
-        estimator::motion_at_instants(course_of_begin_->program, mechanism_, {&begin_, 1});
+        estimator::motion_at_sample_instants(course_of_begin_->program, mechanism_, {&begin_, 1});
     return at.reshaped(angles_.size(), 3);
   }
 
@@ -170,7 +170,7 @@ class PhysicalPlant final : public Plant {
     Eigen::VectorXd state(2 * angles_.size());
     state << angles_, speeds_;
     try {
-      return estimator::friction_steps(mechanism_, {state}).near_rest;
+      return estimator::compute_friction_step_limits(mechanism_, {state}).near_rest;
     } catch (const std::invalid_argument& too_steep) {
       throw proto::InputError(path_ + ": " + too_steep.what());
     }
@@ -224,7 +224,7 @@ Plant::Plant(const Scenario& scenario)
       speeds_(scenario.initial_speeds),
       joints_(static_cast<std::size_t>(angles_.size())) {}
 
-std::span<const daq::JointState> Plant::joints() {
+std::span<const daq::JointState> Plant::joint_states() {
   for (Eigen::Index j = 0; j < angles_.size(); ++j) {
     joints_[static_cast<std::size_t>(j)] = {angles_[j], speeds_[j], true};
   }

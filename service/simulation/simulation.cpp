@@ -29,7 +29,7 @@ class SensorReadings {
         dynamics_(rig.mechanism, parameter_values(rig.mechanism)),
         random_(scenario.seed + 1) {  // independent of the encoders' generator
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      const int delay = mechanism_.index_of_sensor(i, estimator::SensorQuantity::kDelay);
+      const int delay = mechanism_.sensor_parameter_index(i, estimator::SensorQuantity::kDelay);
       late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));
     }
     if (late_.empty()) return;
@@ -53,7 +53,7 @@ class SensorReadings {
     dynamics_.torque_residual(motion.col(0), motion.col(1), motion.col(2), commands, unused);
     const Eigen::Index row = taken_++ % past_.rows();
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      const auto readings = dynamics_.inertial_readings(i);
+      const auto readings = dynamics_.sensor_readings(i);
       const int axes = mechanism_.sensors[static_cast<std::size_t>(i)].axis_count();
       for (int k = 0; k < axes; ++k)
         past_(row, i * kAxes + k) = readings[static_cast<std::size_t>(k)];
@@ -264,7 +264,7 @@ int count_steps(double period, double step) {
                             " s; give a positive one of at least " +
                             format_number(period / kStepsPerSampleMax) + " s");
   }
-  const auto steps = estimator::nearest_integer_ratio(ratio);
+  const auto steps = estimator::round_to_integer_ratio(ratio);
   if (!steps) {
     throw proto::InputError("--step " + format_number(step) +
                             " s does not divide the sampling period " + format_number(period) +
@@ -337,10 +337,10 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
-    if (k == 0) encoders.take(plant->angles(), plant->speeds());
+    if (k == 0) encoders.take(plant->joint_coordinates(), plant->joint_speeds());
     run.angles.row(k) = encoders.read();
-    watch.check(time, plant->angles(), plant->speeds(), run.notes);
-    excitation.command({time, plant->joints()}, {control.data(), motors.size()});
+    watch.check(time, plant->joint_coordinates(), plant->joint_speeds(), run.notes);
+    excitation.command({time, plant->joint_states()}, {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     for (Eigen::Index m = 0; m < motor_count; ++m) {
@@ -356,10 +356,10 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
       for (Eigen::Index m = 0; m < motor_count; ++m) {
         control[m] = motors[static_cast<std::size_t>(m)].acting(begin, step);
       }
-      plant->advance(control, begin);
-      encoders.take(plant->angles(), plant->speeds());
+      plant->advance_step(control, begin);
+      encoders.take(plant->joint_coordinates(), plant->joint_speeds());
       if (sensors.sensor_count() == 0) continue;
-      sensors.take(plant->motion(), control);
+      sensors.take(plant->motion_at_step_start(), control);
       if (i == 0) run.inertial.row(k) = sensors.read();
     }
   }
@@ -375,7 +375,7 @@ std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
   segment.angles = run.angles;
   segment.controls = run.controls;
   segment.inertial = run.inertial;
-  return recording_csv(rig, {.name = {}, .segments = {segment}});
+  return format_recording_csv(rig, {.name = {}, .segments = {segment}});
 }
 
 }  // namespace service

@@ -24,7 +24,7 @@ double noise_of(const std::vector<double>& values) {
 
 }  // namespace
 
-ColumnStatistics column_statistics(const std::vector<double>& values) {
+ColumnStatistics compute_column_statistics(const std::vector<double>& values) {
   ColumnStatistics statistics;
   statistics.low = std::numeric_limits<double>::infinity();
   statistics.high = -statistics.low;

@@ -103,7 +103,8 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   const sim::SimulationSettings simulation = make_simulation();
   const auto truth = record(simulation, folder.file("run.mcap"));
   const service::Rig rig = make_rig();
-  const service::ImportedRecording imported = service::import_mcap(folder.file("run.mcap"), rig);
+  const service::ImportedRecording imported =
+      service::import_daq_mcap(folder.file("run.mcap"), rig);
   ASSERT_EQ(imported.recording.segments.size(), 1U);
   const estimator::Segment& segment = imported.recording.segments[0];
   ASSERT_EQ(segment.inertial.rows(), segment.angles.rows());
@@ -157,7 +158,7 @@ TEST(InertialChain, ExportsReadBackTheSame) {
   record(make_simulation(), folder.file("run.mcap"));
   const service::Rig rig = make_rig();
   const estimator::Segment segment =
-      service::import_mcap(folder.file("run.mcap"), rig).recording.segments.at(0);
+      service::import_daq_mcap(folder.file("run.mcap"), rig).recording.segments.at(0);
   ASSERT_TRUE(proto::export_csv(folder.file("run.mcap"), folder.file("run.csv")).ok());
   ASSERT_TRUE(proto::export_mat(folder.file("run.mcap"), folder.file("run.mat")).ok());
   const std::string text = proto::read_file(folder.file("run.csv"));

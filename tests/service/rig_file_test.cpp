@@ -74,8 +74,8 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
 // in the file is found again.
 TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
   for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
-    const auto quantity = estimator::friction_quantity(place);
-    const std::string path = estimator::friction_facts(quantity)->field;
+    const auto quantity = estimator::friction_quantity_at(place);
+    const std::string path = estimator::friction_properties(quantity)->field;
     const std::size_t dot = path.find('.');
     const std::string parameter = path.substr(dot + 1) + " { value: 0.25 }";
     const std::string text = edited(
@@ -83,7 +83,7 @@ TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
                        (dot == std::string::npos ? parameter
                                                  : path.substr(0, dot) + " { " + parameter + " }") +
                        " }");
-    const LocatedRig placed = parse_located_rig("r.textproto", text);
+    const RigWithLocations placed = parse_rig_with_locations("r.textproto", text);
     const estimator::Parameter& read = placed.rig.mechanism.joint_parameter(0, quantity);
     EXPECT_EQ(read.value, 0.25) << path;
     EXPECT_EQ(placed.places.at(read.name).back().field->name(), path.substr(dot + 1));

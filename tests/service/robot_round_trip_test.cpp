@@ -58,9 +58,10 @@ const std::string kArm = R"(<robot name="arm &amp; hand">
 )";
 
 Rig rig_of(const std::string& description, bool floating = false) {
-  return parse_rig("rig", convert_robot(parse_robot("robot", description),
+  return parse_rig("rig",
+                   convert_robot_to_rig(parse_robot("robot", description),
                                         {.source = "r", .floating = floating, .friction = false})
-                              .text);
+                       .text);
 }
 
 template <typename List>
@@ -149,7 +150,7 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
   for (const bool floating : {false, true}) {
     SCOPED_TRACE(floating);
     const Rig first = rig_of(kArm, floating);
-    const Rig second = rig_of(urdf_text(make_robot(first), {}).text);
+    const Rig second = rig_of(format_urdf(convert_rig_to_robot(first), {}).text);
     expect_same(first, second, kOfUrdf);
     if (!floating) expect_same_limits(first, second);
   }
@@ -158,7 +159,7 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
 // Massless links become several joints of one body there, each about its own axis.
 TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   const Rig first = rig_of(kArm);
-  const RobotText mjcf = mjcf_text(make_robot(first), {});
+  const RobotFileText mjcf = format_mjcf(convert_rig_to_robot(first), {});
   const Rig second = rig_of(mjcf.text);
   ASSERT_EQ(second.mechanism.joint_count(), 4) << mjcf.text;
   EXPECT_EQ(mjcf.text.find("\"cross\""), std::string::npos);
@@ -182,11 +183,12 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
 /// The features that each format supports, with unchanged names.
 void expect_round_trips(const std::string& text) {
   const Rig rig = parse_rig("rig", text);
-  expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
-  const Rig back = rig_of(mjcf_text(make_robot(rig), {}).text);
+  expect_same(rig, rig_of(format_urdf(convert_rig_to_robot(rig), {}).text), kOfUrdf);
+  const Rig back = rig_of(format_mjcf(convert_rig_to_robot(rig), {}).text);
   expect_same(rig, back, kOfMjcf);
-  EXPECT_LE((estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(),
-            1e-12);
+  EXPECT_LE(
+      (estimator::gravity_vector(rig.mechanism) - estimator::gravity_vector(back.mechanism)).norm(),
+      1e-12);
 }
 
 TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
@@ -205,7 +207,7 @@ TEST(RobotRoundTrip, MomentsWithoutEffectAreMadeConsistent) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
     rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = zz;
-    const Robot robot = make_robot(rig);
+    const Robot robot = convert_rig_to_robot(rig);
     const auto link =
         std::ranges::find_if(robot.links, [](const auto& each) { return !!each.inertial; });
     ASSERT_NE(link, robot.links.end());
@@ -252,8 +254,8 @@ std::string with_follower(const std::string& follower) {
 TEST(RobotRoundTrip, MimicJointsAreConverted) {
   const Rig rig =
       parse_rig("r", with_follower("mimic { joint: \"rail\" ratio: -3 offset: 0.2 }\n"));
-  for (const std::string& text :
-       {urdf_text(make_robot(rig), {}).text, mjcf_text(make_robot(rig), {}).text}) {
+  for (const std::string& text : {format_urdf(convert_rig_to_robot(rig), {}).text,
+                                  format_mjcf(convert_rig_to_robot(rig), {}).text}) {
     const Rig back = rig_of(text);
     ASSERT_EQ(back.mechanism.mimic_joints.size(), 1U) << text;
     const estimator::MimicJoint& own = back.mechanism.mimic_joints[0];
@@ -269,7 +271,7 @@ TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
   std::string text = kCart;
   text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
   const auto reported = [](const std::string& rig) {
-    const Robot robot = make_robot(parse_rig("r", rig));
+    const Robot robot = convert_rig_to_robot(parse_rig("r", rig));
     return std::ranges::count_if(robot.notes, [](const std::string& note) {
       return note.find("body \"bob\" has air drag") != std::string::npos;
     });
@@ -289,8 +291,8 @@ TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   swap("child { body: \"bob\"", "parent { body: \"bob\"");
   const Rig rig = parse_rig("rig", text);
   for (const bool urdf : {true, false}) {
-    const Robot robot = make_robot(rig);
-    const Rig back = rig_of((urdf ? urdf_text(robot, {}) : mjcf_text(robot, {})).text);
+    const Robot robot = convert_rig_to_robot(rig);
+    const Rig back = rig_of((urdf ? format_urdf(robot, {}) : format_mjcf(robot, {})).text);
     const Eigen::Vector2d at(0.3, 0.8);
     const auto x = estimator::place_bodies(rig.mechanism, at);
     const auto y = estimator::place_bodies(back.mechanism, at);

@@ -190,7 +190,7 @@ class StudyReader {
     ParameterEdits edits{texts(start), texts(free), texts(fix)};
     estimator::Mechanism mechanism = rig.mechanism;
     try {
-      apply_edits(edits, mechanism);
+      apply_parameter_edits(edits, mechanism);
     } catch (const proto::InputError& error) {
       place.fail(error.what());
     }

@@ -45,7 +45,7 @@ std::string describe_counts(const EncoderProperties& encoder) {
 std::string describe_terms(const estimator::Mechanism& mechanism,
                            const estimator::BodyEncoder& encoder) {
   std::string text;
-  for (const estimator::Encoder::Term& term : terms_between(mechanism, encoder)) {
+  for (const estimator::Encoder::JointTerm& term : encoder_joint_terms(mechanism, encoder)) {
     const char* const sign =
         term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
     text += sign + mechanism.joints[static_cast<std::size_t>(term.joint)].name;
@@ -76,7 +76,7 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
   }
   for (int h = 0; h < mechanism.joint_count(); ++h) {
     const auto at = [&](estimator::JointQuantity quantity) {
-      return static_cast<std::size_t>(mechanism.index_of_joint(h, quantity));
+      return static_cast<std::size_t>(mechanism.joint_parameter_index(h, quantity));
     };
     const std::size_t rate = at(estimator::JointQuantity::kStribeckRate);
     idle[rate] = idle[at(estimator::JointQuantity::kStribeckTorque)] && is_fixed(mechanism, rate);
@@ -146,19 +146,19 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
   for (const estimator::Parameter& each : mechanism.parameters) {
     quantities.push_back({each.value, 0.0, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(quantities);
+  const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     const TableNotation& notation = notations[i];
     if (idle[i] && !all) continue;
     const TableNotation prior =
         notation.with(parameter.prior_mean, parameter.prior_standard_deviation);
-    rows.push_back({parameter.name, notation.number(parameter.value, 6), notation.unit(),
+    rows.push_back({parameter.name, notation.number_text(parameter.value, 6), notation.unit(),
                     parameter.free                         ? "free"
                     : is_dependent_parameter(mechanism, i) ? "dependent"
                                                            : "",
-                    notation.number(parameter.lower), notation.number(parameter.upper),
-                    has_prior(parameter) ? prior.value() + " ± " + prior.deviation() : ""});
+                    notation.number_text(parameter.lower), notation.number_text(parameter.upper),
+                    has_prior(parameter) ? prior.value() + " ± " + prior.deviation_text() : ""});
   }
   std::string text = format_table(rows, {false, true, false, false, true, true, false});
   const auto count = std::ranges::count(idle, true);
@@ -175,9 +175,9 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
 std::string base_parameter_table(const estimator::Mechanism& mechanism) {
   const estimator::BaseInertialParameters base =
       estimator::find_base_inertial_parameters(mechanism);
-  const Eigen::VectorXd values = estimator::standard_values(mechanism);
+  const Eigen::VectorXd values = estimator::standard_parameter_values(mechanism);
   std::vector<std::vector<std::string>> rows = {{"base parameter", "value", "unit"}};
-  for (const estimator::BaseCombination& each : base.base) {
+  for (const estimator::BaseParameter& each : base.base) {
     const estimator::ParameterCombination reported =
         estimator::evaluate_base_parameter(base, each, values);
     rows.push_back({reported.description, format_number(reported.value, 4), reported.unit});
@@ -343,7 +343,7 @@ void check_picture(const InfoOptions& options) {
 }
 
 /// Prints the parameters of a calibration result; for other results, prints their kind and origin.
-void print_result(const std::string& path) {
+void print_job_result(const std::string& path) {
   const ResultHeader head = read_result_header(path);
   std::cout << path << ": " << describe_result_file(head) << '\n';
   if (!head.rig.empty() || !head.rig_file.empty()) {
@@ -358,10 +358,10 @@ void print_result(const std::string& path) {
   TableRows rows = {{"parameter", "value", "± sd", "unit"}};
   const std::vector<estimator::ParameterEstimate> estimates =
       read_stored_result(path).rig.estimates;
-  const std::vector<TableNotation> notations = notations_of(estimates);
+  const std::vector<TableNotation> notations = make_table_notations(estimates);
   for (std::size_t i = 0; i < estimates.size(); ++i) {
-    rows.push_back(
-        {estimates[i].name, notations[i].value(), notations[i].deviation(), notations[i].unit()});
+    rows.push_back({estimates[i].name, notations[i].value(), notations[i].deviation_text(),
+                    notations[i].unit()});
   }
   std::cout << '\n'
             << format_table(rows, {false, true, true, false})
@@ -379,7 +379,7 @@ void print_file(const std::string& path) {
                               ": holds states that rigcal estimated; give the rig file too, --rig "
                               "FILE, to read it");
     case RecordingFileFormat::kJson:
-      return print_result(path);
+      return print_job_result(path);
     case RecordingFileFormat::kDaqMcap: {
       const auto info = proto::inspect_recording(path);
       if (!info.ok()) throw proto::InputError(info.error().detail);
@@ -425,7 +425,7 @@ void add_options(CLI::App& command, InfoOptions& options) {
              "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
       ->required();
   add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
-  add_values_option(command, options.values, "Show the rig file");
+  add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE.svg",
              "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");
   add_option(command, "--at", options.places, "NAME=VALUE",

@@ -25,7 +25,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
   const std::size_t room = answers.links.size() - first;
   if (sizes.size() > room) {
     throw proto::InputError(std::string(option) + ": is given " + std::to_string(sizes.size()) +
-                            " times, but a " + name_of(answers.kind) + " takes " +
+                            " times, but a " + rig_kind_name(answers.kind) + " takes " +
                             std::to_string(room));
   }
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
@@ -35,7 +35,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
 void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   const auto require = [&](bool given, bool fits, const std::string& what) {
     if (given && !fits) {
-      throw proto::InputError(what + ", but this is a " + name_of(kind) + "; omit it");
+      throw proto::InputError(what + ", but this is a " + rig_kind_name(kind) + "; omit it");
     }
   };
   const bool chain = kind == RigKind::kChain;
@@ -76,7 +76,7 @@ void take_options(const InitOptions& options, RigAnswers& answers) {
 }
 
 std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
-  const std::string name = options.name.empty() ? name_of(answers.kind) : options.name;
+  const std::string name = options.name.empty() ? rig_kind_name(answers.kind) : options.name;
   if (name.find_first_of("\"\\\n") != std::string::npos) {
     throw proto::InputError("--name: must not contain quotes, backslashes or line breaks");
   }
@@ -107,10 +107,10 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
     answers.source = options.from;
     columns = profile_columns(options.from);
   }
-  ask_kind(interview, answers);
+  ask_rig_kind(interview, answers);
   take_options(options, answers);
-  ask_links(interview, answers);
-  ask_columns(interview, columns, options.columns, answers);
+  ask_link_sizes(interview, answers);
+  ask_recording_columns(interview, columns, options.columns, answers);
   return answers;
 }
 
@@ -120,22 +120,22 @@ std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
   std::vector<ColumnProfile> unused = profile_columns(answers.source);
   std::erase_if(unused, [&](const ColumnProfile& column) {
-    return std::ranges::count(answers.readings, column.name, &ReadingAnswer::column) > 0 ||
+    return std::ranges::count(answers.readings, column.name, &EncoderAnswer::column) > 0 ||
            column.constant || column.name == answers.time_column ||
            column.name == answers.segment_column ||
            (answers.motor && column.name == answers.motor->column);
   });
-  return column_names(unused);
+  return list_column_names(unused);
 }
 
 void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
                        std::ostream& out) {
-  out << options.out << ": " << name_of(answers.kind) << '\n';
+  out << options.out << ": " << rig_kind_name(answers.kind) << '\n';
   const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.joint_count());
   for (const auto& line : describe_joints(rig, rest ? rest->coordinates : zero))
     out << "  " << line << '\n';
-  for (const auto& line : describe_rest(rig, rest)) out << "  " << line << '\n';
+  for (const auto& line : describe_rest_position(rig, rest)) out << "  " << line << '\n';
   std::string free;
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
@@ -160,7 +160,7 @@ ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& ou
   }
   RigAnswers answers = collect(options, in, out);
   answers.name = rig_name(options, answers);
-  const std::string text = rig_text(answers);
+  const std::string text = make_rig_file_text(answers);
   const Rig rig = parse_rig(options.out, text);  // reports errors before the file is written
   proto::write_file(options.out, text);
   print_created_rig(options, answers, rig, out);

@@ -172,7 +172,7 @@ auto run_with_progress(const EstimationOptions& options, const InterruptFlag& in
 
 /// Returns e.g. "fold 2 of 5".
 /// @param index  from 0
-inline std::string part_text(const std::string& kind, int index, std::size_t count) {
+inline std::string format_part_number(const std::string& kind, int index, std::size_t count) {
   return kind + " " + std::to_string(index + 1) + " of " + std::to_string(count);
 }
 
@@ -181,7 +181,7 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
 
 /// Designs an experiment and shows the progress on standard error.
 /// @param where  path of the scenario file, for messages
-Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
-                                const std::string& where, bool quiet);
+DesignedExperiment design_with_progress(const DesignInput& today, ExperimentRequest request,
+                                        const std::string& where, bool quiet);
 
 }  // namespace service

@@ -23,7 +23,7 @@ class _Printer:
         self._stage = ""  # last printed stage
 
     def __call__(self, stage: str, iteration: int, cost: float, gradient: float) -> None:
-        text = _rigcal.iteration_text(stage, iteration, cost, gradient,
+        text = _rigcal.format_iteration(stage, iteration, cost, gradient,
                                       self._stage not in ("", stage))
         before, after = ("\r", "\033[K") if self._terminal else ("", "\n")
         print(before + text, end=after, file=sys.stderr, flush=True)

@@ -101,7 +101,7 @@ def _draw_intervals(axis: Any, result: Result) -> None:
     for place in places[~known]:
         axis.annotate("not identifiable", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
                       fontsize="small")
-    notations = _rigcal.table_notations(frame["value"].tolist(),
+    notations = _rigcal.make_table_notations(frame["value"].tolist(),
                                         frame["standard_deviation"].tolist(),
                                         frame["unit"].tolist())
     labels = [f"{name} = {each.value} {each.unit}" + (" (at its bound)" if bound else "")

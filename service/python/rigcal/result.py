@@ -220,7 +220,7 @@ class Result(ResultBase):
         found = self.parameters
         cells = [(each.value, each.deviation, each.unit, each.number(initial))
                  for each, initial in zip(
-                     _rigcal.table_notations(found["value"].tolist(),
+                     _rigcal.make_table_notations(found["value"].tolist(),
                                              found["standard_deviation"].tolist(),
                                              found["unit"].tolist()), found["initial"])]
         shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])

@@ -247,7 +247,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   } else if (const auto rate_error_ppm = rate_error_of(recording.samples)) {
     set_rate_error(*rate_error_ppm, 0.0, recording);
   }
-  return import_samples(path, recording, release_s, rig);
+  return import_daq_samples(path, recording, release_s, rig);
 }
 
 bool is_exported_mat(const proto::MatFile& file) {
@@ -313,7 +313,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   }
   double release_s = -kInfinity;
   if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
-  return import_samples(path, recording, release_s, rig);
+  return import_daq_samples(path, recording, release_s, rig);
 }
 
 }  // namespace service

@@ -57,7 +57,8 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
 ImportedRecording import_mat(const std::string& path, const Rig& rig) {
   const proto::MatFile file(path);
   const bool has_columns =
-      rig.format && std::ranges::all_of(column_requests(*rig.format), [&](const auto& request) {
+      rig.format &&
+      std::ranges::all_of(make_column_requests(*rig.format), [&](const auto& request) {
         return file.find(parse_name(request.name).variable) != nullptr;
       });
   if (is_exported_mat(file) && !has_columns) return import_exported_mat(path, file, rig);

@@ -194,7 +194,7 @@ void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& not
 
 }  // namespace
 
-bool is_mcap(const std::string& path) {
+bool has_mcap_extension(const std::string& path) {
   return path.ends_with(".mcap") || path.ends_with(".mcap.part");
 }
 
@@ -248,15 +248,15 @@ void check_times(const std::string& path, const proto::Recording& recording,
   }
 }
 
-ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
+ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig) {
   const auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
-  return import_samples(path, recording.value(), proto::find_release(recording.value().events),
-                        rig);
+  return import_daq_samples(path, recording.value(), proto::find_release(recording.value().events),
+                            rig);
 }
 
-ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
-                                 double release_s, const Rig& rig) {
+ImportedRecording import_daq_samples(const std::string& path, const proto::Recording& recording,
+                                     double release_s, const Rig& rig) {
   auto series = proto::make_series(recording);
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
   check_times(path, recording, series.value());

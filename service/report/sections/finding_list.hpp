@@ -13,21 +13,21 @@ namespace service {
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
 /// Returns the findings and the notes that are warnings, which become findings.
-std::vector<estimator::Finding> with_warnings(std::vector<estimator::Finding> findings,
-                                              const std::vector<estimator::Message>& notes);
+std::vector<estimator::Finding> add_warnings_as_findings(
+    std::vector<estimator::Finding> findings, const std::vector<estimator::Message>& notes);
 
 /// Returns the notes that are no warnings.
 std::vector<std::string> notes_without_warnings(std::vector<estimator::Message> notes);
 
 /// Formats findings about the recordings as a section of an HTML page.
-std::string finding_section(const std::vector<estimator::Finding>& findings);
+std::string render_finding_section(const std::vector<estimator::Finding>& findings);
 
 /// Returns the rows of a table with the predicted standard deviations of the free parameters. The
 /// first row is the heading.
-std::vector<std::vector<std::string>> excitation_rows(
+std::vector<std::vector<std::string>> identifiability_table_rows(
     const estimator::PredictedPrecision& excitation);
 
 /// Formats for a terminal which parameters are identifiable from the recordings.
-std::string format_excitation(const estimator::PredictedPrecision& excitation);
+std::string format_identifiability(const estimator::PredictedPrecision& excitation);
 
 }  // namespace service

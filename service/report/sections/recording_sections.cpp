@@ -39,12 +39,12 @@ Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                   const std::string& joint, const estimator::JointUnits& units) {
   const std::vector<double> times = times_of(trajectory);
   const std::string unit = in_brackets(units.coordinate);
-  return time_chart(
+  return make_time_chart(
       "Joint " + joint, units.quantity + unit,
-      {chart_line("measured", "measured", times, column_of(trajectory.measured, sensor),
-                  "measured " + joint + unit),
-       chart_line("simulated open loop", "simulated", times,
-                  column_of(trajectory.simulated, sensor), "simulated " + joint + unit)});
+      {make_line_series("measured", "measured", times, column_of(trajectory.measured, sensor),
+                        "measured " + joint + unit),
+       make_line_series("simulated open loop", "simulated", times,
+                        column_of(trajectory.simulated, sensor), "simulated " + joint + unit)});
 }
 
 Chart error_chart(const Chart& angle, const std::string& joint,
@@ -61,10 +61,10 @@ Chart error_chart(const Chart& angle, const std::string& joint,
       count > 0.0 ? ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error
                   : "";
   const std::string unit = in_brackets(units.error);
-  return time_chart("Joint " + joint + ": simulated − measured" + rmse, "residual" + unit,
-                    {chart_line("", "residual", angle.series[0].x, std::move(residual),
-                                "residual " + joint + unit)},
-                    160);
+  return make_time_chart("Joint " + joint + ": simulated − measured" + rmse, "residual" + unit,
+                         {make_line_series("", "residual", angle.series[0].x, std::move(residual),
+                                           "residual " + joint + unit)},
+                         160);
 }
 
 bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
@@ -76,11 +76,11 @@ Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
   const std::string of = label.empty() ? "" : " of " + label;
   // For "joint 1 [V]" the unit belongs to the axis.
   const std::size_t unit = label.rfind(" [");
-  return time_chart("Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
-                    "control" + (unit == std::string::npos ? "" : label.substr(unit)),
-                    {chart_line("", "control", times_of(trajectory),
-                                column_of(trajectory.control, motor), "control" + of)},
-                    150);
+  return make_time_chart("Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
+                         "control" + (unit == std::string::npos ? "" : label.substr(unit)),
+                         {make_line_series("", "control", times_of(trajectory),
+                                           column_of(trajectory.control, motor), "control" + of)},
+                         150);
 }
 
 /// Returns the number of values in a trajectory. Each row has three per sensor and one per motor.
@@ -117,13 +117,13 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
         index < labels.kinds.size() ? labels.kinds[index] : estimator::JointKind::kRevolute);
     Chart angle = angle_chart(trajectory, sensor, joint, units);
     Chart error = error_chart(angle, joint, units);
-    std::vector<double> held = rejected_samples_on(angle.series[0].x, labels.held, path, sensor);
+    std::vector<double> held = find_rejected_samples(angle.series[0].x, labels.held, path, sensor);
     if (!held.empty()) {
-      angle.series.push_back(rejected_series(angle.series[0].x, std::move(held), joint,
-                                             std::string("[") + units.coordinate + "]"));
+      angle.series.push_back(make_rejected_sample_series(
+          angle.series[0].x, std::move(held), joint, std::string("[") + units.coordinate + "]"));
     }
     angle.marks = error.marks =
-        marks_of(labels.findings, trajectory.recording, joint, angle.series[0].x);
+        make_finding_highlights(labels.findings, trajectory.recording, joint, angle.series[0].x);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
@@ -270,18 +270,19 @@ std::string use_csv(const UsedRecording& use) {
   std::ranges::stable_sort(rows, {}, &Row::from);
   std::string csv = format_csv_row({"from [s]", "to [s]", "what", "samples used"});
   for (const Row& row : rows) {
-    csv += format_csv_row({json_number(row.from), json_number(row.to), row.what, row.samples});
+    csv += format_csv_row(
+        {format_json_number(row.from), format_json_number(row.to), row.what, row.samples});
   }
   return csv;
 }
 
 std::string use_figure(const UsedRecording& use) {
   if (use.segments.empty()) return "";
-  return data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
-                     use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
-                     use_csv(use),
-                     "Used samples of " + escape_html(recording_title(use)) +
-                         " over time [s]: filled = used, hollow = not used, orange = gap.");
+  return render_data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
+                            use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
+                            use_csv(use),
+                            "Used samples of " + escape_html(recording_title(use)) +
+                                " over time [s]: filled = used, hollow = not used, orange = gap.");
 }
 
 std::string segment_table(const UsedRecording& use) {
@@ -321,9 +322,9 @@ std::string gap_list(const ImportSummary& summary) {
 
 }  // namespace
 
-std::vector<double> rejected_samples_on(const std::vector<double>& times,
-                                        const std::vector<RejectedReading>& held,
-                                        const std::string& recording, Eigen::Index sensor) {
+std::vector<double> find_rejected_samples(const std::vector<double>& times,
+                                          const std::vector<RejectedReading>& held,
+                                          const std::string& recording, Eigen::Index sensor) {
   std::vector<double> values;
   if (times.size() < 2) return values;
   const double slack = 0.5 * (times.back() - times.front()) / static_cast<double>(times.size() - 1);
@@ -337,25 +338,27 @@ std::vector<double> rejected_samples_on(const std::vector<double>& times,
   return values;
 }
 
-ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
-                            const std::string& sensor, const std::string& unit) {
-  ChartSeries series = chart_line("rejected", "residual", times, std::move(values),
-                                  "held back " + sensor + " " + unit);
+ChartSeries make_rejected_sample_series(const std::vector<double>& times,
+                                        std::vector<double> values, const std::string& sensor,
+                                        const std::string& unit) {
+  ChartSeries series = make_line_series("rejected", "residual", times, std::move(values),
+                                        "held back " + sensor + " " + unit);
   series.markers = true;
   series.shape = MarkerShape::kDiamond;
   series.excluded_from_range = true;
   return series;
 }
 
-std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor,
-                                const std::vector<double>& times) {
-  std::vector<ChartMark> marks;
+std::vector<ChartHighlight> make_finding_highlights(const std::vector<estimator::Finding>& findings,
+                                                    const std::string& recording,
+                                                    const std::string& sensor,
+                                                    const std::vector<double>& times) {
+  std::vector<ChartHighlight> marks;
   for (const estimator::Finding& finding : findings) {
     const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
                           (finding.channel.empty() || finding.channel == sensor);
     if (!concerns) continue;
-    const FindingText described = describe(finding);
+    const FindingText described = describe_finding(finding);
     std::string text = described.what;
     if (!described.treatment.empty()) text += " (" + described.treatment + ")";
     for (const estimator::TimeInterval& interval : finding.intervals) {
@@ -366,8 +369,8 @@ std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
   return marks;
 }
 
-std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
-                                const TrajectoryLabels& labels, std::size_t numbers_max) {
+std::string render_trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
+                                       const TrajectoryLabels& labels, std::size_t numbers_max) {
   std::vector<const SegmentTrajectory*> moving;
   for (const SegmentTrajectory& trajectory : trajectories) {
     if (trajectory.measured.rows() >= kRowsMin) moving.push_back(&trajectory);
@@ -386,7 +389,7 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
                                    static_cast<double>(numbers));
     }
     html += "<section class=\"segment\"><h3>" + escape_html(title_of(trajectory)) + "</h3>\n" +
-            chart_figure(figure) + zero_controls(trajectory, labels) + "</section>\n";
+            render_chart_figure(figure) + zero_controls(trajectory, labels) + "</section>\n";
   }
   if (moving.size() > shown) {
     html += "<p>The other segments, " + std::to_string(moving.size() - shown) +
@@ -395,7 +398,7 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
   return html;
 }
 
-std::string data_section(const CalibrationMetadata& context) {
+std::string render_data_section(const CalibrationMetadata& context) {
   std::string html = "<section><h2>Data quality</h2>\n" + table(context) + "</section>\n";
   for (const UsedRecording& use : context.recordings) {
     html += "<section><h3>" + escape_html(recording_title(use)) + ": use over time</h3>\n" +

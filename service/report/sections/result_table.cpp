@@ -21,11 +21,12 @@ std::string parameter_table(const estimator::Calibration& calibration) {
       {"parameter", "estimate", "± sd", "unit", "95 % interval", "initial", ""}};
   std::vector<estimator::ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
-  const std::vector<TableNotation> notations = notations_of(all);
+  const std::vector<TableNotation> notations = make_table_notations(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TableNotation& notation = notations[i];
-    rows.push_back({all[i].name, notation.value(), notation.deviation(), notation.unit(),
-                    interval_text(all[i], notation), notation.number(all[i].initial),
+    rows.push_back({all[i].name, notation.value(), notation.deviation_text(), notation.unit(),
+                    format_confidence_interval(all[i], notation),
+                    notation.number_text(all[i].initial),
                     i < calibration.parameters.size() ? "" : "dependent"});
   }
   return format_table(rows, {false, true, true, false, false, true, false});
@@ -34,14 +35,14 @@ std::string parameter_table(const estimator::Calibration& calibration) {
 /// Formats the estimates from the data without priors; empty if the rig file has no priors.
 std::string prior_free_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"data without prior", "estimate", "± sd", "unit"}};
-  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  const std::vector<TableNotation> notations = make_table_notations(calibration.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& each = calibration.parameters[i];
     if (std::isnan(each.data_deviation)) continue;
     const TableNotation data = notations[i].with(each.data_value, each.data_deviation);
     const bool is_seen = std::isfinite(each.data_deviation);
-    rows.push_back(
-        {each.name, is_seen ? data.value() : "not identifiable", data.deviation(), data.unit()});
+    rows.push_back({each.name, is_seen ? data.value() : "not identifiable", data.deviation_text(),
+                    data.unit()});
   }
   return rows.size() == 1 ? "" : format_table(rows, {false, true, true, false}) + "\n";
 }
@@ -49,7 +50,7 @@ std::string prior_free_table(const estimator::Calibration& calibration) {
 /// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
 std::string first_line(const estimator::Calibration& calibration) {
   if (calibration.verdict.reasons.empty()) return "";
-  return format_sentence(text_of(calibration.verdict)) + "\n\n";
+  return format_sentence(format_verdict(calibration.verdict)) + "\n\n";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
@@ -68,12 +69,12 @@ std::string inertial_table(const estimator::Calibration& calibration) {
   for (const estimator::InertialAxisError& each : calibration.inertial) {
     errors.push_back({each.rmse, 0.0, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(errors);
+  const std::vector<TableNotation> notations = make_table_notations(errors);
   std::vector<std::vector<std::string>> rows = {{"inertial sensor", "RMSE", "noise", "unit"}};
   for (std::size_t i = 0; i < errors.size(); ++i) {
     const estimator::InertialAxisError& each = calibration.inertial[i];
-    rows.push_back({each.name, notations[i].number(each.rmse), notations[i].number(each.noise),
-                    notations[i].unit()});
+    rows.push_back({each.name, notations[i].number_text(each.rmse),
+                    notations[i].number_text(each.noise), notations[i].unit()});
   }
   return format_table(rows, {false, true, true, false}) + "\n";
 }
@@ -132,9 +133,9 @@ class QuantityRows {
                  const std::string& remark_title, const std::string& caption) const {
     if (names_.empty()) return;
     QuantityTable table{title, caption, {{title, "value", "± sd", "unit", remark_title}}};
-    const std::vector<TableNotation> notations = table_notations(quantities_);
+    const std::vector<TableNotation> notations = make_table_notations(quantities_);
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      table.rows.push_back({names_[i], notations[i].value(), notations[i].deviation(),
+      table.rows.push_back({names_[i], notations[i].value(), notations[i].deviation_text(),
                             notations[i].unit(), remarks_[i]});
     }
     tables.push_back(std::move(table));
@@ -229,17 +230,17 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : calibration.null_directions) {
-    unseen.push_back(text_of(direction.description));
+    unseen.push_back(format_message(direction.description));
   }
   const std::string intervals = explain_wide_intervals(calibration);
   const std::string findings =
-      format_findings(with_warnings(calibration.findings, calibration.notes));
+      format_findings(add_warnings_as_findings(calibration.findings, calibration.notes));
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
                      (intervals.empty() ? "" : intervals + "\n\n") +
                      list_text("Not identifiable from the data", unseen) + findings +
                      (findings.empty() ? "" : "\n") + "Details:\n\n" +
                      simulation_table(calibration) + inertial_table(calibration);
-  for (const QuantityTable& table : quantity_tables(calibration)) {
+  for (const QuantityTable& table : make_quantity_tables(calibration)) {
     if (table.is_for_unidentifiable && unseen.empty()) continue;
     text += format_table(table.rows, {false, true, true, false, false}) + "\n";
   }
@@ -248,7 +249,7 @@ std::string format_calibration(const estimator::Calibration& calibration, double
          ending(calibration, wall_time);
 }
 
-std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibration) {
+std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& calibration) {
   QuantityRows combinations, moments, base;
   for (const estimator::ParameterCombination& each : calibration.combinations) {
     combinations.add(each.description, {each.value, each.standard_deviation, each.unit});
@@ -275,42 +276,41 @@ std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibra
   return tables;
 }
 
-std::vector<TableNotation> notations_of(
+std::vector<TableNotation> make_table_notations(
     const std::vector<estimator::ParameterEstimate>& estimates) {
   std::vector<TableQuantity> quantities;
   for (const estimator::ParameterEstimate& each : estimates) {
     quantities.push_back({each.value, each.standard_deviation, each.unit});
   }
-  return table_notations(quantities);
+  return make_table_notations(quantities);
 }
 
-std::string interval_text(const estimator::ParameterEstimate& estimate,
-                          const TableNotation& notation) {
+std::string format_confidence_interval(const estimator::ParameterEstimate& estimate,
+                                       const TableNotation& notation) {
   const double value = estimate.value, half = estimate.half_interval;
   if (estimate.at_bound) {
     return std::abs(value - estimate.lower) <= std::abs(value - estimate.upper)
-               ? "at lower bound " + notation.number(estimate.lower)
-               : "at upper bound " + notation.number(estimate.upper);
+               ? "at lower bound " + notation.number_text(estimate.lower)
+               : "at upper bound " + notation.number_text(estimate.upper);
   }
   if (std::isinf(estimate.standard_deviation)) return "not identifiable";
   if (!(estimate.standard_deviation > 0.0)) return "-";
   if (std::isinf(half)) return "no bound found";
-  return notation.interval(value - half, value + half);
+  return notation.format_confidence_interval(value - half, value + half);
 }
 
-std::string error_units(const std::vector<estimator::JointKind>& kinds) {
+std::string error_unit_text(const std::vector<estimator::JointKind>& kinds) {
   return units_of_kinds(
       kinds, [](const estimator::JointUnits& units) { return std::string(units.error); });
 }
 
-std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds) {
+std::string pooled_error_unit_text(const std::vector<estimator::JointKind>& kinds) {
   return units_of_kinds(kinds, [](const estimator::JointUnits& units) {
     return (units.scale == 1.0 ? "" : format_number(units.scale) + " ") + units.error;
   });
 }
 
-std::vector<std::string> remove_common_folders(const std::vector<std::string>& names,
-                                               int characters_max) {
+std::vector<std::string> shorten_names(const std::vector<std::string>& names, int characters_max) {
   std::vector<std::string> different;  // in order of appearance
   for (const std::string& name : names) {
     if (std::ranges::count(different, name) == 0) different.push_back(name);

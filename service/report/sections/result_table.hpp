@@ -33,30 +33,31 @@ struct QuantityTable {
 
 /// Returns the tables of a calibration besides its parameters: well-identified combinations,
 /// principal moments of inertia, and base inertial parameters. Empty tables are omitted.
-std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibration);
+std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& calibration);
 
 /// Returns the common notations of estimates in a table.
-std::vector<TableNotation> notations_of(const std::vector<estimator::ParameterEstimate>& estimates);
+std::vector<TableNotation> make_table_notations(
+    const std::vector<estimator::ParameterEstimate>& estimates);
 
 /// Describes the 95 % confidence interval of an estimate: "4.3953 … 4.4105", or why there is none,
 /// such as "not identifiable" or "at lower bound 0".
-std::string interval_text(const estimator::ParameterEstimate& estimate,
-                          const TableNotation& notation);
+std::string format_confidence_interval(const estimator::ParameterEstimate& estimate,
+                                       const TableNotation& notation);
 
 /// Returns the unit in which errors of these joint types are given: "mrad" for revolute joints,
 /// "mm" for prismatic joints, "mrad or mm" for a mix.
-std::string error_units(const std::vector<estimator::JointKind>& kinds);
+std::string error_unit_text(const std::vector<estimator::JointKind>& kinds);
 
 /// Returns the unit of errors that are pooled over joints of these types: "mrad", "0.1 mm", or
 /// "mrad or 0.1 mm". In pooled errors, kMetresPerRadian (0.1 m) of a prismatic joint counts as one
 /// radian of a revolute joint.
-std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds);
+std::string pooled_error_unit_text(const std::vector<estimator::JointKind>& kinds);
 
 /// Returns names shortened for labels. A name longer than `characters_max` keeps its beginning and
 /// its end, with "…" between them. If different names would become equal, all names are replaced by
 /// "recording 1", "recording 2" and so on.
 ///
 /// @param names  names in UTF-8; equal names get equal results
-std::vector<std::string> short_names(const std::vector<std::string>& names, int characters_max);
+std::vector<std::string> shorten_names(const std::vector<std::string>& names, int characters_max);
 
 }  // namespace service

@@ -160,8 +160,8 @@ CharacterSet character_set_of_locale() {
   return CharacterSet::kAscii;
 }
 
-std::string scene_text(const Scene& scene, int columns, int rows, CharacterSet letters) {
-  const View view = choose_views(scene).front();
+std::string render_scene_text(const Scene& scene, int columns, int rows, CharacterSet letters) {
+  const SceneView view = choose_views(scene).front();
   const Vector2d area(kDotsAcross * columns, kDotsDown * rows);
   const Vector2d margin(1.5 * kLabelMargin, kLabelMargin);
   const ProjectedScene picture = project_scene(scene, view, margin, area - margin);

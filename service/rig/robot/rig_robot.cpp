@@ -31,9 +31,10 @@ constexpr struct {
     {JointQuantity::kStribeckTorque, "friction that falls with speed (Stribeck)"},
     {JointQuantity::kLoadFriction, "friction that grows with the bearing's force"},
     {JointQuantity::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
-    {estimator::friction_of<estimator::Makkar>(estimator::Makkar::kExcess),
+    {estimator::friction_law_quantity<estimator::Makkar>(estimator::Makkar::kExcess),
      "smooth friction, its excess at rest"},
-    {estimator::friction_of<estimator::Makkar>(estimator::Makkar::kCoulomb), "smooth friction"},
+    {estimator::friction_law_quantity<estimator::Makkar>(estimator::Makkar::kCoulomb),
+     "smooth friction"},
     {JointQuantity::kConstantTorque, "a constant torque or force"},
     {JointQuantity::kInputDelay, "a delay of the control"},
     {JointQuantity::kEncoderOffset, "an encoder's offset"},
@@ -59,7 +60,7 @@ class RobotBuilder {
     robot_.links.push_back({.name = world, .inertial = {}});
     for (int body = 0; body < mechanism_.body_count(); ++body) add_link(body);
     std::set<int> joints_in_tree, welds_in_tree;
-    for (const estimator::TreeEdge& edge : estimator::spanning_tree(mechanism_)) {
+    for (const estimator::DirectedJoint& edge : estimator::spanning_tree(mechanism_)) {
       (edge.weld ? welds_in_tree : joints_in_tree).insert(edge.joint);
       add_joint(edge);
     }
@@ -79,7 +80,7 @@ class RobotBuilder {
     for (const estimator::Sensor& sensor : mechanism_.sensors) {
       note("sensor \"" + sensor.name + "\" cannot be represented: left out");
     }
-    robot_.gravity = rig_from_robot_world().transpose() * estimator::gravity_of(mechanism_);
+    robot_.gravity = robot_to_rig_rotation().transpose() * estimator::gravity_vector(mechanism_);
     return std::move(robot_);
   }
 
@@ -107,8 +108,8 @@ class RobotBuilder {
   /// do not affect the motion; robot descriptions do not.
   Eigen::Matrix3d inertia_of(int body, double mass) {
     const Eigen::Matrix3d inertia =
-        estimator::inertia_matrix(estimator::moments_of(mechanism_, body));
-    const auto axis = estimator::only_rotation_axis(mechanism_, body);
+        estimator::inertia_matrix(estimator::moments_of_inertia(mechanism_, body));
+    const auto axis = estimator::find_single_rotation_axis(mechanism_, body);
     if (!axis) return inertia;
     const Eigen::Matrix3d possible = estimator::nearest_consistent_inertia_matrix(mass, inertia);
     if (possible == inertia) return inertia;
@@ -137,16 +138,17 @@ class RobotBuilder {
   /// Returns the joint's point on one of its two bodies, in the frame of that body's link.
   Eigen::Vector3d point_in_link(const Side& side) const {
     const Eigen::Vector3d point = side.point - frame_of(side.body);
-    return side.body == Joint::kGround ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
-                                       : point;
+    return side.body == Joint::kGround
+               ? Eigen::Vector3d(robot_to_rig_rotation().transpose() * point)
+               : point;
   }
   static Eigen::Matrix3d frame_in_link(const Side& side) {
     return side.body == Joint::kGround
-               ? Eigen::Matrix3d(rig_from_robot_world().transpose() * side.frame)
+               ? Eigen::Matrix3d(robot_to_rig_rotation().transpose() * side.frame)
                : side.frame;
   }
 
-  void add_joint(const estimator::TreeEdge& edge) {
+  void add_joint(const estimator::DirectedJoint& edge) {
     const auto at = static_cast<std::size_t>(edge.joint);
     RobotJoint joint;
     const auto connect = [&](const auto& source, const Eigen::Vector3d& a,
@@ -181,7 +183,7 @@ class RobotBuilder {
                        .ratio = own->ratio,
                        .offset = own->offset};
     }
-    const JointFacts& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
+    const JointProperties& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
     joint.kind = source.kind;
     joint.damping = value(index, JointQuantity::kViscous);
     joint.friction = value(index, JointQuantity::kCoulombTorque);
@@ -276,6 +278,6 @@ class RobotBuilder {
 
 }  // namespace
 
-Robot make_robot(const Rig& rig) { return RobotBuilder(rig).build(); }
+Robot convert_rig_to_robot(const Rig& rig) { return RobotBuilder(rig).build(); }
 
 }  // namespace service

@@ -22,7 +22,8 @@ Rig load(const std::string& name) { return load_rig(config(name)); }
 
 std::string words_of(const Rig& rig) {
   std::string all;
-  for (const auto& line : describe_rest(rig, estimator::find_stable_equilibrium(rig.mechanism)))
+  for (const auto& line :
+       describe_rest_position(rig, estimator::find_stable_equilibrium(rig.mechanism)))
     all += line + "\n";
   return all;
 }
@@ -259,7 +260,7 @@ TEST(RigPicture, FitsATerminal) {
   const Rig rig = load("rig-furuta.textproto");
   const RigPicture picture(rig, {});
   const std::string plain =
-      scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, CharacterSet::kAscii);
+      render_scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, CharacterSet::kAscii);
   int width = 0;
   for (const char c : plain) {
     EXPECT_LT(static_cast<unsigned char>(c), 0x80);
