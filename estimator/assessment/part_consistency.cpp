@@ -142,7 +142,7 @@ RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore
     result.agreement.degrees_of_freedom += static_cast<double>(B.cols());
   }
   result.agreement.p_value =
-      chi_square_tail(result.agreement.statistic, result.agreement.degrees_of_freedom);
+      chi_square_tail_probability(result.agreement.statistic, result.agreement.degrees_of_freedom);
   result.scatter = B * (V + d * d.transpose()) * B.transpose();
   result.noise = B * noise * B.transpose();
   result.effective_part_count =

@@ -96,10 +96,10 @@ struct SegmentRows {
 
 /// Returns the modelled angles of a sensor at its readings.
 Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sensor) {
-  const Eigen::MatrixXd& all = problem.angles(segment);
+  const Eigen::MatrixXd& all = problem.predicted_angles(segment);
   std::vector<double> angles;
   for (Eigen::Index k = 0; k < all.rows(); ++k) {
-    if (problem.is_read(segment, k, sensor)) angles.push_back(all(k, sensor));
+    if (problem.has_reading(segment, k, sensor)) angles.push_back(all(k, sensor));
   }
   return Eigen::Map<Eigen::VectorXd>(angles.data(), static_cast<Eigen::Index>(angles.size()));
 }
@@ -108,11 +108,11 @@ Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sen
 /// J_xᵀJ_χ, with Jacobians J_χ for parameters and J_x for states, and N = J_xᵀJ_x.
 std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
                                       const std::vector<QuantizedSensor>& sensors) {
-  const ProblemShape layout = problem.layout();
-  const int n = layout.node_size;
+  const ProblemShape shape = problem.shape();
+  const int n = shape.node_size;
   const auto segments = static_cast<std::size_t>(problem.segment_count());
   std::vector<Eigen::MatrixXd> nodes(segments, Eigen::MatrixXd::Zero(n, n));
-  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, layout.parameter_count));
+  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, shape.parameter_count));
   std::vector<std::vector<Eigen::MatrixXd>> node_rows(segments), parameter_rows(segments);
   for (std::size_t s = 0; s < segments; ++s) {
     node_rows[s].resize(sensors.size());
@@ -245,7 +245,7 @@ double find_quantization_step(const std::vector<Segment>& segments, int sensor, 
 double noise_variance_before_quantization(const std::vector<Segment>& segments, int sensor,
                                           double quantum) {
   const double encoder = quantum * quantum / 12.0;
-  const double variance = std::pow(noise_level(segments, sensor), 2) - encoder;
+  const double variance = std::pow(estimate_noise_level(segments, sensor), 2) - encoder;
   return variance > kAnalogShare * encoder ? variance : 0.0;
 }
 
@@ -299,8 +299,8 @@ bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& error
 QuantizationErrors quantization_errors(const ShootingProblem& problem,
                                        const std::vector<QuantizedSensor>& sensors,
                                        const Eigen::MatrixXd& inverse, int draws) {
-  assert(problem.layout().node_count == problem.segment_count());
-  const Eigen::Index n = problem.layout().parameter_count;
+  assert(problem.shape().node_count == problem.segment_count());
+  const Eigen::Index n = problem.shape().parameter_count;
   QuantizationErrors errors;
   errors.sensors = sensors;
   errors.scatter.assign(sensors.size(), Eigen::MatrixXd::Zero(n, n));
@@ -340,9 +340,9 @@ std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& 
       static_cast<std::size_t>(problem.encoder_count()));
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     for (std::size_t s = 0; s < segments.size(); ++s) {
-      Eigen::VectorXd series = problem.angles(static_cast<int>(s)).col(sensor);
+      Eigen::VectorXd series = problem.predicted_angles(static_cast<int>(s)).col(sensor);
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = problem.sensor(sensor).difference(series[k] - segments[s].angles(k, sensor));
+        series[k] = problem.encoder(sensor).difference(series[k] - segments[s].angles(k, sensor));
       }
       errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
     }
@@ -354,7 +354,7 @@ std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors) {
   std::vector<QuantizedSensor> sensors;
-  const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
+  const Eigen::VectorXd scales = readings_per_radian(problem.mechanism());
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     const double quantum = find_quantization_step(segments, sensor, scales[sensor]);
     if (!(quantum > 0.0)) continue;

@@ -22,9 +22,9 @@ namespace {
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
-    errors.push_back({problem.sensor(sensor).name,
+    errors.push_back({problem.encoder(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
-                      problem.sensor(sensor).kind});
+                      problem.encoder(sensor).kind});
   }
   return errors;
 }
@@ -32,8 +32,8 @@ std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
 std::vector<InertialAxisError> inertial_errors(const ShootingProblem& problem,
                                                const ShootingNoise& noise) {
   std::vector<InertialAxisError> errors;
-  for (int place = 0; place < std::ssize(problem.sensed()); ++place) {
-    const int axis = problem.sensed()[static_cast<std::size_t>(place)];
+  for (int place = 0; place < std::ssize(problem.inertial_axes()); ++place) {
+    const int axis = problem.inertial_axes()[static_cast<std::size_t>(place)];
     const int readings = problem.inertial_reading_count(place);
     errors.push_back({inertial_axis_name(problem.mechanism(), axis),
                       inertial_axis_unit(problem.mechanism(), axis),
@@ -47,7 +47,7 @@ std::vector<InertialAxisError> inertial_errors(const ShootingProblem& problem,
 /// JointUnits::scale.
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
-  const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
+  const Eigen::VectorXd scales = readings_per_radian(problem.mechanism());
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     squares += problem.squared_error(sensor) / std::pow(scales[sensor], 2);
     count += problem.reading_count(sensor);
@@ -56,15 +56,15 @@ double reading_rmse(const ShootingProblem& problem) {
 }
 
 void note_process_noise(const ShootingFit& fit, std::vector<Message>& notes) {
-  const Mechanism& mechanism = fit.joint().mechanism();
-  for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
+  const Mechanism& mechanism = fit.joint_problem().mechanism();
+  for (int p = 0; p < fit.joint_problem().coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
-    const int j = fit.joint().coordinates()[static_cast<std::size_t>(p)];
+    const int j = fit.joint_problem().independent_joints()[static_cast<std::size_t>(p)];
     const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
     notes.push_back(
         {MessageCode::kProcessNoise,
          {{"joint", joint.name},
-          {"noise", Quantity{fit.joint().noise().acceleration[p], joint.units().noise}}}});
+          {"noise", Quantity{fit.joint_problem().noise().acceleration[p], joint.units().noise}}}});
   }
 }
 
@@ -74,8 +74,9 @@ void append(const std::vector<Message>& more, std::vector<Message>& notes) {
 
 void note_unresolved_steps(const ShootingProblem& problem, std::vector<Message>& notes) {
   if (problem.unresolved_step_count() == 0) return;
-  notes.push_back({MessageCode::kUnresolvedSteps,
-                   {{"count", problem.unresolved_step_count()}, {"steps", problem.step_count()}}});
+  notes.push_back(
+      {MessageCode::kUnresolvedSteps,
+       {{"count", problem.unresolved_step_count()}, {"steps", problem.integration_step_count()}}});
 }
 
 void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
@@ -84,14 +85,15 @@ void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
   result.iterations = history.iterations;
   result.history = history.records;
   result.cost = history.cost;
-  result.mechanism = fit.joint().mechanism();
-  result.observation_rmse = reading_rmse(fit.joint());
-  result.angle_noise = fit.joint().noise().angle;
+  result.mechanism = fit.joint_problem().mechanism();
+  result.observation_rmse = reading_rmse(fit.joint_problem());
+  result.angle_noise = fit.joint_problem().noise().angle;
   result.acceleration_noise.setZero(result.mechanism.joint_count());
-  for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
+  for (int p = 0; p < fit.joint_problem().coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
-    result.acceleration_noise[fit.joint().coordinates()[static_cast<std::size_t>(p)]] =
-        fit.joint().noise().acceleration[p];
+    result
+        .acceleration_noise[fit.joint_problem().independent_joints()[static_cast<std::size_t>(p)]] =
+        fit.joint_problem().noise().acceleration[p];
   }
 }
 
@@ -103,7 +105,7 @@ QuantizationErrors account_for_correlation(const ShootingFit& fit,
                                            Eigen::VectorXd& variances,
                                            std::vector<Message>& notes) {
   if (!information.valid) return {};
-  const ShootingProblem& problem = fit.simulation();
+  const ShootingProblem& problem = fit.simulation_problem();
   const std::vector<Segment>& segments = fit.input().segments;
   std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
   const std::vector<QuantizedSensor> sensors = find_quantized_sensors(problem, segments, errors);
@@ -128,7 +130,7 @@ std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
                                               const EstimateTable& book) {
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
   return compute_parameter_uncertainty(mechanism, book.free_parameters(),
                                        book.estimated_parameters(), information, unit)
       .null_directions;
@@ -146,23 +148,23 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   ShootingFit fit(prepare_shooting_input(mechanism, recordings, options), options, monitor);
   result.notes = fit.input().notes;
   fit.shorten_node_intervals(result.mechanism);
-  move_initial_values_off_bounds(result.mechanism,
-                                 [&](const Mechanism& at) { return fit.first_problem(at); });
+  move_initial_values_off_bounds(
+      result.mechanism, [&](const Mechanism& at) { return fit.make_second_stage_problem(at); });
   const bool charted = options.inertia_parameterization != InertiaParameterization::kEntries;
   if (charted) move_off_feasibility_boundary(result.mechanism);
   require_consistent_initial_inertias(result.mechanism);
-  book.fix_parameters_without_effect(*fit.first_problem(result.mechanism), result.mechanism,
-                                     result.notes);
+  book.fix_parameters_without_effect(*fit.make_second_stage_problem(result.mechanism),
+                                     result.mechanism, result.notes);
   if (charted) {
     append(describe_unparameterized_inertias(result.mechanism), result.notes);
   }
   result.initial_null_directions =
-      null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
+      null_directions_at(*fit.make_second_stage_problem(result.mechanism), result.mechanism, book);
 
   fit.estimate_jointly(result.mechanism);
   result.step = fit.input().grid.step;
   store_joint_estimates(fit, result);
-  ParameterInformation information = compute_information(fit.joint());
+  ParameterInformation information = compute_information(fit.joint_problem());
   Eigen::VectorXd variances = noise_group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
   append(
@@ -173,11 +175,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   QuantizationErrors counting;
   result.refined = fit.fit_simulation();
   if (result.refined) {
-    result.mechanism = fit.simulation().mechanism();
+    result.mechanism = fit.simulation_problem().mechanism();
     result.refinement_termination = fit.simulation_history().termination;
     result.refinement_iterations = fit.simulation_history().iterations;
     result.refinement_history = fit.simulation_history().records;
-    information = compute_information(fit.simulation());
+    information = compute_information(fit.simulation_problem());
     variances = noise_group_variances(information, 1.0);
     counting = account_for_correlation(fit, information, variances, result.notes);
   } else if (fit.has_diverged()) {
@@ -193,10 +195,10 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (!information.valid) {
     result.notes.emplace_back(MessageCode::kUnidentifiableStates);
   }
-  const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
+  const ShootingProblem& reached = result.refined ? fit.simulation_problem() : fit.joint_problem();
   note_unresolved_steps(reached, result.notes);
-  result.simulation = simulation_errors(fit.simulation());
-  result.inertial = inertial_errors(reached, fit.joint().noise());
+  result.simulation = simulation_errors(fit.simulation_problem());
+  result.inertial = inertial_errors(reached, fit.joint_problem().noise());
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
@@ -261,10 +263,10 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
                                                           const CalibrationOptions& options,
                                                           const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting_input(mechanism, recordings, options), options, monitor,
-                  {.joint = Stage::kInitialValues});
+                  {.joint = EstimationStage::kInitialValues});
   Mechanism start = mechanism;
   fit.shorten_node_intervals(start);
-  const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
+  const auto problem_at = [&](const Mechanism& at) { return fit.make_second_stage_problem(at); };
   move_initial_values_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
     parameter_at(start, index).free = false;
@@ -272,7 +274,7 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
   fit.estimate_jointly(start);
   if (!is_converged(fit.joint_estimation_history().termination)) return std::nullopt;
   Mechanism approached = mechanism;
-  copy_parameter_values(fit.joint().mechanism(), approached);
+  copy_parameter_values(fit.joint_problem().mechanism(), approached);
   return approached;
 }
 
@@ -281,18 +283,18 @@ ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mec
                                                  const CalibrationOptions& options,
                                                  const CalibrationMonitor& monitor) {
   ShootingFit fit(prepare_shooting_input(rig, recordings, options), options, monitor,
-                  {Stage::kStateEstimation, Stage::kInitialStates});
+                  {EstimationStage::kStateEstimation, EstimationStage::kInitialStates});
   fit.shorten_node_intervals(estimate);
   fit.estimate_jointly(estimate);
   ParameterEvaluation evaluation;
   evaluation.cost = fit.joint_estimation_history().cost;
   evaluation.termination = fit.joint_estimation_history().termination;
   evaluation.iterations = fit.joint_estimation_history().iterations;
-  evaluation.observation_rmse = reading_rmse(fit.joint());
+  evaluation.observation_rmse = reading_rmse(fit.joint_problem());
   fit.fit_simulation();
   if (fit.is_cancelled()) evaluation.termination = Termination::kCancelled;
-  note_unresolved_steps(fit.simulation(), evaluation.notes);
-  evaluation.simulation = simulation_errors(fit.simulation());
+  note_unresolved_steps(fit.simulation_problem(), evaluation.notes);
+  evaluation.simulation = simulation_errors(fit.simulation_problem());
   evaluation.simulation_termination = fit.simulation_history().termination;
   evaluation.simulation_iterations = fit.simulation_history().iterations;
   evaluation.trajectories = fit.trajectories();

@@ -38,7 +38,7 @@ constexpr double kSettling = 30.0;  // [s]
 constexpr double kPeriod = 0.004;   // [s]
 
 bool is_upright(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
-  Statics statics(mechanism);
+  StaticPotential statics(mechanism);
   const std::vector<NormalMode> modes = normal_modes(mechanism, statics.at(joints));
   double fastest = 0.0, growing = 0.0;
   for (const NormalMode& mode : modes) {
@@ -60,11 +60,11 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
   assert(facts_.noise.size() == static_cast<Eigen::Index>(sensors_.size()));
   const FreeParameters free(mechanism);
   free_count_ = free.size();
-  for (const int index : program_.motion_parameters()) moving_.push_back(free.position(index));
+  for (const int index : program_.motion_parameters()) moving_.push_back(free.find_position(index));
   const auto sources_of = [&](int parameter) {
-    std::vector<Source> sources;
+    std::vector<FreeDependency> sources;
     for (const DependencyTerm& source : free_dependencies(mechanism, parameter)) {
-      sources.push_back({free.position(source.parameter), source.factor});
+      sources.push_back({free.find_position(source.parameter), source.factor});
     }
     return sources;
   };
@@ -80,7 +80,7 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
 
 std::vector<SegmentControls> PlanEvaluator::hold(const Mechanism& values,
                                                  const Eigen::MatrixXd& commands) const {
-  const std::vector<int>& motors = program_.motors();
+  const std::vector<int>& motors = program_.motor_joints();
   std::vector<double> edges;
   for (Eigen::Index k = 0; k <= (commands.rows() - 1) * steps_a_sample_; ++k) {
     edges.push_back(static_cast<double>(k) * facts_.period / steps_a_sample_);
@@ -107,17 +107,17 @@ MotionInterval PlanEvaluator::make_motion_interval(const SegmentControls& contro
 }
 
 /// Returns the initial independent coordinates and zero rates.
-Eigen::VectorXd PlanEvaluator::start_state() const {
-  const std::vector<int>& independent = program_.independent();
+Eigen::VectorXd PlanEvaluator::initial_state() const {
+  const std::vector<int>& independent = program_.independent_joints();
   const auto n = static_cast<Eigen::Index>(independent.size());
   Eigen::VectorXd state = Eigen::VectorXd::Zero(2 * n);
   state.head(n) = start_(independent);
   return state;
 }
 
-Eigen::MatrixXd PlanEvaluator::simulate_feedback(const Mechanism& values, Eigen::Index samples,
-                                                 Eigen::Index plans,
-                                                 const PlanFeedback& feedback) const {
+Eigen::MatrixXd PlanEvaluator::simulate_feedback_law(const Mechanism& values, Eigen::Index samples,
+                                                     Eigen::Index plans,
+                                                     const PlanFeedback& feedback) const {
   double latest = 0.0;
   for (const ControlDelay& delay : control_delays(program_, values)) {
     latest = std::max(latest, delay.value);
@@ -125,14 +125,14 @@ Eigen::MatrixXd PlanEvaluator::simulate_feedback(const Mechanism& values, Eigen:
   // Delayed commands up to this many samples old still act.
   const auto acting = static_cast<Eigen::Index>(std::ceil(latest / facts_.period)) + 1;
   const auto count = static_cast<std::size_t>(plans);
-  const std::vector<int>& independent = program_.independent();
+  const std::vector<int>& independent = program_.independent_joints();
   const auto n = static_cast<Eigen::Index>(independent.size());
   std::vector<MotionInterval> intervals(count);
-  for (MotionInterval& interval : intervals) interval.start = start_state();
+  for (MotionInterval& interval : intervals) interval.start = initial_state();
   std::vector<Eigen::MatrixXd> joints(count, start_.transpose().replicate(2, 1));
   std::vector<Eigen::VectorXd> rates(count, Eigen::VectorXd::Zero(start_.size()));
   Eigen::MatrixXd commands = Eigen::MatrixXd::Zero(samples, plans);
-  const IntervalMotion motion(program_, values, 1, near_rest_);
+  const IntervalIntegrator motion(program_, values, 1, near_rest_);
   for (Eigen::Index k = 0; k + 1 < samples; ++k) {
     const double time = static_cast<double>(k) * facts_.period;
     for (Eigen::Index plan = 0; plan < plans; ++plan) {
@@ -175,11 +175,11 @@ PlanMotion PlanEvaluator::move(const Mechanism& values, const Eigen::MatrixXd& c
   for (const SegmentControls& controls : motion.controls) {
     MotionInterval interval = make_motion_interval(controls, samples);
     interval.guess = start_;
-    interval.start = start_state();
+    interval.start = initial_state();
     motion.intervals.push_back(interval);
   }
   std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_, near_rest_).run(motion.intervals, joints);
+  IntervalIntegrator(program_, values, threads_, near_rest_).run(motion.intervals, joints);
   motion.end.resize(program_.joint_count(), commands.cols());
   for (std::size_t k = 0; k < plans; ++k) {
     motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
@@ -204,7 +204,7 @@ void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
   }
   std::vector<Eigen::MatrixXd> after(intervals.size(),
                                      Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_, near_rest_).run(intervals, after);
+  IntervalIntegrator(program_, values, threads_, near_rest_).run(intervals, after);
   for (std::size_t k = 0; k < intervals.size(); ++k) {
     joints[k].conservativeResize(joints[k].rows() + samples - 1, Eigen::NoChange);
     joints[k].bottomRows(samples) = after[k];  // its first sample is the commands' last
@@ -212,9 +212,10 @@ void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
 }
 
 /// Returns the readings of a sensor without constant offsets.
-Eigen::VectorXd PlanEvaluator::turn_of(int sensor, const Eigen::MatrixXd& joints) const {
+Eigen::VectorXd PlanEvaluator::readings_without_offset(int sensor,
+                                                       const Eigen::MatrixXd& joints) const {
   Eigen::VectorXd turn = Eigen::VectorXd::Zero(joints.rows());
-  for (const Encoder::Term& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
+  for (const Encoder::JointTerm& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
     turn += term.sign * joints.col(term.joint);
   }
   return turn;
@@ -227,7 +228,7 @@ MotionExtremes PlanEvaluator::compute_motion_extremes(const Eigen::MatrixXd& joi
   excursion.highest.resize(count);
   excursion.fastest.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::VectorXd readings = turn_of(static_cast<int>(i), joints);
+    const Eigen::VectorXd readings = readings_without_offset(static_cast<int>(i), joints);
     const Eigen::Index steps = readings.size() - 1;
     // NaN must not be masked by other values.
     excursion.lowest[i] = readings.minCoeff<Eigen::PropagateNaN>();
@@ -296,17 +297,17 @@ PlanInformation PlanEvaluator::compute_plan_information(const IntervalSensitivit
     for (std::size_t k = 0; k < moving_.size(); ++k) {
       rows.col(states + moving_[k]) = weight * own.col(states + static_cast<Eigen::Index>(k));
     }
-    for (const Source& source : offsets_[static_cast<std::size_t>(i)]) {
+    for (const FreeDependency& source : offsets_[static_cast<std::size_t>(i)]) {
       rows.col(states + source.place).array() -= weight * source.factor;
     }
-    const std::vector<Source>& delays = delays_[static_cast<std::size_t>(i)];
+    const std::vector<FreeDependency>& delays = delays_[static_cast<std::size_t>(i)];
     if (!delays.empty()) {
-      const Eigen::VectorXd turn = turn_of(static_cast<int>(i), joints);
+      const Eigen::VectorXd turn = readings_without_offset(static_cast<int>(i), joints);
       Eigen::VectorXd rate = turn;  // [rad/s or m/s]
       rate.segment(1, samples - 2) = 0.5 * (turn.tail(samples - 2) - turn.head(samples - 2));
       rate[0] = turn[1] - turn[0];
       rate[samples - 1] = turn[samples - 1] - turn[samples - 2];
-      for (const Source& source : delays) {
+      for (const FreeDependency& source : delays) {
         rows.col(states + source.place) -= weight * source.factor / facts_.period * rate;
       }
     }
@@ -336,8 +337,9 @@ PlanInformation PlanEvaluator::compute_plan_information(const IntervalSensitivit
   result.scatter = of_start.transpose() * of_start;
   for (Eigen::Index i = 0; i < sensors; ++i) {
     const auto sensor = static_cast<int>(i);
-    result.scatter += compute_gradient_covariance(
-        sensor, J.block(i * samples, states, samples, free_count_), turn_of(sensor, joints));
+    result.scatter +=
+        compute_gradient_covariance(sensor, J.block(i * samples, states, samples, free_count_),
+                                    readings_without_offset(sensor, joints));
   }
   return result;
 }
@@ -398,8 +400,8 @@ ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
       information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
     }
   }
-  const std::vector<int> free = FreeParameters(mechanism).indices();
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  const std::vector<int> free = FreeParameters(mechanism).parameter_indices();
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
   return compute_parameter_uncertainty(mechanism, free, free, information, unit);
 }
 

@@ -11,7 +11,7 @@ namespace estimator {
 
 /// Returns M⁻¹ B for a positive definite M, by Gaussian elimination without pivoting.
 template <typename T>
-Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_definite(
+Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> solve_positive_definite(
     Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> M,
     Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> B) {
   const Eigen::Index n = M.rows();
@@ -56,11 +56,11 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
   for (Eigen::Index i = 0; i < count; ++i) {
     across(struck[i].joint, i) = T(1.0);
   }
-  across = solve_definite<T>(mass, across);
+  across = solve_positive_definite<T>(mass, across);
   for (Eigen::Index i = 0; i < count; ++i) {
     response.row(i) = across.row(struck[i].joint);
   }
-  return across * solve_definite<T>(response, wanted);
+  return across * solve_positive_definite<T>(response, wanted);
 }
 
 /// Returns the joint rates v⁺ after an impact at end stops, from the rates v⁻ before it. It uses
@@ -102,8 +102,8 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
 /// @param rates  rates v⁻ before the impact [rad/s]
 /// @param stops  stops of different joints
 /// @return indices into `stops`, ascending
-inline std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
-                                     std::span<const JointStop> stops) {
+inline std::vector<int> find_active_stops(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates,
+                                          std::span<const JointStop> stops) {
   // Complementarity problem in the impulses Λ, positive away from the stops.
   const auto count = static_cast<Eigen::Index>(stops.size());
   Eigen::MatrixXd J = Eigen::MatrixXd::Zero(count, mass.rows());
@@ -113,8 +113,8 @@ inline std::vector<int> active_stops(const Eigen::MatrixXd& mass, const Eigen::V
     J(i, stop.joint) = stop.side;
     wanted[i] = (1.0 + stop.restitution) * stop.side * rates[stop.joint];
   }
-  const Eigen::MatrixXd across = solve_definite<double>(mass, J.transpose());
-  const LcpSolution solution = solve_lcp(J * across, wanted);
+  const Eigen::MatrixXd across = solve_positive_definite<double>(mass, J.transpose());
+  const ComplementaritySolution solution = solve_linear_complementarity(J * across, wanted);
   std::vector<int> pushing;
   for (Eigen::Index i = 0; i < count; ++i) {
     if (solution.z[i] > 0.0) pushing.push_back(static_cast<int>(i));

@@ -14,16 +14,10 @@
 
 namespace estimator {
 
-template <typename T>
-T parameter_of(const std::vector<T>& parameters, int index) {
-  return parameters[index];
-}
-
 /// Returns the 3-vector whose first component is the parameter with this index.
 template <typename T>
-Eigen::Matrix<T, 3, 1> vector_at(const std::vector<T>& parameters, int index) {
-  return {parameter_of(parameters, index), parameter_of(parameters, index + 1),
-          parameter_of(parameters, index + 2)};
+Eigen::Matrix<T, 3, 1> parameter_vector(const std::vector<T>& parameters, int index) {
+  return {parameters[index], parameters[index + 1], parameters[index + 2]};
 }
 
 /// Largest number of joints if T is a number, since vectors over joints are allocated on the stack.
@@ -89,7 +83,7 @@ class TreeInverseDynamics {
   /// Computes the violations of the loop-closure equations. Each closing joint has six: the
   /// distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ) of
   /// the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or m].
-  void closures(const VectorX& angle, std::vector<T>& violation) const;
+  void closure_violations(const VectorX& angle, std::vector<T>& violation) const;
 
   /// Returns the loads of a joint in the motion of the last `torque_residual` call, in the order of
   /// JointLoad, without reactions of loop closures.
@@ -105,11 +99,11 @@ class TreeInverseDynamics {
 
   /// Returns a sensor's readings without delay in the motion of the last `torque_residual` call, in
   /// the order of its axes [rad/s, m/s²].
-  std::array<T, Sensor::kAxes> inertial_readings(int sensor) const;
+  std::array<T, Sensor::kAxes> sensor_readings(int sensor) const;
 
   /// Returns the bound of a joint's dry friction torque at a joint rate [N·m]. It includes the part
   /// due to the bearing load of the last `torque_residual` call.
-  T dry_bound(int joint, const T& rate) const;
+  T dry_friction_bound(int joint, const T& rate) const;
 
   /// Returns smoothed friction relative to its bound, tanh(ω/transition_speed) at the joint rate ω.
   /// The joint's transition_speed must be positive.
@@ -117,10 +111,10 @@ class TreeInverseDynamics {
 
   /// Returns the derivative at rest of a joint's continuous friction torque by its rate
   /// [N·m·s/rad].
-  T smooth_steepness(int joint) const;
+  T friction_slope_at_rest(int joint) const;
 
   /// Returns whether the dry friction of any joint depends on its load.
-  bool is_load_dependent() const { return load_dependent_; }
+  bool has_load_dependent_friction() const { return load_dependent_; }
 
  private:
   struct Link {
@@ -139,7 +133,7 @@ class TreeInverseDynamics {
     Vector3 push_force = Vector3::Zero();   // [N]
   };
   /// Air drag of a body, acting on its link.
-  struct Drag {
+  struct LinkAirDrag {
     T coefficient;
     Vector3 point;  // point of application from the link's origin, link frame [m]
     std::size_t link;
@@ -152,17 +146,17 @@ class TreeInverseDynamics {
   };
   /// A body and its copy at a joint that closes a loop, with the point compared on them, body frame
   /// [m].
-  struct Closure {
+  struct LoopClosingBody {
     BodyPlacement one, other;
     Vector3 point;
   };
   /// Pose of a link's frame in the world.
-  struct Place {
+  struct LinkPose {
     Vector3 origin = Vector3::Constant(T(0.0));
     Matrix3 rotation = Matrix3(Eigen::Matrix3d::Identity().template cast<T>());
   };
   /// Motion of one link at one instant, in the link frame.
-  struct Motion {
+  struct LinkMotion {
     T cosine, sine;       // of the rotation of the link on its mount
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
     Vector3 omega, alpha;
@@ -170,8 +164,8 @@ class TreeInverseDynamics {
     Vector3 acceleration;   // of the origin, minus gravity
     Vector3 force, moment;  // transmitted by the joint to this link; moment about the origin
   };
-  struct Axis {
-    FrictionLaws::On<T> friction;
+  struct JointAxis {
+    FrictionLaws::LawParameterValues<T> friction;
     std::array<bool, FrictionLaws::kCount> acts = {};  // whether each law acts
     T constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
@@ -184,7 +178,7 @@ class TreeInverseDynamics {
 
   /// A sensor on a link; link −1 is the ground. If the sensor's axes are fixed to the ground,
   /// `frame` is the rotation from the ground to the sensor axes.
-  struct Inertial {
+  struct MountedSensor {
     int link;
     Eigen::Matrix3d frame;  // link → sensor axes before `mount`, as a rotation
     Vector3 point;          // from the link's origin, link frame [m]
@@ -192,42 +186,46 @@ class TreeInverseDynamics {
     Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
     Matrix3 cross[2];           // cross-axis sensitivities, per the axis' scale
     Sensor::Kind kind;
-    bool has_axes;
+    bool has_orientation;
     int joint;
   };
 
-  void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
+  void add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
+                const DirectedJoint& edge);
   void add_closing_links(const Mechanism& mechanism, const std::vector<T>& parameters);
-  std::vector<Place> places(const VectorX& angle) const;
-  void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
-  BodyPlacement& placement_of(int body) { return seats_[body + 1]; }
+  std::vector<LinkPose> link_poses(const VectorX& angle) const;
+  void add_body_to_link(const Mechanism& mechanism, const std::vector<T>& parameters, int body,
+                        bool first);
+  BodyPlacement& body_placement(int body) { return placements_[body + 1]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_inertial(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void move_origin(std::size_t at, const T& speed);
-  void add_drag(const Drag& drag);
-  void update_bearing_load(const Link& link, const Motion& motion, Axis& axis) const;
-  Vector3 place_of(const Inertial& sensor) const;
-  static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
-  static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
-  void move_link(std::size_t at, const T& shift, const T& speed, const T& acceleration);
-  T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
-                   const T& control, const T& of_links);
-  std::array<Vector3, 2> reaction(std::size_t at) const;
+  void make_joint_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void set_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_sensors(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_air_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void move_link_origin(std::size_t at, const T& speed);
+  void add_air_drag(const LinkAirDrag& drag);
+  void update_bearing_load(const Link& link, const LinkMotion& motion, JointAxis& axis) const;
+  Vector3 sensor_position(const MountedSensor& sensor) const;
+  static Vector3 rotate_into_link(const Link& link, const LinkMotion& motion,
+                                  const Vector3& of_parent);
+  static Vector3 rotate_into_parent(const Link& link, const LinkMotion& motion,
+                                    const Vector3& of_link);
+  void compute_link_motion(std::size_t at, const T& shift, const T& speed, const T& acceleration);
+  T joint_torque_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
+                           const T& control, const T& of_links);
+  std::array<Vector3, 2> joint_reaction(std::size_t at) const;
   std::size_t child_link(int joint) const;
-  std::array<Vector3, 2> nominal_readings(const Inertial& sensor) const;
-  T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
+  std::array<Vector3, 2> ideal_readings(const MountedSensor& sensor) const;
+  T add_rotor_torque(const Link& link, const T& rate, const T& acceleration, LinkMotion& motion);
 
-  std::vector<BodyPlacement> seats_;  // of the ground and of every body
-  std::vector<Link> links_;           // parents first
-  std::vector<Closure> closures_;
+  std::vector<BodyPlacement> placements_;  // of the ground and of every body
+  std::vector<Link> links_;                // parents first
+  std::vector<LoopClosingBody> closures_;
   std::vector<MimicJoint> mimic_joints_;
-  std::vector<Motion> motions_;
-  std::vector<Axis> axes_;  // by joint
-  std::vector<Inertial> inertial_;
-  std::vector<Drag> drags_;
+  std::vector<LinkMotion> motions_;
+  std::vector<JointAxis> axes_;  // by joint
+  std::vector<MountedSensor> sensors_;
+  std::vector<LinkAirDrag> drags_;
   Vector3 up_;  // −gravity, world frame [m/s²]
   std::vector<std::size_t> link_of_joint_;
   bool load_dependent_ = false;
@@ -259,7 +257,8 @@ inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,
 }
 
 /// Replaces the values of dependent parameters by expressions in the independent parameters.
-inline void tie_values(const Mechanism& mechanism, std::vector<Expression>& values) {
+inline void substitute_dependent_parameters(const Mechanism& mechanism,
+                                            std::vector<Expression>& values) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     Expression value(tie.constant);
     for (const DependencyTerm& term : tie.terms) {

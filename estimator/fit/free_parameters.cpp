@@ -45,7 +45,7 @@ Eigen::Matrix3d drawn_second_moments(const Mechanism& mechanism, int body) {
     const auto quantity = static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i);
     moments[i] = mechanism.parameter(body, quantity).prior_mean;
   }
-  return second_moments(inertia_matrix(moments));
+  return inertia_to_second_moments(inertia_matrix(moments));
 }
 
 /// Returns A⁻¹ dA for the upper triangular factor A of Σ, given A⁻¹ dΣ A⁻ᵀ.
@@ -92,14 +92,14 @@ InertiaPrior::InertiaPrior(const Mechanism& mechanism, int body) : body_(body) {
   unfactor_ = upper_cholesky(drawn_second_moments(mechanism, body)).inverse();
 }
 
-InertiaPrior::Values InertiaPrior::values(const Mechanism& mechanism) const {
+InertiaPrior::InertiaValues InertiaPrior::inertia_values(const Mechanism& mechanism) const {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
     moments[i] = parameter_at(mechanism, parameters_[4 + i]).value;
   }
   Values values{.mass = parameter_at(mechanism, parameters_[0]).value,
                 .shift = Eigen::Vector3d::Zero(),
-                .sigma = second_moments(inertia_matrix(moments))};
+                .sigma = inertia_to_second_moments(inertia_matrix(moments))};
   for (int i = 0; i < 3; ++i) {
     const int index = parameters_[1 + i];
     if (index >= 0) values.shift[i] = parameter_at(mechanism, index).value - centre_[i];
@@ -122,12 +122,12 @@ std::optional<InertiaPrior::Residual> InertiaPrior::residual(const Mechanism& me
   return Residual(weight_ * residual);
 }
 
-InertiaPrior::Sensitivities InertiaPrior::slopes(const Mechanism& mechanism) const {
+InertiaPrior::Sensitivities InertiaPrior::sensitivities(const Mechanism& mechanism) const {
   const auto [mass, shift, sigma] = values(mechanism);
   const Eigen::Matrix3d A = upper_cholesky(sigma), inverse = A.inverse(), T = unfactor_ * A;
   Sensitivities slopes = Sensitivities::Zero();
   for (int moment = 0; moment < 6; ++moment) {
-    const Eigen::Matrix3d change = second_moments(inertia_matrix(Moments::Unit(moment)));
+    const Eigen::Matrix3d change = inertia_to_second_moments(inertia_matrix(Moments::Unit(moment)));
     const Eigen::Matrix3d turned = T * upper_half(inverse * change * inverse.transpose());
     for (int i = 0; i < 3; ++i) {
       slopes(i, 4 + moment) = phi_slope(T(i, i)) * turned(i, i);
@@ -202,12 +202,12 @@ std::vector<DependencyTerm> FreeParameters::along(const Mechanism& mechanism, in
       tie == nullptr ? std::vector<DependencyTerm>{{parameter, 1.0}} : tie->terms;
   std::vector<DependencyTerm> along;
   for (const DependencyTerm& term : terms) {
-    if (const int at = position(term.parameter); at >= 0) along.push_back({at, term.factor});
+    if (const int at = find_position(term.parameter); at >= 0) along.push_back({at, term.factor});
   }
   return along;
 }
 
-int FreeParameters::position(int parameter_index) const {
+int FreeParameters::find_position(int parameter_index) const {
   const auto found = std::find(indices_.begin(), indices_.end(), parameter_index);
   return found == indices_.end() ? -1 : static_cast<int>(found - indices_.begin());
 }
@@ -220,8 +220,9 @@ Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
   Eigen::VectorXd lower = gather(mechanism, indices_, &Parameter::lower);
   // A negative Stribeck excess is bounded below, since dry friction at rest must not be negative.
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int excess = position(mechanism.index_of_joint(j, JointQuantity::kStribeckTorque));
-    if (excess < 0 || !may_rise_from_rest(mechanism, j)) continue;
+    const int excess =
+        find_position(mechanism.joint_parameter_index(j, JointQuantity::kStribeckTorque));
+    if (excess < 0 || !can_friction_rise_from_rest(mechanism, j)) continue;
     const double kinetic = mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value;
     lower[excess] = std::max(lower[excess], -kinetic);
   }
@@ -232,10 +233,11 @@ Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
   return gather(mechanism, indices_, &Parameter::upper);
 }
 
-Eigen::VectorXd FreeParameters::growth(const Mechanism& mechanism) const {
+Eigen::VectorXd FreeParameters::growth_limits(const Mechanism& mechanism) const {
   Eigen::VectorXd growth = Eigen::VectorXd::Constant(size(), HUGE_VAL);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int rate = position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
+    const int rate =
+        find_position(mechanism.joint_parameter_index(j, JointQuantity::kStribeckRate));
     if (rate >= 0) growth[rate] = kRateGrowth;
   }
   return growth;
@@ -249,8 +251,8 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
 }
 
 // Dry friction must not be negative, and end stops must not be exchanged.
-bool FreeParameters::is_possible(const Mechanism& mechanism) {
-  return opposes_motion(mechanism) && are_stops_apart(mechanism) &&
+bool FreeParameters::has_valid_dependent_parameters(const Mechanism& mechanism) {
+  return friction_opposes_motion(mechanism) && are_end_stops_ordered(mechanism) &&
          std::ranges::all_of(mechanism.dependencies, [&](const ParameterDependency& tie) {
            const Parameter& parameter = parameter_at(mechanism, tie.parameter);
            return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
@@ -273,13 +275,13 @@ double FreeParameters::prior_cost(const Mechanism& mechanism) const {
 
 void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
                                       ResidualBlock& out) const {
-  shape_block(out, 0, 0, 0, size(), prior_count(), group);
-  out.arrow_jacobian.setZero();
+  resize_block(out, 0, 0, 0, size(), prior_residual_count(), group);
+  out.parameter_jacobian.setZero();
   for (std::size_t row = 0; row < priors_.size(); ++row) {
     const Parameter& parameter = parameter_at(mechanism, priors_[row].parameter);
     out.residual[row] = angle_noise_ * prior_residual(parameter);
     for (const DependencyTerm& share : priors_[row].along) {
-      out.arrow_jacobian(static_cast<Eigen::Index>(row), share.parameter) =
+      out.parameter_jacobian(static_cast<Eigen::Index>(row), share.parameter) =
           angle_noise_ * share.factor / parameter.prior_standard_deviation;
     }
   }
@@ -288,10 +290,11 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
     const auto residual = drawing.prior.residual(mechanism);
     assert(residual);  // a point without finite cost is never accepted
     out.residual.segment<InertiaPrior::kRows>(row) = angle_noise_ * *residual;
-    const InertiaPrior::Sensitivities slopes = angle_noise_ * drawing.prior.slopes(mechanism);
+    const InertiaPrior::Sensitivities slopes =
+        angle_noise_ * drawing.prior.sensitivities(mechanism);
     for (std::size_t i = 0; i < drawing.along.size(); ++i) {
       for (const DependencyTerm& share : drawing.along[i]) {
-        out.arrow_jacobian.col(share.parameter).segment<InertiaPrior::kRows>(row) +=
+        out.parameter_jacobian.col(share.parameter).segment<InertiaPrior::kRows>(row) +=
             share.factor * slopes.col(i);
       }
     }

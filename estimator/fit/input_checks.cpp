@@ -15,7 +15,7 @@ namespace estimator {
 namespace {
 
 void check_mechanism(const Mechanism& mechanism) {
-  const std::vector<Message> errors = find_errors(mechanism, InertiaCheck::kFixed);
+  const std::vector<Message> errors = find_mechanism_errors(mechanism, InertiaCheck::kFixed);
   if (errors.empty()) return;
   const std::vector<Argument>& arguments = errors.front().arguments;
   throw std::invalid_argument(
@@ -90,7 +90,8 @@ void check_options(const CalibrationOptions& options, const std::vector<Recordin
   for (const OptionRow& row : kOptionRows) {
     if (is_default(row, options) || is_in_range(row, options)) continue;
     throw std::invalid_argument("the " + std::string(row.name) + " is " +
-                                option_text(row, options) + "; give " + describe_values(row));
+                                format_option(row, options) + "; give " +
+                                describe_option_values(row));
   }
 }
 

@@ -13,10 +13,10 @@
 namespace estimator {
 
 /// Returns a copy of a segment without the offset steps that lost counts of encoders cause.
-Segment without_shifts(const Mechanism& mechanism, Segment segment);
+Segment remove_encoder_jumps(const Mechanism& mechanism, Segment segment);
 
 /// Settings of the low-pass filter for initial states (signal/low_pass.hpp).
-struct StartFilter {
+struct InitialStateFilter {
   double cutoff;          ///< cutoff frequency [Hz]
   bool to_noise = false;  ///< whether to raise the cutoff for fast motion
 };
@@ -28,8 +28,9 @@ struct StartFilter {
 /// the encoder offsets are added. The result is only accurate enough for initial values.
 ///
 /// @param step  a multiple or integer fraction of the sampling period [s]
-Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
-                                  Eigen::Index nodes, const StartFilter& filter);
+Eigen::MatrixXd compute_initial_coordinates(const Mechanism& mechanism, const Segment& segment,
+                                            double step, Eigen::Index nodes,
+                                            const InitialStateFilter& filter);
 
 /// Returns initial angles and rates of all joints at every sampling period: 2·joints × periods,
 /// angles over rates [rad, rad/s]. Angles are filtered readings in joint coordinates, interpolated
@@ -37,8 +38,8 @@ Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& seg
 /// zero.
 ///
 /// @param cutoff  cutoff of the low-pass filter, raised for faster motion [Hz]
-Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
-                                  double cutoff);
+Eigen::MatrixXd compute_initial_joint_states(const Mechanism& mechanism, const Segment& segment,
+                                             double cutoff);
 
 /// Readings and start configuration for closing the loops of a mechanism along a motion.
 struct LoopClosureData {
@@ -68,15 +69,16 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
 /// Returns joint coordinates at the given samples of a segment, propagated from its start. They
 /// become Segment::assembled of segments that begin there. Empty for trees, and if the loops do not
 /// close.
-std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Segment& segment,
-                                           const std::vector<Eigen::Index>& rows);
+std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanism,
+                                                       const Segment& segment,
+                                                       const std::vector<Eigen::Index>& rows);
 
 /// Returns a description of an open loop, such as: joint "R" leaves its loop open by 3.1 mm.
-std::string gap_text(const LoopGap& gap);
+std::string describe_open_loop(const LoopGap& gap);
 
 /// Chooses the independent joints that are best conditioned along all given states.
-/// @throws ChangePoint with a column of `states`, if every choice passes a change point
-CoordinateChoice choose_coordinates(const Mechanism& mechanism,
-                                    const std::vector<Eigen::MatrixXd>& states);
+/// @throws ChangePointError with a column of `states`, if every choice passes a change point
+CoordinateChoice choose_independent_joints(const Mechanism& mechanism,
+                                           const std::vector<Eigen::MatrixXd>& states);
 
 }  // namespace estimator

@@ -15,7 +15,7 @@ inline double wrapped_difference(double difference) {
 }
 
 /// Number of full turns removed by wrapped_difference.
-inline double whole_turns(double difference) {
+inline double removed_full_turns(double difference) {
   return std::round((difference - wrapped_difference(difference)) / kWholeTurn);
 }
 

@@ -5,7 +5,7 @@
 namespace estimator {
 
 /// Why the solver of a complementarity problem stopped.
-enum class LcpOutcome {
+enum class ComplementarityOutcome {
   kSolved,     ///< the solution satisfies the conditions to round-off
   kRay,        ///< secondary ray: for copositive-plus H this proves that there is no solution
   kMaxPivots,  ///< the limit of pivots was reached
@@ -13,10 +13,10 @@ enum class LcpOutcome {
 };
 
 /// Solution of a linear complementarity problem.
-struct LcpSolution {
+struct ComplementaritySolution {
   Eigen::VectorXd z;  ///< ≥ 0; zero unless solved
   Eigen::VectorXd w;  ///< H z + q ≥ 0; zero unless solved
-  LcpOutcome outcome = LcpOutcome::kMaxPivots;
+  ComplementarityOutcome outcome = ComplementarityOutcome::kMaxPivots;
   int pivots = 0;
 };
 
@@ -30,6 +30,7 @@ struct LcpSolution {
 /// @param H          n × n, any
 /// @param q          n
 /// @param max_pivots limit of pivots; 0 means 50 (n + 1)
-LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots = 0);
+ComplementaritySolution solve_linear_complementarity(const Eigen::MatrixXd& H,
+                                                     const Eigen::VectorXd& q, int max_pivots = 0);
 
 }  // namespace estimator

@@ -35,44 +35,45 @@ inline constexpr int kTileVectors = 3;
 inline constexpr int kTileColumns = 4;
 
 template <int V, int N>
-struct Tile {
+struct RegisterTile {
   Vector c[N][V];
 };
 
 /// Calls f(j, v) for every vector of a V x N tile.
 template <int V, int N, typename F>
-RIG_INLINE void for_each_vector(F&& f) {
+RIG_INLINE void for_each_tile_vector(F&& f) {
   unroll<N>([&](auto j)
                 RIG_INLINE_LAMBDA { unroll<V>([&](auto v) RIG_INLINE_LAMBDA { f(j, v); }); });
 }
 
 template <int V, int N>
-RIG_INLINE void set_zero(Tile<V, N>& tile) {
-  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA { tile.c[j][v] = Vector{}; });
+RIG_INLINE void set_zero(RegisterTile<V, N>& tile) {
+  for_each_tile_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA { tile.c[j][v] = Vector{}; });
 }
 
 template <int V, int N>
-RIG_INLINE void load(Tile<V, N>& tile, const double* data, long stride) {
-  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
+RIG_INLINE void load(RegisterTile<V, N>& tile, const double* data, long stride) {
+  for_each_tile_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
     tile.c[j][v] = *reinterpret_cast<const UnalignedVector*>(data + j * stride + v * kLanes);
   });
 }
 
 template <int V, int N>
-RIG_INLINE void store(const Tile<V, N>& tile, double* data, long stride) {
-  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
+RIG_INLINE void store(const RegisterTile<V, N>& tile, double* data, long stride) {
+  for_each_tile_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
     *reinterpret_cast<UnalignedVector*>(data + j * stride + v * kLanes) = tile.c[j][v];
   });
 }
 
 /// tile ± a bᵀ for one column of A and one of B.
 template <bool kAdd, int V, int N>
-RIG_INLINE void accumulate_column(Tile<V, N>& tile, const double* a, const double* b) {
+RIG_INLINE void accumulate_outer_product(RegisterTile<V, N>& tile, const double* a,
+                                         const double* b) {
   Vector column[V];
   unroll<V>([&](auto v) RIG_INLINE_LAMBDA {
     column[v] = *reinterpret_cast<const UnalignedVector*>(a + v * kLanes);
   });
-  for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
+  for_each_tile_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {
     if constexpr (kAdd) {
       tile.c[j][v] += column[v] * b[j];
     } else {
@@ -83,22 +84,23 @@ RIG_INLINE void accumulate_column(Tile<V, N>& tile, const double* a, const doubl
 
 /// tile ± A Bᵀ, with A V·kLanes x depth and B N x depth.
 template <bool kAdd, int V, int N>
-RIG_INLINE void accumulate(Tile<V, N>& tile, int depth, const double* a, long a_stride,
-                           const double* b, long b_stride) {
+RIG_INLINE void accumulate_product(RegisterTile<V, N>& tile, int depth, const double* a,
+                                   long a_stride, const double* b, long b_stride) {
   // Two multiply-adds a cycle with a latency of four need eight sums in flight.
   constexpr bool kTwoTiles = V * N < 8;
-  Tile<V, N> odd;
+  RegisterTile<V, N> odd;
   if constexpr (kTwoTiles) set_zero(odd);
   int p = 0;
   for (; p + 2 <= depth; p += 2) {
-    accumulate_column<kAdd>(tile, a, b);
-    accumulate_column<kAdd>(kTwoTiles ? odd : tile, a + a_stride, b + b_stride);
+    accumulate_outer_product<kAdd>(tile, a, b);
+    accumulate_outer_product<kAdd>(kTwoTiles ? odd : tile, a + a_stride, b + b_stride);
     a += 2 * a_stride;
     b += 2 * b_stride;
   }
-  if (p < depth) accumulate_column<kAdd>(tile, a, b);
+  if (p < depth) accumulate_outer_product<kAdd>(tile, a, b);
   if constexpr (kTwoTiles) {
-    for_each_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA { tile.c[j][v] += odd.c[j][v]; });
+    for_each_tile_vector<V, N>([&](auto j, auto v)
+                                   RIG_INLINE_LAMBDA { tile.c[j][v] += odd.c[j][v]; });
   }
 }
 

@@ -58,12 +58,14 @@ inline Eigen::Matrix3d left_jacobian_inverse(const Eigen::Vector3d& psi) {
 }
 
 /// a ⊞ δ for world-frame (left) perturbations: exp(δ) ⋆ a, normalized.
-inline Eigen::Quaterniond rotate_left(const Eigen::Quaterniond& a, const Eigen::Vector3d& delta) {
+inline Eigen::Quaterniond apply_left_rotation(const Eigen::Quaterniond& a,
+                                              const Eigen::Vector3d& delta) {
   return (exp_so3(delta) * a).normalized();
 }
 
 /// b ⊟ a: the world-frame rotation vector that carries a onto b, b = exp(b ⊟ a) ⋆ a.
-inline Eigen::Vector3d difference_left(const Eigen::Quaterniond& b, const Eigen::Quaterniond& a) {
+inline Eigen::Vector3d left_rotation_difference(const Eigen::Quaterniond& b,
+                                                const Eigen::Quaterniond& a) {
   return log_so3(b * a.conjugate());
 }
 
@@ -78,8 +80,9 @@ Eigen::Matrix<T, 3, 1> rotate_vector(const Eigen::Matrix<T, 3, 1>& psi,
   const T excess = square - T(1e-8);  // above this both quotients are accurate
   const T angle = sqrt(square);
   const T rest = T(1.0) - cos(angle);
-  const T sinc = select_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ
-  const T cosc = select_positive(excess, rest / square, T(0.5) - square / 24.0);  // (1 − cos ψ)/ψ²
+  const T sinc = select_if_positive(excess, sin(angle) / angle, T(1.0) - square / 6.0);  // sin ψ/ψ
+  const T cosc =
+      select_if_positive(excess, rest / square, T(0.5) - square / 24.0);  // (1 − cos ψ)/ψ²
   const Eigen::Matrix<T, 3, 1> once = psi.cross(y);
   const Eigen::Matrix<T, 3, 1> twice = psi.cross(once);
   return y + sinc * once + cosc * twice;

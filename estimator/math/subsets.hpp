@@ -6,7 +6,7 @@
 namespace estimator {
 
 /// Advances to the next subset of the numbers below `count`, ascending; false after the last.
-inline bool next_subset(std::vector<int>& chosen, int count) {
+inline bool advance_to_next_subset(std::vector<int>& chosen, int count) {
   const int size = static_cast<int>(chosen.size());
   int at = size - 1;
   while (at >= 0 && chosen[at] == count - size + at) --at;

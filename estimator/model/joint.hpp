@@ -23,14 +23,17 @@ enum class JointQuantity : int {
   kPointBz,
   kFriction,  ///< index of the first friction parameter (friction/friction_laws.hpp)
   // Friction parameters that code outside the friction laws uses.
-  kViscous = kFriction + friction_index<ViscousDrag>(ViscousDrag::kViscous),
-  kQuadraticDrag = kFriction + friction_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
-  kCoulombTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
-  kStribeckTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
-  kStribeckRate = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
-  kLoadFriction = kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFriction),
+  kViscous = kFriction + friction_parameter_index<ViscousDrag>(ViscousDrag::kViscous),
+  kQuadraticDrag = kFriction + friction_parameter_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
+  kCoulombTorque =
+      kFriction + friction_parameter_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
+  kStribeckTorque =
+      kFriction + friction_parameter_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
+  kStribeckRate =
+      kFriction + friction_parameter_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
+  kLoadFriction = kFriction + friction_parameter_index<LoadFriction>(LoadFriction::kLoadFriction),
   kLoadFrictionAngular =
-      kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
+      kFriction + friction_parameter_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
   /// Joint torque that does not depend on position and speed [N·m]
   kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
   kStiffness,      ///< spring stiffness k, e.g. of a cable: torque −k (θ − θ_rest) [N·m/rad]
@@ -80,7 +83,9 @@ struct Joint {
 
   const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
-  double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
+  double coordinate_difference(double of_coordinates) const {
+    return joint_coordinate_difference(kind, of_coordinates);
+  }
 };
 
 /// A fixed joint between two bodies, or between a body and the ground. It has no coordinate: its

@@ -34,7 +34,7 @@ struct JointUnits {
 };
 
 /// A field of a joint in a rig file whose name depends on the joint's kind.
-struct JointField {
+struct KindDependentField {
   const char* part;    ///< submessage of the joint that contains it; "": the joint itself
   const char* name;    ///< field name, such as "rest_angle"
   const char* unit;    ///< unit; "" if the name includes it
@@ -54,7 +54,7 @@ struct JointTraits {
   /// Whether the SPOOK stepper supports joints of this kind.
   bool in_spook;
   JointUnits units;
-  JointField rest, inertia, counts, constant;
+  KindDependentField rest, inertia, counts, constant;
   /// Coordinate and rate in names of rig-file fields, scenarios and columns: "angle_rad",
   /// "speed_rad_per_s".
   const char* coordinate_field;
@@ -134,7 +134,7 @@ inline constexpr const JointTraits& joint_traits(JointKind kind) {
 inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(kind).units; }
 
 /// Returns the difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
-inline double joint_difference(JointKind kind, double difference) {
+inline double joint_coordinate_difference(JointKind kind, double difference) {
   return joint_traits(kind).wraps ? wrapped_difference(difference) : difference;
 }
 

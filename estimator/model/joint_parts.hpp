@@ -37,7 +37,7 @@ struct InitialStatePrior {
 /// Regularization of a joint's constraint rows and dry friction in the SPOOK stepper.
 struct SpookRegularization {
   static constexpr double kAutomaticDamping =
-      -1.0;  ///< selects the damping time h/4, see damping_time_of
+      -1.0;  ///< selects the damping time h/4, see constraint_damping_time
 
   /// Compliance of the joint's three point rows [m/N], ≥ 0. The default is practically rigid for a
   /// table-top rig. It is above zero since closed loops have linearly dependent rows.

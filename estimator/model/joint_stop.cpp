@@ -29,14 +29,14 @@ std::vector<JointStop> joint_stops(const Mechanism& mechanism) {
   return stops;
 }
 
-bool are_stops_apart(const Mechanism& mechanism) {
+bool are_end_stops_ordered(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!is_apart(mechanism, j)) return false;
   }
   return true;
 }
 
-void check_stops(const Mechanism& mechanism, std::vector<Message>& errors) {
+void check_end_stops(const Mechanism& mechanism, std::vector<Message>& errors) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const Joint& joint = mechanism.joints[j];
     if (!joint.stops.lower && !joint.stops.upper) continue;

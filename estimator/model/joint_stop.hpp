@@ -22,9 +22,9 @@ struct JointStop {
 std::vector<JointStop> joint_stops(const Mechanism& mechanism);
 
 /// Returns whether the lower stop of every joint is below the upper stop.
-bool are_stops_apart(const Mechanism& mechanism);
+bool are_end_stops_ordered(const Mechanism& mechanism);
 
 /// Appends an error for each invalid end stop.
-void check_stops(const Mechanism& mechanism, std::vector<Message>& errors);
+void check_end_stops(const Mechanism& mechanism, std::vector<Message>& errors);
 
 }  // namespace estimator

@@ -71,7 +71,7 @@ constexpr double kMountMax = 3.2;                    // a longer rotation vector
 constexpr double kCrossMax = 0.5;                    // beyond, it is another axis [-]
 constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond, it is another unit [-]
 
-// Order of AirQuantity.
+// Order of AirDragQuantity.
 constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
                                        any("air_y", "m"), any("air_z", "m")};
 
@@ -90,7 +90,7 @@ class SensorParameters {
       : mechanism_(mechanism), sensor_(sensor), list_(list) {}
 
   void append() {
-    using enum SensorTraits::Mount;
+    using enum SensorTraits::MountMeaning;
     const bool is_anchor = sensor_.traits().mount == kAnchor;
     for (const char* axis : kAxisNames) add(std::string("p_") + axis, any("", "m"));
     for (const char* axis : kAxisNames) {
@@ -122,8 +122,9 @@ class SensorParameters {
       return own.prefix + (own.axis_count == 1 ? quantity : axis_name(quantity, axis));
     };
     for (int axis = 0; axis < 3; ++axis) {
-      const ReadingTraits& reading = axis < own.axis_count ? reading_of(mechanism_, sensor_, own)
-                                                           : reading_traits(stand_in(place).reads);
+      const MeasuredQuantityTraits& reading = axis < own.axis_count
+                                                  ? measured_quantity(mechanism_, sensor_, own)
+                                                  : measured_quantity_traits(stand_in(place).reads);
       add(name_of("bias", axis), any("", reading.unit()));
     }
     for (int axis = 0; axis < 3; ++axis) {
@@ -155,13 +156,13 @@ class SensorParameters {
 static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
 static_assert(std::size(kPointFacts) == static_cast<int>(JointQuantity::kFriction));
 static_assert(std::size(kPointFacts) == Mechanism::kFixedJointQuantities);
-static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
+static_assert(std::size(kWorldFacts) == Mechanism::kGravityQuantities);
 static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
 
 QuantityFacts joint_facts(JointKind kind, JointQuantity quantity) {
   const bool slides = !joint_traits(kind).turns;
-  if (const FrictionQuantity* const law = friction_facts(quantity)) {
-    return at_least_zero(law->symbol_of(slides), law->unit_of(slides), law->neutral);
+  if (const FrictionParameter* const law = friction_properties(quantity)) {
+    return at_least_zero(law->parameter_suffix(slides), law->parameter_unit(slides), law->neutral);
   }
   const int place = static_cast<int>(quantity);
   if (quantity < JointQuantity::kFriction) return kPointFacts[place];
@@ -171,7 +172,7 @@ QuantityFacts joint_facts(JointKind kind, JointQuantity quantity) {
 
 }  // namespace
 
-std::string_view unit_of(JointKind kind, JointQuantity quantity) {
+std::string_view joint_parameter_unit(JointKind kind, JointQuantity quantity) {
   return joint_facts(kind, quantity).unit;
 }
 
@@ -194,7 +195,7 @@ void make_parameters(Mechanism& mechanism) {
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
-    const JointKind kind = kind_between(mechanism, encoder);
+    const JointKind kind = encoder_joint_kind(mechanism, encoder);
     for (const JointQuantity quantity :
          {JointQuantity::kEncoderOffset, JointQuantity::kEncoderDelay}) {
       append(mechanism.parameters, encoder.name, joint_facts(kind, quantity));

@@ -29,7 +29,7 @@ enum class BodyQuantity : int {
 enum class EncoderQuantity : int { kOffset, kDelay, kCount };
 
 /// Parameters of a body's drag in still air (AirDrag).
-enum class AirQuantity : int {
+enum class AirDragQuantity : int {
   kCoefficient,  ///< c: drag force −c |v| v at the velocity v [N·s²/m²]
   kPointX,       ///< point where drag acts, in the body frame from the centre of mass [m]
   kPointY,
@@ -38,7 +38,7 @@ enum class AirQuantity : int {
 };
 
 /// Parameters of gravity. The world's y axis points up when both tilt angles are zero.
-enum class WorldQuantity : int {
+enum class GravityQuantity : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
   kTiltX,    ///< gravity is (0, −g, 0) rotated by the rotation vector (tilt_x, 0, tilt_z) [rad];
   kTiltZ,    ///< a rotation about gravity is unobservable, hence two angles
@@ -71,19 +71,19 @@ struct BodyEncoder {
 /// Bodies, joints and sensors of a mechanism, and the values of all parameters. It has no state.
 ///
 /// `parameters` has this order: kBodyQuantities of each body, kJointQuantities of each joint,
-/// kFixedJointQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
-/// between bodies, kSensorQuantities of each sensor, kAirQuantities of each body. Last are further
-/// parameters on which others depend. `make_parameters` creates it with names, units and physical
-/// bounds.
+/// kFixedJointQuantities of each fixed joint, kGravityQuantities, kEncoderQuantities of each
+/// encoder between bodies, kSensorQuantities of each sensor, kAirQuantities of each body. Last are
+/// further parameters on which others depend. `make_parameters` creates it with names, units and
+/// physical bounds.
 struct Mechanism {
   static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
   static constexpr int kJointQuantities = static_cast<int>(JointQuantity::kCount);
   /// Number of parameters of a fixed joint: its two points, which come first in JointQuantity.
   static constexpr int kFixedJointQuantities = static_cast<int>(JointQuantity::kPointBz) + 1;
-  static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
+  static constexpr int kGravityQuantities = static_cast<int>(GravityQuantity::kCount);
   static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
   static constexpr int kSensorQuantities = static_cast<int>(SensorQuantity::kCount);
-  static constexpr int kAirQuantities = static_cast<int>(AirQuantity::kCount);
+  static constexpr int kAirQuantities = static_cast<int>(AirDragQuantity::kCount);
 
   std::string name;
   std::vector<Body> bodies;
@@ -106,44 +106,46 @@ struct Mechanism {
   int index(int body, BodyQuantity quantity) const {
     return body * kBodyQuantities + static_cast<int>(quantity);
   }
-  int index_of_joint(int joint, JointQuantity quantity) const {
+  int joint_parameter_index(int joint, JointQuantity quantity) const {
     return body_count() * kBodyQuantities + joint * kJointQuantities + static_cast<int>(quantity);
   }
-  int index_of_fixed_joint(int weld, JointQuantity point) const {
+  int fixed_joint_parameter_index(int weld, JointQuantity point) const {
     return body_count() * kBodyQuantities + joint_count() * kJointQuantities +
            weld * kFixedJointQuantities + static_cast<int>(point);
   }
-  int index(WorldQuantity quantity) const {
-    return index_of_fixed_joint(fixed_joint_count(), JointQuantity::kPointAx) +
+  int index(GravityQuantity quantity) const {
+    return fixed_joint_parameter_index(fixed_joint_count(), JointQuantity::kPointAx) +
            static_cast<int>(quantity);
   }
-  int index_of_body_encoder(int encoder, EncoderQuantity quantity) const {
-    return index(WorldQuantity::kCount) + encoder * kEncoderQuantities + static_cast<int>(quantity);
-  }
-  int index_of_sensor(int sensor, SensorQuantity quantity) const {
-    return index_of_body_encoder(body_encoder_count(), {}) + sensor * kSensorQuantities +
+  int body_encoder_parameter_index(int encoder, EncoderQuantity quantity) const {
+    return index(GravityQuantity::kCount) + encoder * kEncoderQuantities +
            static_cast<int>(quantity);
   }
-  int index_of_air(int body, AirQuantity quantity) const {
-    return index_of_sensor(sensor_count(), {}) + body * kAirQuantities + static_cast<int>(quantity);
+  int sensor_parameter_index(int sensor, SensorQuantity quantity) const {
+    return body_encoder_parameter_index(body_encoder_count(), {}) + sensor * kSensorQuantities +
+           static_cast<int>(quantity);
+  }
+  int air_drag_parameter_index(int body, AirDragQuantity quantity) const {
+    return sensor_parameter_index(sensor_count(), {}) + body * kAirQuantities +
+           static_cast<int>(quantity);
   }
 
   Parameter& at(int index) { return parameters[index]; }
   const Parameter& at(int index) const { return parameters[index]; }
   Parameter& parameter(int body, BodyQuantity q) { return at(index(body, q)); }
   const Parameter& parameter(int body, BodyQuantity q) const { return at(index(body, q)); }
-  Parameter& joint_parameter(int j, JointQuantity q) { return at(index_of_joint(j, q)); }
+  Parameter& joint_parameter(int j, JointQuantity q) { return at(joint_parameter_index(j, q)); }
   const Parameter& joint_parameter(int j, JointQuantity q) const {
-    return at(index_of_joint(j, q));
+    return at(joint_parameter_index(j, q));
   }
   Parameter& fixed_joint_parameter(int weld, JointQuantity point) {
-    return at(index_of_fixed_joint(weld, point));
+    return at(fixed_joint_parameter_index(weld, point));
   }
   Parameter& sensor_parameter(int sensor, SensorQuantity q) {
-    return at(index_of_sensor(sensor, q));
+    return at(sensor_parameter_index(sensor, q));
   }
-  Parameter& parameter(WorldQuantity q) { return at(index(q)); }
-  const Parameter& parameter(WorldQuantity q) const { return at(index(q)); }
+  Parameter& parameter(GravityQuantity q) { return at(index(q)); }
+  const Parameter& parameter(GravityQuantity q) const { return at(index(q)); }
 
   /// Returns the index of the parameter with that name, or −1.
   int find_parameter(std::string_view parameter_name) const;
@@ -172,12 +174,12 @@ std::vector<double> parameter_values(const Mechanism& mechanism);
 void make_parameters(Mechanism& mechanism);
 
 /// Returns the unit of a joint's parameter. A control has the unit "unit".
-std::string_view unit_of(JointKind kind, JointQuantity quantity);
+std::string_view joint_parameter_unit(JointKind kind, JointQuantity quantity);
 
 /// Returns the quantity that a sensor's instrument measures: at a prismatic joint, the
 /// translational counterpart.
-const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor,
-                                const Instrument& instrument);
+const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, const Sensor& sensor,
+                                                const Instrument& instrument);
 
 /// Returns whether air drag acts on a body, or may act after estimation.
 bool has_air_drag(const Mechanism& mechanism, int body);
@@ -199,7 +201,7 @@ enum class InertiaCheck { kAll, kFixed };
 ///
 /// @param inertias  kFixed also accepts estimated inertias that violate the triangle inequality,
 /// since an initial value may be far off in a single moment
-std::vector<Message> find_errors(const Mechanism& mechanism,
-                                 InertiaCheck inertias = InertiaCheck::kAll);
+std::vector<Message> find_mechanism_errors(const Mechanism& mechanism,
+                                           InertiaCheck inertias = InertiaCheck::kAll);
 
 }  // namespace estimator

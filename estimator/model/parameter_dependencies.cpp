@@ -79,12 +79,13 @@ std::vector<DependencyTerm> free_dependencies(const Mechanism& mechanism, int pa
   return sources;
 }
 
-bool changes_in_fit(const Mechanism& mechanism, int parameter) {
+bool is_changed_by_fit(const Mechanism& mechanism, int parameter) {
   return !free_dependencies(mechanism, parameter).empty();
 }
 
-bool is_fixed(const Mechanism& mechanism, int parameter) {
-  return !changes_in_fit(mechanism, parameter) && find_dependency(mechanism, parameter) == nullptr;
+bool is_fixed_parameter(const Mechanism& mechanism, int parameter) {
+  return !is_changed_by_fit(mechanism, parameter) &&
+         find_dependency(mechanism, parameter) == nullptr;
 }
 
 }  // namespace estimator

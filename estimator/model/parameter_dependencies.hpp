@@ -58,9 +58,9 @@ const ParameterDependency* find_dependency(const Mechanism& mechanism, int param
 std::vector<DependencyTerm> free_dependencies(const Mechanism& mechanism, int parameter);
 
 /// Returns whether estimation changes a parameter: it is free or depends on a free parameter.
-bool changes_in_fit(const Mechanism& mechanism, int parameter);
+bool is_changed_by_fit(const Mechanism& mechanism, int parameter);
 
 /// Returns whether a parameter keeps its value: it is neither free nor dependent.
-bool is_fixed(const Mechanism& mechanism, int parameter);
+bool is_fixed_parameter(const Mechanism& mechanism, int parameter);
 
 }  // namespace estimator

@@ -14,51 +14,52 @@ namespace estimator {
 /// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side. Each node has
 /// a panel of node_size columns, contiguous in memory.
 ///
-/// Panel k stacks two strips. The arrow strip has a row for the right-hand side of node k, then
-/// arrow_size rows of parameters against node k. The band strip has nodes k … k + bandwidth against
-/// node k. As the right-hand side is an arrow row, the factorization includes forward substitution.
-/// Zero rows pad the strips as required by math/small_dense.hpp.
-class ArrowMatrix {
+/// MatrixView k stacks two strips. The arrow strip has a row for the right-hand side of node k,
+/// then parameter_count rows of parameters against node k. The band strip has nodes k … k +
+/// bandwidth against node k. As the right-hand side is an arrow row, the factorization includes
+/// forward substitution. Zero rows pad the strips as required by math/small_dense.hpp.
+class ArrowheadMatrix {
  public:
-  explicit ArrowMatrix(const ArrowLayout& layout)
-      : layout_(layout),
-        band_offset_(padded_rows(layout.arrow_size + 1)),
-        stride_(stride_for_span(layout.bandwidth + 1)),
-        panel_size_(static_cast<std::ptrdiff_t>(stride_) * layout.node_size),
-        storage_(Eigen::VectorXd::Zero(panel_size_ * layout.node_count)) {
-    assert(layout.node_count >= 0 && layout.node_size >= 1);
-    assert(layout.bandwidth >= 0 && layout.arrow_size >= 0);
+  explicit ArrowheadMatrix(const ProblemShape& shape)
+      : shape_(shape),
+        band_offset_(padded_row_count(shape.parameter_count + 1)),
+        stride_(panel_stride_for_span(shape.bandwidth + 1)),
+        panel_size_(static_cast<std::ptrdiff_t>(stride_) * shape.node_size),
+        storage_(Eigen::VectorXd::Zero(panel_size_ * shape.node_count)) {
+    assert(shape.node_count >= 0 && shape.node_size >= 1);
+    assert(shape.bandwidth >= 0 && shape.parameter_count >= 0);
   }
 
-  const ArrowLayout& layout() const { return layout_; }
+  const ProblemShape& shape() const { return shape_; }
 
   /// Returns the rows of the arrow strip without padding: parameters and right-hand side.
-  int arrow_rows() const { return layout_.arrow_size + 1; }
+  int arrow_row_count() const { return shape_.parameter_count + 1; }
   /// Returns the rows of the band strip without padding.
-  int band_rows() const { return (layout_.bandwidth + 1) * layout_.node_size; }
+  int band_row_count() const { return (shape_.bandwidth + 1) * shape_.node_size; }
   /// Returns the padded rows of the arrow strip, after which the band strip starts.
   int band_offset() const { return band_offset_; }
   /// Returns the padded rows of a panel.
-  int stride() const { return stride_; }
+  int panel_stride() const { return stride_; }
   /// Returns the padded rows of a panel whose band strip has only `node_span` nodes.
-  int stride_for_span(int node_span) const {
+  int panel_stride_for_span(int node_span) const {
     // A strip is also read from the start of each of its node blocks, in rows rounded up to kLanes.
     // So it needs up to kLanes − 1 more zero rows if a block does not start at a multiple of
     // kLanes.
-    const int rows = node_span * layout_.node_size;
-    return band_offset_ + padded_rows(layout_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);
+    const int rows = node_span * shape_.node_size;
+    return band_offset_ +
+           padded_row_count(shape_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);
   }
 
-  Panel arrow(int node) { return {panel(node), stride_}; }
-  ConstPanel arrow(int node) const { return {panel(node), stride_}; }
-  Panel band(int node) { return {panel(node) + band_offset_, stride_}; }
-  ConstPanel band(int node) const { return {panel(node) + band_offset_, stride_}; }
+  MatrixView arrow(int node) { return {panel(node), stride_}; }
+  ConstMatrixView arrow(int node) const { return {panel(node), stride_}; }
+  MatrixView band(int node) { return {panel(node) + band_offset_, stride_}; }
+  ConstMatrixView band(int node) const { return {panel(node) + band_offset_, stride_}; }
 
  private:
   double* panel(int node) { return storage_.data() + panel_size_ * node; }
   const double* panel(int node) const { return storage_.data() + panel_size_ * node; }
 
-  ArrowLayout layout_;
+  ProblemShape shape_;
   int band_offset_;
   int stride_;
   std::ptrdiff_t panel_size_;
@@ -69,7 +70,8 @@ class ArrowMatrix {
 ///
 /// A block over one node with more rows than the node has unknowns is multiplied out at once. Most
 /// readings depend on few parameters, so the product is smaller than the block. Other blocks are
-/// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an ArrowMatrix.
+/// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an
+/// ArrowheadMatrix.
 struct BlockTerms {
   int first_node = 0;
   int node_span = 0;
@@ -85,16 +87,16 @@ struct BlockTerms {
 class BlockLinearizer {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
-  BlockLinearizer(const ArrowMatrix& panels, int max_block_rows);
+  BlockLinearizer(const ArrowheadMatrix& panels, int max_block_rows);
 
   /// Linearizes the residual block `index`.
   /// @param panels  as in the constructor
-  void linearize(const LeastSquaresProblem& problem, int index, const ArrowMatrix& panels,
+  void linearize(const LeastSquaresProblem& problem, int index, const ArrowheadMatrix& panels,
                  BlockTerms& out);
 
  private:
-  void multiply(int node_size, BlockTerms& out);
-  void transpose_rows(const ArrowMatrix& panels, BlockTerms& out) const;
+  void multiply_block(int node_size, BlockTerms& out);
+  void transpose_rows(const ArrowheadMatrix& panels, BlockTerms& out) const;
 
   ResidualBlock block_;
   Eigen::VectorXd tall_;  // [J_x r J_seen]ᵀ, padded
@@ -111,10 +113,10 @@ class BlockLinearizer {
 /// Then δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
 /// cache. H is never stored, only L, R and y. Work and memory per node are constant.
-class ArrowFactor {
+class ArrowheadFactorization {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
-  ArrowFactor(const ArrowLayout& layout, int max_block_rows);
+  ArrowheadFactorization(const ProblemShape& shape, int max_block_rows);
 
   /// Linearizes `problem` at its current point and eliminates the nodes. The problem's threads
   /// linearize blocks, some ahead of the elimination. Blocks are added in order, so results do not
@@ -128,29 +130,30 @@ class ArrowFactor {
   double damping() const { return damping_; }
 
   /// Return the diagonal D of H for the nodes (node_count·node_size) and for the parameters
-  /// (arrow_size). An unknown without any residual has 1 instead of 0, so that damping keeps it
-  /// constant.
+  /// (parameter_count). An unknown without any residual has 1 instead of 0, so that damping keeps
+  /// it constant.
   const Eigen::VectorXd& node_scale() const { return node_scale_; }
-  const Eigen::VectorXd& arrow_scale() const { return arrow_scale_; }
+  const Eigen::VectorXd& parameter_scale() const { return parameter_scale_; }
 
-  /// Returns the gradient g_χ by the parameters, arrow_size.
-  const Eigen::VectorXd& arrow_gradient() const { return arrow_gradient_; }
+  /// Returns the gradient g_χ by the parameters, parameter_count.
+  const Eigen::VectorXd& parameter_gradient() const { return parameter_gradient_; }
   /// Returns the gradient g_x by the nodes, node_count·node_size.
   const Eigen::VectorXd& node_gradient() const { return node_gradient_; }
 
-  /// Returns the Schur complement S of the parameters, arrow_size x arrow_size, both triangles.
+  /// Returns the Schur complement S of the parameters, parameter_count x parameter_count, both
+  /// triangles.
   const Eigen::MatrixXd& schur() const { return schur_; }
-  /// Returns the reduced gradient s of the parameters, arrow_size.
-  const Eigen::VectorXd& schur_gradient() const { return schur_gradient_; }
+  /// Returns the reduced gradient s of the parameters, parameter_count.
+  const Eigen::VectorXd& reduced_gradient() const { return reduced_gradient_; }
   /// Returns yᵀy, the predicted decrease of δᵀĤδ + 2gᵀδ for δ_χ = 0.
-  double node_decrease() const { return node_decrease_; }
+  double predicted_node_decrease() const { return predicted_node_decrease_; }
 
   /// Computes the step δ_x of the nodes (node_count·node_size) for a given step δ_χ of the
   /// parameters.
-  void solve_nodes(const Eigen::VectorXd& arrow_step, Eigen::VectorXd& node_step);
+  void solve_nodes(const Eigen::VectorXd& parameter_step, Eigen::VectorXd& node_step);
 
   /// Returns L, R and y of the factorization, for derived quantities.
-  const ArrowMatrix& factor() const { return factor_; }
+  const ArrowheadMatrix& factor() const { return factor_; }
 
  private:
   /// Residual blocks [r J_χ J_x]ᵀ over the same nodes, kept until the last of these nodes is
@@ -166,15 +169,15 @@ class ArrowFactor {
   void start(double damping);
   void linearize(const LeastSquaresProblem& problem, int first, int last);
   void add_rows(const BlockTerms& terms);
-  void add_multiplied(const BlockTerms& terms);
-  PendingBlock& pending(int index) {
+  void add_product_rows(const BlockTerms& terms);
+  PendingBlock& pending_block(int index) {
     return ring_[(ring_begin_ + static_cast<std::size_t>(index)) % ring_.size()];
   }
   double* append_columns(int first_node, int node_span, int rows);
-  bool eliminate_next();
-  void finish();
+  bool eliminate_next_node();
+  void reduce_to_parameters();
 
-  ArrowMatrix factor_;
+  ArrowheadMatrix factor_;
   double damping_ = 0.0;
   int max_block_rows_;
   std::vector<BlockLinearizer> linearizers_;  // one per thread
@@ -182,7 +185,7 @@ class ArrowFactor {
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
   /// Sums of tall residual blocks over a single node, as for `NodeElimination::start_arrow`. Ring
   /// buffer for the nodes from eliminated_ on.
-  ArrowMatrix sums_;
+  ArrowheadMatrix sums_;
   std::vector<bool> has_sums_;
   std::vector<PendingBlock> ring_;  // in the order of the blocks
   std::size_t ring_begin_ = 0;
@@ -192,14 +195,14 @@ class ArrowFactor {
   Eigen::MatrixXd eliminated_corner_;  // lower: [yᵀ; R][yᵀ; R]ᵀ, padded
   Eigen::VectorXd node_scale_;
   Eigen::VectorXd node_gradient_;
-  Eigen::VectorXd arrow_scale_;
-  Eigen::VectorXd arrow_gradient_;
+  Eigen::VectorXd parameter_scale_;
+  Eigen::VectorXd parameter_gradient_;
   Eigen::MatrixXd schur_;
-  Eigen::VectorXd schur_gradient_;
+  Eigen::VectorXd reduced_gradient_;
   // Zero-padded copies: the kernels read whole panels past the last node and the last parameter.
   Eigen::VectorXd padded_node_step_;
-  Eigen::VectorXd padded_arrow_step_;
-  double node_decrease_ = 0.0;
+  Eigen::VectorXd padded_parameter_step_;
+  double predicted_node_decrease_ = 0.0;
 };
 
 }  // namespace estimator

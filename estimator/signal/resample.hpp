@@ -11,7 +11,7 @@ namespace estimator {
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor);
 
 /// Mean and first moment of a held control over an interval.
-struct HeldControl {
+struct ControlMoments {
   double mean;
   double first_moment;  ///< u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the interval
 };
@@ -22,10 +22,10 @@ struct HeldControl {
 /// @param control   of one motor, at least one sample
 /// @param begin     < end, in sampling periods
 /// @param positions of the elements, ascending, if other than 0, 1, 2, … [sampling periods]
-HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
-                         const std::vector<double>& positions = {});
+ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
+                                    double end, const std::vector<double>& positions = {});
 
-/// `average_held` over every step.
+/// `average_held_control` over every step.
 struct StepControls {
   Eigen::MatrixXd mean;          ///< steps × motors
   Eigen::MatrixXd first_moment;  ///< steps × motors
@@ -49,7 +49,7 @@ StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls,
 /// the node; the last row, whose step is outside the segment, gets the last control.
 ///
 /// @param step time step [s], a multiple or integer fraction of segment.period
-/// @throws std::invalid_argument as `step_ratio`
-Segment resample(const Segment& segment, double step);
+/// @throws std::invalid_argument as `step_to_period_ratio`
+Segment resample_segment(const Segment& segment, double step);
 
 }  // namespace estimator

@@ -21,8 +21,8 @@ struct CommandChange {
   double whole = 0.0;    ///< from row to row
   bool is_step = false;  ///< command step at an unknown time in the gap
 };
-void add_change(const NeighbourCommands& before, const NeighbourCommands& after, int missing,
-                double largest, CommandChange& change);
+void update_command_change(const NeighbourCommands& before, const NeighbourCommands& after,
+                           int missing, double largest, CommandChange& change);
 
 /// Whether the state is continued across missing rows. The command in the gap is unknown. It must
 /// have changed little, or, in a short gap, without a step.
@@ -31,16 +31,16 @@ void add_change(const NeighbourCommands& before, const NeighbourCommands& after,
 /// @param missing  number of rows
 /// @param read     rows of the segment so far without the missing ones. It limits `missing`:
 /// otherwise a small file could request any amount of memory
-bool continues_across_gap(double duration, double missing, const CommandChange& change,
-                          double read);
+bool can_continue_across_gap(double duration, double missing, const CommandChange& change,
+                             double read);
 
 /// Change of the commands from the last row of one segment to the first of the next.
 /// @param largest  absolute command of each motor
-CommandChange command_change(const Segment& before, const Segment& after, int missing,
-                             const Eigen::RowVectorXd& largest);
+CommandChange command_change_between(const Segment& before, const Segment& after, int missing,
+                                     const Eigen::RowVectorXd& largest);
 
 /// Largest absolute command of every motor over all segments.
-Eigen::RowVectorXd largest_controls(std::span<const Segment> segments);
+Eigen::RowVectorXd largest_absolute_controls(std::span<const Segment> segments);
 
 /// Missing rows in a segment.
 struct SampleGap {
@@ -58,6 +58,6 @@ void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment)
 /// Concatenates consecutive segments without encoder shifts that share one uniform clock. The
 /// missing rows before each segment get NaN readings and interpolated commands.
 /// @param missing  number of rows, one per segment, the first 0
-Segment concatenate(std::span<const Segment> segments, const std::vector<int>& missing);
+Segment concatenate_segments(std::span<const Segment> segments, const std::vector<int>& missing);
 
 }  // namespace estimator

@@ -44,14 +44,14 @@ struct Segment {
                          : times[static_cast<std::size_t>(sample)];
   }
   /// The first sample at `time` or later; sample_count() if there is none.
-  int first_sample_from(double time) const;
+  int first_sample_at_or_after(double time) const;
   /// Time from the first sample to the last [s].
   double duration() const { return sample_count() > 0 ? time(sample_count() - 1) : 0.0; }
   int sample_count() const { return static_cast<int>(angles.rows()); }
 };
 
 /// Rows [first, first + count) of a segment, with their times and shifts.
-Segment rows_of(const Segment& segment, int first, int count);
+Segment segment_rows(const Segment& segment, int first, int count);
 
 /// The smallest and the largest of some values; NaN values are skipped.
 struct ValueRange {

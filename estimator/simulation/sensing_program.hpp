@@ -18,14 +18,14 @@ class SensingProgram {
   enum Section : int { kParameters, kReadings, kSensitivities, kSectionCount };
 
   /// One entry of the sparse derivatives of readings; the program stores its value in `row`.
-  struct Entry {
+  struct SparseEntry {
     int axis;    ///< index among the requested axes
     int column;  ///< column among joint angles, rates, accelerations, parameters, controls
     int row;
   };
 
   /// @param axes        requested axes: sensor · Sensor::kAxes + axis, then joint loads
-  /// (load_axis), then encoder readings (encoder_axis)
+  /// (joint_load_axis), then encoder readings (encoder_axis)
   /// @param parameters  indices of the estimated parameters; other parameters are constant
   /// @param motion_parameters  how many of these affect the motion; they come first
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
@@ -40,7 +40,7 @@ class SensingProgram {
 
   /// Returns the ascending indices of the parameters on which a sensor axis depends, except those
   /// that affect the motion. They are a small subset of all sensor parameters.
-  const std::vector<int>& constants(int axis) const { return constants_[axis]; }
+  const std::vector<int>& sensor_parameters(int axis) const { return constants_[axis]; }
   /// A parameter, by its index, on which the delay of a sensor depends.
   struct DelayDependency {
     int place;
@@ -54,7 +54,7 @@ class SensingProgram {
   /// Returns the column of a parameter in the derivatives of a sensor axis, or −1 if the axis does
   /// not depend on it. Columns are the state, the motion parameters, and the constants of the axis.
   /// @param states  number of columns of the state
-  int slope_column(int axis, int place, int states) const;
+  int derivative_column(int axis, int place, int states) const;
 
   // Inputs.
   /// Returns an input row of the motion: angles of all joints, then rates, then accelerations.
@@ -70,7 +70,7 @@ class SensingProgram {
 
   // Outputs.
   int reading_row(int axis) const { return program_.output_row(kReadings, axis); }
-  const std::vector<Entry>& slopes() const { return slopes_; }
+  const std::vector<SparseEntry>& derivatives() const { return slopes_; }
 
  private:
   int joint_count_, motor_count_ = 0;
@@ -79,11 +79,11 @@ class SensingProgram {
   std::vector<std::vector<int>> constants_;
   std::vector<std::vector<DelayDependency>> delay_sources_;
   LaneProgram program_;
-  std::vector<Entry> slopes_;
+  std::vector<SparseEntry> slopes_;
 };
 
 /// Returns the axis index of a joint load, to request it from SensingProgram.
-inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
+inline int joint_load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
   return mechanism.sensor_count() * Sensor::kAxes + joint * static_cast<int>(JointLoad::kCount) +
          static_cast<int>(load);
 }
@@ -91,15 +91,15 @@ inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
 /// Returns the axis index of an encoder's reading, to request it from SensingProgram.
 /// @param sensor  index among the used encoders
 inline int encoder_axis(const Mechanism& mechanism, int sensor) {
-  return load_axis(mechanism, mechanism.joint_count(), JointLoad::kTorque) + sensor;
+  return joint_load_axis(mechanism, mechanism.joint_count(), JointLoad::kTorque) + sensor;
 }
 
 /// Returns the index of the parameter that is the delay of an axis' sensor; −1 for a joint load.
-int delay_of_axis(const Mechanism& mechanism, int axis);
+int delay_parameter_of_axis(const Mechanism& mechanism, int axis);
 
 /// Returns the free parameters of inertial sensors and of delayed encoders that do not affect the
 /// motion.
-std::vector<int> sensing_parameters(const Mechanism& mechanism);
+std::vector<int> free_sensor_parameters(const Mechanism& mechanism);
 
 /// Runs a sensing program on kWidth motions side by side. Rows hold kWidth numbers, one per lane.
 template <int kWidth>
@@ -133,7 +133,7 @@ class SensingLanes {
   const double* reading(int axis) const {
     return row_at<kWidth>(rows_, program_.reading_row(axis));
   }
-  const double* slope(const SensingProgram::Entry& entry) const {
+  const double* slope(const SensingProgram::SparseEntry& entry) const {
     return row_at<kWidth>(rows_, entry.row);
   }
 

@@ -6,8 +6,8 @@
 
 namespace estimator {
 
-std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
-                                              const ModelValues& values) {
+std::vector<Eigen::Vector2d> constrained_inertias(const Mechanism& mechanism,
+                                                  const ModelParameterValues& values) {
   std::vector<Eigen::Vector2d> weights;
   for (const Joint& joint : mechanism.joints) {
     Eigen::Vector2d mobility = Eigen::Vector2d::Zero();  // 1/m [1/kg], 1/J [1/(kg·m²)]

@@ -12,14 +12,14 @@ class LaneCompiler {
   LaneCompiler(const ExpressionGraph& graph, LaneProgram& program)
       : nodes_(graph.nodes()), program_(program) {}
 
-  void compile(const std::vector<LaneProgram::Input>& inputs,
+  void compile(const std::vector<LaneProgram::ProgramInput>& inputs,
                const std::vector<std::vector<Expression>>& outputs) {
     const std::size_t count = nodes_.size();
     section_.assign(count, 0);
     uses_.assign(count, 0);
     row_.assign(count, -1);
     fused_.assign(count, false);
-    for (const LaneProgram::Input& input : inputs) {
+    for (const LaneProgram::ProgramInput& input : inputs) {
       const auto node = static_cast<std::size_t>(input.expression.node());
       section_[node] = input.section;
       row_[node] = new_row();
@@ -259,10 +259,10 @@ class LaneCompiler {
 
   int row_of_output(const Expression& output) {
     if (!output.is_constant()) return row_of(output.node());
-    for (const LaneProgram::Constant& constant : program_.constants_) {
-      if (constant.value == output.constant()) return constant.row;
+    for (const LaneProgram::ConstantRow& constant : program_.constants_) {
+      if (constant.value == output.constant_value()) return constant.row;
     }
-    program_.constants_.push_back({new_row(), output.constant()});
+    program_.constants_.push_back({new_row(), output.constant_value()});
     return program_.constants_.back().row;
   }
 
@@ -273,13 +273,13 @@ class LaneCompiler {
   std::vector<bool> pinned_, fused_;
 };
 
-LaneProgram::LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
+LaneProgram::LaneProgram(const ExpressionGraph& graph, const std::vector<ProgramInput>& inputs,
                          const std::vector<std::vector<Expression>>& outputs) {
   LaneCompiler(graph, *this).compile(inputs, outputs);
 }
 
 void LaneProgram::fill_constants(double* rows, int width) const {
-  for (const Constant& constant : constants_) {
+  for (const ConstantRow& constant : constants_) {
     std::fill_n(rows + constant.row * width, width, constant.value);
   }
 }

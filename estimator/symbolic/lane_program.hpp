@@ -16,7 +16,7 @@ namespace estimator {
 class LaneProgram {
  public:
   /// An unknown of the expressions, and the first section that may use it.
-  struct Input {
+  struct ProgramInput {
     Expression expression;
     int section;
   };
@@ -24,7 +24,7 @@ class LaneProgram {
   LaneProgram() = default;
 
   /// @param outputs  expressions to compute, one list per section
-  LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
+  LaneProgram(const ExpressionGraph& graph, const std::vector<ProgramInput>& inputs,
               const std::vector<std::vector<Expression>>& outputs);
 
   int row_count() const { return row_count_; }
@@ -49,7 +49,7 @@ class LaneProgram {
     Operation operation;
     int out, a, b, c;  // rows
   };
-  struct Constant {
+  struct ConstantRow {
     int row;
     double value;
   };
@@ -58,7 +58,7 @@ class LaneProgram {
   std::vector<std::vector<Instruction>> sections_;
   std::vector<int> input_rows_;
   std::vector<std::vector<int>> output_rows_;
-  std::vector<Constant> constants_;
+  std::vector<ConstantRow> constants_;
   int row_count_ = 0;
 };
 

@@ -169,9 +169,9 @@ class RigWriter {
 
   bool may_be_negative(const std::string& parameter) const {
     const estimator::Mechanism& mechanism = placed_.rig.mechanism;
-    const estimator::ParameterTarget target =
-        estimator::parameter_target(mechanism, mechanism.find_parameter(parameter));
-    if (target.kind != estimator::ParameterTarget::Kind::kJoint) return false;
+    const estimator::ParameterOwner target =
+        estimator::find_parameter_owner(mechanism, mechanism.find_parameter(parameter));
+    if (target.kind != estimator::ParameterOwner::Kind::kJoint) return false;
     const auto* const law =
         estimator::friction_properties(static_cast<estimator::JointQuantity>(target.quantity));
     return law != nullptr && law->may_be_negative;

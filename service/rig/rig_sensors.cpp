@@ -88,7 +88,7 @@ Sensor make_sensor(const SensorType& type, const Message& source, const proto::T
   } else {
     sensor.body = find_body(mechanism, get_field_text(source, "body"), "body", place, false);
   }
-  if (sensor.has_axes()) sensor.frame = read_sensor_frame(source, place);
+  if (sensor.has_orientation()) sensor.frame = read_sensor_frame(source, place);
   return sensor;
 }
 

@@ -100,7 +100,7 @@ class PhysicalPlant final : public Plant {
     const estimator::TreeProgram& program = course_->program;
     segment_.period = step;
     segment_.angles = Eigen::MatrixXd::Zero(2, 1);
-    segment_.controls.resize(2, static_cast<Eigen::Index>(program.motors().size()));
+    segment_.controls.resize(2, static_cast<Eigen::Index>(program.motor_joints().size()));
     joint_angles_[0].resize(2, program.joint_count());
     interval_[0] = {.controls = &controls_,
                     .last_sample = 2,
@@ -115,7 +115,7 @@ class PhysicalPlant final : public Plant {
     segment_.controls.rowwise() = control.transpose();
     controls_ = {segment_,
                  {0.0, segment_.period},
-                 std::vector<estimator::ControlDelay>(course_->program.motors().size())};
+                 std::vector<estimator::ControlDelay>(course_->program.motor_joints().size())};
     interval_[0].last_substep = controls_.first(1);
     course_->motion.run(interval_, joint_angles_);
     begin_ = interval_[0];
@@ -123,7 +123,7 @@ class PhysicalPlant final : public Plant {
     const Eigen::VectorXd before = angles_;
     angles_ = joint_angles_[0].row(1).transpose();
     speeds_ = (angles_ - before) / segment_.period;
-    const auto& independent = course_->program.independent();
+    const auto& independent = course_->program.independent_joints();
     const auto n = static_cast<Eigen::Index>(independent.size());
     for (Eigen::Index i = 0; i < n; ++i) {
       speeds_[independent[static_cast<std::size_t>(i)]] = interval_[0].end[n + i];
@@ -157,12 +157,13 @@ class PhysicalPlant final : public Plant {
   }
 
   void choose_course() {
-    estimator::CoordinateChoice choice = closure_.choose({angles_});
+    estimator::CoordinateChoice choice = closure_.choose_coordinates({angles_});
     const auto key = std::pair(choice.independent, choice.rows);
     std::unique_ptr<Course>& course = courses_[key];
     if (!course) course = std::make_unique<Course>(mechanism_, std::move(choice), near_rest());
     course_ = course.get();
-    if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice.dependent);
+    if (closure_.has_loops())
+      good_ = closure_.smallest_singular_value(angles_, course_->choice.dependent);
   }
 
   /// Returns the longest integration step that resolves creeping joints near rest [s].
@@ -178,7 +179,7 @@ class PhysicalPlant final : public Plant {
 
   void look_at_coordinates(double time) {
     const estimator::CoordinateChoice& present = course_->choice;
-    if (closure_.condition(angles_, present.dependent) > kWorn * good_) return;
+    if (closure_.smallest_singular_value(angles_, present.dependent) > kWorn * good_) return;
     Eigen::VectorXd known =
         Eigen::VectorXd::Constant(angles_.size(), std::numeric_limits<double>::quiet_NaN());
     for (const int joint : present.independent) known[joint] = speeds_[joint];
@@ -194,7 +195,7 @@ class PhysicalPlant final : public Plant {
   }
 
   void begin_from_here() {
-    const auto& independent = course_->program.independent();
+    const auto& independent = course_->program.independent_joints();
     const auto n = static_cast<Eigen::Index>(independent.size());
     interval_[0].start.resize(2 * n);
     for (Eigen::Index i = 0; i < n; ++i) {

@@ -16,9 +16,9 @@ inline void add_sensor(estimator::Mechanism& mechanism, const estimator::Sensor&
   estimator::Mechanism whole = mechanism;
   whole.sensors.push_back(added);
   estimator::make_parameters(whole);
-  const int begin = mechanism.index_of_sensor(mechanism.sensor_count(), {});
+  const int begin = mechanism.sensor_parameter_index(mechanism.sensor_count(), {});
   const int sensor = whole.sensor_count() - 1;
-  const int first = whole.index_of_sensor(sensor, {});
+  const int first = whole.sensor_parameter_index(sensor, {});
   mechanism.parameters.insert(
       mechanism.parameters.begin() + begin, whole.parameters.begin() + first,
       whole.parameters.begin() + first + estimator::Mechanism::kSensorQuantities);

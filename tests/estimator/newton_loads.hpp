@@ -47,7 +47,7 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
       const Eigen::Matrix3d R = pose(from + 1).e.toRotationMatrix();
       return Eigen::Vector3d(R * J * R.transpose() * omega);
     };
-    forces.push_back(value(BodyQuantity::kMass) * (a - estimator::gravity_of(mechanism)));
+    forces.push_back(value(BodyQuantity::kMass) * (a - estimator::gravity_vector(mechanism)));
     torques.push_back((momentum(2) - momentum(0)) / kStep);
   }
   std::vector<NewtonLoad> loads;

@@ -142,7 +142,7 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
 /// Returns the derivatives of the standard inertial parameters with respect to the free parameters.
 /// Empty if a free parameter changes distances between joints.
 Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
-  Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(requested));
+  Eigen::MatrixXd slopes(standard_parameter_values(mechanism).size(), std::ssize(requested));
   for (std::size_t i = 0; i < requested.size(); ++i) {
     const double value = parameter_at(mechanism, requested[i]).value;
     const double step = std::max(kStep * std::abs(value), kSmallStep);
@@ -154,7 +154,8 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
     };
     const Mechanism above = moved(step), below = moved(-step);
     if ((lengths(above) - lengths(below)).lpNorm<Eigen::Infinity>() > kMoved) return {};
-    const Eigen::VectorXd high = standard_values(above), low = standard_values(below);
+    const Eigen::VectorXd high = standard_parameter_values(above),
+                          low = standard_parameter_values(below);
     // A difference due to rounding means that it does not depend on the parameter.
     const Eigen::ArrayXd rounding = kRoundedOff * high.cwiseAbs().cwiseMax(low.cwiseAbs()).array();
     const Eigen::ArrayXd change = (high - low).array();
@@ -172,12 +173,13 @@ std::vector<ParameterCombination> find_precise_combinations(
 }
 
 ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
-                                             const BaseCombination& combination,
-                                             const Eigen::VectorXd& standard_values) {
+                                             const BaseParameter& combination,
+                                             const Eigen::VectorXd& standard_parameter_values) {
   ParameterCombination result;
   result.standard_deviation = std::numeric_limits<double>::quiet_NaN();
-  for (const BaseCombination::Term& term : combination.terms) {
-    const StandardParameter& standard = base.standard[static_cast<std::size_t>(term.parameter)];
+  for (const BaseParameter::WeightedParameter& term : combination.terms) {
+    const StandardInertialParameter& standard =
+        base.standard[static_cast<std::size_t>(term.parameter)];
     const bool first = result.description.empty();
     if (first) result.unit = standard.unit;
     result.description += first ? "" : term.factor < 0.0 ? " − " : " + ";
@@ -185,7 +187,7 @@ ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
     if (std::abs(size - 1.0) > kOne) result.description += number_text(size, 4) + " ";
     result.description += standard.name;
   }
-  result.value = combination.value(standard_values);
+  result.value = combination.value(standard_parameter_values);
   return result;
 }
 
@@ -194,7 +196,7 @@ std::vector<ParameterCombination> estimate_base_parameters(
     const ParameterUncertainty& uncertainty) {
   if (mechanism.joint_count() > kTreeJointsMax) return {};
   const bool any = std::ranges::any_of(requested, [&](int index) {
-    return index < mechanism.index_of_joint(0, JointQuantity::kPointAx);
+    return index < mechanism.joint_parameter_index(0, JointQuantity::kPointAx);
   });
   const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, requested) : Eigen::MatrixXd();
   if (slopes.size() == 0) return {};
@@ -204,11 +206,11 @@ std::vector<ParameterCombination> estimate_base_parameters(
   } catch (const std::invalid_argument&) {
     return {};  // loops that cannot be closed at random positions
   }
-  const Eigen::VectorXd values = standard_values(mechanism);
+  const Eigen::VectorXd values = standard_parameter_values(mechanism);
   std::vector<ParameterCombination> result;
-  for (const BaseCombination& combination : base.base) {
+  for (const BaseParameter& combination : base.base) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
-    for (const BaseCombination::Term& term : combination.terms) {
+    for (const BaseParameter::WeightedParameter& term : combination.terms) {
       along += term.factor * slopes.row(term.parameter).transpose();
     }
     if (along.isZero(0.0)) continue;
@@ -227,8 +229,8 @@ bool has_known_torque(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     for (const JointQuantity quantity :
          {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {
-      const int index = mechanism.index_of_joint(j, quantity);
-      if (!changes_in_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
+      const int index = mechanism.joint_parameter_index(j, quantity);
+      if (!is_changed_by_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
         return true;
       }
     }

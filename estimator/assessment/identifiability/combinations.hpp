@@ -21,8 +21,8 @@ std::vector<ParameterCombination> find_precise_combinations(
 /// Returns the value of a base inertial parameter and its formula, such as "A.I_zz + 0.04 B.m". The
 /// standard deviation in the result is NaN.
 ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
-                                             const BaseCombination& combination,
-                                             const Eigen::VectorXd& standard_values);
+                                             const BaseParameter& combination,
+                                             const Eigen::VectorXd& standard_parameter_values);
 
 /// Returns the base inertial parameters that involve a free parameter, with standard deviations for
 /// the calibrated recordings. Empty if distances between joints are estimated, because the base

@@ -71,7 +71,7 @@ class AmbiguityFinder {
   std::vector<Message> find() {
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
       const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(i)];
-      if (!sensor.reads(Reading::kSpecificForce)) continue;
+      if (!sensor.reads(MeasuredQuantity::kSpecificForce)) continue;
       if (is_held_out(mechanism_, sensor.name)) continue;
       find_place_along_axis(i, sensor);
       find_scale(i, sensor);
@@ -110,7 +110,7 @@ class AmbiguityFinder {
   std::vector<int> asked_of(int sensor, SensorQuantity first, int count) const {
     std::vector<int> found;
     for (int k = 0; k < count; ++k) {
-      const int index = mechanism_.index_of_sensor(sensor, first) + k;
+      const int index = mechanism_.sensor_parameter_index(sensor, first) + k;
       if (is_asked(index)) found.push_back(index);
     }
     return found;
@@ -138,12 +138,12 @@ class AmbiguityFinder {
   /// Reports the position of an accelerometer along the only rotation axis of its body. The
   /// acceleration relative to the body's origin does not depend on this position.
   void find_place_along_axis(int i, const Sensor& sensor) {
-    const auto axis = only_rotation_axis(mechanism_, sensor.body);
+    const auto axis = find_single_rotation_axis(mechanism_, sensor.body);
     if (!axis || axis->isZero()) return;
     std::vector<int> along;
     double part = 0.0;
     for (int k = 0; k < 3; ++k) {
-      const int index = mechanism_.index_of_sensor(i, SensorQuantity::kPointX) + k;
+      const int index = mechanism_.sensor_parameter_index(i, SensorQuantity::kPointX) + k;
       const double share = (*axis)[k] * (*axis)[k];
       if (!is_asked(index) || share < 1e-12) continue;
       along.push_back(index);
@@ -157,7 +157,7 @@ class AmbiguityFinder {
   bool is_moved_by_unmeasured_joint(int body) const {
     for (int at = body; at != Joint::kGround;) {
       int parent = Joint::kGround;
-      for (const TreeEdge& edge : spanning_tree(mechanism_)) {
+      for (const DirectedJoint& edge : spanning_tree(mechanism_)) {
         const auto index = static_cast<std::size_t>(edge.joint);
         const auto leads = [&](const auto& joint) {
           return (edge.forward ? joint.body_b : joint.body_a) == at;
@@ -186,8 +186,8 @@ class AmbiguityFinder {
 
   void find_bias(int i, const Sensor& sensor) {
     std::vector<int> others = asked_of(i, SensorQuantity::kMountX, 3);
-    for (int quantity = 0; quantity < Mechanism::kWorldQuantities; ++quantity) {
-      const int index = mechanism_.index(static_cast<WorldQuantity>(quantity));
+    for (int quantity = 0; quantity < Mechanism::kGravityQuantities; ++quantity) {
+      const int index = mechanism_.index(static_cast<GravityQuantity>(quantity));
       if (is_asked(index)) others.push_back(index);
     }
     const std::vector<int> parts = together({asked_of(i, SensorQuantity::kForceBiasX, 3), others});
@@ -216,7 +216,7 @@ class AmbiguityFinder {
   void find_delays() {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      const int index = mechanism_.index_of_joint(j, JointQuantity::kInputDelay);
+      const int index = mechanism_.joint_parameter_index(j, JointQuantity::kInputDelay);
       if (is_asked(index)) delays.push_back(index);
     }
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
@@ -242,7 +242,7 @@ class AmbiguityFinder {
   /// gravity changes only encoder readings.
   void find_heading() {
     if (is_all_told_) return;
-    const Eigen::Vector3d down = gravity_of(mechanism_).normalized();
+    const Eigen::Vector3d down = gravity_vector(mechanism_).normalized();
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
       const Joint& joint = mechanism_.joints[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis = joint.frame_a.col(0);
@@ -259,7 +259,7 @@ class AmbiguityFinder {
   const Mechanism& mechanism_;
   const std::vector<int>&asked_, &estimated_;
   const Eigen::MatrixXd& seen_;
-  EncoderJoints readings_;
+  EncoderToJointMap readings_;
   bool is_all_told_ = true;
   std::vector<std::vector<int>> directions_;
   std::vector<Message> notes_;
@@ -290,7 +290,7 @@ ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
   }
   for (const int index : requested) {
     if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
-        !belongs_to_held_out(mechanism, index)) {
+        !is_held_out_sensor_parameter(mechanism, index)) {
       result.null_directions.push_back(held_direction(mechanism, requested, index));
     }
   }

@@ -31,7 +31,7 @@ const std::string& name_of(const Mechanism& mechanism, int body) {
 Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) {
   Moments slope;
   for (int moment = 0; moment < 6; ++moment) {
-    slope[moment] = v.dot(second_moments(inertia_matrix(Moments::Unit(moment))) * w);
+    slope[moment] = v.dot(inertia_to_second_moments(inertia_matrix(Moments::Unit(moment))) * w);
   }
   return slope;
 }
@@ -41,7 +41,7 @@ Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) 
 Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slope,
                        const std::vector<int>& estimated) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(estimated));
-  const auto indices = moment_indices(mechanism, body);
+  const auto indices = moment_of_inertia_indices(mechanism, body);
   for (int i = 0; i < 6; ++i) {
     const auto place = std::ranges::find(estimated, indices[static_cast<std::size_t>(i)]);
     if (place != estimated.end()) along[place - estimated.begin()] = slope[i];
@@ -63,7 +63,7 @@ void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
 double deviation_along(const Mechanism& mechanism, int body, const Moments& slope,
                        const std::vector<int>& requested, const ParameterUncertainty& uncertainty) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
-  const auto indices = moment_indices(mechanism, body);
+  const auto indices = moment_of_inertia_indices(mechanism, body);
   for (int i = 0; i < 6; ++i) {
     const int index = indices[static_cast<std::size_t>(i)];
     const ParameterDependency* const tie = find_dependency(mechanism, index);
@@ -114,8 +114,8 @@ std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
   const Eigen::VectorXd step = inverse * compute_total_score(information);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!has_inertia_parameterization(mechanism, body)) continue;
-    const SymmetricEigen3 solved =
-        symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
+    const SymmetricEigen3 solved = symmetric_eigen3(
+        inertia_to_second_moments(inertia_matrix(moments_of_inertia(mechanism, body))));
     const Eigen::Vector3d values = solved.values;
     const auto gradient = [&](int i, int k) {
       return spread(mechanism, body,
@@ -152,13 +152,14 @@ std::vector<PrincipalInertia> principal_inertias(
     const std::vector<BodyAtFeasibilityBoundary>& borders) {
   std::vector<PrincipalInertia> result;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const auto indices = moment_indices(mechanism, body);
+    const auto indices = moment_of_inertia_indices(mechanism, body);
     const bool free = std::ranges::any_of(indices, [&](int index) {
       return std::ranges::find(requested, index) != requested.end() ||
-             changes_in_fit(mechanism, index);
+             is_changed_by_fit(mechanism, index);
     });
-    if (!free || only_rotation_axis(mechanism, body)) continue;
-    const SymmetricEigen3 solved = symmetric_eigen3(inertia_matrix(moments_of(mechanism, body)));
+    if (!free || find_single_rotation_axis(mechanism, body)) continue;
+    const SymmetricEigen3 solved =
+        symmetric_eigen3(inertia_matrix(moments_of_inertia(mechanism, body)));
     PrincipalInertia inertia{.body = name_of(mechanism, body),
                              .moments = solved.values,
                              .deviations = Eigen::Vector3d::Zero(),
@@ -167,7 +168,7 @@ std::vector<PrincipalInertia> principal_inertias(
         std::ranges::find(borders, body, &BodyAtFeasibilityBoundary::body) != borders.end();
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.vectors.col(i);
-      Moments slope = moments_of(v * v.transpose());
+      Moments slope = moments_of_inertia(v * v.transpose());
       slope.tail<3>() *= 2.0;
       inertia.deviations[i] = deviation_along(mechanism, body, slope, requested, uncertainty);
     }
@@ -182,12 +183,13 @@ std::optional<NearestConsistentInertia> nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance) {
   NearestConsistentInertia nearest{moments, 0.0};
   const double least =
-      kFlatnessLimit *
-      symmetric_eigen3(second_moments(inertia_matrix(moments))).values.cwiseAbs().maxCoeff();
+      kFlatnessLimit * symmetric_eigen3(inertia_to_second_moments(inertia_matrix(moments)))
+                           .values.cwiseAbs()
+                           .maxCoeff();
   Eigen::MatrixXd cuts(6, 0);
   for (int round = 0; round < kCutsMax; ++round) {
     const SymmetricEigen3 solved =
-        symmetric_eigen3(second_moments(inertia_matrix(nearest.moments)));
+        symmetric_eigen3(inertia_to_second_moments(inertia_matrix(nearest.moments)));
     if (solved.values[0] >= 0.0) return nearest;
     cuts.conservativeResize(6, round + 1);
     cuts.col(round) = second_moment_slope(solved.vectors.col(0), solved.vectors.col(0));
@@ -212,9 +214,10 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
                                                     const ParameterInformation& information) {
   std::vector<Message> notes;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const Moments moments = moments_of(mechanism, body);
+    const Moments moments = moments_of_inertia(mechanism, body);
     if (mechanism.bodies[static_cast<std::size_t>(body)].massless ||
-        only_rotation_axis(mechanism, body) || is_physically_consistent(inertia_matrix(moments))) {
+        find_single_rotation_axis(mechanism, body) ||
+        is_physically_consistent(inertia_matrix(moments))) {
       continue;
     }
     Eigen::Matrix<double, 6, 6> covariance;
@@ -232,7 +235,7 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
       continue;
     }
     std::vector<Message> nearest_moments;
-    const auto indices = moment_indices(mechanism, body);
+    const auto indices = moment_of_inertia_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
       const Parameter& parameter = parameter_at(mechanism, indices[static_cast<std::size_t>(i)]);

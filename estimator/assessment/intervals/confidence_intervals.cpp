@@ -134,14 +134,14 @@ struct Profile {
   /// @param position  position of the parameter in the problem's parameter vector (arrow)
   /// @param rise      cost increase that a quadratic cost reaches at `distance`
   double reach(int position, double side, double distance, double rise) const {
-    const double value = fitted.arrow()[position];
+    const double value = fitted.parameter_values()[position];
     const double room = side > 0.0 ? fitted.upper_bounds()[position] - value
                                    : value - fitted.lower_bounds()[position];
     double near = 0.0, at_near = 0.0;
     double far = std::min(distance, room);
     for (int i = 0; i < kTries; ++i) {
       const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
-      if (is_stopped(monitor)) return distance;
+      if (is_stop_requested(monitor)) return distance;
       if (at_far * at_far >= kShortfall * rise) {
         const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
         return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
@@ -158,13 +158,14 @@ struct Profile {
   /// Returns the cost increase with one parameter fixed at a value and all others re-optimised.
   double rise_at(int position, double value) const {
     Mechanism mechanism = fitted.mechanism();
-    const int index = FreeParameters(mechanism).indices()[static_cast<std::size_t>(position)];
+    const int index =
+        FreeParameters(mechanism).parameter_indices()[static_cast<std::size_t>(position)];
     Parameter& held = parameter_at(mechanism, index);
     // The value may be outside the bounds by round-off. Bounds that other parameters imply would
     // then contradict it.
     held.value = held.lower = held.upper =
         std::clamp(value, fitted.lower_bounds()[position], fitted.upper_bounds()[position]);
-    ShootingProblem problem = fitted.restated(mechanism, segments, grid, fitted.noise());
+    ShootingProblem problem = fitted.copy_with_changes(mechanism, segments, grid, fitted.noise());
     const double tolerance = kProfileDecrease / fitted.cost();
     const LmSummary summary =
         solve_in_inertia_coordinates(problem, mechanism, options.inertia_parameterization,
@@ -184,14 +185,15 @@ std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
                                               const Eigen::VectorXd& half) {
   std::vector<int> positions;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int rate = free.position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
+    const int rate =
+        free.find_position(mechanism.joint_parameter_index(j, JointQuantity::kStribeckRate));
     if (rate < 0) continue;
     const double value = mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value;
     if (half[rate] <= kLinear * value) continue;
     for (const JointQuantity quantity :
          {JointQuantity::kViscous, JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
           JointQuantity::kStribeckRate}) {
-      const int at = free.position(mechanism.index_of_joint(j, quantity));
+      const int at = free.find_position(mechanism.joint_parameter_index(j, quantity));
       if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
       if (half[at] > 0.0) positions.push_back(at);
     }
@@ -279,13 +281,13 @@ std::vector<Message> widen_intervals_by_profile_likelihood(
   const FreeParameters free(mechanism);
   const Profile profile{problem, segments, grid, options, monitor};
   for (const int at : nonlinear_friction_positions(mechanism, free, information, half)) {
-    if (is_stopped(monitor)) break;
+    if (is_stop_requested(monitor)) break;
     const double rise = half[at] * half[at] / information.inverse(at, at);
     const double down = profile.reach(at, -1.0, half[at], rise);
     const double up = profile.reach(at, 1.0, half[at], rise);
     const double widest = std::max(down, up);
     if (widest > kWidened * half[at]) {
-      const int index = free.indices()[static_cast<std::size_t>(at)];
+      const int index = free.parameter_indices()[static_cast<std::size_t>(at)];
       notes.push_back(interval_note(parameter_at(mechanism, index), down, up));
     }
     half[at] = std::max(half[at], widest);

@@ -75,12 +75,12 @@ int farthest_from_drawing(const Mechanism& mechanism, int body) {
       parameter_at(drawn, index).value = parameter_at(mechanism, index).prior_mean;
     }
   }
-  const InertiaPrior::Sensitivities slopes = prior.slopes(drawn);
+  const InertiaPrior::Sensitivities slopes = prior.sensitivities(drawn);
   int farthest = prior.parameters()[0];
   double most = -1.0;
   for (int i = 0; i < 10; ++i) {
     const int index = prior.parameters()[static_cast<std::size_t>(i)];
-    if (index < 0 || !changes_in_fit(mechanism, index)) continue;
+    if (index < 0 || !is_changed_by_fit(mechanism, index)) continue;
     const double off =
         std::abs(parameter_at(mechanism, index).value - parameter_at(mechanism, index).prior_mean) *
         slopes.col(i).norm();
@@ -102,7 +102,7 @@ struct ParameterEffect {
 
 ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
   ResidualBlock block;
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().parameter_count);
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.shape().parameter_count);
   for (int index = 0; index < problem.block_count(); ++index) {
     problem.linearize(index, block);
     sums += block.parameter_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
@@ -116,7 +116,7 @@ ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
 Mechanism as_seen(const Mechanism& mechanism) {
   Mechanism seen = mechanism;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const auto axis = only_rotation_axis(mechanism, body);
+    const auto axis = find_single_rotation_axis(mechanism, body);
     if (!axis || mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
     const auto value = [&](BodyQuantity quantity) -> double& {
       return seen.parameter(body, quantity).value;
@@ -212,7 +212,8 @@ void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& 
     if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
     const ParameterEffect effect = parameter_effect(*make_problem(mechanism));
     for (int i = 0; i < free.size(); ++i) {
-      Parameter& parameter = parameter_at(mechanism, free.indices()[static_cast<std::size_t>(i)]);
+      Parameter& parameter =
+          parameter_at(mechanism, free.parameter_indices()[static_cast<std::size_t>(i)]);
       const double column = effect.column_norms[i];
       if (!at_bound(parameter) || !(column > 0.0)) continue;
       const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
@@ -225,7 +226,7 @@ void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& 
 std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
                                                 const Mechanism& mechanism) {
   const ParameterEffect effect = parameter_effect(problem);
-  const std::vector<int> free = FreeParameters(mechanism).indices();
+  const std::vector<int> free = FreeParameters(mechanism).parameter_indices();
   std::vector<int> without;
   for (std::size_t i = 0; i < free.size(); ++i) {
     const Parameter& parameter = parameter_at(mechanism, free[i]);
@@ -237,7 +238,7 @@ std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& probl
 }
 
 EstimateTable::EstimateTable(const Mechanism& mechanism)
-    : asked_(FreeParameters(mechanism).indices()), estimated_(asked_) {
+    : asked_(FreeParameters(mechanism).parameter_indices()), estimated_(asked_) {
   if (asked_.empty()) {
     throw std::invalid_argument("no parameter is free: mark at least one with free: true");
   }
@@ -257,10 +258,11 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
   }
   for (const int index : without) {
     parameter(index).free = false;
-    if (belongs_to_held_out(mechanism, index)) continue;  // reported with the cost of holding out
+    if (is_held_out_sensor_parameter(mechanism, index))
+      continue;  // reported with the cost of holding out
     notes.push_back({MessageCode::kParameterWithoutEffect, {{"parameter", parameter(index).name}}});
   }
-  estimated_ = FreeParameters(mechanism).indices();
+  estimated_ = FreeParameters(mechanism).parameter_indices();
 }
 
 void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFreeEstimates& data,
@@ -286,7 +288,7 @@ void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFre
   result.covariance = uncertainty.covariance;
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
-  for (const Message& error : find_errors(as_seen(result.mechanism))) {
+  for (const Message& error : find_mechanism_errors(as_seen(result.mechanism))) {
     result.notes.push_back(
         {MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
   }

@@ -58,14 +58,14 @@ Eigen::VectorXd total_paths(const std::vector<Segment>& segments) {
 /// Cuts one segment at shooting nodes into windows of equal encoder travel.
 void add_windows(const ShootingProblem& joint, const Segment& segment, int index,
                  const std::vector<double>& path, double whole, std::vector<Window>& windows) {
-  const auto nodes = static_cast<int>(joint.states(index).cols());
+  const auto nodes = static_cast<int>(joint.node_states(index).cols());
   const int samples = segment.sample_count();
   const int most = std::max(1, std::min(nodes / kNodesMin, samples / kSamplesMin));
   const int count =
       std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
   const auto sample_at = [&](int node) {
     const double time = joint.node_times(index)[static_cast<std::size_t>(node)];
-    return segment.first_sample_from(time - 0.5 * segment.period);
+    return segment.first_sample_at_or_after(time - 0.5 * segment.period);
   };
   const auto path_at = [&](int node) {
     return path[static_cast<std::size_t>(std::min(sample_at(node), samples - 1))];
@@ -135,19 +135,19 @@ class GroupedByPiece final : public LeastSquaresProblem {
       : problem_(problem), pieces_(pieces) {
     for (int s = 0; s < problem.segment_count(); ++s) {
       piece_of_node_.insert(piece_of_node_.end(),
-                            static_cast<std::size_t>(problem.states(s).cols()),
+                            static_cast<std::size_t>(problem.node_states(s).cols()),
                             piece_of_segment[static_cast<std::size_t>(s)]);
     }
   }
 
-  int group(int piece, int group) const { return piece * problem_.group_count() + group; }
-  int prior_group() const { return pieces_ * problem_.group_count(); }
+  int group(int piece, int group) const { return piece * problem_.noise_group_count() + group; }
+  int prior_group() const { return pieces_ * problem_.noise_group_count(); }
 
-  ProblemShape layout() const override { return problem_.layout(); }
+  ProblemShape shape() const override { return problem_.shape(); }
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
-  int group_count() const override { return prior_group() + 1; }
-  int threads() const override { return problem_.threads(); }
+  int noise_group_count() const override { return prior_group() + 1; }
+  int thread_count() const override { return problem_.thread_count(); }
   void linearize(int index, ResidualBlock& out) const override {
     problem_.linearize(index, out);
     out.group = out.node_span == 0
@@ -159,9 +159,9 @@ class GroupedByPiece final : public LeastSquaresProblem {
     return problem_.evaluate_candidate(nodes, arrow);
   }
   void accept_candidate() override { problem_.accept_candidate(); }
-  void mark() override { problem_.mark(); }
-  void restore() override { problem_.restore(); }
-  Eigen::VectorXd arrow() const override { return problem_.arrow(); }
+  void save_point() override { problem_.save_point(); }
+  void restore_point() override { problem_.restore_point(); }
+  Eigen::VectorXd parameter_values() const override { return problem_.parameter_values(); }
   Eigen::VectorXd lower_bounds() const override { return problem_.lower_bounds(); }
   Eigen::VectorXd upper_bounds() const override { return problem_.upper_bounds(); }
 
@@ -195,15 +195,15 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
     for (const Window& window : pieces[p]) {
       const auto s = static_cast<std::size_t>(window.segment);
       const Segment& segment = fit.input().segments[s];
-      const Eigen::MatrixXd states = fit.joint().states(window.segment);
-      input.segments.push_back(rows_of(segment, window.first, window.end - window.first));
+      const Eigen::MatrixXd states = fit.joint_problem().node_states(window.segment);
+      input.segments.push_back(segment_rows(segment, window.first, window.end - window.first));
       input.piece.push_back(static_cast<int>(p));
       input.parts.push_back(parts[s]);
       input.states.push_back(states.rightCols(states.cols() - window.node));
-      input.spacing.push_back(fit.joint().spacing(window.segment));
+      input.spacing.push_back(fit.joint_problem().node_spacing(window.segment));
       const auto& steps = fit.input().grid.local_steps;
       if (!steps.empty()) {
-        input.grid.local_steps.push_back(steps_from(steps[s], segment.time(window.first)));
+        input.grid.local_steps.push_back(local_steps_from(steps[s], segment.time(window.first)));
       }
     }
   }
@@ -217,7 +217,7 @@ Mechanism with_free(Mechanism mechanism, const std::vector<int>& free) {
 }
 
 std::vector<int> off_bounds(const Mechanism& mechanism) {
-  std::vector<int> indices = FreeParameters(mechanism).indices();
+  std::vector<int> indices = FreeParameters(mechanism).parameter_indices();
   std::erase_if(indices, [&](int index) {
     const Parameter& parameter = parameter_at(mechanism, index);
     return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
@@ -235,8 +235,8 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
   options.cost_tolerance = kStateDecrease / problem.reading_count();
   solve(problem, options, {}, monitor.stop);
   for (int s = 0; s < problem.segment_count(); ++s) {
-    input.states[static_cast<std::size_t>(s)] = problem.states(s);
-    input.spacing[static_cast<std::size_t>(s)] = problem.spacing(s);
+    input.states[static_cast<std::size_t>(s)] = problem.node_states(s);
+    input.spacing[static_cast<std::size_t>(s)] = problem.node_spacing(s);
   }
 }
 
@@ -244,10 +244,10 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
 /// inflated by their autocorrelation; 1 for quantized sensors.
 Eigen::VectorXd reading_variances(const ShootingProblem& problem,
                                   const std::vector<std::vector<Eigen::VectorXd>>& errors) {
-  const ProblemShape layout = problem.layout();
-  const double unknowns = layout.node_count * layout.node_size + layout.parameter_count;
+  const ProblemShape shape = problem.shape();
+  const double unknowns = shape.node_count * shape.node_size + shape.parameter_count;
   const double redundancy = std::max(1.0 - unknowns / problem.reading_count(), 0.5);
-  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
+  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.noise_group_count());
   for (int i = 0; i < problem.encoder_count(); ++i) {
     const auto& own = errors[static_cast<std::size_t>(i)];
     if (own.empty()) continue;
@@ -263,7 +263,7 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
   const ParameterInformation information =
       compute_information(grouped, {.effective_parameters = false});
   if (!information.valid) return {};
-  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
+  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.noise_group_count());
   QuantizationErrors counting;
   if (refined) {
     auto errors = reading_errors(problem, input.segments);
@@ -280,7 +280,7 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
   for (int p = 0; p < pieces; ++p) {
     RecordingPartScore score = take(grouped.group(p, 0));
     score.noise = variances[0] * score.information;
-    for (int g = 1; g < problem.group_count(); ++g) {
+    for (int g = 1; g < problem.noise_group_count(); ++g) {
       const RecordingPartScore part = take(grouped.group(p, g));
       score.score += part.score;
       score.information += part.information;
@@ -322,12 +322,12 @@ void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
 
 std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit& fit, bool refined,
                                                               const CalibrationMonitor& monitor) {
-  const ShootingProblem& fitted = refined ? fit.simulation() : fit.joint();
+  const ShootingProblem& fitted = refined ? fit.simulation_problem() : fit.joint_problem();
   RecordingPartEstimates result;
   result.parameters = off_bounds(fitted.mechanism());
-  const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint(), fit.input());
+  const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint_problem(), fit.input());
   if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
-  if (monitor.on_stage) monitor.on_stage({Stage::kPartComparison}, fitted.mechanism());
+  if (monitor.on_stage) monitor.on_stage({EstimationStage::kPartComparison}, fitted.mechanism());
   WindowedInput input = cut_windows(fit, pieces, refined);
   fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
   if (fit.is_cancelled()) return std::nullopt;
@@ -339,7 +339,7 @@ std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit&
   if (scores.empty()) return std::nullopt;
   const bool cut = input.segments.size() > fit.input().segments.size();
   result.comparison = compare_part_scores(scores, prior.information, prior.score, cut);
-  const Eigen::VectorXd at = problem.arrow();
+  const Eigen::VectorXd at = problem.parameter_values();
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const auto segment_of = [&](const Window& window) -> const Segment& {
       return fit.input().segments[static_cast<std::size_t>(window.segment)];
@@ -390,7 +390,7 @@ void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
       factor[where[i]] = scatter / deviation;
       deviation = scatter;
     }
-    const double student = student_half_width_95(std::max(effective_part_count - 1.0, 1.0));
+    const double student = student_t_half_width_95(std::max(effective_part_count - 1.0, 1.0));
     double& half = uncertainty.half_interval[where[i]];
     half = std::max(half, student * scatter);
   }

@@ -25,8 +25,8 @@ std::vector<int> estimated_positions(const ShootingProblem& fitted, const FreePa
                                      const ParameterInformation& information) {
   const FreeParameters described(fitted.mechanism());
   std::vector<int> positions;
-  for (const int index : described.indices()) {
-    const int position = free.position(index);
+  for (const int index : described.parameter_indices()) {
+    const int position = free.find_position(index);
     if (information.at_bound[position] == 0) positions.push_back(position);
   }
   return positions;
@@ -46,8 +46,8 @@ double largest_ratio(const Eigen::VectorXd& change, const Eigen::VectorXd& devia
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
   const auto take = [&](int joint, JointQuantity quantity, bool is_described) {
-    const int index = mechanism.index_of_joint(joint, quantity);
-    if (is_described && is_fixed(mechanism, index)) kept.push_back(index);
+    const int index = mechanism.joint_parameter_index(joint, quantity);
+    if (is_described && is_fixed_parameter(mechanism, index)) kept.push_back(index);
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const auto is_there = [&](JointQuantity quantity) {
@@ -60,10 +60,10 @@ std::vector<int> candidates(const Mechanism& mechanism) {
     take(j, JointQuantity::kMotorGain, is_there(JointQuantity::kMotorGain));
     const bool has_any_friction = has_friction(mechanism, j, [](const auto&) { return true; });
     for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-      const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+      const FrictionParameter& facts = kFrictionParameters[static_cast<std::size_t>(place)];
       if (!facts.is_size || facts.is_loaded || facts.is_steep) continue;
-      take(j, friction_quantity(place),
-           facts.is_dry ? has_dry_law(mechanism, j) : has_any_friction);
+      take(j, friction_quantity_at(place),
+           facts.is_dry ? has_dry_friction(mechanism, j) : has_any_friction);
     }
   }
   return kept;
@@ -72,7 +72,8 @@ std::vector<int> candidates(const Mechanism& mechanism) {
 /// Sets a plausible decay rate for Stribeck friction terms that the description fixes at zero.
 Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!is_fixed(mechanism, mechanism.index_of_joint(j, JointQuantity::kStribeckTorque)) ||
+    if (!is_fixed_parameter(mechanism,
+                            mechanism.joint_parameter_index(j, JointQuantity::kStribeckTorque)) ||
         mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).value != 0.0 ||
         !(input.max_speed[j] > 0.0)) {
       continue;
@@ -89,7 +90,7 @@ ShootingProblem with_freed(Mechanism mechanism, const ShootingProblem& fitted,
                            const ShootingInput& input, const ShootingGrid& grid,
                            const std::vector<int>& indices) {
   for (const int index : indices) parameter_at(mechanism, index).free = true;
-  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
+  return fitted.copy_with_changes(mechanism, input.segments, grid, fitted.noise());
 }
 
 /// A score test that frees the fixed parameter values one at a time.
@@ -117,7 +118,7 @@ class ScoreTest {
   void try_one(int index, const Eigen::MatrixXd& spread, const GaussNewtonStep& before,
                std::vector<ContradictedParameter>& contradictions) const {
     std::vector<int> taken = estimated_;
-    taken.push_back(free_.position(index));
+    taken.push_back(free_.find_position(index));
     const GaussNewtonStep after = compute_gauss_newton_step(information_, spread, taken);
     if (after.rank <= before.rank) return;
     const auto kept = static_cast<Eigen::Index>(estimated_.size());
@@ -130,8 +131,8 @@ class ScoreTest {
     const double shift =
         largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
     if (!(shift > kMatters)) return;
-    const int moved_index =
-        free_.indices()[static_cast<std::size_t>(estimated_[static_cast<std::size_t>(moved)])];
+    const int moved_index = free_.parameter_indices()[static_cast<std::size_t>(
+        estimated_[static_cast<std::size_t>(moved)])];
     contradictions.push_back({.name = parameter.name,
                               .unit = parameter.unit,
                               .kept = parameter.value,
@@ -161,16 +162,16 @@ struct ReadAcross {
 std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
   std::vector<ReadAcross> found;
-  for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
-    const int axis = fitted.sensed()[at];
+  for (std::size_t at = 0; at < fitted.inertial_axes().size(); ++at) {
+    const int axis = fitted.inertial_axes()[at];
     const int sensor = axis / Sensor::kAxes, place = axis % Sensor::kAxes / 3;
     const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
     if (!own.traits().has_cross) continue;
-    const int first = mechanism.index_of_sensor(
+    const int first = mechanism.sensor_parameter_index(
         sensor, place == 0 ? SensorQuantity::kRateCrossXY : SensorQuantity::kForceCrossXY);
     bool is_told = false;
     for (int index = first; index < first + kShares; ++index) {
-      is_told |= changes_in_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
+      is_told |= is_changed_by_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
     }
     if (is_told) continue;
     if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
@@ -266,12 +267,12 @@ std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem&
       compute_gauss_newton_step(information, information.schur, estimated);
   for (const ReadAcross& instrument : instruments) {
     std::vector<int> taken = estimated;
-    for (const int index : instrument.shares) taken.push_back(free.position(index));
+    for (const int index : instrument.shares) taken.push_back(free.find_position(index));
     const GaussNewtonStep after = compute_gauss_newton_step(information, information.schur, taken);
     const int added = after.rank - before.rank;
     if (added <= 0) continue;
     const double decrease = after.decrease - before.decrease;
-    if (!(chi_square_tail(decrease, added) < kSignificanceLevel)) continue;
+    if (!(chi_square_tail_probability(decrease, added) < kSignificanceLevel)) continue;
 
     const auto kept = static_cast<Eigen::Index>(estimated.size());
     Eigen::Index moved = 0, worst = 0;
@@ -282,7 +283,8 @@ std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem&
     const Eigen::Index added_shares = std::ssize(instrument.shares);
     largest_ratio(after.change.tail(added_shares), after.deviation.tail(added_shares), worst);
     const auto name_of = [&](int position) {
-      return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
+      return parameter_at(problem.mechanism(),
+                          free.parameter_indices()[static_cast<std::size_t>(position)])
           .name;
     };
     const Sensor& sensor = problem.mechanism().sensors[static_cast<std::size_t>(instrument.sensor)];

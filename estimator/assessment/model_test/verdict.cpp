@@ -33,7 +33,7 @@ std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen:
         calibration.refined ? trajectory.simulated : trajectory.estimated;
     Eigen::VectorXd& errors = residuals.emplace_back(model.col(sensor));
     errors -= trajectory.measured.col(sensor);
-    for (double& error : errors) error = joint_difference(kind, error);
+    for (double& error : errors) error = joint_coordinate_difference(kind, error);
   }
   return residuals;
 }
@@ -228,7 +228,7 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
         find_quantization_step(segments, static_cast<int>(i), joint_units(error.kind).scale);
     SensorFitQuality fit;
     fit.name = error.joint;
-    fit.noise = std::max(quantum / std::sqrt(12.0), noise_level(segments, sensor));
+    fit.noise = std::max(quantum / std::sqrt(12.0), estimate_noise_level(segments, sensor));
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
     const double pre_quantization_variance =

@@ -116,7 +116,7 @@ Mechanism held(Mechanism mechanism) {
 }
 
 void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
-  const Eigen::VectorXd scales = encoder_scales(mechanism);
+  const Eigen::VectorXd scales = readings_per_radian(mechanism);
   for (Eigen::Index i = 0; i < input.noise.angle.size(); ++i) {
     const double quantum = find_quantization_step(input.segments, static_cast<int>(i), scales[i]);
     double& noise = input.noise.angle[i];
@@ -285,10 +285,10 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
     const Parameter& offset = parameter_at(mechanism, sensor.offset);
     if (!sensor.traits().wraps || !offset.free) continue;
     const double found = parameter_at(fit.mechanism(), sensor.offset).value;
-    const double size = sensor.difference(found - offset.value);
+    const double size = sensor.reading_difference(found - offset.value);
     if (!(std::abs(size) > kFarZero)) continue;
     if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
-    if (is_stopped(monitor)) return;
+    if (is_stop_requested(monitor)) return;
     out.findings.push_back(far_zero(sensor, size));
     // Remove whole turns if the bounds permit.
     const double nearest = offset.value + size;
@@ -310,8 +310,8 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
     if (near != nullptr && near->is_valid() &&
         near->problem_->segment_count() == std::ssize(input.segments)) {
       for (std::size_t s = 0; s < input.segments.size(); ++s) {
-        input.states[s] = near->problem_->states(static_cast<int>(s));
-        input.state_spacing[s] = near->problem_->spacing(static_cast<int>(s));
+        input.states[s] = near->problem_->node_states(static_cast<int>(s));
+        input.state_spacing[s] = near->problem_->node_spacing(static_cast<int>(s));
       }
     }
     const double longest = longest_period(input.segments);
@@ -328,10 +328,10 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
   }
   const double states = 2.0 * problem_->coordinate_count();
   for (int s = 0; s < problem_->segment_count(); ++s) {
-    defects_ += states * static_cast<double>(problem_->states(s).cols() - 1);
+    defects_ += states * static_cast<double>(problem_->node_states(s).cols() - 1);
   }
   const double unknowns =
-      states * problem_->segment_count() + static_cast<double>(problem_->arrow().size());
+      states * problem_->segment_count() + static_cast<double>(problem_->parameter_values().size());
   freedoms_ = static_cast<int>(std::max(problem_->reading_count() - unknowns, 1.0));
 }
 
@@ -377,7 +377,7 @@ DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
   const int work = mechanism.joint_count() * (is_tree(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
   for (DescriptionHypothesis& hypothesis : common_description_errors(mechanism)) {
-    if (is_stopped(monitor) || static_cast<int>(result.trials.size()) >= most) break;
+    if (is_stop_requested(monitor) || static_cast<int>(result.trials.size()) >= most) break;
     DescriptionErrorTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
     trial.fit = TrialFit(corrected_mechanism(mechanism, trial.hypothesis),
                          corrected_recordings(excerpts, trial.hypothesis));
@@ -403,7 +403,7 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
   std::vector<Recording> readings = excerpts;
   for (int round = 0; round < kMistakesMax; ++round) {
     DescriptionErrorTrials trials = try_description_errors(described, readings, monitor);
-    if (is_stopped(monitor)) break;
+    if (is_stop_requested(monitor)) break;
     const bool explains = !(trials.given.misfit() > kBadMisfit);
     if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
       if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {

@@ -63,7 +63,7 @@ void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
 /// Adds the hypothesis that an encoder's zero is wrong, whose offset is then fitted.
 void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                       std::vector<DescriptionHypothesis>& out) {
-  if (!sensor.traits().wraps || changes_in_fit(mechanism, sensor.offset)) return;
+  if (!sensor.traits().wraps || is_changed_by_fit(mechanism, sensor.offset)) return;
   for (const double start : kZeroStarts) {
     const int offset = sensor.offset;
     out.push_back({.message = {MessageCode::kShiftedZero, {{"joint", sensor.name}}},
@@ -153,8 +153,8 @@ struct Reference {
 /// Returns whether `own` reads all joints of `carrier` and one more.
 bool reads_one_more(const Encoder& own, const Encoder& carrier) {
   return own.terms.size() == carrier.terms.size() + 1 && own.traits().turns &&
-         std::ranges::all_of(carrier.terms, [&](const Encoder::Term& term) {
-           return std::ranges::any_of(own.terms, [&](const Encoder::Term& each) {
+         std::ranges::all_of(carrier.terms, [&](const Encoder::JointTerm& term) {
+           return std::ranges::any_of(own.terms, [&](const Encoder::JointTerm& each) {
              return each.joint == term.joint && each.sign == term.sign;
            });
          });
@@ -256,7 +256,7 @@ void add_point_signs(const Mechanism& mechanism, int joint,
   const Joint& of = mechanism.joints[static_cast<std::size_t>(joint)];
   for (int k = 0; k < 6; ++k) {
     const bool on_child = k >= 3;
-    const int index = mechanism.index_of_joint(joint, static_cast<JointQuantity>(k));
+    const int index = mechanism.joint_parameter_index(joint, static_cast<JointQuantity>(k));
     const double value = parameter_at(mechanism, index).value;
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
@@ -273,7 +273,7 @@ void add_point_signs(const Mechanism& mechanism, int joint,
 }
 
 DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
-  const int index = mechanism.index(WorldQuantity::kGravity);
+  const int index = mechanism.index(GravityQuantity::kGravity);
   return {.message = MessageCode::kReversedGravity,
           .channel = parameter_at(mechanism, index).name,
           .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }};
@@ -299,7 +299,7 @@ std::vector<DescriptionHypothesis> common_description_errors(const Mechanism& me
     add_scales(sensors[i], static_cast<Eigen::Index>(i), result);
   }
   for (const Encoder& sensor : sensors) add_shifted_zero(mechanism, sensor, result);
-  if (mechanism.parameter(WorldQuantity::kGravity).value != 0.0) {
+  if (mechanism.parameter(GravityQuantity::kGravity).value != 0.0) {
     result.push_back(reversed_gravity(mechanism));
   }
   return result;

@@ -41,11 +41,12 @@ int power_in_unit(std::string_view unit) {
 }
 
 int power_of_second(const Mechanism& mechanism, int index) {
-  if (index == mechanism.index(WorldQuantity::kGravity)) return -2;
-  const ParameterTarget target = parameter_target(mechanism, index);
-  if (target.kind != ParameterTarget::Kind::kJoint) return 0;
+  if (index == mechanism.index(GravityQuantity::kGravity)) return -2;
+  const ParameterOwner target = find_parameter_owner(mechanism, index);
+  if (target.kind != ParameterOwner::Kind::kJoint) return 0;
   const Joint& joint = mechanism.joints[static_cast<std::size_t>(target.element)];
-  return power_in_unit(unit_of(joint.kind, static_cast<JointQuantity>(target.quantity)));
+  return power_in_unit(
+      joint_parameter_unit(joint.kind, static_cast<JointQuantity>(target.quantity)));
 }
 
 /// Process noise relative to the large process noise with which fits start. It is small enough that
@@ -66,7 +67,7 @@ PredictedPrecision predict(const Mechanism& mechanism, const ShootingInput& inpu
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
   EstimateTable book(mechanism);
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
   const ParameterUncertainty uncertainty = compute_parameter_uncertainty(
       mechanism, book.free_parameters(), book.estimated_parameters(), information, unit);
   for (std::size_t i = 0; i < book.free_parameters().size(); ++i) {

@@ -105,7 +105,7 @@ bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
 bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recordings,
                       const Eigen::VectorXd& whole) {
   const Mechanism estimate = on.estimate;
-  const Eigen::VectorXd lost = kLost * encoder_scales(estimate);
+  const Eigen::VectorXd lost = kLost * readings_per_radian(estimate);
   ExcerptLimits budget = kMisfitBudget;
   for (int halving = 0; halving <= kPieceHalvings; ++halving, budget.piece /= 2.0) {
     on.estimate = estimate;
@@ -124,7 +124,7 @@ std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recordin
   while (std::ssize(findings) < kCauseRounds && is_misfit(on.rmse, on.noise)) {
     std::vector<MisfitCause> causes =
         try_misfit_causes(on, findings.empty() ? recordings : std::vector<Recording>());
-    if (is_stopped(on.monitor)) return {};
+    if (is_stop_requested(on.monitor)) return {};
     if (!causes.empty()) {
       std::ranges::stable_sort(causes, {}, &MisfitCause::cost_per_reading);
       findings.push_back(report_finding(on, causes));
@@ -165,7 +165,7 @@ std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Me
     whole[i] = calibration.simulation[static_cast<std::size_t>(i)].rmse;
   }
   if (!is_misfit(whole, on.noise)) return {};
-  if (monitor.on_stage) monitor.on_stage({Stage::kMisfitCauses}, on.estimate);
+  if (monitor.on_stage) monitor.on_stage({EstimationStage::kMisfitCauses}, on.estimate);
   std::vector<Finding> findings;
   MisfitProblem lively = on, slow = on;
   if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {
@@ -183,7 +183,7 @@ std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Me
       findings = {report_finding(slow, causes)};
     }
   }
-  if (is_stopped(monitor)) return {};
+  if (is_stop_requested(monitor)) return {};
   if (budget.exceeded && !findings.empty()) {
     findings.back().message.arguments.push_back(
         {"untested", std::vector<Message>{MessageCode::kUntestedCauses}});

@@ -34,8 +34,8 @@ double work_of(const ShootingProblem& problem, const LmSummary& summary) {
   double evaluations = 1.0;
   for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
   const double step = is_tree(problem.mechanism()) ? 1.0 : kLoopWork;
-  return step * evaluations * problem.step_count() *
-         (1.0 + static_cast<double>(problem.arrow().size()));
+  return step * evaluations * problem.integration_step_count() *
+         (1.0 + static_cast<double>(problem.parameter_values().size()));
 }
 
 /// Fits states and parameters over short intervals, to initialise the fit of the open-loop
@@ -59,7 +59,7 @@ ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>&
                        double cost_max) {
   try {
     ShootingInput input = prepare_shooting_input(mechanism, pieces, {});
-    limit_steps(compute_friction_step_limits(mechanism, input.states), input);
+    limit_integration_steps(compute_friction_step_limits(mechanism, input.states), input);
     input.noise.angle = noise;
     const ShootingProblem loose = fit_short_intervals(mechanism, input, monitor, work_);
     readings_ = loose.reading_count();
@@ -68,7 +68,7 @@ ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>&
     copy_parameter_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
     problem_ = std::make_unique<ShootingProblem>(
-        loose.restated(near, input.segments, input.grid, input.noise));
+        loose.copy_with_changes(near, input.segments, input.grid, input.noise));
   } catch (const std::invalid_argument&) {
     return;  // a meaningless mechanism explains nothing
   }
@@ -92,7 +92,7 @@ Eigen::VectorXd ExcerptFit::rmse() const {
 double ExcerptFit::deviation(int parameter) const {
   const ParameterInformation information =
       compute_information(*problem_, {.effective_parameters = false});
-  const int at = FreeParameters(problem_->mechanism()).position(parameter);
+  const int at = FreeParameters(problem_->mechanism()).find_position(parameter);
   if (!information.valid || at < 0 || information.undetermined[static_cast<std::size_t>(at)]) {
     return std::numeric_limits<double>::infinity();
   }
@@ -101,7 +101,7 @@ double ExcerptFit::deviation(int parameter) const {
 
 Eigen::VectorXd reading_noise(const Mechanism& mechanism,
                               const std::vector<Recording>& recordings) {
-  const Eigen::VectorXd scales = encoder_scales(mechanism);
+  const Eigen::VectorXd scales = readings_per_radian(mechanism);
   Eigen::VectorXd noise = kAngleNoiseFloor * scales;
   std::vector<Segment> segments;
   for (const Recording& recording : recordings) {
@@ -109,7 +109,7 @@ Eigen::VectorXd reading_noise(const Mechanism& mechanism,
   }
   for (Eigen::Index i = 0; i < noise.size(); ++i) {
     const double quantum = find_quantization_step(segments, static_cast<int>(i), scales[i]);
-    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), noise_level(segments, i)});
+    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), estimate_noise_level(segments, i)});
   }
   return noise;
 }

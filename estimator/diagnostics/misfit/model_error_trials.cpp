@@ -36,9 +36,9 @@ FreedTerms with_all_friction(const Mechanism& estimate) {
   Mechanism& richer = out.mechanism;
   const auto free_beside = [&](int joint, JointQuantity quantity, JointQuantity beside,
                                double share) {
-    const int index = richer.index_of_joint(joint, quantity);
+    const int index = richer.joint_parameter_index(joint, quantity);
     const double known = estimate.joint_parameter(joint, beside).value;
-    if (!is_fixed(richer, index) || !(known > 0.0)) return false;
+    if (!is_fixed_parameter(richer, index) || !(known > 0.0)) return false;
     Parameter& parameter = parameter_at(richer, index);
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
@@ -66,7 +66,7 @@ std::vector<int> moving_joints(const Mechanism& mechanism) {
     const int before = parent == Joint::kGround ? 0 : joints[static_cast<std::size_t>(parent)];
     joints[static_cast<std::size_t>(child)] = before + own;
   };
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     const auto at = static_cast<std::size_t>(edge.joint);
     if (edge.weld) {
       count(mechanism.fixed_joints[at], edge.forward, 0);
@@ -85,8 +85,9 @@ FreedTerms with_air(const Mechanism& estimate) {
   const std::vector<int> joints = moving_joints(estimate);
   for (int body = 0; body < richer.body_count(); ++body) {
     const auto at = static_cast<std::size_t>(body);
-    const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
-    if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed(richer, index)) continue;
+    const int index = richer.air_drag_parameter_index(body, AirDragQuantity::kCoefficient);
+    if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed_parameter(richer, index))
+      continue;
     Parameter& drag = parameter_at(richer, index);
     drag.free = true;
     drag.value =
@@ -158,9 +159,9 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
   const int bound = fix_inertia_moments_at_bounds(on.estimate);
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
-      const int index = on.estimate.index_of_joint(joint, static_cast<JointQuantity>(k));
+      const int index = on.estimate.joint_parameter_index(joint, static_cast<JointQuantity>(k));
       const Parameter& point = parameter_at(on.estimate, index);
-      if (point.value == 0.0 || !is_fixed(on.estimate, index)) continue;
+      if (point.value == 0.0 || !is_fixed_parameter(on.estimate, index)) continue;
       const double length = std::abs(point.value);
       const auto finding_of = [&](double change, double deviation) {
         Message message(MessageCode::kWrongLength,
@@ -181,10 +182,10 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
 
 void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
-    const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
+    const int index = on.estimate.joint_parameter_index(joint, JointQuantity::kMotorGain);
     const Parameter& gain = parameter_at(on.estimate, index);
     if (!on.estimate.joints[static_cast<std::size_t>(joint)].motor.present || gain.value == 0.0 ||
-        !is_fixed(on.estimate, index)) {
+        !is_fixed_parameter(on.estimate, index)) {
       continue;
     }
     const auto finding_of = [&](double change, double deviation) {

@@ -167,7 +167,7 @@ std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Rec
       const double noise = calibration.angle_noise[static_cast<Eigen::Index>(i)];
       const double rate = 0.5 * (a.rate + b.rate) / noise;
       const double bent = found.rows * found.rows * (b.curvature - a.curvature) / 12.0;
-      along += rate * (sensors[i].difference(b.value - a.value) + bent) / noise;
+      along += rate * (sensors[i].reading_difference(b.value - a.value) + bent) / noise;
       square += rate * rate;
     }
     if (!(square > 0.0)) return {};
@@ -222,7 +222,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   const SuspectedJump jump = find_likeliest_jump(estimate, out.input.recordings, options, monitor);
   if (jump.slip.needs_repair()) {
     DiagnosedCalibration slipped = trial_of(jump.slip, options, monitor, out);
-    if (is_stopped(monitor)) return;
+    if (is_stop_requested(monitor)) return;
     if (is_slip_confirmed(out.calibration, slipped.calibration,
                           slipped.input.mechanism.parameters.back().name)) {
       keep(std::move(slipped), out);
@@ -233,7 +233,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
     SignalExamination cut;
     cut.cuts = {loss};
     DiagnosedCalibration parted = trial_of(cut, options, monitor, out);
-    if (is_stopped(monitor)) return;
+    if (is_stop_requested(monitor)) return;
     if (parted.calibration.verdict.kind != VerdictKind::kAccepted || !add_cut_finding(loss, parted))
       continue;
     keep(std::move(parted), out);
@@ -276,7 +276,7 @@ DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
     withdraw_treatments(input.findings);
   }
   const std::vector<Recording> usable = without_dead_channels(input);
-  if (is_stopped(monitor) || usable.empty()) return input;
+  if (is_stop_requested(monitor) || usable.empty()) return input;
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
     for (const InitialEncoderOffset& start : description.starts) {
@@ -302,9 +302,9 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
   const auto first_finding = static_cast<int>(out.input.findings.size());
   const bool repairs = options.repair && out.calibration.kind == EstimateKind::kPhysical;
-  if (repairs && !is_stopped(monitor)) try_jump(options, monitor, out);
+  if (repairs && !is_stop_requested(monitor)) try_jump(options, monitor, out);
   bool changed = false;
-  for (int look = 1; look <= kMaxExaminations && !is_stopped(monitor); ++look) {
+  for (int look = 1; look <= kMaxExaminations && !is_stop_requested(monitor); ++look) {
     SignalExamination more = examine_residuals(out.calibration, out.input.recordings);
     if (!options.repair || look == kMaxExaminations || !more.needs_repair()) {
       withdraw_treatments(more.findings);
@@ -317,11 +317,11 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
     keep_initial(first, out.calibration.parameters);
     changed = true;
   }
-  if (changed && !is_stopped(monitor)) try_jump(options, monitor, out);
+  if (changed && !is_stop_requested(monitor)) try_jump(options, monitor, out);
   out.calibration.findings = out.input.findings;
   update_slip_findings(out.input, out.calibration);
   downgrade_findings(first_finding, out.calibration);
-  if (!is_stopped(monitor)) {
+  if (!is_stop_requested(monitor)) {
     append(find_misfit_causes(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);
   }

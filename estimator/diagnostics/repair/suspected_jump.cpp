@@ -32,15 +32,15 @@ struct NodeInterval {
 NodeInterval residuals_between_nodes(const ShootingProblem& from_afar, const Segment& data,
                                      int segment, int first, int count) {
   NodeInterval interval{segment, first, {}, {}};
-  const Eigen::MatrixXd model = from_afar.angles(segment).middleRows(first, count);
+  const Eigen::MatrixXd model = from_afar.predicted_angles(segment).middleRows(first, count);
   interval.left.resize(count, model.cols());
   interval.speed.setZero(count, model.cols());
   for (Eigen::Index i = 0; i < model.cols(); ++i) {
-    const Encoder& sensor = from_afar.sensor(static_cast<int>(i));
+    const Encoder& sensor = from_afar.encoder(static_cast<int>(i));
     const double noise = from_afar.noise().angle[i];
     for (int k = 0; k < count; ++k) {
       const double read = data.angles(first + k, i);
-      interval.left(k, i) = sensor.difference(read - model(k, i)) / noise;
+      interval.left(k, i) = sensor.reading_difference(read - model(k, i)) / noise;
       if (std::isnan(read)) continue;
       const int a = std::max(k - 1, 0), b = std::min(k + 1, count - 1);
       interval.speed(k, i) = (model(b, i) - model(a, i)) / (b - a) / noise;
@@ -153,7 +153,7 @@ struct SlipScores {
         slipped[s].shifts.push_back({places[i].sensor, s == own ? places[i].row : 0, index});
       }
     }
-    const ShootingProblem with = fit.restated(mechanism, slipped, grid, fit.noise());
+    const ShootingProblem with = fit.copy_with_changes(mechanism, slipped, grid, fit.noise());
     const ParameterInformation information =
         compute_information(with, {.effective_parameters = false});
     if (!information.valid) return;
@@ -236,11 +236,11 @@ std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
     ShootingGrid whole = input.grid;
     whole.interval = std::numeric_limits<double>::infinity();
     const std::optional<SlipScore> slip =
-        find_likeliest_slip(fit.simulation(), input.segments, input.sources, whole);
-    const double most = kExplained * fit.simulation().reading_count();
-    if (slip && fit.simulation().cost() - slip->gain < most) return slip;
+        find_likeliest_slip(fit.simulation_problem(), input.segments, input.sources, whole);
+    const double most = kExplained * fit.simulation_problem().reading_count();
+    if (slip && fit.simulation_problem().cost() - slip->gain < most) return slip;
   }
-  return find_likeliest_slip(fit.joint(), input.segments, input.sources, input.grid);
+  return find_likeliest_slip(fit.joint_problem(), input.segments, input.sources, input.grid);
 }
 
 /// Largest ratio of residuals to noise of an accepted model on short excerpts.
@@ -264,8 +264,8 @@ std::vector<Recording> halves_of(const Recording& recording) {
     const int before = std::clamp(left, 0, segment.sample_count());
     const int behind = segment.sample_count() - before;
     left -= before;
-    if (before > 0) halves[0].segments.push_back(rows_of(segment, 0, before));
-    if (behind > 0) halves[1].segments.push_back(rows_of(segment, before, behind));
+    if (before > 0) halves[0].segments.push_back(segment_rows(segment, 0, before));
+    if (behind > 0) halves[1].segments.push_back(segment_rows(segment, before, behind));
   }
   return halves;
 }
@@ -288,15 +288,17 @@ std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit
   for (const double further : kFurther) {
     ShootingGrid apart = grid;
     apart.interval *= further;
-    const ShootingProblem from_afar = fit.restated(fit.mechanism(), segments, apart, fit.noise());
+    const ShootingProblem from_afar =
+        fit.copy_with_changes(fit.mechanism(), segments, apart, fit.noise());
     for (int s = 0; s < from_afar.segment_count(); ++s) {
       const Segment& data = segments[static_cast<std::size_t>(s)];
       const std::vector<double>& nodes = from_afar.node_times(s);
       for (std::size_t n = 0; n < nodes.size(); ++n) {
-        const int first = data.first_sample_from(nodes[n] - kSampleTolerance * data.period);
-        const int end = n + 1 < nodes.size()
-                            ? data.first_sample_from(nodes[n + 1] - kSampleTolerance * data.period)
-                            : data.sample_count();
+        const int first = data.first_sample_at_or_after(nodes[n] - kSampleTolerance * data.period);
+        const int end =
+            n + 1 < nodes.size()
+                ? data.first_sample_at_or_after(nodes[n + 1] - kSampleTolerance * data.period)
+                : data.sample_count();
         if (end - first < kIntervalRowsMin) continue;
         score(residuals_between_nodes(from_afar, data, s, first, end - first), best);
       }
@@ -317,7 +319,7 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
   const bool simulates = fit.fit_simulation();
   if (fit.is_cancelled()) return out;
   const ShootingInput& input = fit.input();
-  const double bound = normal_quantile(kFalseAlarm / fit.joint().reading_count());
+  const double bound = normal_quantile(kFalseAlarm / fit.joint_problem().reading_count());
   const auto place_of_score = [&](const auto& score) {
     if (!score || !(score->gain > bound * bound)) return SegmentIndex{};
     const auto s = static_cast<std::size_t>(score->segment);
@@ -325,7 +327,7 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
     return find_segment(recordings, input.sources[s], segment.start, segment.sample_count());
   };
   const std::optional<LostTimeScore> lost =
-      find_likeliest_lost_time(fit.joint(), input.segments, input.grid);
+      find_likeliest_lost_time(fit.joint_problem(), input.segments, input.grid);
   if (const SegmentIndex place = place_of_score(lost); place.recording >= 0) {
     out.lost_times.push_back({place.recording, place.segment, lost->row});
   }

@@ -17,8 +17,8 @@ constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of
 /// Returns whether any joint that a sensor measures has end stops, at which it may rest.
 bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
   return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
-    return std::ranges::any_of(sensor.terms,
-                               [&](const Encoder::Term& term) { return term.joint == stop.joint; });
+    return std::ranges::any_of(
+        sensor.terms, [&](const Encoder::JointTerm& term) { return term.joint == stop.joint; });
   });
 }
 
@@ -184,8 +184,8 @@ void find_copied_sensors(const Mechanism& mechanism, const Recording& recording,
   };
   const auto reads_the_same = [&](const Encoder& a, const Encoder& b) {
     return a.terms.size() == b.terms.size() &&
-           std::ranges::all_of(a.terms, [&](const Encoder::Term& term) {
-             return std::ranges::any_of(b.terms, [&](const Encoder::Term& other) {
+           std::ranges::all_of(a.terms, [&](const Encoder::JointTerm& term) {
+             return std::ranges::any_of(b.terms, [&](const Encoder::JointTerm& other) {
                return is_alike(term.joint, other.joint);
              });
            });

@@ -52,7 +52,7 @@ struct Mistake {
 };
 
 /// Returns whether encoders determine the pose of a body.
-bool is_told(const Mechanism& mechanism, const EncoderJoints& joints, int body) {
+bool is_told(const Mechanism& mechanism, const EncoderToJointMap& joints, int body) {
   if (mechanism.joint_count() + mechanism.fixed_joint_count() != mechanism.body_count())
     return false;
   while (body != Joint::kGround) {
@@ -76,7 +76,7 @@ bool is_told(const Mechanism& mechanism, const EncoderJoints& joints, int body) 
 class Poses {
  public:
   explicit Poses(const Mechanism& mechanism)
-      : mechanism_(mechanism), values_(unpack(mechanism)), joints_(mechanism) {
+      : mechanism_(mechanism), values_(unpack_parameters(mechanism)), joints_(mechanism) {
     for (const Encoder& sensor : used_encoders(mechanism)) {
       offsets_.push_back(parameter_at(mechanism, sensor.offset).value);
     }
@@ -88,16 +88,16 @@ class Poses {
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
       readings[static_cast<Eigen::Index>(i)] += offsets_[i];
     }
-    return assemble(mechanism_, values_, joints_.coordinates(readings));
+    return assemble_configuration(mechanism_, values_, joints_.joint_coordinates(readings));
   }
 
-  const EncoderJoints& joints() const { return joints_; }
+  const EncoderToJointMap& joints() const { return joints_; }
   const Eigen::Vector3d& gravity() const { return values_.gravity; }
 
  private:
   const Mechanism& mechanism_;
-  ModelValues values_;
-  EncoderJoints joints_;
+  ModelParameterValues values_;
+  EncoderToJointMap joints_;
   std::vector<double> offsets_;
 };
 
@@ -105,7 +105,7 @@ Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorQuantity fi
   Eigen::Vector3d value;
   for (int k = 0; k < 3; ++k) {
     const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
-    value[k] = parameter_at(mechanism, mechanism.index_of_sensor(sensor, quantity)).value;
+    value[k] = parameter_at(mechanism, mechanism.sensor_parameter_index(sensor, quantity)).value;
   }
   return value;
 }
@@ -150,7 +150,7 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
     };
     const Eigen::Matrix3d to_sensor = ((*now)[body].e.toRotationMatrix() * mount).transpose();
     const Eigen::Vector3d rate =
-        difference_left((*after)[body].e, (*before)[body].e) / (2.0 * time);
+        left_rotation_difference((*after)[body].e, (*before)[body].e) / (2.0 * time);
     const Eigen::Vector3d acceleration =
         (place(*after) - 2.0 * place(*now) + place(*before)) / (time * time);
     rates.push_back({mean_of(segment, column, row - reach, 2 * reach + 1), to_sensor * rate});
@@ -259,8 +259,9 @@ Finding inertial_error_finding(const std::string& sensor, const Mistake& mistake
   constexpr const char* kAxisNames[] = {"x", "y", "z"};
   std::vector<Message> errors, corrections;
   if (mistake.unit != 1.0) {
-    const auto& [si, customary] = reading_traits(by.reads).units;
-    const ReadingUnit& read_in = (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
+    const auto& [si, customary] = measured_quantity_traits(by.reads).units;
+    const MeasurementUnit& read_in =
+        (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
     errors.push_back({MessageCode::kInstrumentUnit, {{"unit", std::string(read_in.short_name)}}});
     corrections.push_back({MessageCode::kSetColumnUnit, {{"unit", std::string(read_in.word)}}});
   }
@@ -296,7 +297,7 @@ std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
       std::max(1, kInstantsMax / static_cast<int>(std::max<std::size_t>(1, segments)));
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
     const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
-    if (!sensor.reads(Reading::kSpecificForce)) continue;
+    if (!sensor.reads(MeasuredQuantity::kSpecificForce)) continue;
     if (is_held_out(mechanism, sensor.name)) continue;
     if (!is_told(mechanism, poses.joints(), sensor.body)) continue;
     Comparison rates, forces;

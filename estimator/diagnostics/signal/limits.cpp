@@ -123,7 +123,7 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
 
 /// Returns the uncertainty of the position of an end stop or encoder zero in the description.
 double unknown_part(const Mechanism& mechanism, int parameter, double unit) {
-  if (!changes_in_fit(mechanism, parameter)) return 0.0;
+  if (!is_changed_by_fit(mechanism, parameter)) return 0.0;
   const double known = kDeviations * parameter_at(mechanism, parameter).prior_standard_deviation;
   return std::min(known, kUnknownStop * unit);
 }
@@ -134,7 +134,7 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
   const double unit = sensor.units().scale;
   const double room =
       kStopSlack * unit + quantum + unknown_part(mechanism, sensor.offset, unit) +
-      unknown_part(mechanism, mechanism.index_of_joint(stop.joint, stop.where), unit);
+      unknown_part(mechanism, mechanism.joint_parameter_index(stop.joint, stop.where), unit);
   const double offset = parameter_at(mechanism, sensor.offset).value;
   Excess excess;
   for (const Segment& segment : recording.segments) {

@@ -60,7 +60,7 @@ double first_reading(const Recording& recording, Eigen::Index sensor) {
 
 bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointQuantity> quantities) {
   return std::ranges::any_of(quantities, [&](JointQuantity quantity) {
-    return changes_in_fit(mechanism, mechanism.index_of_joint(joint, quantity));
+    return is_changed_by_fit(mechanism, mechanism.joint_parameter_index(joint, quantity));
   });
 }
 
@@ -105,7 +105,7 @@ class StaticEquilibrium {
   }
 
   /// Returns the largest dry friction of a joint in the configuration evaluated last.
-  double friction(int joint) const { return dynamics_.dry_bound(joint, 0.0); }
+  double friction(int joint) const { return dynamics_.dry_friction_bound(joint, 0.0); }
 
  private:
   TreeInverseDynamics<double> dynamics_;
@@ -121,7 +121,7 @@ bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
 
 /// Returns whether the load and the friction of a joint are known to an order of magnitude.
 bool is_known(const Mechanism& mechanism, int joint, double friction) {
-  if (has_steep_law(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
+  if (has_steep_friction(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
   return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);
 }
 
@@ -156,7 +156,8 @@ std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& me
     const double friction = standstill.friction(j);
     if (!is_known(mechanism, j, friction) || is_at_stop(mechanism, j, coordinates[j])) continue;
     double held = friction * (any_varies(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
-    if (changes_in_fit(mechanism, mechanism.index_of_joint(j, JointQuantity::kMotorGain))) {
+    if (is_changed_by_fit(mechanism,
+                          mechanism.joint_parameter_index(j, JointQuantity::kMotorGain))) {
       held += kStartSlack * std::abs(mechanism.joint_parameter(j, JointQuantity::kMotorGain).value *
                                      standstill.control(j));
     }

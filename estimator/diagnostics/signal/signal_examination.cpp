@@ -46,7 +46,7 @@ std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
     Eigen::MatrixXd left = segment.angles - model;
     for (Eigen::Index i = 0; i < left.cols(); ++i) {
       for (double& error : left.col(i)) {
-        error = sensors[static_cast<std::size_t>(i)].difference(error);
+        error = sensors[static_cast<std::size_t>(i)].reading_difference(error);
       }
     }
     modelled.push_back({place.segment, &segment, &model, std::move(left)});
@@ -455,9 +455,9 @@ RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Record
         out.recordings[static_cast<std::size_t>(cut.recording)].segments;
     const Segment whole = segments[static_cast<std::size_t>(cut.segment)];
     if (cut.row <= 0 || cut.row >= whole.sample_count()) continue;
-    segments[static_cast<std::size_t>(cut.segment)] = rows_of(whole, 0, cut.row);
+    segments[static_cast<std::size_t>(cut.segment)] = segment_rows(whole, 0, cut.row);
     segments.insert(segments.begin() + cut.segment + 1,
-                    rows_of(whole, cut.row, whole.sample_count() - cut.row));
+                    segment_rows(whole, cut.row, whole.sample_count() - cut.row));
   }
   return out;
 }

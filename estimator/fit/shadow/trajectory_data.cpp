@@ -13,16 +13,16 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.start = segment.start;
   data.period = segment.period;
   data.controls = segment.controls;
-  data.angles = resample(without_shifts(mechanism, segment), step).angles;
+  data.angles = resample_segment(remove_encoder_jumps(mechanism, segment), step).angles;
   const Eigen::MatrixXd start =
-      start_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
+      compute_initial_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
   states.topRows(start.cols()) = start.transpose();
   if (mechanism.joint_count() <= kTreeJointsMax) close_loops(mechanism, step, where, states);
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   data.initial.reserve(static_cast<std::size_t>(start.rows()));
   for (const auto& state : states.colwise()) {
-    data.initial.push_back(assemble(mechanism, values, state.head(start.cols())));
+    data.initial.push_back(assemble_configuration(mechanism, values, state.head(start.cols())));
   }
   return data;
 }

@@ -7,8 +7,8 @@
 namespace estimator {
 
 /// Convert an inertia J to second moments, Σ = ½ tr(J) 1 − J, and back, J = tr(Σ) 1 − Σ.
-Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia);
-Eigen::Matrix3d inertia_from(const Eigen::Matrix3d& second_moments);
+Eigen::Matrix3d inertia_to_second_moments(const Eigen::Matrix3d& inertia);
+Eigen::Matrix3d second_moments_to_inertia(const Eigen::Matrix3d& second_moments);
 
 /// Returns the upper triangular matrix U with U Uᵀ = Σ. Σ must be positive definite.
 Eigen::Matrix3d upper_cholesky(const Eigen::Matrix3d& sigma);
@@ -49,18 +49,20 @@ class SecondMomentParameterization {
   /// (feasibility_boundary).
   Eigen::VectorXd lower() const;
 
-  Moments moments(const Eigen::VectorXd& coordinates) const;
+  Moments moments_of_inertia(const Eigen::VectorXd& coordinates) const;
   /// Returns the derivatives of the moments by the coordinates, 6 × size.
-  Eigen::MatrixXd slopes(const Eigen::VectorXd& coordinates) const;
+  Eigen::MatrixXd moment_derivatives(const Eigen::VectorXd& coordinates) const;
 
   /// Returns the coordinates after a step in the tangent space.
   Eigen::VectorXd moved(const Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) const;
 
  private:
-  Eigen::Matrix3d triangle(const Eigen::VectorXd& coordinates) const;
-  Eigen::Matrix3d rotation(const Eigen::VectorXd& coordinates) const;
+  Eigen::Matrix3d cholesky_triangle(const Eigen::VectorXd& coordinates) const;
+  Eigen::Matrix3d principal_axes(const Eigen::VectorXd& coordinates) const;
   /// Returns the derivative of a second moment's logarithm by its coordinate (d or σ).
-  double logarithms() const { return kind_ == InertiaParameterization::kLogCholesky ? 2.0 : 1.0; }
+  double logarithm_derivative() const {
+    return kind_ == InertiaParameterization::kLogCholesky ? 2.0 : 1.0;
+  }
 
   InertiaParameterization kind_;
   Eigen::Array<bool, 3, 1> products_;
@@ -72,7 +74,7 @@ class SecondMomentParameterization {
 
 /// Returns a positive quantity after a step of its logarithm: value (1 + step) for a positive step,
 /// value e^step for a negative one.
-double step_positive(double value, double step);
+double apply_logarithm_step(double value, double step);
 
 /// Ratio of a body's smallest to its largest principal second moment, below which it counts as
 /// flat. Example: a sheet a thousandth as thick as it is wide. Estimates do not go below it.

@@ -26,7 +26,7 @@ inline constexpr std::size_t kSideBySide = 16;
 
 /// An impact of a joint at an end stop. The joint rebounds or comes to rest at the stop. A joint
 /// that starts an interval beyond a stop is moved to the stop.
-struct MotionImpact {
+struct EndStopImpact {
   int stop = 0;           ///< index among the mechanism's stops (joint_stops)
   bool rebounds = false;  ///< whether the joint rebounds; false: it stays at the stop
   double speed = 0.0;     ///< impact speed [rad/s]; 0 if the time of the impact is fixed
@@ -51,11 +51,11 @@ struct MotionEvent {
   JointVector<double> rates = {};  ///< of the coordinates, if a joint stops or reaches an end stop
   JointVector<double> drop =
       {};  ///< acceleration before minus acceleration after, of each coordinate
-  std::shared_ptr<const MotionImpact> impact = nullptr;  ///< null if rates do not jump
+  std::shared_ptr<const EndStopImpact> impact = nullptr;  ///< null if rates do not jump
 };
 
 /// Contact states of one interval, recorded by the integration and reused for the derivatives.
-struct MotionLog {
+struct ContactLog {
   Contacts start;
   std::vector<MotionEvent> events;  ///< in order of time
   /// Additional step ends within substeps, required by smoothed friction near rest. They are
@@ -100,8 +100,8 @@ struct MotionInterval {
   Eigen::VectorXd guess = {};               ///< with loops: angles of all joints at the start
   Eigen::VectorXd end = {};                 ///< result: coordinates, then rates at the end
   Eigen::VectorXd start_angles = {};        ///< result, with loops: initial joint angles
-  MotionLog log = {};                       ///< result of IntervalMotion
-  std::vector<MotionCheckpoint> checkpoints = {};  ///< result of IntervalMotion
+  ContactLog log = {};                      ///< result of IntervalIntegrator
+  std::vector<MotionCheckpoint> checkpoints = {};  ///< result of IntervalIntegrator
   std::shared_ptr<SampleInstantMotion> instants =
       nullptr;  ///< result; null without inertial sensors
 
@@ -120,14 +120,14 @@ struct MotionInterval {
 /// moved to it.
 ///
 /// Smoothed Coulomb friction is steep near rest. Steps are short while such a joint moves slower
-/// than a few transition velocities (FrictionArgumentCourse).
-class IntervalMotion {
+/// than a few transition velocities (ScaledSpeedParabola).
+class IntervalIntegrator {
  public:
   /// @param values     mechanism whose parameter values are used
   /// @param threads    number of threads; results do not depend on it
   /// @param near_rest  longest step while joints with smoothed friction are near rest [s]
-  IntervalMotion(const TreeProgram& program, const Mechanism& values, int threads = 1,
-                 double near_rest = std::numeric_limits<double>::infinity())
+  IntervalIntegrator(const TreeProgram& program, const Mechanism& values, int threads = 1,
+                     double near_rest = std::numeric_limits<double>::infinity())
       : program_(program), values_(values), threads_(threads), near_rest_(near_rest) {}
 
   /// Integrates all intervals from their starts; fills their ends, logs and checkpoints.
@@ -142,9 +142,10 @@ class IntervalMotion {
   double near_rest_;
 };
 
-/// Computes the derivatives of intervals that IntervalMotion has integrated, by their start states
-/// and the motion parameters. Derivatives across jumps of the acceleration a are exact. The time t
-/// of a jump depends on the state. Rates v and a joint's rate ω therefore change at a fixed time by
+/// Computes the derivatives of intervals that IntervalIntegrator has integrated, by their start
+/// states and the motion parameters. Derivatives across jumps of the acceleration a are exact. The
+/// time t of a jump depends on the state. Rates v and a joint's rate ω therefore change at a fixed
+/// time by
 ///
 ///   δv⁺ = δv⁻ + (a⁻ − a⁺) δt,    δt = −δω/a⁻ if a joint stops (saltation matrix).
 ///
@@ -160,8 +161,8 @@ class IntervalSensitivities {
   struct Result {
     std::vector<RowMajor> readings;  ///< per encoder: samples × directions
     /// Derivatives of the readings of each requested sensor axis: one row per sample instant.
-    /// Columns are the directions, then SensingProgram::constants of the axis. The column of a
-    /// delay contains minus the time derivative of the reading.
+    /// Columns are the directions, then SensingProgram::sensor_parameters of the axis. The column
+    /// of a delay contains minus the time derivative of the reading.
     std::vector<RowMajor> inertial;
     RowMajor
         instants;  ///< state at the sample instants, coordinates over rates of each × directions
@@ -170,7 +171,8 @@ class IntervalSensitivities {
 
   /// @param sensors  encoders whose readings at the samples are needed
   /// @param threads  number of threads; results do not depend on it
-  /// @param sensing  program for inertial readings (linearize_sensing); null if there are none
+  /// @param sensing  program for inertial readings (differentiate_sensor_readings); null if there
+  /// are none
   IntervalSensitivities(const TreeProgram& program, const Mechanism& values,
                         std::vector<Encoder> sensors, int threads = 1,
                         const SensingProgram* sensing = nullptr)

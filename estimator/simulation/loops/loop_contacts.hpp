@@ -22,7 +22,7 @@ struct RestingJoints {
 ///   ½ ÿᵀ Nᵀ M N ÿ + forceᵀ ÿ + Σ bound_j |N_j ÿ + γ_j|,
 ///
 /// The solution is unique even if more joints are at rest than the mechanism has coordinates.
-Contacts determine_contacts(const RestingJoints& joints);
+Contacts determine_contact_states(const RestingJoints& joints);
 
 /// Returns the force margin before one of the sticking joints breaks loose, < 0 if friction is
 /// insufficient [N·m, of coordinates]. The forces that friction can balance form a zonotope
@@ -31,7 +31,7 @@ Contacts determine_contacts(const RestingJoints& joints);
 ///
 /// @param force  force that friction has to balance, one per coordinate
 /// @return NaN for an invalid coupling, as of a loop that cannot be closed
-double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
-                      const Eigen::VectorXd& force);
+double holding_force_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
+                            const Eigen::VectorXd& force);
 
 }  // namespace estimator

@@ -247,7 +247,8 @@ class Identification {
       }
     }
     const estimator::EncoderToJointMap joints(mechanism);
-    const Eigen::VectorXd at = estimator::settle_to_rest(mechanism, joints.coordinates(readings));
+    const Eigen::VectorXd at =
+        estimator::settle_to_rest(mechanism, joints.joint_coordinates(readings));
     std::vector<std::string> places;
     for (int j = 0; j < mechanism.joint_count(); ++j) {
       if (!joints.is_observed(j) || !std::isfinite(at[j])) continue;

@@ -235,7 +235,7 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
       text += " from (" + format_number(mark.anchor.x(), 4) + ", " +
               format_number(mark.anchor.y(), 4) + ", " + format_number(mark.anchor.z(), 4) +
               ") m of the ground";
-    } else if (sensor.has_axes()) {
+    } else if (sensor.has_orientation()) {
       text += "; x " + describe_page_direction(mark.axes.col(0)) + ", y " +
               describe_page_direction(mark.axes.col(1));
     }

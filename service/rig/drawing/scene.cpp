@@ -302,7 +302,7 @@ class SceneMaker {
         (mark.at - center(sensor.body)).norm() > 1e-3 * size_) {
       scene_.lines.push_back({LineRole::kBody, {center(sensor.body), mark.at}});
     }
-    if (!sensor.has_axes()) {
+    if (!sensor.has_orientation()) {
       scene_.labels.push_back({LineRole::kSensor, mark.at, sensor.name});
       return;
     }
@@ -341,7 +341,7 @@ SensorPlacement find_sensor_placement(const estimator::Mechanism& mechanism, int
   const Vector3d from =
       own.joint >= 0 ? estimator::joint_point(mechanism, own.joint, true) : Vector3d::Zero();
   SensorPlacement mark{from + point, own.frame, mount};
-  if (own.has_axes()) mark.axes = own.frame * estimator::exp_so3(mount).toRotationMatrix();
+  if (own.has_orientation()) mark.axes = own.frame * estimator::exp_so3(mount).toRotationMatrix();
   if (own.body < 0) return mark;
   const estimator::Pose& pose = poses[static_cast<std::size_t>(own.body)];
   mark.at = pose.r + pose.e * mark.at;

@@ -88,7 +88,7 @@ Plan draw_plan(Draw& draw, const RandomRig& rig, double slowest) {
 bool is_dry(Law law) { return law != Law::kViscous; }
 
 /// Without the terms that a law lacks.
-JointFriction with_law(JointFriction friction, std::optional<Law> law) {
+JointFriction replace_friction_law(JointFriction friction, std::optional<Law> law) {
   if (!law) return friction;
   if (!is_dry(*law)) friction.coulomb = 0.0;
   if (*law != Law::kStribeck) friction.stribeck_excess = friction.stribeck_rate = 0.0;
@@ -107,7 +107,7 @@ JointFriction draw_friction(Draw& draw, double weight, double inertia, const Ran
     friction.stribeck_rate = draw.scale(0.5, 20.0);
     friction.quadratic_drag = draw.scale(0.003, 0.03) * inertia;
   }
-  return with_law(friction, rig.choice.law);
+  return replace_friction_law(friction, rig.choice.law);
 }
 
 /// Adds white noise, then quantizes with a random phase of the encoder disc.
@@ -153,7 +153,7 @@ void make_free(RandomRig& rig, int index, double truth, Draw& draw) {
 void free_friction(RandomRig& rig, int joint, const JointFriction& truth, Draw& draw) {
   const Law law = rig.choice.described.value_or(rig.choice.law.value_or(Law::kDry));
   const auto free = [&](JointQuantity quantity, double value) {
-    make_free(rig, rig.mechanism.index_of_joint(joint, quantity), value, draw);
+    make_free(rig, rig.mechanism.joint_parameter_index(joint, quantity), value, draw);
   };
   free(JointQuantity::kViscous, truth.viscous);
   if (is_dry(law)) free(JointQuantity::kCoulombTorque, truth.coulomb);
@@ -197,8 +197,8 @@ void make_pendulum_rig(Draw& draw, RandomRig& rig) {
   free_inertia(rig, 0, truth.inertia, draw);
   free_friction(rig, 0, truth.friction, draw);
   if (rig.driven) {
-    make_free(rig, rig.mechanism.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain,
-              draw);
+    make_free(rig, rig.mechanism.joint_parameter_index(0, JointQuantity::kMotorGain),
+              truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command = rig.driven ? draw.between(0.2, 0.8) * weight / truth.motor_gain : 0.0;
@@ -239,7 +239,7 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.friction_1, draw);
   free_friction(rig, 1, truth.friction_2, draw);
   if (rig.driven) {
-    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.joint_parameter_index(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight_1, inertia_1));
   const double command = rig.driven ? draw.between(0.2, 0.6) * weight_1 / truth.motor_gain : 0.0;
@@ -290,13 +290,13 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.arm_friction, draw);
   free_friction(rig, 1, truth.pendulum_friction, draw);
   if (tilted) {
-    m.parameter(estimator::WorldQuantity::kTiltX).free = true;
-    m.parameter(estimator::WorldQuantity::kTiltZ).free = true;
+    m.parameter(estimator::GravityQuantity::kTiltX).free = true;
+    m.parameter(estimator::GravityQuantity::kTiltZ).free = true;
     rig.truths["gravity.tilt_x"] = truth.tilt[0];
     rig.truths["gravity.tilt_z"] = truth.tilt[2];
   }
   if (rig.driven) {
-    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.joint_parameter_index(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia_2));
   const double command = rig.driven ? draw.between(0.3, 1.5) * weight / truth.motor_gain : 0.0;
@@ -349,7 +349,7 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   if (rig.other_law || rig.choice.law) truth.rail.stribeck_excess = 0.5 * truth.rail.coulomb;
   truth.rail.stribeck_rate = 100.0;
   if (rig.choice.law) truth.rail.quadratic_drag = 0.3 * truth.rail.viscous;
-  truth.rail = with_law(truth.rail, rig.choice.law);
+  truth.rail = replace_friction_law(truth.rail, rig.choice.law);
   truth.motor_gain = rig.driven ? mass * draw.scale(0.2, 2.0) : 0.0;
   rig.mechanism = cart_pole(truth, rig.driven);
   Mechanism& m = rig.mechanism;
@@ -357,7 +357,7 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.rail, draw);
   free_friction(rig, 1, truth.pivot, draw);
   if (rig.driven) {
-    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.joint_parameter_index(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command =

@@ -43,7 +43,7 @@ TEST(RecordingPartComparison, IsCochransQOfAWeightedMean) {
   const RecordingPartComparison result = compare(scalar_pieces(y, s));
   EXPECT_NEAR(result.agreement.statistic, Q, 1e-12 * Q);
   EXPECT_EQ(result.agreement.degrees_of_freedom, 3.0);
-  EXPECT_NEAR(result.agreement.p_value, chi_square_tail(Q, 3.0), 1e-15);
+  EXPECT_NEAR(result.agreement.p_value, chi_square_tail_probability(Q, 3.0), 1e-15);
   EXPECT_NEAR(result.shift[0], mean, 1e-12);
   EXPECT_NEAR(result.noise(0, 0), 1.0 / weights, 1e-12);
   for (std::size_t p = 0; p < y.size(); ++p) {
@@ -177,17 +177,18 @@ TEST(RecordingPartComparison, PriorsBelongToNoPiece) {
 
 // Values from statistical tables.
 TEST(Distributions, AgreeWithTables) {
-  EXPECT_NEAR(chi_square_tail(3.841459, 1.0), 0.05, 1e-7);
-  EXPECT_NEAR(chi_square_tail(18.307038, 10.0), 0.05, 1e-8);
-  EXPECT_NEAR(chi_square_tail(3.940299, 10.0), 0.95, 1e-7);
-  EXPECT_NEAR(chi_square_tail(149.4493, 100.0), 1e-3, 1e-7);
-  EXPECT_NEAR(chi_square_tail(2.0, 2.0), std::exp(-1.0), 1e-14);
-  EXPECT_EQ(chi_square_tail(0.0, 3.0), 1.0);
-  EXPECT_LT(chi_square_tail(1e5, 60.0), 1e-300);
-  EXPECT_TRUE(std::isnan(chi_square_tail(NAN, 3.0)) && std::isnan(chi_square_tail(1.0, NAN)));
-  EXPECT_NEAR(student_half_width_95(1.0), 12.7062, 1e-4);
-  EXPECT_NEAR(student_half_width_95(7.0), 2.36462, 1e-5);
-  EXPECT_NEAR(student_half_width_95(1000.0), 1.96234, 1e-5);
+  EXPECT_NEAR(chi_square_tail_probability(3.841459, 1.0), 0.05, 1e-7);
+  EXPECT_NEAR(chi_square_tail_probability(18.307038, 10.0), 0.05, 1e-8);
+  EXPECT_NEAR(chi_square_tail_probability(3.940299, 10.0), 0.95, 1e-7);
+  EXPECT_NEAR(chi_square_tail_probability(149.4493, 100.0), 1e-3, 1e-7);
+  EXPECT_NEAR(chi_square_tail_probability(2.0, 2.0), std::exp(-1.0), 1e-14);
+  EXPECT_EQ(chi_square_tail_probability(0.0, 3.0), 1.0);
+  EXPECT_LT(chi_square_tail_probability(1e5, 60.0), 1e-300);
+  EXPECT_TRUE(std::isnan(chi_square_tail_probability(NAN, 3.0)) &&
+              std::isnan(chi_square_tail_probability(1.0, NAN)));
+  EXPECT_NEAR(student_t_half_width_95(1.0), 12.7062, 1e-4);
+  EXPECT_NEAR(student_t_half_width_95(7.0), 2.36462, 1e-5);
+  EXPECT_NEAR(student_t_half_width_95(1000.0), 1.96234, 1e-5);
 }
 
 }  // namespace

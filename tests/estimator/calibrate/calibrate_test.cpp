@@ -126,8 +126,8 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
   options.start_from_physical = false;
   const Calibration reported = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
   EXPECT_FALSE(reported.approached);
-  EXPECT_NEAR(reported.history.front().arrow[0], 3.0 * estimate_of(reference, "A.J_zz").initial,
-              1e-12);
+  EXPECT_NEAR(reported.history.front().parameters[0],
+              3.0 * estimate_of(reference, "A.J_zz").initial, 1e-12);
 }
 
 // The parameters that an iteration reports must be the free parameters of the mechanism of its
@@ -142,7 +142,7 @@ TEST(Calibrate, StagesReportTheirFreeParameters) {
     };
     monitor.on_iteration = [&](const IterationRecord& record) {
       ++iterations;
-      EXPECT_EQ(record.arrow.size(), varied);
+      EXPECT_EQ(record.parameters.size(), varied);
       EXPECT_EQ(varied, 1) << "1.K has no effect";
     };
     CalibrationOptions options;
@@ -192,7 +192,7 @@ TEST(SimulationProblem, JacobianMatchesDifferences) {
       {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
   constexpr double kStep = 5e-3;
   const TrajectoryData data = test_support::simulate_furuta(mechanism, 120, kStep, kShadowNoise, 5);
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const std::vector<State> initial = {
       assemble_state(mechanism, values, Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
   StepSettings settings;
@@ -202,7 +202,7 @@ TEST(SimulationProblem, JacobianMatchesDifferences) {
   const Eigen::Index rows = at.residual.size() / 2, nodes = test_support::node_unknowns(problem);
   for (Eigen::Index column = 0; column < at.jacobian.cols(); ++column) {
     const double size =
-        column < nodes ? 1.0 : std::max(std::abs(problem.arrow()[column - nodes]), 1e-3);
+        column < nodes ? 1.0 : std::max(std::abs(problem.parameter_values()[column - nodes]), 1e-3);
     const Eigen::VectorXd expected = test_support::slope_along(
         problem, 1e-6 * size * Eigen::VectorXd::Unit(at.jacobian.cols(), column));
     for (const int sensor : {0, 1}) {

@@ -41,7 +41,7 @@ Step::Vector<T> read_velocity(const T* node) {
 template <typename T>
 Step::Vector<T> velocity(const Step::Poses<T>& to, const Step::Poses<T>& from, double h) {
   Step::Vector<T> v;
-  v.template head<6>() = difference(to[0], from[0]) / T(h);
+  v.template head<6>() = pose_difference(to[0], from[0]) / T(h);
   v.template tail<6>() = difference(to[1], from[1]) / T(h);
   return v;
 }
@@ -236,7 +236,8 @@ void CeresAutodiffFuruta::add_steps() {
 void CeresAutodiffFuruta::add_observations(const TrajectoryData& data) {
   Angles angles{step_, {}, {}};
   for (int j = 0; j < 2; ++j) {
-    angles.offset[j] = mechanism_.index_of_joint(j, estimator::JointQuantity::kEncoderOffset);
+    angles.offset[j] =
+        mechanism_.joint_parameter_index(j, estimator::JointQuantity::kEncoderOffset);
   }
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     angles.observed = data.angles.row(static_cast<Eigen::Index>(k)).transpose();

@@ -22,9 +22,9 @@ TEST(ControlNoise, CouplesJointsByTheInertias) {
   mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = kGain;
   constexpr double kControlNoise = 0.2, kStep = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
-  const Eigen::MatrixXd W =
-      acceleration_whitening(mechanism, acceleration, Eigen::VectorXd::Constant(1, kControlNoise),
-                             kStep, Eigen::Vector2d(-0.2, kAngle));
+  const Eigen::MatrixXd W = compute_acceleration_whitening(
+      mechanism, acceleration, Eigen::VectorXd::Constant(1, kControlNoise), kStep,
+      Eigen::Vector2d(-0.2, kAngle));
 
   const double about_end = kInertia + 0.25 * kMass * kLength * kLength;
   const double across = 0.5 * kMass * kLength * kLength * std::cos(kAngle);
@@ -42,21 +42,21 @@ TEST(ControlNoise, CouplesJointsByTheInertias) {
 TEST(ControlNoise, HasOneEntryPerMotor) {
   Mechanism mechanism = make_chain({.links = 3});
   mechanism.joints[0].motor.present = mechanism.joints[2].motor.present = true;
-  EXPECT_EQ(control_noise_of(mechanism).size(), 0);
+  EXPECT_EQ(motor_control_noise(mechanism).size(), 0);
   mechanism.joints[2].motor.control_noise = 0.3;
-  EXPECT_EQ(control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
+  EXPECT_EQ(motor_control_noise(mechanism), Eigen::Vector2d(0.0, 0.3));
 }
 
 TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
   Mechanism mechanism = make_chain({.links = 1});
   mechanism.joints[0].motor.present = true;
   mechanism.joints[0].motor.control_noise = 0.1;
-  EXPECT_TRUE(find_errors(mechanism).empty());
+  EXPECT_TRUE(find_mechanism_errors(mechanism).empty());
   EXPECT_THROW(require_spook_support(mechanism), std::invalid_argument);
   for (const double bad : {-0.1, std::nan(""), HUGE_VAL}) {
     mechanism.joints[0].motor.control_noise = bad;
-    ASSERT_EQ(find_errors(mechanism).size(), 1U) << bad;
-    EXPECT_EQ(find_errors(mechanism)[0].code, MessageCode::kNegativeControlNoise);
+    ASSERT_EQ(find_mechanism_errors(mechanism).size(), 1U) << bad;
+    EXPECT_EQ(find_mechanism_errors(mechanism)[0].code, MessageCode::kNegativeControlNoise);
   }
 }
 

@@ -59,7 +59,7 @@ ShootingProblem delayed_problem(const Mechanism& mechanism, const Segment& segme
       {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5), std::move(inertial)});
 }
 
-Segment short_piece() { return rows_of(read_late(0.0, 0.0, 3), 0, 300); }
+Segment short_piece() { return segment_rows(read_late(0.0, 0.0, 3), 0, 300); }
 
 /// Two motors, encoders and a sensor on the pendulum, all delayed.
 Mechanism all_late() {
@@ -148,7 +148,11 @@ TEST(EncoderDelay, OfZeroChangesNothing) {
   const ShootingProblem looks = delayed_problem(free, segment, 0.2);
   const Eigen::Index out = 25;  // of 2 ms; rows that a free delay may move out of the recording
   const Eigen::Index in = segment.angles.rows() - 2 * out;
-  EXPECT_LT((samples.angles(0) - looks.angles(0)).middleRows(out, in).cwiseAbs().maxCoeff(), 1e-13);
+  EXPECT_LT((samples.predicted_angles(0) - looks.predicted_angles(0))
+                .middleRows(out, in)
+                .cwiseAbs()
+                .maxCoeff(),
+            1e-13);
   EXPECT_EQ(samples.reading_count(0), segment.angles.rows());
   EXPECT_EQ(looks.reading_count(0), in);
 }
@@ -157,12 +161,12 @@ TEST(EncoderDelay, OfZeroChangesNothing) {
 TEST(EncoderDelay, FixedAtZeroCostsNothing) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
-  const std::size_t sensed = sensed_axes(mechanism, segments).size();
-  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed);
+  const std::size_t sensed = find_sensed_axes(mechanism, segments).size();
+  EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed);
   at(mechanism, "2.encoder_delay").value = 1e-3;
-  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed + 1);
+  EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed + 1);
   set_free(mechanism, {"1.encoder_delay"});
-  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed + 2);
+  EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed + 2);
 }
 
 void expect_delayed(const Calibration& calibration, const std::string& name, double truth) {

@@ -83,12 +83,12 @@ TEST(NoiseLevel, FollowsFromFourthDifferences) {
     alternating[k] = k % 2 == 0 ? 1e-3 : -1e-3;
     cubic[k] = 1e-3 * std::pow(static_cast<double>(k), 3);
   }
-  EXPECT_DOUBLE_EQ(noise_level(alternating), 16e-3 / std::sqrt(70.0));
-  EXPECT_NEAR(noise_level(cubic), 0.0, 1e-12);
-  EXPECT_EQ(noise_level(alternating.head(4)), 0.0);
-  EXPECT_GT(noise_level(alternating.head(5)), 0.0);
+  EXPECT_DOUBLE_EQ(estimate_noise_level(alternating), 16e-3 / std::sqrt(70.0));
+  EXPECT_NEAR(estimate_noise_level(cubic), 0.0, 1e-12);
+  EXPECT_EQ(estimate_noise_level(alternating.head(4)), 0.0);
+  EXPECT_GT(estimate_noise_level(alternating.head(5)), 0.0);
   alternating[20] = kNaN;
-  EXPECT_DOUBLE_EQ(noise_level(alternating), 16e-3 / std::sqrt(70.0));
+  EXPECT_DOUBLE_EQ(estimate_noise_level(alternating), 16e-3 / std::sqrt(70.0));
 }
 
 // A known encoder slip does not count as noise, with regular or irregular rows. An unknown slip
@@ -98,16 +98,16 @@ TEST(NoiseLevel, ExcludesKnownSlips) {
   segment.period = 1e-3;
   segment.angles.resize(50, 1);
   for (Eigen::Index k = 0; k < 50; ++k) segment.angles(k, 0) = k % 2 == 0 ? 1e-3 : -1e-3;
-  const double level = noise_level(segment, 0);
+  const double level = estimate_noise_level(segment, 0);
   segment.angles.col(0).tail(20).array() += 1.0;
   for (const bool regular : {true, false}) {
     if (!regular) {
       for (int k = 0; k < 50; ++k) segment.times.push_back(1e-3 * k);
     }
     segment.shifts = {{.sensor = 1, .sample = 30}};
-    EXPECT_GT(noise_level(segment, 0), 0.05) << regular;
+    EXPECT_GT(estimate_noise_level(segment, 0), 0.05) << regular;
     segment.shifts.push_back({.sensor = 0, .sample = 30});
-    EXPECT_NEAR(noise_level(segment, 0), level, 1e-9 * level) << regular;
+    EXPECT_NEAR(estimate_noise_level(segment, 0), level, 1e-9 * level) << regular;
   }
 }
 

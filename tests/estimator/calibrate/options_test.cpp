@@ -112,7 +112,7 @@ TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
     options.kind = kind;
     options.step = kNotANumber;
     EXPECT_THROW(calibrate(pendulum(), recordings(), options), std::invalid_argument);
-    EXPECT_THROW(evaluate(pendulum(), recordings(), options), std::invalid_argument);
+    EXPECT_THROW(evaluate_parameters(pendulum(), recordings(), options), std::invalid_argument);
     EXPECT_THROW(
         cross_validate(pendulum(), {recordings()[0], {"again", recordings()[0].segments}}, options),
         std::invalid_argument);
@@ -124,7 +124,7 @@ TEST(CalibrationInput, IsRefusedIfItContainsNaN) {
   const auto refuses = [](const auto& spoil) {
     Mechanism mechanism = pendulum();
     spoil(mechanism);
-    return !find_errors(mechanism).empty();
+    return !find_mechanism_errors(mechanism).empty();
   };
   EXPECT_FALSE(refuses([](Mechanism&) {}));
   for (const double bad : {kNotANumber, kInfinity}) {

@@ -60,14 +60,14 @@ TEST(RisingFriction, EndsAtZeroFrictionAtRest) {
   EXPECT_EQ(free.lower(mechanism)[1], 0.0) << "and is zero by default";
   excess.lower = -1.0;
   excess.value = -0.004;
-  EXPECT_TRUE(FreeParameters::is_possible(mechanism));
-  EXPECT_TRUE(find_errors(mechanism).empty());
+  EXPECT_TRUE(FreeParameters::has_valid_dependent_parameters(mechanism));
+  EXPECT_TRUE(find_mechanism_errors(mechanism).empty());
   excess.value = std::nextafter(-0.004, -1.0);
-  EXPECT_FALSE(FreeParameters::is_possible(mechanism));
-  ASSERT_EQ(find_errors(mechanism).size(), 1U);
-  EXPECT_EQ(find_errors(mechanism)[0].arguments[0].value, Argument::Value("1.tau_delta"));
+  EXPECT_FALSE(FreeParameters::has_valid_dependent_parameters(mechanism));
+  ASSERT_EQ(find_mechanism_errors(mechanism).size(), 1U);
+  EXPECT_EQ(find_mechanism_errors(mechanism)[0].arguments[0].value, Argument::Value("1.tau_delta"));
   excess.value = std::nan("");
-  EXPECT_FALSE(FreeParameters::is_possible(mechanism));
+  EXPECT_FALSE(FreeParameters::has_valid_dependent_parameters(mechanism));
 }
 
 // A lost excess may be restarted with either sign if friction may rise, otherwise with one.
@@ -78,7 +78,7 @@ TEST(RisingFriction, IsRestartedWithBothSigns) {
   const auto signs = [&] {
     int positive = 0, negative = 0;
     for (const Mechanism& chance :
-         restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
+         choose_restart_values(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
       const double value = chance.joint_parameter(0, JointQuantity::kStribeckTorque).value;
       ++(value > 0.0 ? positive : negative);
     }
@@ -105,11 +105,12 @@ TEST(RisingFriction, RestartsHaveAKineticTorque) {
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.0;
   mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.003;
   mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = 0.1;
-  const auto chances = restart_candidates(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
+  const auto chances =
+      choose_restart_values(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
   ASSERT_EQ(chances.size(), 10U);
   for (const Mechanism& chance : chances) {
     EXPECT_EQ(chance.joint_parameter(0, JointQuantity::kCoulombTorque).value, 0.003);
-    EXPECT_TRUE(FreeParameters::is_possible(chance));
+    EXPECT_TRUE(FreeParameters::has_valid_dependent_parameters(chance));
   }
 }
 

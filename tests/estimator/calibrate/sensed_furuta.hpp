@@ -60,7 +60,7 @@ inline Eigen::Matrix<double, 6, 1> inertial_reading(const Mechanism& mechanism,
       turns[0].transpose() * (-3.0 * turns[0] + 4.0 * turns[1] - turns[2]) / (2.0 * kFine);
   Eigen::Matrix<double, 6, 1> result;
   result << turn(2, 1), turn(0, 2), turn(1, 0),
-      turns[0].transpose() * (acceleration - estimator::gravity_of(mechanism));
+      turns[0].transpose() * (acceleration - estimator::gravity_vector(mechanism));
   result[1] += kRateBias;
   result[3] += kForceBias;
   return result;

@@ -15,7 +15,7 @@ namespace {
 /// Whether one note contains all of these.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
   return std::ranges::any_of(found.notes, [&](const Message& note) {
-    const std::string text = service::text_of(note);
+    const std::string text = service::format_message(note);
     return std::ranges::all_of(
         parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
   });
@@ -35,7 +35,7 @@ Segment read_on_arm() {
   Segment segment = test_support::sensed_furuta(0.0, 3);
   const Eigen::MatrixXd& motion = test_support::furuta_motion();
   const Mechanism mechanism = furuta_with_arm_sensor();
-  const double g = mechanism.parameter(WorldQuantity::kGravity).value;
+  const double g = mechanism.parameter(GravityQuantity::kGravity).value;
   const double radius = 0.1 + joint_point(mechanism, 0, true).x() * -1.0;  // from the axis
   std::mt19937 random(11);
   std::normal_distribution<double> normal;

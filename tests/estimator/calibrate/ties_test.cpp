@@ -47,12 +47,12 @@ TEST(Ties, MoveAParameterWithItsTerms) {
   apply_dependencies(mechanism);
   EXPECT_EQ(mechanism.parameters[2].value, 2.0);
   EXPECT_EQ(mechanism.parameters[3].value, 7.0);
-  EXPECT_FALSE(changes_in_fit(mechanism, 2));
+  EXPECT_FALSE(is_changed_by_fit(mechanism, 2));
   mechanism.parameters[1].free = true;
-  EXPECT_TRUE(changes_in_fit(mechanism, 2));
-  EXPECT_TRUE(changes_in_fit(mechanism, 1));
-  EXPECT_FALSE(changes_in_fit(mechanism, 0));
-  EXPECT_FALSE(changes_in_fit(mechanism, 3));
+  EXPECT_TRUE(is_changed_by_fit(mechanism, 2));
+  EXPECT_TRUE(is_changed_by_fit(mechanism, 1));
+  EXPECT_FALSE(is_changed_by_fit(mechanism, 0));
+  EXPECT_FALSE(is_changed_by_fit(mechanism, 3));
   EXPECT_EQ(find_dependency(mechanism, 0), nullptr);
 }
 

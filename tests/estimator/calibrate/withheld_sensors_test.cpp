@@ -82,7 +82,7 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   const auto [narrowing, narrowed] = narrowing_of(some, all);
   EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
   EXPECT_EQ(sensor.narrowed, narrowed);
-  EXPECT_NE(service::text_of(some.notes.back()).find("encoder \"1\" was held out"),
+  EXPECT_NE(service::format_message(some.notes.back()).find("encoder \"1\" was held out"),
             std::string::npos);
   ASSERT_EQ(some.simulation.size(), 1U);
   EXPECT_EQ(some.simulation[0].joint, "2");
@@ -112,7 +112,7 @@ TEST(WithheldSensors, TakeNoPartInACrossValidation) {
   EXPECT_EQ(result.joints, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
   EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kWithheldNoise);
-  const Evaluation evaluation = evaluate(without("1"), {driven(5, "a")});
+  const ParameterEvaluation evaluation = evaluate_parameters(without("1"), {driven(5, "a")});
   EXPECT_EQ(evaluation.simulation.size(), 1U);
 }
 
@@ -124,7 +124,7 @@ TEST(WithheldSensors, NeedTheColumnsOfAll) {
       "short: needs 2 angle columns");
 }
 
-Segment sensed_piece() { return rows_of(test_support::sensed_furuta(0.0, 8), 0, 700); }
+Segment sensed_piece() { return segment_rows(test_support::sensed_furuta(0.0, 8), 0, 700); }
 
 Mechanism without_sensor(const std::string& name) {
   Mechanism mechanism = test_support::furuta_to_fit({});
@@ -159,7 +159,7 @@ TEST(WithheldSensors, MayBeInertial) {
   const Calibration same = calibrate(without_sensor("imu"), {spoilt});
   expect_same_estimates(some, same);
   EXPECT_NEAR(same.held_out[4].mean, some.held_out[4].mean - 0.5, 1e-6);
-  EXPECT_NE(service::text_of(some.notes.back()).find("\"imu.accel_z\" was held out"),
+  EXPECT_NE(service::format_message(some.notes.back()).find("\"imu.accel_z\" was held out"),
             std::string::npos);
 }
 
@@ -173,13 +173,13 @@ TEST(WithheldSensors, MayAddNothing) {
   ASSERT_EQ(some.held_out.size(), 6U);
   EXPECT_EQ(some.held_out[0].narrowing, 1.0);
   EXPECT_EQ(some.held_out[0].narrowed, "");
-  EXPECT_NE(
-      service::text_of(some.notes.back()).find("using it would not make any estimate more precise"),
-      std::string::npos);
+  EXPECT_NE(service::format_message(some.notes.back())
+                .find("using it would not make any estimate more precise"),
+            std::string::npos);
 }
 
 std::string text_of_sensor(const HeldOutSensor& sensor) {
-  return service::text_of(held_out_note(sensor));
+  return service::format_message(describe_held_out_sensor(sensor));
 }
 
 TEST(WithheldSensors, AreDescribedInWords) {

@@ -19,7 +19,7 @@ Eigen::MatrixXd scatter(const Mechanism& mechanism, const PriorInformation& know
   std::mt19937_64 random(3);
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(values.size(), values.size());
   for (int k = 0; k < draws; ++k) {
-    const Eigen::VectorXd off = free.values(draw(mechanism, knowledge, random)) - values;
+    const Eigen::VectorXd off = free.values(draw_parameters(mechanism, knowledge, random)) - values;
     sum += off * off.transpose();
   }
   return sum / draws;
@@ -35,7 +35,7 @@ TEST(PriorInformation, DrawsScatterAsTheEstimate) {
   correlation(1, 2) = correlation(2, 1) = -0.6;
   const Eigen::MatrixXd covariance =
       deviations.asDiagonal() * correlation * deviations.asDiagonal();
-  const PriorInformation knowledge = information_of_estimate(mechanism, covariance);
+  const PriorInformation knowledge = compute_estimate_information(mechanism, covariance);
   EXPECT_LT((knowledge.information * covariance - Eigen::MatrixXd::Identity(4, 4)).norm(), 1e-9);
   const Eigen::MatrixXd found = scatter(mechanism, knowledge, 4000);
   for (Eigen::Index i = 0; i < 4; ++i) {
@@ -51,10 +51,10 @@ TEST(PriorInformation, TreatsUnidentifiedParametersAsUnknown) {
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(4, 4);
   covariance(1, 1) = 1e-10;
-  const PriorInformation knowledge = information_of_estimate(mechanism, covariance);
+  const PriorInformation knowledge = compute_estimate_information(mechanism, covariance);
   EXPECT_NEAR(knowledge.information(1, 1), 1e10, 1.0);
   EXPECT_EQ(knowledge.information(0, 0), 0.0);
-  EXPECT_NEAR(knowledge.root.row(0).norm(), kUnknownShare * std::abs(values[0]),
+  EXPECT_NEAR(knowledge.root.row(0).norm(), kUnknownRelativeDeviation * std::abs(values[0]),
               1e-9 * std::abs(values[0]));
 }
 
@@ -64,8 +64,8 @@ TEST(PriorInformation, OfPriorsIsTheirs) {
   Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
   b.prior_mean = b.value;
   b.prior_standard_deviation = 2e-5;
-  const PriorInformation knowledge = information_of_priors(mechanism);
-  const int place = FreeParameters(mechanism).position(index);
+  const PriorInformation knowledge = compute_prior_information(mechanism);
+  const int place = FreeParameters(mechanism).find_position(index);
   EXPECT_NEAR(knowledge.information(place, place), 1.0 / (2e-5 * 2e-5), 1.0);
   EXPECT_NEAR(knowledge.information.sum(), knowledge.information(place, place), 1.0);
 }
@@ -74,12 +74,12 @@ TEST(PriorInformation, OfPriorsIsTheirs) {
 TEST(PriorInformation, DrawsArePhysicallyConsistent) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
-  const PriorInformation knowledge =
-      information_of_estimate(mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
+  const PriorInformation knowledge = compute_estimate_information(
+      mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
   std::mt19937_64 random(1);
   for (int k = 0; k < 200; ++k) {
-    const Mechanism drawn = draw(mechanism, knowledge, random);
-    EXPECT_TRUE(find_errors(drawn, InertiaCheck::kFixed).empty());
+    const Mechanism drawn = draw_parameters(mechanism, knowledge, random);
+    EXPECT_TRUE(find_mechanism_errors(drawn, InertiaCheck::kFixed).empty());
   }
 }
 

@@ -79,7 +79,7 @@ TEST(PlanEvaluator, MatchesACalibration) {
             1e-9 * reported[1].information.norm());
 
   // The range of the motion of the same plan.
-  const Eigen::VectorXd angles = problem.angles(0).col(0).array();
+  const Eigen::VectorXd angles = problem.predicted_angles(0).col(0).array();
   EXPECT_NEAR(motion.excursions[2].highest[0], angles.maxCoeff(), 1e-9);
   EXPECT_NEAR(motion.excursions[2].lowest[0], angles.minCoeff(), 1e-9);
 }
@@ -211,7 +211,7 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
     const PlanEvaluator bench(rig, start, 1);
     constexpr int kPlans = 3;
     std::vector<Eigen::MatrixXd> joints(kPlans, Eigen::MatrixXd(kPlanSamples, 2)), rates = joints;
-    const Eigen::MatrixXd driven = bench.simulate_feedback(
+    const Eigen::MatrixXd driven = bench.simulate_feedback_law(
         rig, kPlanSamples, kPlans,
         [&](Eigen::Index plan, double time, const Eigen::VectorXd& at, const Eigen::VectorXd& v) {
           const auto sample = static_cast<Eigen::Index>(std::lround(time / kPlanPeriod));
@@ -249,7 +249,7 @@ TEST(PlanPrediction, AddsToThePrior) {
   Segment run;
   run.period = kPlanPeriod;
   run.controls = command;
-  run.angles = problem_of(mechanism, command).angles(0);
+  run.angles = problem_of(mechanism, command).predicted_angles(0);
   const ParameterUncertainty predicted = predict_plan_uncertainty(
       mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
   const Eigen::MatrixXd expected = (information + known).inverse();
@@ -269,7 +269,7 @@ TEST(RestingStart, IsWhereTheRigRests) {
   EXPECT_NEAR(compute_resting_coordinates(pendulum, open)[0], 0.0, 1e-9);
   EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
   EXPECT_EQ(compute_resting_coordinates(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
-  pendulum.parameter(WorldQuantity::kGravity).value *= -1.0;
+  pendulum.parameter(GravityQuantity::kGravity).value *= -1.0;
   EXPECT_NEAR(std::abs(compute_resting_coordinates(pendulum, open)[0]), M_PI, 0.05);
 }
 

@@ -99,14 +99,16 @@ struct Case {
 void expect_found(const Described& rig, const Case& planted) {
   const DescriptionHypothesis hypothesis =
       hypothesis_of(rig.mechanism, planted.error, planted.channel);
-  SCOPED_TRACE(service::text_of(hypothesis.message));
+  SCOPED_TRACE(service::format_message(hypothesis.message));
   const std::vector<Finding> findings = findings_with(rig, hypothesis);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].severity, Severity::kFault);
   ASSERT_EQ(findings[0].message.code, MessageCode::kDescriptionError);
   const auto& causes =
       std::get<std::vector<estimator::Message>>(*findings[0].message.find("causes"));
-  const auto text = [](const estimator::Message& message) { return service::text_of(message); };
+  const auto text = [](const estimator::Message& message) {
+    return service::format_message(message);
+  };
   EXPECT_EQ(std::ranges::count(causes, text(hypothesis.message), text), 1)
       << describe(findings[0]).what;
   EXPECT_EQ(describe(findings[0]).kind, service::row_of(causes.front().code).id);
@@ -237,7 +239,7 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
       if (found.findings[0].severity == Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
-                rig.mechanism.index_of_joint(joint, JointQuantity::kEncoderOffset));
+                rig.mechanism.joint_parameter_index(joint, JointQuantity::kEncoderOffset));
       EXPECT_NEAR(std::remainder(found.starts[0].value - shift, 2.0 * M_PI), 0.0, 0.06);
       EXPECT_LT(std::abs(found.starts[0].value), 3.3);
     }

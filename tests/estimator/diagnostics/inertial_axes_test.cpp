@@ -41,13 +41,15 @@ Mechanism with_sensor() {
 Recording swinging(const Mechanism& mechanism) {
   constexpr int kRows = 1500;
   constexpr double kFine = 1e-4;  // [s]
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const Eigen::Matrix3d mount = exp_so3(Eigen::Vector3d(0.1, 0.45, -0.1)).toRotationMatrix();
   const Eigen::Vector3d point(0.04, 0.02, 0.0);
   const auto angles = [](double t) {
     return Eigen::Vector2d(0.8 * std::sin(3.0 * t), 1.2 * std::sin(7.0 * t + 0.5));
   };
-  const auto pose = [&](double t) { return assemble(mechanism, values, angles(t))[1]; };
+  const auto pose = [&](double t) {
+    return assemble_configuration(mechanism, values, angles(t))[1];
+  };
   const auto place = [&](const Pose& q) { return Eigen::Vector3d(q.r + q.e * point); };
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -65,7 +67,7 @@ Recording swinging(const Mechanism& mechanism) {
     const Eigen::Vector3d acceleration =
         (place(after) - 2.0 * place(now) + place(before)) / (kFine * kFine);
     segment.inertial.row(k).head<3>() =
-        (to_sensor * difference_left(after.e, before.e) / (2.0 * kFine)).transpose();
+        (to_sensor * left_rotation_difference(after.e, before.e) / (2.0 * kFine)).transpose();
     segment.inertial.row(k).tail<3>() = (to_sensor * (acceleration - values.gravity)).transpose();
     for (int axis = 0; axis < 6; ++axis) {
       segment.inertial(k, axis) += 0.05 + 0.02 * normal(random);
@@ -92,7 +94,7 @@ void expect_advice(const std::vector<Finding>& found, MessageCode code,
   EXPECT_EQ(found[0].message.code, code);
   EXPECT_EQ(found[0].severity, Severity::kFault);
   EXPECT_EQ(found[0].channel, "imu");
-  const std::string text = service::error_text(found[0].message);
+  const std::string text = service::format_error(found[0].message);
   for (const std::string& part : parts) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " not in: " << text;
   }

@@ -19,7 +19,7 @@ constexpr double kBound = 0.01, kInertia = 1e-3;
 /// A wheel with dry friction only, whose bound is a free parameter.
 Mechanism creeping_wheel(double transition_speed) {
   Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
-  wheel.parameter(WorldQuantity::kGravity).value = 0.0;
+  wheel.parameter(GravityQuantity::kGravity).value = 0.0;
   wheel.joints[0].transition_speed = transition_speed;
   wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
   wheel.joint_parameter(0, JointQuantity::kCoulombTorque).free = true;
@@ -44,7 +44,7 @@ MotionInterval interval_of(const SegmentControls& controls, int steps,
 }
 
 double near_rest_of(const Mechanism& mechanism, const Eigen::VectorXd& state) {
-  return friction_steps(mechanism, {state}).near_rest;
+  return compute_friction_step_limits(mechanism, {state}).near_rest;
 }
 
 // J ω̇ = −B tanh(ω/s) has the solution sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): no event, no kink,
@@ -113,7 +113,7 @@ TEST(CreepMotion, UsesShortStepsOnlyNearRest) {
 /// Accelerates at about 1e5 rad/s²: rest is passed in less than the shortest substep.
 Mechanism falling_wheel() {
   Mechanism mechanism = creeping_wheel(1e-3);
-  mechanism.parameter(WorldQuantity::kGravity).value = 1e5;
+  mechanism.parameter(GravityQuantity::kGravity).value = 1e5;
   mechanism.parameter(0, BodyQuantity::kMass).value = 0.01;
   for (const JointQuantity along : {JointQuantity::kPointBx, JointQuantity::kPointBy}) {
     mechanism.joint_parameter(0, along).value = 0.1;
@@ -151,7 +151,7 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
                    .start = start});
   }
   std::vector<Eigen::MatrixXd> unused(all.size());
-  IntervalMotion(program, mechanism, 1, near_rest_of(mechanism, start)).run(all, unused);
+  IntervalIntegrator(program, mechanism, 1, near_rest_of(mechanism, start)).run(all, unused);
   EXPECT_GT(std::abs(all[0].end[0] - start[0]), 0.01);
   for (const MotionInterval& each : all) {
     EXPECT_LT((each.end - all[0].end).cwiseAbs().maxCoeff(), 1e-6);
@@ -204,7 +204,7 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
                    .start = Eigen::Vector2d(0.0, 0.1 * (i - 8))});
   }
   std::vector<Eigen::MatrixXd> unused(all.size());
-  IntervalMotion(program, mechanism, 2, near_rest).run(all, unused);
+  IntervalIntegrator(program, mechanism, 2, near_rest).run(all, unused);
   for (const MotionInterval& each : all) {
     const Moved alone = move(program, mechanism, interval_of(controls, 50, each.start), near_rest);
     EXPECT_EQ(alone.interval.end, each.end);
@@ -214,21 +214,21 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Steep friction without a jump is steep over a range of speeds, so its step limit holds
 // everywhere.
-TEST(FrictionSteps, DependOnTheFrictionLaw) {
+TEST(FrictionStepLimits, DependOnTheFrictionLaw) {
   const Eigen::VectorXd state = Eigen::Vector2d::Zero();
-  const FrictionSteps none = friction_steps(creeping_wheel(0.0), {state});
+  const FrictionStepLimits none = compute_friction_step_limits(creeping_wheel(0.0), {state});
   EXPECT_TRUE(std::isinf(none.everywhere));
   EXPECT_TRUE(std::isinf(none.near_rest));
   Mechanism mechanism = creeping_wheel(0.01);
-  const FrictionSteps creeping = friction_steps(mechanism, {state});
+  const FrictionStepLimits creeping = compute_friction_step_limits(mechanism, {state});
   EXPECT_TRUE(std::isinf(creeping.everywhere));
   EXPECT_DOUBLE_EQ(creeping.near_rest, 0.7 * kInertia * 0.01 / kBound);
   const auto set = [&](Makkar::Quantity quantity, double value) {
-    mechanism.joint_parameter(0, friction_of<Makkar>(quantity)).value = value;
+    mechanism.joint_parameter(0, friction_law_quantity<Makkar>(quantity)).value = value;
   };
   set(Makkar::kCoulomb, 2.0 * kBound);
   set(Makkar::kSlope, 50.0);
-  const FrictionSteps both = friction_steps(mechanism, {state});
+  const FrictionStepLimits both = compute_friction_step_limits(mechanism, {state});
   EXPECT_DOUBLE_EQ(both.everywhere, 0.35 * kInertia / (2.0 * kBound * 50.0));
   EXPECT_DOUBLE_EQ(both.near_rest, 0.7 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));
 }

@@ -62,8 +62,8 @@ TEST(Expression, OmitsTrivialOperations) {
   EXPECT_EQ((x / 1.0).node(), x.node());
   EXPECT_TRUE((0.0 / x).is_constant(0.0));
   EXPECT_TRUE(sin(Expression(0.0)).is_constant(0.0));
-  EXPECT_TRUE(select_positive(x, 0.0, 0.0).is_constant(0.0));
-  EXPECT_EQ(select_positive(x, y, y).node(), y.node());
+  EXPECT_TRUE(select_if_positive(x, 0.0, 0.0).is_constant(0.0));
+  EXPECT_EQ(select_if_positive(x, y, y).node(), y.node());
   EXPECT_EQ(graph.nodes().size(), before);
   const Expression sum = x + y;
   EXPECT_EQ((y + x).node(), sum.node());
@@ -93,8 +93,8 @@ TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
                                            x * y - y,
                                            y - x * x,
                                            2.0 * x * 3.0,
-                                           select_positive(x, x * y, y * y),
-                                           nearest(x),
+                                           select_if_positive(x, x * y, y * y),
+                                           round_to_nearest(x),
                                            sqrt(x * x + y * y) / (y + exp(-x * x)),
                                            sin(x * y) * cos(x - y)};
   const auto plain = [](double a, double b) {

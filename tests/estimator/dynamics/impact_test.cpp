@@ -66,7 +66,7 @@ TEST(Impact, NeverAddsEnergyAndNeverPulls) {
       // The first approaches its stop; others rest, or approach theirs too.
       before[j] = j == 0 || unit(random) > 0.5 ? -side * std::abs(before[j]) : 0.0;
     }
-    const std::vector<int> pushing = active_stops(M, before, stops);
+    const std::vector<int> pushing = find_active_stops(M, before, stops);
     std::vector<ImpactedJoint<double>> struck;
     for (const int i : pushing) {
       const JointStop& stop = stops[static_cast<std::size_t>(i)];
@@ -133,34 +133,34 @@ TEST(JointStops, MatchTheMechanism) {
   chain.joint_parameter(1, JointQuantity::kRestitution).value = 0.5;
   EXPECT_EQ(chain.joint_parameter(1, JointQuantity::kStopUpper).name, "2.stop_upper");
   EXPECT_EQ(chain.joint_parameter(1, JointQuantity::kRestitution).name, "2.restitution");
-  EXPECT_TRUE(find_errors(chain).empty());
+  EXPECT_TRUE(find_mechanism_errors(chain).empty());
   const std::vector<JointStop> stops = joint_stops(chain);
   ASSERT_EQ(stops.size(), 2U);
   EXPECT_EQ(stops[0].distance(-0.5), -0.5 - -0.4);
   EXPECT_EQ(stops[1].distance(0.25), 0.3 - 0.25);
   EXPECT_EQ(stops[1].restitution, 0.5);
-  EXPECT_TRUE(are_stops_apart(chain));
+  EXPECT_TRUE(are_end_stops_ordered(chain));
 
   chain.joint_parameter(1, JointQuantity::kStopLower).value = 0.3;
-  EXPECT_FALSE(are_stops_apart(chain));
+  EXPECT_FALSE(are_end_stops_ordered(chain));
   const Message reversed(MessageCode::kReversedStops, {{"parameter", "2.stop_lower"}});
-  EXPECT_EQ(find_errors(chain), std::vector{reversed});
+  EXPECT_EQ(find_mechanism_errors(chain), std::vector{reversed});
   chain.joints[1].stops.upper = false;
-  EXPECT_TRUE(are_stops_apart(chain)) << "the upper one is none";
+  EXPECT_TRUE(are_end_stops_ordered(chain)) << "the upper one is none";
   chain.joint_parameter(1, JointQuantity::kRestitution).value = 1.01;
-  ASSERT_EQ(find_errors(chain).size(), 1U);
-  EXPECT_EQ(find_errors(chain)[0].arguments[0].value, Argument::Value("2.restitution"));
+  ASSERT_EQ(find_mechanism_errors(chain).size(), 1U);
+  EXPECT_EQ(find_mechanism_errors(chain)[0].arguments[0].value, Argument::Value("2.restitution"));
   EXPECT_THROW(require_spook_support(chain), std::invalid_argument);
 }
 
 // Loops are refused with the joint's name.
 TEST(JointStops, AreRefusedForLoops) {
   Mechanism linkage = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
-  EXPECT_TRUE(find_errors(linkage).empty());
+  EXPECT_TRUE(find_mechanism_errors(linkage).empty());
   linkage.joints[1].stops.upper = true;
   linkage.joint_parameter(1, JointQuantity::kStopUpper).value = 3.0;
   const Message refused(MessageCode::kStopsInLoop, {{"joint", "2"}});
-  EXPECT_EQ(find_errors(linkage), std::vector{refused});
+  EXPECT_EQ(find_mechanism_errors(linkage), std::vector{refused});
 }
 
 }  // namespace

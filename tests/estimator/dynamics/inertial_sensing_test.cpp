@@ -30,7 +30,7 @@ SensorPose pose_at(const Mechanism& mechanism, double t) {
   const Sensor& sensor = mechanism.sensors.front();
   const auto value = [&](SensorQuantity quantity, int axis) {
     return mechanism
-        .parameters[static_cast<std::size_t>(mechanism.index_of_sensor(0, quantity) + axis)]
+        .parameters[static_cast<std::size_t>(mechanism.sensor_parameter_index(0, quantity) + axis)]
         .value;
   };
   const auto vector = [&](SensorQuantity first) {
@@ -61,8 +61,8 @@ class InertialSensing : public testing::TestWithParam<Case> {
                                        {SensorQuantity::kMountZ, 0.8}});
     result.sensors.front().frame =
         Eigen::AngleAxisd(1.1, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
-    result.parameter(WorldQuantity::kTiltX).value = 0.1;
-    result.parameter(WorldQuantity::kTiltZ).value = -0.2;
+    result.parameter(GravityQuantity::kTiltX).value = 0.1;
+    result.parameter(GravityQuantity::kTiltZ).value = -0.2;
     return result;
   }
   std::array<double, 6> readings(const Mechanism& mechanism, double t) const {
@@ -73,7 +73,7 @@ class InertialSensing : public testing::TestWithParam<Case> {
                                          none = Eigen::Vector2d::Zero(), torque;
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     dynamics.torque_residual(q, v, a, none, torque);
-    return dynamics.inertial_readings(0);
+    return dynamics.sensor_readings(0);
   }
 };
 
@@ -87,7 +87,7 @@ TEST_P(InertialSensing, MatchesTheSensorsMotion) {
       (after.position - 2.0 * now.position + before.position) / (h * h);
   const Eigen::Matrix3d turn = now.axes.transpose() * (after.axes - before.axes) / (2.0 * h);
   const Eigen::Vector3d rate(turn(2, 1), turn(0, 2), turn(1, 0));
-  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - gravity_of(rig));
+  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - gravity_vector(rig));
   const std::array<double, 6> read = readings(rig, t);
   for (std::size_t i = 0; i < 3; ++i) {
     // Second differences of steps of 1e-4 s: rounding 1e-8, truncation of the same size.
@@ -102,7 +102,8 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
   const std::array<double, 6> plain = readings(rig, 0.3);
   for (int axis = 0; axis < 3; ++axis) {
     const auto set = [&](SensorQuantity first, double value) {
-      rig.parameters[static_cast<std::size_t>(rig.index_of_sensor(0, first) + axis)].value = value;
+      rig.parameters[static_cast<std::size_t>(rig.sensor_parameter_index(0, first) + axis)].value =
+          value;
     };
     set(SensorQuantity::kRateBiasX, 0.1 * (axis + 1));
     set(SensorQuantity::kRateScaleX, 1.0 + 0.1 * axis);

@@ -53,7 +53,7 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
     }
   }
   if (links == 4) mechanism.joints[2].kind = JointKind::kPrismatic;
-  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  mechanism.parameter(GravityQuantity::kTiltX).value = 0.1;
   return mechanism;
 }
 
@@ -88,7 +88,7 @@ MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& sta
 // events, where differences of the readings give rates and accelerations, the inverse dynamics must
 // be in equilibrium with the friction of slipping joints, and friction must be able to hold the
 // others. At events, rates do not jump.
-TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
+TEST(IntervalIntegrator, FollowsTheInverseDynamicsWithStickAndSlip) {
   constexpr double kFine = 1e-4;
   constexpr int kHold = 10, kCount = 3000;  // steps of a held command, and in all
   std::mt19937 random(5);
@@ -99,7 +99,7 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
     SCOPED_TRACE(seed);
     const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
     const TreeProgram program(mechanism);
-    const std::vector<int> motors = program.motors();
+    const std::vector<int> motors = program.motor_joints();
     const Segment segment = driven(static_cast<int>(motors.size()), random);
     const SegmentControls controls(segment, even_edges(kFine, kCount),
                                    std::vector<ControlDelay>(motors.size()));
@@ -113,7 +113,7 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
                               .last_sample = kCount + 1,
                               .period = kFine,
                               .start = start});
-    const MotionLog& log = moved.interval.log;
+    const ContactLog& log = moved.interval.log;
     EXPECT_EQ(log.unresolved, 0);
     events += log.events.size();
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
@@ -141,14 +141,14 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
       fastest = std::max(fastest, acceleration.cwiseAbs().maxCoeff());
       for (int j = 0; j < n; ++j) {
         const Contact contact = contacts[static_cast<std::size_t>(j)];
-        const double bound = dynamics.dry_bound(j, rate[j]);
+        const double bound = dynamics.dry_friction_bound(j, rate[j]);
         ++(contact == Contact::kStick ? sticking : slipping);
         if (contact == Contact::kStick) {
           EXPECT_EQ(at(2)[j], at(-2)[j]);
           EXPECT_LE(std::abs(imbalance[j]), bound + 1e-5);
         } else {
-          EXPECT_GT(slip_of(contact) * rate[j], 0.0);
-          EXPECT_NEAR(imbalance[j], -slip_of(contact) * bound, 1e-5) << "at " << k * kFine;
+          EXPECT_GT(slip_direction(contact) * rate[j], 0.0);
+          EXPECT_NEAR(imbalance[j], -slip_direction(contact) * bound, 1e-5) << "at " << k * kFine;
         }
       }
     }
@@ -164,7 +164,7 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
 
 // Which intervals share lanes, and how many lanes are used, must not change results. Derivatives of
 // few intervals are chained from shorter spans, which changes only round-off.
-TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
+TEST(IntervalIntegrator, ComesOutTheSameWhateverRunsBesideIt) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = skew_chain(3, true, random);
@@ -182,7 +182,7 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   std::vector<MotionInterval> alone = together;
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
   std::vector<IntervalSensitivities::Result> slopes(together.size()), alone_slopes(together.size());
-  IntervalMotion motion(program, mechanism);
+  IntervalIntegrator motion(program, mechanism);
   IntervalSensitivities derivatives(program, mechanism, joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
@@ -218,7 +218,7 @@ TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
   std::vector<MotionInterval> in_legs = {whole(controls, Eigen::VectorXd::LinSpaced(6, -0.8, 0.9))};
   in_legs[0].last_substep = controls.first(10 * kSteps);
   std::vector<Eigen::MatrixXd> angles(1);
-  IntervalMotion(program, mechanism).run(in_legs, angles);
+  IntervalIntegrator(program, mechanism).run(in_legs, angles);
   EXPECT_GE(in_legs[0].checkpoints.size(), 10U);
   EXPECT_GT(in_legs[0].log.events.size(), 5U);
   std::vector<MotionInterval> at_once = in_legs;
@@ -250,12 +250,12 @@ TEST(IntervalSensitivities, PassStickSlipEvents) {
     const std::vector<int> free = {
         mechanism.index(0, BodyQuantity::kMass),
         mechanism.index(1, BodyQuantity::kJzz),
-        mechanism.index_of_joint(1, JointQuantity::kPointBx),
-        mechanism.index_of_joint(0, JointQuantity::kCoulombTorque),
-        mechanism.index_of_joint(1, JointQuantity::kStribeckTorque),
-        mechanism.index_of_joint(0, JointQuantity::kMotorGain),
-        mechanism.index(WorldQuantity::kTiltX),
-        mechanism.index_of_joint(
+        mechanism.joint_parameter_index(1, JointQuantity::kPointBx),
+        mechanism.joint_parameter_index(0, JointQuantity::kCoulombTorque),
+        mechanism.joint_parameter_index(1, JointQuantity::kStribeckTorque),
+        mechanism.joint_parameter_index(0, JointQuantity::kMotorGain),
+        mechanism.index(GravityQuantity::kTiltX),
+        mechanism.joint_parameter_index(
             1, load ? JointQuantity::kLoadFriction : JointQuantity::kQuadraticDrag)};
     for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     const TreeProgram program(mechanism);
@@ -281,7 +281,7 @@ struct DrivenWheel {
 
   static Mechanism mechanism() {
     Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
-    wheel.parameter(WorldQuantity::kGravity).value = 0.0;
+    wheel.parameter(GravityQuantity::kGravity).value = 0.0;
     wheel.joints[0].motor.present = true;
     wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
     wheel.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
@@ -293,7 +293,7 @@ struct DrivenWheel {
 // A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
 // both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
-TEST(IntervalMotion, ResolvesAJointThatSlipsAndStopsWithinAStep) {
+TEST(IntervalIntegrator, ResolvesAJointThatSlipsAndStopsWithinAStep) {
   const Mechanism mechanism = DrivenWheel::mechanism();
   const TreeProgram program(mechanism);
   for (const double direction : {-1.0, 1.0}) {

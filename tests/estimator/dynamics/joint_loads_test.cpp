@@ -60,7 +60,7 @@ Mechanism skew_tree() {
   mechanism.joint_parameter(1, JointQuantity::kStiffness).value = 4.0;
   mechanism.joint_parameter(1, JointQuantity::kConstantTorque).value = 0.7;
   mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = 0.2;
-  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  mechanism.parameter(GravityQuantity::kTiltX).value = 0.1;
   return mechanism;
 }
 
@@ -136,7 +136,7 @@ TEST(JointLoads, AreReadBySensors) {
         with_sensor(skew_tree(), Kind::kJointTorque, j,
                     {{SensorQuantity::kRateScaleX, 1.5}, {SensorQuantity::kRateBiasX, 0.2}});
     const double along = loads[0] - (j == 1 ? 0.2 * kAcceleration[1] : 0.0);
-    EXPECT_NEAR(moved(torque, unused).inertial_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
+    EXPECT_NEAR(moved(torque, unused).sensor_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
 
     const Eigen::Vector3d point(0.02, -0.03, 0.05), mount(0.1, -0.2, 0.3);
     const Mechanism six = with_sensor(skew_tree(), Kind::kForceTorque, j,
@@ -155,13 +155,12 @@ TEST(JointLoads, AreReadBySensors) {
         Eigen::Vector3d(loads[3], loads[4], loads[5]) - point.cross(force);
     const Eigen::Matrix3d axes = turned_about({0, 0, 1}, 0.5) * exp_so3(mount).toRotationMatrix();
     const Eigen::Vector3d m = axes.transpose() * moment, f = axes.transpose() * force;
-    const auto read = moved(six, unused).inertial_readings(0);
+    const auto read = moved(six, unused).sensor_readings(0);
     const double expected[] = {m[0], 1.1 * m[1], m[2] + 0.3, f[0] - 2.0, f[1], 0.9 * f[2]};
     for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(read[k], expected[k], 1e-12) << j << ' ' << k;
   }
   const Mechanism motor = with_sensor(skew_tree(), Kind::kMotorTorque, 1, {});
-  EXPECT_NEAR(moved(motor, unused).inertial_readings(0)[0], 2.0 * (kControl - 0.3 * kRate[1]),
-              1e-12);
+  EXPECT_NEAR(moved(motor, unused).sensor_readings(0)[0], 2.0 * (kControl - 0.3 * kRate[1]), 1e-12);
 }
 
 }  // namespace

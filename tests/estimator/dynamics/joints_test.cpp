@@ -57,7 +57,7 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   set(1, JointQuantity::kShaftInertia, rig.m_shaft);
   set(2, JointQuantity::kPointBx, -rig.l_3);
   set(2, JointQuantity::kViscous, rig.b_3);
-  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  mechanism.parameter(GravityQuantity::kGravity).value = rig.g;
   return mechanism;
 }
 
@@ -135,8 +135,8 @@ Mechanism random_tree() {
 // symmetric. Catches inconsistent Coriolis terms, lever arms, reactions or inertias.
 TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
   Mechanism mechanism = random_tree();
-  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
-  ASSERT_TRUE(find_errors(mechanism).empty());
+  mechanism.parameter(GravityQuantity::kGravity).value = 0.0;
+  ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count();
   using Vector = JointVector<double>;
@@ -264,7 +264,7 @@ TEST(Joints, LoadFrictionOfAPrismaticJointGrowsWithTheForceAcross) {
   const double along = 5.0 - mass * 9.82 * (std::sin(slope) + ratio * std::cos(slope));
   JointVector<double> residual;
   dynamics.torque_residual(value(7.0), value(1.0), value(along / mass), value(0.0), residual);
-  EXPECT_NEAR(residual[0] + dynamics.dry_bound(0, 1.0), 0.0, 1e-4 * mass);
+  EXPECT_NEAR(residual[0] + dynamics.dry_friction_bound(0, 1.0), 0.0, 1e-4 * mass);
 }
 
 /// One axis of a multi-axis joint: translation along or rotation about a coordinate axis.
@@ -317,7 +317,7 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   for (const std::vector<ElementaryAxis>& axes : joints) {
     const Mechanism mechanism = body_on(axes, center);
-    ASSERT_TRUE(find_errors(mechanism).empty());
+    ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
     const auto n = static_cast<Eigen::Index>(axes.size());
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     for (int round = 0; round < 3; ++round) {
@@ -346,7 +346,7 @@ TEST(Joints, AMasslessBodyMustCarrySomething) {
   mechanism.bodies[1].massless = true;
   make_parameters(mechanism);
   const Message error(MessageCode::kMasslessLeaf, {{"body", std::string("body")}});
-  EXPECT_EQ(find_errors(mechanism), std::vector{error});
+  EXPECT_EQ(find_mechanism_errors(mechanism), std::vector{error});
 }
 
 // Code in maximal coordinates would silently treat a prismatic joint as a revolute one.
@@ -368,7 +368,7 @@ TEST(Joints, SpookSimulatorsRefuseOtherJointTypes) {
   EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
   welded.joints[1].motor.gear_ratio = 0.0;
   for (const Makkar::Quantity size : {Makkar::kExcess, Makkar::kCoulomb}) {
-    Parameter& friction = welded.joint_parameter(1, friction_of<Makkar>(size));
+    Parameter& friction = welded.joint_parameter(1, friction_law_quantity<Makkar>(size));
     friction.value = 0.1;
     EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
     friction.value = 0.0;

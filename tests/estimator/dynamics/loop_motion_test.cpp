@@ -44,7 +44,7 @@ struct OneFreedom {
 
  private:
   double effective_mass(double s) const;
-  double potential(double s) const;
+  double potential_energy(double s) const;
 };
 
 Eigen::VectorXd joints_of(const FreedomPose& pose) {
@@ -78,7 +78,7 @@ double OneFreedom::effective_mass(double s) const {
   return sum;
 }
 
-double OneFreedom::potential(double s) const {
+double OneFreedom::potential_energy(double s) const {
   const FreedomPose at = pose(s);
   double sum = 0.0;
   for (std::size_t i = 0; i < mass.size(); ++i) sum += mass[i] * gravity * at.centers[i].y();
@@ -93,7 +93,7 @@ Eigen::Vector2d OneFreedom::move(const Eigen::Vector2d& start, double duration, 
   const auto slope = [&](const Eigen::Vector2d& x) {
     const double m = effective_mass(x[0]);
     const double change = derivative([&](double at) { return effective_mass(at); }, x[0]);
-    double force = -derivative([&](double at) { return potential(at); }, x[0]);
+    double force = -derivative([&](double at) { return potential_energy(at); }, x[0]);
     const Eigen::VectorXd rates = joint_rates(x[0]);
     for (Eigen::Index j = 0; j < rates.size(); ++j) {
       const auto at = static_cast<std::size_t>(j);
@@ -346,7 +346,8 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   }
   EXPECT_GT(sticks, 10);
   for (int k = 0; k <= steps; k += 50) {
-    EXPECT_LT(closure.violation(outcome.angles.row(k).transpose()).cwiseAbs().maxCoeff(), 1e-7);
+    EXPECT_LT(closure.closure_violation(outcome.angles.row(k).transpose()).cwiseAbs().maxCoeff(),
+              1e-7);
   }
 }
 
@@ -360,7 +361,7 @@ TEST(LoopMotion, CreepsWithinTheStepLimitOfItsFriction) {
   const Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Zero(5));
   Eigen::VectorXd state(10);
   state << rig.angles, Eigen::VectorXd::Zero(5);
-  const double longest = friction_steps(rig.mechanism, {state}).near_rest;
+  const double longest = compute_friction_step_limits(rig.mechanism, {state}).near_rest;
   EXPECT_LT(longest, kMotionStep);
   const auto angles_with = [&](int parts, double near_rest = kNoLimit) {
     const SegmentControls controls = driven(program, 400, parts);
@@ -411,11 +412,11 @@ TEST_P(LoopSlopes, MatchDifferences) {
   Mechanism& mechanism = rig.mechanism;
   const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),
                                  mechanism.index(3, BodyQuantity::kJzz),
-                                 mechanism.index_of_joint(4, JointQuantity::kPointBx),
-                                 mechanism.index_of_joint(1, JointQuantity::kPointAx),
-                                 mechanism.index_of_joint(0, JointQuantity::kCoulombTorque),
-                                 mechanism.index_of_joint(4, JointQuantity::kViscous),
-                                 mechanism.index_of_joint(2, JointQuantity::kMotorGain)};
+                                 mechanism.joint_parameter_index(4, JointQuantity::kPointBx),
+                                 mechanism.joint_parameter_index(1, JointQuantity::kPointAx),
+                                 mechanism.joint_parameter_index(0, JointQuantity::kCoulombTorque),
+                                 mechanism.joint_parameter_index(4, JointQuantity::kViscous),
+                                 mechanism.joint_parameter_index(2, JointQuantity::kMotorGain)};
   for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   const CoordinateChoice choice = choice_at(mechanism, rig.angles);
   const TreeProgram program(mechanism, choice);

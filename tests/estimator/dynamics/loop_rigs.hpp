@@ -78,8 +78,8 @@ inline void add_friction(Mechanism& mechanism, double viscous, double coulomb) {
 
 inline CoordinateChoice choice_at(const Mechanism& mechanism, const Eigen::VectorXd& angles) {
   LoopClosure closure(mechanism);
-  EXPECT_LT(closure.violation(angles).cwiseAbs().maxCoeff(), 1e-12);
-  return closure.choose({angles});
+  EXPECT_LT(closure.closure_violation(angles).cwiseAbs().maxCoeff(), 1e-12);
+  return closure.choose_coordinates({angles});
 }
 
 /// Returns the initial independent coordinates and their rates for given joint angles and rates.
@@ -88,7 +88,7 @@ inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorX
   const int c = program.coordinate_count();
   Eigen::VectorXd start(2 * c);
   for (int p = 0; p < c; ++p) {
-    const int j = program.independent()[static_cast<std::size_t>(p)];
+    const int j = program.independent_joints()[static_cast<std::size_t>(p)];
     start[p] = angles[j];
     start[c + p] = rates[j];
   }
@@ -123,7 +123,7 @@ inline Mechanism five_bar() {
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 6e-3;
   mechanism.joint_parameter(2, JointQuantity::kCoulombTorque).value = 5e-3;
   mechanism.joint_parameter(4, JointQuantity::kCoulombTorque).value = 2e-3;
-  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
+  mechanism.parameter(GravityQuantity::kGravity).value = 0.0;
   return mechanism;
 }
 
@@ -131,7 +131,7 @@ inline Mechanism five_bar() {
 inline SegmentControls driven(const TreeProgram& program, int steps, int parts = 1) {
   Segment segment;
   segment.period = kMotionStep;
-  const auto motors = static_cast<Eigen::Index>(program.motors().size());
+  const auto motors = static_cast<Eigen::Index>(program.motor_joints().size());
   segment.controls.resize(steps + 1, motors);
   for (int k = 0; k <= steps; ++k) {
     for (Eigen::Index m = 0; m < motors; ++m) {
@@ -141,7 +141,7 @@ inline SegmentControls driven(const TreeProgram& program, int steps, int parts =
   }
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
   return {segment, even_edges(kMotionStep / parts, steps * parts),
-          std::vector<ControlDelay>(program.motors().size())};
+          std::vector<ControlDelay>(program.motor_joints().size())};
 }
 
 struct DrivenFiveBar {

@@ -66,7 +66,7 @@ TEST(Equilibrium, SpringTiltAndConstantTorqueMoveTheRest) {
   const PendulumDescription rod;
   const double weight = rod.mass * kGravity * rod.distance;
   const double inertia = rod.inertia_swing + rod.mass * rod.distance * rod.distance + 2e-3;
-  mechanism.parameter(WorldQuantity::kTiltZ).value = 0.2;
+  mechanism.parameter(GravityQuantity::kTiltZ).value = 0.2;
   value(mechanism, 0, JointQuantity::kStiffness) = 0.3;
   value(mechanism, 0, JointQuantity::kRestAngle) = 0.7;
   value(mechanism, 0, JointQuantity::kConstantTorque) = 0.05;
@@ -107,8 +107,8 @@ TEST(Equilibrium, AFurutaArmTurnsFreely) {
                      rig.inertia_B.x();
   const auto rest = find_stable_equilibrium(make_furuta(rig));
   expect_rates(rest, {0.0, m * kGravity * l / (J - coupling * coupling / arm)});
-  EXPECT_TRUE(is_neutral(rest->modes[0], rest->modes));
-  EXPECT_FALSE(is_neutral(rest->modes[1], rest->modes));
+  EXPECT_TRUE(is_neutral_mode(rest->modes[0], rest->modes));
+  EXPECT_FALSE(is_neutral_mode(rest->modes[1], rest->modes));
 }
 
 Mechanism make_cart(double rail_slope) {
@@ -158,10 +158,10 @@ TEST(Equilibrium, AClosedLoopHangsAsAParallelogram) {
   EXPECT_NEAR(poses[2].r.y(), -0.5 * L, 1e-7);
   // The joint that closes the loop measures the last link's angle from hanging. Half a turn off,
   // the closure equations hold as well.
-  EXPECT_TRUE(orientations_agree(mechanism, rest->coordinates));
+  EXPECT_TRUE(are_loop_orientations_consistent(mechanism, rest->coordinates));
   Eigen::VectorXd flipped = rest->coordinates;
   flipped[3] += M_PI;
-  EXPECT_FALSE(orientations_agree(mechanism, flipped));
+  EXPECT_FALSE(are_loop_orientations_consistent(mechanism, flipped));
 }
 
 // The first link rests at its stop. The second hangs vertically from there, if its stops allow.
@@ -173,13 +173,13 @@ TEST(Equilibrium, LiesAtItsStops) {
   value(mechanism, 0, JointQuantity::kStopLower) = 0.4;
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
-  Eigen::VectorXd q = rest_within_stops(mechanism, *rest);
+  Eigen::VectorXd q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_NEAR(q[1], -0.4, 1e-5);
   // A second stop, which the second link reaches only because of the first.
   mechanism.joints[1].stops.lower = true;
   value(mechanism, 1, JointQuantity::kStopLower) = -0.1;
-  q = rest_within_stops(mechanism, *rest);
+  q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_EQ(q[1], -0.1);
   // With stops on both sides, a full turn apart, it can hang there.
@@ -187,7 +187,7 @@ TEST(Equilibrium, LiesAtItsStops) {
   value(mechanism, 0, JointQuantity::kStopLower) = 2.0 * M_PI - 0.5;
   value(mechanism, 0, JointQuantity::kStopUpper) = 2.0 * M_PI + 0.5;
   mechanism.joints[1].stops.lower = false;
-  q = rest_within_stops(mechanism, *rest);
+  q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_NEAR(q[0], 2.0 * M_PI, 1e-8);
   EXPECT_NEAR(q[1], 0.0, 1e-8);
 }
@@ -196,7 +196,7 @@ TEST(Equilibrium, WithoutStopsIsAsItIs) {
   const Mechanism mechanism = make_pendulum();
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
-  EXPECT_EQ(rest_within_stops(mechanism, *rest), rest->coordinates);
+  EXPECT_EQ(find_equilibrium_within_stops(mechanism, *rest), rest->coordinates);
 }
 
 }  // namespace

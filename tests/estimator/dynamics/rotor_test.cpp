@@ -39,12 +39,12 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
 
   Mechanism on_ground = make_chain({.links = 1});
   on_ground.joints[0].motor.gear_ratio = 3.0;
-  EXPECT_TRUE(find_errors(on_ground).empty());
+  EXPECT_TRUE(find_mechanism_errors(on_ground).empty());
   Mechanism slider = make_chain({.links = 1});
   slider.joints[0].kind = JointKind::kPrismatic;
   slider.joints[0].motor.gear_ratio = 3.0;
-  ASSERT_EQ(find_errors(slider).size(), 1U);
-  EXPECT_EQ(find_errors(slider)[0].code, MessageCode::kPrismaticGearRatio);
+  ASSERT_EQ(find_mechanism_errors(slider).size(), 1U);
+  EXPECT_EQ(find_mechanism_errors(slider)[0].code, MessageCode::kPrismaticGearRatio);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
     }
     mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
     mechanism.joint_parameter(1, JointQuantity::kViscous).value = 0.05;
-    const ModelValues values = unpack(mechanism);
+    const ModelParameterValues values = unpack_parameters(mechanism);
     State state =
         assemble_state(mechanism, values, Eigen::Vector2d::Zero(), Eigen::Vector2d::Zero());
     SpookStepper stepper(mechanism, h);
@@ -57,15 +57,15 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
     const double bend = violation.segment<2>(3).norm();
     EXPECT_NEAR(bend, kAngular * moment, 2e-3 * kAngular * moment);
     // The multiplier is the reaction's impulse over the step.
-    EXPECT_NEAR(stepper.multipliers()[1][1], -h * 0.428 * g, 1e-9);
+    EXPECT_NEAR(stepper.constraint_impulses()[1][1], -h * 0.428 * g, 1e-9);
   }
 }
 
 TEST(SpookStepper, ReportsARigidLoopAsSingularAndKeepsTheState) {
   const Mechanism mechanism = with_joints(
       make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)}), 0.0, 0.01);
-  State state = assemble_state(mechanism, unpack(mechanism), Eigen::Vector4d(0.1, 1.4, 1.5, 0.0),
-                               Eigen::Vector4d::Zero());
+  State state = assemble_state(mechanism, unpack_parameters(mechanism),
+                               Eigen::Vector4d(0.1, 1.4, 1.5, 0.0), Eigen::Vector4d::Zero());
   const Eigen::Vector3d before = state.poses[1].r;
   SpookStepper stepper(mechanism, 1e-3);
   EXPECT_EQ(stepper.step(state, kNoControl), StepOutcome::kSingular);
@@ -84,7 +84,7 @@ TEST(SpookStepper, StepDoesNotAllocate) {
       mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
     }
     SpookStepper stepper(mechanism, 1e-3);
-    State state = assemble_state(mechanism, unpack(mechanism),
+    State state = assemble_state(mechanism, unpack_parameters(mechanism),
                                  Eigen::VectorXd::Constant(mechanism.joint_count(), 0.3),
                                  Eigen::VectorXd::Zero(mechanism.joint_count()));
     const test_support::AllocCounter allocations;
@@ -115,7 +115,7 @@ TEST(Rollout, FromAStateIsTheRolloutFromItsAngles) {
   const Mechanism mechanism = make_furuta();
   const Eigen::Vector2d angles(0.4, -1.0), rates(1.0, 2.0);
   const Eigen::MatrixXd control = Eigen::MatrixXd::Zero(50, 1);
-  const State state = assemble_state(mechanism, unpack(mechanism), angles, rates);
+  const State state = assemble_state(mechanism, unpack_parameters(mechanism), angles, rates);
   EXPECT_LT(
       (rollout(mechanism, angles, rates, control, 0.01) - rollout(mechanism, state, control, 0.01))
           .cwiseAbs()

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "tests/estimator/dynamics/interval_run.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
@@ -31,10 +31,10 @@ struct StopRun {
     const int steps = static_cast<int>(std::lround(duration / period));
     segment.period = period;
     segment.controls =
-        Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(program.motors().size()));
+        Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(program.motor_joints().size()));
     for (int k = 0; k <= steps && control; ++k) segment.controls(k, 0) = control(k * period);
     controls = SegmentControls(segment, even_edges(period, steps),
-                               std::vector<ControlDelay>(program.motors().size()));
+                               std::vector<ControlDelay>(program.motor_joints().size()));
     count = steps;
   }
 
@@ -65,8 +65,8 @@ Happened happened(const MotionInterval& interval) {
     if (event.joint < 0) continue;
     const auto joint = static_cast<std::size_t>(event.joint);
     counts.impacts += event.impact != nullptr ? 1 : 0;
-    counts.rests += !is_at_stop(before[joint]) && is_at_stop(event.contacts[joint]) ? 1 : 0;
-    counts.releases += event.impact == nullptr && is_at_stop(before[joint]) ? 1 : 0;
+    counts.rests += !is_at_end_stop(before[joint]) && is_at_end_stop(event.contacts[joint]) ? 1 : 0;
+    counts.releases += event.impact == nullptr && is_at_end_stop(before[joint]) ? 1 : 0;
     before = event.contacts;
   }
   return counts;
@@ -241,7 +241,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
         if (event.impact != nullptr) continue;
         // The control's staircase equals a line from half a period on.
         EXPECT_NEAR(event.time, (1.6 + coulomb) / 2.0, 1e-3);
-        EXPECT_EQ(event.contacts[0], contact_of(side));
+        EXPECT_EQ(event.contacts[0], slip_contact(side));
       }
       EXPECT_GT(side * (interval.end[0] + side * 0.1), 0.01);
     }
@@ -325,8 +325,8 @@ TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
 TEST(StopSlopes, FollowTies) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);
-  const int lower = pendulum.index_of_joint(0, JointQuantity::kStopLower);
-  const int upper = pendulum.index_of_joint(0, JointQuantity::kStopUpper);
+  const int lower = pendulum.joint_parameter_index(0, JointQuantity::kStopLower);
+  const int upper = pendulum.joint_parameter_index(0, JointQuantity::kStopUpper);
   pendulum.dependencies.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
   const StopRun run(pendulum, 1.0);
   const Eigen::Vector2d start(0.1, 3.0);

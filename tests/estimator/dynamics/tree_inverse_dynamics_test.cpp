@@ -22,7 +22,7 @@ JointVector<double> one(double value) { return JointVector<double>::Constant(1, 
 
 Mechanism pendulum() {
   Mechanism mechanism = make_pendulum({.mass = kMass, .distance = kArm, .inertia_swing = kInertia});
-  mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
+  mechanism.parameter(GravityQuantity::kGravity).value = kGravity;
   return mechanism;
 }
 
@@ -46,7 +46,7 @@ double bound_of(const Mechanism& mechanism, double angle, double rate, double ac
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   JointVector<double> torque_residual;
   dynamics.torque_residual(one(angle), one(rate), one(acceleration), one(0.0), torque_residual);
-  return dynamics.dry_bound(0, rate);
+  return dynamics.dry_friction_bound(0, rate);
 }
 
 // Each torque about the axis alone, at speeds of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
@@ -89,7 +89,7 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
 
 // The same spring in a SPOOK simulator, whose angles are within half a turn of zero.
 TEST(TreeInverseDynamics, SimulatorSpringsIgnoreFullTurnsToo) {
-  JointValues values{};
+  JointParameterValues values{};
   values.stiffness = 0.3;
   for (const double side : {-1.0, 1.0}) {
     values.rest_angle = side * 2.0;
@@ -108,7 +108,7 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
                                         {Makkar::kDecay, kDecay},
                                         {Makkar::kCoulomb, kCoulomb},
                                         {Makkar::kSlope, kSlope}}) {
-    mechanism.joint_parameter(0, friction_of<Makkar>(quantity)).value = value;
+    mechanism.joint_parameter(0, friction_law_quantity<Makkar>(quantity)).value = value;
   }
   const auto friction = [&](double rate) {
     return imbalance_of(mechanism, 0.0, rate, 0.0) - imbalance_of(pendulum(), 0.0, rate, 0.0);
@@ -122,8 +122,8 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
   }
   const double h = 1e-7;
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
-  EXPECT_NEAR((friction(h) - friction(-h)) / (2 * h), dynamics.smooth_steepness(0), 1e-5);
-  EXPECT_EQ(dynamics.dry_bound(0, 1.0), 0.0);
+  EXPECT_NEAR((friction(h) - friction(-h)) / (2 * h), dynamics.friction_slope_at_rest(0), 1e-5);
+  EXPECT_EQ(dynamics.dry_friction_bound(0, 1.0), 0.0);
 }
 
 // τ_c + τ_δ exp(−ζ ω²), the same in both directions.
@@ -178,7 +178,7 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
 // A joint carries all that hangs from it: the first of two links both weights, the second its own.
 TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
   Mechanism mechanism = make_chain({.links = 2, .mass = 0.2});
-  mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
+  mechanism.parameter(GravityQuantity::kGravity).value = kGravity;
   for (int j = 0; j < 2; ++j) {
     mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
   }
@@ -186,8 +186,8 @@ TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
   const JointVector<double> zero = JointVector<double>::Zero(2);
   JointVector<double> torque_residual;
   dynamics.torque_residual(zero, zero, zero, zero, torque_residual);
-  EXPECT_NEAR(dynamics.dry_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
-  EXPECT_NEAR(dynamics.dry_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
+  EXPECT_NEAR(dynamics.dry_friction_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
+  EXPECT_NEAR(dynamics.dry_friction_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
 }
 
 }  // namespace

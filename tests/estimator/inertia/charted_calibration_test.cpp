@@ -52,7 +52,8 @@ class Furuta : public testing::Test {
   }
 
   static double least_second_moment(const Mechanism& mechanism) {
-    const Eigen::Matrix3d sigma = second_moments(inertia_matrix(moments_of(mechanism, 1)));
+    const Eigen::Matrix3d sigma =
+        inertia_to_second_moments(inertia_matrix(moments_of_inertia(mechanism, 1)));
     return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(sigma).eigenvalues()[0];
   }
 
@@ -77,21 +78,21 @@ TEST_F(Furuta, TheChainRuleMatchesTheCost) {
   const Recording own = recording();
   for (const InertiaParameterization kind :
        {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
-    ShootingFit fit(prepare_shooting(mechanism, {own}, {}), {}, {});
-    const auto problem = fit.first_problem(mechanism);
+    ShootingFit fit(prepare_shooting_input(mechanism, {own}, {}), {}, {});
+    const auto problem = fit.make_second_stage_problem(mechanism);
     InertiaParameterizedProblem charted(*problem, mechanism, kind);
-    const ArrowLayout layout = charted.layout();
-    const Eigen::VectorXd still = Eigen::VectorXd::Zero(layout.node_count * layout.node_size);
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(layout.arrow_size);
+    const ProblemShape shape = charted.shape();
+    const Eigen::VectorXd still = Eigen::VectorXd::Zero(shape.node_count * shape.node_size);
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(shape.parameter_count);
     ResidualBlock block;
     for (int i = 0; i < charted.block_count(); ++i) {
       charted.linearize(i, block);
-      gradient += 2.0 * block.arrow_jacobian.topRows(block.rows).transpose() *
+      gradient += 2.0 * block.parameter_jacobian.topRows(block.rows).transpose() *
                   block.residual.head(block.rows);
     }
-    for (int i = 0; i < layout.arrow_size; ++i) {
+    for (int i = 0; i < shape.parameter_count; ++i) {
       const double step = 1e-5;
-      const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(layout.arrow_size, i);
+      const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(shape.parameter_count, i);
       // Growth by steps and decrease by factors curve by half the square of the step.
       const double expected =
           (charted.evaluate_candidate(still, along) - charted.evaluate_candidate(still, -along)) /
@@ -106,10 +107,10 @@ TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
   const Mechanism mechanism = to_fit(1.4);
   CalibrationMonitor monitor;
   monitor.threads = 3;
-  ShootingFit fit(prepare_shooting(mechanism, {recording()}, {}), {}, monitor);
-  const auto problem = fit.first_problem(mechanism);
+  ShootingFit fit(prepare_shooting_input(mechanism, {recording()}, {}), {}, monitor);
+  const auto problem = fit.make_second_stage_problem(mechanism);
   EXPECT_EQ(InertiaParameterizedProblem(*problem, mechanism, InertiaParameterization::kLogCholesky)
-                .threads(),
+                .thread_count(),
             3);
 }
 
@@ -157,7 +158,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
     Mechanism start = to_fit(1.2);
     CalibrationMonitor monitor;
     monitor.on_iteration = [&](const IterationRecord& record) {
-      EXPECT_GT(least_second_moment(with_values(start, record.arrow)), 0.0);
+      EXPECT_GT(least_second_moment(with_values(start, record.parameters)), 0.0);
     };
     const Calibration charted =
         calibrate(start, {own}, with(InertiaParameterization::kLogCholesky), monitor);

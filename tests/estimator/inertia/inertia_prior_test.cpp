@@ -25,7 +25,7 @@ Mechanism drawn_body() {
   set(mechanism.parameter(0, BodyQuantity::kMass), 0.4);
   const Eigen::Matrix3d A =
       (Eigen::Matrix3d() << 0.05, 0.02, -0.01, 0.0, 0.04, 0.03, 0.0, 0.0, 0.06).finished();
-  const Moments moments = moments_of(inertia_from(A * A.transpose()));
+  const Moments moments = moments_of_inertia(second_moments_to_inertia(A * A.transpose()));
   for (int i = 0; i < 6; ++i) {
     set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyQuantity::kJxx) + i)],
         moments[i]);
@@ -61,8 +61,8 @@ Eigen::Matrix4d pseudo_inertia(Mechanism mechanism, const InertiaPrior& prior,
   for (int i = 0; i < 3; ++i) c[i] = parameter(mechanism, prior, 1 + i).value;
   c = R * c - origin;
   Eigen::Matrix4d P;
-  P.topLeftCorner<3, 3>() =
-      R * second_moments(inertia_matrix(moments)) * R.transpose() + m * c * c.transpose();
+  P.topLeftCorner<3, 3>() = R * inertia_to_second_moments(inertia_matrix(moments)) * R.transpose() +
+                            m * c * c.transpose();
   P.topRightCorner<3, 1>() = m * c;
   P.bottomLeftCorner<1, 3>() = m * c.transpose();
   P(3, 3) = m;
@@ -92,7 +92,7 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
   const InertiaPrior prior(drawing, 0);
   // At the CAD values the diagonal residuals use a series expansion.
   for (Mechanism at : {drawing, changed(prior)}) {
-    const InertiaPrior::Sensitivities slopes = prior.slopes(at);
+    const InertiaPrior::Sensitivities slopes = prior.sensitivities(at);
     for (int i = 0; i < 10; ++i) {
       const double value = parameter(at, prior, i).value, step = 1e-6 * std::abs(value);
       parameter(at, prior, i).value = value + step;
@@ -116,15 +116,16 @@ TEST(InertiaPrior, IsAsWideAsItSays) {
     product.value = product.prior_mean = 0.0;
   }
   const InertiaPrior prior(drawing, 0);
-  const InertiaPrior::Sensitivities slopes = prior.slopes(drawing);
+  const InertiaPrior::Sensitivities slopes = prior.sensitivities(drawing);
   const Moments moments =
       (Moments() << parameter(drawing, prior, 4).value, parameter(drawing, prior, 5).value,
        parameter(drawing, prior, 6).value, 0, 0, 0)
           .finished();
-  const double m = 0.4, sigma = second_moments(inertia_matrix(moments))(0, 0);
+  const double m = 0.4, sigma = inertia_to_second_moments(inertia_matrix(moments))(0, 0);
   EXPECT_NEAR(1.0 / slopes.col(0).norm(), kShare * m, 1e-12);
   EXPECT_NEAR(1.0 / slopes.col(1).norm(), kShare / std::sqrt(2.0) * std::sqrt(sigma / m), 1e-12);
-  const Moments longer = moments_of(inertia_from(Eigen::Vector3d(sigma, 0, 0).asDiagonal()));
+  const Moments longer =
+      moments_of_inertia(second_moments_to_inertia(Eigen::Vector3d(sigma, 0, 0).asDiagonal()));
   EXPECT_NEAR(1.0 / (slopes.rightCols<6>() * longer).norm(), kShare, 1e-12);
 }
 

@@ -19,8 +19,9 @@ namespace {
 std::set<std::string> texts(const Mechanism& mechanism, unsigned seed = 1) {
   const BaseInertialParameters base = find_base_inertial_parameters(mechanism, seed);
   std::set<std::string> texts;
-  for (const BaseCombination& each : base.base) {
-    texts.insert(evaluate_base_parameter(base, each, standard_values(mechanism)).description);
+  for (const BaseParameter& each : base.base) {
+    texts.insert(
+        evaluate_base_parameter(base, each, standard_parameter_values(mechanism)).description);
   }
   return texts;
 }
@@ -165,10 +166,10 @@ TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
   const Eigen::VectorXd moving = torques(arm, q, v, a);
   EXPECT_LT((torques(other, q, v, a) - moving).norm(), 1e-12 * moving.norm());
   const BaseInertialParameters base = find_base_inertial_parameters(arm);
-  for (const BaseCombination& each : base.base) {
-    EXPECT_NEAR(evaluate_base_parameter(base, each, standard_values(other)).value,
-                evaluate_base_parameter(base, each, standard_values(arm)).value, 1e-8)
-        << evaluate_base_parameter(base, each, standard_values(arm)).description;
+  for (const BaseParameter& each : base.base) {
+    EXPECT_NEAR(evaluate_base_parameter(base, each, standard_parameter_values(other)).value,
+                evaluate_base_parameter(base, each, standard_parameter_values(arm)).value, 1e-8)
+        << evaluate_base_parameter(base, each, standard_parameter_values(arm)).description;
   }
 }
 

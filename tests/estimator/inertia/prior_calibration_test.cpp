@@ -34,7 +34,7 @@ ReferencePendulum damped() { return {.b = 2e-3}; }
 Mechanism pendulum(const ReferencePendulum& rig) {
   Mechanism mechanism = make_pendulum(
       {.mass = rig.m, .distance = rig.l, .inertia_axial = 1e-3, .inertia_swing = rig.J});
-  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  mechanism.parameter(GravityQuantity::kGravity).value = rig.g;
   at(mechanism, "1.b").value = 0.5 * rig.b;
   at(mechanism, "1.b").free = true;
   return mechanism;
@@ -193,14 +193,14 @@ TEST(Payload, HasNoEffectWithoutBeingAttached) {
 }
 
 TEST(Payload, IsNamedByPatterns) {
-  EXPECT_TRUE(matches("loaded-2.csv", "loaded*"));
-  EXPECT_TRUE(matches("run-loaded.csv", "*loaded*"));
-  EXPECT_TRUE(matches("loaded", "loaded*"));
-  EXPECT_FALSE(matches("unloaded.csv", "loaded*"));
-  EXPECT_FALSE(matches("loaded.csv", "loaded"));
+  EXPECT_TRUE(matches_pattern("loaded-2.csv", "loaded*"));
+  EXPECT_TRUE(matches_pattern("run-loaded.csv", "*loaded*"));
+  EXPECT_TRUE(matches_pattern("loaded", "loaded*"));
+  EXPECT_FALSE(matches_pattern("unloaded.csv", "loaded*"));
+  EXPECT_FALSE(matches_pattern("loaded.csv", "loaded"));
   const Mechanism mechanism = weighted(damped(), 0.1);
-  EXPECT_TRUE(bodies_absent_in(mechanism, "data/loaded.csv").empty());
-  EXPECT_EQ(bodies_absent_in(mechanism, "data/free.csv"), std::vector<int>{1});
+  EXPECT_TRUE(find_absent_bodies(mechanism, "data/loaded.csv").empty());
+  EXPECT_EQ(find_absent_bodies(mechanism, "data/free.csv"), std::vector<int>{1});
 }
 
 // Released from rest, which is known: the initial speed of a short, noisy recording comes from the
@@ -211,9 +211,9 @@ TEST(Priors, OnTheInitialStateCount) {
   at(mechanism, "P.J_zz").free = true;
   const Recording own = swing(rig, "free", 9, 60, 1.0);
   const auto first_speed = [&](const Mechanism& with) {
-    ShootingFit fit(prepare_shooting(with, {own}, plain()), plain(), {});
+    ShootingFit fit(prepare_shooting_input(with, {own}, plain()), plain(), {});
     fit.estimate_jointly(with);
-    return fit.joint().states(0)(1, 0);
+    return fit.joint_problem().node_states(0)(1, 0);
   };
   const double loose = first_speed(mechanism);
   const Calibration before = calibrate(mechanism, {own}, plain());

@@ -87,7 +87,7 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
  private:
   using BodyQuantity = estimator::BodyQuantity;
   using JointQuantity = estimator::JointQuantity;
-  using WorldQuantity = estimator::WorldQuantity;
+  using GravityQuantity = estimator::GravityQuantity;
   template <typename T>
   using Vector3 = typename Base::template Vector3<T>;
   template <typename T>
@@ -327,9 +327,10 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   Vector<T> unconstrained_motion(const Bodies<T>& bodies, const Joints<T>& joints,
                                  const std::array<T, kJoints>& torque, const T* chi) const {
     const double h = settings_.step;
-    const Vector3<T> tilt(value(mechanism_.index(WorldQuantity::kTiltX), chi), T(0.0),
-                          value(mechanism_.index(WorldQuantity::kTiltZ), chi));
-    const Vector3<T> level(T(0.0), -value(mechanism_.index(WorldQuantity::kGravity), chi), T(0.0));
+    const Vector3<T> tilt(value(mechanism_.index(GravityQuantity::kTiltX), chi), T(0.0),
+                          value(mechanism_.index(GravityQuantity::kTiltZ), chi));
+    const Vector3<T> level(T(0.0), -value(mechanism_.index(GravityQuantity::kGravity), chi),
+                           T(0.0));
     Vector3<T> gravity;
     ceres::AngleAxisRotatePoint(tilt.data(), level.data(), gravity.data());
     std::array<Vector3<T>, kBodies> moment;  // angular impulse

@@ -43,12 +43,12 @@ class Random {
 /// @param violation  typical distance from the constraints [m | rad]
 inline Transition random_transition(const Mechanism& mechanism, Random& random, double slip,
                                     double violation = 1e-3) {
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const Eigen::VectorXd angles = random.vector(mechanism.joint_count(), 1.5);
   const Eigen::VectorXd rates = random.vector(mechanism.joint_count(), slip);
   State state = assemble_state(mechanism, values, angles, rates);
   Transition transition;
-  for (Pose& pose : state.poses) pose = retract(pose, random.vector(6, violation));
+  for (Pose& pose : state.poses) pose = apply_pose_increment(pose, random.vector(6, violation));
   transition.poses = state.poses;
   transition.v = state.velocity + random.vector(state.velocity.size(), 10.0 * violation);
   transition.w = transition.v + random.vector(state.velocity.size(), 1e-2);
@@ -86,8 +86,8 @@ inline void excite_all_terms(Mechanism& mechanism, bool load_friction) {
     mechanism.joints[static_cast<std::size_t>(j)].motor.present = true;
     mechanism.joints[static_cast<std::size_t>(j)].spook.stick_speed = 0.05;
   }
-  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
-  mechanism.parameter(WorldQuantity::kTiltZ).value = -0.2;
+  mechanism.parameter(GravityQuantity::kTiltX).value = 0.1;
+  mechanism.parameter(GravityQuantity::kTiltZ).value = -0.2;
 }
 
 inline Mechanism mechanism_named(const std::string& name) {

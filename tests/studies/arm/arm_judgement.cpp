@@ -26,7 +26,7 @@ double off(double value, double truth) { return std::abs(value - truth) / std::a
 std::vector<double> relative_errors(const est::BaseInertialParameters& base, const VectorXd& values,
                                     const VectorXd& truth) {
   std::vector<double> errors;
-  for (const est::BaseCombination& each : base.base) {
+  for (const est::BaseParameter& each : base.base) {
     errors.push_back(off(each.value(values), each.value(truth)));
   }
   const Eigen::Index inertias = std::ssize(base.standard);
@@ -38,7 +38,7 @@ std::vector<double> relative_errors(const est::BaseInertialParameters& base, con
 VectorXd arm_values(const est::Mechanism& mechanism) {
   const int n = mechanism.joint_count();
   VectorXd values(regression_size(n));
-  values.head(11 * n) = est::standard_values(mechanism);
+  values.head(11 * n) = est::standard_parameter_values(mechanism);
   for (int j = 0; j < n; ++j) {
     const auto value = [&](est::JointQuantity quantity) {
       return mechanism.joint_parameter(j, quantity).value;
@@ -101,7 +101,7 @@ double ArmTruth::median_error(const VectorXd& values) const {
 }
 
 void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
-  const VectorXd standard = est::standard_values(mechanism_);
+  const VectorXd standard = est::standard_parameter_values(mechanism_);
   const auto count = [&](const RunParameter& estimate, double truth) {
     const double error = std::abs(estimate.value - truth);
     draw.covering_intervals +=
@@ -113,8 +113,8 @@ void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
   }
   for (const RunParameter& each : run.parameters) {
     const int index = mechanism_.find_parameter(each.name);
-    if (index < mechanism_.index_of_joint(0, est::JointQuantity::kViscous)) continue;
-    if (index >= mechanism_.index(est::WorldQuantity::kGravity)) continue;  // centres of mass
+    if (index < mechanism_.joint_parameter_index(0, est::JointQuantity::kViscous)) continue;
+    if (index >= mechanism_.index(est::GravityQuantity::kGravity)) continue;  // centres of mass
     if (each.name.ends_with("shaft")) continue;  // among the base parameters
     count(each, est::parameter_at(mechanism_, index).value);
   }

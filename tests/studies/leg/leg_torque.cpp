@@ -25,8 +25,9 @@ struct LegMotion {
 Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator::Segment& segment,
                              double cutoff) {
   const Eigen::MatrixXd smooth = estimator::filtfilt_columns(
-      estimator::butterworth_low_pass(kLowPassPoles, cutoff, segment.period), segment.angles);
-  const estimator::EncoderJoints readings(model);
+      estimator::design_butterworth_low_pass(kLowPassPoles, cutoff, segment.period),
+      segment.angles);
+  const estimator::EncoderToJointMap readings(model);
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(model);
   Eigen::VectorXd offsets(static_cast<Eigen::Index>(sensors.size()));
   for (std::size_t i = 0; i < sensors.size(); ++i) {

@@ -27,7 +27,7 @@ MotionObserver::MotionObserver(const Mechanism& mechanism, std::vector<InstantAx
                                InstantNoise noise)
     : program_(mechanism, std::move(axes), noise.has_external_wrench()), noise_(std::move(noise)) {
   assert(is_tree(mechanism) && noise_.axes.size() == program_.axis_count());
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     if (!edge.weld) order_.push_back(edge.joint);
   }
   for (int joints = 0; joints <= program_.joint_count(); ++joints) {

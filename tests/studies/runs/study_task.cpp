@@ -146,7 +146,7 @@ std::string key_of(const CalibrationTask& task) {
 double round_step(double step, const StudyData& data) {
   constexpr double kClockTolerance = 1e-3;
   for (const estimator::Segment& segment : data.recordings.front().segments) {
-    return estimator::nearest_step(step, segment.period, kClockTolerance);
+    return estimator::nearest_compatible_step(step, segment.period, kClockTolerance);
   }
   return step;
 }
@@ -221,7 +221,7 @@ void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
       const auto index =
           static_cast<std::size_t>(calibration.mechanism.find_parameter(estimate.name));
       const bool varied = calibration.mechanism.parameters[index].free;
-      iteration.values.push_back(varied ? record.arrow[at++] : estimate.value);
+      iteration.values.push_back(varied ? record.parameters[at++] : estimate.value);
     }
   }
 }
@@ -261,7 +261,7 @@ void compute(const CalibrationTask& task, StudyRun& run, const std::atomic<bool>
   monitor.stop = stop;
   const std::vector<estimator::Recording>& recordings = task.data->recordings;
   if (task.states_only) {
-    fill(evaluate(task.mechanism, recordings, task.options, monitor), task, run);
+    fill(evaluate_parameters(task.mechanism, recordings, task.options, monitor), task, run);
   } else {
     fill(estimator::calibrate(task.mechanism, recordings, task.options, monitor), task, run);
   }

@@ -87,7 +87,7 @@ Mechanism mechanism_of(const ReferenceFuruta& rig) {
 Mechanism pendulum_of(const ReferencePendulum& rig) {
   Mechanism mechanism =
       estimator::make_pendulum({.mass = rig.m, .distance = rig.l, .inertia_swing = rig.J});
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
+  mechanism.parameter(estimator::GravityQuantity::kGravity).value = rig.g;
   mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).lower = -1.0;
   for (const auto& [quantity, value] : {std::pair{JointQuantity::kViscous, rig.b},
                                         {JointQuantity::kQuadraticDrag, rig.c},

@@ -40,10 +40,10 @@ constexpr double kMountSpread = 0.3;           // [rad]
 double spread_of(const SensorTraits& sensor, SensorQuantity quantity) {
   if (quantity < SensorQuantity::kMountX) return kPointSpread;
   if (quantity < SensorQuantity::kRateBiasX) {
-    return sensor.mount == SensorTraits::Mount::kAnchor ? kOriginSpread : kMountSpread;
+    return sensor.mount == SensorTraits::MountMeaning::kAnchor ? kOriginSpread : kMountSpread;
   }
   const auto bias_prior_deviation = [&](int place) {
-    return reading_traits(sensor.instruments[place].reads).bias_prior_deviation;
+    return measured_quantity_traits(sensor.instruments[place].reads).bias_prior_deviation;
   };
   if (quantity < SensorQuantity::kRateScaleX) return bias_prior_deviation(0);
   if (quantity < SensorQuantity::kForceBiasX) return kScaleSpread;
@@ -55,10 +55,10 @@ double squared(double x) { return x * x; }
 
 /// Returns the inertial sensor axes that depend only on the motion, not on forces.
 std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
-  std::vector<int> axes = sensed_axes(mechanism, {segment});
+  std::vector<int> axes = find_sensed_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
-    return mechanism.sensors[sensor].is_load();
+    return mechanism.sensors[sensor].measures_load();
   });
   return axes;
 }
@@ -82,12 +82,12 @@ class Smoother {
         size_(3 * n_ + static_cast<int>(program_.parameters().size())) {
     stride_ = std::max(1, static_cast<int>(std::lround(kThinned / segment.period)));
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      angle_noise_.push_back(std::max(noise_level(segment, static_cast<Eigen::Index>(i)),
+      angle_noise_.push_back(std::max(estimate_noise_level(segment, static_cast<Eigen::Index>(i)),
                                       kAngleNoiseMin * sensors_[i].units().scale));
     }
     for (const int axis : program_.axes()) {
-      inertial_noise_.push_back(
-          std::max(kCautious * noise_level(segment.inertial.col(axis)), kInertialNoiseMin));
+      inertial_noise_.push_back(std::max(
+          kCautious * estimate_noise_level(segment.inertial.col(axis)), kInertialNoiseMin));
     }
     find_jerk();
   }
@@ -107,11 +107,11 @@ class Smoother {
  private:
   /// Returns the free parameters of kinematic sensors that affect their readings at an instant.
   static std::vector<int> constants_of(const Mechanism& mechanism) {
-    std::vector<int> constants = sensing_parameters(mechanism);
+    std::vector<int> constants = free_sensor_parameters(mechanism);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
-      const bool is_kinematic = !mechanism.sensors[i].is_load();
-      const int first = mechanism.index_of_sensor(i, {});
-      const int delay = mechanism.index_of_sensor(i, SensorQuantity::kDelay);
+      const bool is_kinematic = !mechanism.sensors[i].measures_load();
+      const int first = mechanism.sensor_parameter_index(i, {});
+      const int delay = mechanism.sensor_parameter_index(i, SensorQuantity::kDelay);
       std::erase_if(constants, [=](int index) {
         return index == delay ||
                (!is_kinematic && index >= first && index < first + Mechanism::kSensorQuantities);
@@ -135,7 +135,7 @@ class Smoother {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     const Instrument& instrument =
         mechanism_.sensors[sensor].traits().instrument(axis % Sensor::kAxes);
-    return reading_traits(instrument.reads).order;
+    return measured_quantity_traits(instrument.reads).order;
   }
 
   /// Estimates the density of white jerk from changes of acceleration: for rotations from
@@ -213,10 +213,11 @@ class Smoother {
         continue;
       }
       const Encoder& sensor = sensors_[own.sensor];
-      residual[row] = sensor.difference(own.value - sensor.sum([&](int j) { return mean[j]; }));
-      for (const Encoder::Term& term : sensor.terms) slope(row, term.joint) += term.sign;
+      residual[row] =
+          sensor.reading_difference(own.value - sensor.sum([&](int j) { return mean[j]; }));
+      for (const Encoder::JointTerm& term : sensor.terms) slope(row, term.joint) += term.sign;
     }
-    for (const SensingProgram::Entry& entry : program_.slopes()) {
+    for (const SensingProgram::SparseEntry& entry : program_.derivatives()) {
       const int row = row_of[entry.axis];
       if (row < 0 || entry.column >= size_) continue;  // controls are not unknowns
       slope(row, entry.column) = lanes_.slope(entry)[0];
@@ -234,7 +235,7 @@ class Smoother {
       means_.col(k).head(2 * n_) = states.col(column);
     }
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
-    const EncoderJoints readings(mechanism_);
+    const EncoderToJointMap readings(mechanism_);
     for (int j = 0; j < n_; ++j) {
       if (readings.is_observed(j) || !mechanism_.joints[j].traits().wraps) continue;
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
@@ -289,7 +290,7 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) {
       const int index = program_.parameters()[i - 3 * n_];
       const Parameter& parameter = mechanism_.parameters[index];
-      const int place = index - mechanism_.index_of_sensor(0, {});
+      const int place = index - mechanism_.sensor_parameter_index(0, {});
       const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorQuantities);
       const auto quantity = static_cast<SensorQuantity>(place % Mechanism::kSensorQuantities);
       spread[i] = std::min(parameter.prior_standard_deviation,

@@ -55,8 +55,8 @@ struct ShootingNoise {
 
 /// Estimates states and parameters together in continuous time by multiple shooting [Boc87].
 /// Shooting nodes x_k hold angles and rates of the independent joints every `interval`. Between
-/// nodes the equations of motion are integrated (IntervalMotion), so the parameters χ are physical
-/// and every sample y is used. With the integrated state φ, the cost is
+/// nodes the equations of motion are integrated (IntervalIntegrator), so the parameters χ are
+/// physical and every sample y is used. With the integrated state φ, the cost is
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors.
 ///
@@ -65,8 +65,8 @@ struct ShootingNoise {
 ///
 /// Q is the covariance that white acceleration noise of density σ_a² causes over a node interval T:
 /// σ_a² [T³/3, T²/2; T²/2, T] per joint. White control noise adds terms that couple joints
-/// (acceleration_whitening). With one node per segment the second sum is empty. The fit is then an
-/// output-error fit: the maximum-likelihood estimate if only the readings are noisy.
+/// (compute_acceleration_whitening). With one node per segment the second sum is empty. The fit is
+/// then an output-error fit: the maximum-likelihood estimate if only the readings are noisy.
 ///
 /// All residuals are whitened: their variance is 1 if the noise levels are right.
 class ShootingProblem final : public LeastSquaresProblem {
@@ -83,67 +83,70 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   /// Returns a problem that differs in the given arguments and starts from the current states.
   /// @param segments  must match the present segments in number and times
-  ShootingProblem restated(const Mechanism& mechanism, const std::vector<Segment>& segments,
-                           const ShootingGrid& grid, const ShootingNoise& noise) const;
+  ShootingProblem copy_with_changes(const Mechanism& mechanism,
+                                    const std::vector<Segment>& segments, const ShootingGrid& grid,
+                                    const ShootingNoise& noise) const;
 
   // LeastSquaresProblem.
-  ArrowLayout layout() const override;
+  ProblemShape shape() const override;
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override { return max_rows_; }
-  int group_count() const override { return prior_group() + 1; }
-  int threads() const override { return threads_; }
+  int noise_group_count() const override { return prior_group() + 1; }
+  int thread_count() const override { return threads_; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& arrow_step) override;
+                            const Eigen::VectorXd& parameter_step) override;
   void accept_candidate() override;
-  void mark() override { marked_ = point_; }
-  void restore() override { point_ = marked_; }
-  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
-  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
-  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
-  Eigen::VectorXd arrow_growth() const override { return free_.growth(point_.mechanism); }
+  void save_point() override { saved_ = point_; }
+  void restore_point() override { point_ = saved_; }
+  Eigen::VectorXd parameter_values() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
+  Eigen::VectorXd growth_limits() const override { return free_.growth_limits(point_.mechanism); }
 
   /// Returns the index of a noise group. The encoders come first, in order; each inertial sensor
   /// has Sensor::kAxes axes.
-  int inertial_group(int axis) const { return encoder_count() + axis; }
-  int acceleration_group(int coordinate) const {
-    return inertial_group(Sensor::kAxes * mechanism().sensor_count()) + coordinate;
+  int inertial_noise_group(int axis) const { return encoder_count() + axis; }
+  int acceleration_noise_group(int coordinate) const {
+    return inertial_noise_group(Sensor::kAxes * mechanism().sensor_count()) + coordinate;
   }
-  int start_group() const { return acceleration_group(coordinate_count()); }
-  int prior_group() const { return start_group() + 1; }
+  int initial_state_group() const { return acceleration_noise_group(coordinate_count()); }
+  int prior_group() const { return initial_state_group() + 1; }
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
-  const Encoder& sensor(int index) const { return sensors_[index]; }
+  const Encoder& encoder(int index) const { return sensors_[index]; }
   /// Returns the independent joints, whose states are the shooting nodes.
-  const std::vector<int>& coordinates() const { return programs_.common().independent(); }
+  const std::vector<int>& independent_joints() const {
+    return programs_.common().independent_joints();
+  }
   int coordinate_count() const { return programs_.common().coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
 
   /// Changes the noise levels and hence the cost.
-  void set_noise(const ShootingNoise& noise);
+  void set_noise_levels(const ShootingNoise& noise);
 
   /// Returns the predicted encoder readings (samples × sensors), each simulated from the shooting
   /// node before the sample [rad].
-  const Eigen::MatrixXd& angles(int segment) const { return point_.angles[segment]; }
+  const Eigen::MatrixXd& predicted_angles(int segment) const { return point_.angles[segment]; }
 
   /// Returns the shooting nodes of a segment (2·joints × nodes). Rates of dependent joints are
   /// zero.
-  Eigen::MatrixXd states(int segment) const;
+  Eigen::MatrixXd node_states(int segment) const;
   /// Returns the nominal time between the shooting nodes of a segment [s].
-  double spacing(int segment) const { return segments_[segment].spacing; }
+  double node_spacing(int segment) const { return segments_[segment].spacing; }
   /// Returns the times of the shooting nodes since the segment's first sample, every `spacing` [s].
   /// For mechanisms with end stops, nodes are shifted to avoid impacts (find_impact_free_tick).
   const std::vector<double>& node_times(int segment) const { return segments_[segment].node_times; }
 
-  /// Return the number of integration steps with unresolved contacts (MotionLog) and of all steps,
+  /// Return the number of integration steps with unresolved contacts (ContactLog) and of all steps,
   /// including those added for smoothed friction.
-  int unresolved_steps() const;
-  int step_count() const;
+  int unresolved_step_count() const;
+  int integration_step_count() const;
 
-  bool is_read(int segment, Eigen::Index sample, int sensor) const {
+  bool has_reading(int segment, Eigen::Index sample, int sensor) const {
     return !std::isnan(segments_[segment].data.angles(sample, sensor));
   }
 
@@ -154,28 +157,28 @@ class ShootingProblem final : public LeastSquaresProblem {
   int reading_count() const;
 
   /// Returns the inertial sensor axes that have readings, each as sensor · kAxes + axis.
-  const std::vector<int>& sensed() const { return sensed_; }
+  const std::vector<int>& inertial_axes() const { return inertial_axes_; }
   /// Return the number of readings of an inertial axis and the sum of their squared errors.
-  /// @param place  index of the axis in `sensed()`
+  /// @param place  index of the axis in `inertial_axes()`
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
   /// Returns the number of readings of all encoders and inertial sensors.
-  int all_reading_count() const;
+  int total_reading_count() const;
   /// Returns the errors of an inertial axis, one per reading.
   std::vector<double> inertial_errors(int place) const;
 
  private:
   /// Samples [first, last) and integration steps [begin, end) of one node interval.
-  struct Span {
+  struct NodeInterval {
     int first, last, begin, end;
   };
-  struct ShotSegment {
+  struct ShootingSegment {
     Segment data;
     std::vector<double> edges;  ///< boundaries of the integration steps [s]
     double spacing;             ///< nominal node interval [s]
     int first_node, node_count;
-    std::vector<Span> spans = {};         ///< of the node intervals
-    std::vector<double> node_times = {};  ///< times of the nodes [s]
+    std::vector<NodeInterval> spans = {};  ///< of the node intervals
+    std::vector<double> node_times = {};   ///< times of the nodes [s]
   };
   /// Derivatives of all node intervals. They are computed on first use, since many points need only
   /// the cost.
@@ -183,7 +186,7 @@ class ShootingProblem final : public LeastSquaresProblem {
     CompletionLatch once;
     std::vector<IntervalSensitivities::Result> of_nodes;
   };
-  struct Point {
+  struct Iterate {
     Mechanism mechanism;
     Eigen::MatrixXd states;   ///< states at all nodes: 2·coordinates × nodes
     Eigen::MatrixXd guesses;  ///< initial guesses for dependent joints: joints × nodes
@@ -202,71 +205,74 @@ class ShootingProblem final : public LeastSquaresProblem {
     int segment, interval;
     int detail;  ///< index of a sensor, inertial axis or coordinate
   };
-  int node_of(const Block& block) const {
+  int first_node_of(const Block& block) const {
     return segments_[block.segment].first_node + block.interval;
   }
 
   void add_segment(const Segment& segment, const ShootingGrid& grid);
   void place_nodes(const std::vector<Eigen::MatrixXd>& states,
                    const std::vector<double>& state_spacing);
-  void expect_start(int segment);
-  Eigen::VectorXd start_error(const Point& point, int segment) const;
-  void make_blocks();
-  void update_controls(Point& point) const;
-  void update_instants(Point& point) const;
-  void share_instants(Point& point) const;
-  std::span<const SensorSampleInstants::Reading> instants_of(const Point& point, int segment,
-                                                             int node, int place) const;
-  double sampled(const Point& point, int node, int place, int look) const;
-  double inertial_error(const Point& point, int segment, int node, int place,
+  void set_expected_initial_state(int segment);
+  Eigen::VectorXd initial_state_error(const Iterate& point, int segment) const;
+  void make_residual_blocks();
+  void update_controls(Iterate& point) const;
+  void update_sample_instants(Iterate& point) const;
+  void assign_sample_instants(Iterate& point) const;
+  std::span<const SensorSampleInstants::Reading> readings_after_node(const Iterate& point,
+                                                                     int segment, int node,
+                                                                     int place) const;
+  double sampled_prediction(const Iterate& point, int node, int place, int instant) const;
+  double inertial_error(const Iterate& point, int segment, int node, int place,
                         const SensorSampleInstants::Reading& reading) const;
   template <typename Use>
-  void for_each_inertial_error(const Point& point, int segment, int place, const Use& use) const;
-  double inertial_squares(const Point& point, int segment, int place) const;
-  int max_instants() const;
-  void place_late();
-  void read_late(Point& point, int segment) const;
-  void simulate(Point& point) const;
-  void read_sensors(Point& point, const std::vector<Eigen::MatrixXd>& coordinates) const;
-  double total_cost(const Point& point) const;
-  double reading_error(const Point& point, int segment, int sample, int sensor) const;
-  Eigen::Vector2d whitened_defect(const Point& point, int segment, int interval,
+  void for_each_inertial_error(const Iterate& point, int segment, int place, const Use& use) const;
+  double inertial_square_sum(const Iterate& point, int segment, int place) const;
+  int max_instant_count() const;
+  void find_delayed_encoders();
+  void predict_delayed_encoders(Iterate& point, int segment) const;
+  void simulate(Iterate& point) const;
+  void predict_encoder_readings(Iterate& point,
+                                const std::vector<Eigen::MatrixXd>& coordinates) const;
+  double total_cost(const Iterate& point) const;
+  double reading_error(const Iterate& point, int segment, int sample, int sensor) const;
+  Eigen::Vector2d whitened_defect(const Iterate& point, int segment, int interval,
                                   int coordinate) const;
-  Eigen::Matrix2d whitening(int segment, int interval) const;
-  Eigen::VectorXd mixing(int node, int coordinate) const;
-  void update_mixing();
-  const IntervalSensitivities::Result& slopes(int node) const;
+  Eigen::Matrix2d defect_whitening(int segment, int interval) const;
+  Eigen::VectorXd acceleration_weights(int node, int coordinate) const;
+  void update_acceleration_whitening();
+  const IntervalSensitivities::Result& node_sensitivities(int node) const;
   void compute_sensitivities(std::vector<IntervalSensitivities::Result>& slopes) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
-  void linearize_sampled(const Block& block, ResidualBlock& out) const;
-  void linearize_instant(int node, int place, int look, int row, double weight,
+  void linearize_sampled_readings(const Block& block, ResidualBlock& out) const;
+  void linearize_instant(int node, int place, int instant, int row, double weight,
                          ResidualBlock& out) const;
   void linearize_acceleration(const Block& block, ResidualBlock& out) const;
-  void linearize_start(const Block& block, ResidualBlock& out) const;
+  void linearize_initial_state(const Block& block, ResidualBlock& out) const;
 
   int joint_count_;
   FreeParameters free_;
   ProgramVariants programs_;  ///< equations of motion, one group per segment
-  std::vector<int> sensed_;
+  std::vector<int> inertial_axes_;
   std::shared_ptr<const SensingProgram> sensing_program_;  ///< null if nothing is sampled
   std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
   std::vector<int> sensing_;  ///< arrow positions of parameters that affect only `sampled_`
   std::vector<Encoder> sensors_;
-  std::vector<int> sampled_;  ///< axes of the sensing program: sensed_, then delayed encoders
-  std::vector<int> late_;     ///< index of each sensor in sampled_; −1 if it has no delay
+  std::vector<int>
+      sampled_;  ///< axes of the sensing program: inertial_axes_, then delayed encoders
+  std::vector<int> sampled_index_;  ///< index of each sensor in sampled_; −1 if it has no delay
   ShootingNoise noise_;
   /// Whitening matrix of the defects at each shooting node; empty if recorded controls have no
   /// noise.
   std::vector<Eigen::MatrixXd> whitening_;
   int threads_;
   double near_rest_;  // longest step for smoothed friction near rest [s]
-  std::vector<ShotSegment> segments_;
+  std::vector<ShootingSegment> segments_;
   std::vector<Block> blocks_;
   int node_count_ = 0, max_rows_ = 0;
   std::vector<int> groups_;          ///< segment of each node
   Eigen::MatrixXd start_;            ///< expected first nodes: 2·coordinates × segments
   Eigen::MatrixXd start_deviation_;  ///< standard deviations of `start_`
-  Point point_, candidate_, marked_;
+  Iterate point_, candidate_, saved_;
 };
 
 }  // namespace estimator
