@@ -16,22 +16,22 @@ namespace estimator {
 /// for dissipative motions; forward substitution is stable. Since J H⁻¹ Jᵀ is a projection, the
 /// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
 /// trace)/probes). With 16 probes this is a quarter of the scatter of the group's sum of squares.
-class NodeTrace {
+class NodeTraceEstimator {
  public:
   static constexpr int kProbes = 16;
 
-  NodeTrace(const ArrowMatrix& factor, int group_count);
+  NodeTraceEstimator(const ArrowheadMatrix& factor, int noise_group_count);
 
   /// Adds a residual block. All blocks of the problem must be added in order.
   void add(const ResidualBlock& block);
 
   /// Returns the trace of each group, after the last block was added.
-  Eigen::VectorXd finish();
+  Eigen::VectorXd compute_traces();
 
  private:
-  void eliminate_first();
+  void eliminate_first_node();
 
-  const ArrowMatrix& factor_;
+  const ArrowheadMatrix& factor_;
   std::mt19937_64 random_{20240229};  // any fixed seed: the same data give the same result
   int first_ = 0;                     // first node of the window
   Eigen::MatrixXd right_side_;        // window × (groups · kProbes): Jᵀ z, forward substituted
@@ -41,11 +41,11 @@ class NodeTrace {
 
 /// Statistics of a noise group in a fit, for estimating the group's variance σ² = cost / (rows −
 /// effective_parameters).
-struct GroupStatistics {
+struct NoiseGroupStatistics {
   int rows = 0;
   double cost = 0.0;  ///< Σ‖r‖² of the group
   /// Number of unknowns that the group determines: the trace of its part of the hat matrix J H⁻¹
-  /// Jᵀ. The sum over all groups is the number of determined unknowns. See NodeTrace.
+  /// Jᵀ. The sum over all groups is the number of determined unknowns. See NodeTraceEstimator.
   double effective_parameters = 0.0;
 };
 
@@ -62,12 +62,12 @@ struct ParameterInformation {
   double null_eigenvalue = 0.0;              ///< as in InformationOptions
   std::vector<Eigen::MatrixXd> group_schur;  ///< TᵀT of each group; their sum is S
   std::vector<Eigen::VectorXd> group_score;  ///< −Tᵀr of each group; the sum is 0 at an optimum
-  std::vector<GroupStatistics> groups;
+  std::vector<NoiseGroupStatistics> groups;
   /// −1 or +1 for a parameter at its lower or upper bound, which is treated as fixed; 0 if free.
   Eigen::VectorXi at_bound;
   /// Inverse of S over the free and determined parameters, zero for all others.
   Eigen::MatrixXd inverse;
-  /// Basis of the null space of the free parameters: arrow_size x count, in the units of the
+  /// Basis of the null space of the free parameters: parameter_count x count, in the units of the
   /// parameters. It is reduced so that each direction has a 1 where all other directions have 0.
   Eigen::MatrixXd null_directions;
   /// Whether each parameter is part of a null direction.
@@ -79,7 +79,7 @@ struct InformationOptions {
   /// deviation in a null direction exceeds the value for known other parameters by a factor of a
   /// million.
   double null_eigenvalue = 1e-12;
-  /// Whether to compute GroupStatistics::effective_parameters, the larger part of the work.
+  /// Whether to compute NoiseGroupStatistics::effective_parameters, the larger part of the work.
   bool effective_parameters = true;
 };
 
@@ -94,15 +94,15 @@ void recompute_information(ParameterInformation& information);
 /// Returns the score −Tᵀr, summed over all groups.
 ///
 /// @param information  valid
-Eigen::VectorXd total_score(const ParameterInformation& information);
+Eigen::VectorXd compute_total_score(const ParameterInformation& information);
 
-/// Returns the covariance Σ_g variance_g T_gᵀT_g of the total score, arrow_size x arrow_size, if
-/// the weighted residuals of group g have the variance group_variance[g].
+/// Returns the covariance Σ_g variance_g T_gᵀT_g of the total score, parameter_count x
+/// parameter_count, if the weighted residuals of group g have the variance group_variance[g].
 ///
 /// @param information     valid
-/// @param group_variance  group_count, ≥ 0
-Eigen::MatrixXd score_covariance(const ParameterInformation& information,
-                                 const Eigen::VectorXd& group_variance);
+/// @param group_variance  noise_group_count, ≥ 0
+Eigen::MatrixXd compute_score_covariance(const ParameterInformation& information,
+                                         const Eigen::VectorXd& group_variance);
 
 struct ParameterCovariance {
   Eigen::MatrixXd covariance;          ///< zero in fixed and undetermined directions
@@ -119,7 +119,7 @@ struct ParameterCovariance {
 /// prints W⁻¹, and with the weighted projection. If all variances are 1 it equals S⁻¹.
 ///
 /// @param information     valid
-/// @param group_variance  group_count, ≥ 0
+/// @param group_variance  noise_group_count, ≥ 0
 ParameterCovariance compute_covariance(const ParameterInformation& information,
                                        const Eigen::VectorXd& group_variance);
 

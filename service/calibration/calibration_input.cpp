@@ -58,7 +58,7 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
     for (std::string& note : imported.summary.notes) note = with_name(std::move(note), source);
     input.recordings.push_back(std::move(imported.recording));
     input.context.recordings.push_back(
-        {std::move(imported.summary), std::move(uses), digest_file(source.path)});
+        {std::move(imported.summary), std::move(uses), compute_file_digest(source.path)});
   } catch (const proto::InputError& error) {
     throw proto::InputError(with_name(error.what(), source));
   }

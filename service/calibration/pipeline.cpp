@@ -243,7 +243,7 @@ estimator::DiagnosedInput diagnose_input(const CalibrationInput& input,
   });
 }
 
-std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
+std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& input) {
   estimator::DiagnosedInput examined = diagnose_input(input);
   with_faults_named(input, [&] {
     estimator::require_no_fault(examined.findings, input.context.options);
@@ -279,7 +279,7 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
   });
 }
 
-estimator::FrictionLawComparison run_law_comparison(
+estimator::FrictionLawComparison run_friction_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
     const estimator::FrictionLawComparisonOptions& choice,
     const estimator::CalibrationMonitor& monitor,

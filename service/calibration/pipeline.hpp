@@ -42,7 +42,7 @@ estimator::DiagnosedInput diagnose_input(const CalibrationInput& input,
 /// @return findings of the search
 /// @throws FaultyInput for a fault that would make the estimates meaningless, unless the options
 ///         disable the check
-std::vector<estimator::Finding> repair_input(CalibrationInput& input);
+std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& input);
 
 /// Estimates the parameters of a rig, after a search for faults and a repair of the input. The
 /// notes of the result include notes on the import and on joints that the model does not reproduce.
@@ -63,7 +63,7 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
 /// Compares friction laws by their prediction errors on held-out pieces of the data. Stores the
 /// wall time in `input`.
 /// @throws InputError for unusable input
-estimator::FrictionLawComparison run_law_comparison(
+estimator::FrictionLawComparison run_friction_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
     const estimator::FrictionLawComparisonOptions& choice,
     const estimator::CalibrationMonitor& monitor,

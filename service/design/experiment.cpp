@@ -55,9 +55,10 @@ int find_motor(const Rig& rig, const std::string& name) {
                             join_items(names));
   }
   if (name.empty() && names.size() > 1) {
-    throw proto::InputError("the rig has " + std::to_string(names.size()) +
-                            " motors, and a designed run drives one. Give --motor with one of " +
-                            join_items(names));
+    throw proto::InputError(
+        "the rig has " + std::to_string(names.size()) +
+        " motors, but a designed experiment drives only one. Add --motor with one of " +
+        join_items(names));
   }
   return found;
 }
@@ -181,7 +182,7 @@ constexpr int kCalmerMax = 25;
 
 /// Best plan that was found for a kind of plan.
 struct Candidate {
-  PlanShape shape;
+  CommandShape shape;
   Eigen::VectorXd plan = {};
 };
 
@@ -208,10 +209,11 @@ class Designer {
     result_.notes.insert(result_.notes.begin(), input_.notes.begin(), input_.notes.end());
     if (!input_.is_estimated) {
       result_.notes.push_back(
-          "without a result, free parameters without a prior are assumed to have a standard "
+          "without a calibration result, free parameters without a prior are assumed to have a "
+          "standard "
           "deviation of " +
           format_number(100.0 * estimator::kUnknownRelativeDeviation) +
-          " % of their values. Give --after RESULT.json once there is one");
+          " % of their values. After the first calibration, add --after RESULT.json");
     }
     search();
     choose();
@@ -220,8 +222,8 @@ class Designer {
       throw proto::InputError(
           "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
           input_.rig.path +
-          ", safety) and to move the rig as predicted. Calibrate with a small run first and give "
-          "--after");
+          ", safety) and to move the rig as predicted. Calibrate with a "
+          "recording of small motion first, and add --after RESULT.json");
     }
     result_.draws = kDraws;
     return result_;
@@ -246,12 +248,12 @@ class Designer {
 
   /// Searches the best plan of each kind.
   void search() {
-    std::vector<PlanKind> kinds = {PlanKind::kMultisine, PlanKind::kPulses};
+    std::vector<CommandKind> kinds = {CommandKind::kMultisine, CommandKind::kPulses};
     const std::optional<SwingUpProperties> swing_up =
         find_swing_up_joint(task_.mechanism, posed_.motor, task_.limits.command_max);
-    if (swing_up) kinds.push_back(PlanKind::kSwingUp);
+    if (swing_up) kinds.push_back(CommandKind::kSwingUp);
     if (request_.kind) kinds = {*request_.kind};
-    if (kinds.front() == PlanKind::kSwingUp && !swing_up) {
+    if (kinds.front() == CommandKind::kSwingUp && !swing_up) {
       throw proto::InputError(
           "--kind swing-up: the rig has no pendulum to swing up (a rotary joint without a motor "
           "that hangs at zero and has its own encoder). Leave out --kind");
@@ -261,13 +263,13 @@ class Designer {
     for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
       const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
       const auto end = begin + std::chrono::duration<double>(share * kSearch_s);
-      Candidate candidate{.shape =
-                              make_plan_shape(kinds[k], request_.duration, mode_hz, request_.rate,
-                                              swing_up.value_or(SwingUpProperties{}))};
+      Candidate candidate{.shape = make_command_shape(kinds[k], request_.duration, mode_hz,
+                                                      request_.rate,
+                                                      swing_up.value_or(SwingUpProperties{}))};
       set_task_signals(candidate.shape, task_);
-      const std::string name = plan_kind_name(kinds[k]);
+      const std::string name = command_kind_name(kinds[k]);
       const estimator::DesignEffort effort{
-          .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
+          .screens = kinds[k] == CommandKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
           .over = [&] {
             report_time(name, begin);
@@ -279,7 +281,7 @@ class Designer {
     if (candidates_.empty() && !is_stopped()) {
       throw proto::InputError("no plan stays within the rig's limits (" + input_.rig.path +
                               ", safety) for all likely parameter values. Widen the limits, "
-                              "shorten --duration, or calibrate first and give --after");
+                              "shorten --duration, or calibrate first and add --after RESULT.json");
     }
   }
 
@@ -373,7 +375,7 @@ class Designer {
     for (Candidate& candidate : candidates_) {
       set_task_signals(candidate.shape, task_);
       report_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
-                      plan_kind_name(candidate.shape.kind));
+                      command_kind_name(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);
       const std::optional<Eigen::VectorXd> after = predict(scenario);
@@ -399,7 +401,7 @@ class Designer {
     std::vector<std::string> names;
     for (const TargetPrecision& precision : precisions_) names.push_back(precision.name);
     text += join_items(names) + ".\n";
-    text += "name: \"designed-" + plan_kind_name(candidate.shape.kind) + "\"\n";
+    text += "name: \"designed-" + command_kind_name(candidate.shape.kind) + "\"\n";
     text += "duration_s: " + format_number(request_.duration, 9) + "\n";
     if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
     text += start_text();

@@ -70,10 +70,10 @@ struct ExperimentRequest {
   double duration = 20.0;                     ///< [s]
   double rate = 1000.0;                       ///< sampling rate [Hz]
   std::string motor = {};                     ///< name of the driven joint; empty: the only one
-  double command_max = 0.0;           ///< largest command [unit of the control]; 0: the rig's limit
-  std::vector<std::string> at = {};   ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
-  std::optional<PlanKind> kind = {};  ///< kind of plan; unset: the best kind
-  double limit_share = 1.0;           ///< usable share of the rig's motion limits
+  double command_max = 0.0;          ///< largest command [unit of the control]; 0: the rig's limit
+  std::vector<std::string> at = {};  ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
+  std::optional<CommandKind> kind = {};  ///< kind of plan; unset: the best kind
+  double limit_share = 1.0;              ///< usable share of the rig's motion limits
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string&)> progress = {};  ///< called with messages
@@ -92,7 +92,7 @@ struct DesignedPrecision {
 
 /// Designed experiment as a scenario file, with the predicted precision of the parameters.
 struct DesignedExperiment {
-  PlanKind kind = PlanKind::kMultisine;
+  CommandKind kind = CommandKind::kMultisine;
   std::string scenario;  ///< text of the scenario file (proto/scenario.proto)
   std::vector<DesignedPrecision> parameters;
   int draws = 0;  ///< number of simulated parameter samples; all stay within the rig's limits

@@ -40,7 +40,7 @@ constexpr int kTimeDigits = 9;  // resolves microseconds in the longest run
 
 /// Returns the start time of a pulse [µs], at most the time of the first sample that has the
 /// pulse's command.
-double pulse_start(const PlanShape& shape, int pulse) {
+double pulse_start(const CommandShape& shape, int pulse) {
   const double sample = std::ceil(shape.duration * pulse / shape.pulses * shape.rate - 1e-6);
   return std::floor(1e6 * sample / shape.rate + 1e-6);
 }
@@ -55,14 +55,14 @@ std::string quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index samples) {
-  const auto count = shape.kind == PlanKind::kPulses
+Eigen::MatrixXd signals_of(const CommandShape& shape, double period, Eigen::Index samples) {
+  const auto count = shape.kind == CommandKind::kPulses
                          ? static_cast<Eigen::Index>(shape.pulses)
                          : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
   Eigen::MatrixXd signals = Eigen::MatrixXd::Zero(samples, count);
   for (Eigen::Index k = 0; k + 1 < samples; ++k) {  // the command ends at zero
     const double time = static_cast<double>(k) * period;
-    if (shape.kind == PlanKind::kPulses) {
+    if (shape.kind == CommandKind::kPulses) {
       const int pulse = static_cast<int>((time + 1e-9) / shape.duration * shape.pulses);
       signals(k, std::min(pulse, shape.pulses - 1)) = 1.0;
       continue;
@@ -80,7 +80,7 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index s
 /// Returns a command as text with eight significant digits.
 std::string command_text(double value) { return format_number(value, kCommandDigits); }
 
-std::string swing_up_text(const PlanShape& shape, const std::string& motor,
+std::string swing_up_text(const CommandShape& shape, const std::string& motor,
                           const Eigen::VectorXd& plan) {
   const daq::SwingUpSettings gains = compute_swing_up_gains(shape.swing_up, plan);
   return "swing_up {\n  motor: " + quoted(motor) + "\n  pendulum: " + quoted(shape.swing_up.name) +
@@ -161,14 +161,14 @@ Eigen::VectorXd reduce_swing_up_commands(const SwingUpProperties& rig, Eigen::Ve
   return plan;
 }
 
-PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, double rate,
-                          const SwingUpProperties& swing_up) {
-  PlanShape shape{.kind = kind, .duration = duration};
-  if (kind == PlanKind::kSwingUp) {
+CommandShape make_command_shape(CommandKind kind, double duration, double fastest_hz, double rate,
+                                const SwingUpProperties& swing_up) {
+  CommandShape shape{.kind = kind, .duration = duration};
+  if (kind == CommandKind::kSwingUp) {
     shape.swing_up = swing_up;
     return shape;
   }
-  if (kind == PlanKind::kPulses) {
+  if (kind == CommandKind::kPulses) {
     shape.pulses = std::clamp(static_cast<int>(duration / kPulseMin_s), 1, kPulsesMax);
     shape.rate = rate;
     return shape;
@@ -185,29 +185,29 @@ PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, dou
   return shape;
 }
 
-void set_task_signals(const PlanShape& shape, estimator::DesignTask& task) {
+void set_task_signals(const CommandShape& shape, estimator::DesignTask& task) {
   const double periods = std::floor(shape.duration / task.facts.period + 1e-9);
   const auto samples = static_cast<Eigen::Index>(periods) + 1;
   task.law.reset();
   task.signals.resize(0, 0);
-  if (shape.kind == PlanKind::kSwingUp) {
+  if (shape.kind == CommandKind::kSwingUp) {
     task.law = make_swing_up_law(shape.swing_up, samples);
   } else {
     task.signals = signals_of(shape, task.facts.period, samples);
   }
 }
 
-Eigen::VectorXd reduce_plan_commands(const PlanShape& shape, const Eigen::VectorXd& plan,
+Eigen::VectorXd reduce_plan_commands(const CommandShape& shape, const Eigen::VectorXd& plan,
                                      double share) {
-  if (shape.kind == PlanKind::kSwingUp)
+  if (shape.kind == CommandKind::kSwingUp)
     return reduce_swing_up_commands(shape.swing_up, plan, share);
   return share * plan;
 }
 
-std::string format_scenario_excitation(const PlanShape& shape, const std::string& motor,
+std::string format_scenario_excitation(const CommandShape& shape, const std::string& motor,
                                        const Eigen::VectorXd& plan) {
-  if (shape.kind == PlanKind::kSwingUp) return swing_up_text(shape, motor, plan);
-  if (shape.kind == PlanKind::kPulses) {
+  if (shape.kind == CommandKind::kSwingUp) return swing_up_text(shape, motor, plan);
+  if (shape.kind == CommandKind::kPulses) {
     std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
       const double start = pulse_start(shape, i);
@@ -232,7 +232,7 @@ std::string format_scenario_excitation(const PlanShape& shape, const std::string
   return text + "}\n";
 }
 
-std::string plan_kind_name(PlanKind kind) {
+std::string command_kind_name(CommandKind kind) {
   constexpr std::array kNames = {"multisine", "pulses", "swing-up"};
   return kNames[static_cast<std::size_t>(kind)];
 }

@@ -39,44 +39,44 @@ Eigen::VectorXd reduce_swing_up_commands(const SwingUpProperties& rig, Eigen::Ve
                                          double share);
 
 /// Kind of motor command in a designed experiment: sum of sines, pulses, or swing-up feedback.
-enum class PlanKind { kMultisine, kPulses, kSwingUp };
+enum class CommandKind { kMultisine, kPulses, kSwingUp };
 
 /// Shape of a designed motor command. The shape is fixed before the amplitudes or gains of the
 /// command are optimized.
-struct PlanShape {
-  PlanKind kind = PlanKind::kMultisine;
+struct CommandShape {
+  CommandKind kind = CommandKind::kMultisine;
   double duration = 0.0;                 ///< [s]
   double ramp = 0.0;                     ///< initial ramp of a multisine [s]
   std::vector<double> frequencies = {};  ///< tones of a multisine [Hz]
   int pulses = 0;                        ///< number of adjacent pulses over the whole duration
   double rate = 0.0;                     ///< sampling rate of the pulses [Hz]
-  SwingUpProperties swing_up = {};       ///< properties of the rig, for PlanKind::kSwingUp
+  SwingUpProperties swing_up = {};       ///< properties of the rig, for CommandKind::kSwingUp
 };
 
 /// Returns the shape of a motor command of the given kind.
 /// @param duration    length of the experiment [s]
 /// @param fastest_hz  highest natural frequency of the rig [Hz]; 0: the rig does not oscillate
 /// @param rate        sampling rate [Hz]
-/// @param swing_up    properties of the rig, used for PlanKind::kSwingUp
-PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, double rate,
-                          const SwingUpProperties& swing_up);
+/// @param swing_up    properties of the rig, used for CommandKind::kSwingUp
+CommandShape make_command_shape(CommandKind kind, double duration, double fastest_hz, double rate,
+                                const SwingUpProperties& swing_up);
 
 /// Sets the signals of a design task, whose weighted sum is the motor command. A swing-up gets a
 /// feedback law instead. The signals are the columns of a matrix (samples × signals): the sine and
 /// cosine of each tone, or one signal per pulse.
 /// @param task  its period must be set
-void set_task_signals(const PlanShape& shape, estimator::DesignTask& task);
+void set_task_signals(const CommandShape& shape, estimator::DesignTask& task);
 
 /// Returns a plan with its commands multiplied by `share` below 1, so that the rig moves less.
-Eigen::VectorXd reduce_plan_commands(const PlanShape& shape, const Eigen::VectorXd& plan,
+Eigen::VectorXd reduce_plan_commands(const CommandShape& shape, const Eigen::VectorXd& plan,
                                      double share);
 
 /// Returns the motor command as text for a scenario file (proto/scenario.proto).
 /// @param plan  amplitudes of the signals, or gains of the swing-up law
-std::string format_scenario_excitation(const PlanShape& shape, const std::string& motor,
+std::string format_scenario_excitation(const CommandShape& shape, const std::string& motor,
                                        const Eigen::VectorXd& plan);
 
 /// Returns the name of a kind of motor command: "multisine", "pulses" or "swing-up".
-std::string plan_kind_name(PlanKind kind);
+std::string command_kind_name(CommandKind kind);
 
 }  // namespace service

@@ -79,7 +79,8 @@ std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
   for (const std::string& text : texts) {
     const std::size_t colon = text.rfind(':');
     const std::string name = text.substr(0, colon);
-    const estimator::Parameter& parameter = require_parameter(option + " " + name, name, mechanism);
+    const estimator::Parameter& parameter =
+        find_required_parameter(option + " " + name, name, mechanism);
     if (!parameter.free) {
       throw proto::InputError(
           option + " " + text +

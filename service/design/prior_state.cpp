@@ -79,10 +79,10 @@ void find_recordings(const StoredResult& stored, DesignInput& input) {
   try {
     input.recordings = load_calibration_input(stored.request).recordings;
   } catch (const proto::InputError& missing) {
-    input.notes.push_back("a recording of " + stored.file + " cannot be read again (" +
-                          missing.what() +
-                          "), so only its covariance is used. A calibration of all recordings "
-                          "together can be less precise than predicted");
+    input.notes.push_back(
+        "a recording of " + stored.file + " cannot be read again (" + missing.what() +
+        "), so only the covariance of the result is used. A calibration of all recordings "
+        "together can be less precise than predicted");
   }
 }
 
@@ -93,7 +93,7 @@ ParameterValues read_physical_values(const std::string& path) {
   if (values.kind != estimator::EstimateKind::kShadow) return values;
   throw proto::InputError(path +
                           ": contains shadow parameters of a SPOOK simulator; experiment design "
-                          "needs physical ones. Calibrate with --parameters physical");
+                          "needs physical parameters. Calibrate with --parameters physical");
 }
 
 /// Returns the prior standard deviations of the free parameters; infinite for parameters without

@@ -30,8 +30,9 @@ Struct make_options_message(const estimator::CalibrationOptions& options, bool a
   return message;
 }
 
-estimator::CalibrationOptions read_options(const Struct& message, const std::string& where,
-                                           bool ignore_unknown) {
+estimator::CalibrationOptions read_calibration_options(const Struct& message,
+                                                       const std::string& where,
+                                                       bool ignore_unknown) {
   estimator::CalibrationOptions options;
   for (const auto& [key, value] : message.fields()) {
     const auto* const row = std::ranges::find(kOptionRows, key, &OptionRow::key);
@@ -52,12 +53,12 @@ estimator::CalibrationOptions read_options(const Struct& message, const std::str
 
 estimator::CalibrationOptions read_job_options(const rigcal::v1::JobSpec& spec) {
   if (!spec.has_options())
-    return read_options(spec.estimation_options(), "estimation_options", false);
+    return read_calibration_options(spec.estimation_options(), "estimation_options", false);
   std::string json;
   Struct options;  // of a job that an older service stored
   (void)google::protobuf::util::MessageToJsonString(spec.options(), &json);
   (void)google::protobuf::util::JsonStringToMessage(json, &options);
-  return read_options(options, "options", false);
+  return read_calibration_options(options, "options", false);
 }
 
 }  // namespace service

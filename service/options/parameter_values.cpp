@@ -103,7 +103,7 @@ void read_choices(const Struct& result, ParameterValues& out) {
   const Value* options = find(result, "options");
   if (options == nullptr) return;
   const estimator::CalibrationOptions chosen =
-      read_options(options->struct_value(), out.file + ": options", true);
+      read_calibration_options(options->struct_value(), out.file + ": options", true);
   out.kind = chosen.kind;
   if (out.kind != estimator::EstimateKind::kShadow) return;
   out.step = chosen.step;
@@ -121,7 +121,8 @@ void set_value(const ParameterValues& values, const ParameterValues::ParameterVa
     fail(values.file, entry.field + ".value",
          entry.name + " = " + format_number(entry.value, 6) + " " + parameter.unit +
              " lies outside the bounds [" + format_number(parameter.lower, 6) + ", " +
-             format_number(parameter.upper, 6) + "] that the rig file gives it; widen them there");
+             format_number(parameter.upper, 6) +
+             "] of the rig file. Widen the bounds in the rig file");
   }
   parameter.value = entry.value;
 }
@@ -134,7 +135,7 @@ ParameterValues read_parameter_values(const std::string& path) {
   values.file = path;
   Struct result;
   const std::string text = proto::read_file(path, proto::kTableSizeMax);  // with trajectories
-  values.mark = digest_text(text);
+  values.mark = compute_text_digest(text);
   const auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string why(status.message());

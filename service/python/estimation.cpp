@@ -158,10 +158,10 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
   std::vector<estimator::Finding> findings;
   const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
-    findings = repair_input(input);
+    findings = diagnose_and_repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
-    const PieceOptions cut = {segments ? PieceKind::kSegment : PieceKind::kRecording, pieces,
-                              piece_length};
+    const HeldOutPieceOptions cut = {
+        segments ? HeldOutPieceKind::kSegment : HeldOutPieceKind::kRecording, pieces, piece_length};
     const auto cuttings = cut_into_pieces(input.recordings, input.context.recordings, cut);
     return run_cross_validation(input, cuttings, hooks,
                                 [&](int fold) { monitor.set_part("fold", fold, cuttings.size()); });

@@ -23,7 +23,7 @@ constexpr double kSpeedWindow = 0.02;  // [s]
 /// Indices of the columns of a recording format among the columns requested from a table.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
-  TimeColumns times;
+  TimeColumnIndices times;
   int first_angle = 0;
   int first_inertial = 0;
 };
@@ -114,7 +114,7 @@ class AngleImport {
   }
 
   /// Checks joint speeds. Throws if only a wrong unit explains a speed.
-  void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
+  void check_speed(const TableSegment& stretch, const RowTimes& time, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.summary.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
       const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
@@ -209,7 +209,7 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
 
 /// Makes a segment. Missing rows have no readings and interpolated commands
 /// (estimator::interpolate_commands).
-estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
+estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls,
                                 const SensorTableReader& inertial) {
@@ -253,7 +253,7 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   const auto found = std::ranges::find_if(columns, is_wanted);
   if (found == columns.end()) {
     throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
-                            quoted_names(columns, "none") +
+                            join_quoted_names(columns, "none") +
                             ". Correct the name in the rig file's recording { }");
   }
   if (std::count_if(found, columns.end(), is_wanted) > 1) {
@@ -313,7 +313,7 @@ ImportedRecording import_csv_table(const proto::CsvTable& table, const Recording
     const double speed_max =
         joint_traits(format.angles[i].kind).turns ? format.speed_max : format.prismatic_speed_max;
     angle.unwrap(time.stamps, speed_max, summary.notes);
-    for (const RowSegment& stretch : time.segments) {
+    for (const TableSegment& stretch : time.segments) {
       angle.check_speed(stretch, time, speed_max);
     }
     angle.add_notes(summary.notes);
@@ -332,7 +332,7 @@ ImportedRecording import_csv_table(const proto::CsvTable& table, const Recording
   const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);
   inertial.add_reading_notes(summary.notes);
   result.recording.name = path;
-  for (const RowSegment& stretch : time.segments) {
+  for (const TableSegment& stretch : time.segments) {
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
   }
   return result;
@@ -358,7 +358,7 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
         "only the stamps jitter, raise jitter_tolerance in the rig file's time { }");
   }
   if (!summary.gaps.empty()) {
-    const Gap& gap = summary.gaps.front();
+    const RecordingGap& gap = summary.gaps.front();
     const std::size_t count = summary.gaps.size();
     std::string place = summary.file;
     if (gap.line > 0) place.append(":").append(std::to_string(gap.line));
@@ -374,8 +374,9 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
   return notes;
 }
 
-ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
-                                 const RecordingFormat& format) {
+ImportedRecording import_columns_in_memory(const std::string& name,
+                                           const std::vector<NamedColumn>& columns,
+                                           const RecordingFormat& format) {
   proto::CsvTable table;
   table.path = name;
   for (const NamedColumn& column : columns) table.header.push_back(column.name);
@@ -403,7 +404,7 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
   return import_csv_table(table, format);
 }
 
-ImportedRecording import_named_columns(
+ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
     const std::function<std::vector<double>(const std::string&)>& read) {
   proto::CsvTable table;

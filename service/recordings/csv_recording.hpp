@@ -17,7 +17,7 @@
 namespace service {
 
 /// Time interval of a recording without samples.
-struct Gap {
+struct RecordingGap {
   int line = 0;           ///< line number of the first sample after the gap, from 1
   double start = 0.0;     ///< time of the last sample before the gap [s]
   double duration = 0.0;  ///< [s]
@@ -46,11 +46,11 @@ struct ImportSummary {
   double period = 0.0;                ///< sampling period [s]
   double jitter_max = 0.0;            ///< largest deviation from uniform sampling [periods]
   bool steady_clock = true;           ///< sampling is uniform; if false, time stamps are kept
-  MissingRows holes;                  ///< missing rows within segments
+  MissingRowCounts holes;             ///< missing rows within segments
   std::uint64_t missing_samples = 0;  ///< number of samples missing in the listed gaps
   std::optional<ClockError> clock;
   std::optional<ArrivalJitter> arrival;
-  std::vector<Gap> gaps;           ///< gaps that split the recording into segments
+  std::vector<RecordingGap> gaps;  ///< gaps that split the recording into segments
   std::vector<std::string> notes;  ///< messages for the user
 };
 
@@ -94,8 +94,9 @@ struct NamedColumn {
 /// Returns the names of items in quotes, separated by commas; `none` if there are no items.
 /// @param shown_max  number of names after which the list ends
 template <typename Items>
-std::string quoted_names(const Items& items, const std::string& none,
-                         std::ptrdiff_t shown_max = std::numeric_limits<std::ptrdiff_t>::max()) {
+std::string join_quoted_names(
+    const Items& items, const std::string& none,
+    std::ptrdiff_t shown_max = std::numeric_limits<std::ptrdiff_t>::max()) {
   std::string list;
   for (const auto& item : items | std::views::take(shown_max)) {
     list += (list.empty() ? "\"" : ", \"") + item.name + "\"";
@@ -107,15 +108,16 @@ std::string quoted_names(const Items& items, const std::string& none,
 /// count rows from 1.
 /// @param name  name of the recording for messages
 /// @throws proto::InputError "NAME:ROW:COLUMN: message; remedy"
-ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
-                                 const RecordingFormat& format);
+ImportedRecording import_columns_in_memory(const std::string& name,
+                                           const std::vector<NamedColumn>& columns,
+                                           const RecordingFormat& format);
 
 /// Imports a recording from a file that stores whole columns by name, such as MAT or HDF5. Values
 /// are checked like the cells of a CSV file.
 /// @param noun  word for a column in messages, e.g. "variable"
 /// @param read  function that returns the column with a name from the rig file's recording { }
 /// @throws proto::InputError naming file and column
-ImportedRecording import_named_columns(
+ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
     const std::function<std::vector<double>(const std::string&)>& read);
 

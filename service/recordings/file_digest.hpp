@@ -15,8 +15,8 @@ struct FileDigest {
 /// Returns the checksum and size of a file. The checksum is empty for a pipe or another special
 /// file, which can be read only once.
 /// @throws proto::InputError if the file cannot be read
-FileDigest digest_file(const std::string& path);
+FileDigest compute_file_digest(const std::string& path);
 
-FileDigest digest_text(std::string_view text);
+FileDigest compute_text_digest(std::string_view text);
 
 }  // namespace service

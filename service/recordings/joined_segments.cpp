@@ -33,8 +33,8 @@ double first_period(const std::vector<estimator::Recording>& recordings) {
 
 }  // namespace
 
-MissingRows join_segments(std::vector<estimator::Segment>& segments) {
-  MissingRows holes;
+MissingRowCounts join_segments_across_gaps(std::vector<estimator::Segment>& segments) {
+  MissingRowCounts holes;
   if (segments.size() < 2) return holes;
   const Eigen::RowVectorXd largest = estimator::largest_absolute_controls(segments);
   std::vector<estimator::Segment> all;

@@ -8,7 +8,7 @@
 namespace service {
 
 /// Numbers of missing rows, and of places with missing rows, within the segments of a recording.
-struct MissingRows {
+struct MissingRowCounts {
   int count = 0;  ///< number of places with missing rows
   int rows = 0;   ///< total number of missing rows
 };
@@ -16,7 +16,7 @@ struct MissingRows {
 /// Joins consecutive segments across short gaps, if the segments have the same sampling clock
 /// (estimator::can_continue_across_gap). Rows in a gap get no readings, and interpolated commands
 /// (estimator::interpolate_commands).
-MissingRows join_segments(std::vector<estimator::Segment>& segments);
+MissingRowCounts join_segments_across_gaps(std::vector<estimator::Segment>& segments);
 
 /// Replaces nearly equal sampling periods by the period of the first segment. Nearly equal means a
 /// relative difference of at most kPeriodToleranceRelative.

@@ -39,14 +39,14 @@ estimator::Segment crop(const estimator::Segment& segment, double from, double t
 
 constexpr int kPiecesMax = 1000;  // each needs one calibration
 
-int piece_count(const estimator::Segment& segment, const PieceOptions& cut) {
+int piece_count(const estimator::Segment& segment, const HeldOutPieceOptions& cut) {
   if (cut.count > 0) return cut.count;
   const double duration = segment.duration() + segment.period;
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
 }
 
 void cut_segment(const std::string& name, const estimator::Segment& segment,
-                 const PieceOptions& cut, std::vector<estimator::Recording>& pieces) {
+                 const HeldOutPieceOptions& cut, std::vector<estimator::Recording>& pieces) {
   const int count = piece_count(segment, cut);
   const int rows = segment.sample_count();
   const auto first_of = [&](int piece) {
@@ -90,10 +90,10 @@ std::string segment_name(const estimator::Recording& recording, const UsedRecord
 }
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
-                             const PieceOptions& cut) {
+                             const HeldOutPieceOptions& cut) {
   std::string what = recordings.front().name + ": cross-validation needs at least two pieces";
-  what +=
-      cut.kind == PieceKind::kRecording ? ". Give several recordings, --by segment, or" : ". Give";
+  what += cut.kind == HeldOutPieceKind::kRecording ? ". Give several recordings, --by segment, or"
+                                                   : ". Give";
   throw proto::InputError(what + " --pieces N or --piece-length S");
 }
 
@@ -166,12 +166,12 @@ std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
 
 std::vector<estimator::Recording> cut_into_pieces(
     const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
-    const PieceOptions& cut) {
+    const HeldOutPieceOptions& cut) {
   const bool inside_segments = cut.count > 0 || cut.length > 0.0;
   std::vector<estimator::Recording> pieces;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const estimator::Recording& recording = recordings[i];
-    if (!inside_segments && cut.kind == PieceKind::kRecording) {
+    if (!inside_segments && cut.kind == HeldOutPieceKind::kRecording) {
       pieces.push_back(recording);
       continue;
     }
@@ -187,7 +187,7 @@ std::vector<estimator::Recording> cut_into_pieces(
   if (pieces.size() < 2) refuse_few(recordings, cut);
   if (pieces.size() > kPiecesMax) {
     throw proto::InputError("there would be " + std::to_string(pieces.size()) +
-                            " pieces; ask for at most " + std::to_string(kPiecesMax));
+                            " pieces; reduce them to at most " + std::to_string(kPiecesMax));
   }
   return pieces;
 }
@@ -195,7 +195,7 @@ std::vector<estimator::Recording> cut_into_pieces(
 std::vector<estimator::Recording> cut_into_windows(
     const std::vector<estimator::Recording>& recordings, double length) {
   if (length == 0.0) return recordings;
-  PieceOptions cut;
+  HeldOutPieceOptions cut;
   cut.length = length;
   std::vector<estimator::Recording> result;
   for (const estimator::Recording& recording : recordings) {

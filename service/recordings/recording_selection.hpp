@@ -51,15 +51,15 @@ std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
                                             ImportedRecording& imported);
 
 /// Kind of piece that a cross-validation holds out in one fold.
-enum class PieceKind {
+enum class HeldOutPieceKind {
   kRecording,  ///< a whole recording with all its segments
   kSegment,    ///< one segment of a recording
 };
 
 /// Options for cutting recordings into pieces for a cross-validation. At most one of `count` and
 /// `length` is set.
-struct PieceOptions {
-  PieceKind kind = PieceKind::kRecording;
+struct HeldOutPieceOptions {
+  HeldOutPieceKind kind = HeldOutPieceKind::kRecording;
   int count = 0;        ///< number of equally long pieces per segment; 0 does not cut
   double length = 0.0;  ///< length of the pieces [s]; 0 does not cut
 };
@@ -71,7 +71,7 @@ struct PieceOptions {
 /// @throws proto::InputError for fewer than two pieces, or a piece with too few samples
 std::vector<estimator::Recording> cut_into_pieces(
     const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
-    const PieceOptions& cut);
+    const HeldOutPieceOptions& cut);
 
 /// Cuts every segment of the recordings into windows of equal length. The last window of a segment
 /// has the remaining rows. A segment shorter than `length` stays whole.

@@ -105,7 +105,7 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
       segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
   std::size_t first = 0;
   std::vector<int> places = {0};
-  MissingRows holes;
+  MissingRowCounts holes;
   for (std::size_t k = 1; k <= times.size(); ++k) {
     const bool end = k == times.size();
     const int missing = end ? 0 : missing_before(times, k, period);
@@ -137,10 +137,10 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
 }
 
 /// Returns the sampling period by linear regression of time on sample number over all segments.
-double pooled_period(const std::vector<double>& times, const std::vector<RowSegment>& segments) {
+double pooled_period(const std::vector<double>& times, const std::vector<TableSegment>& segments) {
   double covariance = 0.0;
   double variance = 0.0;
-  for (const RowSegment& stretch : segments) {
+  for (const TableSegment& stretch : segments) {
     double middle = 0.0;
     for (const int place : stretch.places) middle += place;
     middle /= stretch.count;
@@ -169,9 +169,9 @@ double period_between_holes(const std::vector<double>& times, double median) {
 /// Sets the start time of each segment by fitting uniform times to the time stamps. Returns the
 /// largest deviation of a time stamp from uniform times [periods].
 double fit_grids(const std::vector<double>& times, double period,
-                 std::vector<RowSegment>& segments) {
+                 std::vector<TableSegment>& segments) {
   double worst = 0.0;
-  for (RowSegment& stretch : segments) {
+  for (TableSegment& stretch : segments) {
     const auto first = static_cast<std::size_t>(stretch.first);
     const auto offset = [&](std::size_t k) {
       return times[first + k] - times[first] - stretch.places[k] * period;
@@ -212,7 +212,7 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
 }  // namespace
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumns& requests) {
+                        const TimeColumnIndices& requests) {
   constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
   RowTimes result;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
@@ -233,7 +233,7 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
     if (requests.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
   }
   free.summary.period = round_digits(pooled_period(free.stamps, free.segments));
-  std::vector<RowSegment> grids = free.segments;
+  std::vector<TableSegment> grids = free.segments;
   free.summary.jitter_max = fit_grids(free.stamps, free.summary.period, grids);
   free.summary.holes = {};  // rows have their own times
   return free;

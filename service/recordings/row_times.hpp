@@ -15,7 +15,7 @@ inline constexpr double kSamplingPeriodMin = 1e-5;
 inline constexpr double kSamplingPeriodMax = 0.5;
 
 /// Table rows that form one segment of a recording.
-struct RowSegment {
+struct TableSegment {
   int first = 0;            ///< index of the first row
   int count = 0;            ///< number of rows
   double start = 0.0;       ///< time of the first row [s]; adjusted if sampling is uniform
@@ -26,11 +26,11 @@ struct RowSegment {
 struct RowTimes {
   ImportSummary summary;       ///< with period, jitter, gaps and missing rows
   std::vector<double> stamps;  ///< time stamps of all rows [s]; sampling times if not uniform
-  std::vector<RowSegment> segments;
+  std::vector<TableSegment> segments;
 };
 
 /// Indices of the time, segment and control columns among the requested columns of a table.
-struct TimeColumns {
+struct TimeColumnIndices {
   int time = -1;          ///< time stamps; −1 if format.rate gives the times
   int segment = -1;       ///< column whose changes start a segment; −1 if none
   int first_control = 0;  ///< first control column of the recording format
@@ -46,6 +46,6 @@ struct TimeColumns {
 /// @throws proto::InputError if time does not increase, the rate is implausible, or no segment is
 ///         long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumns& requests);
+                        const TimeColumnIndices& requests);
 
 }  // namespace service

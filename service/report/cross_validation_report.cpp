@@ -135,7 +135,7 @@ std::string trajectories(const CrossValidation& validation, const CalibrationMet
 
 using TableRows = std::vector<std::vector<std::string>>;
 
-std::string thousandths(double value) { return format_digits(1e3 * value, 4); }
+std::string thousandths(double value) { return format_significant_digits(1e3 * value, 4); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
   const bool slides = !std::ranges::all_of(

@@ -56,9 +56,10 @@ TableRows law_rows(const FrictionLawComparison& comparison) {
       continue;
     }
     rows.push_back({score.law.name, std::to_string(score.parameters),
-                    format_digits(1e3 * std::exp(score.log_error.value), 4),
-                    format_digits(100.0 * score.log_error.deviation, 2),
-                    format_digits(1e3 * score.fit_error, 4), excess(score), remark(comparison, i)});
+                    format_significant_digits(1e3 * std::exp(score.log_error.value), 4),
+                    format_significant_digits(100.0 * score.log_error.deviation, 2),
+                    format_significant_digits(1e3 * score.fit_error, 4), excess(score),
+                    remark(comparison, i)});
   }
   return rows;
 }
@@ -88,7 +89,8 @@ std::string piece_table(const FrictionLawComparison& comparison) {
   for (const FrictionLawScore& score : comparison.laws) {
     if (!score.has_result()) continue;
     std::vector<HtmlCell> cells = {score.law.name};
-    for (const double error : score.errors) cells.emplace_back(format_digits(1e3 * error, 3));
+    for (const double error : score.errors)
+      cells.emplace_back(format_significant_digits(1e3 * error, 3));
     table.add(cells);
   }
   return html + "</ol>\n" + table.html() + "</section>\n";

@@ -21,7 +21,7 @@ using TableRows = std::vector<std::vector<std::string>>;
 
 constexpr int kNameCharactersMax = 26;  // of a recording
 
-std::string in_thousandths(double value) { return format_digits(1e3 * value, 3); }
+std::string in_thousandths(double value) { return format_significant_digits(1e3 * value, 3); }
 
 /// Returns the table of prediction errors. The first row is the heading.
 TableRows error_rows(const Validation& validation) {
@@ -42,7 +42,7 @@ TableRows error_rows(const Validation& validation) {
                       in_thousandths(own.all.rmse()), in_thousandths(own.median_window),
                       in_thousandths(own.worst_window), in_thousandths(own.all.largest),
                       in_thousandths(noise),
-                      noise > 0.0 ? format_digits(own.all.rmse() / noise, 3) : "-",
+                      noise > 0.0 ? format_significant_digits(own.all.rmse() / noise, 3) : "-",
                       estimator::joint_units(validation.kinds[i]).error});
     }
   }

@@ -53,7 +53,7 @@ class RigWriter {
  public:
   RigWriter(const std::string& name, const std::string& text)
       : edit_(name, text, v1::Rig::default_instance()) {
-    if (expand_chain_text(name, edit_)) {
+    if (expand_link_chain_text(name, edit_)) {
       notes_.push_back(
           "chain { } was replaced by bodies and joints, since its links now have different values");
     }

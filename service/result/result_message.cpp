@@ -305,7 +305,7 @@ void fill_provenance(const CalibrationMetadata& context, v1::ProvenanceResult* o
   out->set_version(context.version);
   out->set_build(describe_build());
   out->mutable_rig()->set_path(request.rig_name);
-  add_mark(digest_text(request.rig_text), out->mutable_rig());
+  add_mark(compute_text_digest(request.rig_text), out->mutable_rig());
   out->set_rig_text(request.rig_text);
   for (std::size_t i = 0; i < request.recordings.size() && i < context.recordings.size(); ++i) {
     add_source(request.recordings[i], context.recordings[i].mark, out->add_recordings());
@@ -336,7 +336,8 @@ CalibrationRequest read_stored_request(const std::string& file,
   for (int i = 0; i < provenance.recordings_size(); ++i) {
     request.recordings.push_back(source_of(file, i, provenance.recordings(i)));
   }
-  request.options = read_options(provenance.options(), file + ": provenance.options", true);
+  request.options =
+      read_calibration_options(provenance.options(), file + ": provenance.options", true);
   return request;
 }
 

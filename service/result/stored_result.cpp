@@ -53,7 +53,7 @@ CalibratedParameters rig_of(const std::string& file, const v1::CalibrationResult
   }
   const std::string files = join_items(result.recordings(), &v1::RecordingResult::file);
   const estimator::CalibrationOptions chosen =
-      read_options(result.options(), file + ": options", true);
+      read_calibration_options(result.options(), file + ": options", true);
   rig.headline =
       make_rig_file_headline(result.version(), result.provenance().date(), files,
                              chosen.kind ? estimate_kind_name(*chosen.kind) : "", chosen.step);

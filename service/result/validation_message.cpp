@@ -230,8 +230,8 @@ std::string describe_recommended_law(const FrictionLawComparison& comparison) {
   return "use " + recommended.law.name + "; the data cannot distinguish it from " + others;
 }
 
-std::string law_comparison_json(const FrictionLawComparison& comparison,
-                                const CalibrationMetadata& context) {
+std::string friction_law_comparison_json(const FrictionLawComparison& comparison,
+                                         const CalibrationMetadata& context) {
   v1::LawComparisonResult result;
   for (const std::string& joint : comparison.joints) result.add_joints(joint);
   for (const std::string& piece : comparison.pieces) result.add_parts(piece);

@@ -62,7 +62,7 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
 std::string describe_recommended_law(const estimator::FrictionLawComparison& comparison);
 
 /// Returns a comparison of friction laws as JSON (rigcal.v1.LawComparisonResult).
-std::string law_comparison_json(const estimator::FrictionLawComparison& comparison,
-                                const CalibrationMetadata& context);
+std::string friction_law_comparison_json(const estimator::FrictionLawComparison& comparison,
+                                         const CalibrationMetadata& context);
 
 }  // namespace service

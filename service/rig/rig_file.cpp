@@ -417,7 +417,8 @@ class RigReader {
       return mechanism_.joint_parameter(joint, quantity);
     });
     const estimator::JointTraits& is = mechanism_.joints[static_cast<std::size_t>(joint)].traits();
-    for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
+    for (const FrictionField& each :
+         list_friction_fields(source.friction(), place.at("friction"))) {
       if (!each.is_of(is)) continue;
       read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
     }
@@ -474,7 +475,7 @@ RigWithLocations parse_rig_with_locations(const std::string& path, const std::st
   proto::TextLocator::Tree tree;
   proto::parse_text(path, text, message, tree);
   const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
-  expand_chain(message, root.at("chain"));
+  expand_link_chain(message, root.at("chain"));
   RigReader reader(message, root);
   RigWithLocations placed{.rig = reader.read(), .places = {}};
   placed.rig.path = path;

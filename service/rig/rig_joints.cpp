@@ -33,7 +33,7 @@ const Message* holder(const v1::Joint& joint, const KindDependentField& field) {
 /// Throws if a joint has a friction field that belongs to another joint type.
 void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
                            const proto::TextLocator& place, const std::string& who) {
-  for (const FrictionField& field : friction_fields(joint.friction(), place)) {
+  for (const FrictionField& field : list_friction_fields(joint.friction(), place)) {
     if (field.is_of(is) || !has_field(*field.message, field.name)) continue;
     const estimator::FrictionParameter& law = *estimator::friction_properties(field.quantity);
     field.place.at(field.name)
@@ -72,8 +72,8 @@ bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
 
 }  // namespace
 
-std::vector<FrictionField> friction_fields(const v1::Friction& friction,
-                                           const proto::TextLocator& place) {
+std::vector<FrictionField> list_friction_fields(const v1::Friction& friction,
+                                                const proto::TextLocator& place) {
   std::vector<FrictionField> fields;
   for (int at = 0; at < estimator::FrictionLaws::kQuantityCount; ++at) {
     const estimator::JointQuantity quantity = estimator::friction_quantity_at(at);

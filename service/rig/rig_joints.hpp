@@ -46,8 +46,8 @@ struct FrictionField {
 
 /// Returns the fields of all friction laws in friction { } of a rig file.
 /// @param place  location of friction { } in the rig file
-std::vector<FrictionField> friction_fields(const rigcal::v1::Friction& friction,
-                                           const proto::TextLocator& place);
+std::vector<FrictionField> list_friction_fields(const rigcal::v1::Friction& friction,
+                                                const proto::TextLocator& place);
 
 /// Returns the safety limits of the joint that an encoder measures; 0 means no limit.
 estimator::SensorLimits find_encoder_limits(const rigcal::v1::Safety& safety,

@@ -120,7 +120,7 @@ std::vector<TableNotation> make_table_notations(const std::vector<TableQuantity>
   return notations;
 }
 
-std::string format_digits(double value, int digits) {
+std::string format_significant_digits(double value, int digits) {
   const double size = std::abs(value);
   const bool is_plain = size >= std::pow(10.0, -kDecimalsMax) && size < notation::kPlainEnd;
   return is_plain ? notation::fixed(value, decimals_at(size, digits))
@@ -144,8 +144,8 @@ std::string format_power_of_ten(int exponent) {
   return text;
 }
 
-void align_numbers(std::vector<std::string*>& cells, const std::string& digit,
-                   const std::string& point) {
+void align_decimal_points(std::vector<std::string*>& cells, const std::string& digit,
+                          const std::string& point) {
   struct Parts {
     std::string whole, decimals, rest;
   };

@@ -48,7 +48,7 @@ class TableNotation {
 std::vector<TableNotation> make_table_notations(const std::vector<TableQuantity>& quantities);
 
 /// Formats a number with `digits` significant digits, including trailing zeros.
-std::string format_digits(double value, int digits);
+std::string format_significant_digits(double value, int digits);
 
 /// Formats a percentage without exponent, with `digits` significant digits and at most four
 /// decimals, e.g. "12 %", "0.17 %" or "<0.0001 %".
@@ -60,7 +60,7 @@ std::string format_power_of_ten(int exponent);
 /// Aligns the decimal points of the numbers in a right-aligned column by padding their ends. Cells
 /// that do not begin with a number are unchanged.
 /// @param digit, point  padding of the width of a digit and of a decimal point
-void align_numbers(std::vector<std::string*>& cells, const std::string& digit,
-                   const std::string& point);
+void align_decimal_points(std::vector<std::string*>& cells, const std::string& digit,
+                          const std::string& point);
 
 }  // namespace service

@@ -38,7 +38,7 @@ std::string config(const std::string& name) {
 }
 
 /// Parameterized by the kind of plan; none: the better one.
-class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanKind>> {
+class DesignChain : public ::testing::TestWithParam<std::optional<service::CommandKind>> {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
 
@@ -127,7 +127,7 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
   EXPECT_GE(progress.size(), 2U);
   EXPECT_TRUE(progress.back().starts_with("simulating 200 parameter samples with the best "))
       << progress.back();
-  RecordProperty("kind", plan_kind_name(experiment.kind));
+  RecordProperty("kind", command_kind_name(experiment.kind));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");
 
@@ -174,13 +174,14 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DesignChain,
-                         ::testing::Values(std::nullopt, service::PlanKind::kMultisine,
-                                           service::PlanKind::kSwingUp),
+                         ::testing::Values(std::nullopt, service::CommandKind::kMultisine,
+                                           service::CommandKind::kSwingUp),
                          [](const auto& kind) {
-                           return kind.param ? std::string(kind.param == service::PlanKind::kSwingUp
-                                                               ? "SwingUp"
-                                                               : "Multisine")
-                                             : std::string("Better");
+                           return kind.param
+                                      ? std::string(kind.param == service::CommandKind::kSwingUp
+                                                        ? "SwingUp"
+                                                        : "Multisine")
+                                      : std::string("Better");
                          });
 
 }  // namespace

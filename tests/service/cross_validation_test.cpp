@@ -194,9 +194,10 @@ std::vector<UsedRecording> uses_of_two_segments() {
 
 // Every sample must be used once and in order, with its own time and control.
 TEST(RecordingPieces, HoldEverySampleOnce) {
-  for (const PieceOptions& cut :
-       {PieceOptions{PieceKind::kSegment, 0, 0.0}, PieceOptions{PieceKind::kRecording, 4, 0.0},
-        PieceOptions{PieceKind::kRecording, 0, 10.0}}) {
+  for (const HeldOutPieceOptions& cut :
+       {HeldOutPieceOptions{HeldOutPieceKind::kSegment, 0, 0.0},
+        HeldOutPieceOptions{HeldOutPieceKind::kRecording, 4, 0.0},
+        HeldOutPieceOptions{HeldOutPieceKind::kRecording, 0, 10.0}}) {
     const auto pieces = cut_into_pieces({two_segments()}, uses_of_two_segments(), cut);
     std::size_t source = 0;
     int row = 0;
@@ -218,13 +219,13 @@ TEST(RecordingPieces, HoldEverySampleOnce) {
 }
 
 TEST(RecordingPieces, SayWhereTheyComeFrom) {
-  const auto segments =
-      cut_into_pieces({two_segments()}, uses_of_two_segments(), {PieceKind::kSegment, 0, 0.0});
+  const auto segments = cut_into_pieces({two_segments()}, uses_of_two_segments(),
+                                        {HeldOutPieceKind::kSegment, 0, 0.0});
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_EQ(segments[0].name, "r segment 1");
   EXPECT_EQ(segments[1].name, "r segment 2");
-  const auto halves =
-      cut_into_pieces({two_segments()}, uses_of_two_segments(), {PieceKind::kRecording, 2, 0.0});
+  const auto halves = cut_into_pieces({two_segments()}, uses_of_two_segments(),
+                                      {HeldOutPieceKind::kRecording, 2, 0.0});
   ASSERT_EQ(halves.size(), 4U);
   EXPECT_EQ(halves[1].name, "r segment 1 125 s to 149.5 s");
 }
@@ -243,11 +244,11 @@ TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
   UsedRecording use;
   use.segments = {{0, 0, 0, 100}};
   expect_parts(refusal([&] {
-                 (void)cut_into_pieces({one}, {use}, {PieceKind::kSegment, 0, 0.0});
+                 (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 0, 0.0});
                }),
                {"r: ", "at least two pieces", "--pieces"});
   expect_parts(refusal([&] {
-                 (void)cut_into_pieces({one}, {use}, {PieceKind::kSegment, 30, 0.0});
+                 (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 30, 0.0});
                }),
                {"r: ", "3 samples", "fewer or longer"});
 }

@@ -62,7 +62,7 @@ TEST(EstimationOptions, SetTheirMemberOnly) {
     expect_examples(read_job_options(spec_of(options)), is_given);
     const google::protobuf::Struct stored = make_options_message(options, true);
     EXPECT_EQ(stored.fields_size(), std::ssize(kOptionRows));
-    expect_examples(read_options(stored, "options", true), is_given);
+    expect_examples(read_calibration_options(stored, "options", true), is_given);
   }
 }
 
@@ -89,9 +89,10 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
       if (text != format_option(row, {})) {
         google::protobuf::Struct message;
         (*message.mutable_fields())[std::string(row.key)].set_string_value(text);
-        test_support::expect_parts(refusal([&] { (void)read_options(message, "options", true); }),
-                                   {"options." + std::string(row.key) + " is \"" + text,
-                                    "; give " + describe_option_values(row)});
+        test_support::expect_parts(
+            refusal([&] { (void)read_calibration_options(message, "options", true); }),
+            {"options." + std::string(row.key) + " is \"" + text,
+             "; give " + describe_option_values(row)});
       }
       if (row.is_flag() || argument(row).empty()) continue;
       EXPECT_THROW((void)parsed("--" + std::string(row.name) + "=" + text), CLI::ParseError);
@@ -108,9 +109,10 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
 TEST(EstimationOptions, RefusesUnknownOptionsOfJobs) {
   google::protobuf::Struct message;
   (*message.mutable_fields())["filterCutofHz"].set_number_value(3.0);
-  test_support::expect_parts(refusal([&] { (void)read_options(message, "options", false); }),
-                             {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
-  EXPECT_EQ(read_options(message, "options", true).filter_cutoff,
+  test_support::expect_parts(
+      refusal([&] { (void)read_calibration_options(message, "options", false); }),
+      {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
+  EXPECT_EQ(read_calibration_options(message, "options", true).filter_cutoff,
             CalibrationOptions().filter_cutoff);
 }
 

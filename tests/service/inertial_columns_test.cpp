@@ -205,7 +205,7 @@ TEST(InertialColumns, GapsAndPiecesKeepReadings) {
   }
   std::vector<Segment> parts = {segment_rows(whole, 0, 25), segment_rows(whole, 28, 32)};
   EXPECT_NEAR(parts[1].inertial(4, 2), 0.32, 1e-12);
-  EXPECT_EQ(join_segments(parts).rows, 3);
+  EXPECT_EQ(join_segments_across_gaps(parts).rows, 3);
   ASSERT_EQ(parts.size(), 1U);
   ASSERT_EQ(parts[0].inertial.rows(), 60);
   for (const int k : {25, 26, 27}) EXPECT_TRUE(parts[0].inertial.row(k).array().isNaN().all());

@@ -129,7 +129,7 @@ TEST(OptionBinding, OfCrossvalidate) {
   CrossvalidateOptions options;
   parse(kEstimation + "--by segment " + kReport, options, {"--pieces", "--piece-length"});
   expect_estimation(options.estimation);
-  EXPECT_EQ(options.cut.kind, PieceKind::kSegment);
+  EXPECT_EQ(options.cut.kind, HeldOutPieceKind::kSegment);
   expect_report(options.files);
 
   CrossvalidateOptions counted;
@@ -200,7 +200,7 @@ void expect_experiment(const ExperimentRequest& experiment) {
   EXPECT_EQ(experiment.rate, 500.0);
   EXPECT_EQ(experiment.motor, "m");
   EXPECT_EQ(experiment.command_max, 3.0);
-  EXPECT_EQ(experiment.kind, PlanKind::kPulses);
+  EXPECT_EQ(experiment.kind, CommandKind::kPulses);
   EXPECT_EQ(experiment.at, (std::vector<std::string>{"1=0.5", "2=1"}));
   EXPECT_EQ(experiment.threads, 3);
 }

@@ -64,11 +64,11 @@ TEST(SwingUpPlan, IsRefusedIfExplicitlyRequested) {
   service::DesignInput today = service::load_design_input(
       test_support::source_folder() + "/configs/rig-furuta.textproto", "");
   today.rig.mechanism.parameter(estimator::GravityQuantity::kGravity).value *= -1.0;
-  test_support::expect_parts(test_support::refusal([&] {
-                               (void)design_experiment(today, {.kind = service::PlanKind::kSwingUp},
-                                                       "plan.textproto");
-                             }),
-                             {"--kind swing-up", "no pendulum", "Leave out --kind"});
+  test_support::expect_parts(
+      test_support::refusal([&] {
+        (void)design_experiment(today, {.kind = service::CommandKind::kSwingUp}, "plan.textproto");
+      }),
+      {"--kind swing-up", "no pendulum", "Leave out --kind"});
 }
 
 TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
@@ -108,12 +108,12 @@ TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
 
 // Adjacent pulses have their own heights at every sample, for any length and rate, and no two add
 // up.
-TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
+TEST(CommandShape, PulsesOfAScenarioAreSideBySide) {
   const service::Rig furuta = rig("furuta");
   for (const double duration : {20.0, 13.37, 599.999}) {
     for (const double rate : {1000.0, 333.0, 10000.0}) {
-      const service::PlanShape shape =
-          make_plan_shape(service::PlanKind::kPulses, duration, 1.5, rate, SwingUpProperties{});
+      const service::CommandShape shape = make_command_shape(
+          service::CommandKind::kPulses, duration, 1.5, rate, SwingUpProperties{});
       ASSERT_EQ(shape.pulses, 24);
       Eigen::VectorXd plan(24);
       for (int i = 0; i < 24; ++i) plan[i] = (i % 2 == 0 ? 1.0 : 0.9) + 0.001 * i;
@@ -135,8 +135,8 @@ TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
 TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
   const service::Rig furuta = rig("furuta");
   const SwingUpProperties swing_up = *find_swing_up_joint(furuta.mechanism, 0, 6.0);
-  const service::PlanShape shape =
-      make_plan_shape(service::PlanKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
+  const service::CommandShape shape =
+      make_command_shape(service::CommandKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
   estimator::DesignTask task;
   task.facts.period = 0.004;
   set_task_signals(shape, task);

@@ -53,7 +53,7 @@ std::optional<std::string> find_recording(const StoredResult& result, std::size_
   for (const fs::path& place : {fs::path(source.path), beside / source.path,
                                 beside / file_name(source.path), beside / file_name(source.name)}) {
     if (!is_file(place)) continue;
-    if (digest_file(place.string()).sha256 == result.recordings[index].sha256)
+    if (compute_file_digest(place.string()).sha256 == result.recordings[index].sha256)
       return place.string();
     if (!found) found = place.string();
   }
@@ -73,7 +73,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
     return path;
   };
   if (auto same = take([&](const std::string& path) {
-        return digest_file(path).sha256 == result.recordings[index].sha256;
+        return compute_file_digest(path).sha256 == result.recordings[index].sha256;
       })) {
     return same;
   }
@@ -86,7 +86,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
 void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
-  if (options.changed_data || (!then.empty() && digest_file(path).sha256 == then)) return;
+  if (options.changed_data || (!then.empty() && compute_file_digest(path).sha256 == then)) return;
   throw proto::InputError(path + ": " +
                           (then.empty()
                                ? "the recording \"" + name_of(result.request.recordings[index]) +

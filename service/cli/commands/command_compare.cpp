@@ -41,14 +41,15 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
     throw proto::InputError("--window needs --by window. Change --by, or omit --window");
   }
   const std::size_t segments = segment_count(input.recordings);
-  PieceOptions cut;
+  HeldOutPieceOptions cut;
   if (by == ComparisonPieces::kWindow) {
     cut.length = options.window;
     if (options.window == 0.0) {
       cut.count = static_cast<int>((kPiecesWanted + segments - 1) / segments);
     }
   } else {
-    cut.kind = by == ComparisonPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
+    cut.kind = by == ComparisonPieces::kSegment ? HeldOutPieceKind::kSegment
+                                                : HeldOutPieceKind::kRecording;
   }
   const std::size_t whole = by == ComparisonPieces::kSegment ? segments : input.recordings.size();
   if (by == ComparisonPieces::kWindow && options.window > 0.0 &&
@@ -105,7 +106,7 @@ ExitCode compare(const CompareOptions& options) {
   const auto comparison =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
         const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), pieces.size());
-        return run_law_comparison(
+        return run_friction_law_comparison(
             input, pieces, choice, monitor, [&](const estimator::FrictionLaw& law, int fold) {
               part = law.name + ", " + format_part_number("fold", fold, folds);
             });
@@ -117,7 +118,7 @@ ExitCode compare(const CompareOptions& options) {
   }
   print_text(format_friction_comparison(comparison, input.context.wall_time));
   write_result_files(
-      options.files, [&] { return law_comparison_json(comparison, input.context); },
+      options.files, [&] { return friction_law_comparison_json(comparison, input.context); },
       [&] { return render_friction_comparison_page(comparison, input.context); });
   const auto recommended = static_cast<std::size_t>(comparison.recommended);
   return comparison.laws[recommended].converged ? kDone : kNotConverged;

@@ -37,7 +37,8 @@ ExitCode run_design(const DesignOptions& options) {
   proto::write_file(options.out, experiment.scenario);
   std::cout
       << format_experiment(experiment) << '\n'
-      << options.out << ": " << plan_kind_name(experiment.kind) << "; none of " << experiment.draws
+      << options.out << ": " << command_kind_name(experiment.kind) << "; none of "
+      << experiment.draws
       << " simulations with parameters drawn within their uncertainty exceeds the rig's limits\n";
   return kDone;
 }
@@ -64,9 +65,10 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   add_option(command, "--command-max", experiment.command_max, "NUMBER",
              "Maximum command, in the motor's unit; default: the rig file's limit")
       ->check(proto::number_from_to(1e-9, 1e6));
-  std::map<std::string, PlanKind> kinds;
-  for (const PlanKind kind : {PlanKind::kMultisine, PlanKind::kPulses, PlanKind::kSwingUp}) {
-    kinds[plan_kind_name(kind)] = kind;
+  std::map<std::string, CommandKind> kinds;
+  for (const CommandKind kind :
+       {CommandKind::kMultisine, CommandKind::kPulses, CommandKind::kSwingUp}) {
+    kinds[command_kind_name(kind)] = kind;
   }
   add_option(command, "--kind", experiment.kind, "multisine|pulses|swing-up",
              "Shape of the command; default: the more informative one")

@@ -313,12 +313,12 @@ void print_variables(const std::string& path) {
 
 void print_picture(const InfoOptions& options, const Rig& rig) {
   std::vector<RequestedCoordinate> places;
-  for (const std::string& text : options.places) places.push_back(parse_joint_position(text));
+  for (const std::string& text : options.places) places.push_back(parse_joint_coordinate(text));
   const RigPicture picture(rig, places);
   std::cout << '\n';
   if (options.picture == "-") {
     const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kPictureColumnsMax);
-    std::cout << picture.text(columns, kPictureRowsMax, character_set_of_locale()) << '\n';
+    std::cout << picture.text(columns, kPictureRowsMax, detect_terminal_character_set()) << '\n';
   } else if (!options.picture.empty()) {
     proto::write_file(options.picture, picture.svg());
     std::cout << "picture in " << options.picture << '\n';

@@ -90,22 +90,21 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
     take_options(options, answers);
     answers.source = options.from;
     const auto columns =
-        options.from.empty() ? std::vector<ColumnProfile>{} : profile_columns(options.from);
+        options.from.empty() ? std::vector<ColumnProfile>{} : read_column_profiles(options.from);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
   Interview interview(in, out);
   std::vector<ColumnProfile> columns;
   if (options.from.empty()) {
-    answers.source = interview.ask_until<std::string>("recording of the rig (empty: none yet)", "",
-                                                      [&](const std::string& path) {
-                                                        if (!path.empty())
-                                                          columns = profile_columns(path);
-                                                        return path;
-                                                      });
+    answers.source = interview.ask_until_valid<std::string>(
+        "recording of the rig (empty: none yet)", "", [&](const std::string& path) {
+          if (!path.empty()) columns = read_column_profiles(path);
+          return path;
+        });
   } else {
     answers.source = options.from;
-    columns = profile_columns(options.from);
+    columns = read_column_profiles(options.from);
   }
   ask_rig_kind(interview, answers);
   take_options(options, answers);
@@ -118,7 +117,7 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
 /// second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
-  std::vector<ColumnProfile> unused = profile_columns(answers.source);
+  std::vector<ColumnProfile> unused = read_column_profiles(answers.source);
   std::erase_if(unused, [&](const ColumnProfile& column) {
     return std::ranges::count(answers.readings, column.name, &EncoderAnswer::column) > 0 ||
            column.constant || column.name == answers.time_column ||

@@ -33,7 +33,7 @@ struct CheckOptions {
 /// Options of `rigcal crossvalidate`.
 struct CrossvalidateOptions {
   EstimationOptions estimation;
-  PieceOptions cut;
+  HeldOutPieceOptions cut;
   CLI::Option* by = nullptr;  ///< option --by, to check whether it was given
   ResultFiles files;
 };

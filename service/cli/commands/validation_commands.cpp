@@ -45,7 +45,7 @@ ExitCode validate(const ValidateOptions& options) {
 /// pieces.
 std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
   try {
-    return repair_input(input);
+    return diagnose_and_repair_input(input);
   } catch (const FaultyInput& fault) {
     print_text(format_findings(fault.findings));
     throw proto::InputError(std::string(fault.what()) + "; use --as-is to continue anyway");
@@ -56,8 +56,8 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   CalibrationInput input =
       load_estimation_input("crossvalidate", options.estimation, options.files);
   const std::vector<estimator::Finding> findings = repair_and_report(input);
-  PieceOptions cut = options.cut;
-  if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
+  HeldOutPieceOptions cut = options.cut;
+  if (options.by->empty() && input.recordings.size() == 1) cut.kind = HeldOutPieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
       cut_into_pieces(input.recordings, input.context.recordings, cut);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
@@ -111,8 +111,8 @@ void add_validate(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_options(CLI::App& command, CrossvalidateOptions& options) {
-  const std::map<std::string, PieceKind> kinds = {{"recording", PieceKind::kRecording},
-                                                  {"segment", PieceKind::kSegment}};
+  const std::map<std::string, HeldOutPieceKind> kinds = {
+      {"recording", HeldOutPieceKind::kRecording}, {"segment", HeldOutPieceKind::kSegment}};
   add_estimation_options(command, options.estimation);
   const std::string pieces = "Pieces";
   options.by = add_option(command, "--by", options.cut.kind, "recording|segment",

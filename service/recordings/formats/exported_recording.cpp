@@ -268,8 +268,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     std::vector<double> values = file.read(name);
     if (values.size() == count) return values;
     throw proto::InputError(path + ": variable \"" + name + "\" has " +
-                            std::to_string(values.size()) + " elements where " +
-                            std::to_string(count) + " must be; export the recording again");
+                            std::to_string(values.size()) + " elements, but must have " +
+                            std::to_string(count) + "; export the recording again");
   };
   const auto add = [&](const char* name, std::size_t count) {
     const std::vector<double> values = column(name, count * rows);  // column-major

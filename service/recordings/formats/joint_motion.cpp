@@ -293,7 +293,7 @@ ImportedRecording import_true_motion_csv(const std::string& path, std::string_vi
                             "Release it (hand { release: ... })");
   }
   ImportedRecording imported = import_joint_motion(motion, rig);
-  note_rows_before_release(rows_before_release, imported.summary);
+  report_rows_before_release(rows_before_release, imported.summary);
   imported.summary.rows += rows_before_release;
   return imported;
 }

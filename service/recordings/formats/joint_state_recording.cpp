@@ -212,7 +212,7 @@ std::string joint_key(const proto::JointState& state) {
 
 }  // namespace
 
-std::vector<NamedColumn> joint_state_columns(const std::string& path) {
+std::vector<NamedColumn> read_joint_state_columns(const std::string& path) {
   const Collector bag = collect(path);
   std::set<std::string> joints, efforts;
   for (const proto::JointState& state : bag.states) {
@@ -238,8 +238,8 @@ ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
     throw proto::InputError(path + ": has too many joint states. Cut the bag");
   }
   if (bag.topics.size() > 1) {
-    throw proto::InputError(path + ": holds joint states on the topics " + list_of(bag.topics) +
-                            "; keep one, for example with ros2 bag convert");
+    throw proto::InputError(path + ": contains joint states on the topics " + list_of(bag.topics) +
+                            "; keep one topic, for example with ros2 bag convert");
   }
   std::set<std::string> joints, keys;
   for (const proto::JointState& state : bag.states) {

@@ -221,7 +221,7 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   note_damage(recording.scan, summary.notes);
 }
 
-void note_rows_before_release(int rows_before_release, ImportSummary& summary) {
+void report_rows_before_release(int rows_before_release, ImportSummary& summary) {
   summary.rows_before_release = rows_before_release;
   if (rows_before_release == 0) return;
   summary.notes.push_back(std::to_string(rows_before_release) +
@@ -280,7 +280,7 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
         make_segment(source, joints.size(), channels, series.value().command_count, motors));
     inertial.fill(source, segments.back());
   }
-  summary.holes = join_segments(segments);
+  summary.holes = join_segments_across_gaps(segments);
   for (std::size_t i = 1; i < segments.size(); ++i) {
     const double end = segments[i - 1].start + segments[i - 1].duration();
     summary.gaps.push_back({0, end, segments[i].start - end});
@@ -290,7 +290,7 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
   });
   int kept = -summary.holes.rows;
   for (const estimator::Segment& segment : segments) kept += segment.sample_count();
-  note_rows_before_release(static_cast<int>(held), summary);
+  report_rows_before_release(static_cast<int>(held), summary);
   summary.dropped_rows = summary.rows - kept - summary.rows_before_release;
   if (std::isinf(release_s) && release_s > 0.0) {
     throw proto::InputError(path +

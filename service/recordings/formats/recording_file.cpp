@@ -159,7 +159,7 @@ RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
     case RecordingFileFormat::kHdf5:
       return hdf5_columns(path);
     case RecordingFileFormat::kJointState:
-      return {.columns = joint_state_columns(path)};
+      return {.columns = read_joint_state_columns(path)};
     case RecordingFileFormat::kDaqMcap:
       throw proto::InputError(
           path +
@@ -235,10 +235,10 @@ RecordingFileFormat detect_file_format(const std::string& path) {
 
 void reject_unsupported_format(const std::string& path, RecordingFileFormat kind) {
   if (kind == RecordingFileFormat::kParquet) {
-    throw proto::InputError(
-        path +
-        ": Parquet files are not supported. Convert it to CSV in Python: pandas.read_parquet('" +
-        path + "').to_csv('run.csv', index=False)");
+    throw proto::InputError(path +
+                            ": Parquet files are not supported. Convert the file to CSV in Python: "
+                            "pandas.read_parquet('" +
+                            path + "').to_csv('run.csv', index=False)");
   }
   if (kind == RecordingFileFormat::kJson) {
     throw proto::InputError(path +

@@ -52,7 +52,7 @@ bool has_mcap_extension(const std::string& path);
 
 /// Stores in the import summary how many rows were left out because the rig was held by hand, and
 /// adds a note.
-void note_rows_before_release(int rows_before_release, ImportSummary& summary);
+void report_rows_before_release(int rows_before_release, ImportSummary& summary);
 
 /// Imports an MCAP recording of rigcal-daq. Channels and motors are matched to the joints of the
 /// rig by name. Damaged samples are left out and counted in the notes.
@@ -79,7 +79,7 @@ ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
 /// Returns the joint states of a ROS 2 bag as columns with names such as "header.stamp" (first
 /// column), "elbow" or "elbow.effort".
 /// @throws proto::InputError if the file cannot be read
-std::vector<NamedColumn> joint_state_columns(const std::string& path);
+std::vector<NamedColumn> read_joint_state_columns(const std::string& path);
 
 /// Returns whether a CSV file contains states estimated by `rigcal estimate`, judged by its header.
 bool is_estimated_state_csv(const std::vector<std::string>& header);

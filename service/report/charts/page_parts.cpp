@@ -72,7 +72,7 @@ std::string render_input_section(const CalibrationMetadata& context) {
                HtmlCell(known ? mark.sha256 : "not a file").set_css_class("hash")});
   };
   const CalibrationRequest& request = context.request;
-  if (!request.rig_text.empty()) add(request.rig_name, digest_text(request.rig_text));
+  if (!request.rig_text.empty()) add(request.rig_name, compute_text_digest(request.rig_text));
   for (const UsedRecording& use : context.recordings) add(use.summary.file, use.mark);
   return "<section><h2>Files</h2>\n" + table.html() + "</section>\n";
 }
@@ -135,7 +135,7 @@ std::string HtmlTable::html() const {
       if (columns_[k].align != CellAlign::kRight || k >= row.size() || row[k].is_html) continue;
       if (!row[k].text.empty()) numbers.push_back(&row[k].text);
     }
-    align_numbers(numbers, "\u2007", "\u2008");  // spaces as wide as a digit and a full stop
+    align_decimal_points(numbers, "\u2007", "\u2008");  // spaces as wide as a digit and a full stop
   }
   std::string html = head_;
   for (const std::vector<HtmlCell>& row : rows) {

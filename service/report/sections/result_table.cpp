@@ -56,7 +56,7 @@ std::string first_line(const estimator::Calibration& calibration) {
 std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE", "unit"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    rows.push_back({"joint " + error.joint, format_digits(1e3 * error.rmse, 4),
+    rows.push_back({"joint " + error.joint, format_significant_digits(1e3 * error.rmse, 4),
                     joint_units(error.kind).error});
   }
   return format_table(rows, {false, true, false}) + "\n";
@@ -199,7 +199,7 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
     for (std::size_t i = 1; right[j] && i < rows.size(); ++i) {
       if (j < rows[i].size()) numbers.push_back(&rows[i][j]);
     }
-    align_numbers(numbers, " ", " ");
+    align_decimal_points(numbers, " ", " ");
     for (const auto& row : rows) {
       if (j < row.size()) widths[j] = std::max(widths[j], display_width(row[j]));
     }

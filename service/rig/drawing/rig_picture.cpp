@@ -246,7 +246,7 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
 
 }  // namespace
 
-RequestedCoordinate parse_joint_position(const std::string& text) {
+RequestedCoordinate parse_joint_coordinate(const std::string& text) {
   const std::string advice = "--at " + text + ": write NAME=VALUE, in rad or m, or NAME=VALUEdeg";
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) throw proto::InputError(advice);

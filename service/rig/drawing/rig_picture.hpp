@@ -26,7 +26,7 @@ struct RequestedCoordinate {
 
 /// Parses a joint coordinate: "NAME=VALUE" in rad or m, or "NAME=VALUEdeg" in degrees.
 /// @throws proto::InputError if the text has another form
-RequestedCoordinate parse_joint_position(const std::string& text);
+RequestedCoordinate parse_joint_coordinate(const std::string& text);
 
 /// Picture of a rig, with a description in words. The rig is at rest or at requested joint
 /// coordinates.
@@ -54,7 +54,7 @@ class RigPicture {
 };
 
 /// Returns the character set for the locale of this process (LC_ALL, LC_CTYPE, LANG).
-CharacterSet character_set_of_locale();
+CharacterSet detect_terminal_character_set();
 
 /// Returns the first view of a scene as a picture made of text characters.
 /// @param columns, rows  largest size of the text

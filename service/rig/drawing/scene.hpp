@@ -82,7 +82,7 @@ struct SceneView {
 /// Returns the views of a scene that show its motion best, the best view first. If all rotary
 /// joints have parallel axes, the first view is along these axes. Otherwise, the first view is
 /// oblique, and views along up to two axes follow.
-std::vector<SceneView> choose_views(const Scene& scene);
+std::vector<SceneView> choose_scene_views(const Scene& scene);
 
 /// Returns the name of the side from which a viewer looks, e.g. "from above" or "from the front".
 /// @param direction  direction to the viewer
@@ -93,24 +93,24 @@ std::string describe_page_direction(const Eigen::Vector3d& direction);
 
 /// Scene projected onto a picture. Coordinates are in dots of the picture, x right and y down.
 struct ProjectedScene {
-  struct Line {
+  struct ProjectedLine {
     LineRole ink;
     std::vector<Eigen::Vector2d> points;
     bool arrow;
   };
-  struct Sign {
+  struct ProjectedSymbol {
     Symbol symbol;
     Eigen::Vector2d at;
     Eigen::Vector2d toward;  ///< unit vector; zero if it points at or from the viewer
   };
-  struct Label {
+  struct ProjectedLabel {
     LineRole ink;
     Eigen::Vector2d at;
     std::string text;
   };
-  std::vector<Line> lines;
-  std::vector<Sign> signs;
-  std::vector<Label> labels;
+  std::vector<ProjectedLine> lines;
+  std::vector<ProjectedSymbol> signs;
+  std::vector<ProjectedLabel> labels;
   Eigen::Vector2d gravity;  ///< projected unit vector; short if gravity is along the view
 };
 

@@ -134,7 +134,7 @@ std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward)
   return "";
 }
 
-std::string draw_line(const ProjectedScene::Line& line) {
+std::string draw_line(const ProjectedScene::ProjectedLine& line) {
   double length = 0.0;
   for (std::size_t k = 1; k < line.points.size(); ++k) {
     length += (line.points[k] - line.points[k - 1]).norm();
@@ -184,13 +184,13 @@ std::string draw_panel(const Scene& scene, const SceneView& view, const Vector2d
   for (const LineRole ink :
        {LineRole::kSupport, LineRole::kRail, LineRole::kBody, LineRole::kAxis, LineRole::kZero,
         LineRole::kPositive, LineRole::kReading, LineRole::kSensor}) {
-    for (const ProjectedScene::Line& line : picture.lines) {
+    for (const ProjectedScene::ProjectedLine& line : picture.lines) {
       if (line.ink == ink) svg += draw_line(line);
     }
   }
   for (const Symbol symbol : {Symbol::kGround, Symbol::kMotor, Symbol::kLoadSensor, Symbol::kSensor,
                               Symbol::kEncoder, Symbol::kJoint, Symbol::kMass}) {
-    for (const ProjectedScene::Sign& sign : picture.signs) {
+    for (const ProjectedScene::ProjectedSymbol& sign : picture.signs) {
       if (sign.symbol == symbol) svg += draw_sign(symbol, sign.at, sign.toward);
     }
   }
@@ -255,7 +255,7 @@ Key draw_key(const Scene& scene, double y) {
 
 std::string render_scene_svg(const Scene& scene, const std::string& title,
                              const std::vector<std::string>& words) {
-  const std::vector<SceneView> views = choose_views(scene);
+  const std::vector<SceneView> views = choose_scene_views(scene);
   const double inner = kWidth - 2.0 * kEdge;
   const double main = views.size() > 1 ? inner - kSideWidth - kEdge : inner;
   std::vector<std::string> lines;

@@ -106,7 +106,7 @@ struct Obstacle {
 
 std::vector<Obstacle> obstacles_of(const ProjectedScene& picture, double spacing) {
   std::vector<Obstacle> points;
-  for (const ProjectedScene::Line& line : picture.lines) {
+  for (const ProjectedScene::ProjectedLine& line : picture.lines) {
     const double weight = line.ink == LineRole::kBody ? kBodyWeight : 1.0;
     for (std::size_t k = 1; k < line.points.size(); ++k) {
       const Vector2d along = line.points[k] - line.points[k - 1];
@@ -116,7 +116,7 @@ std::vector<Obstacle> obstacles_of(const ProjectedScene& picture, double spacing
       }
     }
   }
-  for (const ProjectedScene::Sign& sign : picture.signs) {
+  for (const ProjectedScene::ProjectedSymbol& sign : picture.signs) {
     for (const double x : {-1.0, 0.0, 1.0}) {
       for (const double y : {-1.0, 0.0, 1.0}) {
         points.push_back({sign.at + spacing * Vector2d(x, y), 1.0});
@@ -159,7 +159,7 @@ std::string describe_page_direction(const Vector3d& direction) {
   return is_straight ? side.on_page : "along its arrow";
 }
 
-std::vector<SceneView> choose_views(const Scene& scene) {
+std::vector<SceneView> choose_scene_views(const Scene& scene) {
   std::vector<Vector3d> directions = directions_of(scene.turns);
   if (directions.empty()) {
     const std::vector<Vector3d> sides = {Vector3d::UnitZ(), Vector3d::UnitX(), Vector3d::UnitY()};
@@ -191,7 +191,7 @@ ProjectedScene project_scene(const Scene& scene, const SceneView& view, const Ve
   const Fit fit(scene, view, low, high);
   ProjectedScene picture;
   for (const SceneLine& line : scene.lines) {
-    ProjectedScene::Line flat{line.ink, {}, line.arrow};
+    ProjectedScene::ProjectedLine flat{line.ink, {}, line.arrow};
     for (const Eigen::Vector3d& point : line.points) flat.points.push_back(fit(point));
     picture.lines.push_back(flat);
   }
@@ -213,7 +213,7 @@ std::vector<PlacedLabel> place_labels(const ProjectedScene& picture, const Vecto
                                       double away, const Vector2d& area) {
   const std::vector<Obstacle> obstacles = obstacles_of(picture, kSampling * letter.y());
   std::vector<PlacedLabel> placed;
-  for (const ProjectedScene::Label& label : picture.labels) {
+  for (const ProjectedScene::ProjectedLabel& label : picture.labels) {
     const Vector2d half(0.5 * letter.x() * display_width(label.text), 0.5 * letter.y());
     PlacedLabel best;
     double least = 1e300;

@@ -174,7 +174,7 @@ ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, st
 
 }  // namespace
 
-std::vector<ColumnProfile> profile_columns(const std::string& path) {
+std::vector<ColumnProfile> read_column_profiles(const std::string& path) {
   std::vector<ColumnProfile> columns;
   for (const NamedColumn& column : read_recording_columns(path).columns) {
     columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}

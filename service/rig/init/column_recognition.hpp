@@ -22,7 +22,7 @@ struct ColumnProfile {
 
 /// Reads a recording file and returns the name, values and statistics of each column.
 /// @throws proto::InputError for a file without columns
-std::vector<ColumnProfile> profile_columns(const std::string& path);
+std::vector<ColumnProfile> read_column_profiles(const std::string& path);
 
 /// Returns the time column of a recording, recognized by its name or by evenly rising values;
 /// nullptr if there is none.

@@ -31,7 +31,7 @@ Value parse(const Named<Value> (&names)[n], const std::string& text, const char*
 }
 
 const RigKindDescription& row_of(RigKind kind) {
-  return rig_kinds()[static_cast<std::size_t>(kind)];
+  return supported_rig_kinds()[static_cast<std::size_t>(kind)];
 }
 
 /// Returns the names, or if there are none those of a chain, "PREFIX1", "PREFIX2" and so on.
@@ -45,7 +45,7 @@ std::vector<std::string> names_or_chain(std::vector<std::string> names, const st
 
 }  // namespace
 
-const std::vector<RigKindDescription>& rig_kinds() {
+const std::vector<RigKindDescription>& supported_rig_kinds() {
   static const std::vector<RigKindDescription> kKinds = {
       {RigKind::kPendulum, "pendulum", "one link on a joint", {"rod"}, {"pivot"}},
       {RigKind::kDoublePendulum,
@@ -73,11 +73,11 @@ const std::vector<RigKindDescription>& rig_kinds() {
 }
 
 RigKind parse_rig_kind(const std::string& text) {
-  for (const RigKindDescription& kind : rig_kinds()) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
     if (text == kind.name) return kind.kind;
   }
   throw proto::InputError("\"" + text + "\" is not a kind of rig that init supports. Use one of " +
-                          join_items(rig_kinds(), &RigKindDescription::name) +
+                          join_items(supported_rig_kinds(), &RigKindDescription::name) +
                           ", or write a rig file by hand (docs/reference/rig-file.md)");
 }
 

@@ -19,7 +19,7 @@ struct RigKindDescription {
 };
 
 /// Returns names and descriptions of all kinds of rig, in the order of RigKind.
-const std::vector<RigKindDescription>& rig_kinds();
+const std::vector<RigKindDescription>& supported_rig_kinds();
 
 /// Returns the kind of rig with this name.
 /// @throws proto::InputError, listing the kinds, for an unknown name

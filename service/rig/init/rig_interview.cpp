@@ -69,14 +69,15 @@ void show_columns(Interview& interview, const RigAnswers& answers) {
 void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
                 const RigAnswers& answers, ColumnChoice& choice) {
   const auto column = [&](const std::string& question, const std::string& otherwise) {
-    return interview.ask_until<std::string>(question, otherwise, [&](const std::string& text) {
-      for (const ColumnProfile& each : columns) {
-        if (each.name == text) return text;
-      }
-      if (columns.empty() && !text.empty()) return text;
-      throw proto::InputError("there is no column \"" + text + "\"; the columns are " +
-                              list_column_names(columns));
-    });
+    return interview.ask_until_valid<std::string>(
+        question, otherwise, [&](const std::string& text) {
+          for (const ColumnProfile& each : columns) {
+            if (each.name == text) return text;
+          }
+          if (columns.empty() && !text.empty()) return text;
+          throw proto::InputError("there is no column \"" + text + "\"; the columns are " +
+                                  list_column_names(columns));
+        });
   };
   const auto names = measured_joint_names(answers.kind, static_cast<int>(answers.links.size()));
   if (choice.rate == 0.0) choice.time = column("column of the time", answers.time_column);
@@ -92,14 +93,14 @@ void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
     }
     if (!can_joint_hang(answers.kind, k)) continue;
     const double rest = k < answers.readings.size() ? answers.readings[k].rest : 0.0;
-    choice.zeros.push_back(interview.ask_until<std::string>(
+    choice.zeros.push_back(interview.ask_until_valid<std::string>(
         "reading when it hangs: \"hanging\" (0°), \"upright\" (180°), or a number of degrees",
         format_number(rest * 180.0 / M_PI, 6), [](const std::string& text) {
           parse_hanging_reading(text);
           return text;
         }));
   }
-  choice.angle_unit = interview.ask_until<std::string>(
+  choice.angle_unit = interview.ask_until_valid<std::string>(
       "unit of the angles: rad, deg, turn or count",
       answers.readings.empty() ? "rad" : reading_unit_name(answers.readings.back().unit),
       [](const std::string& text) {
@@ -163,17 +164,19 @@ std::optional<double> parse_size(const std::string& text) {
 
 void ask_rig_kind(Interview& interview, RigAnswers& answers) {
   interview.say("What is it?");
-  for (const RigKindDescription& kind : rig_kinds()) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
     interview.say(std::string("  ") + kind.name + ": " + kind.what);
   }
-  answers.kind = interview.ask_until<RigKind>("kind", rig_kind_name(answers.kind), parse_rig_kind);
+  answers.kind =
+      interview.ask_until_valid<RigKind>("kind", rig_kind_name(answers.kind), parse_rig_kind);
   if (answers.kind != RigKind::kChain) return;
-  const int links = interview.ask_until<int>("number of links", "3", [](const std::string& text) {
-    const int count = std::atoi(text.c_str());
-    if (count >= 2 && count <= kLinksMax) return count;
-    throw proto::InputError("\"" + text + "\": write a whole number from 2 to " +
-                            std::to_string(kLinksMax));
-  });
+  const int links =
+      interview.ask_until_valid<int>("number of links", "3", [](const std::string& text) {
+        const int count = std::atoi(text.c_str());
+        if (count >= 2 && count <= kLinksMax) return count;
+        throw proto::InputError("\"" + text + "\": write a whole number from 2 to " +
+                                std::to_string(kLinksMax));
+      });
   answers.links.resize(static_cast<std::size_t>(links));
 }
 
@@ -244,16 +247,17 @@ std::string Interview::ask(const std::string& question, const std::string& other
 }
 
 bool Interview::ask_yes_or_no(const std::string& question, bool otherwise) {
-  return ask_until<bool>(question + " (y/n)", otherwise ? "y" : "n", [](const std::string& text) {
-    if (text == "y" || text == "yes") return true;
-    if (text == "n" || text == "no") return false;
-    throw proto::InputError("\"" + text + "\" is neither y nor n");
-  });
+  return ask_until_valid<bool>(question + " (y/n)", otherwise ? "y" : "n",
+                               [](const std::string& text) {
+                                 if (text == "y" || text == "yes") return true;
+                                 if (text == "n" || text == "no") return false;
+                                 throw proto::InputError("\"" + text + "\" is neither y nor n");
+                               });
 }
 
 std::optional<double> Interview::ask_positive_number(const std::string& question,
                                                      const std::optional<double>& otherwise) {
-  return ask_until<std::optional<double>>(
+  return ask_until_valid<std::optional<double>>(
       question, otherwise ? format_number(*otherwise, 8) : std::string(), parse_size);
 }
 

@@ -25,8 +25,8 @@ class Interview {
   /// Repeats a question until `parse` accepts the answer, and returns the parsed value.
   /// @param parse  converts the answer; throws proto::InputError for an invalid answer
   template <typename Value>
-  Value ask_until(const std::string& question, const std::string& otherwise,
-                  const std::function<Value(const std::string&)>& parse) {
+  Value ask_until_valid(const std::string& question, const std::string& otherwise,
+                        const std::function<Value(const std::string&)>& parse) {
     for (;;) {
       try {
         return parse(ask(question, otherwise));

@@ -347,7 +347,8 @@ name: "{}"
         free_value(centered ? arm.inertia : about_axis) + "  # [kg·m²], with the motor's rotor");
     const std::string rod_text = body_text(
         "pendulum", rod.mass,
-        "About the centre of mass. xx, along the rod, is not identifiable apart from the arm's zz.",
+        "About the centre of mass. xx, along the rod, is not identifiable separately from the "
+        "arm's zz.",
         fixed_value(0.01 * rod.inertia),
         free_value(rod.inertia) + "  # from a slender rod: estimated", free_value(rod.inertia));
     const Side on_axis{"arm", "z: 1", "x: 1"};

@@ -44,7 +44,7 @@ std::vector<estimator::Parameter*> parameters_of(const ParameterEdits& edits,
   const char* const lister = edits.from_python ? "Rig.parameters" : "rigcal info RIG";
   const std::string place = asked(edits, what, {name, ""});
   if (name.find_first_of("*?[") == std::string::npos) {
-    return {&require_parameter(place, name, mechanism, lister)};
+    return {&find_required_parameter(place, name, mechanism, lister)};
   }
   std::vector<estimator::Parameter*> found;
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
@@ -102,8 +102,8 @@ void hold_out(const std::string& place, const std::string& name, estimator::Mech
 
 }  // namespace
 
-estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
-                                        estimator::Mechanism& mechanism, const char* lister) {
+estimator::Parameter& find_required_parameter(const std::string& asked, const std::string& name,
+                                              estimator::Mechanism& mechanism, const char* lister) {
   const int index = mechanism.find_parameter(name);
   if (index >= 0) {
     if (estimator::find_dependency(mechanism, index) != nullptr) {

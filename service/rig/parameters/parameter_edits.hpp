@@ -21,9 +21,9 @@ struct ParameterEdits {
 /// @param asked   option or argument for messages, e.g. "--free arm.m"
 /// @param lister  command that lists all parameters
 /// @throws InputError naming the option and similar names, for an unknown or dependent parameter
-estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
-                                        estimator::Mechanism& mechanism,
-                                        const char* lister = "rigcal info RIG");
+estimator::Parameter& find_required_parameter(const std::string& asked, const std::string& name,
+                                              estimator::Mechanism& mechanism,
+                                              const char* lister = "rigcal info RIG");
 
 /// Applies requested changes to the parameters and the held-out sensors of a mechanism.
 /// @throws InputError naming the option, for an unknown parameter or sensor, or a value that is not

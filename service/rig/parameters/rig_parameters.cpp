@@ -34,8 +34,8 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
   if (index < 0) {
     place.at("parameter")
         .fail("no parameter is called \"" + name +
-              "\". Names look like A.J_zz, A.m, 1.b, 1.a_x, or are those of quantities (rigcal "
-              "info lists the names for a rig file without dependencies)");
+              "\". Write a name such as A.J_zz, 1.b or 1.a_x, or the name of a quantity (for a rig "
+              "file without dependencies, rigcal info lists the names)");
   }
   return index;
 }

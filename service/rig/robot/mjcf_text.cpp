@@ -10,7 +10,7 @@ namespace {
 // Two connected points on the axis make a joint; their distance is of the size of a rig's levers.
 constexpr double kSiteDistance = 0.1;  // [m]
 
-std::string list(const Eigen::Vector3d& v) { return format_vector(with_exact_zeros(v)); }
+std::string list(const Eigen::Vector3d& v) { return format_vector(zero_rounding_errors(v)); }
 
 class MjcfWriter {
  public:
@@ -78,12 +78,12 @@ class MjcfWriter {
   }
 
   void write_placement(const Placement& placement) {
-    const Eigen::Vector3d position = with_exact_zeros(placement.translation);
+    const Eigen::Vector3d position = zero_rounding_errors(placement.translation);
     if (!position.isZero(0.0)) push(xml_, "pos", format_vector(position));
     if (placement.rotation.isIdentity(0.0)) return;
     Eigen::Quaterniond q(placement.rotation);
     if (q.w() < 0.0) q.coeffs() = -q.coeffs();
-    const Eigen::VectorXd c = with_exact_zeros(q.coeffs());
+    const Eigen::VectorXd c = zero_rounding_errors(q.coeffs());
     if (c(0) != 0.0 || c(1) != 0.0 || c(2) != 0.0) {
       push(xml_, "quat", format_number_list({c(3), c(0), c(1), c(2)}));
     }
@@ -115,7 +115,7 @@ class MjcfWriter {
     open("joint");
     push(xml_, "name", joint.name);
     xml_.PushAttribute("type", joint.traits().mjcf);
-    if (const Eigen::Vector3d at = with_exact_zeros(placed.at); !at.isZero(0.0)) {
+    if (const Eigen::Vector3d at = zero_rounding_errors(placed.at); !at.isZero(0.0)) {
       push(xml_, "pos", format_vector(at));
     }
     push(xml_, "axis", list(placed.axis));

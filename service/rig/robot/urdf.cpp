@@ -266,7 +266,7 @@ class UrdfWriter {
 
  private:
   void write_origin(const Eigen::Vector3d& at, const Eigen::Vector3d& angles) {
-    const Eigen::Vector3d xyz = with_exact_zeros(at), rpy = with_exact_zeros(angles);
+    const Eigen::Vector3d xyz = zero_rounding_errors(at), rpy = zero_rounding_errors(angles);
     if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;
     xml_.OpenElement("origin");
     push(xml_, "xyz", format_vector(xyz));
@@ -308,7 +308,7 @@ class UrdfWriter {
     write_xml_element(xml_, "parent", {{"link", robot_.links[joint.parent].name}});
     write_xml_element(xml_, "child", {{"link", robot_.links[joint.child].name}});
     if (joint.kind) {
-      write_xml_element(xml_, "axis", {{"xyz", format_vector(with_exact_zeros(joint.axis))}});
+      write_xml_element(xml_, "axis", {{"xyz", format_vector(zero_rounding_errors(joint.axis))}});
       write_limit(joint);
       if (joint.damping != 0.0 || joint.friction != 0.0) {
         write_xml_element(xml_, "dynamics",

@@ -110,7 +110,7 @@ std::string format_vector(const Eigen::Vector3d& v) {
   return format_number_list({v.x(), v.y(), v.z()});
 }
 
-Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v) {
+Eigen::VectorXd zero_rounding_errors(const Eigen::VectorXd& v) {
   constexpr double kRounding = 1e-15;
   return v.unaryExpr([](double x) { return std::abs(x) < kRounding ? 0.0 : x; });
 }

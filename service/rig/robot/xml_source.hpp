@@ -55,7 +55,7 @@ std::string format_number_list(const std::vector<double>& values);
 std::string format_vector(const Eigen::Vector3d& v);
 
 /// Returns a vector in which tiny components, which are rounding errors, are exactly zero.
-Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v);
+Eigen::VectorXd zero_rounding_errors(const Eigen::VectorXd& v);
 
 /// Writes an XML comment of several lines. The characters "--" are replaced, since XML does not
 /// allow them in comments.

@@ -41,7 +41,7 @@ class Guess : public ::testing::Test {
       }
       text << '\n';
     }
-    return profile_columns(folder_.write("run.csv", text.str()));
+    return read_column_profiles(folder_.write("run.csv", text.str()));
   }
 
   RigAnswers propose(RigKind kind, const std::vector<Column>& columns,
@@ -213,7 +213,7 @@ std::set<std::string> free_of(const Rig& rig) {
 // The written file must load: catches a field that the schema lacks, an inconsistent inertia, a
 // column without a joint.
 TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
-  for (const RigKindDescription& kind : rig_kinds()) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
     for (const bool motor : {false, true}) {
       SCOPED_TRACE(std::string(kind.name) + (motor ? " with" : " without") + " a motor");
       const RigAnswers answers = answers_of(kind.kind, motor);

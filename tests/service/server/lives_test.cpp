@@ -198,11 +198,11 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
     store.sessions->append_upload(
         part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
   };
-  append(0);
-  append(0);
+  append_part(0);
+  append_part(0);
   EXPECT_EQ(faults, std::vector<ServiceError::Code>{ServiceError::BAD_REQUEST});
   store.drain();
-  append(2);
+  append_part(2);
   store.drain();
   EXPECT_TRUE(std::holds_alternative<std::string>(store.sessions->recording_path("u")));
 }
@@ -215,7 +215,7 @@ TEST(Lives, OfBatchesDependOnTheirNumbers) {
   for (const std::uint64_t number : {1u, 5u}) {
     rigcal::v1::SampleBatch batch;
     batch.set_batch_sequence(number);
-    ASSERT_TRUE(spool.value().append(batch.SerializeAsString()).ok());
+    ASSERT_TRUE(spool.value().append_part(batch.SerializeAsString()).ok());
   }
   EXPECT_TRUE(read_batch(spool.value(), 1).ok());
   const auto other = read_batch(spool.value(), 2);
@@ -232,7 +232,7 @@ std::string name_of(const std::string& content) {
 class Uploads : public ::testing::Test {
  protected:
   Uploads() {
-    EXPECT_TRUE(open_store(service_.context.data_folder).ok());
+    EXPECT_TRUE(open_item_folders(service_.context.data_folder).ok());
     record_.set_upload_size_bytes(10);
     record_.mutable_info()->set_session_id("file");
     record_.mutable_info()->set_state(rigcal::v1::SESSION_UPLOADING);
@@ -253,8 +253,8 @@ class Uploads : public ::testing::Test {
   Upload::Answer answer() {
     return [this](const ReplyOrError<UploadState>& outcome) { last_ = outcome; };
   }
-  void append(std::uint64_t offset, const std::string& data) {
-    upload_->append(offset, data, answer());
+  void append_part(std::uint64_t offset, const std::string& data) {
+    upload_->append_part(offset, data, answer());
     service_.run_all();
   }
   bool refused() const { return std::holds_alternative<ServiceError>(last_); }
@@ -278,14 +278,14 @@ class Uploads : public ::testing::Test {
 // One byte more than announced is refused, at the start and at the end, without a change to the
 // stored data. Exactly the announced size completes the file.
 TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
-  append(0, std::string(11, 'x'));
+  append_part(0, std::string(11, 'x'));
   EXPECT_TRUE(refused());
-  append(0, std::string(6, 'a'));
+  append_part(0, std::string(6, 'a'));
   EXPECT_EQ(state().durable_bytes(), 6u);
-  append(6, std::string(5, 'x'));
+  append_part(6, std::string(5, 'x'));
   EXPECT_TRUE(refused());
   EXPECT_EQ(stored_, 0);
-  append(6, std::string(4, 'b'));
+  append_part(6, std::string(4, 'b'));
   EXPECT_TRUE(state().complete());
   EXPECT_EQ(stored_, 1);
   EXPECT_EQ(read_small_file(folder() + "/recording.csv", 100).value(), "aaaaaabbbb");
@@ -293,16 +293,16 @@ TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
 
 // Parts follow one another without gap or overlap, and none is empty.
 TEST_F(Uploads, AcceptOnlyThePartThatIsDue) {
-  append(1, "x");
+  append_part(1, "x");
   EXPECT_TRUE(refused());
-  append(0, "");
+  append_part(0, "");
   EXPECT_TRUE(refused());
-  append(0, "aaa");
-  append(2, "x");
+  append_part(0, "aaa");
+  append_part(2, "x");
   EXPECT_TRUE(refused());
-  append(4, "x");
+  append_part(4, "x");
   EXPECT_TRUE(refused());
-  append(3, "b");
+  append_part(3, "b");
   EXPECT_EQ(state().durable_bytes(), 4u);
 }
 
@@ -310,7 +310,7 @@ TEST_F(Uploads, AcceptOnlyThePartThatIsDue) {
 TEST_F(Uploads, DoNotFollowLinks) {
   std::ofstream(service_.files.file("victim")) << "untouched";
   std::filesystem::create_symlink(service_.files.file("victim"), folder() + "/recording.csv.part");
-  append(0, "aaa");
+  append_part(0, "aaa");
   EXPECT_TRUE(refused());
   EXPECT_EQ(read_small_file(service_.files.file("victim"), 100).value(), "untouched");
 }
@@ -319,7 +319,7 @@ TEST_F(Uploads, DoNotFollowLinks) {
 // deleted. The right content is stored, however it was split.
 TEST_F(Uploads, KeepWhatTheirIdsPromise) {
   open_named("aaaabbbb");
-  append(0, "aaaabbbc");
+  append_part(0, "aaaabbbc");
   ASSERT_TRUE(refused());
   const auto fault = std::get<ServiceError>(last_);
   EXPECT_EQ(fault.code(), ServiceError::BAD_REQUEST);
@@ -328,8 +328,8 @@ TEST_F(Uploads, KeepWhatTheirIdsPromise) {
   EXPECT_FALSE(std::filesystem::exists(folder()));
 
   open();
-  append(0, "aaaa");
-  append(4, "bbbb");
+  append_part(0, "aaaa");
+  append_part(4, "bbbb");
   ASSERT_FALSE(refused());
   EXPECT_TRUE(state().complete());
   EXPECT_EQ(stored_, 1);
@@ -340,10 +340,10 @@ TEST_F(Uploads, KeepWhatTheirIdsPromise) {
 // stored just before it.
 TEST_F(Uploads, CountDataFromBeforeARestart) {
   open_named("aaaabbbb");
-  append(0, "aaaa");
+  append_part(0, "aaaa");
   open();
   ASSERT_EQ(state().durable_bytes(), 4u);
-  append(4, "bbbb");
+  append_part(4, "bbbb");
   ASSERT_FALSE(refused());
   EXPECT_TRUE(state().complete());
 
@@ -367,7 +367,7 @@ TEST_F(Uploads, CountDataFromBeforeARestart) {
 // with nobody but stays, as jobs may have used it.
 TEST_F(Uploads, VerifyFilesOfEarlierReleases) {
   open_named("aaaabbbb");
-  append(0, "aaaabbbb");
+  append_part(0, "aaaabbbb");
   record_ = upload_->record();
   EXPECT_TRUE(record_.content_checked());
   record_.set_content_checked(false);
