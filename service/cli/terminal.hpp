@@ -17,19 +17,20 @@ struct TerminalSize {
 TerminalSize terminal_size(int descriptor);
 
 /// Shortens a UTF-8 text to a number of columns and replaces the removed part by "…".
-std::string cut_to_width(const std::string& text, int columns);
+std::string shorten_to_width(const std::string& text, int columns);
 
 /// Meaning of the first line of a text, shown as its colour.
-enum class Tone { kPlain, kGood, kDoubtful, kBad };
+enum class TextTone { kPlain, kGood, kDoubtful, kBad };
 
 /// Formats text for a terminal: wraps lines to the width, prints headings ("Findings:") in bold,
 /// and colours the first line and the words "warning" and "fault" at the start of a line.
 /// @param in_colour  whether to write control codes
-std::string terminal_text(const std::string& text, Tone first, int columns, bool in_colour);
+std::string format_for_terminal(const std::string& text, TextTone first, int columns,
+                                bool in_colour);
 
-/// Prints text on standard output. A terminal gets it as `terminal_text` formats it, in colour
-/// unless NO_COLOR is set or TERM is "dumb"; other outputs get the text unchanged.
-void print_text(const std::string& text, Tone first = Tone::kPlain);
+/// Prints text on standard output. A terminal gets it as `format_for_terminal` formats it, in
+/// colour unless NO_COLOR is set or TERM is "dumb"; other outputs get the text unchanged.
+void print_text(const std::string& text, TextTone first = TextTone::kPlain);
 
 /// Flag that the first Ctrl-C during this object's lifetime sets. The second Ctrl-C ends the
 /// program as usual. Only one such object may exist at a time.
@@ -69,7 +70,7 @@ class ProgressLine {
   void log(const std::string& line);
 
   /// Returns the time since the start, e.g. "12 s".
-  std::string elapsed() const;
+  std::string elapsed_text() const;
 
  private:
   void erase();

@@ -126,6 +126,6 @@ constexpr MessageRow kCalibrationRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> calibration_messages() { return kCalibrationRows; }
+std::span<const MessageRow> calibration_message_rows() { return kCalibrationRows; }
 
 }  // namespace service

@@ -88,6 +88,6 @@ constexpr MessageRow kDescriptionRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> description_messages() { return kDescriptionRows; }
+std::span<const MessageRow> description_message_rows() { return kDescriptionRows; }
 
 }  // namespace service

@@ -103,6 +103,6 @@ constexpr MessageRow kInputRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> input_messages() { return kInputRows; }
+std::span<const MessageRow> input_message_rows() { return kInputRows; }
 
 }  // namespace service

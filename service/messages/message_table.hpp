@@ -27,18 +27,18 @@ struct MessageRow {
 };
 
 /// Returns the row of a message code.
-const MessageRow& row_of(estimator::MessageCode code);
+const MessageRow& find_message_row(estimator::MessageCode code);
 
 /// Returns all rows, one per code, for the reference page and the tests.
 std::vector<MessageRow> message_rows();
 
 /// Rows by subject; `message_rows` joins them.
-std::span<const MessageRow> input_messages();
-std::span<const MessageRow> signal_messages();
-std::span<const MessageRow> description_messages();
-std::span<const MessageRow> misfit_messages();
-std::span<const MessageRow> calibration_messages();
-std::span<const MessageRow> verdict_messages();
+std::span<const MessageRow> input_message_rows();
+std::span<const MessageRow> signal_message_rows();
+std::span<const MessageRow> description_message_rows();
+std::span<const MessageRow> misfit_message_rows();
+std::span<const MessageRow> calibration_message_rows();
+std::span<const MessageRow> verdict_message_rows();
 
 /// Fills a template with the arguments of a message.
 /// @throws std::logic_error if an argument outside brackets is missing

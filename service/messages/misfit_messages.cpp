@@ -61,6 +61,6 @@ constexpr MessageRow kMisfitRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> misfit_messages() { return kMisfitRows; }
+std::span<const MessageRow> misfit_message_rows() { return kMisfitRows; }
 
 }  // namespace service

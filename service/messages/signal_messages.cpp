@@ -146,6 +146,6 @@ constexpr MessageRow kSignalRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> signal_messages() { return kSignalRows; }
+std::span<const MessageRow> signal_message_rows() { return kSignalRows; }
 
 }  // namespace service

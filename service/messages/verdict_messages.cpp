@@ -35,6 +35,6 @@ constexpr MessageRow kVerdictRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> verdict_messages() { return kVerdictRows; }
+std::span<const MessageRow> verdict_message_rows() { return kVerdictRows; }
 
 }  // namespace service

@@ -43,29 +43,29 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   const std::string& identity() const { return conversation_->identity(); }
   /// Returns true if the client has sent a valid first message and the connection still has work to
   /// do.
-  bool in_use() const { return conversation_->greeted() && !lingering_; }
+  bool is_in_use() const { return conversation_->has_valid_greeting() && !lingering_; }
 
   void send(std::string frame) override;
-  bool has_room(std::size_t bytes) const override;
-  void send_live(const LiveFrame& frame) override;
-  void finish() override;
-  void resume() override;
+  bool can_queue(std::size_t bytes) const override;
+  void send_live_update(const LiveFrame& frame) override;
+  void close_after_sending() override;
+  void resume_reading() override;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   template <typename Use>
-  void with_stream(const Use& use);
+  void visit_stream(const Use& use);
   void read();
-  void received(std::size_t count);
-  void pump();
+  void on_bytes_received(std::size_t count);
+  void process_frames();
   void write();
-  void written(std::size_t count);
-  void linger();
+  void on_bytes_sent(std::size_t count);
+  void wait_for_client_to_close();
   void watch();
-  void hold(std::size_t bytes);
-  void release(std::size_t bytes);
-  void hold_input();
+  void reserve_memory(std::size_t bytes);
+  void release_memory(std::size_t bytes);
+  void update_input_memory();
   void close();
 
   ServiceContext& context_;

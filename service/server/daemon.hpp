@@ -17,7 +17,7 @@ struct DaemonConfig {
   std::string http;       ///< address of the HTTP endpoint for monitoring; empty: no endpoint
   proto::TlsFiles tls;    ///< TLS files; their authority signs client certificates
   bool insecure = false;  ///< allow addresses beyond loopback without TLS
-  Operators operators;
+  OperatorNames operators;
   ServiceLimits limits;
   double handshake_timeout_s = 10.0;
   double frame_timeout_s = 20.0;

@@ -18,28 +18,28 @@ class HttpEndpoint {
  public:
   static constexpr std::size_t kOpenMax = 16;
 
-  struct Pages {
+  struct HttpPages {
     std::function<std::string()> metrics;
     std::function<bool()> healthy;
   };
 
   /// Starts to listen at an address.
   /// @throws proto::InputError if it cannot listen there
-  HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages);
+  HttpEndpoint(asio::io_context& io, const ListenAddress& place, HttpPages pages);
 
   void start();
   void shut_down() { acceptor_.close(); }
-  std::uint16_t port() const { return port_of(acceptor_.endpoint()); }
+  std::uint16_t port() const { return port_number(acceptor_.local_endpoint()); }
 
  private:
-  class Exchange;
+  class HttpExchange;
 
-  void take(StreamSocket socket);
-  std::string respond(const std::string& request) const;
+  void serve_connection(StreamSocket socket);
+  std::string make_response(const std::string& request) const;
 
   Acceptor acceptor_;
-  Pages pages_;
-  std::list<std::weak_ptr<Exchange>> open_;  // oldest first
+  HttpPages pages_;
+  std::list<std::weak_ptr<HttpExchange>> open_;  // oldest first
 };
 
 }  // namespace service

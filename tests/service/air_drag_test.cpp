@@ -135,7 +135,7 @@ TEST(AirDragOfRigs, IsReportedIfMissingInTheDescription) {
   };
   const std::vector<estimator::Finding> findings = reported(truth);
   ASSERT_FALSE(findings.empty());
-  const FindingText text = describe(findings[0]);
+  const FindingText text = describe_finding(findings[0]);
   EXPECT_EQ(text.kind, "air-drag") << text.what;
   const std::size_t at = text.what.find("B.c_air ");
   ASSERT_NE(at, std::string::npos) << text.what;

@@ -90,17 +90,17 @@ TEST(JobDisplay, MovesItsBarWithEveryIterationAndCalibration) {
 TEST(JobDisplay, ShowsTheStateOfAJobThatDoesNotRun) {
   rigcal::v1::JobInfo info = running_job(0, 0.0, 0);
   info.clear_progress();
-  EXPECT_EQ(job_status(info), "reading the recordings");
+  EXPECT_EQ(format_job_status(info), "reading the recordings");
   info.set_state(rigcal::v1::JOB_QUEUED);
   info.set_queue_position(2);
-  EXPECT_EQ(job_status(info), "queued, place 2");
+  EXPECT_EQ(format_job_status(info), "queued, place 2");
   info.set_state(rigcal::v1::JOB_DONE);
-  EXPECT_EQ(job_status(info), "done");
+  EXPECT_EQ(format_job_status(info), "done");
 }
 
 TEST(JobDisplay, CutsTextBetweenCharacters) {
-  EXPECT_EQ(cut_to_width("kg·m²", 5), "kg·m²");
-  EXPECT_EQ(cut_to_width("kg·m²", 4), "kg·…");
+  EXPECT_EQ(shorten_to_width("kg·m²", 5), "kg·m²");
+  EXPECT_EQ(shorten_to_width("kg·m²", 4), "kg·…");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ ExitCode check(const CheckOptions& options) {
     ProgressLine progress({.quiet = options.estimation.quiet});
     progress.show("stage 1 of 2, checks of the recordings", "");
     examined = diagnose_input(input, monitor);
-    progress.show("stage 2 of 2, identifiability, " + progress.elapsed(), "");
+    progress.show("stage 2 of 2, identifiability, " + progress.elapsed_text(), "");
     excitation = excitation_of(examined, options.estimation);
   }
   if (interrupt.flag().load()) {
@@ -53,14 +53,15 @@ ExitCode check(const CheckOptions& options) {
     return kInterrupted;
   }
   const std::string list = format_findings(examined.findings);
-  print_text((list.empty() ? "No problems found.\n" : list) + "\n" + format_excitation(excitation),
-             list.empty() ? Tone::kGood : Tone::kPlain);
+  print_text(
+      (list.empty() ? "No problems found.\n" : list) + "\n" + format_identifiability(excitation),
+      list.empty() ? TextTone::kGood : TextTone::kPlain);
   write_result_files(
       options.files, [&] { return findings_json(examined.findings, excitation, input.context); },
       [&] {
         input.context.held = find_rejected_readings(input.recordings, examined.recordings);
-        return examination_page(examined.mechanism, examined.recordings, examined.findings,
-                                excitation, input.context);
+        return render_examination_page(examined.mechanism, examined.recordings, examined.findings,
+                                       excitation, input.context);
       });
   return exit_of(examined.findings);
 }

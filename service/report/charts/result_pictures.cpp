@@ -176,10 +176,10 @@ std::string strip(int width, int height, const std::string& content,
 
 }  // namespace
 
-std::string svg_forest(const std::vector<RecordingPartEstimate>& pieces,
-                       const std::vector<std::string>& labels,
-                       const std::vector<ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns) {
+std::string render_forest_plot(const std::vector<RecordingPartEstimate>& pieces,
+                               const std::vector<std::string>& labels,
+                               const std::vector<ParameterEstimate>& parameters,
+                               const std::vector<std::size_t>& columns) {
   const std::string left = picture(kLabels, pieces.size(), "class=\"labels\" aria-hidden=\"true\"",
                                    label_column(labels));
   std::string html;
@@ -196,8 +196,8 @@ std::string svg_forest(const std::vector<RecordingPartEstimate>& pieces,
   return html.empty() ? "" : html + "</div>\n";
 }
 
-std::string svg_correlation(const Eigen::MatrixXd& correlation,
-                            const std::vector<std::string>& names) {
+std::string render_correlation_heat_map(const Eigen::MatrixXd& correlation,
+                                        const std::vector<std::string>& names) {
   const int n = static_cast<int>(names.size());
   int longest = 0;
   for (const std::string& name : names) longest = std::max(longest, display_width(name));

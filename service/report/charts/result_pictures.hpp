@@ -18,15 +18,15 @@ namespace service {
 /// @param pieces   estimates from the pieces; at least one
 /// @param labels   names of the pieces
 /// @param columns  indices of the parameters to plot
-std::string svg_forest(const std::vector<estimator::RecordingPartEstimate>& pieces,
-                       const std::vector<std::string>& labels,
-                       const std::vector<estimator::ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns);
+std::string render_forest_plot(const std::vector<estimator::RecordingPartEstimate>& pieces,
+                               const std::vector<std::string>& labels,
+                               const std::vector<estimator::ParameterEstimate>& parameters,
+                               const std::vector<std::size_t>& columns);
 
 /// Returns a heat map of a correlation matrix as SVG, with numbers in the cells. Positive
 /// correlations are orange, negative ones blue; larger magnitudes have a stronger colour.
 /// @param names  names of the rows and columns
-std::string svg_correlation(const Eigen::MatrixXd& correlation,
-                            const std::vector<std::string>& names);
+std::string render_correlation_heat_map(const Eigen::MatrixXd& correlation,
+                                        const std::vector<std::string>& names);
 
 }  // namespace service

@@ -33,13 +33,13 @@ inline constexpr double kRepeatTolerance = 0.01;
 
 /// Compares the parameters of two calibrations. The result has the order of `before`, followed by
 /// the parameters that only `now` contains.
-std::vector<RepeatedParameter> compare_repetition(
+std::vector<RepeatedParameter> compare_repeated_estimates(
     const std::vector<estimator::ParameterEstimate>& before,
     const std::vector<estimator::ParameterEstimate>& now);
 
 /// Checks that the estimates of a repeated calibration differ by at most kRepeatTolerance. Returns
 /// false if a difference is larger or NaN.
-bool is_repeated(const std::vector<RepeatedParameter>& parameters);
+bool is_repetition_successful(const std::vector<RepeatedParameter>& parameters);
 
 /// Formats the comparison of a repeated calibration as text. The first line gives the outcome.
 std::string format_repetition(const std::vector<RepeatedParameter>& parameters);

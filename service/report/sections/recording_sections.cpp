@@ -239,7 +239,7 @@ std::string strip(const UsedRecording& use) {
         svg_rect(to_x(segment.start), 6.0, std::max(to_x(segment.end) - to_x(segment.start), 1.0),
                  14.0, segment.samples > 0 ? "used" : "unused");
   }
-  for (const Gap& gap : use.summary.gaps) {
+  for (const RecordingGap& gap : use.summary.gaps) {
     if (gap.start + gap.duration < low || gap.start > high) continue;
     const double left = to_x(std::max(gap.start, low));
     const double right = to_x(std::min(gap.start + gap.duration, high));
@@ -264,7 +264,7 @@ std::string use_csv(const UsedRecording& use) {
     rows.push_back({segment.start, segment.end, "segment " + std::to_string(segment.index),
                     std::to_string(segment.samples)});
   }
-  for (const Gap& gap : use.summary.gaps) {
+  for (const RecordingGap& gap : use.summary.gaps) {
     rows.push_back({gap.start, gap.start + gap.duration, "gap", ""});
   }
   std::ranges::stable_sort(rows, {}, &Row::from);
@@ -309,7 +309,7 @@ std::string gap_list(const ImportSummary& summary) {
   if (summary.gaps.empty()) return "";
   std::string text = "<p>Gaps: ";
   for (std::size_t k = 0; k < std::min(summary.gaps.size(), kListedGapsMax); ++k) {
-    const Gap& gap = summary.gaps[k];
+    const RecordingGap& gap = summary.gaps[k];
     const std::string duration = gap.duration < 1.0 ? format_number(1e3 * gap.duration) + " ms"
                                                     : format_number(gap.duration) + " s";
     text += (k == 0 ? "" : "; ") + duration + " after " + format_number(gap.start, 6) + " s";

@@ -21,18 +21,18 @@ struct Identity {
 };
 
 /// Identities that are operators of the service, as listed in its settings (proto/daemon.proto).
-struct Operators {
+struct OperatorNames {
   std::vector<std::string> certificates;
   std::vector<std::string> accounts;
 };
 
 /// Returns the identity of the peer of a Unix or TCP socket as the kernel reports it. All IPv6
 /// addresses of a /64 network give one identity, since a host can use every address of its network.
-Identity identify_socket(int socket, const Operators& operators);
+Identity identify_socket_peer(int socket, const OperatorNames& operators);
 
 /// Returns the identity of a client with a TLS certificate.
 /// @param name  common name of the certificate, see proto::peer_name
-Identity identify_certificate(const std::string& name, const Operators& operators);
+Identity identify_certificate(const std::string& name, const OperatorNames& operators);
 
 /// Returns a message that says why the identity `who` may not change a session or job of `owner`,
 /// and what to do.

@@ -59,8 +59,8 @@ class ByteUsage {
 
   /// Returns whether `identity` may use `bytes` more: the total stays within `limit`, and the
   /// identity's own use stays within `share`.
-  bool has_room(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
-                std::uint64_t share) const {
+  bool is_within_limits(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
+                        std::uint64_t share) const {
     return bytes <= limit && total_ <= limit - bytes && bytes <= share &&
            of(identity) <= share - bytes;
   }
@@ -105,7 +105,7 @@ struct ServiceLimits {
 
   /// Returns the share of one identity with defaults filled in. By default, one identity cannot use
   /// up a limit.
-  ServiceShare per_identity() const {
+  ServiceShare share_per_identity() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
     };
@@ -135,7 +135,7 @@ struct ServiceContext {
   std::string data_folder;
   std::string version;
   ServiceLimits limits;
-  Operators operators;
+  OperatorNames operators;
   Metrics metrics;
   ByteUsage buffers;  ///< memory for clients' data, by identity [byte]
   ByteUsage disk;     ///< disk space by owner, recounted once a second [byte]
@@ -152,7 +152,7 @@ struct ServiceContext {
   OwnedPoster maintenance;  ///< runs low-priority tasks: writes recordings, deletes folders
 
   /// Returns a function that runs tasks on the storage thread of a session, on behalf of its owner.
-  Poster storage_poster(const std::string& session_id, const std::string& owner) const {
+  Poster make_storage_poster(const std::string& session_id, const std::string& owner) const {
     const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
     return [post, owner](Task task) { post(owner, std::move(task)); };
   }

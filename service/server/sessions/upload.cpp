@@ -71,7 +71,8 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
   if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
   const std::string part = proto::part_path(file_path(folder, record));
   if (!fs::exists(part, error)) return std::uint64_t{0};
-  if (Status synced = sync_files(folder); !synced.ok()) return start_over(part, synced).error();
+  if (Status synced = sync_files_in_folder(folder); !synced.ok())
+    return start_over(part, synced).error();
   const std::uint64_t size = fs::file_size(part, error);
   return std::min(size, record.upload_size_bytes());
 }
@@ -136,12 +137,12 @@ Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record
       folder_(std::move(folder)),
       record_(std::move(record)),
       ended_(std::move(ended)),
-      storage_(context.storage_poster(record_.info().session_id(), record_.info().owner())),
+      storage_(context.make_storage_poster(record_.info().session_id(), record_.info().owner())),
       durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
       opened_(is_stored()) {}
 
 // Uploads stored by a version without the check are checked when opened again.
-bool Upload::checks_content() const {
+bool Upload::needs_content_check() const {
   return !record_.content_checked() && !proto::content_hash_of(record_.info().session_id()).empty();
 }
 
@@ -149,8 +150,8 @@ void Upload::open(const Answer& answer) {
   if (busy_)
     return answer(
         make_service_error(ServiceError::BUSY, "a part of it is being stored; try again later"));
-  if (is_stored() && !checks_content()) {
-    return finished({proto::success(), durable_bytes_, record_}, answer);
+  if (is_stored() && !needs_content_check()) {
+    return complete_operation({proto::success(), durable_bytes_, record_}, answer);
   }
   busy_ = true;
   content_ = std::make_shared<proto::ContentHash>();
@@ -160,8 +161,8 @@ void Upload::open(const Answer& answer) {
     if (!durable.ok() || durable.value() == 0) {
       const std::uint64_t none = 0;
       const Status status = durable.ok() ? proto::success() : Status(durable.error());
-      return main([self, answer, progress = Progress{status, none, record}] {
-        self->finished(progress, answer);
+      return main([self, answer, progress = UploadProgress{status, none, record}] {
+        self->complete_operation(progress, answer);
       });
     }
     // Reads all stored bytes in the maintenance thread, so that it does not delay streaming rigs.
@@ -170,14 +171,14 @@ void Upload::open(const Answer& answer) {
                   Status status = add_file(folder, record, count, *content);
                   const bool whole = count == record.upload_size_bytes();
                   if (status.ok() && whole) status = complete(folder, record, *content);
-                  main([self, answer, progress = Progress{status, count, record}] {
-                    self->finished(progress, answer);
+                  main([self, answer, progress = UploadProgress{status, count, record}] {
+                    self->complete_operation(progress, answer);
                   });
                 });
   });
 }
 
-void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& answer) {
+void Upload::append_part(std::uint64_t offset_bytes, std::string data, const Answer& answer) {
   if (!opened_ || busy_) {
     return answer(
         make_service_error(ServiceError::BAD_REQUEST,
@@ -196,7 +197,7 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
   storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
             record = record_, folder = folder_, content = content_, main = context_.main,
             floor = context_.limits.free_space_bytes]() mutable {
-    Status status = check_space(folder, floor + data.size());
+    Status status = check_disk_space(folder, floor + data.size());
     if (status.ok()) {
       const std::string part = proto::part_path(file_path(folder, record));
       status = write_part(part, offset_bytes, data);
@@ -210,13 +211,13 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
     if (status.ok() && durable == record.upload_size_bytes()) {
       status = complete(folder, record, *content);
     }
-    main([self, answer, progress = Progress{status, durable, record}] {
-      self->finished(progress, answer);
+    main([self, answer, progress = UploadProgress{status, durable, record}] {
+      self->complete_operation(progress, answer);
     });
   });
 }
 
-void Upload::finished(const Progress& progress, const Answer& answer) {
+void Upload::complete_operation(const UploadProgress& progress, const Answer& answer) {
   const Status& status = progress.status;
   busy_ = false;
   opened_ = status.ok();

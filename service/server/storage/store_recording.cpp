@@ -156,7 +156,7 @@ Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& 
 Result<StoredRecording> write_recording(const std::string& folder, const std::string& path,
                                         const proto::RecordingHeader& header,
                                         const StoreRequest& order) {
-  auto spool = proto::Spool::open(log_folder(folder), {.segment_size_bytes = kLogFileSize});
+  auto spool = proto::Spool::open(session_log_folder(folder), {.segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();
   auto file = proto::RecordingWriter::create(path, header, writer_options());
   if (!file.ok()) return file.error();
@@ -191,8 +191,8 @@ Status verify(const std::string& path, bool damage_allowed, StoredRecording& sto
 
 // Checks for space first, since the recording is larger than its log.
 Status check_space_for(const std::string& folder) {
-  const std::uint64_t needed = folder_size_bytes(log_folder(folder));
-  const std::uint64_t free = free_space(folder);
+  const std::uint64_t needed = folder_size_bytes(session_log_folder(folder));
+  const std::uint64_t free = free_disk_space_bytes(folder);
   if (free >= needed) return proto::success();
   return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free / 1000) +
                                          " kB left, and the recording needs more than " +
@@ -207,7 +207,7 @@ Result<StoredRecording> store_recording(const std::string& folder,
                                         const StoreRequest& order) {
   const std::string path = folder + "/recording.mcap";
   std::error_code ignored;
-  if (!fs::exists(log_folder(folder), ignored)) {
+  if (!fs::exists(session_log_folder(folder), ignored)) {
     // The log is deleted last, after the recording was verified.
     StoredRecording stored;
     const Status verified = verify(path, true, stored);
@@ -228,9 +228,10 @@ Result<StoredRecording> store_recording(const std::string& folder,
     return verified.error();
   }
   if (stored.value().problem.empty()) {
-    if (Status removed = remove_folder(log_folder(folder)); !removed.ok()) return removed.error();
+    if (Status removed = remove_folder(session_log_folder(folder)); !removed.ok())
+      return removed.error();
   }
-  remove_leftovers(folder);
+  delete_unfinished_entries(folder);
   return stored;
 }
 

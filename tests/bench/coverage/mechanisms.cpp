@@ -105,7 +105,8 @@ class Bench {
       }
     }
     if (run_.lists)
-      std::printf("# %s %u: %s\n", kind.c_str(), seed, service::text_of(result.verdict).c_str());
+      std::printf("# %s %u: %s\n", kind.c_str(), seed,
+                  service::format_verdict(result.verdict).c_str());
     for (Verdicts* verdicts : {&verdicts_["all"], &verdicts_[how + " " + law]}) {
       ++verdicts->rigs;
       verdicts->unconverged += result.converged() ? 0 : 1;

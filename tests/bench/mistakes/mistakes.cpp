@@ -35,7 +35,7 @@ std::string kind_of(const estimator::DescriptionHypothesis& hypothesis) {
 }
 
 std::string text_of(const estimator::DescriptionHypothesis& hypothesis) {
-  return service::text_of(hypothesis.message);
+  return service::format_message(hypothesis.message);
 }
 
 /// The finding expected for a mistake that was injected by applying the repair of another.
@@ -56,7 +56,7 @@ std::string opposite(const std::vector<estimator::DescriptionHypothesis>& all,
 
 void print_findings(const std::vector<estimator::Finding>& findings) {
   for (const auto& finding : findings) {
-    std::printf("      %s\n", service::describe(finding).what.c_str());
+    std::printf("      %s\n", service::describe_finding(finding).what.c_str());
   }
   std::fflush(stdout);
 }
@@ -113,7 +113,7 @@ void run_before(Run& to) {
         const std::string wanted = clean ? "" : opposite(all, i);
         std::string verdict = "missed";
         for (const auto& finding : findings) {
-          const service::FindingText text = service::describe(finding);
+          const service::FindingText text = service::describe_finding(finding);
           if (text.kind == "unexplained" || text.kind == "not-checked") {
             if (verdict == "missed") verdict = text.kind;
           } else if (!clean && text.what.find(wanted) != std::string::npos) {
@@ -221,7 +221,7 @@ void run_after(Run& to) {
         Tally& tally = to.tallies[name + " " + kind];
         ++tally.planted;
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
-          const service::FindingText text = service::describe(finding);
+          const service::FindingText text = service::describe_finding(finding);
           return text.kind == each.kind || (!std::string(each.words).empty() &&
                                             text.what.find(each.words) != std::string::npos);
         });
@@ -229,7 +229,7 @@ void run_after(Run& to) {
           return finding.severity != estimator::Severity::kNote;
         });
         const bool misfit = std::ranges::any_of(findings, [](const auto& finding) {
-          return service::describe(finding).kind == "misfit";
+          return service::describe_finding(finding).kind == "misfit";
         });
         ++(found    ? tally.found
            : warns  ? tally.other
@@ -266,7 +266,7 @@ void run_signals(Run& to) {
         Tally& tally = to.tallies[fault.name + noisy + " " + kind];
         ++tally.planted;
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
-          return std::ranges::count(fault.kinds, service::describe(finding).kind) > 0;
+          return std::ranges::count(fault.kinds, service::describe_finding(finding).kind) > 0;
         });
         const bool alarm = std::ranges::any_of(findings, [&](const auto& finding) {
           return finding.severity != estimator::Severity::kNote;

@@ -44,7 +44,7 @@ struct Case {
   std::string note() const {
     const auto notes =
         describe_parameters_at_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
-    return notes.size() == 1 ? service::text_of(notes.front()) : "";
+    return notes.size() == 1 ? service::format_message(notes.front()) : "";
   }
 };
 

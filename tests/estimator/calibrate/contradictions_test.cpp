@@ -55,7 +55,7 @@ void expect_arm_is_told(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);
   const ContradictedParameter* arm = find(result, "2.a_x");
-  ASSERT_NE(arm, nullptr) << service::text_of(result.verdict);
+  ASSERT_NE(arm, nullptr) << service::format_verdict(result.verdict);
   EXPECT_DOUBLE_EQ(arm->kept, parameter_named(described_with(kLonger), "2.a_x").value);
   EXPECT_EQ(arm->unit, "m");
   EXPECT_NEAR(arm->value, parameter_named(described_with(1.0), "2.a_x").value,
@@ -64,9 +64,9 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_GT(arm->shift, 1.0);
   EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected);
-  EXPECT_NE(service::text_of(result.verdict).find("the recordings contradict the rig file"),
+  EXPECT_NE(service::format_verdict(result.verdict).find("the recordings contradict the rig file"),
             std::string::npos)
-      << service::text_of(result.verdict);
+      << service::format_verdict(result.verdict);
   EXPECT_NE(test_support::text_of_notes(result.notes).find("2.a_x"), std::string::npos)
       << test_support::text_of_notes(result.notes);
 }
@@ -82,8 +82,9 @@ TEST(Contradictions, FindItInQuantisedReadings) {
 TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
   for (const double quantum : {0.0, 2e-3}) {
     const Calibration result = calibrate_as(described_with(1.0), quantum);
-    EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
-    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+    EXPECT_TRUE(result.contradictions.empty()) << service::format_verdict(result.verdict);
+    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted)
+        << service::format_verdict(result.verdict);
   }
 }
 
@@ -95,8 +96,8 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
   Parameter& arm = parameter_named(described, "2.a_x");
   arm.value = parameter_named(described_with(kLonger), "2.a_x").value;
   const Calibration result = calibrate_as(described);
-  EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+  EXPECT_TRUE(result.contradictions.empty()) << service::format_verdict(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
 }
 
 // A motor gain fixed 1 % too low, and friction fixed at zero.
@@ -106,7 +107,7 @@ TEST(Contradictions, ReportGainsAndFriction) {
   gain.value *= 0.99;
   const Calibration weak = calibrate_as(described);
   const ContradictedParameter* of_gain = find(weak, "1.K");
-  ASSERT_NE(of_gain, nullptr) << service::text_of(weak.verdict);
+  ASSERT_NE(of_gain, nullptr) << service::format_verdict(weak.verdict);
   EXPECT_NEAR(of_gain->value, test_support::viscous_furuta().K, 4.0 * of_gain->standard_deviation);
 
   described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
@@ -114,7 +115,7 @@ TEST(Contradictions, ReportGainsAndFriction) {
   friction.value = 0.7 * test_support::viscous_furuta().b_2;
   const Calibration easy = calibrate_as(described);
   const ContradictedParameter* of_friction = find(easy, "2.b");
-  ASSERT_NE(of_friction, nullptr) << service::text_of(easy.verdict);
+  ASSERT_NE(of_friction, nullptr) << service::format_verdict(easy.verdict);
   EXPECT_NEAR(of_friction->value, test_support::viscous_furuta().b_2,
               4.0 * of_friction->standard_deviation);
 }
@@ -133,7 +134,7 @@ TEST(Contradictions, ReportEquivalentExplanations) {
   second.decrease = 90.0;
   third.name = "1.c";
   third.decrease = 70.0;
-  EXPECT_EQ(service::text_of(make_contradiction_note({first, second, third})),
+  EXPECT_EQ(service::format_message(make_contradiction_note({first, second, third})),
             "the recordings contradict the rig file: 2.a_x is fixed at 0.2 m, but the readings fit "
             "0.1900 ± 0.0010 m, and the fixed value shifts B.J_yy by 3.4 standard deviations; the "
             "wrong value may instead be 1.b_x; measure 2.a_x again, or estimate it");

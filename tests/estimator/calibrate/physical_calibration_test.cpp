@@ -190,7 +190,7 @@ TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
   const Calibration result =
       calibrate(driven_mechanism_to_fit(2.0), {driven_motion(10400, 12.0, 8e-3)});
   EXPECT_TRUE(result.converged());
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
@@ -264,13 +264,14 @@ TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
 TEST(PhysicalCalibration, RestartsOnlyIfRequested) {
   const auto [mechanism, recordings] = without_viscous_friction();
   const auto count_restarts = [&](const CalibrationOptions& options) {
-    std::map<Stage, int> counts;
+    std::map<EstimationStage, int> counts;
     CalibrationMonitor monitor;
     monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
       if (stage.solve == SolveKind::kRestart) ++counts[stage.stage];
     };
     EXPECT_TRUE(calibrate(mechanism, recordings, options, monitor).converged());
-    return std::pair{counts[Stage::kJointEstimation], counts[Stage::kSimulationFit]};
+    return std::pair{counts[EstimationStage::kJointEstimation],
+                     counts[EstimationStage::kSimulationFit]};
   };
   const auto [joint, simulation] = count_restarts({});
   EXPECT_GT(joint, 0);
@@ -284,14 +285,14 @@ TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
   const Mechanism tree = make_chain({.links = 2});
   Mechanism loop = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)});
   CalibrationOptions options;
-  EXPECT_EQ(chosen_kind(tree, options), EstimateKind::kPhysical);
-  EXPECT_EQ(chosen_kind(loop, options), EstimateKind::kPhysical);
+  EXPECT_EQ(select_estimate_kind(tree, options), EstimateKind::kPhysical);
+  EXPECT_EQ(select_estimate_kind(loop, options), EstimateKind::kPhysical);
   loop.joint_parameter(1, JointQuantity::kLoadFriction).free = true;  // unknown loads
-  EXPECT_EQ(chosen_kind(loop, options), EstimateKind::kShadow);
+  EXPECT_EQ(select_estimate_kind(loop, options), EstimateKind::kShadow);
   options.state_error_weight = 100.0;
-  EXPECT_EQ(chosen_kind(tree, options), EstimateKind::kShadow);
+  EXPECT_EQ(select_estimate_kind(tree, options), EstimateKind::kShadow);
   options.kind = EstimateKind::kPhysical;
-  EXPECT_THROW(chosen_kind(tree, options), std::invalid_argument);
+  EXPECT_THROW(select_estimate_kind(tree, options), std::invalid_argument);
 }
 
 // Each piece is predicted from all others: both state estimation and open loop reach the noise

@@ -42,7 +42,7 @@ TEST(RecordingPartEstimates, AgreeWhereTheModelIsRight) {
   EXPECT_GE(result.pieces.size(), 6U);
   EXPECT_LE(result.pieces.size(), 12U);
   EXPECT_GT(result.agreement.p_value, 0.01);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
   for (const ParameterEstimate& estimate : result.parameters) {
     EXPECT_EQ(estimate.standard_deviation, estimate.noise_deviation) << estimate.name;
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
@@ -61,7 +61,7 @@ TEST(RecordingPartEstimates, AgreeWhereTheModelIsRight) {
 // grows, so the verdict must report it. The estimates are the same as without the comparison.
 TEST(RecordingPartEstimates, ReportAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::format_verdict(result.verdict);
   CalibrationOptions alone;
   alone.compare_parts = false;
   const Calibration without = calibrate_with(1.03, alone);
@@ -78,7 +78,7 @@ TEST(RecordingPartEstimates, StopOnRequest) {
   CalibrationMonitor monitor;
   monitor.stop = &stop;
   monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
-    if (stage.stage == Stage::kPartComparison) stop = true;
+    if (stage.stage == EstimationStage::kPartComparison) stop = true;
   };
   const Calibration result = calibrate_with(1.0, {}, monitor);
   ASSERT_TRUE(stop.load());

@@ -49,7 +49,7 @@ Calibration swing(double error) {
 VerdictKind kind_of(const Calibration& calibration) { return judge_model(calibration).kind; }
 
 std::string text_of_verdict(const Calibration& calibration) {
-  return service::text_of(judge_model(calibration));
+  return service::format_verdict(judge_model(calibration));
 }
 
 bool says(const Calibration& calibration, const std::string& part) {

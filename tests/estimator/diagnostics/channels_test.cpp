@@ -45,7 +45,7 @@ TEST_F(Channels, PassIfCorrect) {
   const SignalExamination found =
       examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
-      << (found.findings.empty() ? "" : service::text_of(found.findings.front().message));
+      << (found.findings.empty() ? "" : service::format_message(found.findings.front().message));
   EXPECT_FALSE(found.needs_repair());
 }
 
@@ -170,7 +170,7 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
     if (dead.empty()) return false;
     EXPECT_EQ(dead[0].severity, Severity::kFault);
     EXPECT_NE(dead[0].message.find("position"), nullptr);
-    const std::string text = service::text_of(dead[0].message);
+    const std::string text = service::format_message(dead[0].message);
     EXPECT_NE(text.find("cannot be in equilibrium at"), std::string::npos) << text;
     return true;
   };
@@ -211,7 +211,7 @@ TEST_F(Channels, AreDeadWhereOthersMove) {
   ASSERT_EQ(dead.size(), 1U);
   EXPECT_EQ(dead[0].channel, "1");
   EXPECT_EQ(dead[0].severity, Severity::kWarning);
-  EXPECT_EQ(service::text_of(dead[0].message),
+  EXPECT_EQ(service::format_message(dead[0].message),
             "encoder \"1\" never changes, although encoder \"2\" does");
 }
 
@@ -256,7 +256,7 @@ TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   still.segments[0].controls.setZero();
   const auto advice = [&](const std::vector<Recording>& recordings) {
     const auto found = with_code(examine_signals(rig, recordings), MessageCode::kConstantCommand);
-    return found.size() == 1 ? service::describe(found[0]).advice
+    return found.size() == 1 ? service::describe_finding(found[0]).advice
                              : std::to_string(found.size()) + " findings";
   };
   EXPECT_NE(advice({still}).find("record such a run"), std::string::npos) << advice({still});

@@ -52,8 +52,9 @@ DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = tr
 }
 
 const Finding* find(const std::vector<Finding>& findings, const std::string& kind) {
-  const auto found = std::ranges::find(
-      findings, kind, [](const Finding& finding) { return service::describe(finding).kind; });
+  const auto found = std::ranges::find(findings, kind, [](const Finding& finding) {
+    return service::describe_finding(finding).kind;
+  });
   return found == findings.end() ? nullptr : &*found;
 }
 
@@ -186,14 +187,14 @@ TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
       calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
   const Finding* found = find(repaired.calibration, "shifted-zero");
   ASSERT_NE(found, nullptr);
-  EXPECT_FALSE(service::describe(*found).treatment.empty());
+  EXPECT_FALSE(service::describe_finding(*found).treatment.empty());
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
   const DiagnosedInput as_is =
       examine_and_repair_input(mechanism, {recording_of(readings)}, options);
   const Finding* const reported = find(as_is.findings, "shifted-zero");
   ASSERT_NE(reported, nullptr);
-  EXPECT_TRUE(service::describe(*reported).treatment.empty());
+  EXPECT_TRUE(service::describe_finding(*reported).treatment.empty());
   EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value, 0.0);
 }
 
@@ -216,9 +217,10 @@ TEST(DiagnosedCalibration, CutsAtLostTime) {
     SCOPED_TRACE(lost);
     const DiagnosedCalibration examined = calibrate(with_lost_time(lost));
     const Finding* const finding = find(examined.calibration, "lost-time");
-    ASSERT_NE(finding, nullptr) << (examined.calibration.findings.empty()
-                                        ? "nothing found"
-                                        : service::describe(examined.calibration.findings[0]).what);
+    ASSERT_NE(finding, nullptr)
+        << (examined.calibration.findings.empty()
+                ? "nothing found"
+                : service::describe_finding(examined.calibration.findings[0]).what);
     EXPECT_NEAR(finding->size, 0.5e-3 * lost, lost > 2 ? 0.002 : 0.001);
     EXPECT_TRUE(finding->treated);
     ASSERT_EQ(examined.input.recordings[0].segments.size(), 2U);
@@ -253,7 +255,7 @@ TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
   ASSERT_EQ(both.findings.size(), 2U);
   EXPECT_EQ(both.findings[0].message.code, MessageCode::kDeadChannel);
   EXPECT_EQ(both.findings[1].severity, Severity::kFault)
-      << service::describe(both.findings[1]).what;
+      << service::describe_finding(both.findings[1]).what;
   inverted.segments[0].angles.col(1) *= -1.0;
   EXPECT_EQ(examine_and_repair_input(mechanism, {dead, inverted}, {}).findings.size(), 1U);
 }

@@ -48,7 +48,7 @@ Message first_cause(const Finding& finding) {
 
 void expect_first(const std::vector<Finding>& findings, MessageCode cause) {
   ASSERT_FALSE(findings.empty());
-  SCOPED_TRACE(service::text_of(findings[0].message));
+  SCOPED_TRACE(service::format_message(findings[0].message));
   EXPECT_EQ(first_cause(findings[0]).code, cause);
 }
 
@@ -122,7 +122,7 @@ TEST(MisfitCauses, FindAWrongGain) {
     EXPECT_NEAR(findings[0].size, test_support::viscous_furuta().K - gain.value,
                 0.03 * test_support::viscous_furuta().K);
     for (const Finding& finding : findings) {
-      const std::string text = service::text_of(finding.message);
+      const std::string text = service::format_message(finding.message);
       EXPECT_EQ(text.find("± -"), std::string::npos) << text;
     }
   }
@@ -217,7 +217,7 @@ TEST(MisfitCauses, FindCreepingFriction) {
   // Joint "2" has no dry friction.
   const auto joints = cause_argument<std::vector<Message>>(first_cause(findings[0]), "joints");
   ASSERT_EQ(joints.size(), 1U);
-  EXPECT_EQ(service::text_of(joints[0]), "\"1\" at about 0.01 rad/s");
+  EXPECT_EQ(service::format_message(joints[0]), "\"1\" at about 0.01 rad/s");
 }
 
 TEST(MisfitCauses, ReportNoCreepIfFrictionSticks) {
@@ -235,8 +235,9 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
   mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);
   ASSERT_FALSE(findings.empty());
-  EXPECT_NE(service::text_of(findings[0].message).find("the clock of the time stamps is 1.9"),
-            std::string::npos);
+  EXPECT_NE(
+      service::format_message(findings[0].message).find("the clock of the time stamps is 1.9"),
+      std::string::npos);
 }
 
 TEST(MisfitCauses, IgnoreSpookSimulators) {

@@ -101,7 +101,7 @@ TEST(Outliers, AdviceMatchesTheEncoderType) {
   const OutlierStatistics outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
   const auto advice = [&](JointKind kind) {
-    return service::describe(
+    return service::describe_finding(
                make_outlier_finding({.name = "x", .kind = kind}, "", outliers, SeriesKind::kMotion))
         .advice;
   };

@@ -133,7 +133,7 @@ TEST(InitCalibration, UnidentifiableMomentsAreNoFault) {
       estimator::calibrate(rig.mechanism, {import_csv(run, *rig.format).recording});
   expect_estimate(calibration, "pendulum.J_zz", pendulum.J);
   for (const estimator::Message& note : calibration.notes) {
-    EXPECT_NE(note.code, estimator::MessageCode::kUnphysicalEstimate) << note_text(note);
+    EXPECT_NE(note.code, estimator::MessageCode::kUnphysicalEstimate) << format_note(note);
   }
 }
 

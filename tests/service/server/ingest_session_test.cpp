@@ -23,17 +23,17 @@ using test_support::secret_of;
 class Rig final : public RigConnection {
  public:
   const std::string& identity() const override { return name_; }
-  void on_opened(std::uint64_t through, const std::string& given) override {
+  void on_session_opened(std::uint64_t through, const std::string& given) override {
     opened.push_back(through);
     secret = given;
   }
-  void on_acknowledged(std::uint64_t through) override { acknowledged = through; }
-  void on_closed(std::uint64_t) override { closed = true; }
-  void on_refused(SessionRefused::Reason why, const std::string& sentence) override {
+  void on_batches_acknowledged(std::uint64_t through) override { acknowledged = through; }
+  void on_session_closed(std::uint64_t) override { closed = true; }
+  void on_session_refused(SessionRefused::Reason why, const std::string& sentence) override {
     reason = why;
     text = sentence;
   }
-  void on_superseded() override { superseded = true; }
+  void on_connection_superseded() override { superseded = true; }
 
   std::vector<std::uint64_t> opened;
   std::string secret;
@@ -80,7 +80,7 @@ class IngestSessions : public ::testing::Test {
 
   void send(const Rig& rig, std::uint64_t sequence) {
     auto request = batch_request(sequence);
-    session_->append(rig, *request.mutable_sample_batch());
+    session_->append_batch(rig, *request.mutable_sample_batch());
   }
 
   /// Sends a batch and waits until it is durable.
@@ -213,7 +213,7 @@ TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
   send(*rig, 1);
   auto poison = batch_request(2);
   poison.mutable_sample_batch()->mutable_samples(7)->set_timestamp(-1.0);
-  session_->append(*rig, *poison.mutable_sample_batch());
+  session_->append_batch(*rig, *poison.mutable_sample_batch());
   service_.run_all();
   EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
   EXPECT_NE(rig->text.find("times must not decrease"), std::string::npos) << rig->text;
@@ -236,7 +236,7 @@ TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
     auto altered = batch_request(1);
     altered.mutable_sample_batch()->mutable_samples(7)->mutable_command()->Clear();
     altered.mutable_sample_batch()->mutable_samples(7)->add_command(1e-9);
-    session_->append(*rig, *altered.mutable_sample_batch());
+    session_->append_batch(*rig, *altered.mutable_sample_batch());
     service_.run_storage();
     service_.run_all();
     EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
@@ -254,7 +254,7 @@ TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
   store_batch(*first, 1);
   auto altered = batch_request(2);
   altered.mutable_sample_batch()->set_batch_sequence(1);
-  session_->append(*first, *altered.mutable_sample_batch());
+  session_->append_batch(*first, *altered.mutable_sample_batch());
   const auto second = open("run");
   EXPECT_EQ(second->reason, SessionRefused::REASON_UNSPECIFIED) << second->text;
   EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
