@@ -14,8 +14,8 @@ struct TimeInterval {
   double from = 0.0, to = 0.0;
 };
 
-/// Appends a time interval to a list. If it begins less than 0.1 s after the last interval ends,
-/// extends the last interval instead.
+/// Appends a time interval to a list, or extends the last interval if the gap between these two is
+/// at most 0.1 s.
 inline void append_time_interval(TimeInterval interval, std::vector<TimeInterval>& intervals) {
   constexpr double kNear = 0.1;  // [s]
   if (intervals.empty() || interval.from - intervals.back().to > kNear) {
@@ -39,12 +39,12 @@ struct Finding {
   double size = std::numeric_limits<double>::quiet_NaN();  ///< size of the fault, in `unit`
   std::string unit = {};
   double confidence = 1.0;  ///< probability that the fault is real, 0 to 1
-  bool treated = false;     ///< rigcal repaired it, as the message's row describes
-  bool doubtful = false;    ///< a note: a model error may cause the same residuals
-  std::string place = {};   ///< where the rig file describes it: "rig.textproto:12"; or empty
+  bool treated = false;     ///< whether rigcal repaired the fault
+  bool doubtful = false;  ///< a model error may cause the same residuals, so the severity is a note
+  std::string place = {};  ///< where the rig file describes it: "rig.textproto:12"; or empty
 };
 
-/// Makes a finding from a message, with the message's severity.
+/// Returns a finding with a message and the severity of this message.
 /// @param size  size of the fault, with its unit
 inline Finding make_finding(Message message, std::string recording = {}, std::string channel = {},
                             Quantity size = {std::numeric_limits<double>::quiet_NaN()}) {

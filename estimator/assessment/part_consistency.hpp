@@ -16,7 +16,8 @@ inline constexpr double kConsistencyLevel = 0.01;
 struct RecordingPartScore {
   Eigen::VectorXd score;        ///< g = −Tᵀr, half the negative cost gradient of the part
   Eigen::MatrixXd information;  ///< information matrix H = TᵀT
-  /// Covariance of g due to noise alone; equal to H for white residuals.
+  /// Covariance of the score due to noise alone; equal to the information matrix for white
+  /// residuals.
   Eigen::MatrixXd noise;
 };
 
@@ -39,9 +40,10 @@ struct RecordingPartComparison {
   Eigen::VectorXd shift;    ///< d
   Eigen::MatrixXd scatter;  ///< V + d dᵀ: squared distance of the parts from the estimate
   Eigen::VectorXd effective_part_count;  ///< effective number of parts that identify each parameter
-  /// Covariance of d due to noise alone, as if the whole and the parts were independent samples.
+  /// Covariance of the shift d due to noise alone, as if whole and parts of the recordings were
+  /// independent samples.
   Eigen::MatrixXd noise;
-  /// H_p⁺ g_p, the change of the parameters if fitted to each part alone
+  /// Change of the parameters if fitted to each part alone, H_p⁺ g_p.
   std::vector<Eigen::VectorXd> estimates;
   /// Standard deviations of `estimates`; NaN if not identifiable.
   std::vector<Eigen::VectorXd> deviations;

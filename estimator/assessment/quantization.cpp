@@ -212,8 +212,9 @@ class ShapeDraws {
 
 }  // namespace
 
-Eigen::MatrixXd quantization_covariance(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
-                                        int count, const QuantizedSensor& sensor, double unit) {
+Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
+                                                const Eigen::VectorXd& angles, int count,
+                                                const QuantizedSensor& sensor, double unit) {
   const Harmonics harmonics = sum_harmonics(rows, angles, count, sensor, unit);
   return 0.5 * harmonics * harmonics.transpose() +
          white_variance(sensor, unit, count) * rows.transpose() * rows;
@@ -242,7 +243,7 @@ double find_quantization_step(const std::vector<Segment>& segments, int sensor, 
   return whole ? quantum : 0.0;
 }
 
-double noise_variance_before_quantization(const std::vector<Segment>& segments, int sensor,
+double estimate_noise_before_quantization(const std::vector<Segment>& segments, int sensor,
                                           double quantum) {
   const double encoder = quantum * quantum / 12.0;
   const double variance = std::pow(estimate_noise_level(segments, sensor), 2) - encoder;
@@ -296,9 +297,9 @@ bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& error
   return sum > kChance * std::sqrt(squares);
 }
 
-QuantizationErrors quantization_errors(const ShootingProblem& problem,
-                                       const std::vector<QuantizedSensor>& sensors,
-                                       const Eigen::MatrixXd& inverse, int draws) {
+QuantizationErrors compute_quantization_errors(const ShootingProblem& problem,
+                                               const std::vector<QuantizedSensor>& sensors,
+                                               const Eigen::MatrixXd& inverse, int draws) {
   assert(problem.shape().node_count == problem.segment_count());
   const Eigen::Index n = problem.shape().parameter_count;
   QuantizationErrors errors;
@@ -334,8 +335,8 @@ QuantizationErrors quantization_errors(const ShootingProblem& problem,
   return errors;
 }
 
-std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
-                                                         const std::vector<Segment>& segments) {
+std::vector<std::vector<Eigen::VectorXd>> compute_reading_errors(
+    const ShootingProblem& problem, const std::vector<Segment>& segments) {
   std::vector<std::vector<Eigen::VectorXd>> errors(
       static_cast<std::size_t>(problem.encoder_count()));
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
@@ -359,7 +360,7 @@ std::vector<QuantizedSensor> find_quantized_sensors(
     const double quantum = find_quantization_step(segments, sensor, scales[sensor]);
     if (!(quantum > 0.0)) continue;
     const double pre_quantization_variance =
-        noise_variance_before_quantization(segments, sensor, quantum);
+        estimate_noise_before_quantization(segments, sensor, quantum);
     std::vector<Eigen::VectorXd>& own = errors[static_cast<std::size_t>(sensor)];
     if (!can_be_quantization_error(own, quantum, pre_quantization_variance)) continue;
     sensors.push_back({sensor, quantum, pre_quantization_variance});

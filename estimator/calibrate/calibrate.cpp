@@ -40,7 +40,7 @@ class ShadowCalibration {
   ShadowCalibration(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor)
       : options_(options), monitor_(monitor), book_(mechanism) {
-    ShadowInput preparation = prepare(mechanism, recordings, options);
+    ShadowInput preparation = prepare_shadow_input(mechanism, recordings, options);
     data_ = std::move(preparation.data);
     sources_ = std::move(preparation.sources);
     result_.notes = std::move(preparation.notes);
@@ -95,7 +95,7 @@ class ShadowCalibration {
   void estimate_jointly() {
     TrajectoryProblem problem(raise_stick_speeds(result_.mechanism, data_, result_.step), data_,
                               settings_);
-    const LmSummary summary = solve_stage(problem, {Stage::kJointEstimation});
+    const LmSummary summary = solve_stage(problem, {EstimationStage::kJointEstimation});
     result_.termination = summary.termination;
     result_.iterations = summary.iterations;
     result_.history = summary.history;
@@ -123,7 +123,7 @@ class ShadowCalibration {
     const ParameterInformation information = compute_information(problem);
     uncertainty_ = compute_parameter_uncertainty(
         result_.mechanism, book_.free_parameters(), book_.estimated_parameters(), information,
-        noise_group_variances(information, settings_.angle_noise));
+        compute_noise_group_variances(information, settings_.angle_noise));
   }
 
   /// Simulates open loop from the estimated initial states. If this predicts the readings well
@@ -151,7 +151,7 @@ class ShadowCalibration {
     const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
     result_.refinement_termination =
         fit_simulation(smooth, is_smoothed ? SolveKind::kSmoothedFriction : SolveKind::kFirst);
-    if (is_stopped(monitor_) || !is_smoothed) {
+    if (is_stop_requested(monitor_) || !is_smoothed) {
       store_fit(smooth);
       return;
     }
@@ -164,7 +164,7 @@ class ShadowCalibration {
     sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
     const Termination termination = fit_simulation(sharp, SolveKind::kRigFriction);
     const bool is_better = sharp.cost() <= smooth.cost();
-    if (is_better || is_stopped(monitor_)) result_.refinement_termination = termination;
+    if (is_better || is_stop_requested(monitor_)) result_.refinement_termination = termination;
     store_fit(is_better ? sharp : smooth);
   }
 
@@ -180,7 +180,7 @@ class ShadowCalibration {
   }
 
   Termination fit_simulation(SimulationProblem& problem, SolveKind kind) {
-    const LmSummary summary = solve_stage(problem, {Stage::kSimulationFit, kind});
+    const LmSummary summary = solve_stage(problem, {EstimationStage::kSimulationFit, kind});
     result_.refined = true;
     for (IterationRecord record : summary.history) {
       record.iteration += result_.refinement_iterations;
@@ -197,7 +197,7 @@ class ShadowCalibration {
     store_simulation(problem);
     const ParameterInformation information = compute_information(problem);
     if (!information.valid) return;
-    Eigen::VectorXd variances = noise_group_variances(information, settings_.angle_noise);
+    Eigen::VectorXd variances = compute_noise_group_variances(information, settings_.angle_noise);
     std::vector<std::vector<Eigen::VectorXd>> errors;
     for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
       errors.push_back(residuals_of(problem, sensor));

@@ -107,11 +107,11 @@ QuantizationErrors account_for_correlation(const ShootingFit& fit,
   if (!information.valid) return {};
   const ShootingProblem& problem = fit.simulation_problem();
   const std::vector<Segment>& segments = fit.input().segments;
-  std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
+  std::vector<std::vector<Eigen::VectorXd>> errors = compute_reading_errors(problem, segments);
   const std::vector<QuantizedSensor> sensors = find_quantized_sensors(problem, segments, errors);
   inflate_variances_for_autocorrelation(problem.mechanism(), errors, variances, notes);
   if (sensors.empty()) return {};
-  QuantizationErrors counting = quantization_errors(problem, sensors, information.inverse);
+  QuantizationErrors counting = compute_quantization_errors(problem, sensors, information.inverse);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
     variances[sensors[i].sensor] = 1.0;
@@ -165,7 +165,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.step = fit.input().grid.step;
   store_joint_estimates(fit, result);
   ParameterInformation information = compute_information(fit.joint_problem());
-  Eigen::VectorXd variances = noise_group_variances(information, 1.0);
+  Eigen::VectorXd variances = compute_noise_group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
   append(
       describe_sensor_ambiguities(result.mechanism, book.free_parameters(),
@@ -180,7 +180,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     result.refinement_iterations = fit.simulation_history().iterations;
     result.refinement_history = fit.simulation_history().records;
     information = compute_information(fit.simulation_problem());
-    variances = noise_group_variances(information, 1.0);
+    variances = compute_noise_group_variances(information, 1.0);
     counting = account_for_correlation(fit, information, variances, result.notes);
   } else if (fit.has_diverged()) {
     result.notes.emplace_back(MessageCode::kSimulationDiverged);
@@ -224,8 +224,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   for (const BodyAtFeasibilityBoundary& border : borders) result.notes.push_back(border.note);
   Eigen::VectorXd half;
   if (information.valid) {
-    half = confidence_half_widths(information, variances, counting) +
-           interval_widths_at_bounds(information, variances);
+    half = compute_confidence_half_widths(information, variances, counting) +
+           compute_interval_widths_at_bounds(information, variances);
   }
   if (information.valid && result.converged()) {
     append(widen_intervals_by_profile_likelihood(reached, fit.input().segments, grid, information,
@@ -240,7 +240,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
     if (const auto parts = compare_recording_parts(fit, result.refined, monitor)) {
       inflate_uncertainty_for_scatter(*parts, book.free_parameters(), uncertainty);
       result.agreement = parts->comparison.agreement;
-      result.pieces = estimates_by_part(*parts, book.free_parameters());
+      result.pieces = list_estimates_by_part(*parts, book.free_parameters());
     }
     note_cancellation();
   }
@@ -248,7 +248,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.combinations = find_precise_combinations(result.parameters, uncertainty);
   result.base = estimate_base_parameters(result.mechanism, book.free_parameters(), uncertainty);
   result.principal =
-      principal_inertias(result.mechanism, book.free_parameters(), uncertainty, borders);
+      compute_principal_inertias(result.mechanism, book.free_parameters(), uncertainty, borders);
   result.conflicts = find_prior_conflicts(result.mechanism, information, variances);
   append(describe_inconsistent_inertias(result.mechanism, book.estimated_parameters(), information),
          result.notes);

@@ -273,8 +273,8 @@ Eigen::MatrixXd PlanEvaluator::compute_gradient_covariance(int sensor, const Eig
     own = turn;
     own.head(samples - 1) += share * (turn.tail(samples - 1) - turn.head(samples - 1));
   }
-  return quantization_covariance(all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum},
-                                 1.0 / facts_.noise[sensor]);
+  return compute_quantization_covariance(
+      all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum}, 1.0 / facts_.noise[sensor]);
 }
 
 /// Computes the information about the parameters by QR decomposition of the Jacobian J = [J_x, J_χ]
@@ -395,7 +395,7 @@ ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
     for (int i = 0; i < problem.encoder_count(); ++i) {
       if (quantum[i] > 0.0) counting.push_back({i, quantum[i], 0.0});
     }
-    const QuantizationErrors errors = quantization_errors(problem, counting);
+    const QuantizationErrors errors = compute_quantization_errors(problem, counting);
     for (std::size_t i = 0; i < counting.size(); ++i) {
       information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
     }

@@ -90,7 +90,7 @@ class Search {
       gradient[b] = by_b;
       if (!is_identifiable(uncertainty_, gradient)) return;
       const double deviation =
-          std::sqrt(std::max(variance_of_combination(uncertainty_, gradient), 0.0));
+          std::sqrt(std::max(compute_combination_variance(uncertainty_, gradient), 0.0));
       const double share = deviation / std::abs(value);
       if (!(kGain * share <= std::min(relative(a), relative(b)))) return;
       if (best && best->rank <= handicap * share) return;
@@ -216,7 +216,7 @@ std::vector<ParameterCombination> estimate_base_parameters(
     if (along.isZero(0.0)) continue;
     ParameterCombination estimate = evaluate_base_parameter(base, combination, values);
     estimate.standard_deviation =
-        std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
+        std::sqrt(std::max(compute_combination_variance(uncertainty, along), 0.0));
     if (!is_identifiable(uncertainty, along)) {
       estimate.standard_deviation = std::numeric_limits<double>::infinity();
     }

@@ -9,11 +9,10 @@
 
 namespace estimator {
 
-/// Returns ratios, products, sums and differences of two parameters that are known at least five
-/// times more precisely than either parameter alone (relative standard deviations). The data
-/// identify such parameters only in combination (base parameters). Among n parameters that trade
-/// off with one another it returns the n − 1 most precise combinations, so that they are
-/// independent.
+/// Returns ratios, products, sums and differences of two parameters whose relative standard
+/// deviation is at most a fifth of each parameter's. The data identify such parameters only in
+/// combination. Among n parameters that compensate one another, returns the n − 1 most precise,
+/// independent combinations.
 /// @param parameters  in the order of `uncertainty`
 std::vector<ParameterCombination> find_precise_combinations(
     const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty);

@@ -331,14 +331,15 @@ bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::Vecto
   });
 }
 
-double variance_of_combination(const ParameterUncertainty& uncertainty,
-                               const Eigen::VectorXd& direction) {
+double compute_combination_variance(const ParameterUncertainty& uncertainty,
+                                    const Eigen::VectorXd& direction) {
   const double noise = direction.dot(uncertainty.noise_covariance * direction);
   if (!uncertainty.disagree) return noise;
   return std::max(noise, direction.dot(uncertainty.scatter * direction));
 }
 
-Eigen::VectorXd noise_group_variances(const ParameterInformation& information, double angle_noise) {
+Eigen::VectorXd compute_noise_group_variances(const ParameterInformation& information,
+                                              double angle_noise) {
   if (!information.valid) return {};
   Eigen::VectorXd variances(static_cast<Eigen::Index>(information.groups.size()));
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
@@ -350,7 +351,7 @@ Eigen::VectorXd noise_group_variances(const ParameterInformation& information, d
   return variances;
 }
 
-double autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
+double compute_autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
   double inflation = 1.0, variance = 0.0;
   for (Eigen::Index lag = 0; lag <= kLongestLag; ++lag) {
     double sum = 0.0;
@@ -383,7 +384,7 @@ void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
                                            std::vector<Message>& notes) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    const double inflation = autocorrelation_inflation(errors[i]);
+    const double inflation = compute_autocorrelation_inflation(errors[i]);
     variances[static_cast<Eigen::Index>(i)] *= inflation;
     if (inflation < kEvidentInflation) continue;
     notes.push_back({MessageCode::kInflatedForCorrelation,

@@ -10,10 +10,10 @@
 
 namespace estimator {
 
-/// The uncertainty of all free parameters, in their order in the mechanism.
+/// The uncertainty of all free parameters, in the order of the mechanism's parameters.
 struct ParameterUncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite if not identifiable
-  /// Half-width of the 95 % interval; its full width at a bound.
+  /// Half-width of the 95 % confidence interval. At a bound: width of the one-sided interval.
   Eigen::VectorXd half_interval;
   Eigen::MatrixXd covariance;  ///< its diagonal is `standard_deviation` squared
   Eigen::MatrixXd correlation;
@@ -24,17 +24,18 @@ struct ParameterUncertainty {
   /// Standard deviations from the scatter between parts of the recordings; NaN if not identifiable.
   Eigen::VectorXd scatter_deviation;
   Eigen::MatrixXd scatter;  ///< covariance from the same scatter; 0 if not identifiable
-  /// Parts disagree, so the larger standard deviation of noise and scatter is used.
+  /// Whether estimates from parts of the recordings disagree. The larger standard deviation, from
+  /// noise or from scatter, is then used.
   bool disagree = false;
 };
 
 /// Returns the variance of a linear combination of parameters due to noise. If parts of the
 /// recordings disagree and their scatter is larger, returns the variance due to this scatter.
-double variance_of_combination(const ParameterUncertainty& uncertainty,
-                               const Eigen::VectorXd& direction);
+double compute_combination_variance(const ParameterUncertainty& uncertainty,
+                                    const Eigen::VectorXd& direction);
 
-/// Returns whether a function of the parameters with this gradient is identifiable, that is,
-/// unchanged along all null directions.
+/// Returns whether a function of the parameters is identifiable, that is, does not change along any
+/// null direction. The function is given by its gradient.
 bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::VectorXd& gradient);
 
 /// Computes the uncertainty of all free parameters from the covariance of the estimated parameters.
@@ -42,7 +43,7 @@ bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::Vecto
 /// @param estimated the estimated ones among these; all others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
 /// @param half_interval half-widths of the estimated parameters' intervals
-/// (`confidence_half_widths`); if
+/// (`compute_confidence_half_widths`); if
 ///                      empty, normal errors are assumed
 ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
                                                    const std::vector<int>& requested,
@@ -51,15 +52,17 @@ ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
                                                    const Eigen::VectorXd& variances,
                                                    const Eigen::VectorXd& half_interval = {});
 
-/// Returns the variance of the weighted residuals of each noise group, cost/(rows − effective
-/// parameters). The variance is 0 for groups without redundancy. The last group contains the priors
-/// and has the known variance angle_noise². Empty if the information is not valid.
-Eigen::VectorXd noise_group_variances(const ParameterInformation& information, double angle_noise);
+/// Returns the variance of the weighted residuals of each noise group, such as the readings of one
+/// sensor: cost/(residuals − effective parameters), or 0 without redundancy. The last group
+/// contains the priors and has the known variance angle_noise². Empty if the information is not
+/// valid.
+Eigen::VectorXd compute_noise_group_variances(const ParameterInformation& information,
+                                              double angle_noise);
 
 /// Returns the factor by which the autocorrelation of residuals inflates the variance of their
 /// mean: 1 + 2 Σ ρ_l, at least 1, with the autocorrelation ρ_l at lag l. The sum ends at the first
 /// negative autocorrelation. White noise yields 1. NaN residuals are skipped.
-double autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals);
+double compute_autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
 /// Multiplies the variance of each sensor by the inflation due to the autocorrelation of its
 /// simulation errors. Adds a note if the model evidently does not explain the motion.

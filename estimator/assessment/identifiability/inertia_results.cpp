@@ -74,7 +74,7 @@ double deviation_along(const Mechanism& mechanism, int body, const Moments& slop
     }
   }
   if (!is_identifiable(uncertainty, along)) return std::numeric_limits<double>::infinity();
-  return std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
+  return std::sqrt(std::max(compute_combination_variance(uncertainty, along), 0.0));
 }
 
 /// Returns a note about a body at the boundary of physical consistency, thin along a direction.
@@ -146,7 +146,7 @@ std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
   return borders;
 }
 
-std::vector<PrincipalInertia> principal_inertias(
+std::vector<PrincipalInertia> compute_principal_inertias(
     const Mechanism& mechanism, const std::vector<int>& requested,
     const ParameterUncertainty& uncertainty,
     const std::vector<BodyAtFeasibilityBoundary>& borders) {
@@ -179,7 +179,7 @@ std::vector<PrincipalInertia> principal_inertias(
 
 /// Approximates the condition that second moments are nonnegative in every direction by cutting
 /// planes. Adds planes until the nearest point of the polyhedron satisfies the condition.
-std::optional<NearestConsistentInertia> nearest_consistent_inertia(
+std::optional<NearestConsistentInertia> find_nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance) {
   NearestConsistentInertia nearest{moments, 0.0};
   const double least =
@@ -229,7 +229,7 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
       }
     }
     const auto nearest =
-        information.valid ? nearest_consistent_inertia(moments, covariance) : std::nullopt;
+        information.valid ? find_nearest_consistent_inertia(moments, covariance) : std::nullopt;
     if (!nearest) {
       notes.push_back({MessageCode::kInconsistentInertia, {{"body", name_of(mechanism, body)}}});
       continue;

@@ -21,7 +21,8 @@ void require_consistent_initial_inertias(const Mechanism& mechanism);
 /// body is planar or rod-like (see `has_inertia_parameterization`).
 struct BodyAtFeasibilityBoundary {
   int body = 0;
-  /// Says in which direction the body is thin and whether the optimum is inconsistent.
+  /// Note about the direction in which the body is thin, and about an optimum without physical
+  /// consistency.
   Message note;
 };
 
@@ -40,8 +41,8 @@ std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
 /// Returns the principal moments of inertia of all bodies with a free moment of inertia. Skips
 /// bodies that do not rotate or rotate about a single axis only, since their other moments are not
 /// identifiable.
-/// @param borders  bodies at the limit of physically consistent inertias
-std::vector<PrincipalInertia> principal_inertias(
+/// @param borders  result of `fix_inertias_at_feasibility_boundary`
+std::vector<PrincipalInertia> compute_principal_inertias(
     const Mechanism& mechanism, const std::vector<int>& requested,
     const ParameterUncertainty& uncertainty, const std::vector<BodyAtFeasibilityBoundary>& borders);
 
@@ -57,11 +58,11 @@ struct NearestConsistentInertia {
 /// @param moments     estimated moments of inertia of a body, possibly inconsistent
 /// @param covariance  covariance of `moments`, zero for fixed moments
 /// @return nullopt if no values of the free moments make the inertia consistent
-std::optional<NearestConsistentInertia> nearest_consistent_inertia(
+std::optional<NearestConsistentInertia> find_nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance);
 
-/// Returns one note per body with a physically inconsistent inertia that affects its motion.
-/// The note gives the nearest consistent inertia and the cost increase.
+/// Returns one note per body with a physically inconsistent inertia that affects its motion. The
+/// note contains the nearest consistent inertia and the cost increase.
 std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
                                                     const std::vector<int>& estimated,
                                                     const ParameterInformation& information);

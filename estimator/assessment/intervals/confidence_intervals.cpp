@@ -216,9 +216,9 @@ Message interval_note(const Parameter& parameter, double down, double up) {
 
 }  // namespace
 
-Eigen::VectorXd confidence_half_widths(const ParameterInformation& information,
-                                       const Eigen::VectorXd& variances,
-                                       const QuantizationErrors& counting) {
+Eigen::VectorXd compute_confidence_half_widths(const ParameterInformation& information,
+                                               const Eigen::VectorXd& variances,
+                                               const QuantizationErrors& counting) {
   const ParameterCovariance covariance = compute_covariance(information, variances);
   Eigen::VectorXd half = kNormalHalfWidth95 * covariance.standard_deviation;
   if (counting.sensors.empty()) return half;
@@ -239,8 +239,8 @@ Eigen::VectorXd confidence_half_widths(const ParameterInformation& information,
   return half;
 }
 
-Eigen::VectorXd interval_widths_at_bounds(const ParameterInformation& information,
-                                          const Eigen::VectorXd& variances) {
+Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& information,
+                                                  const Eigen::VectorXd& variances) {
   Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
   for (Eigen::Index i = 0; i < reaches.size(); ++i) {
     if (information.at_bound[i] == 0) continue;

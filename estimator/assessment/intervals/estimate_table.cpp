@@ -316,7 +316,7 @@ void EstimateTable::store_dependent_estimates(const ParameterUncertainty& uncert
     ParameterEstimate estimate = estimate_of(source);
     estimate.initial = initial;
     const auto n = uncertainty.noise_covariance.rows();
-    double variance = variance_of_combination(uncertainty, along);
+    double variance = compute_combination_variance(uncertainty, along);
     double noise = along.dot(uncertainty.noise_covariance * along), factor = 0.0;
     for (Eigen::Index i = 0; i < n; ++i) {
       if (along[i] == 0.0) continue;

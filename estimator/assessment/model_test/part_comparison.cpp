@@ -252,7 +252,7 @@ Eigen::VectorXd reading_variances(const ShootingProblem& problem,
     const auto& own = errors[static_cast<std::size_t>(i)];
     if (own.empty()) continue;
     variances[i] = problem.squared_error(i) / std::pow(problem.noise().angle[i], 2) /
-                   (problem.reading_count(i) * redundancy) * autocorrelation_inflation(own);
+                   (problem.reading_count(i) * redundancy) * compute_autocorrelation_inflation(own);
   }
   return variances;
 }
@@ -266,10 +266,10 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
   Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.noise_group_count());
   QuantizationErrors counting;
   if (refined) {
-    auto errors = reading_errors(problem, input.segments);
+    auto errors = compute_reading_errors(problem, input.segments);
     const auto sensors = find_quantized_sensors(problem, input.segments, errors);
     variances = reading_variances(problem, errors);
-    if (!sensors.empty()) counting = quantization_errors(problem, sensors);
+    if (!sensors.empty()) counting = compute_quantization_errors(problem, sensors);
   }
   const auto take = [&](int group) {
     const auto at = static_cast<std::size_t>(group);
@@ -397,8 +397,8 @@ void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
   uncertainty.covariance = factor.asDiagonal() * uncertainty.covariance * factor.asDiagonal();
 }
 
-std::vector<RecordingPartEstimate> estimates_by_part(const RecordingPartEstimates& pieces,
-                                                     const std::vector<int>& requested) {
+std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& pieces,
+                                                          const std::vector<int>& requested) {
   std::vector<RecordingPartEstimate> all = pieces.part_estimates;
   for (RecordingPartEstimate& piece : all) {
     const Eigen::VectorXd values = piece.values, deviations = piece.standard_deviations;

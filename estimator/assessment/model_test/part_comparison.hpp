@@ -12,7 +12,7 @@ namespace estimator {
 
 /// The parameter estimates from each part of the recordings, and their comparison.
 struct RecordingPartEstimates {
-  /// Compared parameters: the free ones that are at no bound.
+  /// Indices of the compared parameters: the free parameters that are not at a bound.
   std::vector<int> parameters;
   RecordingPartComparison comparison;  ///< comparison of these parameters
   std::vector<RecordingPartEstimate>
@@ -38,7 +38,7 @@ void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
 
 /// Returns the estimates of all free parameters from each part of the recordings. Parameters that
 /// were fixed or are at a bound are NaN.
-std::vector<RecordingPartEstimate> estimates_by_part(const RecordingPartEstimates& pieces,
-                                                     const std::vector<int>& requested);
+std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& pieces,
+                                                          const std::vector<int>& requested);
 
 }  // namespace estimator

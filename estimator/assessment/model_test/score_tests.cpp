@@ -223,7 +223,7 @@ std::vector<ContradictedParameter> find_contradicted_parameters(
       test.contradicted(kept, compute_score_covariance(information, variances));
   if (contradictions.empty() || counting.empty()) return contradictions;
   const QuantizationErrors errors =
-      quantization_errors(problem, counting);  // expensive, rarely needed
+      compute_quantization_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }

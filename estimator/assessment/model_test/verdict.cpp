@@ -232,7 +232,7 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
     const double pre_quantization_variance =
-        quantum > 0.0 ? noise_variance_before_quantization(segments, static_cast<int>(i), quantum)
+        quantum > 0.0 ? estimate_noise_before_quantization(segments, static_cast<int>(i), quantum)
                       : 0.0;
     const bool counts =
         quantum > 0.0 && can_be_quantization_error(residuals, quantum, pre_quantization_variance);
@@ -241,7 +241,7 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
         (counts ? is_correlated_beyond_quantization(
                       residuals, columns(calibration, &SegmentTrajectory::simulated, sensor),
                       segments.front().period, quantum, pre_quantization_variance)
-                : autocorrelation_inflation(residuals) > kInflation);
+                : compute_autocorrelation_inflation(residuals) > kInflation);
     const double motion =
         root_mean_square(columns(calibration, &SegmentTrajectory::measured, sensor), true);
     if (by_states) {

@@ -185,7 +185,8 @@ bool is_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
   const bool is_judged = !trials.given.fast_joint();
   const auto improves = [&] {
     const double given = is_judged ? trials.given.misfit() : kImprovement * kBadMisfit;
-    return best.fit.misfit() * kImprovement < given && best.fit.unexplained() < kExplained;
+    return best.fit.misfit() * kImprovement < given &&
+           best.fit.unexplained_acceleration_share() < kExplained;
   };
   if (!improves()) return false;
   Mechanism from_there = mechanism;
@@ -239,11 +240,12 @@ Finding report_finding(const DescriptionErrorTrials& trials) {
     size = {wrapped_difference(offset.value), offset.unit};
     causes.front().arguments.push_back({"size", size});
   }
-  Finding finding = make_finding({MessageCode::kDescriptionError,
-                                  {{"causes", std::move(causes)},
-                                   {"unexplained", percent(trials.given.unexplained())},
-                                   {"left", percent(trials.trials.front().fit.unexplained())}}},
-                                 "", first.hypothesis.channel, size);
+  Finding finding = make_finding(
+      {MessageCode::kDescriptionError,
+       {{"causes", std::move(causes)},
+        {"unexplained", percent(trials.given.unexplained_acceleration_share())},
+        {"left", percent(trials.trials.front().fit.unexplained_acceleration_share())}}},
+      "", first.hypothesis.channel, size);
   finding.confidence = confidence;
   return finding;
 }
@@ -280,7 +282,7 @@ Finding far_zero(const Encoder& sensor, double size) {
 void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                     const TrialFit& fit, const CalibrationMonitor& monitor,
                     DescriptionExamination& out) {
-  if (!fit.is_valid() || !(fit.unexplained() < kExplained)) return;
+  if (!fit.is_valid() || !(fit.unexplained_acceleration_share() < kExplained)) return;
   for (const Encoder& sensor : used_encoders(mechanism)) {
     const Parameter& offset = parameter_at(mechanism, sensor.offset);
     if (!sensor.traits().wraps || !offset.free) continue;
@@ -362,7 +364,7 @@ double TrialFit::misfit() const {
   return std::isfinite(cost) ? cost / freedoms_ : std::numeric_limits<double>::infinity();
 }
 
-double TrialFit::unexplained() const {
+double TrialFit::unexplained_acceleration_share() const {
   return share_ * std::sqrt(misfit() * freedoms_ / std::max(defects_, 1.0));
 }
 
@@ -376,7 +378,7 @@ DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
   // Loops are expensive to close, so try fewer errors, the likeliest first.
   const int work = mechanism.joint_count() * (is_tree(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
-  for (DescriptionHypothesis& hypothesis : common_description_errors(mechanism)) {
+  for (DescriptionHypothesis& hypothesis : list_common_description_errors(mechanism)) {
     if (is_stop_requested(monitor) || static_cast<int>(result.trials.size()) >= most) break;
     DescriptionErrorTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
     trial.fit = TrialFit(corrected_mechanism(mechanism, trial.hypothesis),
@@ -409,7 +411,7 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
       if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {
         out.findings.push_back(not_checked(mechanism, *fast));
       }
-      const double left = trials.given.unexplained();
+      const double left = trials.given.unexplained_acceleration_share();
       if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare) {
         out.findings.push_back(
             make_finding({MessageCode::kUnexplainedMotion, {{"share", percent(left)}}}));

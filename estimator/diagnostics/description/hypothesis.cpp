@@ -281,7 +281,7 @@ DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
 
 }  // namespace
 
-std::vector<DescriptionHypothesis> common_description_errors(const Mechanism& mechanism) {
+std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanism& mechanism) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   std::vector<DescriptionHypothesis> result;
   for (std::size_t i = 0; i < sensors.size(); ++i) {

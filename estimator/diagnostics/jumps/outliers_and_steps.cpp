@@ -34,7 +34,7 @@ class OutlierSearch {
         windows_(kind == SeriesKind::kMotion ? std::span<const SideWindow>(kMotionWindows)
                                              : std::span<const SideWindow>(kResidualWindows)),
         bend_(kBendMargin * (kind == SeriesKind::kMotion
-                                 ? scale.least_sustained_acceleration(kLongestStride)
+                                 ? scale.sustained_acceleration_over_strides(kLongestStride)
                                  : scale.sustained_acceleration(kLongestStride, true))) {}
 
   std::vector<Outlier> run() {
@@ -177,7 +177,7 @@ class StepSearch {
     const double bend =
         kind_ == SeriesKind::kResidual
             ? kBendMargin * scale_.sustained_acceleration(window.stride, true)
-            : std::max(kBendMargin * scale_.least_sustained_acceleration(window.stride),
+            : std::max(kBendMargin * scale_.sustained_acceleration_over_strides(window.stride),
                        kPlausibleAcceleration * unit_ * period * period);
     for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
       if (!is_suspect(k, window)) continue;

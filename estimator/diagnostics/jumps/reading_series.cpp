@@ -44,8 +44,9 @@ std::size_t ReadingSeries::index_at_row(int row) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
 }
 
-ReadingSeries observed_readings(const Segment& segment,
-                                const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps) {
+ReadingSeries collect_observed_readings(const Segment& segment,
+                                        const Eigen::Ref<const Eigen::VectorXd>& readings,
+                                        bool wraps) {
   ReadingSeries series;
   series.period = segment.period;
   for (Eigen::Index k = 0; k < readings.size(); ++k) {
@@ -80,7 +81,7 @@ double compute_median(std::vector<double>& values) {
   return *middle;
 }
 
-double find_quantization_step_robustly(const std::vector<ReadingSeries>& series, double scale) {
+double find_robust_quantization_step(const std::vector<ReadingSeries>& series, double scale) {
   std::vector<double> changes;
   for (const ReadingSeries& each : series) {
     for (std::size_t k = 1; k < each.size(); ++k) {
@@ -165,7 +166,7 @@ double NoiseScale::sustained_acceleration(std::size_t stride, bool beyond_noise)
   return lasting[passed_over] / static_cast<double>(stride * stride);
 }
 
-double NoiseScale::least_sustained_acceleration(std::size_t longest) const {
+double NoiseScale::sustained_acceleration_over_strides(std::size_t longest) const {
   double least = sustained_acceleration(1, false);
   for (std::size_t stride = 2; stride <= longest; stride *= 2) {
     if (series_.size() > 6 * stride) least = std::min(least, sustained_acceleration(stride, false));

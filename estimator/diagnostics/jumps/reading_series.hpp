@@ -30,13 +30,14 @@ struct ReadingSeries {
 
 /// Returns the observed readings in a column of a segment, such as Segment::angles.col(sensor).
 /// @param wraps  whether readings wrap after a full turn and are to be unwrapped (JointTraits)
-ReadingSeries observed_readings(const Segment& segment,
-                                const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps);
+ReadingSeries collect_observed_readings(const Segment& segment,
+                                        const Eigen::Ref<const Eigen::VectorXd>& readings,
+                                        bool wraps);
 
-/// Probability of at least one false alarm of a detector over all readings of a series.
+/// Probability that a detector raises at least one false alarm over all readings of a series.
 inline constexpr double kFalseAlarm = 1e-4;
 
-/// Says whether a series holds the motion of a joint or the residuals of a fitted model.
+/// The content of a series of readings: the motion of a joint, or the residuals of a fitted model.
 enum class SeriesKind { kMotion, kResidual };
 
 /// Returns the magnitude that a standard normal variable exceeds with this probability.
@@ -45,12 +46,12 @@ double normal_quantile(double two_sided_probability);
 /// Returns the median; reorders the values.
 double compute_median(std::vector<double>& values);
 
-/// Returns the smallest unit of which all but a few changes between readings are whole multiples; 0
-/// if there is none. Like `find_quantization_step`, but tolerates some false readings.
-double find_quantization_step_robustly(const std::vector<ReadingSeries>& series, double scale);
+/// Returns the quantization step of which all but a few changes between readings are whole
+/// multiples; 0 if there is none. Tolerates some false readings, unlike `find_quantization_step`.
+double find_robust_quantization_step(const std::vector<ReadingSeries>& series, double scale);
 
-/// The noise and the acceleration of a series of readings. They limit how far a correct reading can
-/// be from its neighbours.
+/// The noise and the sustained acceleration of a series of readings, which limit how far a correct
+/// reading can be from its neighbours.
 class NoiseScale {
  public:
   /// @param quantum  quantization step of the readings; 0 if none
@@ -62,12 +63,13 @@ class NoiseScale {
   double noise(std::size_t position) const;
   double quantum() const { return quantum_; }
 
-  /// Returns the largest sustained acceleration [rad/period²], from second differences with strides
-  /// of up to `longest` readings. Longer strides reduce the effect of noise and quantization.
-  /// Medians over time suppress false readings, steps and impacts.
-  double least_sustained_acceleration(std::size_t longest) const;
+  /// Returns the largest sustained acceleration [rad/period²], the smallest result of
+  /// `sustained_acceleration` over strides of up to `longest` readings. Longer strides reduce the
+  /// effect of noise and quantization.
+  double sustained_acceleration_over_strides(std::size_t longest) const;
 
-  /// Returns the largest sustained acceleration for one stride [rad/period²].
+  /// Returns the largest sustained acceleration [rad/period²], from second differences of readings
+  /// `stride` apart. Medians over time suppress false readings, steps and impacts.
   /// @param beyond_noise  return only the part that exceeds noise and quantization, or 0
   double sustained_acceleration(std::size_t stride, bool beyond_noise) const;
 
@@ -86,8 +88,8 @@ struct PolynomialPrediction {
   double value = 0.0;
   double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1
   double sum = 0.0;         ///< Σ|w|, largest error of `value` if reading errors are at most 1
-  /// Σ|w|τ²/2 with times τ from the evaluation, the largest error of `value` for accelerations
-  /// below one per squared time unit.
+  /// Largest error of `value` for accelerations of at most 1 per squared time unit: Σ|w|τ²/2 with
+  /// the distance τ in time of each reading from the evaluation.
   double bend = 0.0;
 };
 
@@ -96,7 +98,7 @@ class PolynomialFit {
  public:
   static constexpr int kDegreeMax = 3;
 
-  /// Fits `count` readings from `first` on, more than `degree` of them. The time unit of
+  /// Fits `count` readings from index `first` on; `count` must exceed `degree`. The time unit of
   /// PolynomialPrediction::bend is the sampling period.
   PolynomialFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
 

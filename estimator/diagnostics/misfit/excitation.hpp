@@ -11,16 +11,17 @@
 
 namespace estimator {
 
-/// A mechanism expressed in the seconds of a clock whose rate is 1 + ε. A quantity with the unit sⁿ
-/// reads (1 + n ε) times its true value, to first order in ε. Gravity and all other fixed
-/// quantities depend on ε (`ParameterDependency`). Free quantities stay free, in the clock's
-/// seconds, and lose their priors. The clock error ε is thus an ordinary parameter with
-/// derivatives; if free parameters absorb it, it is not identifiable. Delays, a few milliseconds,
-/// are not converted.
+/// A mechanism whose parameters are expressed in the seconds of a logger clock with the relative
+/// rate error ε. A quantity with the unit sⁿ is then (1 + n ε) times its true value, to first order
+/// in ε. Gravity and all other fixed quantities depend on ε (`ParameterDependency`). Free
+/// quantities stay free and lose their priors. ε is thus an ordinary parameter, which is not
+/// identifiable if free parameters absorb its effect. Delays of a few milliseconds are not
+/// converted.
 struct ClockRateMechanism {
   Mechanism mechanism;
   int rate = -1;  ///< index of ε, the last parameter: free, initially zero
 };
+/// Returns the mechanism with the relative clock rate error ε as an additional free parameter.
 ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism);
 
 /// Converts free parameters that were estimated in a clock's seconds to true seconds.
@@ -28,7 +29,7 @@ ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism);
 /// @param mechanism  receives the values
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism);
 
-/// Returns recordings with corrected time stamps, for the relative clock rate error `rate`.
+/// Returns recordings with time stamps corrected for the relative clock rate error `rate`.
 std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, double rate);
 
 /// The predicted precision of one free parameter.
@@ -42,12 +43,14 @@ struct PredictedParameterPrecision {
 
 /// The predicted precision of an estimate of the logger clock's rate.
 struct PredictedClockPrecision {
-  /// Standard deviation of the clock rate [-].
+  /// Predicted standard deviation of the relative clock rate error [-].
   double deviation = std::numeric_limits<double>::infinity();
-  /// Names of free parameters that absorb a clock error; empty if the rate is identifiable.
+  /// Names of the free parameters that absorb a clock error; empty if the clock rate is
+  /// identifiable.
   std::vector<std::string> absorbed_by;
 };
 
+/// The predicted precision of all free parameters and of the clock rate.
 struct PredictedPrecision {
   std::vector<PredictedParameterPrecision> parameters;
   std::vector<NullDirection> null_directions;

@@ -128,7 +128,7 @@ std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recordin
     if (!causes.empty()) {
       std::ranges::stable_sort(causes, {}, &MisfitCause::cost_per_reading);
       findings.push_back(report_finding(on, causes));
-      on.take(causes.front());
+      on.include_cause(causes.front());
       continue;
     }
     // An incomplete friction law may hide other causes. Therefore search once more with all
@@ -136,7 +136,7 @@ std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recordin
     const std::optional<MisfitCause> richer =
         beside_friction ? std::nullopt : fit_missing_friction(on);
     if (!richer || !(kCauseAlike * richer->cost_per_reading < on.cost_per_reading)) break;
-    on.take(*richer);
+    on.include_cause(*richer);
     beside_friction = true;
   }
   if (findings.empty()) findings.push_back(unexplained);
@@ -153,7 +153,7 @@ std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Me
   ComputationBudget budget{kWorkMost};
   MisfitProblem on{.estimate = mechanism,
                    .pieces = {},
-                   .noise = reading_noise(mechanism, recordings),
+                   .noise = estimate_reading_noise(mechanism, recordings),
                    .monitor = monitor,
                    .budget = budget,
                    .rmse = {}};

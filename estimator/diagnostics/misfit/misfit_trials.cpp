@@ -89,7 +89,7 @@ Eigen::VectorXd ExcerptFit::rmse() const {
   return rmse;
 }
 
-double ExcerptFit::deviation(int parameter) const {
+double ExcerptFit::standard_deviation(int parameter) const {
   const ParameterInformation information =
       compute_information(*problem_, {.effective_parameters = false});
   const int at = FreeParameters(problem_->mechanism()).find_position(parameter);
@@ -99,8 +99,8 @@ double ExcerptFit::deviation(int parameter) const {
   return std::sqrt(information.inverse(at, at) * std::max(cost_per_reading(), 1.0));
 }
 
-Eigen::VectorXd reading_noise(const Mechanism& mechanism,
-                              const std::vector<Recording>& recordings) {
+Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
+                                       const std::vector<Recording>& recordings) {
   const Eigen::VectorXd scales = readings_per_radian(mechanism);
   Eigen::VectorXd noise = kAngleNoiseFloor * scales;
   std::vector<Segment> segments;
@@ -114,7 +114,7 @@ Eigen::VectorXd reading_noise(const Mechanism& mechanism,
   return noise;
 }
 
-void MisfitProblem::take(const MisfitCause& cause) {
+void MisfitProblem::include_cause(const MisfitCause& cause) {
   estimate = cause.mechanism;
   pieces = cause.pieces;
   cost_per_reading = cause.cost_per_reading;
@@ -188,7 +188,7 @@ void try_other_parameter_value(
   const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
   if (!improves_fit_enough(on, fit)) return;
   const double change = parameter_at(fit.mechanism(), index).value - parameter.value;
-  const double deviation = fit.deviation(index);
+  const double deviation = fit.standard_deviation(index);
   if (!is_significant(change, deviation) || std::abs(change) < least) return;
   causes.push_back(make_misfit_cause(fit, finding_of(change, deviation), on.pieces));
 }

@@ -33,14 +33,14 @@ class ExcerptFit {
   double cost() const;
   double cost_per_reading() const { return cost() / readings_; }
   /// Returns the computing work: the number of integration steps times the number of integrated
-  /// vectors, which are the motion and its sensitivities to every free parameter.
+  /// vectors (the motion, and its sensitivity to each free parameter).
   double work() const { return work_; }
   /// Returns the root-mean-square errors of all sensors [rad or m].
   Eigen::VectorXd rmse() const;
   const Mechanism& mechanism() const { return problem_->mechanism(); }
 
   /// Returns the standard deviation of a free parameter for white residuals of the observed size.
-  double deviation(int parameter) const;
+  double standard_deviation(int parameter) const;
 
  private:
   std::unique_ptr<ShootingProblem> problem_;
@@ -48,8 +48,10 @@ class ExcerptFit {
   double work_ = 0.0;
 };
 
-/// Returns the noise of each sensor: the scatter of its readings, or their quantization noise.
-Eigen::VectorXd reading_noise(const Mechanism& mechanism, const std::vector<Recording>& recordings);
+/// Returns the noise of each encoder: the scatter of its readings, at least their quantization
+/// noise [rad or m].
+Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
+                                       const std::vector<Recording>& recordings);
 
 /// Length and sampling of the excerpts to which possible causes of a misfit are fitted.
 inline constexpr ExcerptLimits kMisfitBudget = {
@@ -75,7 +77,7 @@ struct ComputationBudget {
 struct MisfitProblem {
   Mechanism estimate;
   std::vector<Recording> pieces;
-  /// Limits with which the excerpts `pieces` were selected.
+  /// Limits on length and sampling with which the excerpts `pieces` were selected.
   ExcerptLimits excerpts = kMisfitBudget;
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
@@ -84,7 +86,7 @@ struct MisfitProblem {
   Eigen::VectorXd rmse;
 
   /// Includes a cause in the model and the excerpts before further causes are tried.
-  void take(const MisfitCause& cause);
+  void include_cause(const MisfitCause& cause);
 
   /// Fits a mechanism to excerpts. The cost is infinite once the work budget is spent.
   /// @param cost_max  see ExcerptFit
@@ -99,28 +101,29 @@ struct MisfitProblem {
 std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& on,
                                            const std::vector<Recording>& recordings);
 
-/// Returns a cause of a misfit with its remaining errors.
+/// Returns a cause of a misfit, with the errors that remain in its fit.
 MisfitCause make_misfit_cause(const ExcerptFit& fit, Finding finding,
                               const std::vector<Recording>& pieces);
 
-/// Returns whether a fit lowers the cost enough to report the cause that it includes.
+/// Returns whether a fit that includes a cause lowers the cost enough to report this cause.
 bool improves_fit_enough(const MisfitProblem& on, const ExcerptFit& fit);
 
-/// Adds a cause of a misfit if the fit improves enough.
+/// Adds a cause of a misfit to the list `causes` if its fit lowers the cost enough.
 void add_cause_if_fit_improves(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
                                const std::vector<Recording>& pieces,
                                std::vector<MisfitCause>& causes);
 
-/// Fits a cause of a misfit. The cost is infinite if the cause certainly does not help.
+/// Fits a mechanism and excerpts that include a cause. The cost is infinite if the fit certainly
+/// does not improve enough.
 ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
                             const std::vector<Recording>& pieces);
 
-/// Smallest relative change of a parameter that is reported.
+/// Smallest relative change of a parameter that is reported as a cause of a misfit.
 inline constexpr double kMinRelativeChange = 1e-3;
 
-/// Fits with one parameter freed, within ±`widest`. The fit is a cause only if the parameter
-/// changes significantly and by at least `least`, since in chaotic motions a smaller change may
-/// improve the fit by chance.
+/// Fits with one parameter freed, within ±`widest`, and adds a wrong value as a cause. The
+/// parameter must change significantly and by at least `least`, since a smaller change may improve
+/// the fit of a chaotic motion by chance.
 /// @param finding_of  returns the finding about a change and its standard deviation
 void try_other_parameter_value(
     const MisfitProblem& on, int index, double widest, double least,
@@ -131,44 +134,45 @@ void try_other_parameter_value(
 /// @return index of the first fixed parameter; −1 if none
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
-/// Tries fixed joint distances at other values.
+/// Tests whether another value of a fixed joint distance explains the misfit.
 void try_joint_distances(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries fixed motor gains at other values.
+/// Tests whether another value of a fixed motor gain explains the misfit.
 void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries joint position coordinates with the opposite sign.
+/// Tests whether a joint position coordinate with the opposite sign explains the misfit.
 void try_joint_position_signs(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries friction terms that the description lacks.
+/// Tests whether friction terms that the description lacks explain the misfit.
 void try_missing_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries air drag on bodies that are carried by other bodies.
+/// Tests whether air drag on bodies that other bodies carry explains the misfit.
 void try_air_drag(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
 /// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
 /// fit. The finding of the result is empty.
 std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& on);
 
-/// Length and sampling of excerpts for the creep trial, which runs if the most active excerpts show
-/// no cause. Creep shows over seconds while joints are almost at rest.
+/// Length and sampling of excerpts in which creep is tested if the most active excerpts show no
+/// cause. Creep takes seconds, with joints almost at rest.
 inline constexpr ExcerptLimits kCreepBudget = {
     .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
 
-/// Tries friction that creeps at rest instead of sticking: replaces Coulomb friction by its
-/// smoothed law, with the transition velocity that fits best. Adds no cause if no joint can stick.
+/// Tests whether joints that creep instead of sticking explain the misfit. Replaces Coulomb
+/// friction by the regularized law with the best transition velocity. Adds no cause if no joint can
+/// stick.
 void try_creeping_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries motor commands that act earlier or later than recorded.
+/// Tests whether motor commands that act earlier or later than recorded explain the misfit.
 void try_command_delays(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries motor commands clipped at some level.
+/// Tests whether an amplifier that clips motor commands explains the misfit.
 void try_clipped_commands(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries time stamps of a clock that is fast or slow.
+/// Tests whether a logger clock that is fast or slow explains the misfit.
 void try_clock_error(const MisfitProblem& on, std::vector<MisfitCause>& causes);
 
-/// Tries readings clipped at an end of an encoder's range.
+/// Tests whether readings clipped at an end of an encoder's range explain the misfit.
 void try_clipped_readings(const MisfitProblem& on, const std::vector<Recording>& recordings,
                           std::vector<MisfitCause>& causes);
 

@@ -106,7 +106,7 @@ void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, Mes
   std::vector<Message> terms;
   for (const int index : richer.freed) {
     const Parameter& parameter = parameter_at(fit.mechanism(), index);
-    const double deviation = fit.deviation(index);
+    const double deviation = fit.standard_deviation(index);
     if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
     terms.push_back({MessageCode::kFittedTerm,
                      {{"parameter", parameter.name},
@@ -204,7 +204,7 @@ void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) 
 }
 
 void try_joint_position_signs(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
-  for (const DescriptionHypothesis& hypothesis : common_description_errors(on.estimate)) {
+  for (const DescriptionHypothesis& hypothesis : list_common_description_errors(on.estimate)) {
     if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
     add_cause_if_fit_improves(
         on, fit_if_promising(on, corrected_mechanism(on.estimate, hypothesis), on.pieces),

@@ -164,7 +164,7 @@ void try_clock_error(const MisfitProblem& on, std::vector<MisfitCause>& causes) 
   if (!improves_fit_enough(on, loose)) return;
   clocked.mechanism = loose.mechanism();
   const double rate = clocked.mechanism.parameters.back().value;
-  const double deviation = loose.deviation(clocked.rate);
+  const double deviation = loose.standard_deviation(clocked.rate);
   if (!is_significant(rate, deviation) || !(std::abs(rate) < kClockMost)) return;
   // The clock rate was fitted to first order; with corrected time stamps the fit is exact.
   const std::vector<Recording> pieces = correct_clock_error(on.pieces, rate);

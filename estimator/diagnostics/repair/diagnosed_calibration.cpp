@@ -34,7 +34,7 @@ void apply(const SignalExamination& examination, DiagnosedInput& input) {
   const int first_finding = static_cast<int>(input.findings.size());
   append(examination.findings, input.findings);
   const std::vector<double> quanta =
-      observed_quantization_steps(used_encoders(input.mechanism), input.recordings);
+      find_quantization_steps(used_encoders(input.mechanism), input.recordings);
   const auto first_offset = static_cast<int>(input.mechanism.parameters.size());
   for (std::size_t i = 0; i < examination.freed.size(); ++i) {
     const FreedEncoderOffset& freed = examination.freed[i];
@@ -202,11 +202,10 @@ bool add_cut_finding(const RecordingCut& cut, DiagnosedCalibration& trial) {
   const auto size = [](double rate) { return std::abs(rate); };
   const auto fastest =
       std::ranges::max_element(explanation.rates_after, {}, size) - explanation.rates_after.begin();
-  trial.input.findings.push_back(
-      make_cut_finding(sensors, static_cast<int>(fastest), recording.name,
-                       recording.segments[behind].start, explanation,
-                       observed_quantization_steps(
-                           sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
+  trial.input.findings.push_back(make_cut_finding(
+      sensors, static_cast<int>(fastest), recording.name, recording.segments[behind].start,
+      explanation,
+      find_quantization_steps(sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
   return true;
 }
 

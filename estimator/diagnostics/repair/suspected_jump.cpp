@@ -345,7 +345,7 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
       make_slip_finding(sensors[sensor], input.sources[s],
                         input.segments[s].start + input.segments[s].time(slip->row), slip->size,
                         std::abs(slip->size) / std::sqrt(slip->gain),
-                        observed_quantization_steps(sensors, recordings)[sensor])};
+                        find_quantization_steps(sensors, recordings)[sensor])};
   out.slip.freed = {{place.recording, place.segment, slip->sensor, slip->row, slip->size, 0}};
   return out;
 }
@@ -364,7 +364,7 @@ bool is_slip_confirmed(const Calibration& without, const Calibration& with,
 bool is_single_jump_plausible(const Mechanism& estimate, const std::vector<Recording>& recordings,
                               const CalibrationMonitor& monitor) {
   const Mechanism mechanism = with_free_offsets(estimate);
-  const Eigen::VectorXd noise = reading_noise(mechanism, recordings);
+  const Eigen::VectorXd noise = estimate_reading_noise(mechanism, recordings);
   return std::ranges::all_of(recordings, [&](const Recording& recording) {
     return std::ranges::any_of(halves_of(recording), [&](const Recording& half) {
       return is_explained(mechanism, half, noise, monitor);

@@ -129,7 +129,8 @@ void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
         // Not unwrapped: readings are clipped before turns are counted.
-        const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
+        const ReadingSeries series =
+            collect_observed_readings(segment, segment.angles.col(i), false);
         const NoiseScale scale(series, quanta[static_cast<std::size_t>(i)]);
         const PlateauSearch search{
             series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor)};

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-/// Changes of readings below this are rounding errors [rad], times JointUnits::scale.
+/// Largest change of a reading that is attributed to rounding [rad], times JointUnits::scale.
 inline constexpr double kReadingRounding = 1e-9;
 
 /// Finds clipped readings, that is, plateaus at the largest or smallest reading of a recording that
@@ -20,9 +20,8 @@ inline constexpr double kReadingRounding = 1e-9;
 void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>& quanta,
                            const Recording& recording, int index, SignalExamination& out);
 
-/// Finds sensors without a reading, and sensors whose reading never changes although another
-/// reading or a motor command changes, or although the joint cannot rest there
-/// (find_non_equilibrium_joints).
+/// Finds encoders without readings, and encoders whose reading never changes although another
+/// reading or a motor command changes, or although gravity or a spring would move the joint.
 void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                         SignalExamination& out);
 
@@ -51,21 +50,21 @@ std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
                                                const std::vector<Recording>& recordings);
 
 /// Compares a recording with the rig's limits. Reports readings outside the joint range, and speeds
-/// and commands above their maxima. Also reports commands at their maximum, because a motor that
-/// was commanded more may have received less than recorded.
+/// and commands above their maxima. Also reports commands at their maximum, at which the motor may
+/// have received less than recorded.
 void find_limit_violations(const Mechanism& mechanism, const std::vector<double>& quanta,
                            const Recording& recording, const SensorDescription& facts,
                            SignalExamination& out);
 
-/// Reports readings well beyond an end stop of their joint. The position of the stop or the encoder
-/// zero is then wrong in the description. Allows for noise, quantization and the uncertainty of the
-/// stop's position.
+/// Reports readings well beyond an end stop of their joint, which contradict the described position
+/// of the stop or encoder zero. Allows for noise, quantization and the uncertainty of the stop's
+/// position.
 void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                                 const Recording& recording, SignalExamination& out);
 
-/// Finds long intervals at rest, in which every encoder repeats one reading. These readings all
-/// have the same quantization error, and thousands of them would outweigh the readings in motion.
-/// Therefore only some of them are kept and all others rejected.
+/// Finds long intervals at rest, in which every encoder repeats one reading. All these readings
+/// have the same quantization error, and would outweigh the readings in motion. Therefore only some
+/// of these readings are kept.
 /// @param quanta  quantization step of each sensor; no intervals are found if readings are noisy
 void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
                          const Recording& recording, int index, SignalExamination& out);

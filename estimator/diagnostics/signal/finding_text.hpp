@@ -17,21 +17,22 @@ struct OutlierStatistics {
   double left = 0.0;               ///< 2-norm of the residuals of all readings [rad or m]
 };
 
-/// Share of outliers above which they are not isolated, so that these readings are not rejected.
+/// Share of outliers among the readings of a sensor above which the outliers are not isolated, and
+/// therefore not rejected.
 inline constexpr double kIsolatedShare = 0.05;
 
 Finding make_outlier_finding(const Encoder& sensor, const std::string& recording,
                              const OutlierStatistics& outliers, SeriesKind kind);
 
-/// Returns a finding about a slip of one encoder. It is a note if the size is not significant.
+/// Returns a finding about a slip of one encoder; a note if the size is not significant.
 /// @param deviation  standard deviation of `size`; 0 if unknown
 Finding make_slip_finding(const Encoder& sensor, const std::string& recording, double time,
                           double size, double deviation, double quantum);
 
-/// Turns a warning into a note because the model is rejected even with this finding repaired.
+/// Turns a warning into a note, for a model that is rejected despite the repair of this finding.
 void downgrade_to_note(Finding& finding);
 
-/// Returns a finding about a jump at which the recording is cut.
+/// Returns a finding about a jump of readings at which the recording is cut.
 /// @param sensors   sensors that the explanation is about, in order
 /// @param sensor    index of the sensor whose jump is reported
 Finding make_cut_finding(const std::vector<Encoder>& sensors, int sensor,

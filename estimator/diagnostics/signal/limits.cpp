@@ -82,7 +82,7 @@ void compare_speed(const Encoder& sensor, int column, double quantum, double fas
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
+        collect_observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
     const NoiseScale scale(series, quantum);
     for (std::size_t first = 0, last = 0; last < series.size(); ++last) {
       const double error = quantum + kDeviations * scale.noise(last);
@@ -139,7 +139,7 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
+        collect_observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
     const NoiseScale scale(series, quantum);
     for (std::size_t k = 0; k < series.size(); ++k) {
       const double beyond = -stop.distance(sensor.terms.front().sign * (series.values[k] + offset));
@@ -205,7 +205,7 @@ void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double st
                  std::vector<StopImpact>& strikes) {
   constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
   if (series.size() < 4 * kLongest) return;
-  const double acceleration = scale.least_sustained_acceleration(kLongest);
+  const double acceleration = scale.sustained_acceleration_over_strides(kLongest);
   const auto rated = [&](std::size_t k) {
     StopImpact best;
     for (const std::size_t window : kWindows) {
@@ -331,7 +331,7 @@ void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double
     std::vector<StopImpact> strikes;
     ValueRange range;
     for (const Segment& segment : recording.segments) {
-      const ReadingSeries series = observed_readings(
+      const ReadingSeries series = collect_observed_readings(
           segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.traits().wraps);
       add_strikes(series, NoiseScale(series, quanta[i]), segment.start, strikes);
       for (const double value : series.values) range.add(value);

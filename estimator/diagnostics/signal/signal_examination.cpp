@@ -214,8 +214,8 @@ class SegmentExamination {
   }
 
   ReadingSeries series_of(int sensor) const {
-    return observed_readings(segment_, readings_.col(sensor),
-                             sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
+    return collect_observed_readings(segment_, readings_.col(sensor),
+                                     sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
   }
   SeriesKind kind() const {
     return model_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
@@ -350,18 +350,18 @@ SegmentIndex find_segment(const std::vector<Recording>& recordings, const std::s
   return {};
 }
 
-std::vector<double> observed_quantization_steps(const std::vector<Encoder>& sensors,
-                                                const std::vector<Recording>& recordings) {
+std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
+                                            const std::vector<Recording>& recordings) {
   std::vector<double> quanta;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     std::vector<ReadingSeries> series;
     for (const Recording& recording : recordings) {
       for (const Segment& segment : recording.segments) {
-        series.push_back(observed_readings(
+        series.push_back(collect_observed_readings(
             segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].traits().wraps));
       }
     }
-    quanta.push_back(find_quantization_step_robustly(series, sensors[i].units().scale));
+    quanta.push_back(find_robust_quantization_step(series, sensors[i].units().scale));
   }
   return quanta;
 }
@@ -371,7 +371,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
                                   const SensorDescription& facts) {
   SignalExamination out;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  const std::vector<double> quanta = observed_quantization_steps(sensors, recordings);
+  const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
   const Eigen::MatrixXd no_model;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     const Recording& recording = recordings[r];
@@ -411,7 +411,7 @@ SignalExamination examine_residuals(const Calibration& calibration,
   SignalExamination out;
   if (calibration.kind != EstimateKind::kPhysical) return out;
   const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
-  const std::vector<double> quanta = observed_quantization_steps(sensors, recordings);
+  const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     RecordingExamination{sensors, quanta, recordings[r].name, static_cast<int>(r), out}.run(
         modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),

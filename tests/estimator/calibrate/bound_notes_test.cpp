@@ -90,7 +90,7 @@ TEST(BoundNotes, HandleUpperBounds) {
 /// Half-width of the interval at the bound.
 double reach(const Case& of) {
   const Eigen::VectorXd reaches =
-      interval_widths_at_bounds(of.information, Eigen::VectorXd::Ones(1));
+      compute_interval_widths_at_bounds(of.information, Eigen::VectorXd::Ones(1));
   EXPECT_EQ(reaches.tail(reaches.size() - 1).norm(), 0.0) << "what is at no bound";
   return reaches[0];
 }

@@ -25,20 +25,20 @@ Eigen::VectorXd series(std::initializer_list<double> values) {
 
 // 1 + 2 Σ_lag Σ_k r_k r_{k−lag} / Σ r², by hand, within each series and never across two.
 TEST(CorrelationInflation, SumsTheAutocorrelation) {
-  EXPECT_DOUBLE_EQ(autocorrelation_inflation({series({1, 1, 1, 1})}),
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, 1, 1})}),
                    1.0 + 2.0 * (3 + 2 + 1) / 4.0);
-  EXPECT_DOUBLE_EQ(autocorrelation_inflation({series({1, 1}), series({1, 1})}),
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1}), series({1, 1})}),
                    1.0 + 2.0 * 2.0 / 4.0);
-  EXPECT_EQ(autocorrelation_inflation({series({1, -1, 1, -1})}), 1.0);
-  EXPECT_EQ(autocorrelation_inflation({series({0, 0, 0})}), 1.0);
+  EXPECT_EQ(compute_autocorrelation_inflation({series({1, -1, 1, -1})}), 1.0);
+  EXPECT_EQ(compute_autocorrelation_inflation({series({0, 0, 0})}), 1.0);
 }
 
 // The sum ends at the first lag without correlation: later ones are chance, or the next swing. Lags
 // without readings contribute nothing and do not end the sum.
 TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
-  EXPECT_DOUBLE_EQ(autocorrelation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
                    1.0 + 2.0 * 1.0 / 8.0);
-  EXPECT_DOUBLE_EQ(autocorrelation_inflation({series({1, kNaN, 1, kNaN, 1})}),
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, kNaN, 1, kNaN, 1})}),
                    1.0 + 2.0 * (2 + 1) / 3.0);
 }
 
@@ -64,7 +64,7 @@ TEST(GroupVariances, ArePerDegreeOfFreedom) {
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.4},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.6},
                         {.rows = 2, .cost = 7.0, .effective_parameters = 0.0}};
-  const Eigen::VectorXd variances = noise_group_variances(information, 1e-2);
+  const Eigen::VectorXd variances = compute_noise_group_variances(information, 1e-2);
   EXPECT_DOUBLE_EQ(variances[0], 0.5);
   EXPECT_NEAR(variances[1], 5.0, 1e-12);
   EXPECT_EQ(variances[2], 0.0);
@@ -73,7 +73,7 @@ TEST(GroupVariances, ArePerDegreeOfFreedom) {
 
 // After a numerical failure nothing is divided or written.
 TEST(GroupVariances, AreEmptyIfStatesAreNotDetermined) {
-  EXPECT_EQ(noise_group_variances({}, 1.0).size(), 0);
+  EXPECT_EQ(compute_noise_group_variances({}, 1.0).size(), 0);
 }
 
 // White noise with standard deviation a gives fourth differences of √70 a; a cubic gives none.

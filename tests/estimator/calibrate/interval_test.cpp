@@ -35,7 +35,7 @@ QuantizationErrors wave(double amplitude, double normal_variance) {
 
 TEST(HalfIntervals, AreNormalWithoutQuantization) {
   const Eigen::VectorXd half =
-      confidence_half_widths(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
+      compute_confidence_half_widths(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
   EXPECT_DOUBLE_EQ(half[0], kNormalHalfWidth95);
 }
 
@@ -44,12 +44,12 @@ TEST(HalfIntervals, AreNormalWithoutQuantization) {
 // must approach 1.96.
 TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
   const QuantizationErrors flat = wave(3.0, 0.0);
-  Eigen::VectorXd half = confidence_half_widths(unit_information(flat.scatter[0](0, 0)),
-                                                Eigen::VectorXd::Ones(1), flat);
+  Eigen::VectorXd half = compute_confidence_half_widths(unit_information(flat.scatter[0](0, 0)),
+                                                        Eigen::VectorXd::Ones(1), flat);
   EXPECT_NEAR(half[0], 3.0 * std::sin(0.95 * M_PI / 2.0), 0.02);
   const QuantizationErrors normal = wave(0.1, 4.0);
-  half = confidence_half_widths(unit_information(normal.scatter[0](0, 0)), Eigen::VectorXd::Ones(1),
-                                normal);
+  half = compute_confidence_half_widths(unit_information(normal.scatter[0](0, 0)),
+                                        Eigen::VectorXd::Ones(1), normal);
   EXPECT_NEAR(half[0], 2.0 * kNormalHalfWidth95, 0.15);  // 3 σ of the quantile
 }
 
@@ -59,10 +59,10 @@ TEST(HalfIntervals, SkipFixedAndUnidentifiableParameters) {
   information.inverse.setZero();
   information.at_bound[0] = -1;
   const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
-  EXPECT_EQ(confidence_half_widths(information, one, wave(1.0, 1.0))[0], 0.0);
+  EXPECT_EQ(compute_confidence_half_widths(information, one, wave(1.0, 1.0))[0], 0.0);
   information.at_bound[0] = 0;
   information.undetermined[0] = true;
-  EXPECT_EQ(confidence_half_widths(information, one, wave(1.0, 1.0))[0],
+  EXPECT_EQ(compute_confidence_half_widths(information, one, wave(1.0, 1.0))[0],
             std::numeric_limits<double>::infinity());
 }
 

@@ -63,12 +63,12 @@ TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
   };
-  EXPECT_EQ(noise_variance_before_quantization({with_excess(-0.5)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(noise_variance_before_quantization({with_excess(0.0)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(noise_variance_before_quantization({with_excess(0.09)}, 0, kQuantum), 0.0);
-  EXPECT_NEAR(noise_variance_before_quantization({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
+  EXPECT_EQ(estimate_noise_before_quantization({with_excess(-0.5)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimate_noise_before_quantization({with_excess(0.0)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimate_noise_before_quantization({with_excess(0.09)}, 0, kQuantum), 0.0);
+  EXPECT_NEAR(estimate_noise_before_quantization({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
               1e-9 * encoder);
-  EXPECT_NEAR(noise_variance_before_quantization(
+  EXPECT_NEAR(estimate_noise_before_quantization(
                   {with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
               3.0 * encoder, 1e-9 * encoder);
 }
@@ -128,11 +128,11 @@ ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
 TEST(QuantizationErrors, DrawsMatchTheScatter) {
   const ShootingProblem problem = problem_of(swing(), kQuantum);
   const Eigen::MatrixXd inverse = compute_information(problem).inverse;
-  const auto drawn = quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
+  const auto drawn = compute_quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
   ASSERT_EQ(drawn.draws.cols(), 4000);
   const Eigen::MatrixXd whole = drawn.normal_scatter + drawn.draws * drawn.draws.transpose() / 4000;
   EXPECT_LT((whole - drawn.scatter[0]).norm(), 0.15 * drawn.scatter[0].norm());
-  const auto plain = quantization_errors(problem, {{0, kQuantum, 0.0}});
+  const auto plain = compute_quantization_errors(problem, {{0, kQuantum, 0.0}});
   EXPECT_EQ(plain.draws.cols(), 0);
   EXPECT_EQ(plain.scatter[0], drawn.scatter[0]);
 }
@@ -148,7 +148,7 @@ TEST(QuantizationErrors, DoNotTakeTheMotionAsKnown) {
       const ShootingProblem problem = problem_of(swing(), quantum);
       const Eigen::MatrixXd inverse = compute_information(problem).inverse;
       const auto errors =
-          quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
+          compute_quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
       for (Eigen::Index row = 0; row < inverse.rows(); ++row) {
         Eigen::VectorXd along = (inverse.row(row) * errors.draws).cwiseAbs().transpose();
         std::sort(along.begin(), along.end());

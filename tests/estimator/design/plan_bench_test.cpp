@@ -133,7 +133,7 @@ TEST(PlanEvaluator, AccountsForQuantizationErrors) {
   ShootingProblem problem = problem_of(mechanism, command.col(0));
   problem.set_noise_levels({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
   const QuantizationErrors errors =
-      quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
+      compute_quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
   const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
   const Eigen::MatrixXd inverse = reported.information.inverse();
   const Eigen::VectorXd a = (inverse * reported.scatter * inverse).diagonal().cwiseSqrt();

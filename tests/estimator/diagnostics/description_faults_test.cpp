@@ -75,7 +75,7 @@ Described two_links() {
 /// The hypothesis of that error and channel. Its repair of a correct rig injects the mistake.
 DescriptionHypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
                                     const std::string& channel) {
-  for (DescriptionHypothesis& each : common_description_errors(mechanism)) {
+  for (DescriptionHypothesis& each : list_common_description_errors(mechanism)) {
     if (each.message.code == error && each.channel == channel) return std::move(each);
   }
   ADD_FAILURE() << "no hypothesis " << service::row_of(error).id << " of " << channel;

@@ -21,9 +21,8 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
                                                 JointKind kind = JointKind::kRevolute) {
   const Segment segment = test_support::segment_of(readings, rate);
   const ReadingSeries series =
-      observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
-  const NoiseScale scale(series,
-                         find_quantization_step_robustly({series}, joint_units(kind).scale));
+      collect_observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
+  const NoiseScale scale(series, find_robust_quantization_step({series}, joint_units(kind).scale));
   std::vector<std::pair<int, double>> found;
   for (const Outlier& outlier : find_outliers(series, scale)) {
     found.emplace_back(series.rows[outlier.position], outlier.size);

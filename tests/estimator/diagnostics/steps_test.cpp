@@ -17,8 +17,8 @@ struct Look {
   explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
                 SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
     const Segment segment = test_support::segment_of(readings, rate);
-    series = observed_readings(segment, segment.angles.col(0), true);
-    quantum = count >= 0.0 ? count : find_quantization_step_robustly({series}, 1.0);
+    series = collect_observed_readings(segment, segment.angles.col(0), true);
+    quantum = count >= 0.0 ? count : find_robust_quantization_step({series}, 1.0);
     const NoiseScale scale(series, quantum);
     steps = find_reading_steps(series, scale, kind, 1.0);
     noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
