@@ -10,7 +10,7 @@ namespace estimator {
 
 /// Returns the kind of estimate (physical or SPOOK shadow parameters) that the options select.
 /// @throws std::invalid_argument if the options contradict one another
-EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
+EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
 /// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
 /// @throws std::invalid_argument naming the recording or parameter and the remedy, for unusable

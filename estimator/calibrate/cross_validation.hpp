@@ -13,7 +13,7 @@
 namespace estimator {
 
 /// The result of fitting only the states of recordings, with all parameters fixed.
-struct Evaluation {
+struct ParameterEvaluation {
   double cost = 0.0;              ///< sum of squared residuals of the estimated states
   double observation_rmse = 0.0;  ///< root-mean-square reading error of the estimated states [rad]
   Termination termination = Termination::kNumericalFailure;  ///< result of the state estimation
@@ -31,14 +31,16 @@ struct Evaluation {
 /// Parameter priors are not used.
 /// @param options  as for `calibrate`; give its `step` and `state_error_weight` to compare costs
 /// @throws std::invalid_argument as `calibrate`, but free parameters are not required
-Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                    const CalibrationOptions& options = {}, const CalibrationMonitor& monitor = {});
+ParameterEvaluation evaluate_parameters(const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationOptions& options = {},
+                                        const CalibrationMonitor& monitor = {});
 
 /// One fold of a cross-validation: a calibration without one part of the recordings, and its
 /// evaluation on this held-out part.
-struct Fold {
-  Calibration calibration;  ///< calibration on all other parts
-  Evaluation evaluation;    ///< evaluation on the held-out part
+struct CrossValidationFold {
+  Calibration calibration;         ///< calibration on all other parts
+  ParameterEvaluation evaluation;  ///< evaluation on the held-out part
 };
 
 /// The spread of one parameter's estimates over the folds of a cross-validation.
@@ -53,13 +55,14 @@ struct ParameterSpread {
   double reported_standard_deviation = 0.0;
 };
 
-/// The result of a cross-validation. Matrices have one row per fold and one column per part. Fold i
-/// holds out part i: diagonal entries are prediction errors, all others are fit errors.
+/// The result of a cross-validation. Matrices have one row per fold and one column per part.
+/// CrossValidationFold i holds out part i: diagonal entries are prediction errors, all others are
+/// fit errors.
 struct CrossValidation {
-  std::vector<std::string> pieces;  ///< names
-  std::vector<Fold> folds;          ///< one fold per part; fewer if stopped
-  std::vector<std::string> joints;  ///< names of the measured joints
-  std::vector<JointKind> kinds;     ///< joint kinds of `joints`
+  std::vector<std::string> pieces;         ///< names
+  std::vector<CrossValidationFold> folds;  ///< one fold per part; fewer if stopped
+  std::vector<std::string> joints;         ///< names of the measured joints
+  std::vector<JointKind> kinds;            ///< joint kinds of `joints`
   /// Root-mean-square error of the estimated states, as in Calibration.
   Eigen::MatrixXd observation;
   /// Open-loop root-mean-square errors, one matrix per joint [rad or m].
@@ -82,8 +85,9 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
 /// state error weight of the calibration.
 /// @param rig  the rig description, used to check the input, since an estimate with inconsistent
 ///             inertia may still predict well
-Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
-                             const std::vector<Recording>& recordings, CalibrationOptions options,
-                             const CalibrationMonitor& monitor);
+ParameterEvaluation evaluate_calibration(const Mechanism& rig, const Calibration& calibration,
+                                         const std::vector<Recording>& recordings,
+                                         CalibrationOptions options,
+                                         const CalibrationMonitor& monitor);
 
 }  // namespace estimator

@@ -17,11 +17,12 @@ std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
 /// Computes the prediction errors of held-out sensors, and how much more precise the parameters
 /// would be with them. The noise of these sensors is estimated from differences of readings.
 /// @param fitted  the fitted problem at the estimates, on `input` and `grid`
-std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
-                                           const ShootingInput& input, const EstimateTable& book,
-                                           const ShootingGrid& grid);
+std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted,
+                                                   const ShootingInput& input,
+                                                   const EstimateTable& book,
+                                                   const ShootingGrid& grid);
 
 /// Returns a note about one held-out sensor.
-Message held_out_note(const HeldOutSensor& sensor);
+Message describe_held_out_sensor(const HeldOutSensor& sensor);
 
 }  // namespace estimator

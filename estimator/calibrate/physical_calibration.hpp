@@ -27,7 +27,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationMonitor& monitor);
 
 /// Returns the mechanism with the parameters estimated by stages 1 and 2 of calibrate_physical;
-/// nullopt if these do not converge. For mechanisms and recordings with `can_shoot`.
+/// nullopt if these do not converge. For mechanisms and recordings with `is_shooting_supported`.
 std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mechanism,
                                                           const std::vector<Recording>& recordings,
                                                           const CalibrationOptions& options,
@@ -36,8 +36,9 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
 /// Evaluates the mechanism `estimate` on recordings with all parameters fixed, as `evaluate`.
 /// @param rig  rig description, used to check the input, since an estimate with inconsistent
 ///             inertia (see the calibration's notes) may still predict well
-Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
-                             const std::vector<Recording>& recordings,
-                             const CalibrationOptions& options, const CalibrationMonitor& monitor);
+ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mechanism& estimate,
+                                                 const std::vector<Recording>& recordings,
+                                                 const CalibrationOptions& options,
+                                                 const CalibrationMonitor& monitor);
 
 }  // namespace estimator

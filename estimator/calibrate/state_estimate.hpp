@@ -16,7 +16,7 @@ enum class StateQuantity : int { kAngle, kRate, kAcceleration, kLoads };
 inline constexpr int kStateQuantities =
     static_cast<int>(StateQuantity::kLoads) + static_cast<int>(JointLoad::kCount);
 
-inline constexpr int quantity_of(JointLoad load) {
+inline constexpr int load_quantity(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
@@ -26,16 +26,16 @@ inline constexpr int quantity_of(JointLoad load) {
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
 /// Selects the readings that are used to estimate the state at a sample.
-enum class StateReadings {
+enum class ReadingSelection {
   kAll,    ///< all readings of the segment: smoothing
   kLagged  ///< readings up to the sample plus a lag: filtering, fixed-lag smoothing
 };
 
-struct StateOptions {
-  StateReadings readings = StateReadings::kAll;
-  double lag = 0.0;             ///< lag of kLagged [s]; 0 for a filter
-  FixedParameters spread = {};  ///< parameter uncertainty; empty if the parameters are exact
-  bool loads = true;            ///< whether to compute loads
+struct StateEstimationOptions {
+  ReadingSelection readings = ReadingSelection::kAll;
+  double lag = 0.0;                 ///< lag of kLagged [s]; 0 for a filter
+  UncertainParameters spread = {};  ///< parameter uncertainty; empty if the parameters are exact
+  bool loads = true;                ///< whether to compute loads
 };
 
 /// The estimated motion and loads of all joints over one segment, with their uncertainty. For
@@ -48,13 +48,15 @@ struct StateEstimate {
   Eigen::MatrixXd values, deviations;
   Eigen::MatrixXd controls;  ///< recorded controls, rows × motors, in joint order
 
-  static Eigen::Index column(int joint, int quantity) {
+  static Eigen::Index column_index(int joint, int quantity) {
     return joint * kStateQuantities + quantity;
   }
-  static Eigen::Index column(int joint, StateQuantity quantity) {
-    return column(joint, static_cast<int>(quantity));
+  static Eigen::Index column_index(int joint, StateQuantity quantity) {
+    return column_index(joint, static_cast<int>(quantity));
   }
-  static Eigen::Index column(int joint, JointLoad load) { return column(joint, quantity_of(load)); }
+  static Eigen::Index column_index(int joint, JointLoad load) {
+    return column_index(joint, load_quantity(load));
+  }
 };
 
 /// Estimates motion and loads of all joints at every sample from all sensor readings, with all
@@ -72,6 +74,6 @@ std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options,
                                            const CalibrationMonitor& monitor,
-                                           const StateOptions& wanted = {});
+                                           const StateEstimationOptions& wanted = {});
 
 }  // namespace estimator

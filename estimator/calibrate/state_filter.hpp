@@ -61,7 +61,7 @@ class StateFilter {
   Estimate estimate(int sample, int last) const;
 
   /// Computes smoothed estimates from the last sample to the first, one per step.
-  class Backward;
+  class BackwardSmoother;
 
  private:
   struct Sample {
@@ -69,17 +69,17 @@ class StateFilter {
     std::vector<Reading> readings;
     Eigen::MatrixXd slope, noise;
   };
-  friend class Backward;
+  friend class BackwardSmoother;
 
   Eigen::MatrixXd mean_, covariance_;
   std::vector<Reading> readings_;
   std::vector<Sample> samples_;
 };
 
-class StateFilter::Backward {
+class StateFilter::BackwardSmoother {
  public:
   /// @param last  the last sample whose readings are used
-  Backward(const StateFilter& filter, int last);
+  BackwardSmoother(const StateFilter& filter, int last);
 
   int sample() const { return sample_; }
   /// Returns the estimate at the current sample.

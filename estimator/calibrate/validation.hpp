@@ -27,13 +27,13 @@ struct PredictionError {
 
 /// Returns the open-loop prediction error of one sensor from row `first` on. Skips missing
 /// readings. For a SPOOK simulation, which begins at the second row, also skips the first row.
-PredictionError prediction_error(const SegmentTrajectory& trajectory, Eigen::Index sensor,
-                                 JointKind kind, Eigen::Index first = 0);
+PredictionError compute_prediction_error(const SegmentTrajectory& trajectory, Eigen::Index sensor,
+                                         JointKind kind, Eigen::Index first = 0);
 
 /// Returns the root-mean-square open-loop error over all sensors [rad]. Errors of sliding joints
 /// are scaled by JointUnits::scale.
-double pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
-                   const std::vector<JointKind>& kinds);
+double compute_pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
+                           const std::vector<JointKind>& kinds);
 
 /// An interval of a recording that is simulated open loop from its own initial state.
 struct ValidationWindow {
@@ -66,15 +66,16 @@ struct Validation {
 ///   motion: the initial state absorbs part of the parameter errors;
 /// - to the readings of its first `start_window` seconds; only later readings are compared. Errors
 ///   then include the uncertainty of this initial state.
-/// @param rig           rig description, used to check the input (evaluate_physical)
+/// @param rig           rig description, used to check the input (evaluate_physical_parameters)
 /// @param estimate      a mechanism of the same structure
 /// @param recordings    each segment is a window
 /// @param start_window  [s], physical parameters only
 /// @param on_window     called before each window with its index from 0; may be empty
 /// @throws std::invalid_argument as `evaluate`, or if a start window leaves nothing to compare
-Validation validate(const Mechanism& rig, const Mechanism& estimate,
-                    const std::vector<Recording>& recordings, const CalibrationOptions& options,
-                    double start_window = 0.0, const CalibrationMonitor& monitor = {},
-                    const std::function<void(int)>& on_window = {});
+Validation validate_parameters(const Mechanism& rig, const Mechanism& estimate,
+                               const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options, double start_window = 0.0,
+                               const CalibrationMonitor& monitor = {},
+                               const std::function<void(int)>& on_window = {});
 
 }  // namespace estimator

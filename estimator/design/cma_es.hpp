@@ -23,13 +23,13 @@ class CmaEs {
 
   /// Adapts the search distribution to the costs of the last points.
   /// @param costs  costs of the points returned by `ask`, in their order; NaN counts as the worst
-  void update(const std::vector<double>& costs);
+  void update_distribution(const std::vector<double>& costs);
 
   /// Returns the best point so far.
   const Eigen::VectorXd& best() const { return best_; }
 
  private:
-  void decompose();
+  void decompose_covariance();
 
   Eigen::VectorXd mean_, path_, spread_path_, weights_;
   Eigen::MatrixXd covariance_, axes_, points_;

@@ -53,7 +53,7 @@ struct DesignTask {
 };
 
 /// The result of an experiment design.
-struct Design {
+struct ExperimentDesign {
   Eigen::VectorXd plan;  ///< amplitudes or law parameters; empty if no plan satisfies the limits
   /// Largest ratio of a standard deviation to its target, mean over draws.
   double worst = std::numeric_limits<double>::infinity();
@@ -74,7 +74,7 @@ struct DesignEffort {
 /// information. The information of a plan is Σ TᵀT for the sensitivities T of its readings
 /// (METHOD), plus the information of earlier recordings. Rejects plans whose motion comes near a
 /// limit for the estimate or a draw, or is too sensitive to its initial state to be predicted.
-Design design_plan(const DesignTask& task, const DesignEffort& effort);
+ExperimentDesign optimize_experiment_plan(const DesignTask& task, const DesignEffort& effort);
 
 /// Returns the commands of plans on a mechanism within the limits, samples × plans. Sums of signals
 /// are scaled down to the peak limit; all commands are slew-rate limited (daq::SafetyMonitor).

@@ -72,8 +72,8 @@ class PlanEvaluator {
 
   /// Returns the commands that result from a feedback law, samples × plans. The last command is
   /// zero. `move` with these commands reproduces the motion.
-  Eigen::MatrixXd simulate_feedback(const Mechanism& values, Eigen::Index samples,
-                                    Eigen::Index plans, const PlanFeedback& feedback) const;
+  Eigen::MatrixXd simulate_feedback_law(const Mechanism& values, Eigen::Index samples,
+                                        Eigen::Index plans, const PlanFeedback& feedback) const;
 
   /// Simulates the motions of plans from rest, given their commands.
   /// @param values    a mechanism of the same structure, with the parameter values to simulate
@@ -87,11 +87,11 @@ class PlanEvaluator {
 
  private:
   std::vector<SegmentControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
-  Eigen::VectorXd start_state() const;
+  Eigen::VectorXd initial_state() const;
   MotionInterval make_motion_interval(const SegmentControls& controls, Eigen::Index samples) const;
   void coast(const Mechanism& values, const PlanMotion& motion,
              std::vector<Eigen::MatrixXd>& joints) const;
-  Eigen::VectorXd turn_of(int sensor, const Eigen::MatrixXd& joints) const;
+  Eigen::VectorXd readings_without_offset(int sensor, const Eigen::MatrixXd& joints) const;
   MotionExtremes compute_motion_extremes(const Eigen::MatrixXd& joints) const;
   Eigen::MatrixXd compute_gradient_covariance(int sensor, const Eigen::MatrixXd& rows,
                                               const Eigen::VectorXd& turn) const;
@@ -103,11 +103,11 @@ class PlanEvaluator {
   Eigen::VectorXd start_;  // of the joints, loops closed
   TreeProgram program_;
   std::vector<Eigen::Index> moving_;  // positions among the free parameters
-  struct Source {
+  struct FreeDependency {
     Eigen::Index place;  // likewise
     double factor;
   };
-  std::vector<std::vector<Source>> offsets_, delays_;  // parameters behind offset and delay
+  std::vector<std::vector<FreeDependency>> offsets_, delays_;  // parameters behind offset and delay
   Eigen::Index free_count_;
   int steps_a_sample_;
   double near_rest_;  // longest step with creeping joints near rest [s]

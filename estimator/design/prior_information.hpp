@@ -15,21 +15,21 @@ struct PriorInformation {
 };
 
 /// Relative standard deviation of random draws of a parameter without prior information.
-inline constexpr double kUnknownShare = 0.25;
+inline constexpr double kUnknownRelativeDeviation = 0.25;
 
 /// Returns the prior information from the priors of the rig file alone: Gaussian and CAD priors.
-PriorInformation information_of_priors(const Mechanism& mechanism);
+PriorInformation compute_prior_information(const Mechanism& mechanism);
 
 /// Returns the prior information from an estimate, whose covariance includes the priors. Parameters
 /// without a variance (unidentifiable or fixed) contribute no information.
 /// @param covariance  covariance of the free parameters
-PriorInformation information_of_estimate(const Mechanism& mechanism,
-                                         const Eigen::MatrixXd& covariance);
+PriorInformation compute_estimate_information(const Mechanism& mechanism,
+                                              const Eigen::MatrixXd& covariance);
 
 /// Returns the mechanism with random values of its free parameters, drawn from the prior
 /// information. The values are within bounds and physically consistent. Returns the mechanism
 /// unchanged if no such values are found.
-Mechanism draw(const Mechanism& mechanism, const PriorInformation& knowledge,
-               std::mt19937_64& random);
+Mechanism draw_parameters(const Mechanism& mechanism, const PriorInformation& knowledge,
+                          std::mt19937_64& random);
 
 }  // namespace estimator

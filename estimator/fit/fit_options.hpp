@@ -79,7 +79,7 @@ struct OptionRange {
 inline constexpr OptionRange kPositive = {std::numeric_limits<double>::min()};
 
 /// Words of an option that is an enumeration, in the order of its enumerators.
-struct OptionWords {
+struct EnumOption {
   std::span<const std::string_view> words;
   int (*get)(const CalibrationOptions&);  ///< index of the word; −1 if the option is unset
   void (*set)(CalibrationOptions&, int index);
@@ -96,7 +96,7 @@ struct OptionRow {
   std::string_view name;
   std::string_view key;  ///< name in JSON and in messages
   std::variant<double CalibrationOptions::*, int CalibrationOptions::*, bool CalibrationOptions::*,
-               OptionWords>
+               EnumOption>
       member;
   std::string_view unit = "";
   OptionRange range = {};
@@ -106,11 +106,11 @@ struct OptionRow {
   std::string_view help = "";
 
   bool is_flag() const { return std::holds_alternative<bool CalibrationOptions::*>(member); }
-  bool is_word() const { return std::holds_alternative<OptionWords>(member); }
+  bool is_enumeration() const { return std::holds_alternative<EnumOption>(member); }
 };
 
 /// Returns the value of an option with all digits: "10", "implicit", "true"; empty if it is unset.
-std::string option_text(const OptionRow& row, const CalibrationOptions& options);
+std::string format_option(const OptionRow& row, const CalibrationOptions& options);
 
 /// Sets an option. Returns false, without a change, if the text is not a value in its range.
 bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
@@ -120,7 +120,7 @@ bool is_default(const OptionRow& row, const CalibrationOptions& options);
 bool is_in_range(const OptionRow& row, const CalibrationOptions& options);
 
 /// Returns the values of an option for messages: "a number > 0 [Hz]", "explicit or implicit".
-std::string describe_values(const OptionRow& row);
+std::string describe_option_values(const OptionRow& row);
 
 inline constexpr std::string_view kKindWords[] = {"physical", "shadow"};
 inline constexpr std::string_view kResidualWords[] = {"explicit", "implicit"};
@@ -130,7 +130,7 @@ inline constexpr std::string_view kInertiaWords[] = {"log-cholesky", "exponentia
 
 /// Returns the row entry for an enumeration.
 template <typename Enum, Enum CalibrationOptions::*kMember>
-constexpr OptionWords enumeration(std::span<const std::string_view> words) {
+constexpr EnumOption make_enum_option(std::span<const std::string_view> words) {
   return {words,
           [](const CalibrationOptions& options) { return static_cast<int>(options.*kMember); },
           [](CalibrationOptions& options, int i) { options.*kMember = static_cast<Enum>(i); }};
@@ -140,7 +140,7 @@ constexpr OptionWords enumeration(std::span<const std::string_view> words) {
 /// The options in the order of their members. To add an option, add its member and its row here,
 /// and its help text to kOptionHelp of service/options.
 inline constexpr OptionRow kOptionRows[] = {
-    {"parameters", "parameters", OptionWords{kKindWords,
+    {"parameters", "parameters", EnumOption{kKindWords,
         [](const CalibrationOptions& o) { return o.kind ? static_cast<int>(*o.kind) : -1; },
         [](CalibrationOptions& o, int index) { o.kind = static_cast<EstimateKind>(index); }}},
     {"step", "stepS", &CalibrationOptions::step, "s", {1e-7, 1.0}, OptionGroup::kMethod},
@@ -155,9 +155,9 @@ inline constexpr OptionRow kOptionRows[] = {
     {"weighting-compliance", "weightingCompliance", &CalibrationOptions::weighting_compliance, "",
      {}, OptionGroup::kSimulator},
     {"residual", "residual",
-     enumeration<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
+     make_enum_option<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
      OptionGroup::kSimulator},
-    {"states", "states", enumeration<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
+    {"states", "states", make_enum_option<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
      {}, OptionGroup::kSimulator},
     {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz", kPositive,
      OptionGroup::kMethod},
@@ -171,7 +171,7 @@ inline constexpr OptionRow kOptionRows[] = {
     {"as-is", "repair", &CalibrationOptions::repair},
     {"compare-parts", "compareParts", &CalibrationOptions::compare_parts},
     {"inertias", "inertias",
-     enumeration<InertiaParameterization, &CalibrationOptions::inertia_parameterization>(
+     make_enum_option<InertiaParameterization, &CalibrationOptions::inertia_parameterization>(
          kInertiaWords), "", {}, OptionGroup::kMethod}};
 // clang-format on
 
@@ -185,7 +185,7 @@ struct CalibrationMonitor {
 };
 
 /// Returns whether the caller has requested a stop.
-inline bool is_stopped(const CalibrationMonitor& monitor) {
+inline bool is_stop_requested(const CalibrationMonitor& monitor) {
   return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
 }
 

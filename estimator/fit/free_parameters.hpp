@@ -41,15 +41,15 @@ class InertiaPrior {
   /// inconsistent.
   std::optional<Residual> residual(const Mechanism& mechanism) const;
   /// Returns ∂residual/∂parameters of a physically consistent body.
-  Sensitivities slopes(const Mechanism& mechanism) const;
+  Sensitivities sensitivities(const Mechanism& mechanism) const;
 
  private:
-  struct Values {
+  struct InertiaValues {
     double mass;
     Eigen::Vector3d shift;  // offset of the centre of mass from CAD
     Eigen::Matrix3d sigma;
   };
-  Values values(const Mechanism& mechanism) const;
+  InertiaValues inertia_values(const Mechanism& mechanism) const;
 
   int body_;
   std::array<int, 10> parameters_;
@@ -72,26 +72,26 @@ class FreeParameters {
 
   int size() const { return static_cast<int>(indices_.size()); }
   /// Returns the indices of the free parameters in mechanism.parameters, in arrow order.
-  const std::vector<int>& indices() const { return indices_; }
+  const std::vector<int>& parameter_indices() const { return indices_; }
   /// Returns the arrow position of a parameter index, or −1 if the parameter is not free.
-  int position(int parameter_index) const;
+  int find_position(int parameter_index) const;
 
   Eigen::VectorXd values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
-  /// Returns the growth limits of one step, LeastSquaresProblem::arrow_growth. A step changes the
+  /// Returns the growth limits of one step, LeastSquaresProblem::growth_limits. A step changes the
   /// decay speed of a Stribeck excess by at most a factor of two.
-  Eigen::VectorXd growth(const Mechanism& mechanism) const;
+  Eigen::VectorXd growth_limits(const Mechanism& mechanism) const;
 
   /// Sets the free values of `to` to those of `from` plus `step`, and updates dependent parameters.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
   /// Returns whether dependent parameters are within their bounds; free parameters always are.
-  static bool is_possible(const Mechanism& mechanism);
+  static bool has_valid_dependent_parameters(const Mechanism& mechanism);
 
   /// Returns the number of prior residuals: one for each Gaussian prior of a parameter that varies,
   /// ten for each CAD prior of a body with any varying parameter.
-  int prior_count() const {
+  int prior_residual_count() const {
     return static_cast<int>(priors_.size()) +
            InertiaPrior::kRows * static_cast<int>(cad_priors_.size());
   }
@@ -111,7 +111,7 @@ class FreeParameters {
   std::vector<PriorRows> prior_rows() const;
 
  private:
-  struct Prior {
+  struct GaussianPriorTerm {
     int parameter;
     std::vector<DependencyTerm> along;  ///< derivatives of the parameter by arrow position
   };
@@ -123,7 +123,7 @@ class FreeParameters {
   std::vector<DependencyTerm> along(const Mechanism& mechanism, int parameter) const;
 
   std::vector<int> indices_;
-  std::vector<Prior> priors_;
+  std::vector<GaussianPriorTerm> priors_;
   std::vector<CadPrior> cad_priors_;
   double angle_noise_;
 };

@@ -44,54 +44,54 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
                               InertiaParameterization chart);
 
   // LeastSquaresProblem.
-  ArrowLayout layout() const override { return problem_.layout(); }
+  ProblemShape shape() const override { return problem_.shape(); }
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
-  int group_count() const override { return problem_.group_count(); }
-  int threads() const override { return problem_.threads(); }
+  int noise_group_count() const override { return problem_.noise_group_count(); }
+  int thread_count() const override { return problem_.thread_count(); }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return problem_.cost(); }
   double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& arrow_step) override;
+                            const Eigen::VectorXd& parameter_step) override;
   void accept_candidate() override;
-  void mark() override;
-  void restore() override;
-  Eigen::VectorXd arrow() const override;
-  Eigen::VectorXd arrow_lower() const override;
-  Eigen::VectorXd arrow_upper() const override;
-  Eigen::VectorXd arrow_growth() const override { return problem_.arrow_growth(); }
+  void save_point() override;
+  void restore_point() override;
+  Eigen::VectorXd parameter_values() const override;
+  Eigen::VectorXd lower_bounds() const override;
+  Eigen::VectorXd upper_bounds() const override;
+  Eigen::VectorXd growth_limits() const override { return problem_.growth_limits(); }
 
  private:
-  struct ChartedBody {
+  struct ParameterizedBody {
     SecondMomentParameterization chart;
     std::vector<Eigen::Index> columns;  ///< arrow positions, in the order of the coordinates
     std::vector<int> moments;           ///< index of each column among the moments
     Eigen::MatrixXd slopes;             ///< derivatives of the moments by the coordinates
   };
-  struct Mass {
+  struct FreeMass {
     Eigen::Index column;
     double start;
   };
-  struct Point {
+  struct Iterate {
     std::vector<Eigen::VectorXd> coordinates;  ///< coordinates of each body in bodies_
     std::vector<double> masses;                ///< values in masses_ [kg]
   };
 
   void enter(Eigen::VectorXd& arrow) const;
-  void update_slopes();
+  void update_sensitivities();
 
   LeastSquaresProblem& problem_;
-  std::vector<ChartedBody> bodies_;
-  std::vector<Mass> masses_;
-  Point point_, candidate_, marked_;
+  std::vector<ParameterizedBody> bodies_;
+  std::vector<FreeMass> masses_;
+  Iterate point_, candidate_, saved_;
 };
 
 /// Solves a problem in unconstrained inertia coordinates, or directly if `chart` is kEntries.
 /// Iteration records always have SI units.
 ///
 /// @param mechanism  mechanism of the problem, whose free parameters are the arrow
-LmSummary solve_parameterized(LeastSquaresProblem& problem, const Mechanism& mechanism,
-                              InertiaParameterization chart, const LmOptions& options,
-                              const LmMonitor& monitor, const std::atomic<bool>* stop);
+LmSummary solve_in_inertia_coordinates(LeastSquaresProblem& problem, const Mechanism& mechanism,
+                                       InertiaParameterization chart, const LmOptions& options,
+                                       const LmMonitor& monitor, const std::atomic<bool>* stop);
 
 }  // namespace estimator

@@ -254,7 +254,7 @@ struct Message {
 };
 
 /// Returns a note about one recording.
-Message in_recording(const std::string& recording, Message note);
+Message make_recording_note(const std::string& recording, Message note);
 
 /// Returns the severity of a message; of the note, if it is about one recording.
 Severity severity_of(const Message& message);

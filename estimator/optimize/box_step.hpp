@@ -5,12 +5,12 @@
 namespace estimator {
 
 /// Minimizer of a quadratic function subject to bounds.
-struct BoxStep {
+struct BoundedStep {
   Eigen::VectorXd step;      ///< step δ
   Eigen::VectorXi at_bound;  ///< −1: δ at lower bound, +1: at upper bound, 0: free
 };
 
-/// Smallest eigenvalue relative to the largest; solve_box_step raises smaller ones to it.
+/// Smallest eigenvalue relative to the largest; solve_bounded_step raises smaller ones to it.
 inline constexpr double kEigenvalueFloor = 1e-14;
 
 /// Minimizes ½ δᵀSδ + sᵀδ subject to lower ≤ δ ≤ upper by a primal active-set method, exact up to
@@ -27,8 +27,8 @@ inline constexpr double kEigenvalueFloor = 1e-14;
 /// @param lower  p, −∞ where unbounded
 /// @param upper  p, ≥ lower, +∞ where unbounded
 /// @return the minimizer; entries at a bound equal it exactly.
-BoxStep solve_box_step(const Eigen::MatrixXd& S, const Eigen::VectorXd& s,
-                       const Eigen::VectorXd& scale, const Eigen::VectorXd& lower,
-                       const Eigen::VectorXd& upper);
+BoundedStep solve_bounded_step(const Eigen::MatrixXd& S, const Eigen::VectorXd& s,
+                               const Eigen::VectorXd& scale, const Eigen::VectorXd& lower,
+                               const Eigen::VectorXd& upper);
 
 }  // namespace estimator

@@ -77,10 +77,10 @@ class LevenbergMarquardt {
         options_(options),
         monitor_(monitor),
         stop_(stop),
-        factor_(problem.layout(), problem.max_block_rows()),
-        lower_(problem.arrow_lower()),
-        upper_(problem.arrow_upper()),
-        growth_(problem.arrow_growth()),
+        factor_(problem.shape(), problem.max_block_rows()),
+        lower_(problem.lower_bounds()),
+        upper_(problem.upper_bounds()),
+        growth_(problem.growth_limits()),
         damping_(options) {}
 
   LmSummary run() {
@@ -124,7 +124,7 @@ class LevenbergMarquardt {
   // Projects the initial parameters onto their bounds; returns false if the model is undefined
   // there.
   bool start() {
-    arrow_ = problem_.arrow();
+    arrow_ = problem_.parameter_values();
     cost_ = problem_.cost();
     assert(arrow_.size() == lower_.size() && arrow_.size() == upper_.size());
     assert((lower_.array() <= upper_.array()).all());
@@ -134,13 +134,13 @@ class LevenbergMarquardt {
       for (int i = 0; i < arrow_.size(); ++i) {
         correction[i] = round_into_box(arrow_[i], correction[i], lower_[i], upper_[i]);
       }
-      const ArrowLayout layout = problem_.layout();
+      const ProblemShape shape = problem_.shape();
       const Eigen::Index node_unknowns =
-          static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
+          static_cast<Eigen::Index>(shape.node_count) * shape.node_size;
       cost_ = problem_.evaluate_candidate(Eigen::VectorXd::Zero(node_unknowns), correction);
       if (std::isfinite(cost_)) {
         problem_.accept_candidate();
-        arrow_ = problem_.arrow();
+        arrow_ = problem_.parameter_values();
       }
     }
     summary_.initial_cost = cost_;
@@ -228,20 +228,20 @@ class LevenbergMarquardt {
   // Accepts a step that raises the cost, and marks the point before the first such step.
   void relax(double cost) {
     if (!is_relaxed()) {
-      problem_.mark();
+      problem_.save_point();
       marked_cost_ = cost_;
     }
     problem_.accept_candidate();
     cost_ = cost;
-    arrow_ = problem_.arrow();
+    arrow_ = problem_.parameter_values();
     ++relaxed_steps_;
   }
 
   void end_relaxation() {
     if (!is_relaxed()) return;
-    problem_.restore();
+    problem_.restore_point();
     cost_ = marked_cost_;
-    arrow_ = problem_.arrow();
+    arrow_ = problem_.parameter_values();
     relaxed_steps_ = 0;
   }
 
@@ -252,9 +252,9 @@ class LevenbergMarquardt {
         factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
     double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
     for (int i = 0; i < arrow_.size(); ++i) {
-      const double g = factor_.arrow_gradient()[i];
+      const double g = factor_.parameter_gradient()[i];
       const bool held = (arrow_[i] <= lower_[i] && g > 0.0) || (arrow_[i] >= upper_[i] && g < 0.0);
-      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.arrow_scale()[i]));
+      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.parameter_scale()[i]));
     }
     return norm / std::sqrt(cost_);
   }
@@ -274,18 +274,19 @@ class LevenbergMarquardt {
   // reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
   void compute_step() {
     const Eigen::MatrixXd& S = factor_.schur();
-    const Eigen::VectorXd& s = factor_.schur_gradient();
-    step_.arrow =
-        solve_box_step(S, s, factor_.arrow_scale(), reach(lower_, false), reach(upper_, true)).step;
+    const Eigen::VectorXd& s = factor_.reduced_gradient();
+    step_.arrow = solve_bounded_step(S, s, factor_.parameter_scale(), reach(lower_, false),
+                                     reach(upper_, true))
+                      .step;
     for (int i = 0; i < arrow_.size(); ++i) {
       step_.arrow[i] = round_into_box(arrow_[i], step_.arrow[i], lower_[i], upper_[i]);
     }
     factor_.solve_nodes(step_.arrow, step_.nodes);
 
     const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_scale()) +
-                                step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
-    const double damped_decrease =
-        factor_.node_decrease() - 2.0 * s.dot(step_.arrow) - step_.arrow.dot(S * step_.arrow);
+                                step_.arrow.cwiseAbs2().dot(factor_.parameter_scale());
+    const double damped_decrease = factor_.predicted_node_decrease() - 2.0 * s.dot(step_.arrow) -
+                                   step_.arrow.dot(S * step_.arrow);
     step_.predicted = damped_decrease + damping_.value() * squared_norm;
     step_.damping_share = damping_.value() * squared_norm / step_.predicted;
     step_.norm = std::sqrt(squared_norm);
@@ -311,9 +312,9 @@ class LevenbergMarquardt {
   bool step_is_small() const {
     const double tolerance = options_.step_tolerance;
     const double node_step = step_.nodes.size() > 0 ? step_.nodes.cwiseAbs().maxCoeff() : 0.0;
-    const double arrow_step = step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
-    const double arrow = arrow_.cwiseAbs2().dot(factor_.arrow_scale());
-    return node_step <= tolerance && arrow_step <= tolerance * tolerance * arrow;
+    const double parameter_step = step_.arrow.cwiseAbs2().dot(factor_.parameter_scale());
+    const double arrow = arrow_.cwiseAbs2().dot(factor_.parameter_scale());
+    return node_step <= tolerance && parameter_step <= tolerance * tolerance * arrow;
   }
 
   bool is_stagnant() const {
@@ -327,9 +328,9 @@ class LevenbergMarquardt {
   // Records the problem's new current point.
   void accept(double cost, IterationRecord record) {
     cost_ = cost;
-    arrow_ = problem_.arrow();
+    arrow_ = problem_.parameter_values();
     record.cost = cost;
-    record.arrow = arrow_;
+    record.parameters = arrow_;
     summary_.iterations = record.iteration;
     if (monitor_) monitor_(record);
     summary_.history.push_back(std::move(record));
@@ -339,7 +340,7 @@ class LevenbergMarquardt {
   const LmOptions& options_;
   const LmMonitor& monitor_;
   const std::atomic<bool>* stop_;
-  ArrowFactor factor_;
+  ArrowheadFactorization factor_;
   const Eigen::VectorXd lower_;
   const Eigen::VectorXd upper_;
   const Eigen::VectorXd growth_;
@@ -378,14 +379,14 @@ void Damping::lower(double gain_ratio) {
 }
 
 bool Damping::raise() {
-  if (!raise_by(growth_)) return false;
+  if (!multiply_damping(growth_)) return false;
   growth_ *= 2.0;
   return true;
 }
 
-bool Damping::raise_for_rounding() { return raise_by(kIncreaseOnFailure); }
+bool Damping::raise_for_rounding() { return multiply_damping(kIncreaseOnFailure); }
 
-bool Damping::raise_by(double factor) {
+bool Damping::multiply_damping(double factor) {
   if (value_ >= max_) return false;
   value_ = std::min(factor * std::max(value_, min_), max_);
   return true;

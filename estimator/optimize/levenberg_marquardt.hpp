@@ -12,7 +12,7 @@
 namespace estimator {
 
 /// A stage of an estimation.
-enum class Stage {
+enum class EstimationStage {
   kJointEstimation,  ///< of parameters, states and noise levels
   kSimulationFit,    ///< fit of the open-loop simulation
   kInitialValues,    ///< joint estimation of physical parameters, to start shadow parameters from
@@ -42,7 +42,7 @@ enum class SolveKind {
 
 /// A solve of an estimation, for progress reports.
 struct FitStage {
-  Stage stage = Stage::kJointEstimation;
+  EstimationStage stage = EstimationStage::kJointEstimation;
   SolveKind solve = SolveKind::kFirst;
 
   bool operator==(const FitStage&) const = default;
@@ -78,7 +78,7 @@ struct IterationRecord {
   double damping = 0.0;        ///< damping α of the accepted step
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
-  Eigen::VectorXd arrow;       ///< parameter values after the iteration
+  Eigen::VectorXd parameters;  ///< parameter values after the iteration
   /// Number of previous solves and kind of this solve, set by the caller for a sequence of solves.
   int solve = 0;
   SolveKind kind = SolveKind::kFirst;
@@ -147,7 +147,7 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// are rare, and keeping H beside its factor would double the memory.
 ///
 /// Initial parameters outside their bounds are projected onto them. No candidate violates a bound,
-/// provided the problem adds arrow_step to the parameters in double precision.
+/// provided the problem adds parameter_step to the parameters in double precision.
 ///
 /// Before a rejected step raises the damping, the solver applies the step tentatively and
 /// continues. It keeps the result if either of the next two steps reaches a cost below the previous
@@ -184,7 +184,7 @@ class Damping {
   bool raise_for_rounding();
 
  private:
-  bool raise_by(double factor);
+  bool multiply_damping(double factor);
 
   double min_, max_, value_;
   double growth_;  // next factor, ν of [Nie99]

@@ -1,4 +1,4 @@
-// Evaluation of samples in TestHost.
+// ParameterEvaluation of samples in TestHost.
 
 #include <fmt/core.h>
 

@@ -99,7 +99,7 @@ char find_delimiter(std::string_view header) {
 }
 
 /// Returns whether a cell begins with a letter and is not "inf".
-bool is_word(std::string_view cell) {
+bool is_enumeration(std::string_view cell) {
   if (cell.empty() || std::isalpha(static_cast<unsigned char>(cell.front())) == 0) return false;
   double value = 0.0;
   return std::from_chars(cell.data(), cell.data() + cell.size(), value).ptr !=
@@ -185,7 +185,7 @@ int find_field(const std::string& path, const Header& header, const std::string&
   if (shown.find(',') != std::string::npos) {
     throw InputError(who + "\"" + shown + "\" has a decimal comma; write a decimal point");
   }
-  if (first_row && is_word(shown)) {
+  if (first_row && is_enumeration(shown)) {
     throw TextColumn(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
   }
   throw InputError(who + "\"" + shown + "\" is not a finite number; correct or remove the row");

@@ -2,24 +2,24 @@
 
 namespace service {
 
+using estimator::EstimationStage;
 using estimator::SolveKind;
-using estimator::Stage;
 
-std::string_view to_text(Stage stage) {
+std::string_view to_text(EstimationStage stage) {
   switch (stage) {
-    case Stage::kJointEstimation:
+    case EstimationStage::kJointEstimation:
       return "joint estimation";
-    case Stage::kSimulationFit:
+    case EstimationStage::kSimulationFit:
       return "simulation fit";
-    case Stage::kInitialValues:
+    case EstimationStage::kInitialValues:
       return "estimation of initial values";
-    case Stage::kStateEstimation:
+    case EstimationStage::kStateEstimation:
       return "state estimation";
-    case Stage::kInitialStates:
+    case EstimationStage::kInitialStates:
       return "initial states";
-    case Stage::kPartComparison:
+    case EstimationStage::kPartComparison:
       return "comparison of segments";
-    case Stage::kMisfitCauses:
+    case EstimationStage::kMisfitCauses:
       return "causes of the misfit";
   }
   return "";

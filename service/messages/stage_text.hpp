@@ -8,7 +8,7 @@
 namespace service {
 
 /// Returns the name of a stage, such as "joint estimation".
-std::string_view to_text(estimator::Stage stage);
+std::string_view to_text(estimator::EstimationStage stage);
 
 /// Returns how a solve differs from the previous one, such as "noise re-estimated"; empty for the
 /// first solve of a stage.

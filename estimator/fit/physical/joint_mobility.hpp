@@ -12,7 +12,7 @@ namespace estimator {
 ///
 /// @param state  joint angles over rates
 /// @throws std::invalid_argument that names the joint if a joint moves no mass
-void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
+void check_moved_mass(const Mechanism& mechanism, const Eigen::VectorXd& state);
 
 /// Returns whether any joint has friction that is steep but continuous at zero speed.
 bool has_steep_friction(const Mechanism& mechanism);
@@ -20,7 +20,7 @@ bool has_steep_friction(const Mechanism& mechanism);
 /// Integration step limits for friction that is steep but continuous at zero speed; infinite
 /// without it. They limit the speed change of a joint in one step to a fraction of its transition
 /// velocity.
-struct FrictionSteps {
+struct FrictionStepLimits {
   /// Limit at all speeds, for friction laws that do not switch at zero speed [s].
   double everywhere = std::numeric_limits<double>::infinity();
   /// Limit almost at rest, which also covers smoothed Coulomb friction [s].
@@ -30,7 +30,7 @@ struct FrictionSteps {
 /// Returns the integration step limits that the friction of all joints requires.
 /// @param states  one matrix per segment: angles over rates, one column per state
 /// @throws std::invalid_argument if a joint's friction requires too short a step
-FrictionSteps friction_steps(const Mechanism& mechanism,
-                             const std::vector<Eigen::MatrixXd>& states);
+FrictionStepLimits compute_friction_step_limits(const Mechanism& mechanism,
+                                                const std::vector<Eigen::MatrixXd>& states);
 
 }  // namespace estimator

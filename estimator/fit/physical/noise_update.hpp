@@ -8,7 +8,7 @@ namespace estimator {
 /// √(cost/(rows − effective parameters)). Returns 1 if the parameters use up all rows.
 ///
 /// @param group  residuals whitened with the current level
-double sensor_noise_factor(const GroupStatistics& group);
+double compute_sensor_noise_factor(const NoiseGroupStatistics& group);
 
 /// Factor that reduces insignificant process noise in each round.
 inline constexpr double kProcessDrop = 0.03;
@@ -25,6 +25,7 @@ struct ProcessNoiseChange {
 ///
 /// @param group        defects whitened with the current level
 /// @param significant  whether the process noise was significant in an earlier round
-ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool significant);
+ProcessNoiseChange compute_process_noise_change(const NoiseGroupStatistics& group,
+                                                bool significant);
 
 }  // namespace estimator

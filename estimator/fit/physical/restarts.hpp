@@ -21,8 +21,8 @@ namespace estimator {
 /// @param start        initial values of the fit; a mechanism with the same structure
 /// @param max_speed    largest speed of each joint [rad/s]
 /// @param unexplained  whether significant process noise remains
-std::vector<Mechanism> restart_candidates(const Mechanism& reached, const Mechanism& start,
-                                          const Eigen::VectorXd& max_speed,
-                                          bool unexplained = false);
+std::vector<Mechanism> choose_restart_values(const Mechanism& reached, const Mechanism& start,
+                                             const Eigen::VectorXd& max_speed,
+                                             bool unexplained = false);
 
 }  // namespace estimator

@@ -34,8 +34,8 @@ struct ShootingHistory {
 
 /// Stages of a fit in progress reports.
 struct FitStages {
-  Stage joint = Stage::kJointEstimation;
-  Stage simulation = Stage::kSimulationFit;
+  EstimationStage joint = EstimationStage::kJointEstimation;
+  EstimationStage simulation = EstimationStage::kSimulationFit;
 };
 
 /// Fit of states and parameters by multiple shooting, in stages, for any number of free parameters.
@@ -49,11 +49,11 @@ class ShootingFit {
   /// Decreases the time between shooting nodes until the motion can be simulated from node to node.
   /// Near singular configurations wrong parameter values may make loops impossible to close.
   /// @throws std::invalid_argument if even a few samples cannot be simulated
-  void shorten_intervals(const Mechanism& start);
+  void shorten_node_intervals(const Mechanism& start);
 
   /// Returns the problem of the second stage, with its node interval and process noise, at the
   /// initial parameter values.
-  std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
+  std::unique_ptr<ShootingProblem> make_second_stage_problem(const Mechanism& mechanism) const;
 
   /// Runs stages 1 to 3: estimates states, parameters and, unless given, noise levels together.
   void estimate_jointly(const Mechanism& start);
@@ -64,17 +64,17 @@ class ShootingFit {
   bool fit_simulation();
 
   /// Returns the problem at the result of `estimate_jointly`, which must have run.
-  const ShootingProblem& joint() const { return *joint_; }
-  const ShootingHistory& joint_history() const { return joint_history_; }
+  const ShootingProblem& joint_problem() const { return *joint_; }
+  const ShootingHistory& joint_estimation_history() const { return joint_estimation_history_; }
   /// Returns whether a coordinate has significant process noise (unmodelled accelerations).
   bool is_process_noise_significant(int coordinate) const;
 
   /// Returns the open-loop simulation from the start of each segment, after `fit_simulation`.
-  const ShootingProblem& simulation() const { return *simulation_; }
+  const ShootingProblem& simulation_problem() const { return *simulation_; }
   const ShootingHistory& simulation_history() const { return simulation_history_; }
   bool is_predictable() const { return predictable_; }
-  /// Returns whether the simulation fit diverged. `simulation()` then starts from the estimated
-  /// states.
+  /// Returns whether the simulation fit diverged. `simulation_problem()` then starts from the
+  /// estimated states.
   bool has_diverged() const { return diverged_; }
 
   /// Returns the measured, estimated and simulated angles of each segment.
@@ -84,34 +84,35 @@ class ShootingFit {
   bool is_cancelled() const;
 
  private:
-  std::unique_ptr<ShootingProblem> relaxed_problem(const Mechanism& mechanism,
-                                                   const Excerpt& excerpt, double interval,
-                                                   const ShootingNoise& noise) const;
-  ShootingNoise inflated_noise(double share, double interval) const;
+  std::unique_ptr<ShootingProblem> make_relaxed_problem(const Mechanism& mechanism,
+                                                        const Excerpt& excerpt, double interval,
+                                                        const ShootingNoise& noise) const;
+  ShootingNoise inflate_noise(double share, double interval) const;
   void fit_relaxed(const Mechanism& start);
-  std::unique_ptr<ShootingProblem> search(const Mechanism& start, const Excerpt& excerpt);
+  std::unique_ptr<ShootingProblem> search_initial_values(const Mechanism& start,
+                                                         const Excerpt& excerpt);
   bool is_near_solution(const ShootingProblem& problem) const;
-  void run_relaxed(ShootingProblem& problem);
-  bool is_over(const ShootingHistory& history) const;
-  std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
+  void solve_relaxed(ShootingProblem& problem);
+  bool has_ended(const ShootingHistory& history) const;
+  std::unique_ptr<ShootingProblem> make_problem(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
-  std::unique_ptr<ShootingProblem> simulation_from(const Mechanism& mechanism) const;
-  bool leaves_accelerations() const;
-  std::vector<Mechanism> restart_candidates_at(const Mechanism& reached) const;
-  void retry_jointly();
+  std::unique_ptr<ShootingProblem> make_simulation_problem(const Mechanism& mechanism) const;
+  bool has_significant_process_noise() const;
+  std::vector<Mechanism> make_restart_candidates(const Mechanism& reached) const;
+  void restart_joint_estimation();
   void repeat_annealing();
-  void retry_simulation();
-  bool simulation_diverged() const;
+  void restart_simulation_fit();
+  bool has_simulation_diverged() const;
   bool try_restart(std::unique_ptr<ShootingProblem>& problem,
                    std::unique_ptr<ShootingProblem> again, double decrease,
                    ShootingHistory& history) const;
-  LmOptions options_for(const ShootingProblem& problem, double decrease) const;
+  LmOptions make_solver_options(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
   /// Reports the start of another solve, whose cost is not comparable with that of the last solve.
-  void announce(SolveKind kind, const Mechanism& varied, ShootingHistory& history) const;
-  void estimate_noise();
-  bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
+  void report_solve(SolveKind kind, const Mechanism& varied, ShootingHistory& history) const;
+  void estimate_noise_levels();
+  bool update_noise_levels(const ParameterInformation& information, ShootingNoise& noise);
 
   ShootingInput input_;
   CalibrationOptions options_;
@@ -119,8 +120,8 @@ class ShootingFit {
   FitStages stages_;
   Mechanism start_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
-  ShootingHistory joint_history_, simulation_history_;
-  std::vector<bool> process_seen_;
+  ShootingHistory joint_estimation_history_, simulation_history_;
+  std::vector<bool> is_noise_significant_;
   bool predictable_ = false, diverged_ = false;
 };
 

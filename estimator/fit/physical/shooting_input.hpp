@@ -40,40 +40,41 @@ struct ShootingInput {
 
 /// Checks mechanism and recordings and selects segments that are long enough.
 /// @throws std::invalid_argument with the error and its remedy
-ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options);
+ShootingInput prepare_shooting_input(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options);
 
 /// Limits all integration steps as friction requires. Smoothed Coulomb friction also limits them to
 /// the sampling period of the controls: averaged controls would shift the instant at which a joint
 /// starts.
-void limit_steps(const FrictionSteps& longest, ShootingInput& input);
+void limit_integration_steps(const FrictionStepLimits& longest, ShootingInput& input);
 
 /// Switches to the integration steps of the last stages. Returns false if nothing changes.
-bool use_final_steps(ShootingInput& input);
+bool use_final_integration_steps(ShootingInput& input);
 
 /// Returns the shortest automatic time between shooting nodes, ten samples [s].
-double min_interval(const std::vector<Segment>& segments);
+double min_node_interval(const std::vector<Segment>& segments);
 
 /// Returns the default time between shooting nodes [s].
-double default_interval(const std::vector<Segment>& segments);
+double default_node_interval(const std::vector<Segment>& segments);
 
 /// Returns whether a mechanism with closed loops has load-dependent friction. The motion of a loop
 /// does not determine the bearing load.
-bool has_loaded_loop(const Mechanism& mechanism);
+bool has_load_friction_in_loop(const Mechanism& mechanism);
 
 /// Returns whether multiple shooting supports the mechanism and any recording is long enough.
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
+bool is_shooting_supported(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 /// Returns the mechanism with set-valued instead of smoothed Coulomb friction. Set-valued friction
 /// needs no short steps and suffices to improve initial values.
-Mechanism with_sticking_friction(Mechanism mechanism);
+Mechanism with_set_valued_friction(Mechanism mechanism);
 
 /// Returns whether a name matches a pattern, in which * stands for any characters.
-bool matches(std::string_view name, std::string_view pattern);
+bool matches_pattern(std::string_view name, std::string_view pattern);
 
 /// Returns the bodies that are absent in a recording (Body::present_in_recordings), ascending.
 /// @param recording  name of the recording or of its file
-std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
+std::vector<int> find_absent_bodies(const Mechanism& mechanism, const std::string& recording);
 
 /// Returns a note for every Body::present_in_recordings pattern that matches no recording.
 std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
@@ -91,13 +92,13 @@ struct Excerpt {
 };
 
 /// Returns the complete recordings as an excerpt.
-Excerpt whole_of(const ShootingInput& input);
+Excerpt make_complete_excerpt(const ShootingInput& input);
 
 /// Returns time windows distributed evenly over each segment, at least one per segment. If these
 /// would leave out less than half of the recordings, returns the complete recordings.
 ///
 /// @param duration  approximate total length of all windows [s]
 /// @param window    length of each window [s]
-Excerpt take_excerpt(const ShootingInput& input, double duration, double window);
+Excerpt select_excerpt(const ShootingInput& input, double duration, double window);
 
 }  // namespace estimator

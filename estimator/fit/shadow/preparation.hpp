@@ -16,7 +16,7 @@ namespace estimator {
 inline constexpr double kLongestChosenStep = 0.005;
 
 /// Input of a shadow calibration: segments resampled to the time step, and notes.
-struct Preparation {
+struct ShadowInput {
   Mechanism mechanism;  ///< mechanism with the options' compliance and damping time
   double step = 0.0;    ///< time step [s]
   std::vector<TrajectoryData> data;
@@ -32,8 +32,9 @@ struct Preparation {
 /// The default step is the longest multiple, or integer fraction, of the sampling period up to
 /// kLongestChosenStep. Segments of fewer than 10 nodes are dropped, with a note.
 /// @throws std::invalid_argument with the error and its remedy
-Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                    const CalibrationOptions& options);
+ShadowInput prepare_shadow_input(const Mechanism& mechanism,
+                                 const std::vector<Recording>& recordings,
+                                 const CalibrationOptions& options);
 
 /// Returns the initial state error weight κ = (σ_y/σ_p)² for a rig of any size. σ_y is the noise of
 /// the angles. σ_p is a fiftieth of the typical change of a body's momentum in a step.
@@ -44,7 +45,7 @@ double choose_state_error_weight(const Mechanism& mechanism,
 /// Returns the mechanism with stick speeds of at least half the typical speed change of a joint in
 /// a step. Lower stick speeds make friction jump in a step, which stops the solver far from the
 /// optimum.
-Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
-                          double step);
+Mechanism raise_stick_speeds(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                             double step);
 
 }  // namespace estimator

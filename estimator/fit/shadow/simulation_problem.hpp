@@ -38,21 +38,21 @@ class SimulationProblem final : public LeastSquaresProblem {
                     double angle_noise = 1.0);
 
   // LeastSquaresProblem.
-  ArrowLayout layout() const override;
+  ProblemShape shape() const override;
   int block_count() const override;
   int max_block_rows() const override { return max_rows_; }
-  int group_count() const override { return encoder_count() + 1; }
-  int threads() const override { return 1; }
+  int noise_group_count() const override { return encoder_count() + 1; }
+  int thread_count() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& arrow_step) override;
+                            const Eigen::VectorXd& parameter_step) override;
   void accept_candidate() override;
-  void mark() override { marked_ = point_; }
-  void restore() override { point_ = marked_; }
-  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
-  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
-  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+  void save_point() override { saved_ = point_; }
+  void restore_point() override { point_ = saved_; }
+  Eigen::VectorXd parameter_values() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
 
   const Mechanism& mechanism() const { return point_.mechanism; }
 
@@ -74,31 +74,31 @@ class SimulationProblem final : public LeastSquaresProblem {
  private:
   /// Derivatives of a segment's simulated angles: for each sensor, nodes × (node unknowns + arrow).
   using SegmentSensitivity = std::vector<Eigen::MatrixXd>;
-  struct Point {
+  struct Iterate {
     Mechanism mechanism;
     std::vector<State> initial;
     std::vector<StepControlTable> controls;
     std::vector<Eigen::MatrixXd> simulated;
     double cost = 0.0;
-    std::vector<Eigen::MatrixXd> bases;  ///< initial_basis of each segment
+    std::vector<Eigen::MatrixXd> bases;  ///< initial_state_basis of each segment
     /// Sensitivities of each segment; never incomplete, since several threads may linearize at
     /// once.
     std::shared_ptr<const std::vector<SegmentSensitivity>> sensitivities;
   };
 
-  void simulate(Point& point) const;
-  double sensor_cost(const Point& point, int segment, int sensor) const;
-  double residual_at(const Point& point, int segment, int node, int sensor) const;
+  void simulate(Iterate& point) const;
+  double sensor_cost(const Iterate& point, int segment, int sensor) const;
+  double angle_residual(const Iterate& point, int segment, int node, int sensor) const;
   /// Returns a tangent basis of the displacements of x_1 that satisfy the constraints, 12·bodies ×
   /// 2·degrees of freedom.
-  Eigen::MatrixXd initial_basis(int segment) const;
-  void move_initial(const State& from, const Eigen::MatrixXd& basis,
-                    const Eigen::Ref<const Eigen::VectorXd>& step, const Mechanism& mechanism,
-                    State& to) const;
+  Eigen::MatrixXd initial_state_basis(int segment) const;
+  void move_initial_state(const State& from, const Eigen::MatrixXd& basis,
+                          const Eigen::Ref<const Eigen::VectorXd>& step, const Mechanism& mechanism,
+                          State& to) const;
   void prepare_linearization();
-  SegmentSensitivity sensitivity_of(int segment) const;
-  void add_observations(const State& state, const Eigen::MatrixXd& S, int node,
-                        SegmentSensitivity& out) const;
+  SegmentSensitivity compute_segment_sensitivity(int segment) const;
+  void store_angle_sensitivities(const State& state, const Eigen::MatrixXd& S, int node,
+                                 SegmentSensitivity& out) const;
 
   std::vector<TrajectoryData> data_;
   StepSettings settings_;
@@ -107,7 +107,7 @@ class SimulationProblem final : public LeastSquaresProblem {
   std::vector<Encoder> sensors_;
   int max_rows_ = 0;
   int node_size_ = 0;
-  Point point_, candidate_, marked_;
+  Iterate point_, candidate_, saved_;
 };
 
 }  // namespace estimator

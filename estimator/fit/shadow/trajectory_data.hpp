@@ -22,11 +22,11 @@ struct TrajectoryData {
 /// Resamples a segment to the time step and computes initial configurations [Mar, section 4.4].
 ///
 /// Observations are the raw samples whose times coincide with nodes. The configurations follow from
-/// `start_coordinates` and satisfy all constraints. Unobserved joints in loops follow from the loop
-/// closures (close_loops); other unobserved joints start at zero.
+/// `compute_initial_coordinates` and satisfy all constraints. Unobserved joints in loops follow
+/// from the loop closures (close_loops); other unobserved joints start at zero.
 ///
 /// @param step    a multiple or integer fraction of the sampling period [s]
-/// @param cutoff  cutoff of the low-pass filter [Hz], see start_coordinates
+/// @param cutoff  cutoff of the low-pass filter [Hz], see compute_initial_coordinates
 /// @param where   name of the segment, for error messages
 /// @throws std::invalid_argument if loops cannot be closed, or their assembly mode is ambiguous
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,

@@ -42,25 +42,25 @@ class TrajectoryProblem final : public LeastSquaresProblem {
                     const TrajectorySettings& settings);
 
   // LeastSquaresProblem.
-  ArrowLayout layout() const override;
+  ProblemShape shape() const override;
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override;
-  int group_count() const override { return impulse_group() + 3; }
-  int threads() const override { return 1; }
+  int noise_group_count() const override { return impulse_noise_group() + 3; }
+  int thread_count() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return current_cost_; }
   double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& arrow_step) override;
+                            const Eigen::VectorXd& parameter_step) override;
   void accept_candidate() override;
-  void mark() override { marked_ = point_; }
-  void restore() override;
-  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
-  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
-  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+  void save_point() override { saved_ = point_; }
+  void restore_point() override;
+  Eigen::VectorXd parameter_values() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
 
   /// Returns the noise group of the impulse residuals. The sensors are the groups before it, the
   /// initial constraint rows and the priors are the two groups after it.
-  int impulse_group() const { return static_cast<int>(sensors_.size()); }
+  int impulse_noise_group() const { return static_cast<int>(sensors_.size()); }
 
   const FreeParameters& free_parameters() const { return free_; }
 
@@ -73,7 +73,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
 
   /// Returns the encoder readings θ − offset of the current trajectory, nodes × sensors, in (−π,
   /// π].
-  Eigen::MatrixXd observed_angles(int segment) const;
+  Eigen::MatrixXd predicted_angles(int segment) const;
 
   /// Returns the mean controls of a segment, nodes × motors; row k is the time step at node k.
   Eigen::MatrixXd step_controls(int segment) const;
@@ -96,7 +96,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   };
   /// Point of the manifold: poses of every node (with velocities for full states) and the
   /// parameters.
-  struct Point {
+  struct Iterate {
     std::vector<Pose> poses;      ///< poses of all bodies of node 0, then of node 1, …
     Eigen::VectorXd velocities;   ///< full states only: 6·bodies per node
     Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies per node; unused at last nodes
@@ -104,27 +104,28 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     std::vector<StepControlTable> controls;  ///< controls of each segment; depend on the delay
   };
 
-  void make_blocks(const std::vector<TrajectoryData>& data);
-  void update_controls(Point& point) const;
-  double total_cost(const Point& point, const StepResidual& residual) const;
-  double impulse_cost(const Point& point, const StepResidual& residual, int segment) const;
-  double observation_cost(const Point& point, int segment) const;
-  double initial_cost(const Point& point, int segment) const;
+  void make_residual_blocks(const std::vector<TrajectoryData>& data);
+  void update_controls(Iterate& point) const;
+  double total_cost(const Iterate& point, const StepResidual& residual) const;
+  double impulse_cost(const Iterate& point, const StepResidual& residual, int segment) const;
+  double observation_cost(const Iterate& point, int segment) const;
+  double initial_cost(const Iterate& point, int segment) const;
 
-  const Pose* node_poses(const Point& point, int node) const {
+  const Pose* node_poses(const Iterate& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);
   }
   /// Returns the velocity (q_{node+1} ⊟ q_node)/h between nodes of a segment, 6·bodies.
-  const double* difference_velocity(const Point& point, int node) const {
+  const double* difference_velocity(const Iterate& point, int node) const {
     return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
   }
-  void update_differences(Point& point) const;
+  void update_difference_velocities(Iterate& point) const;
   /// Returns the predicted reading of a sensor at a node.
-  double reading(const Point& point, int node, const Encoder& sensor) const;
-  double observation_residual(const Point& point, int node, int sensor) const;
+  double predict_reading(const Iterate& point, int node, const Encoder& sensor) const;
+  double observation_residual(const Iterate& point, int node, int sensor) const;
   /// Computes the weighted constraint violations of the first node and of the second node (for full
   /// states: of the first node's velocity).
-  void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
+  void compute_initial_constraint_residual(const Iterate& point, int segment,
+                                           Eigen::VectorXd& residual) const;
 
   void linearize_observation(const Block& block, ResidualBlock& out) const;
   void linearize_impulse(const Block& block, ResidualBlock& out) const;
@@ -142,7 +143,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   Eigen::MatrixXd angles_;       ///< observed readings, all nodes × sensors
   Eigen::VectorXd row_inertia_;  ///< inertia of each constraint row, for initial rows
   bool delay_free_ = false;
-  Point point_, candidate_, marked_;
+  Iterate point_, candidate_, saved_;
   std::unique_ptr<StepResidual> residual_;            ///< at current parameters
   std::unique_ptr<StepResidual> candidate_residual_;  ///< at parameters of the candidate
   double current_cost_ = 0.0;

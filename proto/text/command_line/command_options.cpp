@@ -15,7 +15,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 /// Returns whether a part of "unix:/PATH|HOST:PORT" or "physical|shadow|FILE" is a literal word;
 /// placeholders are in capitals.
-bool is_word(const std::string& part) {
+bool is_enumeration(const std::string& part) {
   return !part.empty() &&
          std::ranges::all_of(part, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
 }
@@ -44,7 +44,7 @@ OptionInfo text_of(const CLI::Option& option) {
   text.required = option.get_required();
   text.repeated = option.get_items_expected_max() > 1;
   for (const std::string& part : split(text.value, '|')) {
-    if (is_word(part)) text.choices.push_back(part);
+    if (is_enumeration(part)) text.choices.push_back(part);
     text.takes_file = text.takes_file || is_file(part);
   }
   return text;

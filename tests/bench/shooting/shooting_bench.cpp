@@ -67,7 +67,7 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
   for (Eigen::Index k = 0; k < samples; ++k) {
     segment.controls.row(k).setConstant(std::sin(0.01 * static_cast<double>(k)));
   }
-  const double interval = estimator::default_interval({segment});
+  const double interval = estimator::default_node_interval({segment});
   return ShootingProblem(
       mechanism, {segment}, {recurring_states(joints, segment, interval)}, {interval},
       {kStep, interval},
@@ -78,10 +78,10 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
 
 void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int threads = 1) {
   ShootingProblem problem = problem_of(mechanism, samples, threads);
-  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  estimator::ArrowheadFactorization factor(problem.shape(), problem.max_block_rows());
   const Eigen::VectorXd nodes = Eigen::VectorXd::Zero(
-      static_cast<Eigen::Index>(problem.layout().node_count) * problem.layout().node_size);
-  const Eigen::VectorXd arrow = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+      static_cast<Eigen::Index>(problem.shape().node_count) * problem.shape().node_size);
+  const Eigen::VectorXd arrow = Eigen::VectorXd::Zero(problem.shape().parameter_count);
   for (auto _ : bench) {
     benchmark::DoNotOptimize(problem.evaluate_candidate(nodes, arrow));
     problem.accept_candidate();

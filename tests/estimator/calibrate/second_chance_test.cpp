@@ -46,7 +46,7 @@ TEST(SecondChances, ResetParametersDrivenToBounds) {
     Mechanism reached = start();
     viscous(reached).value = bound;
     reached.parameter(0, BodyQuantity::kMass).value = 7.0;
-    const auto chances = restart_candidates(reached, start(), kSpeeds);
+    const auto chances = choose_restart_values(reached, start(), kSpeeds);
     ASSERT_EQ(chances.size(), 1U) << bound;
     EXPECT_EQ(chances[0].joint_parameter(0, JointQuantity::kViscous).value, 1e-3);
     EXPECT_EQ(chances[0].parameter(0, BodyQuantity::kMass).value, 7.0);
@@ -55,15 +55,15 @@ TEST(SecondChances, ResetParametersDrivenToBounds) {
 
 // No restart if nothing was driven to a bound: inside, at one from the start, or at one but fixed.
 TEST(SecondChances, KeepOtherParameters) {
-  EXPECT_TRUE(restart_candidates(start(), start(), kSpeeds).empty());
+  EXPECT_TRUE(choose_restart_values(start(), start(), kSpeeds).empty());
   for (const double bound : {0.0, 1.0}) {
     Mechanism began = start();
     viscous(began).value = bound;
-    EXPECT_TRUE(restart_candidates(began, began, kSpeeds).empty());
+    EXPECT_TRUE(choose_restart_values(began, began, kSpeeds).empty());
     Mechanism fixed = start();
     viscous(fixed).value = bound;
     viscous(fixed).free = false;
-    EXPECT_TRUE(restart_candidates(fixed, start(), kSpeeds).empty());
+    EXPECT_TRUE(choose_restart_values(fixed, start(), kSpeeds).empty());
   }
 }
 
@@ -74,9 +74,9 @@ TEST(SecondChances, FindAStribeckExcessThatIsLost) {
     Mechanism reached = with_excess();
     of_second(reached, quantity).value = value;
     Mechanism began = reached;  // so that nothing counts as driven to a bound
-    return restart_candidates(reached, began, kSpeeds).size();
+    return choose_restart_values(reached, began, kSpeeds).size();
   };
-  EXPECT_EQ(restart_candidates(with_excess(), with_excess(), kSpeeds).size(), 0U);
+  EXPECT_EQ(choose_restart_values(with_excess(), with_excess(), kSpeeds).size(), 0U);
   EXPECT_EQ(count_with(JointQuantity::kStribeckTorque, 0.0), 5U);
   EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 0.0), 5U);
   const double visible = 1.0 / std::pow(1e-3 * kSpeeds[1], 2);
@@ -87,10 +87,10 @@ TEST(SecondChances, FindAStribeckExcessThatIsLost) {
 // An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
 TEST(SecondChances, RestartAnyExcessIfAccelerationsAreUnexplained) {
   const Mechanism reached = with_excess();
-  EXPECT_EQ(restart_candidates(reached, reached, kSpeeds, true).size(), 5U);
+  EXPECT_EQ(choose_restart_values(reached, reached, kSpeeds, true).size(), 5U);
   Mechanism held = with_excess();
   of_second(held, JointQuantity::kStribeckRate).free = false;
-  EXPECT_TRUE(restart_candidates(held, held, kSpeeds, true).empty());
+  EXPECT_TRUE(choose_restart_values(held, held, kSpeeds, true).empty());
 }
 
 // Only if the fit may move it, and the joint moved at all.
@@ -100,18 +100,18 @@ TEST(SecondChances, NeedAFreeExcessOnAMovingJoint) {
     Mechanism reached = with_excess();
     of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
     of_second(reached, quantity).free = false;
-    EXPECT_TRUE(restart_candidates(reached, reached, kSpeeds).empty());
+    EXPECT_TRUE(choose_restart_values(reached, reached, kSpeeds).empty());
   }
   Mechanism reached = with_excess();
   of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
-  EXPECT_TRUE(restart_candidates(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
+  EXPECT_TRUE(choose_restart_values(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
 }
 
 // A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the joint's own fastest speed.
 TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheJoint) {
   Mechanism reached = with_excess();
   of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
-  const auto chances = restart_candidates(reached, reached, kSpeeds);
+  const auto chances = choose_restart_values(reached, reached, kSpeeds);
   const double shares[] = {0.03, 0.1, 0.3, 0.01, 1.0};
   ASSERT_EQ(chances.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
@@ -131,18 +131,18 @@ TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
   Mechanism chance;
   for (const double rate : {1e-6, 0.0}) {  // at 1e-6 it loses 1e-5
     of_second(reached, JointQuantity::kStribeckRate).value = rate;
-    chance = restart_candidates(reached, reached, kSpeeds).at(0);
+    chance = choose_restart_values(reached, reached, kSpeeds).at(0);
     EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.025) << rate;
     EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.0025) << rate;
   }
 
   of_second(reached, JointQuantity::kCoulombTorque).free = false;
-  chance = restart_candidates(reached, reached, kSpeeds).at(0);
+  chance = choose_restart_values(reached, reached, kSpeeds).at(0);
   EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.02);
   EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.002);
 
   of_second(reached, JointQuantity::kCoulombTorque).value = 0.0;
-  chance = restart_candidates(reached, reached, kSpeeds).at(0);
+  chance = choose_restart_values(reached, reached, kSpeeds).at(0);
   EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.005);
 }
 
@@ -152,7 +152,7 @@ TEST(SecondChances, StayInTheirBounds) {
   of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
   of_second(reached, JointQuantity::kStribeckTorque).upper = 1e-3;
   of_second(reached, JointQuantity::kStribeckRate).lower = 0.5;
-  for (Mechanism& chance : restart_candidates(reached, reached, kSpeeds)) {
+  for (Mechanism& chance : choose_restart_values(reached, reached, kSpeeds)) {
     EXPECT_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 1e-3);
     EXPECT_GE(of_second(chance, JointQuantity::kStribeckRate).value, 0.5);
   }

@@ -121,16 +121,16 @@ TEST(ShootingInertial, DerivativesOfLoadsMatchDifferences) {
                           {kSensedPeriod, 0.2},
                           {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
                            Eigen::VectorXd::Constant(3 * Sensor::kAxes, 0.05)});
-  ASSERT_EQ(problem.sensed().size(), 8U);
+  ASSERT_EQ(problem.inertial_axes().size(), 8U);
   test_support::expect_derivatives(problem);
 }
 
 // The interval boundaries do not change any reading, if the states lie on one motion.
 TEST(ShootingInertial, EveryReadingIsUsedOnce) {
   const ShootingProblem problem = problem_over(0.2);
-  ASSERT_EQ(problem.sensed().size(), 9u);
-  for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
-    const bool on_arm = problem.sensed()[place] < Sensor::kAxes;
+  ASSERT_EQ(problem.inertial_axes().size(), 9u);
+  for (std::size_t place = 0; place < problem.inertial_axes().size(); ++place) {
+    const bool on_arm = problem.inertial_axes()[place] < Sensor::kAxes;
     // Of the arm's 100 readings, those of the first 50 ms may precede the start when the delay is
     // at its bound.
     EXPECT_EQ(problem.inertial_reading_count(static_cast<int>(place)), on_arm ? 91 : 150);

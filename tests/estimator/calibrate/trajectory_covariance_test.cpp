@@ -26,7 +26,7 @@ TrajectorySettings weighted(double state_error_weight) {
 ParameterCovariance covariance_of(const TrajectoryProblem& problem) {
   return compute_covariance(
       compute_information(problem, {.effective_parameters = false}),
-      Eigen::VectorXd::Constant(problem.group_count(), kTracedNoise * kTracedNoise));
+      Eigen::VectorXd::Constant(problem.noise_group_count(), kTracedNoise * kTracedNoise));
 }
 
 // Every residual is weighted to the same noise, so the covariance of the parameters is a corner of

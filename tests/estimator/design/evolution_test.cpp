@@ -18,7 +18,7 @@ CmaEs searched(const Eigen::VectorXd& start, double spread, int rounds, const Co
     const Eigen::MatrixXd points = evolution.ask();
     std::vector<double> costs;
     for (const auto& point : points.colwise()) costs.push_back(cost(point));
-    evolution.update(costs);
+    evolution.update_distribution(costs);
   }
   return evolution;
 }

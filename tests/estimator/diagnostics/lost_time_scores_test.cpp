@@ -38,7 +38,7 @@ std::optional<LostTimeScore> scored(const Recording& recording) {
   ShootingFit fit(prepare_shooting_input(mechanism, {recording}, {}), {}, {});
   fit.estimate_jointly(mechanism);
   const ShootingInput& input = fit.input();
-  return find_likeliest_lost_time(fit.joint(), input.segments, input.grid);
+  return find_likeliest_lost_time(fit.joint_problem(), input.segments, input.grid);
 }
 
 // Losses of one and of three rows of 4 ms, at a node of the fit and between two, are found at their

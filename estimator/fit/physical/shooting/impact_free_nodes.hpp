@@ -16,11 +16,12 @@ namespace estimator {
 /// Returns the time between shooting nodes [s]: `usual`, or a shorter time for mechanisms with end
 /// stops. Few impacts then lie between two nodes, and the fit can correct a wrong number of
 /// impacts.
-double node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
-                     double usual);
+double choose_node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                            double usual);
 
 /// Returns the indices of the encoders that read a joint with an end stop.
-std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<Encoder>& sensors);
+std::vector<int> find_encoders_at_end_stops(const Mechanism& mechanism,
+                                            const std::vector<Encoder>& sensors);
 
 /// Returns the tick near `about` at which the speeds read by the sensors change least.
 ///

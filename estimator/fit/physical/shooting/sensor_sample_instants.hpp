@@ -9,10 +9,11 @@ namespace estimator {
 
 /// Returns the axes of inertial sensors that have readings in any segment, each as sensor · kAxes +
 /// axis. Held-out sensors are skipped.
-std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
+std::vector<int> find_sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
 
-/// Returns `sensed_axes` followed by the axes of delayed encoders (encoder_axis).
-std::vector<int> sampled_axes(const Mechanism& mechanism, const std::vector<Segment>& segments);
+/// Returns `find_sensed_axes` followed by the axes of delayed encoders (encoder_axis).
+std::vector<int> find_sampled_axes(const Mechanism& mechanism,
+                                   const std::vector<Segment>& segments);
 
 /// Returns the name of a sensor axis, such as "imu1.gyro_z".
 std::string inertial_axis_name(const Mechanism& mechanism, int axis);
@@ -26,13 +27,13 @@ class SensorSampleInstants {
  public:
   /// Index of a recorded sample, and index of its instant in `times()`.
   struct Reading {
-    int sample, look;
+    int sample, instant;
   };
 
   /// Computes all instants. A reading is excluded if some admissible value of a free delay would
   /// move its instant outside the segment. Encoders have an instant for every other sample, even
   /// without reading.
-  /// @param axes  as returned by sampled_axes
+  /// @param axes  as returned by find_sampled_axes
   SensorSampleInstants(const Mechanism& mechanism, const Segment& segment,
                        const std::vector<int>& axes);
 
@@ -42,7 +43,7 @@ class SensorSampleInstants {
   /// @param axis  index into `axes`
   const std::vector<Reading>& readings(int axis) const { return readings_[axis]; }
   /// Returns the index of the first sample instant at `time` or later.
-  int first_from(double time) const;
+  int first_instant_from(double time) const;
 
  private:
   std::vector<double> times_;
@@ -50,9 +51,9 @@ class SensorSampleInstants {
 };
 
 /// Returns whether any of the axes has a free delay, so that its sample instants change in the fit.
-bool instants_vary(const Mechanism& mechanism, const std::vector<int>& axes);
+bool has_free_delay(const Mechanism& mechanism, const std::vector<int>& axes);
 
 /// Returns the segment without the readings of delayed encoders that SensorSampleInstants excludes.
-Segment without_early_readings(const Mechanism& mechanism, Segment segment);
+Segment remove_excluded_readings(const Mechanism& mechanism, Segment segment);
 
 }  // namespace estimator
