@@ -74,7 +74,7 @@ TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
 // Thirty standard deviations beyond: no physical bound is missed by that much.
 TEST(BoundNotes, ReportOptimaFarBeyondABound) {
   const std::string note = Case(0.5, -30.0).note();
-  EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond it")) << note;
+  EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond this bound")) << note;
 }
 
 // At an upper bound inward means downward.

@@ -174,7 +174,7 @@ TEST(WithheldSensors, MayAddNothing) {
   EXPECT_EQ(some.held_out[0].narrowing, 1.0);
   EXPECT_EQ(some.held_out[0].narrowed, "");
   EXPECT_NE(service::format_message(some.notes.back())
-                .find("using it would not make any estimate more precise"),
+                .find("using this sensor would not make any estimate more precise"),
             std::string::npos);
 }
 
@@ -187,7 +187,8 @@ TEST(WithheldSensors, AreDescribedInWords) {
   sensor.name = "2";
   sensor.rmse = 2e-3;
   sensor.noise = 1e-3;
-  EXPECT_NE(text_of_sensor(sensor).find("RMSE of 2 mrad (its noise: 1 mrad); using it would not"),
+  EXPECT_NE(text_of_sensor(sensor).find(
+                "RMSE of 2 mrad (its noise: 1 mrad); using this sensor would not"),
             std::string::npos)
       << text_of_sensor(sensor);
   sensor.mean = 1.9e-3;
@@ -204,7 +205,7 @@ TEST(WithheldSensors, AreDescribedInWords) {
   sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
   EXPECT_EQ(text_of_sensor(sensor),
             "\"imu.accel_x\" was held out: its readings are predicted with an RMSE of 0.03 m/s² "
-            "(its noise: 0.02 m/s²); using it would not make any estimate more precise");
+            "(its noise: 0.02 m/s²); using this sensor would not make any estimate more precise");
 }
 
 }  // namespace

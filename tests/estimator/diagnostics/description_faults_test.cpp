@@ -21,7 +21,7 @@
 namespace estimator {
 namespace {
 
-using service::describe;
+using service::describe_finding;
 using test_support::viscous_furuta;
 
 constexpr double kNoise = 1e-3;        // [rad]
@@ -110,11 +110,11 @@ void expect_found(const Described& rig, const Case& planted) {
     return service::format_message(message);
   };
   EXPECT_EQ(std::ranges::count(causes, text(hypothesis.message), text), 1)
-      << describe(findings[0]).what;
-  EXPECT_EQ(describe(findings[0]).kind, service::row_of(causes.front().code).id);
+      << describe_finding(findings[0]).what;
+  EXPECT_EQ(describe_finding(findings[0]).kind, service::row_of(causes.front().code).id);
   for (const Message& cause : causes) {
     const std::string advice = service::fill_template(service::row_of(cause.code).advice, cause);
-    EXPECT_NE(describe(findings[0]).advice.find(advice), std::string::npos) << advice;
+    EXPECT_NE(describe_finding(findings[0]).advice.find(advice), std::string::npos) << advice;
   }
 }
 
@@ -154,11 +154,11 @@ TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
   const auto expect = [&](const DescriptionHypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
     ASSERT_EQ(findings.size(), 1U) << reported;
-    EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
-        << describe(findings[0]).what;
+    EXPECT_NE(describe_finding(findings[0]).what.find(reported), std::string::npos)
+        << describe_finding(findings[0]).what;
   };
   expect(hypothesis_of(rig.mechanism, MessageCode::kAbsoluteAngle, "2"),
-         "does not include that of joint \"1\"");
+         "does not include the angle of joint \"1\"");
   expect(hypothesis_of(rig.mechanism, MessageCode::kAngleWithoutParent, "2"), "is absolute");
   const auto scaled = [](double factor) {
     return DescriptionHypothesis{
@@ -200,8 +200,8 @@ TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
                                      ? "the angle of encoder \"inclination2\" is relative to that "
                                        "of joint \"1\", but described as absolute"
                                      : "every angle is relative to the preceding body";
-    EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
-        << describe(findings[0]).what;
+    EXPECT_NE(describe_finding(findings[0]).what.find(reported), std::string::npos)
+        << describe_finding(findings[0]).what;
   }
 }
 
@@ -212,8 +212,8 @@ TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
   rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_NE(describe(findings[0]).what.find("every angle is absolute"), std::string::npos)
-      << describe(findings[0]).what;
+  EXPECT_NE(describe_finding(findings[0]).what.find("every angle is absolute"), std::string::npos)
+      << describe_finding(findings[0]).what;
 }
 
 // A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
@@ -233,9 +233,10 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
         continue;
       }
       ASSERT_EQ(found.findings.size(), 1U);
-      EXPECT_NE(describe(found.findings[0]).what.find(shift == M_PI ? "half a turn" : "1.2"),
-                std::string::npos)
-          << describe(found.findings[0]).what;
+      EXPECT_NE(
+          describe_finding(found.findings[0]).what.find(shift == M_PI ? "half a turn" : "1.2"),
+          std::string::npos)
+          << describe_finding(found.findings[0]).what;
       if (found.findings[0].severity == Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
@@ -254,7 +255,7 @@ TEST(DescriptionFaults, LocateAShiftedZero) {
     const std::vector<Finding> findings =
         examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U);
-    EXPECT_EQ(describe(findings[0]).kind, "shifted-zero");
+    EXPECT_EQ(describe_finding(findings[0]).kind, "shifted-zero");
     EXPECT_EQ(findings[0].channel, "2");
     // 0.01 turns is close enough for a start; the calibration does the rest.
     EXPECT_NEAR(findings[0].size, shift, 0.06);
@@ -325,9 +326,10 @@ TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message.code, MessageCode::kDescriptionNotChecked);
   EXPECT_EQ(findings[0].severity, Severity::kNote);
-  EXPECT_NE(describe(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
-            std::string::npos)
-      << describe(findings[0]).what;
+  EXPECT_NE(
+      describe_finding(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
+      std::string::npos)
+      << describe_finding(findings[0]).what;
   const Described slower = whirling(0.01);
   for (const Finding& finding : examine_description(slower.mechanism, slower.recordings).findings) {
     EXPECT_NE(finding.message.code, MessageCode::kDescriptionNotChecked);

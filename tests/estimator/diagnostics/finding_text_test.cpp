@@ -25,8 +25,8 @@ TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
     EXPECT_EQ(service::format_message(sure.message),
               std::string("encoder \"1\" slips by ") +
                   (sign > 0.0 ? "0.0075 rad (5 counts)" : "-0.0075 rad (-5 counts)") +
-                  ", ± 0.0014 rad, at 3.428 s: it reads this much " +
-                  (sign > 0.0 ? "more" : "less") + " from then on");
+                  ", ± 0.0014 rad, at 3.428 s: afterwards it reads " +
+                  (sign > 0.0 ? "more" : "less") + " by this amount");
     const Finding unsure = slip(sign * 7.5e-3, 1.6e-3);
     EXPECT_EQ(unsure.severity, Severity::kNote);
     EXPECT_EQ(unsure.message.code, MessageCode::kPossibleSlip);

@@ -174,7 +174,8 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
     EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
     const std::string reported = test_support::text_of_notes(entries.notes);
-    EXPECT_NE(reported.find("the nearest consistent ones (B.J_xx"), std::string::npos) << reported;
+    EXPECT_NE(reported.find("the nearest consistent moments (B.J_xx"), std::string::npos)
+        << reported;
     for (const ParameterEstimate& estimate : charted.parameters) {
       EXPECT_TRUE(std::isfinite(estimate.standard_deviation)) << estimate.name;
       EXPECT_GT(estimate.standard_deviation, 0.0) << estimate.name;
