@@ -26,42 +26,22 @@ namespace {
 /// Returns whether an error in the rig file, rather than in the recording, can cause a finding.
 bool is_about_the_file(MessageCode code) {
   using enum MessageCode;
-  switch (code) {
-    case kOutliers:
-    case kNoiseTail:
-    case kManyOutliers:
-    case kEncoderSlip:
-    case kPossibleSlip:
-    case kLostTime:
-    case kBreak:
-    case kJump:
-    case kClippedReadings:
-      return false;
-    default:
-      return true;
-  }
+  constexpr MessageCode kOfRecording[] = {kOutliers,    kNoiseTail,    kManyOutliers,
+                                          kEncoderSlip, kPossibleSlip, kLostTime,
+                                          kBreak,       kJump,         kClippedReadings};
+  return std::ranges::count(kOfRecording, code) == 0;
 }
 
 /// Returns whether the channel of a finding is a motor.
 bool is_of_motor(const estimator::Message& message) {
   using enum MessageCode;
-  switch (message.code) {
-    case kConstantCommand:
-    case kCommandBeyondLimit:
-    case kCommandAtLimit:
-    case kInvertedMotor:
-    case kSwappedMotors:
-    case kLateCommand:
-    case kEarlyCommand:
-    case kClippedCommand:
-      return true;
-    case kDescriptionError:
-    case kMisfitCause:
-      return is_of_motor(
-          std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
-    default:
-      return false;
+  if (message.code == kDescriptionError || message.code == kMisfitCause) {
+    return is_of_motor(std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
   }
+  constexpr MessageCode kOfMotor[] = {kConstantCommand, kCommandBeyondLimit, kCommandAtLimit,
+                                      kInvertedMotor,   kSwappedMotors,      kLateCommand,
+                                      kEarlyCommand,    kClippedCommand};
+  return std::ranges::count(kOfMotor, message.code) > 0;
 }
 
 std::string place_of(const Rig& rig, const estimator::Finding& finding) {

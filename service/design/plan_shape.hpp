@@ -24,13 +24,13 @@ struct SwingUpProperties {
 std::optional<SwingUpProperties> find_swing_up_joint(const estimator::Mechanism& mechanism,
                                                      int motor, double command_max);
 
-/// Returns the gains of the swing-up law for a plan, clamped to valid ranges. The plan consists of
-/// energy gain, largest command and kick command (relative to command_max), stop angle [rad] and
-/// kick duration [s]. In the returned settings, the pendulum is joint 0.
+/// Returns the gains of the swing-up feedback law, clamped to valid ranges. The vector `plan`
+/// consists of energy gain, largest command and kick command (relative to command_max), stop angle
+/// [rad] and kick duration [s]. In the returned settings, the pendulum is joint 0.
 daq::SwingUpSettings compute_swing_up_gains(const SwingUpProperties& rig,
                                             const Eigen::VectorXd& plan);
 
-/// Returns the swing-up feedback law, whose gains are the elements of a plan.
+/// Returns the swing-up feedback law, with the elements of a plan as gains.
 /// @param samples  number of samples of a run
 estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::Index samples);
 

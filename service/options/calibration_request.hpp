@@ -29,7 +29,7 @@ struct CalibrationRequest {
   std::string version = {};        ///< version of this program
   std::string operator_name = {};  ///< name of the operator for reports; empty if unknown
   /// Time limit of the calibration [s]; infinite on a user's own computer. rigcal refuses a
-  /// calibration of which one iteration would already take longer.
+  /// calibration if even one iteration would take longer.
   double duration_s_max = std::numeric_limits<double>::infinity();
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "proto/text/input_error.hpp"
+#include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -37,9 +38,7 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
 double median_step(const std::vector<double>& times) {
   std::vector<double> steps(times.size() - 1);
   for (std::size_t k = 0; k < steps.size(); ++k) steps[k] = times[k + 1] - times[k];
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle;
+  return median(std::move(steps));
 }
 
 /// Checks whether samples are missing between rows k − 1 and k. If the next time stamp is on time

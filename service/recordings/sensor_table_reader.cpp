@@ -6,6 +6,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -25,13 +26,6 @@ constexpr double kSmoothDrop = 10.0;  // [quanta]
 constexpr double kLargeShare = 0.5;
 // Range of the median specific force [g] of a rig on earth, which is at rest much of the time.
 constexpr double kGravityShareMin = 0.8, kGravityShareMax = 1.25;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return kNaN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// Run of equal consecutive readings. Missing readings are skipped in counting the indices.
 struct Run {

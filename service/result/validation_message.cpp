@@ -20,7 +20,7 @@ using estimator::FrictionLawComparison;
 using estimator::FrictionLawScore;
 using estimator::ValidationWindow;
 
-double median(std::vector<double> values) {
+double median_error(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
@@ -38,7 +38,7 @@ RecordingPredictionErrors errors_of(const std::string& recording,
       if (window->errors[i].readings > 0) each.push_back(window->errors[i].rmse());
     }
     if (each.empty()) each.push_back(std::nan(""));
-    errors.median_window = median(each);
+    errors.median_window = median_error(each);
     errors.worst_window = *std::ranges::max_element(each);
     result.sensors.push_back(errors);
   }

@@ -38,7 +38,7 @@ void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
     const estimator::FrictionParameter& law = *estimator::friction_properties(field.quantity);
     field.place.at(field.name)
         .fail(who + is.verb + " and has no " + field.name + "; write " +
-              law.find_message_field(!is.turns) + " [" + law.parameter_unit(!is.turns) + "]");
+              law.rig_file_field(!is.turns) + " [" + law.parameter_unit(!is.turns) + "]");
   }
 }
 
@@ -82,8 +82,8 @@ std::vector<FrictionField> list_friction_fields(const v1::Friction& friction,
       if (path == nullptr) continue;
       FrictionField& field = fields.emplace_back(friction_field(friction, place, path));
       field.quantity = quantity;
-      field.for_prismatic = path == law.find_message_field(true);
-      field.for_revolute = path == law.find_message_field(false);
+      field.for_prismatic = path == law.rig_file_field(true);
+      field.for_revolute = path == law.rig_file_field(false);
     }
   }
   return fields;

@@ -195,8 +195,9 @@ class ScenarioReader {
       const v1::InitialState& initial = source_.initial(i);
       const int joint = find_joint(initial.joint(), place, "joint");
       const JointTraits& is = traits_at(joint);
-      stated[joint] = number_of(initial, is, &JointTraits::coordinate_field, "", place);
-      scenario_.initial_speeds[joint] = number_of(initial, is, &JointTraits::rate_field, "", place);
+      stated[joint] = read_typed_number(initial, is, &JointTraits::coordinate_field, "", place);
+      scenario_.initial_speeds[joint] =
+          read_typed_number(initial, is, &JointTraits::rate_field, "", place);
     }
     const auto assembled = assemble_initial_configuration(rig_.mechanism, stated);
     if (!assembled) refuse_open_loops();
@@ -256,8 +257,8 @@ class ScenarioReader {
       const int joint = find_joint(limit.joint(), place, "joint");
       const JointTraits& is = traits_at(joint);
       scenario_.limits.push_back(
-          {joint, number_of(limit, is, &JointTraits::coordinate_field, "_max", place),
-           number_of(limit, is, &JointTraits::rate_field, "_max", place)});
+          {joint, read_typed_number(limit, is, &JointTraits::coordinate_field, "_max", place),
+           read_typed_number(limit, is, &JointTraits::rate_field, "_max", place)});
     }
   }
 

@@ -23,4 +23,8 @@ struct ColumnStatistics {
 /// outliers.
 ColumnStatistics compute_column_statistics(const std::vector<double>& values);
 
+/// Returns the median of numbers, for an even count the upper of the two middle numbers. NaN marks
+/// a missing value. Returns NaN if there are no numbers.
+double median(std::vector<double> values);
+
 }  // namespace service

@@ -57,7 +57,7 @@ struct RowPlaces {
   int shifts = 0;
 };
 
-/// Returns the recording format for importing a table of these columns with import_table.
+/// Returns the recording format for importing a table of these columns with import_csv_table.
 RecordingFormat format_of_motion(const Rig& rig) {
   RecordingFormat format = default_recording_format(rig);
   format.segment_column = "recording";
@@ -91,7 +91,7 @@ void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
 
 /// Converts computed joint motion to a recording of the rig's encoders. Encoder readings include
 /// the offsets in the rig file.
-/// @throws proto::InputError for a missing joint or motor, or like import_table
+/// @throws proto::InputError for a missing joint or motor, or like import_csv_table
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
   require_joints_and_motors(motion, rig);
   const proto::CsvTable& source = motion.table;

@@ -9,13 +9,11 @@
 
 namespace service {
 
-/// Imports a recording from a file. The file name and the contents determine the format:
-///   *.mcap, *.mcap.part   of rigcal-daq or rigcal estimate, or a ROS 2 bag with
-///                         sensor_msgs/msg/JointState
-///   *.mat                 of rigcal export, or with the rig file's columns as variables
-///   anything else         CSV with the columns of the rig file's recording { }; without these
-///                         columns, CSV of rigcal export, simulate or estimate, or of
-///                         rigcal-sim --truth
+/// Imports a recording from an MCAP, MAT, HDF5 or CSV file. MCAP files are from rigcal-daq or
+/// rigcal estimate, or ROS 2 bags with sensor_msgs/msg/JointState.
+///
+/// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
+/// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
 /// @throws proto::InputError naming the file and the remedy
 ImportedRecording import_recording(const std::string& path, const Rig& rig);
 

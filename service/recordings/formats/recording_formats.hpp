@@ -15,6 +15,9 @@ class MatFile;
 
 namespace service {
 
+// The import functions throw proto::InputError with the file, the location in the file and a
+// remedy.
+
 // Import of files written by `rigcal export`, equivalent to the original recording: signs and zeros
 // are applied already; gaps, clock and release are kept. The rig file's recording { } is not used.
 
@@ -23,7 +26,6 @@ namespace service {
 bool is_exported_csv(const std::vector<std::string>& header);
 
 /// Imports CSV text that `rigcal export` wrote.
-/// @throws proto::InputError naming file and line
 ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
                                       const Rig& rig);
 
@@ -31,19 +33,16 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
 bool is_exported_mat(const proto::MatFile& file);
 
 /// Imports a MAT file that `rigcal export` wrote.
-/// @throws proto::InputError naming file and variable
 ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
                                       const Rig& rig);
 
 /// Imports a recording from a MAT file (version 4, 5 or 7.3). The file is from `rigcal export`, or
 /// its variables have the column names in the rig file's recording { }. The column name "theta(2)"
 /// means the second column of the matrix theta.
-/// @throws proto::InputError naming file and variable
 ImportedRecording import_mat(const std::string& path, const Rig& rig);
 
 /// Imports a recording from an HDF5 file, whose data sets have the column names in the rig file's
 /// recording { }; see proto::Hdf5File.
-/// @throws proto::InputError naming file and data set
 ImportedRecording import_hdf5(const std::string& path, const Rig& rig);
 
 /// Returns whether a file name ends in ".mcap" (finished recording of rigcal-daq) or ".mcap.part"
@@ -56,8 +55,6 @@ void report_rows_before_release(int rows_before_release, ImportSummary& summary)
 
 /// Imports an MCAP recording of rigcal-daq. Channels and motors are matched to the joints of the
 /// rig by name. Damaged samples are left out and counted in the notes.
-/// @throws InputError for a file that is unreadable, too short, or lacks a joint or motor of the
-/// rig
 ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig);
 
 /// Imports a recording of rigcal-daq whose samples are in memory.
@@ -70,15 +67,13 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
 /// the first stamp.
 ///
 /// Columns of the rig file's recording { } name joints of the bag, e.g. "elbow" or
-/// "elbow.position", with unit, sign and offset. If they do not, joints are matched to encoders by
-/// name. The control of a motor is the column that control { } names, e.g. "elbow.effort". Without
-/// it, it is the effort of the motor's joint, provided that the control unit is a torque or force.
-/// @throws proto::InputError naming the file and the remedy
+/// "elbow.position", with unit, sign and offset. Otherwise joints are matched to encoders by name.
+/// The control of a motor is the column in control { }, e.g. "elbow.effort". Without control { },
+/// the control is the effort of the motor's joint, if the control unit is a torque or force.
 ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
 
 /// Returns the joint states of a ROS 2 bag as columns with names such as "header.stamp" (first
 /// column), "elbow" or "elbow.effort".
-/// @throws proto::InputError if the file cannot be read
 std::vector<NamedColumn> read_joint_state_columns(const std::string& path);
 
 /// Returns whether a CSV file contains states estimated by `rigcal estimate`, judged by its header.
@@ -86,7 +81,6 @@ bool is_estimated_state_csv(const std::vector<std::string>& header);
 
 /// Imports a CSV file of `rigcal estimate` as a recording of estimated joint positions and
 /// controls. Each original recording gives at least one segment.
-/// @throws proto::InputError naming file, line and column
 ImportedRecording import_estimated_states_csv(const std::string& path, std::string_view text,
                                               const Rig& rig);
 
@@ -95,13 +89,11 @@ bool is_true_motion_csv(const std::vector<std::string>& header);
 
 /// Imports the exact motion of a simulated rig from a CSV file of `rigcal-sim --truth`. Rows in
 /// which the rig is held by hand are left out. Joints must be in the order of the rig file.
-/// @throws proto::InputError naming file, line and column
 ImportedRecording import_true_motion_csv(const std::string& path, std::string_view text,
                                          const Rig& rig);
 
 /// Imports an MCAP file of `rigcal estimate` as a recording of estimated joint positions and
 /// controls.
-/// @throws proto::InputError naming the file and the remedy
 ImportedRecording import_estimated_states_mcap(const std::string& path, const Rig& rig);
 
 }  // namespace service

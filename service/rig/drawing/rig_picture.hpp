@@ -37,8 +37,7 @@ class RigPicture {
   /// degrees, and coordinates with which the loops cannot be closed
   RigPicture(const Rig& rig, const std::vector<RequestedCoordinate>& places);
 
-  /// Returns sentences that describe the rest position and oscillations of the rig
-  /// (describe_rest_position).
+  /// Returns sentences on the rest position and small oscillations of the rig.
   const std::vector<std::string>& rest() const { return rest_words_; }
 
   /// Returns the picture as a complete SVG document.

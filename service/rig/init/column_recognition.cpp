@@ -81,14 +81,6 @@ std::vector<double> changes_of(const std::vector<double>& values) {
   return changes;
 }
 
-double median(std::vector<double> values) {
-  std::erase_if(values, [](double x) { return std::isnan(x); });
-  if (values.empty()) return 0.0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Returns the quantization step of a column, or 0 if it is not quantized. The step is the smallest
 /// change if all changes are multiples of it and many changes equal it. Numbers printed with few
 /// digits are also multiples of a step, but seldom change by just one step.
@@ -292,21 +284,9 @@ ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
 }
 
 double reading_unit_size(ReadingUnit unit, double counts) {
-  switch (unit) {
-    case ReadingUnit::kRadian:
-      return 1.0;
-    case ReadingUnit::kDegree:
-      return M_PI / 180.0;
-    case ReadingUnit::kTurn:
-      return kTwoPi;
-    case ReadingUnit::kCount:
-      return counts > 0.0 ? kTwoPi / counts : 0.0;
-    case ReadingUnit::kMetre:
-      return 1.0;
-    case ReadingUnit::kMillimetre:
-      return 1e-3;
-  }
-  return 1.0;
+  if (unit == ReadingUnit::kCount) return counts > 0.0 ? kTwoPi / counts : 0.0;
+  constexpr double kSizes[] = {1.0, M_PI / 180.0, kTwoPi, 0.0, 1.0, 1e-3};  // by ReadingUnit
+  return kSizes[static_cast<std::size_t>(unit)];
 }
 
 std::optional<double> guess_encoder_counts(const ColumnProfile& column, ReadingUnit unit) {

@@ -19,7 +19,7 @@ class MjcfReader {
   Robot read() {
     const char* const model = source_.root().Attribute("model");
     robot_.name = model == nullptr ? "MuJoCo model" : model;
-    read_calibration_options();
+    read_physics_options();
     robot_.links.push_back({.name = "world", .inertial = {}});
     places_.links.emplace("world", 0);
     places_.at_reference.emplace_back();
@@ -36,7 +36,7 @@ class MjcfReader {
   }
   void note(const std::string& text) { robot_.notes.push_back(text); }
 
-  void read_calibration_options() {
+  void read_physics_options() {
     Eigen::Vector3d gravity(0.0, 0.0, -9.81);  // MuJoCo's default
     for (const XMLElement* option : source_.top_level_elements("option")) {
       gravity = source_.xml().vector_or_default(option, "gravity", gravity);

@@ -337,7 +337,7 @@ class RigWriter {
     if (!stated && !choice_.friction) return;
     text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
-             coulomb.find_message_field(!joint.traits().turns) +
+             coulomb.rig_file_field(!joint.traits().turns) +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
   }
 
