@@ -38,9 +38,9 @@ struct ImpactedJoint {
   T restitution;
 };
 
-/// Returns the change of all joint rates if impulses along the struck joints change these joints'
-/// own rates by `wanted`. It is M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted with the mass matrix M. J selects the
-/// struck joints: each row has a single 1.
+/// Returns the change of all joint rates due to impulses along the struck joints that change the
+/// rates of the struck joints by `wanted` [rad/s]. The result is M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted with
+/// the mass matrix M and the matrix J that selects the struck joints: each row has a single 1.
 ///
 /// @param mass    mass matrix, n × n, positive definite [kg·m²]
 /// @param wanted  struck joints × columns [rad/s]
@@ -63,8 +63,8 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
   return across * solve_positive_definite<T>(response, wanted);
 }
 
-/// Returns the joint rates v⁺ after an impact at end stops, from the rates v⁻ before it. It uses
-/// Gauss's impact principle [MTM, eq. 7] with Newton's law of restitution [MTM, eq. 11],
+/// Returns the joint rates v⁺ after an impact at end stops, for the rates v⁻ before the impact.
+/// They obey Gauss's impact principle [MTM, eq. 7] and Newton's law of restitution [MTM, eq. 11],
 ///
 ///   min ½ (v⁺ − v⁻)ᵀ M (v⁺ − v⁻)   subject to   J v⁺ = −E J v⁻,
 ///   v⁺ = v⁻ + M⁻¹ Jᵀ Λ,   J M⁻¹ Jᵀ Λ = −(1 + E) J v⁻,
@@ -93,10 +93,11 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
   return rates + apply_joint_impulses<T>(mass, struck, wanted);
 }
 
-/// Determines at which stops impulses act if several joints are at their stops. The impulses
-/// satisfy Λ ≥ 0 and J v⁺ ≥ −E J v⁻ with one equality per stop, in the notation of resolve_impact.
-/// A joint at rest at its stop may move away, and receives an impulse if it would pass the stop.
-/// Energy does not increase if no joint moves away from its stop before the impact.
+/// Returns the end stops at which impulses act in an impact while several joints are at their
+/// stops. The impulses satisfy Λ ≥ 0 and J v⁺ ≥ −E J v⁻ with one equality per stop, in the notation
+/// of resolve_impact. A joint at rest at its stop may move away, and receives an impulse if it
+/// would pass the stop. Energy does not increase if no joint moves away from its stop before the
+/// impact.
 ///
 /// @param mass   mass matrix, n × n, positive definite [kg·m²]
 /// @param rates  rates v⁻ before the impact [rad/s]

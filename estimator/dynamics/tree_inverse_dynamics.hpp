@@ -14,17 +14,17 @@
 
 namespace estimator {
 
-/// Returns the 3-vector whose first component is the parameter with this index.
+/// Returns the vector of three consecutive parameters, of which the first has this index.
 template <typename T>
 Eigen::Matrix<T, 3, 1> parameter_vector(const std::vector<T>& parameters, int index) {
   return {parameters[index], parameters[index + 1], parameters[index + 2]};
 }
 
-/// Largest number of joints if T is a number, since vectors over joints are allocated on the stack.
-/// Expressions, which are recorded once, have no such limit.
+/// Largest number of joints of a TreeInverseDynamics of numbers, whose vectors are allocated on the
+/// stack. With expressions, which are recorded once, there is no such limit.
 inline constexpr int kTreeJointsMax = 16;
 
-/// A load of a joint that is computed from the motion.
+/// Component of the load at a joint: torques along the joint, and the transmitted moment and force.
 enum class JointLoad : int {
   kTorque,       ///< total torque along the joint, including motor and friction [N·m]
   kMotorTorque,  ///< torque K (u − k_e ω) of the motor [N·m]
@@ -70,9 +70,9 @@ class TreeInverseDynamics {
 
   int joint_count() const { return static_cast<int>(links_.size()); }
 
-  /// Computes the torque imbalance of each joint without dry friction [N·m]. It is the sum of
-  /// inertial, gravity and rotor torques, minus motor, viscous friction, drag, spring and constant
-  /// torque. It equals the dry friction torque if the motion obeys the equations of motion.
+  /// Computes the torque imbalance of each joint [N·m]: inertial, gravity and rotor torques, minus
+  /// motor, viscous friction, drag, spring and constant torques. If the motion obeys the equations
+  /// of motion, the imbalance is the dry friction torque.
   ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor
@@ -80,9 +80,10 @@ class TreeInverseDynamics {
   void torque_residual(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
                        const VectorX& control, VectorX& residual);
 
-  /// Computes the violations of the loop-closure equations. Each closing joint has six: the
-  /// distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ) of
-  /// the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or m].
+  /// Computes the violations of the loop-closure equations. Each joint that closes a loop has six:
+  /// the distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ)
+  /// of the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or
+  /// m].
   void closure_violations(const VectorX& angle, std::vector<T>& violation) const;
 
   /// Returns the loads of a joint in the motion of the last `torque_residual` call, in the order of
@@ -93,8 +94,9 @@ class TreeInverseDynamics {
   /// about the joint's point on body b [N·m] and a force [N], in the body frame.
   void set_external_wrench(int joint, const Vector3& moment, const Vector3& force);
 
-  /// Returns, for a joint's body b in the last `torque_residual` call, the angular acceleration
-  /// [rad/s²] and the joint point's acceleration minus gravity [m/s²], in the body frame.
+  /// Returns the angular acceleration of a joint's body b [rad/s²] and the acceleration of the
+  /// joint point minus gravity [m/s²], in the body frame, for the motion of the last
+  /// `torque_residual` call.
   std::array<T, 6> body_accelerations(int joint) const;
 
   /// Returns a sensor's readings without delay in the motion of the last `torque_residual` call, in
@@ -109,7 +111,7 @@ class TreeInverseDynamics {
   /// The joint's transition_speed must be positive.
   T smoothed_friction_fraction(int joint, const T& rate) const;
 
-  /// Returns the derivative at rest of a joint's continuous friction torque by its rate
+  /// Returns the derivative of a joint's continuous friction torque by the joint rate, at rest
   /// [N·m·s/rad].
   T friction_slope_at_rest(int joint) const;
 
@@ -132,20 +134,20 @@ class TreeInverseDynamics {
     Vector3 push_moment = Vector3::Zero();  // external, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
   };
-  /// Air drag of a body, acting on its link.
+  /// Air drag of a body, which acts on the body's link.
   struct LinkAirDrag {
     T coefficient;
     Vector3 point;  // point of application from the link's origin, link frame [m]
     std::size_t link;
   };
-  /// Pose of a body on its link. The link −1 is the ground.
+  /// Pose of a body relative to the link to which it belongs. Link −1 is the ground.
   struct BodyPlacement {
     int link = -1;
     Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
     Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
   };
-  /// A body and its copy at a joint that closes a loop, with the point compared on them, body frame
-  /// [m].
+  /// A body and its copy at a joint that closes a loop, with the joint point that must coincide on
+  /// the two, body frame [m].
   struct LoopClosingBody {
     BodyPlacement one, other;
     Vector3 point;
@@ -235,9 +237,9 @@ extern template class TreeInverseDynamics<double>;
 extern template class TreeInverseDynamics<Dual>;
 extern template class TreeInverseDynamics<Expression>;
 
-/// Returns the joint-space mass matrix. Column k contains the joint torques for a unit acceleration
-/// of joint k alone [Fea08, sec. 6.2]. Closed loops are cut. As a side effect, `dynamics` then
-/// contains the bearing loads at rest.
+/// Returns the joint-space mass matrix of a mechanism whose closed loops are cut. Column k contains
+/// the joint torques for a unit acceleration of joint k alone [Fea08, sec. 6.2]. As a side effect,
+/// `dynamics` then contains the bearing loads at rest.
 ///
 /// @param coordinates  one per joint [rad or m]
 inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,

@@ -38,8 +38,9 @@ struct FrictionScale {
   double load = 0.0;     ///< force in the joint's bearing [N]
 };
 
-/// A parameter that a friction law has at every joint. It is nonnegative unless may_be_negative. If
-/// no texts for a prismatic joint are given, those of a revolute joint apply.
+/// A parameter of a friction law, which has a value at every joint. The value is nonnegative unless
+/// `may_be_negative` is set. If the texts for a prismatic joint are missing, the texts for a
+/// revolute joint apply.
 struct FrictionLawParameter {
   const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "makkar.rise"
   const char* slide_field = nullptr;
@@ -48,13 +49,15 @@ struct FrictionLawParameter {
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
   double neutral = 0.0;  ///< default value
-  /// Whether a nonzero value of this parameter alone makes the law act.
+  /// Whether a nonzero value of this parameter alone makes the friction law act.
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;
-  /// Returns the initial value for a comparison of laws, if the term is to produce `torque`.
+  /// Returns the initial value of the parameter in a comparison of friction laws, with which the
+  /// term produces the friction `torque`.
   double (*start)(double torque, const FrictionScale& scale) = nullptr;
-  /// Returns the upper bound in a comparison of laws; nullptr if there is none.
+  /// Returns the upper bound of the parameter in a comparison of friction laws; nullptr if there is
+  /// none.
   double (*most)(const FrictionScale& scale) = nullptr;
 
   constexpr const char* rig_file_field(bool slides) const {
@@ -68,8 +71,9 @@ struct FrictionLawParameter {
   }
 };
 
-/// Parameters that a comparison of friction laws frees together, with their name on the command
-/// line. The first one is the term's magnitude: if it is zero, the term vanishes.
+/// A term of a friction law: parameters that a comparison of friction laws estimates together, and
+/// the name of the term on the command line. The first parameter is the magnitude of the term. If
+/// it is zero, the term vanishes.
 struct FrictionLawTerm {
   std::string_view word;
   std::array<int, 8> quantities = {};
@@ -103,7 +107,8 @@ inline double largest_rise(const FrictionScale& scale) {
   return 1.0 / (kSteepestShare * scale.speed);
 }
 
-/// Returns b + c |ω|, the factor of the rate ω in viscous friction b and quadratic drag c.
+/// Returns b + c |ω|, the factor by which viscous friction b and quadratic drag c multiply the rate
+/// ω.
 template <typename T>
 T viscous_drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
   return viscous + quadratic_drag * speed;
@@ -140,7 +145,7 @@ struct ViscousDrag {
   };
 };
 
-/// Speed below which the drag is linear rather than quadratic, which avoids a kink [m/s].
+/// Speed below which air drag is linear instead of quadratic, which avoids a kink at rest [m/s].
 inline constexpr double kRegularizationSpeed = 1e-6;
 
 /// Returns the drag force c |v| v of still air on a body with velocity v and drag coefficient c
@@ -347,7 +352,7 @@ struct FrictionLawList {
     return first;
   }
 
-  /// Calls visit.operator()<Law>(index of the law) for each law.
+  /// Calls visit.operator()<Law>(index of the law) for each friction law.
   template <typename Visit>
   static constexpr void each(Visit visit) {
     int law = 0;
@@ -376,7 +381,7 @@ struct FrictionLawList {
     return all;
   }
 
-  /// Returns the terms of all laws, with indices into the list of all parameters.
+  /// Returns the terms of all friction laws, with indices into the list of all parameters.
   static constexpr std::array<FrictionLawTerm, kTermCount> terms() {
     std::array<FrictionLawTerm, kTermCount> all;
     std::size_t place = 0;
@@ -397,7 +402,8 @@ struct FrictionLawList {
   }
 };
 
-/// To add a law: define it above, add it here, and add its fields to the schema.
+/// The friction laws of every joint. To add a law, define it above, add it here, and add its fields
+/// to the schema of rig files.
 using FrictionLaws = FrictionLawList<ViscousDrag, CoulombStribeck, LoadFriction, Makkar>;
 
 inline constexpr auto kFrictionParameters = FrictionLaws::all_parameters();

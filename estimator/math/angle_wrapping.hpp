@@ -7,14 +7,14 @@ namespace estimator {
 /// A full turn [rad].
 inline constexpr double kWholeTurn = 2.0 * M_PI;
 
-/// Difference of two angles wrapped to [−π, π]; ±π are unchanged. Most differences are small, so
-/// the expensive std::remainder is avoided.
+/// Returns the difference of two angles wrapped to [−π, π]; ±π are unchanged. Most differences are
+/// small, so the expensive std::remainder is avoided.
 inline double wrapped_difference(double difference) {
   return std::abs(difference) <= 0.5 * kWholeTurn ? difference
                                                   : std::remainder(difference, kWholeTurn);
 }
 
-/// Number of full turns removed by wrapped_difference.
+/// Returns the number of full turns that wrap_angle_difference removes.
 inline double removed_full_turns(double difference) {
   return std::round((difference - wrapped_difference(difference)) / kWholeTurn);
 }

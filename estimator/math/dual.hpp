@@ -6,10 +6,11 @@
 
 namespace estimator {
 
-/// Number of directions per forward-mode differentiation pass: two AVX registers.
+/// Number of derivatives that one pass of forward-mode automatic differentiation computes. They
+/// fill two AVX registers.
 inline constexpr int kDualLanes = 8;
 
-/// A number with its derivatives along kDualLanes directions.
+/// A number with its derivatives by kDualLanes variables, for automatic differentiation.
 using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
 
 /// Functions that Eigen's dual numbers lack.
@@ -21,7 +22,8 @@ inline Dual select_if_positive(const Dual& condition, const Dual& yes, const Dua
   return condition.value() > 0.0 ? yes : no;
 }
 
-/// tanh(x) from functions that every scalar type has; its derivative at zero is exactly 1.
+/// Returns tanh(x), computed with functions that double, Dual and Expression have. Its derivative
+/// at zero is exactly 1.
 template <typename T>
 T generic_tanh(const T& x) {
   using std::abs;

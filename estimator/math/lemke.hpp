@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Why the solver of a complementarity problem stopped.
+/// Reason why the solver of a linear complementarity problem stopped.
 enum class ComplementarityOutcome {
   kSolved,     ///< the solution satisfies the conditions to round-off
   kRay,        ///< secondary ray: for copositive-plus H this proves that there is no solution
@@ -20,9 +20,10 @@ struct ComplementaritySolution {
   int pivots = 0;
 };
 
-/// Solves  w = H z + q,  w ≥ 0, z ≥ 0, wᵀz = 0  by Lemke's algorithm with the covering vector of
-/// ones and the lexicographic ratio test, which cannot cycle [Cot92, section 4.4]. The final basis
-/// is solved again from H and q to remove the accumulated error of the pivots.
+/// Solves the linear complementarity problem w = H z + q, w ≥ 0, z ≥ 0, wᵀz = 0 by Lemke's
+/// algorithm. The covering vector contains ones, and the lexicographic ratio test prevents cycles
+/// [Cot92, section 4.4]. The final basis is solved again from H and q to remove the accumulated
+/// error of the pivots.
 ///
 /// Finds a solution if H is a P-matrix or strictly copositive. If H is copositive-plus, it finds a
 /// solution or proves that there is none (kRay).

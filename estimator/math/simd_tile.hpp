@@ -21,16 +21,17 @@ typedef double UnalignedVector
 template <int I>
 using Constant = std::integral_constant<int, I>;
 
-/// Calls f(Constant<0>) … f(Constant<N − 1>). Unlike a loop, it indexes a tile by constants from
-/// the start; g++ keeps only such tiles in registers throughout.
+/// Calls f(Constant<0>) … f(Constant<N − 1>). Unlike a loop variable, the arguments are
+/// compile-time constants. g++ keeps a tile in registers only if all its indices are constants.
 template <int N, typename F>
 RIG_INLINE void unroll(F&& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) RIG_INLINE_LAMBDA { (f(Constant<I>{}), ...); }
   (std::make_integer_sequence<int, N>{});
 }
 
-/// A register tile of V·kLanes rows and N columns. 3 x 4 vectors, with three of A and one of B,
-/// fill the 16 registers of AVX2 and keep both multiply-add units busy.
+/// Size of the largest register tile, in vectors per column and in columns. Its 3 × 4 vectors,
+/// three vectors of matrix A and one of matrix B fill the 16 registers of AVX2, and keep both
+/// multiply-add units busy.
 inline constexpr int kTileVectors = 3;
 inline constexpr int kTileColumns = 4;
 
@@ -39,7 +40,7 @@ struct RegisterTile {
   Vector c[N][V];
 };
 
-/// Calls f(j, v) for every vector of a V x N tile.
+/// Calls f(j, v) for every column j and every vector v of a tile.
 template <int V, int N, typename F>
 RIG_INLINE void for_each_tile_vector(F&& f) {
   unroll<N>([&](auto j)
@@ -65,7 +66,7 @@ RIG_INLINE void store(const RegisterTile<V, N>& tile, double* data, long stride)
   });
 }
 
-/// tile ± a bᵀ for one column of A and one of B.
+/// Adds the outer product a bᵀ to a tile, or subtracts it. a is a column of A, and b a column of B.
 template <bool kAdd, int V, int N>
 RIG_INLINE void accumulate_outer_product(RegisterTile<V, N>& tile, const double* a,
                                          const double* b) {
@@ -82,7 +83,7 @@ RIG_INLINE void accumulate_outer_product(RegisterTile<V, N>& tile, const double*
   });
 }
 
-/// tile ± A Bᵀ, with A V·kLanes x depth and B N x depth.
+/// Adds A Bᵀ to a tile, or subtracts it. A is V·kLanes × depth, and B is N × depth.
 template <bool kAdd, int V, int N>
 RIG_INLINE void accumulate_product(RegisterTile<V, N>& tile, int depth, const double* a,
                                    long a_stride, const double* b, long b_stride) {
@@ -104,9 +105,9 @@ RIG_INLINE void accumulate_product(RegisterTile<V, N>& tile, int depth, const do
   }
 }
 
-/// Calls f(first_row, Constant<vectors>) for tiles that cover rows begin … end, both multiples of
-/// kLanes. Four vectors are split into two and two, because a single vector would leave the
-/// multiply-add units idle.
+/// Calls f(first_row, Constant<vectors>) for tiles that cover the rows from begin to end, which are
+/// multiples of kLanes. Four remaining vectors are split into two and two, because a single vector
+/// would leave the multiply-add units idle.
 template <typename F>
 RIG_INLINE void for_each_row_tile(int begin, int end, F&& f) {
   int vectors = (end - begin) / kLanes;
@@ -124,7 +125,8 @@ RIG_INLINE void for_each_row_tile(int begin, int end, F&& f) {
   if (vectors == 1) f(row, Constant<1>{});
 }
 
-/// Calls f(first_column, Constant<columns>) for groups of four columns and the remainder.
+/// Calls f(first_column, Constant<columns>) for each group of four columns, and for the remaining
+/// columns.
 template <typename F>
 RIG_INLINE void for_each_column_group(int n, F&& f) {
   int j = 0;

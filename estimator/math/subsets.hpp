@@ -5,7 +5,8 @@
 
 namespace estimator {
 
-/// Advances to the next subset of the numbers below `count`, ascending; false after the last.
+/// Replaces an ascending subset of the numbers below `count` by the next subset of the same size.
+/// Returns false after the last one.
 inline bool advance_to_next_subset(std::vector<int>& chosen, int count) {
   const int size = static_cast<int>(chosen.size());
   int at = size - 1;

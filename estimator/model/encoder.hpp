@@ -27,12 +27,12 @@ struct Encoder {
 
   const JointTraits& traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
-  /// Returns the difference of two readings, or of a reading and its prediction; angles are
-  /// wrapped.
+  /// Returns a difference of two readings, or of a reading and its prediction. Angles are wrapped.
   double reading_difference(double of_readings) const {
     return joint_coordinate_difference(kind, of_readings);
   }
-  /// Returns the predicted reading without offset. `coordinate(joint)` gives a joint's coordinate.
+  /// Returns the predicted reading before the offset is subtracted. `coordinate(joint)` must return
+  /// the coordinate of a joint.
   template <typename Coordinate>
   double sum(const Coordinate& coordinate) const {
     double total = 0.0;
@@ -57,8 +57,8 @@ bool is_sensor_parameter(const Mechanism& mechanism, int parameter);
 /// Returns whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
 bool is_held_out_sensor_parameter(const Mechanism& mechanism, int parameter);
 
-/// Returns whether a parameter affects the motion, directly or through a dependency, and not only
-/// readings.
+/// Returns whether a parameter affects the motion, directly or through dependent parameters.
+/// Parameters that affect only readings do not.
 bool affects_motion(const Mechanism& mechanism, int parameter);
 
 /// Returns whether an encoder has a delay, or may have one after estimation.
@@ -67,12 +67,12 @@ bool has_delay(const Mechanism& mechanism, const Encoder& sensor);
 /// Returns the joint kinds of the used encoders, in order.
 std::vector<JointKind> encoder_joint_kinds(const Mechanism& mechanism);
 
-/// Returns, for each encoder in its own unit, the reading that counts as one radian
+/// Returns the reading of each used encoder that counts as one radian, in the encoder's unit
 /// (JointUnits::scale).
 Eigen::VectorXd readings_per_radian(const Mechanism& mechanism);
 
-/// Returns the kind of the first revolute joint between an encoder's two bodies, or else of the
-/// first joint. The reading is a length only if all joints between the bodies are prismatic.
+/// Returns the kind of the coordinate that an encoder between two bodies reads. The reading is a
+/// length if all joints between the bodies are prismatic, else an angle.
 JointKind encoder_joint_kind(const Mechanism& mechanism, const BodyEncoder& encoder);
 
 /// Returns the joints that an encoder between two bodies reads, with the signs of their
@@ -84,8 +84,8 @@ std::vector<Encoder::JointTerm> encoder_joint_terms(const Mechanism& mechanism,
                                                     const BodyEncoder& encoder,
                                                     std::vector<Message>* errors = nullptr);
 
-/// Computes joint coordinates from encoder readings by least squares. Unobserved joints are set to
-/// zero.
+/// Computes joint coordinates from encoder readings by least squares. Joints without observation
+/// get the coordinate zero.
 class EncoderToJointMap {
  public:
   explicit EncoderToJointMap(const Mechanism& mechanism);
@@ -100,8 +100,8 @@ class EncoderToJointMap {
   bool is_observed(int joint) const { return observed_[joint]; }
   std::ptrdiff_t observed_joint_count() const { return std::ranges::count(observed_, true); }
 
-  /// Returns full turns to add to each encoder's readings [rad]. With them redundant encoders
-  /// agree, such as an inclinometer and the encoders of the joints below it.
+  /// Returns the full turns to add to the readings of each encoder [rad], so that redundant
+  /// encoders agree, such as an inclinometer and the encoders of the joints below it.
   Eigen::VectorXd full_turn_corrections(const Eigen::Ref<const Eigen::VectorXd>& readings) const;
 
  private:

@@ -66,9 +66,9 @@ struct Joint {
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 
-  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. With it, a
-  /// joint creeps under any load. 0: discontinuous friction, with which a joint sticks. Only the
-  /// estimation of physical parameters uses it.
+  /// Transition velocity of smoothed Coulomb friction B tanh(ω/transition_speed) [rad/s], with
+  /// which a joint creeps under any load. 0: discontinuous friction, with which a joint sticks.
+  /// Only the estimation of physical parameters uses it.
   double transition_speed = 0.0;
 
   /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN if not

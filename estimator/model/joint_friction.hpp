@@ -9,7 +9,7 @@ constexpr JointQuantity friction_quantity_at(int place) {
   return static_cast<JointQuantity>(static_cast<int>(JointQuantity::kFriction) + place);
 }
 
-/// Returns the joint parameter that is a parameter of a friction law.
+/// Returns a parameter of a friction law as a joint parameter.
 template <typename Law>
 constexpr JointQuantity friction_law_quantity(typename Law::Quantity quantity) {
   return friction_quantity_at(friction_parameter_index<Law>(quantity));
@@ -23,7 +23,7 @@ constexpr const FrictionParameter* friction_properties(JointQuantity quantity) {
 }
 
 /// Returns whether a friction law acts at a joint, or may act after estimation. `is_meant` selects
-/// laws.
+/// the laws by their parameters.
 template <typename IsMeant>
 bool has_friction(const Mechanism& mechanism, int joint, const IsMeant& is_meant) {
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {

@@ -41,7 +41,7 @@ struct KindDependentField {
   const char* symbol;  ///< suffix of the parameter that it sets, after the joint's name; "" if none
 };
 
-/// All properties that follow from the kind of a joint. No other code branches on the kind.
+/// Properties of a kind of joint. No other code branches on the kind.
 struct JointTraits {
   JointKind kind;
   const char* word;  ///< name in rig files: an enumerator of Joint::Kind
@@ -55,8 +55,8 @@ struct JointTraits {
   bool in_spook;
   JointUnits units;
   KindDependentField rest, inertia, counts, constant;
-  /// Coordinate and rate in names of rig-file fields, scenarios and columns: "angle_rad",
-  /// "speed_rad_per_s".
+  /// Names of the coordinate and of the rate in rig files, scenarios and columns of recordings:
+  /// "angle_rad", "speed_rad_per_s".
   const char* coordinate_field;
   const char* rate_field;
   const char *count, *count_unit;  ///< reference length of an encoder's `counts`: "metre", "m"

@@ -25,7 +25,8 @@ enum class BodyQuantity : int {
   kCount
 };
 
-/// Parameters of one encoder between two bodies: offset and delay, as those of a joint encoder.
+/// Parameters of one encoder between two bodies: offset and delay, defined as for the encoder of a
+/// joint.
 enum class EncoderQuantity : int { kOffset, kDelay, kCount };
 
 /// Parameters of a body's drag in still air (AirDrag).
@@ -51,9 +52,9 @@ struct Body {
   /// Whether the body has neither mass nor inertia. A massless body connects the axes of a
   /// multi-axis joint, as the cross of a universal joint does. It must carry another body.
   bool massless = false;
-  /// Relative standard deviation of each principal moment of the pseudo-inertia, for an inertia
-  /// from CAD (InertiaPrior). The parameters' prior means are the CAD values. Infinite: no prior.
-  /// Only the estimation of physical parameters uses it.
+  /// Relative standard deviation of each principal moment of the pseudo-inertia of a body with an
+  /// inertia from CAD (InertiaPrior). The prior means of the parameters are the CAD values.
+  /// Infinite: no prior. Only the estimation of physical parameters uses it.
   double cad_uncertainty = std::numeric_limits<double>::infinity();
   /// Names of the recordings in which the body is present, with * as a wildcard; empty: all
   /// recordings.
@@ -165,7 +166,7 @@ std::vector<int> joints_with_motor(const Mechanism& mechanism);
 /// Returns the coupling of a mimic joint; nullptr for any other joint.
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);
 
-/// Returns the values of all parameters, in their order [SI].
+/// Returns the values of all parameters, in their order [SI units].
 std::vector<double> parameter_values(const Mechanism& mechanism);
 
 /// Fills `mechanism.parameters` for its bodies and joints. Sets names ("A.J_zz", "1.b",
@@ -176,8 +177,8 @@ void make_parameters(Mechanism& mechanism);
 /// Returns the unit of a joint's parameter. A control has the unit "unit".
 std::string_view joint_parameter_unit(JointKind kind, JointQuantity quantity);
 
-/// Returns the quantity that a sensor's instrument measures: at a prismatic joint, the
-/// translational counterpart.
+/// Returns the quantity that a sensor's instrument measures, for example a force instead of a
+/// moment if the sensor is mounted at a prismatic joint.
 const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, const Sensor& sensor,
                                                 const Instrument& instrument);
 

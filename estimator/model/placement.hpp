@@ -17,7 +17,8 @@ struct Pose {
   Eigen::Quaterniond e = Eigen::Quaterniond::Identity();  ///< unit quaternion
 };
 
-/// Poses of all bodies. Its tangent space has 6 directions per body, (δr, δψ), in the world frame.
+/// Poses of all bodies. A small displacement has 6 components per body, (δr, δψ), in the world
+/// frame.
 using Configuration = std::vector<Pose>;
 
 /// Poses and velocities of all bodies of a mechanism (maximal coordinates).
@@ -33,7 +34,7 @@ inline Pose apply_pose_increment(const Pose& q,
   return {q.r + delta.head<3>(), apply_left_rotation(q.e, delta.tail<3>())};
 }
 
-/// Returns b ⊟ a, the tangent vector (δr, δψ) at pose a that leads to pose b.
+/// Returns b ⊟ a, the displacement (δr, δψ) from pose a to pose b, in the world frame.
 inline Eigen::Matrix<double, 6, 1> pose_difference(const Pose& b, const Pose& a) {
   Eigen::Matrix<double, 6, 1> delta;
   delta.head<3>() = b.r - a.r;

@@ -9,9 +9,9 @@
 
 namespace estimator {
 
-/// Parameters of one sensor. Its axes are those of Sensor::frame, rotated by the rotation vector
-/// `mount`. Names with Rate belong to the sensor's first instrument (of an inertial sensor the
-/// gyroscope), names with Force to the second (the accelerometer).
+/// Parameters of one sensor. The sensor's axes are those of Sensor::frame, rotated by the rotation
+/// vector `mount`. Parameters named Rate belong to the first instrument (the gyroscope of an
+/// inertial sensor), and parameters named Force to the second (the accelerometer).
 enum class SensorQuantity : int {
   kPointX,  ///< position of the sensor on the body, from the centre of mass [m]
   kPointY,
@@ -59,9 +59,9 @@ struct MeasurementUnit {
 
 struct MeasuredQuantityTraits {
   MeasuredQuantity reading;
-  /// The SI unit, and the customary unit if there is another.
+  /// The SI unit, and the customary unit if it differs.
   std::array<MeasurementUnit, 2> units;
-  /// Order of the time derivative of the motion that is measured: 0 for a position, kLoad for a
+  /// Order of the measured time derivative of the motion, such as 0 for a position; kLoad for a
   /// load.
   int order;
   double bias_prior_deviation;  ///< prior standard deviation of a bias, chosen generously [SI unit]

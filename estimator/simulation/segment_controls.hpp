@@ -14,10 +14,10 @@ struct ControlDelay {
 };
 
 /// Recorded controls of one segment, prepared for an integrator. A control is constant between
-/// samples and delayed per motor. Time steps are divided into substeps at the jumps of controls. In
-/// a substep, a line with the same mean and first moment replaces each control, so the end state is
-/// correct to third order. A line across a jump would at first pull a joint at rest in the wrong
-/// direction.
+/// samples, and each motor has its own delay. Time steps are divided into substeps at the jumps of
+/// controls. In a substep, a line with the same mean and first moment replaces each control, so the
+/// end state is correct to third order. A line across a jump would at first pull a joint at rest in
+/// the wrong direction.
 class SegmentControls {
  public:
   SegmentControls() = default;

@@ -17,7 +17,8 @@ class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSensitivities, kSectionCount };
 
-  /// One entry of the sparse derivatives of readings; the program stores its value in `row`.
+  /// A nonzero element of the derivatives of readings: its position, and the program's row that
+  /// contains its value.
   struct SparseEntry {
     int axis;    ///< index among the requested axes
     int column;  ///< column among joint angles, rates, accelerations, parameters, controls
@@ -38,10 +39,10 @@ class SensingProgram {
   const std::vector<int>& parameters() const { return parameters_; }
   int motor_count() const { return motor_count_; }
 
-  /// Returns the ascending indices of the parameters on which a sensor axis depends, except those
-  /// that affect the motion. They are a small subset of all sensor parameters.
+  /// Returns the ascending indices of the parameters on which a sensor axis depends, without
+  /// parameters that affect the motion.
   const std::vector<int>& sensor_parameters(int axis) const { return constants_[axis]; }
-  /// A parameter, by its index, on which the delay of a sensor depends.
+  /// A parameter on which the delay of a sensor depends, by its index in `parameters`.
   struct DelayDependency {
     int place;
     double factor;  ///< derivative of the delay by the parameter
@@ -101,7 +102,8 @@ int delay_parameter_of_axis(const Mechanism& mechanism, int axis);
 /// motion.
 std::vector<int> free_sensor_parameters(const Mechanism& mechanism);
 
-/// Runs a sensing program on kWidth motions side by side. Rows hold kWidth numbers, one per lane.
+/// Runs a SensingProgram for kWidth motions in parallel SIMD lanes. Rows contain kWidth numbers,
+/// one per lane.
 template <int kWidth>
 class SensingLanes {
  public:

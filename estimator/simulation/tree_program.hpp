@@ -57,7 +57,8 @@ class TreeProgram {
     kSectionCount
   };
 
-  /// One entry of a sparse matrix; the program stores its value in `row`.
+  /// A nonzero element of a sparse matrix: its position, and the program's row that contains its
+  /// value.
   struct SparseEntry {
     int joint;   ///< matrix row: equation of a joint, or loop-closure equation
     int column;  ///< matrix column: unknown
@@ -85,7 +86,7 @@ class TreeProgram {
   /// Returns the indices of the free parameters that affect the motion. They are the parameter
   /// columns of the derivatives.
   const std::vector<int>& motion_parameters() const { return moving_; }
-  /// A motion parameter on which a motor's delay depends, by its index among these.
+  /// A parameter on which the delay of a motor depends, by its index among the motion parameters.
   struct DelayDependency {
     int place;
     double factor;  ///< derivative of the delay by the parameter
@@ -97,7 +98,7 @@ class TreeProgram {
   /// Returns the joints that have a motor, in the order of the controls.
   const std::vector<int>& motor_joints() const { return motors_; }
 
-  /// Returns rows for `width` lanes, with the constants and the values of motion parameters.
+  /// Returns the rows of the program for `width` lanes, with constants and motion parameters set.
   Rows make_value_rows(const Mechanism& values, int width) const;
 
   // Inputs.
@@ -114,7 +115,7 @@ class TreeProgram {
   int reaction_row(int closure) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure);
   }
-  /// Returns the input row of a motion parameter, by its index among these.
+  /// Returns the input row of a motion parameter, by its index among the motion parameters.
   int parameter_row(int place) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure_equation_count() + place);
   }
@@ -149,8 +150,8 @@ class TreeProgram {
   const std::vector<SparseEntry>& friction_bound_derivatives() const { return bound_slopes_; }
   /// Returns ∂(r + Gᵀ λ)/∂(q, v, motion parameters); columns are in this order.
   const std::vector<SparseEntry>& derivatives() const { return slopes_; }
-  /// Return the derivatives of the loop closures c (by parameters only), G v (not by v), and G a +
-  /// g.
+  /// Return the derivatives of the loop-closure equations: of c (by parameters only), of G v (not
+  /// by v), and of G a + g.
   const std::vector<SparseEntry>& closure_derivatives() const { return closure_slopes_[0]; }
   const std::vector<SparseEntry>& closure_rate_derivatives() const { return closure_slopes_[1]; }
   const std::vector<SparseEntry>& closure_acceleration_derivatives() const {
@@ -182,7 +183,7 @@ class TreeProgram {
 /// Returns the delays of the motors' controls.
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
 
-/// Programs of a mechanism whose bodies are absent in some recordings
+/// The equations of motion of a mechanism of which some bodies are absent in some recordings
 /// (Body::present_in_recordings). There is one program for every set of absent bodies. All have the
 /// same unknowns, but the inertia of an absent body has no effect.
 class ProgramVariants {
@@ -194,7 +195,7 @@ class ProgramVariants {
   /// Returns one of the programs, for the properties that all share.
   const TreeProgram& common() const { return *variants_.front().program; }
 
-  /// Consecutive intervals that share a program, in order.
+  /// Consecutive intervals that share a program.
   struct IntervalRun {
     const TreeProgram& program;
     Mechanism values;  ///< parameter values for this program

@@ -55,8 +55,8 @@ inline double dry_friction_impulse_bound(const JointParameterValues& values, dou
 }
 
 /// Returns regularized dry friction as a fraction of its bound B: the joint rate `omega` after the
-/// step over `stick_speed`, limited to ±1. It is the law of [Mar] with Σ_t = stick_speed/B and Δ =
-/// 0. Below the stick speed the joint creeps, above it the joint slips.
+/// step divided by `stick_speed`, limited to ±1. It is the law of [Mar] with Σ_t = stick_speed/B
+/// and Δ = 0. Below the stick speed the joint creeps, above it the joint slips.
 inline double dry_friction_saturation(double omega, double stick_speed) {
   return std::clamp(omega / stick_speed, -1.0, 1.0);
 }

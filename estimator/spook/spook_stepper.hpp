@@ -89,7 +89,7 @@ class SpookStepper {
     Eigen::Vector3d omega_partner;  // other velocity in the gyroscopic torque
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
-  /// A pair of joint ends on one body, with row ≥ column.
+  /// Two joint ends on one body, which couple the constraint rows of two joints (row ≥ column).
   struct JointEndPair {
     int row, column, row_end, column_end;
   };

@@ -65,7 +65,8 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
 
   // --- derivatives by parameters ----------------------------------------------------------------
 
-  /// Returns the first of each three rows of the balance P that depend on a parameter.
+  /// Returns the first row of each group of three rows of the momentum balance P that depends on a
+  /// parameter.
   std::vector<Eigen::Index> dependent_balance_rows(const ParameterOwner& target) const {
     std::vector<Eigen::Index> rows;
     if (target.kind == ParameterOwner::Kind::kBody) {
@@ -265,7 +266,8 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     if (!columns_.empty()) out.along_parameters += through * d_p;
   }
 
-  /// Expands columns for rotations, 3 per body, to 6 per body, with zeros for positions.
+  /// Returns derivatives by positions and rotations, 6 columns per body, from derivatives by
+  /// rotations, 3 columns per body. The columns for positions are zero.
   Eigen::MatrixXd expand_rotation_columns(const Eigen::MatrixXd& columns) const {
     Eigen::MatrixXd all = Eigen::MatrixXd::Zero(columns.rows(), 6 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {
@@ -273,7 +275,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     }
     return all;
   }
-  /// Returns only the columns for rotations, 3 of 6 per body.
+  /// Returns the derivatives by rotations, 3 of the 6 columns of each body.
   Eigen::MatrixXd select_rotation_columns(const Eigen::MatrixXd& all) const {
     Eigen::MatrixXd columns(all.rows(), 3 * body_count_);
     for (Eigen::Index i = 0; i < body_count_; ++i) {

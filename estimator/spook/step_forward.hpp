@@ -11,8 +11,8 @@
 
 namespace estimator {
 
-/// Value part of StepResidual: computes the workspace of one transition. Sizes are template
-/// arguments, so that common mechanisms use unrolled fixed-size algebra.
+/// Computes the impulse residual of one time step, without derivatives, for StepResidual. Sizes are
+/// template arguments, so that common mechanisms use unrolled fixed-size algebra.
 template <int kBodies, int kJoints>
 class StepForward {
  public:
@@ -227,8 +227,8 @@ class StepForward {
     }
   }
 
-  /// Returns the multipliers on which a joint's friction depends: predicted ones, or those of the
-  /// explicit form.
+  /// Returns the constraint multipliers that determine the load-dependent friction of a joint. In
+  /// the explicit form they are computed from the velocities, else they are predicted.
   Eigen::Matrix<double, 5, 1> bearing_multipliers(const Workspace& ws, std::size_t j) const {
     const auto row = static_cast<Eigen::Index>(5 * j);
     if (settings_.form == ResidualForm::kImplicit) return ws.lambda.template segment<5>(row);

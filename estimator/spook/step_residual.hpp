@@ -67,13 +67,13 @@ class StepResidual {
   /// Computes the residual and its derivatives.
   virtual void linearize(const StepInput& input, StepDerivatives& out) const = 0;
 
-  /// Sets new parameter values, and changes nothing else.
+  /// Replaces all parameter values.
   virtual void set_values(const ModelParameterValues& values) = 0;
 };
 
-/// Returns the inertia that each joint's point rows (first) [kg] and axis rows (second) [kg·m²]
-/// constrain. It is the inverse of the sum of its bodies' mean mobilities, and the scale of the
-/// weighting compliance.
+/// Returns the inertia that the constraint rows of each joint constrain: of the point rows (first)
+/// [kg] and of the axis rows (second) [kg·m²]. It is the inverse of the sum of the mean mobilities
+/// of the two bodies, and the scale of the weighting compliance.
 std::vector<Eigen::Vector2d> constrained_inertias(const Mechanism& mechanism,
                                                   const ModelParameterValues& values);
 
@@ -84,8 +84,8 @@ std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
                                                  const StepSettings& settings,
                                                  const std::vector<int>& free_parameters);
 
-/// Meaning of a parameter index in a mechanism with only revolute joints. The parameter belongs to
-/// a body, a joint or the world, or it does not affect the motion.
+/// Element to which a parameter belongs in a mechanism with only revolute joints: a body, a joint
+/// or the world. A parameter of any other element does not affect the motion.
 struct ParameterOwner {
   enum class Kind { kBody, kJoint, kWorld, kElsewhere } kind;
   int element;   ///< body or joint index

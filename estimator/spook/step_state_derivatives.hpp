@@ -8,7 +8,8 @@
 
 namespace estimator {
 
-/// Computes the derivatives of StepResidual by configuration, velocity and next velocity.
+/// Computes the derivatives of the impulse residual by configuration, velocity and next velocity,
+/// for StepResidual.
 template <int kBodies, int kJoints>
 class StepStateDerivatives : public StepForward<kBodies, kJoints> {
   using Base = StepForward<kBodies, kJoints>;
@@ -236,8 +237,8 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     }
   }
 
-  /// Adds two blocks to derivative columns for rotations: `all` to all rows, `rotational` to rows
-  /// of rotations.
+  /// Adds two blocks to the derivatives by rotations: `all` to all rows, and `rotational` to the
+  /// rows of the rotational residual.
   template <typename Out>
   void add_rotation_columns(const typename Workspace::MatrixVT& all,
                             const typename Workspace::MatrixTT& rotational, Out& out) const {

@@ -32,9 +32,9 @@ enum class Operation : unsigned char {
 
 class ExpressionGraph;
 
-/// A symbolic number: a constant, or a node of an expression graph, which must outlive it.
-/// Arithmetic on expressions records operations. A formula with a template scalar type can thus be
-/// recorded once, differentiated exactly, and evaluated on many data at once.
+/// A symbolic number: a constant, or a node of an expression graph, which must outlive the
+/// expression. Arithmetic on expressions records operations. A formula with a template scalar type
+/// can thus be recorded once, differentiated exactly, and evaluated on many data at once.
 class Expression {
  public:
   Expression() = default;
@@ -95,12 +95,14 @@ class ExpressionGraph {
 
   const std::vector<Node>& nodes() const { return nodes_; }
 
-  /// Returns the node of an operation, and reuses an equal node if there is one. Does not simplify.
+  /// Returns the node of an operation, and reuses an equal node if there is one. The operation is
+  /// not simplified.
   Expression find_or_add_node(Operation operation, const Expression& a,
                               const Expression& b = Expression(),
                               const Expression& c = Expression());
 
-  /// Returns the node of an expression of this graph; a constant gets a node if it has none.
+  /// Returns the index of the node of an expression of this graph. A constant gets a node if it has
+  /// none.
   int node_index(const Expression& x);
 
   /// Returns the expression that refers to a node.

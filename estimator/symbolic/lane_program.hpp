@@ -7,8 +7,8 @@
 
 namespace estimator {
 
-/// Expressions of one graph, compiled to instructions on rows of numbers. A row contains one
-/// quantity in several lanes, which are independent evaluations side by side.
+/// Expressions of one graph, compiled to instructions on rows of numbers. A row contains the values
+/// of one quantity in several SIMD lanes, which are independent evaluations.
 ///
 /// Sections of the program run in order and use results of earlier sections. A section may be
 /// repeated if all earlier ones have run since their inputs changed. Section 0 is for values common
@@ -33,7 +33,8 @@ class LaneProgram {
 
   /// Returns the row of an input, by its index among the inputs.
   int input_row(int input) const { return input_rows_[input]; }
-  /// Returns the row of an output. Outputs may share a row with each other, an input or a constant.
+  /// Returns the row of an output. An output may share its row with another output, an input or a
+  /// constant.
   int output_row(int section, int output) const { return output_rows_[section][output]; }
 
   /// Writes the constants into rows of `width` numbers each.

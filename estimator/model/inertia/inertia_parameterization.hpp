@@ -13,7 +13,7 @@ Eigen::Matrix3d second_moments_to_inertia(const Eigen::Matrix3d& second_moments)
 /// Returns the upper triangular matrix U with U Uᵀ = Σ. Σ must be positive definite.
 Eigen::Matrix3d upper_cholesky(const Eigen::Matrix3d& sigma);
 
-/// Parameterization in which the inertia of a body is estimated.
+/// Coordinates in which the inertia of a body is estimated.
 enum class InertiaParameterization {
   kLogCholesky,  ///< log-Cholesky: covers every physically consistent body exactly once [Ruc22]
   kExponentialEigenvalue,
@@ -36,14 +36,16 @@ enum class InertiaParameterization {
 /// An exponential would overshoot upward, and a sum would become negative downward.
 class SecondMomentParameterization {
  public:
-  /// The coordinates are three logarithms, then one for each product of inertia that varies.
+  /// Constructs a parameterization with three logarithms as coordinates, followed by one coordinate
+  /// for each product of inertia that varies.
   /// @param products  which of J_xy, J_xz, J_yz vary: all, one or none; the others are zero
   /// @param at        physically consistent moments; the principal axes there are R₀
   SecondMomentParameterization(InertiaParameterization kind,
                                const Eigen::Array<bool, 3, 1>& products, const Moments& at);
 
   int size() const { return size_; }
-  /// Returns the coordinates of the moments at construction, raised to the floor if below it.
+  /// Returns the coordinates of the moments of inertia that were given at construction. Second
+  /// moments below the feasibility boundary are raised to it.
   const Eigen::VectorXd& start() const { return start_; }
   /// Returns the lower bounds of the coordinates, at the feasibility boundary
   /// (feasibility_boundary).
@@ -53,7 +55,7 @@ class SecondMomentParameterization {
   /// Returns the derivatives of the moments by the coordinates, 6 × size.
   Eigen::MatrixXd moment_derivatives(const Eigen::VectorXd& coordinates) const;
 
-  /// Returns the coordinates after a step in the tangent space.
+  /// Returns the coordinates after a linearized step, as described above.
   Eigen::VectorXd moved(const Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) const;
 
  private:
@@ -76,8 +78,8 @@ class SecondMomentParameterization {
 /// value e^step for a negative one.
 double apply_logarithm_step(double value, double step);
 
-/// Ratio of a body's smallest to its largest principal second moment, below which it counts as
-/// flat. Example: a sheet a thousandth as thick as it is wide. Estimates do not go below it.
+/// Lower bound of the ratio of a body's smallest to its largest principal second moment. A body
+/// with a smaller ratio counts as flat. Example: a sheet a thousandth as thick as it is wide.
 inline constexpr double kFlatnessLimit = 1e-6;
 
 /// Lower bound of a body's smallest principal second moment [kg·m²]. Every moment of inertia is at

@@ -84,14 +84,14 @@ inline Eigen::Matrix<double, 5, 6> constraint_rows_of_body_b(const JointGeometry
   return A;
 }
 
-/// Derivatives of A y, the product of the constraint Jacobian and a fixed velocity y, by the
-/// rotations of the two bodies. Only the angular parts of y contribute.
+/// Derivatives of A y by the rotations of the two bodies of a joint, for the constraint Jacobian A
+/// and a fixed velocity y. Only the angular parts of y contribute.
 struct ConstraintRowDerivatives {
   Eigen::Matrix<double, 5, 3> a;  ///< by the rotation δψ_a of body a
   Eigen::Matrix<double, 5, 3> b;  ///< by the rotation δψ_b of body b
 };
 
-/// Returns the derivatives of A y by the two bodies' rotations.
+/// Returns the derivatives of A y by the rotations of the two bodies of a joint.
 /// @param omega_a, omega_b  angular parts of y for the two bodies; zero for the ground
 inline ConstraintRowDerivatives constraint_row_derivatives(const JointGeometry& geometry,
                                                            const Eigen::Vector3d& omega_a,
@@ -152,13 +152,14 @@ Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism,
 Configuration assemble_configuration(const Mechanism& mechanism, const ModelParameterValues& values,
                                      const Eigen::VectorXd& angles);
 
-/// Moves a configuration onto g(q) = 0 by Gauss–Newton steps with least-norm corrections.
+/// Moves a configuration q so that it satisfies the joint constraints g(q) = 0, by Gauss–Newton
+/// steps with least-norm corrections.
 void project_to_constraints(const Mechanism& mechanism, const ModelParameterValues& values,
                             Configuration& q);
 
-/// Returns the state at given joint angles, as `assemble`, and joint rates [rad/s]. The velocities
-/// follow from the rates on the spanning tree, projected onto G v = 0 with the constraint Jacobian
-/// G.
+/// Returns the state of all bodies at given joint angles and joint rates [rad/s]. The poses are
+/// those of assemble_configuration. The velocities follow from the rates on the spanning tree,
+/// projected onto G v = 0 with the constraint Jacobian G.
 State assemble_state(const Mechanism& mechanism, const ModelParameterValues& values,
                      const Eigen::VectorXd& angles, const Eigen::VectorXd& rates);
 

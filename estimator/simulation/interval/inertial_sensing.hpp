@@ -19,8 +19,8 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
                              std::span<Eigen::MatrixXd> readings, int threads);
 
 /// Computes the derivatives of inertial-sensor readings from derivatives of the states, and clears
-/// the latter. Columns of an axis are the state, the motion parameters, and
-/// SensingProgram::sensor_parameters.
+/// the latter. The columns of an axis are the state, the motion parameters, and the parameters of
+/// the sensor (SensingProgram::sensor_parameters).
 void differentiate_sensor_readings(const TreeProgram& program, const SensingProgram& sensing,
                                    const Mechanism& values,
                                    std::span<const MotionInterval> intervals,
@@ -41,7 +41,8 @@ void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism
                                      Eigen::MatrixXd& motion,
                                      std::vector<IntervalSensitivities::RowMajor>& slopes);
 
-/// Computes readings and joint loads for motions that need not satisfy the equations of motion.
+/// Computes sensor readings and joint loads for given motions, which need not satisfy the equations
+/// of motion.
 ///
 /// @param motion    angles, rates, accelerations, controls × instants
 /// @param readings  result: requested axes × instants

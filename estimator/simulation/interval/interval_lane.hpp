@@ -12,9 +12,9 @@
 
 namespace estimator {
 
-/// Speed x of a joint with smoothed Coulomb friction over one time step, in units of its transition
-/// velocity. Friction is proportional to tanh x. x follows a parabola with given begin, end and
-/// mean.
+/// Speed x of a joint with smoothed Coulomb friction during an integration step, in units of its
+/// transition velocity. Friction is proportional to tanh x. x follows a parabola with given begin,
+/// end and mean.
 ///
 /// The variable u, with du/dx = e^{−0.4 |x|}, measures how far a step reaches. The error of a
 /// fourth-order Runge–Kutta step grows with the fifth power of its length in x and with the fourth
@@ -27,7 +27,7 @@ class ScaledSpeedParabola {
   ScaledSpeedParabola(double begin, double end)
       : ScaledSpeedParabola(begin, 0.5 * (begin + end), end) {}
 
-  /// Returns the length of the step along u.
+  /// Returns the length of the step in the variable u.
   double transformed_length() const;
   /// Returns the time after which u has changed by `way` if x keeps its initial slope, ≥ 0, as a
   /// fraction of the step.
@@ -53,7 +53,7 @@ struct IntegrationSegmentLimits {
   double near_rest = 0.0;   ///< longest segment while a joint with smoothed friction is at rest [s]
 };
 
-/// Integrators and facts that all lanes of a run share.
+/// Integrators and constants that all lanes of an integration share.
 struct SharedLaneData {
   static constexpr int kSingle = 4;
   struct SmoothedFrictionJoint {
@@ -74,8 +74,8 @@ struct SharedLaneData {
   std::vector<std::vector<double>> torques;  ///< holding torques of joints, at the segments' ends
 };
 
-/// One lane of IntervalIntegrator: integrates an interval segment by segment, and handles the
-/// events at which the contacts of its joints change.
+/// Integrates one interval segment by segment, in one of the SIMD lanes of IntervalIntegrator. It
+/// handles the events at which the contacts of joints change.
 class IntervalLane {
  public:
   IntervalLane(SharedLaneData& tools, int lane)
@@ -92,7 +92,7 @@ class IntervalLane {
   /// Returns whether any joint rests.
   bool has_resting_joint() const { return std::ranges::any_of(contacts_, is_at_rest); }
   void start(MotionInterval& interval, Eigen::MatrixXd& angles);
-  /// Lets a lane without an interval repeat a step of zero length.
+  /// Sets the step of a lane without an interval to zero length.
   void idle() { lanes_.substep_length()[lane_] = 0.0; }
   /// Computes the remaining holding torque at the end of the step, for a mechanism with loops.
   void update_spare_holding_torque() { spare_ = spare_holding_torque(lanes_, lane_); }
@@ -103,7 +103,8 @@ class IntervalLane {
   static constexpr int kSingle = SharedLaneData::kSingle;
   using Margins = std::array<double, kSingle>;
 
-  /// Two times within a segment between which a contact margin changes sign, and the margins there.
+  /// Two times within a segment between which the margin of a contact changes sign, and the margins
+  /// there. A margin is the speed, distance or force that is left until the contact changes.
   struct RootBracket {
     double low, high;
     double at_low, at_high;
@@ -111,8 +112,8 @@ class IntervalLane {
     double root() const { return low + at_low / (at_low - at_high) * width(); }
   };
 
-  /// A contact change: its time, its joint, and the end stop at which the contact changes; null for
-  /// dry friction.
+  /// A contact change: its time, its joint, and the end stop at which the contact changes. The end
+  /// stop is null for dry friction.
   struct ContactChange {
     double time = std::numeric_limits<double>::infinity();
     int joint = -1;  // −1: none

@@ -21,7 +21,8 @@ namespace estimator {
 /// stop. At 100 rad/s², a joint rises by 0.13 µrad in this time.
 inline constexpr double kFlightMin = 1e-4;
 
-/// Largest number of intervals, or of their checkpoint spans, that are integrated side by side.
+/// Largest number of intervals, or of spans between checkpoints, that are integrated in parallel
+/// SIMD lanes.
 inline constexpr std::size_t kSideBySide = 16;
 
 /// An impact of a joint at an end stop. The joint rebounds or comes to rest at the stop. A joint
@@ -36,7 +37,7 @@ struct EndStopImpact {
   std::vector<ImpactedJoint<double>> struck = {};  ///< joints at whose stops an impulse acts
 };
 
-/// An instant at which accelerations or rates jump. A joint stops, reverses or breaks loose, or it
+/// An instant at which accelerations or rates jump: a joint stops, reverses, breaks loose, or
 /// reaches or leaves an end stop, or a control with an estimated delay jumps.
 struct MotionEvent {
   double time = 0.0;       ///< from the first sample of the recording segment [s]
@@ -44,9 +45,8 @@ struct MotionEvent {
   int joint = -1;          ///< joint whose contact changes; −1 if a control jumps
   int motor = -1;          ///< motor whose control jumps
   Contacts contacts = {};  ///< contacts of all joints after the event
-  /// Acceleration of a joint just before it stops; the event is the zero of its rate. Zero if the
-  /// joint breaks loose, since accelerations are then continuous and the event's time has no
-  /// effect.
+  /// Acceleration of the joint just before it stops, at the zero of its rate. It is zero if the
+  /// joint breaks loose: accelerations are then continuous, and the event's time has no effect.
   double acceleration_before = 0.0;
   JointVector<double> rates = {};  ///< of the coordinates, if a joint stops or reaches an end stop
   JointVector<double> drop =
@@ -58,8 +58,8 @@ struct MotionEvent {
 struct ContactLog {
   Contacts start;
   std::vector<MotionEvent> events;  ///< in order of time
-  /// Additional step ends within substeps, required by smoothed friction near rest. They are
-  /// ascending times from the segment's first sample [s].
+  /// Times at which integration steps also end within substeps, as smoothed friction near rest
+  /// requires. Ascending, from the segment's first sample [s].
   std::vector<double> cuts;
   /// Number of substeps in which contacts change too often to be resolved. Joints that stop, or
   /// reach end stops, stay there until such a substep ends.
@@ -109,11 +109,11 @@ struct MotionInterval {
   int substep_count() const { return last_substep - first_substep; }
 };
 
-/// Integrates the equations of motion over many intervals side by side, by fourth-order Runge–Kutta
-/// steps. Steps end at the instants at which a joint stops, reverses or breaks loose, or hits or
-/// leaves an end stop. The motion between these instants is smooth, so the integration is of fourth
-/// order despite dry friction and impacts. The result of an interval does not depend on other
-/// intervals, except that checkpoints are closer together if there are few intervals.
+/// Integrates the equations of motion over many intervals in parallel SIMD lanes, by fourth-order
+/// Runge–Kutta steps. Steps end at the instants at which a joint stops, reverses or breaks loose,
+/// or hits or leaves an end stop. The motion between these instants is smooth, so the integration
+/// is of fourth order despite dry friction and impacts. The result of an interval does not depend
+/// on other intervals, except that checkpoints are closer together if there are few intervals.
 ///
 /// A joint rests at its end stop while the stop and dry friction can hold it. It comes to rest at
 /// the stop if a rebound would last less than kFlightMin. A joint that starts beyond a stop is
@@ -130,7 +130,8 @@ class IntervalIntegrator {
                      double near_rest = std::numeric_limits<double>::infinity())
       : program_(program), values_(values), threads_(threads), near_rest_(near_rest) {}
 
-  /// Integrates all intervals from their starts; fills their ends, logs and checkpoints.
+  /// Integrates all intervals from their start states, and sets their end states, logs and
+  /// checkpoints.
   ///
   /// @param angles  result, one per interval: joint angles, one row per sample [rad]
   void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles) const;
@@ -161,8 +162,9 @@ class IntervalSensitivities {
   struct Result {
     std::vector<RowMajor> readings;  ///< per encoder: samples × directions
     /// Derivatives of the readings of each requested sensor axis: one row per sample instant.
-    /// Columns are the directions, then SensingProgram::sensor_parameters of the axis. The column
-    /// of a delay contains minus the time derivative of the reading.
+    /// Columns are the state and the motion parameters, then the parameters of the sensor
+    /// (SensingProgram::sensor_parameters). The column of a delay contains minus the time
+    /// derivative of the reading.
     std::vector<RowMajor> inertial;
     RowMajor
         instants;  ///< state at the sample instants, coordinates over rates of each × directions

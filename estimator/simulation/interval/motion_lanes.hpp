@@ -9,17 +9,17 @@
 
 namespace estimator {
 
-/// Integrates 4, 8 or 16 independent states of one mechanism side by side. Each state advances by
-/// its own substep: one classical fourth-order Runge–Kutta step with constant contacts and linear
-/// controls. On request it computes exact derivatives of the step by the start state and the motion
-/// parameters.
+/// Integrates 4, 8 or 16 independent states of one mechanism in parallel SIMD lanes. Each state
+/// advances by its own substep: one classical fourth-order Runge–Kutta step with constant contacts
+/// and linear controls. On request it computes exact derivatives of the step by the start state and
+/// the motion parameters.
 ///
 /// The derivatives of the accelerations a follow from the equations of motion r = 0 by one linear
 /// solve, da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step takes four evaluations of the
 /// program, four n × n factorizations, and about 16 n² multiplications per direction. Loops are
 /// closed at every evaluation (LoopLanes), and once more at the end of the step.
 ///
-/// A row is an array of numbers, one per lane.
+/// The accessors return rows: arrays of numbers, one per lane.
 class MotionLanes {
  public:
   /// @param width   number of lanes: 4, 8 or 16
@@ -38,7 +38,7 @@ class MotionLanes {
 
   // Start of the substep; set before a step. Contacts: `slip` is −1, 0 or 1, and `free` 0 if the
   // joint sticks, else 1.
-  /// Returns a row of the start state: coordinates, then their rates.
+  /// Returns a row of the start state, which consists of the coordinates and their rates.
   double* state(int row) { return at(state_, row); }
   /// Returns the initial guess for the angle of a joint in a loop.
   double* guess(int joint) { return at(begin_, joint); }
@@ -48,8 +48,8 @@ class MotionLanes {
   /// Return a motor's control at the start of the substep, and its increase until the end.
   double* control(int motor) { return at(control_, motor); }
   double* rise(int motor) { return at(rise_, motor); }
-  /// Return the derivatives of `control` and `rise` by the control's delay; needed for derivatives
-  /// only.
+  /// Return the derivatives of `control` and `rise` by the control's delay. They must be set only
+  /// if derivatives of the step are computed.
   double* control_delay_derivative(int motor) { return at(control_slope_, motor); }
   double* rise_delay_derivative(int motor) { return at(rise_slope_, motor); }
   /// Returns the derivative of a row of the start state in one direction.
@@ -59,7 +59,8 @@ class MotionLanes {
   /// Sets the start states of all lanes to the end states of the last step.
   void commit();
 
-  /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
+  /// Computes accelerations at the start of the substep and their derivatives. Requires
+  /// construction with `slopes`.
   virtual void compute_start_derivatives() = 0;
   /// Computes derivatives of a joint's angle, rate and acceleration in one direction of the start
   /// state. Call it after `compute_start_derivatives`.
@@ -74,7 +75,7 @@ class MotionLanes {
   /// Returns a row of the state at the end of the last step.
   const double* end_state(int row) const { return at(end_, row); }
   /// Return the derivative of a joint's angle, or of its rate for row joint_count + joint, at the
-  /// start and end of the last step.
+  /// start and at the end of the last step.
   const double* begin_derivative(int joint_row, int direction) const {
     return at(has_loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
   }
@@ -85,7 +86,7 @@ class MotionLanes {
   /// Compute accelerations at the start, or at the end, of the substep for the current contacts.
   virtual void compute_start_accelerations() = 0;
   virtual void compute_end_accelerations() = 0;
-  /// Return accelerations of a coordinate and of a joint, and a joint's angle and rate.
+  /// Return the acceleration of a coordinate or of a joint, and the angle and rate of a joint.
   const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
   const double* joint_acceleration(int joint) const {
     return row(program_.acceleration_row(joint));
@@ -99,11 +100,12 @@ class MotionLanes {
   const double* holding_torque_bound(int joint) const {
     return row(program_.holding_friction_bound_row(joint));
   }
-  /// Return N and γ of LoopLanes, after the accelerations have been computed, for a mechanism with
-  /// loops.
+  /// Return elements of the matrix N and the vector γ that LoopLanes defines for a mechanism with
+  /// loops, after the accelerations have been computed.
   virtual const double* coupling(int joint, int coordinate) const = 0;
   virtual const double* drift(int joint) const = 0;
-  /// Return terms of TreeProgram's equations: h, σ and B at the joint's speed, and M_jk.
+  /// Return terms of the equations of motion (TreeProgram): the bias torque h, the slip direction σ
+  /// and the friction bound B of a joint, and the element M_jk of the mass matrix.
   const double* bias_torque(int joint) const { return row(program_.bias_torque_row(joint)); }
   const double* slip_direction(int joint) const { return row(program_.slip_direction_row(joint)); }
   const double* bound(int joint) const { return row(program_.friction_bound_row(joint)); }

@@ -8,9 +8,9 @@
 
 namespace estimator {
 
-/// A standard inertial parameter. The equations of motion are linear in these. Each body has a
-/// mass, first moments m c, and moments of inertia I about its parent joint along the body's axes.
-/// Each motor has the inertia of its rotor.
+/// A standard inertial parameter of a mechanism, in which the equations of motion are linear. Each
+/// body has a mass, first moments m c, and moments of inertia I about its parent joint along the
+/// body's axes. Each motor has the inertia of its rotor.
 struct StandardInertialParameter {
   std::string name;  ///< "B.m", "B.mc_x", "B.I_xx", "1.J_shaft"
   std::string unit;

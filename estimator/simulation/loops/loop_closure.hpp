@@ -12,8 +12,8 @@
 
 namespace estimator {
 
-/// Error: for every choice of independent joints, the motion comes near a change point. This is a
-/// configuration from which the joints can continue along two branches.
+/// Error if the motion comes near a change point for every choice of independent joints. A change
+/// point is a configuration from which the joints can continue along two branches.
 class ChangePointError : public std::invalid_argument {
  public:
   /// @param motion_index, configuration_index  of the configuration nearest to the change point
@@ -76,9 +76,9 @@ class LoopClosure {
   /// singular configuration, from which the joints can continue along two branches.
   double smallest_singular_value(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
 
-  /// Chooses the independent joints, and as many loop equations as there are dependent joints. The
-  /// choice maximizes the smallest singular value over all given closed configurations. Mimic
-  /// joints are dependent.
+  /// Chooses the independent joints, and as many loop-closure equations as there are dependent
+  /// joints. The choice maximizes the smallest singular value over all given closed configurations.
+  /// Mimic joints are dependent.
   ///
   /// @param motions  joint angles, one column per configuration, in order of the motion
   /// @throws ChangePointError if every choice passes a change point
@@ -103,8 +103,8 @@ struct AssemblyMode {
   double deviation;  ///< root mean square deviation from the desired coordinates [rad or m]
 };
 
-/// Finds assembly modes from random starts, and returns those whose deviation is close to the
-/// smallest.
+/// Returns the assembly modes closest to desired joint coordinates. Random starts find the modes,
+/// and all modes are returned whose deviation is close to the smallest.
 /// @param wanted   desired coordinate of every joint; NaN: arbitrary
 /// @param nearest  result if no mode is found: angles at which the loops are nearly closed
 std::vector<AssemblyMode> find_assembly_modes(const Mechanism& mechanism, LoopClosure& closure,

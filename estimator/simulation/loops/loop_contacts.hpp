@@ -21,7 +21,8 @@ struct RestingJoints {
 ///
 ///   ½ ÿᵀ Nᵀ M N ÿ + forceᵀ ÿ + Σ bound_j |N_j ÿ + γ_j|,
 ///
-/// The solution is unique even if more joints are at rest than the mechanism has coordinates.
+/// with the terms of RestingJoints. The solution is unique even if more joints are at rest than the
+/// mechanism has coordinates.
 Contacts determine_contact_states(const RestingJoints& joints);
 
 /// Returns the force margin before one of the sticking joints breaks loose, < 0 if friction is

@@ -12,10 +12,10 @@
 
 namespace estimator {
 
-/// Computes the accelerations of a mechanism with loops in its independent coordinates y, for
-/// W states side by side. Newton's method solves the loop-closure equations c(q) = 0 for the
-/// dependent coordinates q_d. G = ∂c/∂q, and G a + g is the second time derivative of c. With K =
-/// (∂c/∂q_d)⁻¹ and
+/// Computes the accelerations of a mechanism with loops in its independent coordinates y, for W
+/// states in parallel SIMD lanes. Newton's method solves the loop-closure equations c(q) = 0 for
+/// the dependent coordinates q_d. G = ∂c/∂q, and G a + g is the second time derivative of c. With K
+/// = (∂c/∂q_d)⁻¹ and
 ///
 ///   v = N ẏ,   a = N ÿ + γ,   N = [1; −K ∂c/∂y],   γ = [0; −K g],
 ///
@@ -196,7 +196,8 @@ class LoopLanes {
     }
   }
 
-  /// Computes out = held + T z for a coordinate, with the solution z in `right_`.
+  /// Computes an element of held + T z, with the solution z in `right_` and the free directions T
+  /// of the coordinates.
   void add_held_motion(int p, const double* held, double* out) const {
     std::copy_n(held, W, out);
     for (int q = 0; q < c_; ++q) {

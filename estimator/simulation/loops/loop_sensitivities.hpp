@@ -8,9 +8,9 @@
 
 namespace estimator {
 
-/// LoopLanes with derivatives. They are computed from those of c, of its time derivatives, and of r
-/// + Gᵀ λ with the loop reactions λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) =
-/// Nᵀ r identically.
+/// Accelerations of a mechanism with loops (LoopLanes) and their derivatives. These follow from the
+/// derivatives of the closure equations c, of the time derivatives of c, and of r + Gᵀ λ with the
+/// loop reactions λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r identically.
 template <int W>
 class LoopSensitivities : public LoopLanes<W> {
   using Base = LoopLanes<W>;
@@ -154,8 +154,8 @@ class LoopSensitivities : public LoopLanes<W> {
   }
 
   /// Computes derivatives of a joint's angle, rate and acceleration a = N ÿ + γ in one direction.
-  /// They add its derivatives at fixed coordinate accelerations ÿ and N dÿ. Call it after
-  /// `linearize`.
+  /// The derivative of the acceleration is N dÿ plus the derivative at fixed coordinate
+  /// accelerations ÿ. Call it after `linearize`.
   /// @param linear  result of `linearize`
   void joint_motion_derivatives(int joint, const double* linear, int direction, double* angle,
                                 double* rate, double* acceleration) const {
@@ -179,7 +179,8 @@ class LoopSensitivities : public LoopLanes<W> {
   using Base::force_, Base::hold_, Base::inverse_pivot_, Base::lu_, Base::right_;
   using Base::inverse_jacobian, Base::row;
 
-  /// Returns the row of one direction in a table of directions.
+  /// Returns the row for one joint or equation, and one direction, in a table with a row for each
+  /// pair.
   double* of(Rows& table, int index, int direction) const {
     return row_at<W>(table, index * directions_ + direction);
   }

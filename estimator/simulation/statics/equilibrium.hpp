@@ -64,8 +64,8 @@ struct NormalMode {
 /// millionth of the largest, or its period exceeds an hour and a half.
 bool is_neutral_mode(const NormalMode& mode, const std::vector<NormalMode>& all);
 
-/// Solves K x = ω² M x for the stiffness and mass matrices of `local`. Returns the slowest mode
-/// first; no modes if some joint moves no mass.
+/// Returns the normal modes, slowest first: the solutions of K x = ω² M x with the stiffness matrix
+/// K and the mass matrix M of `local`. There are no modes if some joint moves no mass.
 std::vector<NormalMode> normal_modes(const Mechanism& mechanism,
                                      const StaticPotential::EnergyDerivatives& local);
 
