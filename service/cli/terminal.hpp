@@ -28,12 +28,12 @@ enum class TextTone { kPlain, kGood, kDoubtful, kBad };
 std::string format_for_terminal(const std::string& text, TextTone first, int columns,
                                 bool in_colour);
 
-/// Prints text on standard output. A terminal gets it as `format_for_terminal` formats it, in
-/// colour unless NO_COLOR is set or TERM is "dumb"; other outputs get the text unchanged.
+/// Prints text on standard output. For a terminal, lines are wrapped and coloured (no colour if
+/// NO_COLOR is set or TERM is "dumb"). Other outputs get the text unchanged.
 void print_text(const std::string& text, TextTone first = TextTone::kPlain);
 
-/// Flag that the first Ctrl-C during this object's lifetime sets. The second Ctrl-C ends the
-/// program as usual. Only one such object may exist at a time.
+/// Flag that becomes true at the first Ctrl-C during the lifetime of this object. The second Ctrl-C
+/// ends the program as usual. Only one such object may exist at a time.
 class InterruptFlag {
  public:
   InterruptFlag();
@@ -50,8 +50,8 @@ struct ProgressOptions {
   bool verbose = false;  ///< a line for every iteration
 };
 
-/// Display of progress on standard error. A terminal has a single line, which is rewritten and
-/// erased at the end. Other outputs get one line per stage.
+/// Display of progress on standard error. On a terminal it is a single line, which is rewritten,
+/// and erased at the end. Other outputs get one line per stage.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressOptions options);

@@ -28,7 +28,7 @@ std::vector<std::string> format_notes(const std::vector<estimator::Message>& not
 /// been judged.
 std::string format_verdict(const estimator::Verdict& verdict);
 
-/// The texts of a finding for people.
+/// Texts of a finding that a report shows.
 struct FindingText {
   std::string kind;       ///< stable name of the finding: "slip", "outliers", …
   std::string what;       ///< the sentence
@@ -36,7 +36,8 @@ struct FindingText {
   std::string treatment;  ///< what rigcal did about it; or empty
 };
 
-/// Returns the texts of a finding. Its kind and advice are those of its argument "causes", if any.
+/// Returns the texts of a finding. If the message of the finding has an argument "causes", the kind
+/// and the advice are those of the causes.
 FindingText describe_finding(const estimator::Finding& finding);
 
 }  // namespace service

@@ -193,8 +193,8 @@ std::string options(const Calibration& calibration, const CalibrationMetadata& c
                   "narrow");
   table.add({"wall time", format_number(context.wall_time, 3) + " s"});
   table.add({"parameters", is_physical(calibration)
-                               ? "physical: of the system in continuous time"
-                               : "shadow: of a SPOOK simulator at the time step"});
+                               ? "physical: parameters of the system in continuous time"
+                               : "shadow: parameters of a SPOOK simulator at the time step"});
   add_method_options(calibration, context.options, table);
   if (is_physical(calibration)) {
     add_physical_options(calibration, table);

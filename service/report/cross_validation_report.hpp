@@ -27,7 +27,8 @@ std::string render_cross_validation_page(const estimator::CrossValidation& valid
 std::string format_cross_validation(const estimator::CrossValidation& validation, double wall_time,
                                     const std::vector<estimator::Finding>& findings = {});
 
-/// Returns the common notations of the parameters' means and their variation over the folds.
+/// Returns the notation (power of ten and number of digits) for the mean of each parameter over the
+/// folds and its variation.
 std::vector<TableNotation> make_table_notations(
     const std::vector<estimator::ParameterSpread>& spreads);
 

@@ -52,8 +52,8 @@ TableRows error_rows(const Validation& validation) {
 std::string table_section(const Validation& validation) {
   using enum CellAlign;
   const HtmlTable table(
-      "Open-loop errors. Median and worst: root mean squares of windows; largest: single reading; "
-      "noise: of the readings, estimated from their differences.",
+      "Open-loop errors. Median and worst: root mean squares of windows; largest: largest error of "
+      "a single reading; noise: sensor noise, estimated from differences of readings.",
       {kWords, kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kLeft},
       error_rows(validation));
   return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";

@@ -21,10 +21,11 @@ class FrameSink {
   virtual ~FrameSink() = default;
   /// Sends a frame after all earlier frames; never drops it.
   virtual void send(std::string frame) = 0;
-  /// Returns whether `bytes` more may be queued for this client to read.
+  /// Returns whether this number of bytes may be added to the replies that the client has not yet
+  /// read.
   virtual bool can_queue(std::size_t bytes) const = 0;
-  /// Sends a live update. If the client reads too slowly, drops it and sends the notice of
-  /// Conversation::make_dropped_updates_frame instead.
+  /// Sends a live update. If the client reads too slowly, drops the update and sends the number of
+  /// dropped updates instead.
   virtual void send_live_update(const LiveFrame& frame) = 0;
   /// Closes the connection after all queued frames are sent.
   virtual void close_after_sending() = 0;
@@ -59,12 +60,12 @@ class Conversation final : public RigConnection,
   /// else. The conversation does not use the sink after on_disconnected.
   void attach_sink(FrameSink& outlet) { sink_ = &outlet; }
 
-  /// Returns whether the conversation can accept the next frame. While it is false, an answer is in
-  /// progress or the disk lags behind, and the caller must keep frames back.
+  /// Returns whether the conversation can accept the next frame. If not, an answer is in progress
+  /// or the disk is too slow, and the caller must wait with further frames.
   bool ready() const;
 
-  /// Sets a function that returns why the service cannot serve a client's first message now, or an
-  /// empty text if it can.
+  /// Sets a function that returns the reason why the service refuses a client's first message now,
+  /// or an empty text if the service accepts it.
   void set_refusal_check(std::function<std::string()> find_refusal_reason) {
     refusal_check_ = std::move(find_refusal_reason);
   }

@@ -174,8 +174,8 @@ class Daemon {
                       const std::string& remedy) {
     ListenAddress place = parse_listen_address(io_, text);
     if (place.loopback || tls || config.insecure) return place;
-    throw proto::InputError(text + ": is reachable from other machines, and without TLS " + remedy +
-                            ", listen at 127.0.0.1, or allow it with --insecure");
+    throw proto::InputError(text + ": other machines can reach this address, and without TLS " +
+                            remedy + ", listen at 127.0.0.1, or allow it with --insecure");
   }
 
   void listen(const DaemonConfig& config) {

@@ -53,11 +53,11 @@ class Acceptor {
   std::function<void(const asio::error_code&)> failed_;
 };
 
-/// Returns an endpoint as text for people and for the option --server: address and port, or the
-/// socket's path.
+/// Returns the text of a socket address for people and for the option --server: address and port,
+/// or the path of a Unix socket.
 std::string endpoint_text(const StreamEndpoint& endpoint);
 
-/// Returns the port of an endpoint, or 0 for a Unix socket.
+/// Returns the port number of a socket address, or 0 for a Unix socket.
 std::uint16_t port_number(const StreamEndpoint& endpoint);
 
 }  // namespace service

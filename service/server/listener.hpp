@@ -42,12 +42,12 @@ class Listener {
 
  private:
   void add_connection(StreamSocket socket, bool local);
-  /// Closes a connection that is not in use, to admit a new one. If `identity` is not empty, closes
-  /// only a connection of that identity.
+  /// Closes a connection that is not in use, so that a new connection can be accepted. If
+  /// `identity` is not empty, closes only a connection of that identity.
   /// @return whether it closed a connection
   bool close_unused_connection(const std::string& identity);
-  /// Returns why the service cannot serve the first message of this connection, or an empty text if
-  /// it can.
+  /// Returns the reason why the service refuses the first message of a new connection, or an empty
+  /// text if the service accepts it.
   std::string find_refusal_reason(const Conversation& newcomer) const;
 
   ServiceContext& context_;

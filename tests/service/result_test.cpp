@@ -206,9 +206,10 @@ TEST(CalibrationPage, ReportsDataQualityAndOptions) {
   summary.scenario = "release";
   context.options.step = 0.001;
   const std::string html = render_calibration_page(prepared_calibration(), context);
-  expect_parts(html, {"run &amp; more.csv (release)", "20002", "3340 held by hand, 4 in scraps",
-                      "1 (9999 samples)", "+34.950 ± 0.010 ppm", "740 µs (99 %), 4262 µs",
-                      "Gaps: 10 s after 10 s", "0.001 s (asked for)", "10000", "rigcal 1.2.3"});
+  expect_parts(html,
+               {"run &amp; more.csv (release)", "20002", "3340 before a release, 4 in short parts",
+                "1 (9999 samples)", "+34.950 ± 0.010 ppm", "740 µs (99 %), 4262 µs",
+                "Gaps: 10 s after 10 s", "0.001 s (asked for)", "10000", "rigcal 1.2.3"});
   EXPECT_EQ(count_of(html, "class=\"used\""), 2);
   EXPECT_EQ(count_of(html, "class=\"unused\""), 1);
   EXPECT_EQ(count_of(html, "class=\"gap\""), 1);

@@ -450,7 +450,7 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
              "The rigcal-daq to use; default: the one beside rigcal");
   command.add_flag(
       "--not-commissioned", options.not_commissioned,
-      "Allow a rig that was not commissioned with rigcal-daq commission, or changed since");
+      "Allow a rig that was not commissioned with rigcal-daq commission or was changed since then");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 

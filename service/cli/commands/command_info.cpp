@@ -443,7 +443,7 @@ void add_options(CLI::App& command, InfoOptions& options) {
 void add_info(CLI::App& app, ExitCode& exit_code) {
   add_command<InfoOptions>(
       app, exit_code, "info", "Show the contents of a recording, a rig file or a result",
-      "The noise is that of white noise on the column, from third differences.\n"
+      "The noise is the standard deviation of white noise on a column, from third differences.\n"
       "Examples:\n"
       "  rigcal info run.mcap\n"
       "  rigcal info run.csv\n"

@@ -226,7 +226,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   texts("--zero", columns.zeros,
         "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
         "ZERO");
-  texts("--invert", columns.inverted, "Column whose sign is opposite to the picture", "COLUMN");
+  texts("--invert", columns.inverted,
+        "Column whose positive direction is opposite to that in the rig's picture", "COLUMN");
   sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
   add_option(command, "--counts-per-m", columns.counts_per_m, "NUMBER",
              "Counts per metre of the cart's encoder")

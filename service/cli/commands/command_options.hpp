@@ -55,8 +55,8 @@ struct EstimateOptions {
   double lag = 0.0;               ///< readings up to this much later also contribute to a state [s]
 };
 
-/// Pieces into which a comparison of friction laws cuts the recordings. With kChosen, rigcal
-/// chooses.
+/// Kind of pieces into which a comparison of friction laws cuts the recordings. With kChosen,
+/// rigcal chooses the kind.
 enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
 
 /// Options of `rigcal compare`.
@@ -160,8 +160,8 @@ estimator::Calibration calibrate_locally(CalibrationInput& input, const Interrup
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files);
 
-/// Runs `work` with a monitor that shows progress, and with a text that names the part of the work,
-/// e.g. "fold 2 of 5", which `work` updates.
+/// Runs the function `work` with a monitor that shows its progress, and with a text that `work`
+/// sets to the current part, e.g. "fold 2 of 5".
 template <typename Work>
 auto run_with_progress(const EstimationOptions& options, const InterruptFlag& interrupt,
                        const Work& work) {

@@ -240,7 +240,7 @@ void add_import(CLI::App& app, ExitCode& exit_code) {
       "  rigcal import arm.urdf --out arm.textproto\n"
       "  rigcal import quadruped.urdf --floating --out quadruped.textproto\n"
       "  rigcal import hopper.xml --out hopper.textproto\n"
-      "The way back: rigcal export, and calibrate --urdf-out.",
+      "To convert a rig file back, use rigcal export or calibrate --urdf-out.",
       import_robot);
 }
 

@@ -258,7 +258,8 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_watch(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
+  CLI::App* command =
+      app.add_subcommand("watch", "Show the progress of a job, or the samples of a session");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
   command->add_flag("--session", options->session, "ID is a session: show its samples");
@@ -274,14 +275,15 @@ void add_cancel(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_result(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
+  CLI::App* command =
+      app.add_subcommand("result", "Print the result of a job of a calibration service");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
   auto* json =
       command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
   command
       ->add_flag("--cross-validation", options->cross_validation,
-                 "With --json: its cross-validation, as crossvalidate --json writes it")
+                 "With --json: print the job's cross-validation, as crossvalidate --json writes it")
       ->needs(json);
   add_option(*command, "--truth", options->truth_file, "FILE",
              "Compare the estimates with the true values in this rigcal-sim file")

@@ -43,10 +43,10 @@ std::string recording_text(const SessionInfo& info) {
 
 std::string state_text(const SessionInfo& info) {
   std::string text = proto::state_name(info.state());
-  if (!info.problem().empty()) text += " (trouble)";
+  if (!info.problem().empty()) text += " (problem)";
   if (info.interrupted()) text += ", interrupted";
   if (info.state() != rigcal::v1::SESSION_OPEN) return text;
-  return text + (info.connected() ? ", streaming" : ", rig away");
+  return text + (info.connected() ? ", streaming" : ", rig disconnected");
 }
 
 ExitCode list(ServiceClient& client, const SessionsOptions& options) {
@@ -81,7 +81,7 @@ void print_session(const SessionInfo& info) {
     std::cout << "  interrupted: the recorder stopped or disconnected without ending the run\n";
   }
   if (!info.problem().empty())
-    std::cout << "  trouble: " << escape_for_terminal(info.problem()) << '\n';
+    std::cout << "  problem: " << escape_for_terminal(info.problem()) << '\n';
 }
 
 void fetch(ServiceClient& client, const SessionsOptions& options) {

@@ -13,7 +13,7 @@ namespace service {
 /// Returns one line that describes the state of a job, without parameter values.
 std::string format_job_status(const rigcal::v1::JobInfo& info);
 
-/// Returns one line that describes the state of a job, or the stage of a running job.
+/// Returns one line that describes the state of a job or, if the job is running, its stage.
 std::string format_job_stage(const rigcal::v1::JobInfo& info);
 
 /// Terminal display of a running job, with the job's state, a progress bar and the parameters.

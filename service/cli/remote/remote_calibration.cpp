@@ -179,7 +179,7 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
   if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
     throw proto::InputError(
         "--job \"" + remote.job_id +
-        "\": an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+        "\": an id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
   }
   Rig rig = load_rig(options.rig);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);

@@ -46,8 +46,8 @@ struct RemoteOptions {
 /// `remote` must outlive the parsing.
 void add_remote_options(CLI::App& command, RemoteOptions& remote);
 
-/// Function that returns the id of the session with the service's copy of a recording. The argument
-/// is the recording as given on the command line.
+/// Function that returns the id of the service's session that contains a recording. The argument is
+/// the recording as given on the command line.
 using SessionOf = std::function<std::string(const std::string& recording)>;
 
 /// Makes the specification of the job that the command line requests. Reads the rig file.

@@ -140,7 +140,7 @@ std::string described(std::size_t rows, std::size_t stretch) {
   std::string text = std::to_string(rows) + (rows == 1 ? " row" : " rows") + " of data";
   if (stretch > 1) {
     text += ", reduced: for every " + std::to_string(stretch) +
-            " rows the first, lowest, highest and last of each line";
+            " rows, each line shows the first, lowest, highest and last value";
   }
   return text + ".";
 }

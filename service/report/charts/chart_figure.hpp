@@ -51,7 +51,7 @@ std::string format_json_axis_values(
     const std::vector<double>& values);                             ///< for increasing x values
 std::string format_json_values(const std::vector<double>& values);  ///< for y values
 
-/// Checks whether the spacing of the values is constant to a millionth of a step.
+/// Returns whether the differences of successive values are equal to a millionth of the difference.
 bool is_evenly_spaced(const std::vector<double>& values);
 
 /// Encodes bytes as Base64 (RFC 4648).

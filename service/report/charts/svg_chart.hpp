@@ -58,7 +58,8 @@ Chart make_time_chart(const std::string& title, const std::string& y_label,
 /// reduction does not change the appearance of the line.
 std::string render_chart(const Chart& chart);
 
-/// Returns the chart as SVG without the enclosing svg element, for pictures with several charts.
+/// Returns the SVG elements of a chart without the enclosing svg element, for pictures with several
+/// charts.
 std::string render_chart_elements(const Chart& chart);
 
 /// Returns the indices of points that suffice to draw a line. At a width of `columns` pixels the

@@ -11,8 +11,8 @@ namespace service {
 std::string render_parameter_section(const estimator::Calibration& calibration);
 
 /// Returns an HTML section on the identifiability of the parameters. It shows unidentifiable
-/// directions in words and numbers, poorly identified parameters, and the correlation matrix. It
-/// also shows how much the uncertainty of other parameters increases each standard deviation.
+/// combinations of parameters, poorly identified parameters, and the correlation matrix. It also
+/// shows how much the uncertainty of other parameters increases each standard deviation.
 std::string render_identifiability_section(const estimator::Calibration& calibration);
 
 /// Returns an HTML section that compares the estimates from separate pieces of the data. It shows

@@ -106,7 +106,7 @@ std::string format_repetition(const std::vector<RepeatedParameter>& parameters) 
                                ? "Repeated: every estimate is within " +
                                      format_number(kRepeatTolerance) +
                                      " standard deviations of the previous one."
-                               : "NOT REPEATED: estimates differ by more than " +
+                               : "NOT REPEATED: some estimates differ by more than " +
                                      format_number(kRepeatTolerance) + " standard deviations.";
   return head + "\n\n" + format_table(rows, {false, true, true, true, false, true});
 }

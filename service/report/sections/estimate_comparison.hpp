@@ -37,8 +37,8 @@ std::vector<RepeatedParameter> compare_repeated_estimates(
     const std::vector<estimator::ParameterEstimate>& before,
     const std::vector<estimator::ParameterEstimate>& now);
 
-/// Checks that the estimates of a repeated calibration differ by at most kRepeatTolerance. Returns
-/// false if a difference is larger or NaN.
+/// Returns whether all estimates of a repeated calibration differ by at most kRepeatTolerance.
+/// Returns false if a difference is NaN.
 bool is_repetition_successful(const std::vector<RepeatedParameter>& parameters);
 
 /// Formats the comparison of a repeated calibration as text. The first line gives the outcome.

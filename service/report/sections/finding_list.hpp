@@ -12,7 +12,7 @@ namespace service {
 /// description, a probability, advice, and what rigcal repaired. Empty if there are no findings.
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
-/// Returns the findings and the notes that are warnings, which become findings.
+/// Returns the given findings, followed by the notes that are warnings, converted to findings.
 std::vector<estimator::Finding> add_warnings_as_findings(
     std::vector<estimator::Finding> findings, const std::vector<estimator::Message>& notes);
 
@@ -27,7 +27,8 @@ std::string render_finding_section(const std::vector<estimator::Finding>& findin
 std::vector<std::vector<std::string>> identifiability_table_rows(
     const estimator::PredictedPrecision& excitation);
 
-/// Formats for a terminal which parameters are identifiable from the recordings.
+/// Formats the predicted standard deviations of the free parameters, and a list of unidentifiable
+/// parameters, as text for a terminal.
 std::string format_identifiability(const estimator::PredictedPrecision& excitation);
 
 }  // namespace service

@@ -187,9 +187,9 @@ std::string left_out_text(const UsedRecording& use) {
     if (count <= 0) return;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + why;
   };
-  add(summary.rows_before_release, "held by hand");
+  add(summary.rows_before_release, "before a release");
   add(unselected, "not selected");
-  add(summary.dropped_rows, "in scraps");
+  add(summary.dropped_rows, "in short parts");
   return text.empty() ? "none" : text;
 }
 
@@ -204,10 +204,11 @@ std::string gaps_text(const ImportSummary& summary) {
 std::string table(const CalibrationMetadata& context) {
   using enum CellAlign;
   HtmlTable table(
-      "Held by hand: samples before a release. In scraps: samples between gaps, in parts too short "
-      "to use. A few missing rows are bridged without readings; at longer gaps the recording is "
-      "split. Times are the unit's, corrected for the rate of its clock relative to the host's; "
-      "late arrival does not affect them.",
+      "Before a release: samples while the rig is held by hand. In short parts: samples between "
+      "gaps, in parts that are too short to use. A few missing rows are bridged without readings; "
+      "at longer gaps the recording is "
+      "split. Time stamps are from the unit's clock, corrected for its rate relative to the host's "
+      "clock; late arrival does not affect them.",
       {{"recording", kWords},
        {"rate [Hz]", kRight},
        {"samples used", kRight},

@@ -35,8 +35,8 @@ ChartSeries make_rejected_sample_series(const std::vector<double>& times,
                                         std::vector<double> values, const std::string& sensor,
                                         const std::string& unit);
 
-/// Returns chart highlights for the findings about a recording or one of its sensors, within the
-/// interval that `times` covers.
+/// Returns highlighted time intervals of a chart for the findings about a recording or one of its
+/// sensors, within the interval of `times`.
 std::vector<ChartHighlight> make_finding_highlights(const std::vector<estimator::Finding>& findings,
                                                     const std::string& recording,
                                                     const std::string& sensor,

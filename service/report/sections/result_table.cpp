@@ -296,7 +296,7 @@ std::string format_confidence_interval(const estimator::ParameterEstimate& estim
   if (std::isinf(estimate.standard_deviation)) return "not identifiable";
   if (!(estimate.standard_deviation > 0.0)) return "-";
   if (std::isinf(half)) return "no bound found";
-  return notation.format_confidence_interval(value - half, value + half);
+  return notation.interval_text(value - half, value + half);
 }
 
 std::string error_unit_text(const std::vector<estimator::JointKind>& kinds) {

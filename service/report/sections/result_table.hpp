@@ -17,8 +17,8 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 
 /// Formats the result of a calibration as text. It gives the verdict, the parameters with standard
 /// deviations, units and initial values, active bounds, and well-identified combinations. It also
-/// gives the open-loop error of each joint [mrad], unidentifiable directions, notes, and how the
-/// solver terminated.
+/// gives the open-loop error of each joint [mrad], unidentifiable combinations of parameters,
+/// notes, and how the solver terminated.
 /// @param wall_time  duration of the calibration [s]
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time);
 
@@ -27,15 +27,17 @@ std::string format_calibration(const estimator::Calibration& calibration, double
 struct QuantityTable {
   std::string title, caption;
   std::vector<std::vector<std::string>> rows;  ///< the first row is the heading
-  /// Whether a terminal needs the table only if single parameters are not identifiable.
+  /// True for a table that a terminal shows only if some single parameters are not identifiable.
   bool is_for_unidentifiable = false;
 };
 
-/// Returns the tables of a calibration besides its parameters: well-identified combinations,
-/// principal moments of inertia, and base inertial parameters. Empty tables are omitted.
+/// Returns tables of further quantities that a calibration determines: well-identified
+/// combinations, principal moments of inertia, and base inertial parameters. Empty tables are
+/// omitted.
 std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& calibration);
 
-/// Returns the common notations of estimates in a table.
+/// Returns the notation of each estimate in a table: power of ten and number of digits. Estimates
+/// with the same unit share the power of ten.
 std::vector<TableNotation> make_table_notations(
     const std::vector<estimator::ParameterEstimate>& estimates);
 

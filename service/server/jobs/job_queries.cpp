@@ -161,7 +161,8 @@ std::optional<ServiceError> JobStore::check_submission(const rigcal::v1::SubmitJ
   };
   const rigcal::v1::JobSpec& spec = request.spec();
   if (!proto::is_session_id(request.job_id())) {
-    return bad("a job id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+    return bad(
+        "a job id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
   }
   if (spec.rig_text().empty()) return bad("rig_text is empty; send the content of a rig file");
   if (spec.recordings().empty() || spec.recordings_size() > kRecordingCountMax) {

@@ -72,8 +72,8 @@ class JobStore {
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
   void remove(const std::string& id, const Identity& who, const Removed& removed);
 
-  /// Returns the folder with the result files of a finished job (see run_job), or the reason why
-  /// there is none.
+  /// Returns the folder with the result files of a finished job, or the reason why the job has no
+  /// result.
   ReplyOrError<std::string> find_result_folder(const std::string& id) const;
 
   /// Starts all waiting jobs that can start now. Call this when a session has been stored, and also
@@ -83,12 +83,12 @@ class JobStore {
   /// Stops starting jobs and ends the running jobs. They restart when the service starts again.
   void shut_down();
 
-  /// Returns the id of a waiting or running job that needs the session and has the session's owner,
-  /// or an empty text. Jobs of other owners do not prevent the deletion of a session.
+  /// Returns the id of a waiting or running job that needs the session and belongs to the session's
+  /// owner, or an empty text. Jobs of other owners do not prevent the deletion of a session.
   std::string find_job_using_session(const std::string& session_id) const;
   std::map<std::string, std::uint64_t> count_by_state()
       const;  ///< number of jobs by state, for metrics
-  /// Adds each owner's use of disk and memory by jobs to `disk` and `index`.
+  /// Adds the disk space and memory that the jobs of each owner use to `disk` and `index`.
   /// @return the total on disk [byte]
   std::uint64_t add_disk_and_memory_usage(ByteUsage& disk, ByteUsage& index) const;
 

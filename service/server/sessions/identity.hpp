@@ -34,8 +34,8 @@ Identity identify_socket_peer(int socket, const OperatorNames& operators);
 /// @param name  common name of the certificate, see proto::peer_name
 Identity identify_certificate(const std::string& name, const OperatorNames& operators);
 
-/// Returns a message that says why the identity `who` may not change a session or job of `owner`,
-/// and what to do.
+/// Returns a message that explains why the identity `who` may not change a session or job of
+/// `owner`, and who may.
 /// @param what  the session or job, e.g. "job 'x'"
 std::string describe_ownership_error(const std::string& what, const std::string& owner,
                                      const Identity& who);

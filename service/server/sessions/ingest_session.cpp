@@ -113,10 +113,10 @@ void IngestSession::load() {
 
 void IngestSession::on_log_loaded(Result<LoadedLog> outcome) {
   if (outcome.ok() && outcome.value().last_durable_batch < durable_) {
-    outcome = Error{ErrorCode::kDamaged, "the service's disk lost stored batches of session " +
-                                             info_.session_id() + " after batch " +
-                                             std::to_string(outcome.value().last_durable_batch) +
-                                             "; " + "the rig's own recording holds them"};
+    outcome = Error{ErrorCode::kDamaged,
+                    "the service's disk lost stored batches of session " + info_.session_id() +
+                        " after batch " + std::to_string(outcome.value().last_durable_batch) +
+                        "; " + "the recording on the rig computer contains them"};
   }
   if (!outcome.ok()) {
     phase_ = SessionPhase::kUnloaded;

@@ -21,8 +21,8 @@ class RigConnection {
  public:
   virtual ~RigConnection() = default;
   virtual const std::string& identity() const = 0;  ///< name of the rig computer's Identity
-  /// Called when the session is open. `secret` is empty unless the service made it for a new
-  /// session.
+  /// Called when the session is open. `secret` is empty unless the service created the secret for a
+  /// new session.
   virtual void on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) = 0;
   virtual void on_batches_acknowledged(std::uint64_t last_durable_batch) = 0;
   virtual void on_session_closed(std::uint64_t last_durable_batch) = 0;
@@ -45,9 +45,9 @@ class LiveSubscriber {
 };
 
 /// A session that a rig computer streams to the service, from its opening until its recording is
-/// stored. It accepts each batch of samples once and in order, writes batches to disk in groups,
-/// and acknowledges a batch when it is durable. It acknowledges a batch that is sent again only if
-/// the stored batch is identical. After closing, the session has its recording written.
+/// stored. The session accepts each batch of samples once and in order, writes batches to disk in
+/// groups, and acknowledges a batch when it is durable. A batch that is sent again is acknowledged
+/// only if the stored batch is identical. After closing, the session has its recording written.
 ///
 /// If the recording cannot be written, the session retries a few times at growing intervals; on a
 /// full disk it retries without limit. If the disk has damaged the log of batches, the session ends
@@ -74,7 +74,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// session is superseded.
   /// @param secret  sent by the rig computer; stored if the session has none
   void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
-  /// Makes the reply to the next opening contain the secret that the service made.
+  /// Includes the session secret that the service created in the reply to the next opening of the
+  /// session.
   void send_secret_at_next_opening() { send_secret_ = true; }
   void append_batch(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
   void close(const RigConnection& owner, const rigcal::v1::CloseSession& request);
@@ -83,7 +84,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Returns true while the rig computer should pause sending batches.
   bool is_congested() const;
 
-  /// Closes the session with its durable batches, marked as interrupted.
+  /// Closes the session, whose recording then contains the durable batches and is marked as
+  /// interrupted.
   /// @return reason if it cannot be closed
   std::optional<std::string> end();
 

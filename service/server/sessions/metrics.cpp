@@ -78,7 +78,7 @@ std::string Metrics::format_prometheus_text() const {
            out);
   labelled("gauge", "rigcald_sessions", "Sessions on disk.", "state", sessions, out);
   labelled("gauge", "rigcald_jobs", "Jobs on disk.", "state", jobs, out);
-  gauge("free_space_bytes", "Free space on the data folder's file system.", free_space_bytes);
+  gauge("free_space_bytes", "Free space on the file system of the data folder.", free_space_bytes);
   commit_duration.append_prometheus_text("rigcald_commit_duration_seconds",
                                          "Time from receiving a batch to storing it durably.", out);
   job_duration.append_prometheus_text("rigcald_job_duration_seconds",

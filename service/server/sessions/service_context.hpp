@@ -70,7 +70,7 @@ class ByteUsage {
   std::uint64_t total_ = 0;
 };
 
-/// Share of one client identity in the limits of ServiceLimits. A value of 0 means half of the
+/// Part of each service limit that one client identity may use. A value of 0 means half of the
 /// limit.
 struct ServiceShare {
   std::uint32_t connections = 0;
@@ -103,8 +103,8 @@ struct ServiceLimits {
   ServiceShare share;           ///< share of one identity as configured
   double store_retry_s = 10.0;  // after the first failure; doubles each time
 
-  /// Returns the share of one identity with defaults filled in. By default, one identity cannot use
-  /// up a limit.
+  /// Returns the part of each limit that one identity may use, with defaults for unset values. By
+  /// default, one identity cannot use up a limit.
   ServiceShare share_per_identity() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
@@ -129,8 +129,9 @@ inline double steady_time_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// State shared by the parts of the service, which it outlives. Only the main thread uses the
-/// metrics and the members of the parts. Disk accesses run on other threads.
+/// Settings, limits, metrics and threads that all components of the service share. The context
+/// exists longer than the components. Only the main thread uses the metrics and the components'
+/// data; other threads access the disk.
 struct ServiceContext {
   std::string data_folder;
   std::string version;

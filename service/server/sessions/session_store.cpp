@@ -141,15 +141,16 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const std::string& id = request.session_id();
   if (!proto::is_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "a session id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+                   "a session id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not "
+                   "start with a dot");
   }
   const auto& metadata = request.metadata();
   const auto names = parse_joint_and_sensor_names(metadata);
   if (!names) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "metadata \"hinges\" must list 1 to 8 distinct joints, separated by commas; "
-                   "\"slides\", if given, distinct ones of these, and \"inertial_sensors\", if "
-                   "given, up to 4 distinct sensors");
+                   "\"slides\", if given, must list some of these joints, and "
+                   "\"inertial_sensors\", if given, up to 4 distinct sensors");
   }
   if (const auto breach = proto::find_epoch_violation(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);

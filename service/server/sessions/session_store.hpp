@@ -14,8 +14,8 @@
 
 namespace service {
 
-/// All sessions of the service, stored in <data>/sessions/<id>/. It reads this folder when the
-/// service starts. Used on the main thread only.
+/// All sessions of the service, stored in <data>/sessions/<id>/. The store reads this folder when
+/// the service starts. Used on the main thread only.
 class SessionStore {
  public:
   /// @param stored   called when a session becomes usable for calibration
@@ -51,8 +51,8 @@ class SessionStore {
   std::optional<rigcal::v1::ServiceError> check_storage_quota(const std::string& owner,
                                                               std::uint64_t disk_bytes,
                                                               std::uint64_t index_bytes = 0) const;
-  /// Adds each owner's use of disk and memory by sessions to `disk` and `index`, including disk
-  /// space reserved for uploads.
+  /// Adds the disk space and memory that the sessions of each owner use to `disk` and `index`,
+  /// including disk space reserved for uploads.
   /// @return the total on disk [byte]
   std::uint64_t add_disk_and_memory_usage(ByteUsage& disk, ByteUsage& index) const;
 

@@ -50,10 +50,9 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Iden
   const bool mcap = name.ends_with(".mcap");
   if (!proto::is_session_id(id) || name.size() > kFileNameSizeMax || request.size_bytes() == 0 ||
       (!mcap && !name.ends_with(".csv"))) {
-    return answer(
-        make_service_error(ServiceError::BAD_REQUEST,
-                           "an upload needs an id of 1 to 64 characters of A-Z a-z 0-9 . _ -, a "
-                           "size, and a name that ends in .mcap or .csv"));
+    return answer(make_service_error(ServiceError::BAD_REQUEST,
+                                     "an upload must have an id of 1 to 64 characters (A-Z a-z 0-9 "
+                                     ". _ -), a size, and a file name that ends in .mcap or .csv"));
   }
   if (request.size_bytes() > context_.limits.session_size_bytes) {
     return answer(make_service_error(ServiceError::BAD_REQUEST,

@@ -38,14 +38,14 @@ proto::Result<std::string> read_small_file(const std::string& path, std::uint64_
 /// such folders.
 proto::Status remove_folder(const std::string& folder);
 
-/// Opens a folder that contains one folder per stored item. Creates it if it does not exist, and
-/// deletes what interrupted creations and deletions left in it.
+/// Opens a folder that contains one folder per session or job. Creates the folder if it does not
+/// exist, and deletes its incomplete entries from interrupted creations and deletions.
 /// @return names of the contained folders, without symbolic links; an error if the folder is not
 /// both readable and writable
 proto::Result<std::vector<std::string>> open_item_folders(const std::string& folder);
 
-/// Deletes all entries of a folder whose names start with a dot: interrupted creations and
-/// deletions left them.
+/// Deletes all entries of a folder whose names start with a dot, which are incomplete entries from
+/// interrupted creations and deletions.
 void delete_unfinished_entries(const std::string& folder);
 
 /// Returns the space that this account can use on the file system of `folder` [byte]; 0 if it is
@@ -71,8 +71,8 @@ proto::Status create_record_folder(const std::string& folder, const std::string&
 /// Returns the total size of the files directly inside a folder [byte].
 std::uint64_t folder_size_bytes(const std::string& folder);
 
-/// Locks a data folder for this process, until the returned handle or the process ends. Only one
-/// process can own the lock.
+/// Locks a data folder for this process, until the returned handle is destroyed or the process
+/// ends. Only one process can own the lock.
 /// @return error kExists if another process owns the lock
 proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder);
 

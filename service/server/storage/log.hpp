@@ -7,7 +7,7 @@
 
 namespace service {
 
-/// Levels of log lines, with the numbers of spdlog.
+/// Levels of log lines. The values are those of the logging library spdlog.
 enum class LogLevel { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4, kOff = 6 };
 
 /// A key and its value in a log line. A text value is quoted if needed.

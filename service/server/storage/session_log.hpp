@@ -29,7 +29,7 @@ std::optional<proto::RecordingHeader> parse_joint_and_sensor_names(const Session
 /// become many times larger.
 std::uint64_t recorded_size_bytes(const rigcal::v1::SampleBatch& batch);
 
-/// Checks that the sample batches of one session satisfy the rules for recordings, so that the
+/// Validator of the sample batches of one session. Checks the rules for recordings, so that the
 /// service can store every batch that it acknowledged.
 class BatchValidator {
  public:
@@ -73,7 +73,7 @@ class SessionLog {
   /// Returns the number of samples that open() found.
   std::uint64_t sample_count() const { return sample_count_; }
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
-  /// Returns the state of the check after the batches that open() found.
+  /// Returns the validator after it has checked the batches that open() found.
   const BatchValidator& check() const { return check_; }
 
  private:

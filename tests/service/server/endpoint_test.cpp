@@ -129,7 +129,7 @@ TEST(Endpoint, ReportsHealthToThisMachineOnly) {
                                             "0.0.0.0:0"};
   test_support::ChildProcess refused(command, files.file("output"));
   EXPECT_EQ(refused.wait(10.0), 1);
-  expect_parts(refused.output(), {"0.0.0.0:0: is reachable from other machines"});
+  expect_parts(refused.output(), {"0.0.0.0:0: other machines can reach this address"});
   std::vector<std::string> insisting = command;
   insisting.push_back("--insecure");
   test_support::ChildProcess insisted(insisting, files.file("output-2"));
