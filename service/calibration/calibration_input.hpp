@@ -33,7 +33,6 @@ using RecordingReader = std::function<ImportedRecording(const RecordingSource&, 
 
 /// Loads and checks the rig and the recordings of a calibration request.
 /// @param read  function that reads a recording; by default it reads the file at the source's path
-/// @throws proto::InputError for invalid input
 CalibrationInput load_calibration_input(const CalibrationRequest& request,
                                         const RecordingReader& read = {});
 

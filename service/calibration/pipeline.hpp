@@ -34,7 +34,6 @@ class FaultyInput : public proto::InputError {
 
 /// Searches the recordings and the rig file for faults before a fit. Each finding contains the line
 /// of the rig file to correct.
-/// @throws InputError if the estimator cannot use the recordings or the rig file
 estimator::DiagnosedInput diagnose_input(const CalibrationInput& input,
                                          const estimator::CalibrationMonitor& monitor = {});
 
@@ -47,7 +46,6 @@ std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& inpu
 /// Estimates the parameters of a rig, after a search for faults and a repair of the input. The
 /// notes of the result include notes on the import and on joints that the model does not reproduce.
 /// On return, `input` contains the repaired data and the wall time.
-/// @throws InputError for unusable input
 /// @throws FaultyInput for a fault that would make the estimates meaningless
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor);
@@ -62,7 +60,6 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
 
 /// Compares friction laws by their prediction errors on held-out pieces of the data. Stores the
 /// wall time in `input`.
-/// @throws InputError for unusable input
 estimator::FrictionLawComparison run_friction_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
     const estimator::FrictionLawComparisonOptions& choice,
@@ -77,7 +74,6 @@ estimator::FrictionLawComparison run_friction_law_comparison(
 /// @param start      part of a window that determines its initial state [s]; 0 for all of it
 /// @param on_window  called before each prediction with the index of the window, from 0, and the
 ///                   number of windows
-/// @throws InputError for unusable input
 estimator::Validation run_validation(const CalibrationRequest& request, double window, double start,
                                      CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,

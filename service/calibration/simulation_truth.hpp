@@ -11,7 +11,6 @@ namespace service {
 using TrueParameters = std::map<std::string, double>;
 
 /// Loads the true parameter values of a simulated rig from a configuration file of rigcal-sim.
-/// @throws proto::InputError "FILE:LINE:COLUMN: message; remedy"
 TrueParameters load_true_parameters(const std::string& path);
 
 }  // namespace service

@@ -13,13 +13,11 @@ google::protobuf::Struct make_options_message(const estimator::CalibrationOption
 /// Reads calibration options from a Protobuf message. Missing options get their defaults.
 /// @param where           place of the message, for errors
 /// @param ignore_unknown  ignore options that this version does not have
-/// @throws proto::InputError for an invalid value or an unknown option
 estimator::CalibrationOptions read_calibration_options(const google::protobuf::Struct& message,
                                                        const std::string& where,
                                                        bool ignore_unknown);
 
 /// Reads the calibration options of a service job.
-/// @throws proto::InputError for an invalid option
 estimator::CalibrationOptions read_job_options(const rigcal::v1::JobSpec& spec);
 
 }  // namespace service

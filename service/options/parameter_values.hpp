@@ -37,7 +37,6 @@ struct ParameterValues {
 
 /// Reads the parameter values in a result file of `rigcal calibrate --json`. An empty path gives no
 /// values.
-/// @throws proto::InputError naming the file and the field
 ParameterValues read_parameter_values(const std::string& path);
 
 /// Returns the parameters of a mechanism that have these values, with the covariance of the values.

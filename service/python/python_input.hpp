@@ -20,7 +20,6 @@ struct PythonRequest {
   ImportedRecording read(const RecordingSource& source, const Rig& rig) const;
 
   /// Loads and checks the rig and all recordings of the request.
-  /// @throws proto::InputError if they are invalid
   CalibrationInput load() const;
 };
 

@@ -72,7 +72,6 @@ inline constexpr int kSegmentSamplesMin = 10;
 /// kSegmentSamplesMin samples are dropped and counted. The control of the last row has no effect
 /// and may be missing.
 /// @param path  file name for messages
-/// @throws proto::InputError "FILE:LINE:FIELD: message; remedy"
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format);
 
@@ -107,7 +106,6 @@ std::string join_quoted_names(
 /// Imports a recording from columns in memory, with the same checks as for CSV files. Messages
 /// count rows from 1.
 /// @param name  name of the recording for messages
-/// @throws proto::InputError "NAME:ROW:COLUMN: message; remedy"
 ImportedRecording import_columns_in_memory(const std::string& name,
                                            const std::vector<NamedColumn>& columns,
                                            const RecordingFormat& format);
@@ -116,7 +114,6 @@ ImportedRecording import_columns_in_memory(const std::string& name,
 /// are checked like the cells of a CSV file.
 /// @param noun  word for a column in messages, e.g. "variable"
 /// @param read  function that returns the column with a name from the rig file's recording { }
-/// @throws proto::InputError naming file and column
 ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
     const std::function<std::vector<double>(const std::string&)>& read);

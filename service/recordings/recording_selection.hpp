@@ -41,7 +41,6 @@ struct UsedRecording {
 RecordingSelection read_job_selection(const rigcal::v1::JobRecording& recording);
 
 /// Parses a list of segment numbers and ranges, e.g. "0,2-4" for {0, 2, 3, 4}.
-/// @throws InputError for any other format
 std::vector<int> parse_segment_list(const std::string& text);
 
 /// Removes the samples outside the selected part from a recording. Returns the used segments with

@@ -65,7 +65,6 @@ void fill_provenance(const CalibrationMetadata& context, rigcal::v1::ProvenanceR
 /// Returns the calibration request that led to a stored result, with the original paths of the
 /// recordings.
 /// @param file  path of the result for messages
-/// @throws proto::InputError naming file and field
 CalibrationRequest read_stored_request(const std::string& file,
                                        const rigcal::v1::ProvenanceResult& provenance);
 

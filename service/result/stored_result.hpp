@@ -38,7 +38,6 @@ StoredResult convert_stored_result(const std::string& file,
                                    const rigcal::v1::CalibrationResult& result);
 
 /// Reads a calibration result that `rigcal calibrate --json` wrote.
-/// @throws proto::InputError naming the file and the remedy
 StoredResult read_stored_result(const std::string& path);
 
 /// General data in a result file of any rigcal command, such as command, date and rig.

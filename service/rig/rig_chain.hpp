@@ -16,7 +16,6 @@ void expand_link_chain(rigcal::v1::Rig& rig, const proto::TextLocator& place);
 /// change.
 /// @param path  name of the file for messages
 /// @return whether the file has chain { }
-/// @throws proto::InputError for an invalid chain { }
 bool expand_link_chain_text(const std::string& path, proto::TextEdit& edit);
 
 }  // namespace service

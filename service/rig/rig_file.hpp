@@ -52,7 +52,6 @@ struct Rig {
 Rig load_rig(const std::string& path);
 
 /// Parses and checks the text of a rig file. Messages use `path` as the name of the file.
-/// @throws proto::InputError like load_rig
 Rig parse_rig(const std::string& path, const std::string& text);
 
 /// Rig, with the locations of its parameters in the rig file.
@@ -64,7 +63,6 @@ struct RigWithLocations {
 };
 
 /// Parses the text of a rig file and finds the locations of its parameters in the text.
-/// @throws proto::InputError like parse_rig
 RigWithLocations parse_rig_with_locations(const std::string& path, const std::string& text);
 
 }  // namespace service

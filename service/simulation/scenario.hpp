@@ -63,12 +63,10 @@ std::optional<Eigen::VectorXd> assemble_initial_configuration(const estimator::M
 daq::CommandLimits motor_command_limits(const Rig& rig, int motor);
 
 /// Reads and checks a scenario file (proto/scenario.proto) for a rig.
-/// @throws InputError "FILE:LINE:COLUMN: message; remedy"
 Scenario load_scenario(const std::string& path, const Rig& rig);
 
 /// Parses and checks the text of a scenario file for a rig. The path of a recording to replay is
 /// relative to the folder of `path`.
-/// @throws InputError "FILE:LINE:COLUMN: message; remedy"
 Scenario parse_scenario(const std::string& path, const std::string& text, const Rig& rig);
 
 }  // namespace service

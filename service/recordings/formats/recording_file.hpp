@@ -14,7 +14,6 @@ namespace service {
 ///
 /// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
 /// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
-/// @throws proto::InputError naming the file and the remedy
 ImportedRecording import_recording(const std::string& path, const Rig& rig);
 
 /// Returns the format of CSV recordings from `rigcal simulate`, with the column names t_s,

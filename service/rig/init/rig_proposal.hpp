@@ -24,7 +24,6 @@ struct ColumnChoice {
 
 /// Parses the encoder reading at which a joint hangs [rad]: "hanging" (0), "upright" (π), or a
 /// number of degrees.
-/// @throws proto::InputError for other texts
 double parse_hanging_reading(const std::string& text);
 
 /// Returns whether a measured joint can hang. Carts, the arm of a Furuta pendulum, and the joints

@@ -122,7 +122,6 @@ void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const P
                     const std::string& prefix, int line);
 
 /// Parses the text of a URDF file or a MuJoCo model. The root element determines the format.
-/// @throws proto::InputError "FILE:LINE: message; remedy"
 Robot parse_robot(const std::string& path, const std::string& text);
 
 /// Parses the text of a URDF file: links, inertials, and joints with limits, dynamics and mimic

@@ -15,7 +15,6 @@ class XmlSource {
  public:
   /// Parses the text of an XML file.
   /// @param path  name of the file for messages
-  /// @throws proto::InputError if the text is not XML
   XmlSource(std::string path, const std::string& text);
 
   /// Returns the root element of the document; nullptr if it has none.
