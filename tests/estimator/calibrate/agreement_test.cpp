@@ -31,7 +31,7 @@ RecordingPartComparison compare(const std::vector<RecordingPartScore>& pieces, b
 }
 
 // Cochran's Q of a weighted mean, computed by hand. Catches a wrong centre, weight or count.
-TEST(RecordingPartComparison, IsCochransQOfAWeightedMean) {
+TEST(RecordingPartComparison, StatisticIsCochransQOfAWeightedMean) {
   const std::vector<double> y = {1.0, 3.0, 2.5, -1.0}, s = {1.0, 0.5, 2.0, 1.0};
   double weights = 0.0, sum = 0.0, Q = 0.0;
   for (std::size_t p = 0; p < y.size(); ++p) {
@@ -54,7 +54,7 @@ TEST(RecordingPartComparison, IsCochransQOfAWeightedMean) {
 
 // Parameter 1 is measured in a sum with 0 by all pieces but the first, which measures 0 alone. The
 // first piece's estimate of 0 would move 1 through the others, although it does not measure 1.
-TEST(RecordingPartComparison, ReportsNoParameterThatAPieceDoesNotMeasure) {
+TEST(RecordingPartComparison, OmitsParametersThatAPartDoesNotIdentify) {
   const auto reads = [](const Eigen::RowVector2d& row, double reading, double deviation) {
     const Eigen::MatrixXd H = row.transpose() * row / (deviation * deviation);
     return RecordingPartScore{row.transpose() * reading / (deviation * deviation), H, H};
@@ -96,7 +96,7 @@ TEST(RecordingPartComparison, ScatterIsTheDeleteOneJackknife) {
 }
 
 // Equal pieces: the sandwich estimator with P/(P−1) is the standard deviation of a mean, squared.
-TEST(RecordingPartComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
+TEST(RecordingPartComparison, ScatterOfEqualPartsIsTheDeviationOfTheirMean) {
   const std::vector<double> y = {-2.0, 1.0, 0.5, 0.5};
   const RecordingPartComparison result = compare(scalar_pieces(y, {0.1, 0.1, 0.1, 0.1}));
   double squares = 0.0;
@@ -107,7 +107,7 @@ TEST(RecordingPartComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
 }
 
 // A parameter that only one piece identifies has no scatter and does not count as consistent.
-TEST(RecordingPartComparison, OnePieceAloneHasNoScatter) {
+TEST(RecordingPartComparison, ASinglePartHasNoScatter) {
   std::vector<RecordingPartScore> pieces;
   for (int p = 0; p < 3; ++p) {
     Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
@@ -126,7 +126,7 @@ TEST(RecordingPartComparison, OnePieceAloneHasNoScatter) {
 
 // Parts may agree with one another but not with the whole that they were cut from. Here their mean
 // is two standard deviations off, which adds one degree of freedom.
-TEST(RecordingPartComparison, TestsPartsAgainstTheWhole) {
+TEST(RecordingPartComparison, ComparesPartsWithTheFitOfTheWhole) {
   const std::vector<RecordingPartScore> pieces =
       scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
   EXPECT_NEAR(compare(pieces, false).agreement.statistic, 0.0, 1e-12);
@@ -137,7 +137,7 @@ TEST(RecordingPartComparison, TestsPartsAgainstTheWhole) {
 
 // Noise that the weights ignore (correlated, quantized) enters by its own covariance: four times
 // the variance gives a quarter of Q.
-TEST(RecordingPartComparison, JudgesByTheNoiseGiven) {
+TEST(RecordingPartComparison, UsesTheNoiseCovarianceOfTheParts) {
   std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
   const double Q = compare(pieces).agreement.statistic;
   for (RecordingPartScore& piece : pieces) piece.noise *= 4.0;
@@ -146,7 +146,7 @@ TEST(RecordingPartComparison, JudgesByTheNoiseGiven) {
 
 // Parts that differ by noise alone are rejected as often as the significance level states,
 // also along directions that some pieces measure badly.
-TEST(RecordingPartComparison, ReadsPiecesThatAgreeAsAgreeing) {
+TEST(RecordingPartComparison, HasTheSpecifiedFalseRejectionRate) {
   std::mt19937 random(11);
   std::normal_distribution<double> gaussian;
   constexpr int kDraws = 2000, kRows = 20;
@@ -167,7 +167,7 @@ TEST(RecordingPartComparison, ReadsPiecesThatAgreeAsAgreeing) {
 }
 
 // A prior constrains the estimate but does not contribute to the scatter.
-TEST(RecordingPartComparison, PriorsBelongToNoPiece) {
+TEST(RecordingPartComparison, AssignsPriorsToNoPart) {
   const std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
   const RecordingPartComparison result = compare_part_scores(
       pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);

@@ -55,7 +55,7 @@ bool holds(const std::string& text, const std::string& part) {
 // With ρ = 0.8 the first has a standard deviation of 1e-3/0.6. With its optimum 0.355 deviations
 // beyond the bound it could be 1.29 deviations inward at 95 %, 2.15e-3. That moves the second by
 // −0.8 times as much, 1.7 of its deviations of 1e-3.
-TEST(BoundNotes, ReportHowFarAPartnerWouldMove) {
+TEST(BoundNotes, ReportChangesOfOtherEstimates) {
   const std::string note = Case(0.8, -0.355).note();
   EXPECT_TRUE(holds(note, "1.b is at its lower bound 0; all other intervals assume this value"))
       << note;
@@ -65,7 +65,7 @@ TEST(BoundNotes, ReportHowFarAPartnerWouldMove) {
   EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations)")) << note;
 }
 
-TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
+TEST(BoundNotes, OmitNegligibleChangesOfOtherEstimates) {
   const std::string note = Case(0.1, 0.0).note();
   EXPECT_TRUE(holds(note, "changes no other estimate by half a standard deviation")) << note;
   EXPECT_FALSE(holds(note, "tau_c")) << note;
@@ -96,7 +96,7 @@ double reach(const Case& of) {
 }
 
 // As in the notes: 1.29 standard deviations of 1e-3/0.6, inward of either bound.
-TEST(ReachesOffBounds, AreTheOneSidedIntervals) {
+TEST(IntervalWidthsAtBounds, AreTheWidthsOfOneSidedIntervals) {
   EXPECT_NEAR(reach(Case(0.8, -0.355)), 1.29e-3 / 0.6, 1e-9);
   Case upper(0.8, 0.355);
   upper.information.at_bound[0] = 1;
@@ -107,7 +107,7 @@ TEST(ReachesOffBounds, AreTheOneSidedIntervals) {
   EXPECT_EQ(reach(inside), 0.0);
 }
 
-TEST(ReachesOffBounds, AreInfiniteWithoutInformation) {
+TEST(IntervalWidthsAtBounds, AreInfiniteWithoutInformation) {
   Case unseen(0.0, 0.0);
   unseen.information.schur(0, 0) = unseen.information.group_schur[0](0, 0) = 0.0;
   EXPECT_EQ(reach(unseen), HUGE_VAL);
@@ -115,7 +115,7 @@ TEST(ReachesOffBounds, AreInfiniteWithoutInformation) {
 
 // The second parameter is split into two of which only the sum is identifiable. The interval of the
 // first must not change.
-TEST(ReachesOffBounds, TreatTradeOffsAsFree) {
+TEST(IntervalWidthsAtBounds, IncludeChangesOfOtherParameters) {
   Case split(0.8, -0.355);
   ParameterInformation& information = split.information;
   const Eigen::Matrix2d two = information.schur;
@@ -133,7 +133,7 @@ TEST(ReachesOffBounds, TreatTradeOffsAsFree) {
   EXPECT_NEAR(reach(split), 1.29e-3 / 0.6, 1e-9);
 }
 
-TEST(BoundNotes, AreSilentOffBounds) {
+TEST(BoundNotes, AreOmittedForParametersWithinTheirBounds) {
   Case inside(0.8, 0.0);
   inside.information.at_bound[0] = 0;
   EXPECT_TRUE(describe_parameters_at_bounds(inside.mechanism, inside.estimated, inside.information,

@@ -43,7 +43,7 @@ Mechanism rig_to_fit(const std::vector<std::string>& free, double factor = 0.7) 
 
 // The whole pipeline on data of a simulator that shares no code with it: parameters within half a
 // percent, and an open-loop simulation whose residuals are the encoder noise.
-TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
+TEST(Calibrate, EstimatesTheParametersOfAnIndependentSimulation) {
   CalibrationOptions options;
   options.step = 1e-3;  // at the default 5 ms the step size itself biases 1.b by 7 %
   const Calibration result = calibrate_shadow(rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"}),
@@ -60,7 +60,7 @@ TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
 
 // Both residual forms and both state forms describe the same problem. Answers that differ by more
 // than half a percent mean that one of them is wrong.
-TEST(Calibrate, FormsOfResidualAndStateAgree) {
+TEST(Calibrate, AgreesForAllFormsOfResidualAndState) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   CalibrationOptions options;
   options.refine_simulation = false;
@@ -102,7 +102,7 @@ TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
 // Weights, and the damping of soft joints, depend on the initial inertias. A first fit in
 // continuous time makes these, and so the estimate, independent of the start to a thousandth of the
 // standard deviation. Without it, the solver starts at the given values.
-TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
+TEST(Calibrate, EstimatesEqualShadowParametersFromAnyInitialValues) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   const std::vector<std::string> free = {"A.J_zz", "B.J_yy", "1.b", "2.b"};
   CalibrationOptions options;
@@ -132,7 +132,7 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
 
 // The parameters that an iteration reports must be the free parameters of the mechanism of its
 // stage, without those that are fixed.
-TEST(Calibrate, StagesReportTheirFreeParameters) {
+TEST(Calibrate, ReportsTheFreeParametersOfEachStage) {
   for (const auto kind : {EstimateKind::kPhysical, EstimateKind::kShadow}) {
     int varied = -1, iterations = 0;
     CalibrationMonitor monitor;
@@ -155,7 +155,7 @@ TEST(Calibrate, StagesReportTheirFreeParameters) {
 // A prior has the weight of its standard deviation beside 6000 angles: a tight one keeps the
 // estimate, a wide one hardly changes it. Unscaled, it would outweigh the angles a millionfold, and
 // the wide one would move the estimate too.
-TEST(Calibrate, PriorsHaveTheWeightOfTheirStandardDeviation) {
+TEST(Calibrate, WeighsPriorsByTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
   const Calibration free = calibrate_shadow(mechanism, recordings);
@@ -169,7 +169,7 @@ TEST(Calibrate, PriorsHaveTheWeightOfTheirStandardDeviation) {
   EXPECT_NEAR(estimate_of(calibrate_shadow(mechanism, recordings), "1.b").value, 3e-3, sd);
 }
 
-TEST(Calibrate, RefusesUnusableInput) {
+TEST(Calibrate, RejectsUnusableInput) {
   const Mechanism mechanism = rig_to_fit({"B.J_yy"});
   EXPECT_THROW(calibrate_shadow(mechanism, {}), std::invalid_argument);
   Recording recording = release(viscous_rig());

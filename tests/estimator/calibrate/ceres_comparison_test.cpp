@@ -99,7 +99,7 @@ TEST(TrajectoryOptimum, MatchesCeres) {
 // The same with an upper and a lower bound that exclude the free optimum by many standard
 // deviations. They must be met exactly, the other parameters must be optimal given them, and the
 // cost must fall outward, so that no nearby feasible point is better.
-TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
+TEST(TrajectoryOptimum, LiesExactlyAtActiveBounds) {
   Mechanism truth = test_support::smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   parameter_named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
   parameter_named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
@@ -131,7 +131,7 @@ TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
 }
 
 // A start at a bound that is inactive at the optimum must lead to the same optimum as one inside.
-TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
+TEST(TrajectoryOptimum, DoesNotDependOnInitialValuesAtABound) {
   Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   Comparison inside(truth, 300, 1.3);
   Comparison at_bound = inside;
@@ -154,7 +154,7 @@ TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
 // Two recordings of different motion share the parameters. Their joint optimum is the mean of the
 // single ones weighted by information, to first order in the noise. Catches segments that are
 // coupled or ignored.
-TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
+TEST(TrajectoryOptimum, WeightsTwoSegmentsByInformation) {
   const Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"});
   TrajectorySettings settings;
   settings.state_error_weight = 1e4;

@@ -39,7 +39,7 @@ ParameterUncertainty with_common_error(const std::vector<ParameterEstimate>& par
 
 // Inertia and friction are known relative to the motor's gain, which is known to 7 %. Both ratios
 // are precise, to the root of the sum of squares of the individual errors.
-TEST(Combinations, AreRatiosForCommonErrors) {
+TEST(ParameterCombinations, AreRatiosForCommonErrors) {
   const std::vector<ParameterEstimate> parameters = {
       parameter("A.J_zz", "kg·m²", 18.7, 1.3), parameter("1.K", "N·m/V", 0.07, 0.005),
       parameter("1.b", "N·m·s/rad", 1e-3, 0.8e-4), parameter("2.b", "N·m·s/rad", 1e-4, 1e-5)};
@@ -56,7 +56,7 @@ TEST(Combinations, AreRatiosForCommonErrors) {
 }
 
 // Opposite errors make a product precise, or a sum of equal units. A fourfold gain is not reported.
-TEST(Combinations, AreProductsAndSumsForOppositeErrors) {
+TEST(ParameterCombinations, AreProductsAndSumsForOppositeErrors) {
   const std::vector<ParameterEstimate> unlike = {parameter("a", "N", 2.0, 0.2),
                                                  parameter("b", "m", 5.0, 0.5)};
   auto found =
@@ -80,7 +80,7 @@ TEST(Combinations, AreProductsAndSumsForOppositeErrors) {
 }
 
 // Neither parameter is identifiable, but their ratio is: it is constant along the null direction.
-TEST(Combinations, FindTheRatioConstantAlongANullDirection) {
+TEST(ParameterCombinations, FindTheRatioConstantAlongANullDirection) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 0.004, inf),
                                                      parameter("K", "N·m/V", 0.08, inf)};
@@ -97,7 +97,7 @@ TEST(Combinations, FindTheRatioConstantAlongANullDirection) {
 }
 
 // If pieces disagree, their scatter along the combination counts.
-TEST(Combinations, IncludeTheScatterOfPieces) {
+TEST(ParameterCombinations, IncludeTheScatterBetweenPartsOfTheRecordings) {
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                      parameter("K", "N·m/V", 1.0, 0.1)};
   ParameterUncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});
@@ -111,7 +111,7 @@ TEST(Combinations, IncludeTheScatterOfPieces) {
 }
 
 // Two parameters at zero that only their priors determine: a relative error of zero is undefined.
-TEST(Combinations, NeedErrorsInCommon) {
+TEST(ParameterCombinations, RequireCorrelatedErrors) {
   const std::vector<ParameterEstimate> parameters = {parameter("a", "-", 0.0, 0.02),
                                                      parameter("b", "-", 0.0, 0.02)};
   ParameterUncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {0.0, 0.0});
@@ -120,7 +120,7 @@ TEST(Combinations, NeedErrorsInCommon) {
 }
 
 // Parameters at a bound do not trade off, and those known to 0.1 % need no combination.
-TEST(Combinations, OmitBoundsAndPreciseParameters) {
+TEST(ParameterCombinations, OmitBoundsAndPreciseParameters) {
   std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                parameter("K", "N·m/V", 1.0, 0.1)};
   const ParameterUncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});

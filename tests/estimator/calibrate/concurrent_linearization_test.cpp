@@ -77,7 +77,7 @@ class AnyProblem : public testing::TestWithParam<Maker> {};
 // The interface promises that const functions are thread-safe. Two threads linearize every block at
 // once: at the start, after a step, after a return. Catches data filled in at first use, always by
 // the thread sanitizer and mostly by the comparison.
-TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
+TEST_P(AnyProblem, HasTheSameDerivativesInOneAndTwoThreads) {
   const std::unique_ptr<LeastSquaresProblem> shared = GetParam()(), alone = GetParam()();
   const auto compare = [&] {
     DenseProblem first, second;

@@ -71,15 +71,15 @@ void expect_arm_is_told(const Calibration& result) {
       << test_support::text_of_notes(result.notes);
 }
 
-TEST(Contradictions, FindAnArmThatIsALittleTooLong) {
+TEST(Contradictions, FindAnArmThatIsSlightlyTooLong) {
   expect_arm_is_told(calibrate_as(described_with(kLonger)));
 }
 
-TEST(Contradictions, FindItInQuantisedReadings) {
+TEST(Contradictions, FindAWrongLengthInQuantizedReadings) {
   expect_arm_is_told(calibrate_as(described_with(kLonger), 2e-3));
 }
 
-TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
+TEST(Contradictions, AreNotReportedForACorrectDescription) {
   for (const double quantum : {0.0, 2e-3}) {
     const Calibration result = calibrate_as(described_with(1.0), quantum);
     EXPECT_TRUE(result.contradictions.empty()) << service::format_verdict(result.verdict);

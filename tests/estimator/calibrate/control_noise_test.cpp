@@ -14,7 +14,7 @@ namespace {
 
 // Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
 // inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
-TEST(ControlNoise, CouplesJointsByTheInertias) {
+TEST(ControlNoise, CorrelatesJointsThroughTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
   Mechanism mechanism =
       make_chain({.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
@@ -47,7 +47,7 @@ TEST(ControlNoise, HasOneEntryPerMotor) {
   EXPECT_EQ(motor_control_noise(mechanism), Eigen::Vector2d(0.0, 0.3));
 }
 
-TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
+TEST(ControlNoise, IsRejectedBelowZeroAndForShadowParameters) {
   Mechanism mechanism = make_chain({.links = 1});
   mechanism.joints[0].motor.present = true;
   mechanism.joints[0].motor.control_noise = 0.1;
@@ -62,7 +62,7 @@ TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
 
 // If the real control differed from the record, no simulation of the record can follow the motion.
 // The joint fit is kept, with uncertainties that include this.
-TEST(ControlNoise, WeighsAndIsNotSimulated) {
+TEST(ControlNoise, ChangesWeightsButNotTheSimulation) {
   const test_support::ReferencePendulum rig{.b = 2e-3};
   Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);
   Segment& segment = recording.segments.front();

@@ -92,7 +92,7 @@ TEST(EncoderDelay, DerivativesMatchDifferences) {
 
 // Delays and offsets may depend on a delay of the same kind, of another kind, or a motion
 // parameter, with factors.
-TEST(EncoderDelay, DerivativesPassThroughTies) {
+TEST(EncoderDelay, DerivativesIncludeDependentParameters) {
   Mechanism mechanism = all_late();
   tie(mechanism, "2.delay", "1.delay", 0.5, 1.1e-3);
   tie(mechanism, "2.encoder_delay", "1.encoder_delay", -0.5);
@@ -108,7 +108,7 @@ TEST(EncoderDelay, DerivativesPassThroughTies) {
 }
 
 // An inertial sensor's delay depends on an encoder's or a command's, or both depend on it.
-TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
+TEST(EncoderDelay, DerivativesIncludeDependentDelaysOfInertialSensors) {
   Mechanism of_encoder = all_late();
   tie(of_encoder, "imu.delay", "1.encoder_delay", 0.5, 2.1e-3);
   Mechanism of_command = all_late();
@@ -131,7 +131,7 @@ TEST(EncoderDelay, ReadingsFollowTheCommandRamp) {
 }
 
 // An offset of an encoder without a delay uses another code path.
-TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
+TEST(EncoderDelay, OffsetDerivativesIncludeDependentParametersWithoutADelay) {
   Mechanism mechanism = furuta_to_fit({});
   set_free(mechanism, {"2.offset"});
   tie(mechanism, "1.offset", "2.offset", -2.0, 0.3);
@@ -139,7 +139,7 @@ TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
 }
 
 // With zero delay, a delayed reading equals that at a sample: the two ways to compute it agree.
-TEST(EncoderDelay, OfZeroChangesNothing) {
+TEST(EncoderDelay, ZeroDelayChangesNothing) {
   const Mechanism held = furuta_to_fit({});
   Mechanism free = held;
   set_free(free, {"1.encoder_delay", "2.encoder_delay"});
@@ -158,7 +158,7 @@ TEST(EncoderDelay, OfZeroChangesNothing) {
 }
 
 // A fixed zero delay costs nothing: encoders are read at samples.
-TEST(EncoderDelay, FixedAtZeroCostsNothing) {
+TEST(EncoderDelay, DelayFixedAtZeroAddsNoComputation) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
   const std::size_t sensed = find_sensed_axes(mechanism, segments).size();
@@ -174,7 +174,7 @@ void expect_delayed(const Calibration& calibration, const std::string& name, dou
 }
 
 // Two encoders with different delays, none of the command; other parameters are recovered too.
-TEST(EncoderDelay, IsFoundForTwoEncoders) {
+TEST(EncoderDelay, IsEstimatedForTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
   mechanism.sensors.clear();
   set_free(mechanism, {"1.encoder_delay", "2.encoder_delay"});
@@ -201,7 +201,7 @@ TEST(EncoderDelay, IsCompensatedIfFixed) {
 }
 
 // Dependencies reduce standard deviations and never increase them.
-TEST(EncoderDelay, TiesReduceDeviations) {
+TEST(EncoderDelay, EqualDelaysReduceStandardDeviations) {
   const std::vector<Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
   Mechanism mechanism = furuta_to_fit({});
   at(mechanism, "imu.delay").value = 0.0;
@@ -222,7 +222,7 @@ TEST(EncoderDelay, TiesReduceDeviations) {
 }
 
 // SPOOK simulators have no encoder delay.
-TEST(EncoderDelay, IsRefusedForShadowParameters) {
+TEST(EncoderDelay, IsRejectedForShadowParameters) {
   Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
   test_support::free_parameters(mechanism, {"B.J_yy"}, 1.2);
   at(mechanism, "2.encoder_delay").value = 1e-3;

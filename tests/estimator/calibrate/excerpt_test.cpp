@@ -29,7 +29,7 @@ ShootingInput numbered_segments(const std::vector<int>& counts) {
 
 int first_sample(const Segment& segment) { return static_cast<int>(segment.angles(0, 0)); }
 
-TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
+TEST(Excerpt, ContainsTheWholeRecordingIfLittleWouldBeOmitted) {
   ShootingInput input = numbered_segments({1000, 1001});
   const Excerpt excerpt = select_excerpt(input, 10.0, 1.0);
   EXPECT_TRUE(excerpt.is_whole);
@@ -40,7 +40,7 @@ TEST(Excerpt, IsTheWholeIfLittleWouldBeOmitted) {
 }
 
 // 60 s: ten windows of one second, the first after 2.95 s, with 5.9 s between their starts.
-TEST(Excerpt, SpreadsItsWindowsEvenly) {
+TEST(Excerpt, SpreadsWindowsEvenly) {
   ShootingInput input = numbered_segments({6001});
   const Excerpt excerpt = select_excerpt(input, 10.0, 1.0);
   EXPECT_FALSE(excerpt.is_whole);
@@ -56,7 +56,7 @@ TEST(Excerpt, SpreadsItsWindowsEvenly) {
 }
 
 // A load that occurs in one short recording only is identified by that one.
-TEST(Excerpt, HasSomethingOfEachSegment) {
+TEST(Excerpt, ContainsAPartOfEachSegment) {
   ShootingInput input = numbered_segments({6001, 51, 201});
   const Excerpt excerpt = select_excerpt(input, 10.0, 1.0);
   ASSERT_EQ(excerpt.segments.size(), 12U);
@@ -67,7 +67,7 @@ TEST(Excerpt, HasSomethingOfEachSegment) {
 }
 
 // One window from each of thirty releases would include all their samples.
-TEST(Excerpt, IncludesManyShortSegmentsWhole) {
+TEST(Excerpt, IncludesShortSegmentsCompletely) {
   const ShootingInput input = numbered_segments(std::vector<int>(30, 101));
   const Excerpt excerpt = select_excerpt(input, 10.0, 1.0);
   EXPECT_TRUE(excerpt.is_whole);
@@ -75,7 +75,7 @@ TEST(Excerpt, IncludesManyShortSegmentsWhole) {
 }
 
 // States are spaced by the mean period, samples by their own times.
-TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
+TEST(Excerpt, AssignsStatesBySampleTimes) {
   ShootingInput input = numbered_segments({6001});
   for (int k = 0; k < 6001; ++k) {  // at half the rate in the first half
     input.segments[0].times.push_back(kExcerptPeriod * (k < 3000 ? 0.5 * k : 1.5 * k - 3000.0));
@@ -90,7 +90,7 @@ TEST(Excerpt, FindsStatesByTheTimesOfSamples) {
   EXPECT_EQ(excerpt.segments[0].sample_count(), 201);
 }
 
-TEST(Excerpt, KeepsTheStepsOfItsWindows) {
+TEST(Excerpt, KeepsTheIntegrationStepsOfItsWindows) {
   ShootingInput input = numbered_segments({6001});
   std::vector<double> steps(301, 0.004);
   for (std::size_t k = 150; k < steps.size(); ++k) steps[k] = 0.001;  // from 30 s on

@@ -24,7 +24,7 @@ Eigen::VectorXd series(std::initializer_list<double> values) {
 }
 
 // 1 + 2 Σ_lag Σ_k r_k r_{k−lag} / Σ r², by hand, within each series and never across two.
-TEST(CorrelationInflation, SumsTheAutocorrelation) {
+TEST(AutocorrelationInflation, SumsTheAutocorrelation) {
   EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, 1, 1})}),
                    1.0 + 2.0 * (3 + 2 + 1) / 4.0);
   EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1}), series({1, 1})}),
@@ -35,7 +35,7 @@ TEST(CorrelationInflation, SumsTheAutocorrelation) {
 
 // The sum ends at the first lag without correlation: later ones are chance, or the next swing. Lags
 // without readings contribute nothing and do not end the sum.
-TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
+TEST(AutocorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
   EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
                    1.0 + 2.0 * 1.0 / 8.0);
   EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, kNaN, 1, kNaN, 1})}),
@@ -43,7 +43,7 @@ TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
 }
 
 // Each sensor is widened by its own residuals, with a note if the factor exceeds two.
-TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
+TEST(InflateVariancesForAutocorrelation, InflatesEachSensorByItsOwnErrors) {
   Mechanism mechanism = make_furuta();
   std::vector<Message> notes;
   Eigen::VectorXd variances = Eigen::Vector3d(1.0, 1.0, 1.0);
@@ -57,7 +57,7 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
 
 // Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and
 // weigh as much as one angle.
-TEST(GroupVariances, ArePerDegreeOfFreedom) {
+TEST(NoiseGroupVariances, ArePerDegreeOfFreedom) {
   ParameterInformation information;
   information.valid = true;
   information.groups = {{.rows = 100, .cost = 40.0, .effective_parameters = 20.0},
@@ -72,12 +72,12 @@ TEST(GroupVariances, ArePerDegreeOfFreedom) {
 }
 
 // After a numerical failure nothing is divided or written.
-TEST(GroupVariances, AreEmptyIfStatesAreNotDetermined) {
+TEST(NoiseGroupVariances, AreEmptyIfStatesAreNotIdentifiable) {
   EXPECT_EQ(compute_noise_group_variances({}, 1.0).size(), 0);
 }
 
 // White noise with standard deviation a gives fourth differences of √70 a; a cubic gives none.
-TEST(NoiseLevel, FollowsFromFourthDifferences) {
+TEST(NoiseLevel, UsesFourthDifferences) {
   Eigen::VectorXd alternating(50), cubic(50);
   for (Eigen::Index k = 0; k < 50; ++k) {
     alternating[k] = k % 2 == 0 ? 1e-3 : -1e-3;
@@ -123,7 +123,7 @@ double step_of(double period, double requested) {
 
 // Default: the longest whole multiple or fraction of the period up to 5 ms. A given step may differ
 // from a multiple by one percent, since a unit's clock is never exact; others are refused.
-TEST(Prepare, PutsTheStepOnTheGridOfTheRecording) {
+TEST(Prepare, AlignsTheStepWithTheSamplingPeriod) {
   EXPECT_DOUBLE_EQ(step_of(1e-3, 0.0), 5e-3);
   EXPECT_DOUBLE_EQ(step_of(1.000035e-3, 0.0), 5.0 * 1.000035e-3);
   EXPECT_DOUBLE_EQ(step_of(2e-3, 0.0), 4e-3);

@@ -35,7 +35,7 @@ Segment without_motor() {
 }
 
 // Segments of 0.2 s, each judged with half a segment before and after it.
-TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
+TEST(IntegrationSteps, AreLongerDuringSlowMotion) {
   const std::vector<double> steps = choose_local_integration_steps(
       without_motor(), states(), 1e-3, Eigen::Vector2d::Ones(), kSteps, 0.002);
   ASSERT_EQ(steps.size(), 11U);
@@ -45,14 +45,14 @@ TEST(IntegrationSteps, AreLongWhereTheMotionIsSlow) {
 }
 
 // With a scale of 0.1 m per rad, 2 m/s of a prismatic joint count as 20 rad/s.
-TEST(IntegrationSteps, ScaleAPrismaticJoint) {
+TEST(IntegrationSteps, UseTheScaleOfAPrismaticJoint) {
   const std::vector<double> steps = choose_local_integration_steps(
       without_motor(), 0.1 * states(), 1e-3, Eigen::Vector2d(1.0, 0.1), kSteps, 0.002);
   EXPECT_DOUBLE_EQ(steps[4], 0.002);
   EXPECT_DOUBLE_EQ(steps[1], 0.004);
 }
 
-TEST(IntegrationSteps, StayShortWhereAControlChanges) {
+TEST(IntegrationSteps, AreShortWhereAControlChanges) {
   Segment segment = without_motor();
   segment.controls = Eigen::MatrixXd::Constant(2001, 2, 3.0);
   segment.controls.col(1).tail(401).setConstant(3.1);  // from 1.6 s on
@@ -79,7 +79,7 @@ TEST(IntegrationSteps, AreLimitedEverywhere) {
 }  // namespace
 // Across several control periods the control is replaced by a line, which would start the motion of
 // a creeping joint at another time. Steps near rest must therefore end with the periods.
-TEST(IntegrationSteps, OfJointsThatCreepEndWithThePeriodsOfControls) {
+TEST(IntegrationSteps, EndWithControlPeriodsForCreepingJoints) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   const auto limited = [](const FrictionStepLimits& longest, int controls) {
     ShootingInput input;

@@ -33,7 +33,7 @@ QuantizationErrors wave(double amplitude, double normal_variance) {
   return errors;
 }
 
-TEST(HalfIntervals, AreNormalWithoutQuantization) {
+TEST(ConfidenceHalfWidths, AreNormalWithoutQuantization) {
   const Eigen::VectorXd half =
       compute_confidence_half_widths(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
   EXPECT_DOUBLE_EQ(half[0], kNormalHalfWidth95);
@@ -42,7 +42,7 @@ TEST(HalfIntervals, AreNormalWithoutQuantization) {
 // A sine of a uniform phase lies within ±a sin(0.95 π/2) 95 % of the time, 1.41 of its standard
 // deviations, so ±1.96 deviations would always contain it. As the normal part grows, the factor
 // must approach 1.96.
-TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
+TEST(ConfidenceHalfWidths, FollowTheDistributionOverPhasesOfTheQuantizationGrid) {
   const QuantizationErrors flat = wave(3.0, 0.0);
   Eigen::VectorXd half = compute_confidence_half_widths(unit_information(flat.scatter[0](0, 0)),
                                                         Eigen::VectorXd::Ones(1), flat);
@@ -54,7 +54,7 @@ TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
 }
 
 // Without an estimate there is no interval: none at a bound, an infinite one if not identifiable.
-TEST(HalfIntervals, SkipFixedAndUnidentifiableParameters) {
+TEST(ConfidenceHalfWidths, SkipFixedAndUnidentifiableParameters) {
   ParameterInformation information = unit_information(1.0);
   information.inverse.setZero();
   information.at_bound[0] = -1;

@@ -88,7 +88,7 @@ TEST(IrregularTimes, AreEquivalentToEmptyRows) {
 }
 
 // Missing rows cost only the information of their readings.
-TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
+TEST(IrregularTimes, CostLittlePrecisionIfFewSamplesAreMissing) {
   const Recording whole = driven();
   Recording holed = whole;
   std::mt19937 random(3);
@@ -105,7 +105,7 @@ TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
   }
 }
 
-TEST(IrregularTimes, MustRise) {
+TEST(IrregularTimes, MustIncrease) {
   for (const double wrong : {0.0, -1e-3, kNaN}) {
     Recording recording = thinned(driven());
     recording.segments.front().times[5] = recording.segments.front().times[4] + wrong;
@@ -116,7 +116,7 @@ TEST(IrregularTimes, MustRise) {
   EXPECT_THROW(calibrate(to_fit(), {few}), std::invalid_argument);
 }
 
-TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
+TEST(IrregularTimes, AreRejectedForShadowParameters) {
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
   options.start_from_physical = false;
@@ -142,7 +142,7 @@ Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
 }
 
 // The size of a slip in either direction is estimated, and the other parameters are not affected.
-TEST(ZeroShifts, AreEstimatedBesideTheRest) {
+TEST(EncoderSlips, AreEstimatedWithTheOtherParameters) {
   const Recording whole = driven();
   const Calibration clean = calibrate(to_fit(), {whole});
   for (const double slip : {0.015, -0.4}) {
@@ -163,7 +163,7 @@ TEST(ZeroShifts, AreEstimatedBesideTheRest) {
   }
 }
 
-TEST(ZeroShifts, AreSubtractedForShadowParameters) {
+TEST(EncoderSlips, AreSubtractedForShadowParameters) {
   const Recording whole = driven();
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;

@@ -33,7 +33,7 @@ TEST(FrictionLaw, IsASumOfTerms) {
 }
 
 // The law's parameters are free and replace earlier ones. Other joints keep theirs.
-TEST(FrictionLaw, ReplacesTheFrictionOfItsJoints) {
+TEST(FrictionLaw, ReplacesTheFrictionOfTheSelectedJoints) {
   ReferencePendulum rig{.b = 1e-3, .tau_c = 0.004};
   const FrictionScale scale{0.01, 2.0, 5.0, 4.0};
   const Mechanism drag = replace_friction_law(freed(pendulum_of(rig), {"1.tau_c"}),
@@ -60,7 +60,7 @@ TEST(FrictionLaw, ReplacesTheFrictionOfItsJoints) {
   EXPECT_TRUE(none.joint_parameter(0, JointQuantity::kViscous).free);
 }
 
-TEST(FrictionLaw, IsNotPutInPlaceOfATie) {
+TEST(FrictionLaw, DoesNotReplaceDependentParameters) {
   Mechanism mechanism = pendulum_of({});
   mechanism.dependencies.push_back(
       {mechanism.joint_parameter_index(0, JointQuantity::kViscous), 0.001});
@@ -71,7 +71,7 @@ TEST(FrictionLaw, IsNotPutInPlaceOfATie) {
 
 // Rigs of very different size: start values must follow the rig's scale. The friction is found
 // within a factor of ten although the mechanism starts with none, and with a wrong inertia.
-TEST(FrictionScales, FollowTheRigsSize) {
+TEST(FrictionScales, ScaleWithTheSizeOfTheRig) {
   for (const double size : {1e-4, 1.0, 1e3}) {
     SCOPED_TRACE(size);
     ReferencePendulum rig;
@@ -109,7 +109,7 @@ const FrictionLawScore& recommended(const FrictionLawComparison& comparison) {
 
 // A law that is worse on every piece by about the same amount is worse, however much pieces differ.
 // One that is worse on some and better on others is not.
-TEST(FrictionLawComparison, ComparesPieceByPiece) {
+TEST(FrictionLawComparison, ComparesEachPartOfTheRecordings) {
   FrictionLawComparison clear;
   clear.laws = {score("viscous", {1.1, 11.3, 0.112, 110.0, 1.09}),
                 score("viscous+dry", {1.0, 10.0, 0.1, 100.0, 1.0})};
@@ -181,7 +181,7 @@ FrictionLawComparison compare(const ReferencePendulum& rig, const std::vector<st
 }
 
 // On data of a known law that law must be chosen, no larger one that fits as well, and no smaller.
-TEST(FrictionLawComparison, FindsTheLawOfTheData) {
+TEST(FrictionLawComparison, RecommendsTheSimulatedLaw) {
   ReferencePendulum viscous{.b = 1e-3};
   const FrictionLawComparison simple = compare(viscous, {"viscous", "dry", "viscous+dry"});
   EXPECT_EQ(recommended(simple).law.name, "viscous");

@@ -42,7 +42,7 @@ TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
 
 // If the excerpt's windows do not lead close to the readings, all data are tried from the start.
 // Here nothing leads close: accelerations are eight times those of the model.
-TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
+TEST(LongRecording, IsRefittedFromTheInitialValuesIfTheExcerptFails) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   Recording faster = forty_seconds(rig);
   for (Segment& segment : faster.segments) segment.angles *= 8.0;

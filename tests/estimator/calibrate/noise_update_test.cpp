@@ -20,7 +20,7 @@ TEST(SensorNoise, IsPerDegreeOfFreedom) {
 }
 
 // If parameters use up all rows, the residuals contain no information about the noise.
-TEST(SensorNoise, StaysWhereNoRowIsLeft) {
+TEST(SensorNoise, KeepsItsValueWithoutDegreesOfFreedom) {
   EXPECT_EQ(compute_sensor_noise_factor(group(20, 19.5, 1e-3)), 1.0);
   EXPECT_EQ(compute_sensor_noise_factor(group(20, 20.3, 1e-3)), 1.0);
   EXPECT_DOUBLE_EQ(compute_sensor_noise_factor(group(20, 19.0, 4.0)), 2.0);
@@ -39,7 +39,7 @@ TEST(ProcessNoise, IsDetectedThreeDeviationsAboveItsModel) {
 
 // Once process noise is detected, its level also follows the residuals down. Otherwise the level
 // would oscillate.
-TEST(ProcessNoise, OnceDetectedFollowsTheResidualsBothWays) {
+TEST(ProcessNoise, FollowsTheResidualsInBothDirectionsOnceDetected) {
   const ProcessNoiseChange change =
       compute_process_noise_change(group(210, 10.0, 200.0 * 0.25), true);
   EXPECT_TRUE(change.significant);
@@ -48,7 +48,7 @@ TEST(ProcessNoise, OnceDetectedFollowsTheResidualsBothWays) {
 
 // If the states use up all defects, the noise is not lowered, and is detected only at a cost above
 // four standard deviations of one row.
-TEST(ProcessNoise, StaysWhereStatesUseUpTheDefects) {
+TEST(ProcessNoise, KeepsItsValueIfStatesAbsorbTheDefects) {
   ProcessNoiseChange change = compute_process_noise_change(group(200, 199.5, 1.0), false);
   EXPECT_FALSE(change.significant);
   EXPECT_EQ(change.factor, 1.0);

@@ -47,7 +47,7 @@ Recording record(const ReferencePendulum& rig, int samples, double noise, unsign
 // Physical parameters must have no bias of the step, on data of an independent simulator. At the
 // same default step, shadow parameters are off by a percent or more, ten of these standard
 // deviations. Starts are wrong by a factor of three both ways, and the motion ends at rest.
-TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
+TEST(PhysicalCalibration, EstimatesTheParametersOfAStickingPendulum) {
   const ReferencePendulum rig = sticky_pendulum();
   const Calibration result =
       calibrate(pendulum_to_fit(rig), {record(rig, 16000, kPhysicalNoise, 3)});
@@ -76,7 +76,7 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
 // A fit soon takes an excess that decays over the wrong speeds for a part of the kinetic torque, or
 // for zero, and does not return in small steps. From decays, torques and excesses wrong by a factor
 // of ten either way, every fit must reach the same estimate.
-TEST(PhysicalCalibration, FindsAStribeckExcessFromAnyStart) {
+TEST(PhysicalCalibration, EstimatesAStribeckExcessFromAnyInitialValue) {
   ReferencePendulum rig = sticky_pendulum();
   rig.tau_s = 0.008;
   rig.zeta = 4.0;
@@ -212,7 +212,7 @@ TEST(PhysicalCalibration, RecoversFromADivergingStart) {
 // With very large damping the simulation diverges within a fifth of a second (rates overflow), but
 // not over a shorter time. That does not mean that the recordings lack excitation. If it diverges
 // within ten samples, that is reported.
-TEST(PhysicalCalibration, StartsIfTheMotionIsPredictableBriefly) {
+TEST(PhysicalCalibration, HandlesASimulationThatDivergesQuickly) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
   Mechanism mechanism = pendulum_to_fit(rig);

@@ -36,7 +36,7 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
 
 // If the model is right, the comparison changes nothing: pieces agree and standard deviations are
 // those from noise. The deviations from scatter are reported beside them.
-TEST(RecordingPartEstimates, AgreeWhereTheModelIsRight) {
+TEST(RecordingPartEstimates, AgreeForACorrectModel) {
   const Calibration result = calibrate_with(1.0);
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GE(result.pieces.size(), 6U);
@@ -59,7 +59,7 @@ TEST(RecordingPartEstimates, AgreeWhereTheModelIsRight) {
 
 // An arm described 3 % too long distorts all pieces alike. They agree and no standard deviation
 // grows, so the verdict must report it. The estimates are the same as without the comparison.
-TEST(RecordingPartEstimates, ReportAnArmThatIsTooLong) {
+TEST(RecordingPartEstimates, DisagreeForAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::format_verdict(result.verdict);
   CalibrationOptions alone;
@@ -90,7 +90,7 @@ TEST(RecordingPartEstimates, StopOnRequest) {
 // Parts disagree about one of two parameters. It gets the standard deviation of the
 // scatter, with Student's half-width for the number of pieces that identify it minus one. The other
 // is unchanged.
-TEST(RecordingPartEstimates, WidenDisagreeingParameters) {
+TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
   RecordingPartEstimates pieces;
   pieces.parameters = {7, 3};
   pieces.comparison.agreement = {50.0, 6.0, 1e-8};
@@ -124,7 +124,7 @@ TEST(RecordingPartEstimates, WidenDisagreeingParameters) {
 // The pendulum's encoder slips at 5.2 s and at 10.8 s. Few readings lie before the first slip and
 // after the second, so the others determine its zero there far better than pieces on one side of
 // it, which would otherwise report a slip that only the others identify.
-TEST(RecordingPartEstimates, ReportOnlySlipsWithinThem) {
+TEST(RecordingPartEstimates, ReportOnlySlipsWithinThePart) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
   const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
   const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();

@@ -37,7 +37,7 @@ bool has_profile_note(const Calibration& result, const std::string& name) {
 }
 
 // If the rate is known to some per cent, the interval of linear theory is kept.
-TEST(ProfileIntervals, KeepTheLinearIntervalOfAKnownRate) {
+TEST(ProfileIntervals, KeepTheLinearIntervalOfAPreciseDecayRate) {
   const Calibration result = calibrate(sticky(0.003), 0.8, 1e-4);
   const ParameterEstimate& rate = test_support::estimate_of(result, "1.zeta");
   EXPECT_LT(rate.half_interval, 0.25 * rate.value);
@@ -47,7 +47,7 @@ TEST(ProfileIntervals, KeepTheLinearIntervalOfAKnownRate) {
 
 // For a small excess in much noise any decay explains the readings: the interval's end is unbounded
 // or far from that of linear theory.
-TEST(ProfileIntervals, ReachBeyondTheLinearInterval) {
+TEST(ProfileIntervals, AreWiderThanTheLinearInterval) {
   const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
   const ParameterEstimate& rate = test_support::estimate_of(result, "1.zeta");
   EXPECT_GT(rate.half_interval, 1.1 * kNormalHalfWidth95 * rate.standard_deviation);

@@ -38,7 +38,7 @@ Eigen::VectorXd swing() {
 
 // Counts of an encoder are recognized, also with nine decimals in a text file and with an offset.
 // Noise and a constant are not counts.
-TEST(FindQuantum, DistinguishesCountsFromNoise) {
+TEST(FindQuantizationStep, DistinguishesQuantizationFromNoise) {
   const Eigen::VectorXd angles = swing();
   Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
   EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
@@ -58,7 +58,7 @@ Segment alternating(double noise) {
 
 // The scatter of quantization itself is no analog noise. Up to 10 % more is not either, since that
 // is the uncertainty of its estimate; beyond, all of the excess is. The noisiest segment decides.
-TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
+TEST(NoiseBeforeQuantization, IsTheVarianceInExcessOfQuantization) {
   const double encoder = kQuantum * kQuantum / 12.0;
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
@@ -75,7 +75,7 @@ TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
 
 // Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
 // off by a sixth of a count more is not excused by it.
-TEST(CountingExplains, ErrorsUpToHalfACount) {
+TEST(CanBeQuantizationError, AcceptsErrorsUpToHalfAQuantizationStep) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
   EXPECT_TRUE(can_be_quantization_error({errors}, kQuantum, 0.0));
   EXPECT_TRUE(can_be_quantization_error({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
@@ -89,7 +89,7 @@ TEST(CountingExplains, ErrorsUpToHalfACount) {
 // A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases
 // of the encoder disc the estimates scatter as reported. With independent errors some reported
 // standard deviations would be wrong by half.
-TEST(QuantizedScatter, MatchesTheScatterOverDiscPhases) {
+TEST(QuantizationCovariance, MatchesTheCovarianceOverPhasesOfTheGrid) {
   const test_support::ReferencePendulum rig = sticking();
   const std::vector<std::pair<std::string, double>> truth = {
       {"P.J_zz", rig.J}, {"1.b", rig.b}, {"1.tau_c", rig.tau_c}};
@@ -125,7 +125,7 @@ ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
 
 // Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
 // inverse nothing is drawn, and the scatter is the same.
-TEST(QuantizationErrors, DrawsMatchTheScatter) {
+TEST(QuantizationErrors, SamplesMatchTheCovariance) {
   const ShootingProblem problem = problem_of(swing(), kQuantum);
   const Eigen::MatrixXd inverse = compute_information(problem).inverse;
   const auto drawn = compute_quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
@@ -140,7 +140,7 @@ TEST(QuantizationErrors, DrawsMatchTheScatter) {
 // With a known motion, the 95 % point of the errors depends on how many counts turning points are
 // apart: between 1.65 and 1.96 standard deviations here. Readings determine the motion only
 // roughly, so with drawn motions the point is almost independent of the counts per turn.
-TEST(QuantizationErrors, DoNotTakeTheMotionAsKnown) {
+TEST(QuantizationErrors, SamplesIncludeTheUncertaintyOfTheMotion) {
   const auto spread = [](double known) {
     double least = HUGE_VAL, most = 0.0;
     for (const double counts : {40.0, 52.0, 68.0, 88.0, 114.0}) {
@@ -177,7 +177,7 @@ Eigen::VectorXd staircase() {
 
 // A sticking joint repeats one quantization error at every sample. With so few independent errors
 // some agree by chance at any disc phase. For a wrong model all are correlated.
-TEST(CorrelatesInMotion, CountsAStickingJointAsOneError) {
+TEST(CorrelationBeyondQuantization, CountsAStickingJointAsOneError) {
   const Eigen::VectorXd angles = staircase();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
   for (int phase = 0; phase < 10; ++phase) {
@@ -192,7 +192,7 @@ TEST(CorrelatesInMotion, CountsAStickingJointAsOneError) {
 
 // Quantization errors of a swinging joint, alone and with those of a model that is wrong by less
 // than half a count.
-TEST(CorrelatesInMotion, DetectsAModelErrorBelowACount) {
+TEST(CorrelationBeyondQuantization, DetectsAModelErrorBelowAQuantizationStep) {
   const Eigen::VectorXd angles = swing();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 30.0).array().sin();
   int reported = 0;

@@ -23,7 +23,7 @@ using test_support::swing;
 ReferencePendulum rising() { return {.b = 2e-4, .tau_c = 0.006, .tau_s = 0.003, .zeta = 2.0}; }
 
 // Also from a start with the wrong sign, so the fit must pass through zero excess.
-TEST(RisingFriction, IsFoundInDataOfAnotherSimulator) {
+TEST(RisingFriction, IsEstimatedFromAnotherSimulator) {
   const ReferencePendulum rig = rising();
   const auto recording = swing(rig, "release", 0.8, 6000, 2e-3, 1e-4, 5);
   for (const double start : {-0.001, 0.001}) {
@@ -100,7 +100,7 @@ TEST(RisingFriction, IsRestartedWithBothSigns) {
 
 // If the fit took all friction for an excess, a restart needs a kinetic torque again. Otherwise a
 // negative excess would have nothing to reduce.
-TEST(RisingFriction, RestartsHaveAKineticTorque) {
+TEST(RisingFriction, IsRestartedWithACoulombTorque) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.0;
   mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.003;

@@ -41,7 +41,7 @@ Mechanism with_excess() {
 }
 
 // A parameter driven to either bound is reset to its start; all others keep their fitted values.
-TEST(SecondChances, ResetParametersDrivenToBounds) {
+TEST(RestartValues, ResetParametersDrivenToBounds) {
   for (const double bound : {0.0, 1.0}) {
     Mechanism reached = start();
     viscous(reached).value = bound;
@@ -54,7 +54,7 @@ TEST(SecondChances, ResetParametersDrivenToBounds) {
 }
 
 // No restart if nothing was driven to a bound: inside, at one from the start, or at one but fixed.
-TEST(SecondChances, KeepOtherParameters) {
+TEST(RestartValues, KeepOtherParameters) {
   EXPECT_TRUE(choose_restart_values(start(), start(), kSpeeds).empty());
   for (const double bound : {0.0, 1.0}) {
     Mechanism began = start();
@@ -69,7 +69,7 @@ TEST(SecondChances, KeepOtherParameters) {
 
 // An excess is lost if it is zero, the same at every speed, or gone at any measurable speed, a
 // thousandth of the fastest. Just slower than that it is still present.
-TEST(SecondChances, FindAStribeckExcessThatIsLost) {
+TEST(RestartValues, RestartAVanishedStribeckExcess) {
   const auto count_with = [&](JointQuantity quantity, double value) {
     Mechanism reached = with_excess();
     of_second(reached, quantity).value = value;
@@ -85,7 +85,7 @@ TEST(SecondChances, FindAStribeckExcessThatIsLost) {
 }
 
 // An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
-TEST(SecondChances, RestartAnyExcessIfAccelerationsAreUnexplained) {
+TEST(RestartValues, ResetAnyExcessIfAccelerationsAreUnexplained) {
   const Mechanism reached = with_excess();
   EXPECT_EQ(choose_restart_values(reached, reached, kSpeeds, true).size(), 5U);
   Mechanism held = with_excess();
@@ -94,7 +94,7 @@ TEST(SecondChances, RestartAnyExcessIfAccelerationsAreUnexplained) {
 }
 
 // Only if the fit may move it, and the joint moved at all.
-TEST(SecondChances, NeedAFreeExcessOnAMovingJoint) {
+TEST(RestartValues, RequireAFreeStribeckExcessAtAMovingJoint) {
   for (const JointQuantity quantity :
        {JointQuantity::kStribeckTorque, JointQuantity::kStribeckRate}) {
     Mechanism reached = with_excess();
@@ -108,7 +108,7 @@ TEST(SecondChances, NeedAFreeExcessOnAMovingJoint) {
 }
 
 // A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the joint's own fastest speed.
-TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheJoint) {
+TEST(RestartValues, TryDecayRatesOverTheSpeedsOfTheJoint) {
   Mechanism reached = with_excess();
   of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
   const auto chances = choose_restart_values(reached, reached, kSpeeds);
@@ -126,7 +126,7 @@ TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheJoint) {
 // An excess that hardly decays was a part of the kinetic torque and is added to it before a new one
 // is tried. A kinetic torque that is not estimated stays. If there is none, the excess keeps its
 // size.
-TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
+TEST(RestartValues, TreatANonDecayingExcessAsCoulombFriction) {
   Mechanism reached = with_excess();
   Mechanism chance;
   for (const double rate : {1e-6, 0.0}) {  // at 1e-6 it loses 1e-5
@@ -147,7 +147,7 @@ TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
 }
 
 // A restart's values stay within the parameter's bounds.
-TEST(SecondChances, StayInTheirBounds) {
+TEST(RestartValues, RespectTheBounds) {
   Mechanism reached = with_excess();
   of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
   of_second(reached, JointQuantity::kStribeckTorque).upper = 1e-3;

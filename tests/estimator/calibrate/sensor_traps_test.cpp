@@ -59,7 +59,7 @@ CalibrationOptions quick() {
 }
 
 // The sensor's position along the arm's axis changes no reading.
-TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
+TEST(SensorAmbiguities, ReportThePositionAlongAFixedRotationAxis) {
   Mechanism mechanism = furuta_with_arm_sensor();
   test_support::set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
   const Calibration found = calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
@@ -68,7 +68,7 @@ TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
 }
 
 // A rotation of the whole rig about gravity changes no reading.
-TEST(SensorTraps, HeadingAboutGravity) {
+TEST(SensorAmbiguities, ReportTheHeadingAboutGravity) {
   Mechanism mechanism = furuta_with_arm_sensor();
   mechanism.held_out = {"1"};
   test_support::set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
@@ -138,7 +138,7 @@ Segment driven_wheels(bool with_second_encoder) {
 }
 
 // For a wheel without encoder, twice the gain has the effect of twice the scale.
-TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
+TEST(SensorAmbiguities, ReportTheGyroscopeScaleWithoutAnEncoder) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
@@ -151,7 +151,7 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
 }
 
 // The delays of motor and sensor add up, unless an encoder separates them.
-TEST(SensorTraps, OnlyDifferencesOfDelays) {
+TEST(SensorAmbiguities, ReportThatOnlyDelayDifferencesAreIdentifiable) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
@@ -166,7 +166,7 @@ TEST(SensorTraps, OnlyDifferencesOfDelays) {
 }
 
 // An encoder whose own delay is estimated does not separate them; one with a fixed delay does.
-TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
+TEST(SensorAmbiguities, ReportThatOnlyEncoderDelayDifferencesAreIdentifiable) {
   for (const bool is_fixed : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.held_out = {"gyro"};
@@ -214,7 +214,7 @@ Segment read_swing(double angle) {
 }
 
 // Without large rotations relative to gravity a sensor's bias acts like a tilt of its mounting.
-TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
+TEST(SensorAmbiguities, ReportBiasAndMountingWithoutLargeRotations) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();
     test_support::set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});

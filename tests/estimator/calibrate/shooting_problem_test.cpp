@@ -69,7 +69,7 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesOfAllResiduals) {
 }
 
 // Noise of the control couples the defects of all joints.
-TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
+TEST(ShootingProblem, DerivativesMatchDifferencesWithControlNoise) {
   const Recording recording = driven();
 
   ShootingNoise noisy = noise();
@@ -81,7 +81,7 @@ TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
 }
 
 // Readings at irregular times, and an encoder that slips in the middle of an interval.
-TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
+TEST_P(ShootingProblemDerivatives, MatchDifferencesWithIrregularTimesAndSlips) {
   Mechanism mechanism = mechanism_to_fit();
 
   Recording recording = driven(GetParam());
@@ -99,7 +99,7 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
 // Dependencies of each kind: an inertia with an inertia, a lever arm with a quantity of no body,
 // friction of one joint with another's. The derivative by a parameter includes all that depends on
 // it.
-TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
+TEST_P(ShootingProblemDerivatives, MatchDifferencesOfDependentParameters) {
   Mechanism mechanism = mechanism_to_fit();
   const auto index = [&](const char* name) { return mechanism.find_parameter(name); };
   Parameter reach{.name = "reach", .value = 0.02};
@@ -148,7 +148,7 @@ INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,
 
 // A pulse acts on joints at rest in the middle of a step. A smooth replacement would pull them the
 // wrong way first, release one of them too early, and be off by a milliradian.
-TEST(ShootingProblem, KeepsAPulseSharpForJointsAtRest) {
+TEST(ShootingProblem, ResolvesControlPulsesOfJointsAtRest) {
   Recording recording = driven();
   recording.segments[0].controls.setZero();
   recording.segments[0].controls.middleRows(51, 40).setConstant(3.0);
@@ -210,7 +210,7 @@ TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
 }
 
 // A calibration must give the same result on any machine, whatever its number of processors.
-TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+TEST(ShootingProblem, IsBitIdenticalForAnyNumberOfThreads) {
   const Recording recording = driven(Control::kSwitched);
   const std::vector<Segment> segments(30, recording.segments.front());
 
@@ -242,7 +242,7 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
 
 // Slow parts of the motion may use longer steps. Each time span has its own step, nodes stay in
 // place, and no sample is read twice or omitted.
-TEST(ShootingProblem, TakesLongerStepsOnlyWhereRequested) {
+TEST(ShootingProblem, TakesLongerIntegrationStepsOnlyIfRequested) {
   const Recording recording = driven();
 
   const auto problem_of = [&](const ShootingGrid& grid) {

@@ -110,7 +110,7 @@ StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
 
 // Motion and loads of both joints, including the one without encoder: errors must match their
 // standard deviations. Loads are compared with Newton's and Euler's laws.
-TEST(StateEstimate, DeviationsMatchTheErrors) {
+TEST(StateEstimate, StandardDeviationsMatchTheErrors) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.held_out = {"2"};
   constexpr int kSeeds = 60;
@@ -157,12 +157,12 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
 }
 
 // Parameters from another recording have errors independent of the readings.
-TEST(StateEstimate, DeviationsIncludeThoseOfParameters) {
+TEST(StateEstimate, StandardDeviationsIncludeParameterUncertainty) {
   expect_scores(scores_with_estimated_parameters(40, 1000), 0.9);
 }
 
 // Parameters from the recording itself have errors that correlate with those of its readings.
-TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
+TEST(StateEstimate, StandardDeviationsMatchTheErrorsWithParametersOfTheSameRecording) {
   expect_scores(scores_with_estimated_parameters(40, 0), 0.9);
 }
 

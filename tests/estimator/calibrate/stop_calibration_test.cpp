@@ -114,7 +114,7 @@ constexpr double kPendulumNoise = 5e-4, kPendulumCount = 2.0 * M_PI / 4096.0;
 
 // A swing against a stop on either side, whose position is known or not, over draws of the motion's
 // start. A wrong law, derivative or impact time puts estimates many standard deviations off.
-TEST(StopCalibration, OfAPendulumCoversTheTruth) {
+TEST(StopCalibration, IntervalsCoverTheTruthForAPendulum) {
   for (const bool counted : {false, true}) {
     for (const bool known : {true, false}) {
       SCOPED_TRACE(::testing::Message()
@@ -141,7 +141,7 @@ TEST(StopCalibration, OfAPendulumCoversTheTruth) {
 }
 
 // A knee between two stops: thigh and shank share every impulse.
-TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
+TEST(StopCalibration, IntervalsCoverTheTruthForADoublePendulum) {
   constexpr double kMass = 0.2, kLength = 0.3, kOwn = 1.5e-3;
   Mechanism chain = make_chain({.links = 2});
   for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
@@ -170,7 +170,7 @@ TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
 }
 
 // A carriage on a spring against its buffer, at a measured position.
-TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
+TEST(StopCalibration, IntervalsCoverTheTruthForACarriageAtItsBuffer) {
   Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0});
   cart.joints[0].kind = JointKind::kPrismatic;
   make_parameters(cart);
@@ -197,7 +197,7 @@ TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
 }
 
 // Restitution of zero or one: estimates end at the bound, from within.
-TEST(StopCalibration, ReachesTheBordersOfRestitution) {
+TEST(StopCalibration, EstimatesRestitutionAtItsBounds) {
   for (const double restitution : {0.0, 1.0}) {
     SCOPED_TRACE(restitution);
     const StruckPendulum rig{.restitution = restitution};

@@ -33,7 +33,7 @@ ParameterCovariance covariance_of(const TrajectoryProblem& problem) {
 // the pseudo-inverse of JᵀJ, computed here by a complete orthogonal decomposition of J, without
 // that product. The condition number of J reaches 1e6 on this problem, so the normal equations may
 // cost half the digits: 1e-5.
-TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
+TEST(TrajectoryCovariance, MatchesTheDensePseudoInverse) {
   const Mechanism mechanism = test_support::furuta_with_12_parameters();
   const TrajectorySettings settings = weighted(1e4);
   const TrajectoryProblem problem(
@@ -59,7 +59,7 @@ TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
 
 // Viscous friction and back-EMF act only as the sum b + K k_e. The trade-off must be found as the
 // one null direction, with the ratio K, and the solver must converge in spite of it.
-TEST(TrajectoryCovariance, FindsTheTradeOffOfFrictionAgainstBackEmf) {
+TEST(TrajectoryCovariance, FindsFrictionAndBackEmfInOneNullDirection) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.k_e"});
   truth.joint_parameter(0, JointQuantity::kBackEmf).value = 0.02;
   Mechanism start = truth;

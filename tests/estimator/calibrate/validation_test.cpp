@@ -29,7 +29,7 @@ SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::Vecto
 
 // Missing readings do not count, full turns are no error, and a diverged simulation is a bad one.
 // SPOOK's first row is not a divergence.
-TEST(PredictionError, CountsReadingsOnly) {
+TEST(PredictionError, AveragesOverReadingsOnly) {
   const auto four = trajectory(Eigen::Vector4d(0.0, 1.0, kNaN, 3.0),
                                Eigen::Vector4d(kNaN, 1.3, 9.0, 3.4 + 2.0 * M_PI));
   const PredictionError error = compute_prediction_error(four, 0, JointKind::kRevolute);
@@ -72,7 +72,7 @@ Recording in_windows(const Recording& recording, int rows) {
 // True parameters leave residuals at the noise level, in windows and from their starts. The
 // uncertain state of short readings adds to them. Wrong parameters leave more, most where the state
 // cannot compensate.
-TEST(Validation, DistinguishesRightFromWrongParameters) {
+TEST(Validation, DistinguishesCorrectFromWrongParameters) {
   const Recording whole = swing(damped(), "run", 1.5, 1200, 5e-3, kNoise, 3);
   const Recording windows = in_windows(whole, 300);
   const auto rmse = [](const Validation& validation) {
@@ -106,7 +106,7 @@ TEST(Validation, DistinguishesRightFromWrongParameters) {
 }
 
 // Irregular rows keep their times, also after the part from which the state is estimated.
-TEST(Validation, JudgesIrregularRows) {
+TEST(Validation, AcceptsIrregularTimeStamps) {
   Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   Segment& segment = run.segments.front();
   const Segment whole = segment;
@@ -140,7 +140,7 @@ TEST(Validation, FixesAllParameters) {
             validate_parameters(fixed, fixed, {run}, {}).windows.front().errors.front().squares);
 }
 
-TEST(Validation, OmitsRestsAndRefusesAnEmptyRemainder) {
+TEST(Validation, OmitsRestIntervalsAndRejectsAnEmptyRemainder) {
   const Mechanism rig = pendulum_of(damped());
   Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   run.segments.push_back(run.segments.front());
@@ -170,7 +170,7 @@ TEST(Validation, StopsOnRequest) {
 }
 
 // Parameters of a SPOOK simulator are evaluated with that simulator.
-TEST(Validation, JudgesShadowParameters) {
+TEST(Validation, ValidatesShadowParameters) {
   const Mechanism rig = pendulum_of(damped());
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;

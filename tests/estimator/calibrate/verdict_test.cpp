@@ -76,7 +76,7 @@ TEST(Verdict, RejectsAContradictedDescription) {
 
 // The rms of a wave is its amplitude over √2, plus the noise: a wave of 2 √2 σ gives √5 σ in all,
 // one of 10 √2 σ ten times the noise and more. Being slow, either belongs to the model.
-TEST(Verdict, CountsResidualsInTimesTheNoise) {
+TEST(Verdict, ComparesResidualsWithTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kRejected);
   EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << text_of_verdict(slow);
@@ -125,7 +125,7 @@ TEST(Verdict, AcceptsQuantizationErrors) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << text_of_verdict(calibration);
 }
 
-TEST(Verdict, ReportsDisagreeingPieces) {
+TEST(Verdict, ReportsDisagreeingPartsOfTheRecordings) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
@@ -140,7 +140,7 @@ TEST(Verdict, ReportsDisagreeingPieces) {
 }
 
 // Residuals above a third of the motion are no result, even if the solver has converged.
-TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
+TEST(Verdict, IsNoFitBeyondAThirdOfTheMotion) {
   const double third = kSwing / 3.0;  // both as amplitudes
   Calibration below = swing(0.95 * third), above = swing(1.05 * third);
   EXPECT_EQ(kind_of(below), VerdictKind::kRejected);
@@ -153,7 +153,7 @@ TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
 }
 
 // If the simulation diverges, none of its errors can be compared.
-TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
+TEST(Verdict, IsNoFitIfTheSimulationFails) {
   for (const double broken : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Calibration calibration = swing(0.0);
     calibration.refined = false;
@@ -218,7 +218,7 @@ TEST(Verdict, AcceptsExplainedButUnpredictableMotion) {
 
 // The same swing read at irregular times, a third of the rows dense and the rest far apart.
 // Accelerations must be those of the motion at the times of the readings.
-TEST(Verdict, UsesAccelerationsAtTheTimesOfRows) {
+TEST(Verdict, UsesSampleTimesForAccelerations) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
   calibration.simulation.front().rmse = 3.0;
@@ -238,7 +238,7 @@ TEST(Verdict, UsesAccelerationsAtTheTimesOfRows) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kNoFit);
 }
 
-TEST(Verdict, HasAWordForEachKind) {
+TEST(Verdict, HasANameForEachKind) {
   EXPECT_EQ(to_string(VerdictKind::kAccepted), "accepted");
   EXPECT_EQ(to_string(VerdictKind::kDoubtful), "doubtful");
   EXPECT_EQ(to_string(VerdictKind::kRejected), "rejected");

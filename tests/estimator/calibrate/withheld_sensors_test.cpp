@@ -65,7 +65,7 @@ void expect_same_estimates(const Calibration& one, const Calibration& other) {
 
 // A held-out sensor may contain anything without affecting the estimate. Its reported cost is the
 // difference of the two calibrations. If its readings are good, they are predicted to their noise.
-TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
+TEST(HeldOutSensors, AreNotFittedAndReportTheLostPrecision) {
   const Recording recording = driven(3, "driven");
   const Calibration all = calibrate(to_fit(), {recording});
   const Calibration some = calibrate(without("1"), {recording});
@@ -97,7 +97,7 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
 }
 
 // Columns are assigned by their order, whichever sensor is held out.
-TEST(WithheldSensors, MayBeAnyOfThem) {
+TEST(HeldOutSensors, CanBeAnyEncoder) {
   const Recording recording = driven(4, "driven");
   const Calibration some = calibrate(without("2"), {recording});
   ASSERT_EQ(some.simulation.size(), 1U);
@@ -107,7 +107,7 @@ TEST(WithheldSensors, MayBeAnyOfThem) {
   EXPECT_LT(some.held_out[0].rmse, 20.0 * kWithheldNoise);
 }
 
-TEST(WithheldSensors, TakeNoPartInACrossValidation) {
+TEST(HeldOutSensors, AreNotFittedInACrossValidation) {
   const CrossValidation result = cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
   EXPECT_EQ(result.joints, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
@@ -116,7 +116,7 @@ TEST(WithheldSensors, TakeNoPartInACrossValidation) {
   EXPECT_EQ(evaluation.simulation.size(), 1U);
 }
 
-TEST(WithheldSensors, NeedTheColumnsOfAll) {
+TEST(HeldOutSensors, RequireTheColumnsOfAllEncoders) {
   Recording recording = driven(3, "short");
   recording.segments[0].angles = recording.segments[0].angles.col(0).eval();
   EXPECT_EQ(
@@ -133,7 +133,7 @@ Mechanism without_sensor(const std::string& name) {
 }
 
 // Each axis of a held-out sensor reports its error and cost, and does not affect the estimate.
-TEST(WithheldSensors, MayBeInertial) {
+TEST(HeldOutSensors, CanBeInertialSensors) {
   const Recording recording{"sensed", {sensed_piece()}};
   const Calibration all = calibrate(test_support::furuta_to_fit({}), {recording});
   const Calibration some = calibrate(without_sensor("imu"), {recording});
@@ -164,7 +164,7 @@ TEST(WithheldSensors, MayBeInertial) {
 }
 
 // For a sensor without effect no reduction "by a factor of 1" is reported.
-TEST(WithheldSensors, MayAddNothing) {
+TEST(HeldOutSensors, CanBeWithoutEffectOnThePrecision) {
   Segment segment = sensed_piece();
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0.0, 30.0);
@@ -182,7 +182,7 @@ std::string text_of_sensor(const HeldOutSensor& sensor) {
   return service::format_message(describe_held_out_sensor(sensor));
 }
 
-TEST(WithheldSensors, AreDescribedInWords) {
+TEST(HeldOutSensors, AreDescribedInWords) {
   HeldOutSensor sensor;
   sensor.name = "2";
   sensor.rmse = 2e-3;

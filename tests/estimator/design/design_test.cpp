@@ -79,7 +79,7 @@ DesignTask feedback_task() {
   return own;
 }
 
-TEST(DesignPlan, FindsTheGainOfALaw) {
+TEST(DesignPlan, FindsTheGainOfAFeedbackLaw) {
   const DesignTask own = feedback_task();
   const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 1, .rounds = 5});
   ASSERT_EQ(design.plan.size(), 1);
@@ -137,7 +137,7 @@ TEST(DesignPlan, AccountsForCorrelatedQuantizationErrors) {
 }
 
 // The limits hold throughout, yet the pendulum's position cannot be predicted.
-TEST(DesignPlan, DoesNotRelyOnMotionsFromTheUpright) {
+TEST(DesignPlan, AvoidsMotionsFromTheUprightPosition) {
   DesignTask own = task();
   own.limits.sensors = {{}, {}};
   const Eigen::VectorXd plan = Eigen::VectorXd::Constant(2 * kTones, 1e-3);

@@ -27,7 +27,7 @@ Eigen::MatrixXd scatter(const Mechanism& mechanism, const PriorInformation& know
 
 // Correlated parameters with scales orders of magnitude apart. The relative standard deviation of a
 // variance from 4000 draws is 2 %.
-TEST(PriorInformation, DrawsScatterAsTheEstimate) {
+TEST(PriorInformation, SamplesHaveTheCovarianceOfTheEstimate) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd deviations = 0.02 * FreeParameters(mechanism).values(mechanism).cwiseAbs();
   Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(4, 4);
@@ -58,7 +58,7 @@ TEST(PriorInformation, TreatsUnidentifiedParametersAsUnknown) {
               1e-9 * std::abs(values[0]));
 }
 
-TEST(PriorInformation, OfPriorsIsTheirs) {
+TEST(PriorInformation, IsThePriorsInformationWithoutRecordings) {
   Mechanism mechanism = known_rig();
   const int index = mechanism.find_parameter("1.b");
   Parameter& b = mechanism.parameters[static_cast<std::size_t>(index)];
@@ -71,7 +71,7 @@ TEST(PriorInformation, OfPriorsIsTheirs) {
 }
 
 // Draws from any covariance are within bounds, and their bodies are physically consistent.
-TEST(PriorInformation, DrawsArePhysicallyConsistent) {
+TEST(PriorInformation, SamplesArePhysicallyConsistent) {
   const Mechanism mechanism = known_rig();
   const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
   const PriorInformation knowledge = compute_estimate_information(

@@ -86,7 +86,7 @@ TEST(PlanEvaluator, MatchesACalibration) {
 
 // Delays of encoders, and dependent offsets and delays. A calibration omits the readings that a
 // free delay may move outside the recording, but the bench counts them.
-TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
+TEST(PlanEvaluator, IncludesEncoderDelaysAndDependentParameters) {
   const auto index = [](const Mechanism& mechanism, const char* name) {
     return mechanism.find_parameter(name);
   };
@@ -178,7 +178,7 @@ TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
 }
 
 // A motion close to the upright amplifies the error of the start.
-TEST(PlanEvaluator, ReportsHowAMotionAmplifiesItsStart) {
+TEST(PlanEvaluator, ReportsTheAmplificationOfInitialErrors) {
   Mechanism mechanism = make_pendulum({.motorised = true});
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
   mechanism.joint_parameter(0, JointQuantity::kMotorGain).free = true;
@@ -237,7 +237,7 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
 
 // Readings with white noise: the prediction is S⁻¹ with the prior added, apart from the estimation
 // of the start from the readings.
-TEST(PlanPrediction, AddsToThePrior) {
+TEST(PlanPrediction, AddsInformationToThePrior) {
   const Mechanism mechanism = planned_rig();
   const PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd command = commands(1);
@@ -261,7 +261,7 @@ TEST(PlanPrediction, AddsToThePrior) {
 }
 
 // A pendulum whose zero is upright does not rest there, but one held by friction rests where it is.
-TEST(RestingStart, IsWhereTheRigRests) {
+TEST(RestingStart, IsTheStableEquilibrium) {
   const Eigen::VectorXd open =
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
   Mechanism pendulum = make_pendulum({.motorised = true});

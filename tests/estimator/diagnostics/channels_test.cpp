@@ -41,7 +41,7 @@ class Channels : public testing::Test {
 };
 
 // Two correct encoders of a moving rig: no check reports anything.
-TEST_F(Channels, PassIfCorrect) {
+TEST_F(Channels, HaveNoFindingsIfCorrect) {
   const SignalExamination found =
       examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
@@ -50,7 +50,7 @@ TEST_F(Channels, PassIfCorrect) {
 }
 
 // A sensor whose range is smaller than the motion, at either end. Readings at the end are rejected.
-TEST_F(Channels, AreClippedAtEitherEnd) {
+TEST_F(Channels, AreReportedIfClippedAtEitherEnd) {
   for (const double side : {1.0, -1.0}) {
     test_support::MadeUpMotion swing;
     swing.push = 0.0;
@@ -98,7 +98,7 @@ Eigen::VectorXd clipped_at_end(double rate, double side, bool at_beginning, doub
 
 // A plateau at the start or end of a recording has one side only: the motion there would have gone
 // on.
-TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
+TEST_F(Channels, AreReportedIfClippedAtTheStartOrEndOfARecording) {
   for (const bool at_beginning : {true, false}) {
     for (const double side : {1.0, -1.0}) {
       for (const auto& [rate, noise] : {std::pair(1000.0, 0.0), {1000.0, 2e-3}, {100.0, 0.0}}) {
@@ -118,7 +118,7 @@ TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
 
 // A joint that dry friction brings to rest, or that is released, rests at a vertex of its motion,
 // and one at its stop is held by it. None is clipped.
-TEST_F(Channels, AreNotClippedWhereAJointRests) {
+TEST_F(Channels, AreNotReportedIfAJointRests) {
   for (const bool at_beginning : {true, false}) {
     for (const double side : {1.0, -1.0}) {
       for (const auto& [rate, noise] : {std::pair(1000.0, 0.0), {1000.0, 2e-3}, {100.0, 0.0}}) {
@@ -163,7 +163,7 @@ Mechanism lone_pendulum(double friction, bool is_free) {
 
 // Gravity moves a pendulum away from any rest unless it hangs or stands, or friction or a command
 // holds it. Ten times the friction to be estimated is allowed.
-TEST_F(Channels, AreDeadIfTheJointCannotRest) {
+TEST_F(Channels, AreReportedAsDeadIfTheJointCannotRest) {
   const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
     const SignalExamination found = examine_signals(rig, {one_angle(angle, command)});
     const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
@@ -204,7 +204,7 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
   EXPECT_FALSE(is_told(sprung, 0.8));
 }
 
-TEST_F(Channels, AreDeadWhereOthersMove) {
+TEST_F(Channels, AreReportedAsDeadIfOthersMove) {
   const SignalExamination found =
       examine_signals(rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
   const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
@@ -216,7 +216,7 @@ TEST_F(Channels, AreDeadWhereOthersMove) {
 }
 
 // The same column twice, also with opposite sign and another zero.
-TEST_F(Channels, AreCopiesOfOneAnother) {
+TEST_F(Channels, AreReportedIfIdentical) {
   for (const double sign : {1.0, -1.0}) {
     const Eigen::VectorXd one = motion(1);
     const Eigen::VectorXd copy = (sign * one).array() + 0.5;
@@ -227,7 +227,7 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
   }
 }
 
-TEST_F(Channels, StepByOtherCountsThanStated) {
+TEST_F(Channels, AreReportedIfTheQuantizationStepDiffersFromTheDescription) {
   const Recording recording = two_joints(motion(1), motion(2));
   const std::vector<Finding> quanta = with_code(
       examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), MessageCode::kWrongQuantum);
@@ -236,7 +236,7 @@ TEST_F(Channels, StepByOtherCountsThanStated) {
   EXPECT_NEAR(quanta[0].size, kCount, 1e-3 * kCount);
 }
 
-TEST_F(Channels, AreNotCommanded) {
+TEST_F(Channels, AreReportedIfTheCommandIsConstant) {
   Recording recording = two_joints(motion(1), motion(2));
   recording.segments[0].controls.setZero();
   const std::vector<Finding> constant =

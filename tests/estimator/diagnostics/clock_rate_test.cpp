@@ -43,7 +43,7 @@ double value(const Mechanism& mechanism, const char* name) {
 
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
 // parameter with a second in its unit scales by its power; no other changes.
-TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
+TEST(ClockRate, ScalesParametersWithSecondsInTheirUnit) {
   ClockRateMechanism clocked = add_clock_rate_parameter(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
   apply_dependencies(clocked.mechanism);
@@ -69,7 +69,7 @@ TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
 }
 
 // The constant of a dependency is scaled too; the dependent terms follow by themselves.
-TEST(ClockRate, MovesTheConstantsOfTies) {
+TEST(ClockRate, ChangesTheConstantsOfDependencies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
   mechanism.dependencies.push_back({tied, 1e-3, {{source, 2.0}}});
@@ -103,7 +103,7 @@ TEST(ClockRate, IsIdentifiedByTheCouplingOfAFurutaPendulum) {
 }
 
 // When the budget is used up, no more fits are made, and this is reported.
-TEST(MisfitTrials, EndWithTheirBudget) {
+TEST(MisfitTrials, EndWithTheComputationBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
   const std::vector<Recording> pieces = select_excerpts(mechanism, {recorded()}, kMisfitBudget);
   const CalibrationMonitor monitor;
@@ -124,7 +124,7 @@ TEST(MisfitTrials, EndWithTheirBudget) {
 
 // If short intervals with free states already leave large residuals, no simulation can do better.
 // It is skipped, and all other results are the same.
-TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsMisfit) {
+TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsDoNotFit) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
   turned.joint_parameter(1, JointQuantity::kPointBx).value *= -1.0;

@@ -118,7 +118,7 @@ void expect_found(const Described& rig, const Case& planted) {
   }
 }
 
-TEST(DescriptionFaults, AreFoundOfADrivenRig) {
+TEST(DescriptionErrors, AreFoundForADrivenRig) {
   const Described rig = driven();
   for (const Case& planted :
        {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
@@ -129,7 +129,7 @@ TEST(DescriptionFaults, AreFoundOfADrivenRig) {
   }
 }
 
-TEST(DescriptionFaults, AreFoundOfAReleasedRig) {
+TEST(DescriptionErrors, AreFoundForAReleasedRig) {
   const Described rig = released();
   for (const Case& planted :
        {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
@@ -138,7 +138,7 @@ TEST(DescriptionFaults, AreFoundOfAReleasedRig) {
   }
 }
 
-TEST(DescriptionFaults, AreFoundOfAChain) {
+TEST(DescriptionErrors, AreFoundForAPendulumChain) {
   const Described rig = two_links();
   for (const Case& planted :
        {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
@@ -149,7 +149,7 @@ TEST(DescriptionFaults, AreFoundOfAChain) {
 }
 
 // Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
-TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
+TEST(DescriptionErrors, IncludeUnitsAndReferencesInBothDirections) {
   const Described rig = two_links();
   const auto expect = [&](const DescriptionHypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
@@ -186,7 +186,7 @@ Described described_absolute(int links) {
 }
 
 // Relative angles described as absolute ones: of one body, and of all of three links.
-TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
+TEST(DescriptionErrors, IncludeRelativeAnglesDescribedAsAbsolute) {
   for (const int links : {2, 3}) {
     Described rig = described_absolute(links);
     EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
@@ -206,7 +206,7 @@ TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
 }
 
 // The reverse, for three links: no single change explains it.
-TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
+TEST(DescriptionErrors, IncludeAbsoluteAnglesOfAllLinks) {
   Described rig = described_absolute(3);
   rig.mechanism = make_chain({.links = 3});
   rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
@@ -218,7 +218,7 @@ TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
 
 // A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
 // One close by needs no report.
-TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
+TEST(DescriptionErrors, ProvideInitialValuesForFreeEncoderZeros) {
   for (const int joint : {0, 1}) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
       SCOPED_TRACE(std::to_string(joint) + " by " + std::to_string(shift));
@@ -248,7 +248,7 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
 }
 
 // A shifted zero is found at any angle, and its value is reported.
-TEST(DescriptionFaults, LocateAShiftedZero) {
+TEST(DescriptionErrors, IncludeAShiftedEncoderZero) {
   for (const double shift : {0.7, -1.9}) {
     Described rig = two_links();
     rig.recordings[0].segments[0].angles.col(1).array() -= shift;
@@ -263,7 +263,7 @@ TEST(DescriptionFaults, LocateAShiftedZero) {
 }
 
 // Two mistakes: the second is found in the residuals that the first leaves.
-TEST(DescriptionFaults, AreFoundTogether) {
+TEST(DescriptionErrors, AreFoundInPairs) {
   const Described rig = driven();
   Described faulty = rig;
   for (const auto& [error, channel] :
@@ -277,14 +277,14 @@ TEST(DescriptionFaults, AreFoundTogether) {
   EXPECT_FALSE(findings.empty());
 }
 
-TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
+TEST(DescriptionErrors, AreNotReportedForACorrectDescription) {
   for (const Described& rig : {driven(), released(), two_links()}) {
     EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
   }
 }
 
 // Friction missing in the description is not mistaken for a wrong sign.
-TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
+TEST(DescriptionErrors, AreNotReportedForAnotherFrictionLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
     Parameter& parameter = test_support::parameter_named(rig.mechanism, name);
@@ -296,7 +296,7 @@ TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
 
 // A trial starts at the end of its mistake's fit, states included: before the first iteration it
 // has the residuals of the fit that it continues.
-TEST(TrialFit, BeginsWithTheStatesOfAnother) {
+TEST(TrialFit, StartsFromTheStatesOfAnotherFit) {
   const Described rig = driven();
   TrialFit ended(rig.mechanism, rig.recordings);
   ended.run_coarse_fit(nullptr);
@@ -320,7 +320,7 @@ Described whirling(double period) {
 }
 
 // A joint that turns too far from row to row is reported as not checked; half as far is checked.
-TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
+TEST(DescriptionErrors, AreNotTestedIfAJointTurnsTooFarBetweenSamples) {
   const Described fast = whirling(0.02);
   const auto findings = examine_description(fast.mechanism, fast.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
@@ -337,7 +337,7 @@ TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
 }
 
 // A completely mirrored rig is a valid rig, so no recording reveals it.
-TEST(DescriptionFaults, AreNotReportedForAMirroredRig) {
+TEST(DescriptionErrors, AreNotReportedForAMirroredRig) {
   Described rig = driven();
   rig.recordings[0].segments[0].angles *= -1.0;
   rig.recordings[0].segments[0].controls *= -1.0;
@@ -345,7 +345,7 @@ TEST(DescriptionFaults, AreNotReportedForAMirroredRig) {
 }
 
 // A single released pendulum swings the same to the left and to the right.
-TEST(DescriptionFaults, AreNotReportedIfIndistinguishable) {
+TEST(DescriptionErrors, AreNotReportedIfIndistinguishable) {
   const test_support::ReferencePendulum truth{.b = 2e-4};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
   Mechanism mechanism =
@@ -355,7 +355,7 @@ TEST(DescriptionFaults, AreNotReportedIfIndistinguishable) {
 }
 
 // A misfit that no mistake explains is reported as unexplained, without naming one.
-TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
+TEST(DescriptionErrors, ReportAnUnexplainedMisfit) {
   Described rig = two_links();
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -372,7 +372,7 @@ TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
 }
 
 // Recordings that cannot be calibrated are left to the calibration to refuse.
-TEST(DescriptionFaults, IgnoreUnusableRecordings) {
+TEST(DescriptionErrors, IgnoreUnusableRecordings) {
   const Described rig = two_links();
   EXPECT_TRUE(examine_description(rig.mechanism, {}).findings.empty());
   std::vector<Recording> still = rig.recordings;
@@ -380,7 +380,7 @@ TEST(DescriptionFaults, IgnoreUnusableRecordings) {
   EXPECT_TRUE(examine_description(rig.mechanism, still).findings.empty());
 }
 
-TEST(DescriptionFaults, StopOnRequest) {
+TEST(DescriptionErrors, StopOnRequest) {
   const Described rig = two_links();
   const DescriptionHypothesis planted =
       hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");

@@ -63,7 +63,7 @@ const Finding* find(const Calibration& calibration, const std::string& kind) {
 }
 
 // Without findings the result is the same to the last bit: diagnostics do not affect clean data.
-TEST(DiagnosedCalibration, IsPlainLeastSquaresOnCleanData) {
+TEST(DiagnosedCalibration, IsPlainLeastSquaresForCorrectData) {
   const Eigen::VectorXd readings = clean_readings();
   const DiagnosedCalibration examined = calibrate(readings);
   const Calibration plain = calibrate(pendulum(), {recording_of(readings)});
@@ -106,7 +106,7 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
 }
 
 // Spikes hidden by the motion are found in the residuals of the fit.
-TEST(DiagnosedCalibration, FindsSmallSpikesBesideTheModel) {
+TEST(DiagnosedCalibration, FindsSmallSpikesInTheResiduals) {
   Eigen::VectorXd readings = clean_readings();
   for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kExaminedNoise;
   const DiagnosedCalibration examined = calibrate(readings);
@@ -160,7 +160,7 @@ TEST(DiagnosedCalibration, FindsSlipsOnlyIfTheModelFits) {
 
 // A segment with little motion has small residuals, but a step in it is compared with the residuals
 // of the whole recording.
-TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
+TEST(DiagnosedCalibration, ComparesStepsWithTheResidualsOfTheWholeRecording) {
   constexpr double kSlip = 4e-4;
   Recording recording = recording_of(fine_readings());
   Eigen::VectorXd quiet = swung(kDry, 0.02, 3000, kFineNoise, 4);
@@ -178,7 +178,7 @@ TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
 
 // A free zero that is half a turn off is reported, and with repair also estimated; without repair
 // it is only reported.
-TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
+TEST(DiagnosedCalibration, InitializesFreeEncoderZeros) {
   Mechanism mechanism = pendulum();
   mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
   const Eigen::VectorXd readings = clean_readings().array() - M_PI;
@@ -241,7 +241,7 @@ Recording two_links(const std::string& name, double first, bool dead) {
 
 // A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
 // some recordings only, the others check the description.
-TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
+TEST(DiagnosedCalibration, ReportsNoDescriptionErrorForADeadEncoder) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.parameter(0, BodyQuantity::kJzz).free = true;
   const Recording dead = two_links("dead", 1.2, true);
@@ -274,7 +274,7 @@ Calibration stepped(double first, double second) {
 
 // Two encoders do not slip at the same instant. If simultaneous slips explain more than lost time,
 // the recording is cut there as well. A jump of one encoder is a slip.
-TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
+TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpTogether) {
   constexpr double kSlip = 4e-4;
   const Calibration one = stepped(0.0, kSlip);
   EXPECT_NE(find(one, "slip"), nullptr);
@@ -322,7 +322,7 @@ TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
 }
 
 // A fault stops the calibration, unless the user overrides it.
-TEST(DiagnosedCalibration, RefusesFaults) {
+TEST(DiagnosedCalibration, RejectsInputWithFaults) {
   const std::vector<Finding> fault = {make_finding(MessageCode::kIdenticalChannels)};
   EXPECT_THROW(require_no_fault(fault, {}), UnusableInput);
   CalibrationOptions insists;

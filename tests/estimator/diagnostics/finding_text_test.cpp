@@ -17,7 +17,7 @@ Finding slip(double size, double deviation) {
 }
 
 // A step within its own uncertainty is not worth a warning.
-TEST(SlipFinding, IsANoteWhereTheStepIsWithinItsDeviations) {
+TEST(SlipFinding, IsANoteIfTheSlipIsNotSignificant) {
   for (const double sign : {-1.0, 1.0}) {
     const Finding sure = slip(sign * 7.5e-3, 1.4e-3);
     EXPECT_EQ(sure.severity, Severity::kWarning);

@@ -102,7 +102,7 @@ void expect_advice(const std::vector<Finding>& found, MessageCode code,
 
 // A description slightly off in mounting, place and bias is no mistake; nor is a sensor with few
 // axes or few readings.
-TEST(InertialAxes, HonestReadingsAreNotBlamed) {
+TEST(InertialAxes, AreNotReportedIfCorrect) {
   EXPECT_TRUE(found_after([](Segment&) {}).empty());
   for (int axis = 0; axis < 6; ++axis) {
     SCOPED_TRACE(axis);
@@ -116,7 +116,7 @@ TEST(InertialAxes, HonestReadingsAreNotBlamed) {
   EXPECT_TRUE(found_after([](Segment& s) { s.inertial.resize(0, 0); }).empty());
 }
 
-TEST(InertialAxes, WrongUnitsAreReported) {
+TEST(InertialAxes, AreReportedInWrongUnits) {
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) /= 9.80665; }),
                 MessageCode::kWrongSensorUnit, {"accelerometer", "in g", "unit: STANDARD_GRAVITY"});
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) *= 9.80665; }),
@@ -128,7 +128,7 @@ TEST(InertialAxes, WrongUnitsAreReported) {
                 MessageCode::kWrongSensorUnit, {"in rad/s", "RADIAN_PER_SECOND"});
 }
 
-TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
+TEST(InertialAxes, AreReportedIfExchangedOrMirrored) {
   expect_advice(found_after([](Segment& s) { s.inertial.col(3).swap(s.inertial.col(4)); }),
                 MessageCode::kWrongSensorAxes,
                 {"the axis called x is its y", "the axis called y is its x",
@@ -147,7 +147,7 @@ TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
 
 // Without the encoders that determine the body's pose nothing can be compared. A misfit that no
 // single mistake explains gets no name.
-TEST(InertialAxes, NothingIsGuessed) {
+TEST(InertialAxes, AreNotReportedIfAmbiguous) {
   EXPECT_TRUE(found_after([](Segment& s) { s.angles.col(0).setConstant(kNaN); }).empty());
   EXPECT_TRUE(found_after([](Segment& s) {
                 s.inertial.setRandom();

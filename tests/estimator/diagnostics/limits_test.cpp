@@ -37,7 +37,7 @@ std::vector<Finding> compared(const Recording& recording, const SensorDescriptio
   return out.findings;
 }
 
-TEST(Limits, ThatAreKeptOrNotStatedAreNotReported) {
+TEST(RecordingLimits, AreNotReportedIfRespectedOrAbsent) {
   EXPECT_TRUE(compared(swinging(), {}).empty());
   EXPECT_TRUE(compared(swinging(), {.limits = {{}}, .command_limit = {0.0}}).empty());
   EXPECT_TRUE(
@@ -45,7 +45,7 @@ TEST(Limits, ThatAreKeptOrNotStatedAreNotReported) {
 }
 
 // Either end of the range. A missing reading is not beyond the range.
-TEST(Limits, ReportReadingsBeyondEitherEnd) {
+TEST(RecordingLimits, ReportReadingsBeyondEitherLimit) {
   for (const auto& [lowest, highest, extreme] :
        {std::tuple{-2.0, 0.9, 1.0}, std::tuple{-0.9, 2.0, -1.0}}) {
     Recording recording = swinging();
@@ -67,7 +67,7 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
 }
 
 // Readings beyond a stop by more than noise, quantization and the uncertainty of its position.
-TEST(Limits, ReportReadingsWellBeyondAStop) {
+TEST(RecordingLimits, ReportReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     Mechanism pendulum = make_pendulum();
@@ -102,14 +102,14 @@ TEST(Limits, ReportReadingsWellBeyondAStop) {
 }
 
 // Differences of counts at 1 kHz are steps of 1.5 rad/s. The reported speed must be the motion's.
-TEST(Limits, ReportSpeedsOfTheMotionNotOfItsCounts) {
+TEST(RecordingLimits, ReportSpeedsDespiteQuantization) {
   const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].message.code, MessageCode::kSpeedBeyondLimit);
   EXPECT_NEAR(std::abs(found[0].size), kAmplitude * kSwing, 0.3);
 }
 
-TEST(Limits, ReportCommandsBeyondAndAtTheirLimit) {
+TEST(RecordingLimits, ReportCommandsBeyondAndAtTheirLimit) {
   const std::vector<Finding> beyond = compared(swinging(), {.command_limit = {3.0}});
   ASSERT_EQ(beyond.size(), 1U);
   EXPECT_EQ(beyond[0].message.code, MessageCode::kCommandBeyondLimit);

@@ -63,7 +63,7 @@ TEST(LostTimeScores, LocateLostTime) {
 
 // A cut for lost time is tried where it explains most, and at the likeliest slip; nowhere in a
 // recording without either.
-TEST(LostTimeScores, ProposeTheCuts) {
+TEST(LostTimeScores, ProposeCuts) {
   const auto suspected = [](const Recording& recording) {
     return find_likeliest_jump(scored_description(), {recording}, {}, {});
   };

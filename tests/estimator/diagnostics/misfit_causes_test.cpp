@@ -52,13 +52,13 @@ void expect_first(const std::vector<Finding>& findings, MessageCode cause) {
   EXPECT_EQ(first_cause(findings[0]).code, cause);
 }
 
-TEST(MisfitCauses, AreNotLookedForInNoise) {
+TEST(MisfitCauses, AreNotTestedAtNoiseLevel) {
   EXPECT_TRUE(explained(described(), recorded(command())).empty());
 }
 
 // A pendulum that slowly passes the upright again and again, with a clipped command. Over 1.5 s no
 // wrong model predicts anything, so a trial may lead anywhere.
-TEST(MisfitCauses, AreFoundOverPredictableSpans) {
+TEST(MisfitCauses, AreFoundInPredictableExcerpts) {
   const Eigen::VectorXd u = 6.0 * command();
   const double level = 0.4 * u.cwiseAbs().maxCoeff();
   Recording recording =
@@ -72,7 +72,7 @@ TEST(MisfitCauses, AreFoundOverPredictableSpans) {
 }
 
 // Rows of the control shifted relative to those of the angles, both ways.
-TEST(MisfitCauses, FindAShiftedCommand) {
+TEST(MisfitCauses, IncludeADelayedCommand) {
   const Eigen::VectorXd u = command();
   const Eigen::Index rows = u.size(), n = 2;
   Recording late = recorded(u), early = recorded(u);
@@ -89,7 +89,7 @@ TEST(MisfitCauses, FindAShiftedCommand) {
 }
 
 // With known gravity and lengths, a wrong clock changes the speed of everything.
-TEST(MisfitCauses, FindAFastOrSlowClock) {
+TEST(MisfitCauses, IncludeAFastOrSlowClock) {
   for (const double error : {0.02, -0.02}) {
     Recording recording = recorded(command());
     recording.segments[0].period *= 1.0 + error;
@@ -99,7 +99,7 @@ TEST(MisfitCauses, FindAFastOrSlowClock) {
   }
 }
 
-TEST(MisfitCauses, FindAClippedCommand) {
+TEST(MisfitCauses, IncludeAClippedCommand) {
   const double level = 0.6 * kCommand;
   Recording recording = recorded(command().cwiseMax(-level).cwiseMin(level));
   recording.segments[0].controls = command();
@@ -110,7 +110,7 @@ TEST(MisfitCauses, FindAClippedCommand) {
 
 // A motor's gain fixed at a wrong value, far off or of wrong sign. A delay at the end of its search
 // range is not reported.
-TEST(MisfitCauses, FindAWrongGain) {
+TEST(MisfitCauses, IncludeAWrongMotorGain) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
     Parameter& gain = mechanism.joint_parameter(0, JointQuantity::kMotorGain);
@@ -129,7 +129,7 @@ TEST(MisfitCauses, FindAWrongGain) {
 }
 
 // A distance fixed at a wrong value, too long or too short.
-TEST(MisfitCauses, FindAWrongDistance) {
+TEST(MisfitCauses, IncludeAWrongJointDistance) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
     Parameter& distance = mechanism.joint_parameter(1, JointQuantity::kPointAx);
@@ -144,7 +144,7 @@ TEST(MisfitCauses, FindAWrongDistance) {
 
 // A pendulum's joint is described so far from its centre of mass that no inertia is left. The clock
 // must not be blamed, and the largest possible distance, I / (m l), is reported.
-TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
+TEST(MisfitCauses, IncludeADistanceThatRequiresNegativeInertia) {
   const test_support::ReferencePendulum truth{.b = 2e-3};
   Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
   const Recording recording{
@@ -164,7 +164,7 @@ TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
 }
 
 // Dry friction that the description sets to zero, and its joint.
-TEST(MisfitCauses, FindMissingFriction) {
+TEST(MisfitCauses, IncludeMissingFriction) {
   ReferenceFuruta dry = test_support::viscous_furuta();
   dry.tau_c1 = 0.02;
   dry.smoothing_speed = 1e-3;
@@ -211,7 +211,7 @@ std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
 }
 
 // A joint that is described as sticking but creeps under load.
-TEST(MisfitCauses, FindCreepingFriction) {
+TEST(MisfitCauses, IncludeCreepingFriction) {
   const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
   expect_first(findings, MessageCode::kCreep);
   // Joint "2" has no dry friction.
@@ -220,7 +220,7 @@ TEST(MisfitCauses, FindCreepingFriction) {
   EXPECT_EQ(service::format_message(joints[0]), "\"1\" at about 0.01 rad/s");
 }
 
-TEST(MisfitCauses, ReportNoCreepIfFrictionSticks) {
+TEST(MisfitCauses, ExcludeCreepIfFrictionSticks) {
   EXPECT_TRUE(explained_as_holding(dry_furuta(1e-5)).empty());
 }
 

@@ -33,7 +33,7 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
 // Motion with impacts, torque jumps and sticking friction: clean, as counts and with noise, fast
 // and slow for its rate. None of it is an outlier. Catches a detector that reacts to kinks, but not
 // one that finds nothing.
-TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
+TEST(Outliers, AreNotReportedAtKinksAndImpacts) {
   test_support::for_each_clean_motion({20.0, 100.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {
                                         EXPECT_TRUE(outliers_of(readings, rate).empty());
@@ -42,7 +42,7 @@ TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
 
 // Outliers of either sign, several in a row, two close together, at both ends and beside missing
 // readings are found, and nothing else.
-TEST(Outliers, AreFoundWhereverTheyAre) {
+TEST(Outliers, AreFoundAtAnyPosition) {
   for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kOutlierCount}, {1e-4, 1e-5}}) {
     SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
     Eigen::VectorXd readings =
@@ -109,7 +109,7 @@ TEST(Outliers, AdviceMatchesTheEncoderType) {
 }
 
 // Two readings beyond a lasting step are as good as the following ones.
-TEST(Outliers, AreNotTheReadingsBesideAStep) {
+TEST(Outliers, AreNotReportedNextToAStep) {
   Eigen::VectorXd readings =
       test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);
   readings.tail(900).array() += 0.2;

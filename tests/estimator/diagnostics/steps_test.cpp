@@ -42,7 +42,7 @@ Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
 }
 
 // As for outliers: no kink, impact or count is a step.
-TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
+TEST(ReadingSteps, AreNotReportedAtKinksAndImpacts) {
   test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {
                                         EXPECT_TRUE(Look(readings, rate).steps.empty());
@@ -51,7 +51,7 @@ TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
 
 // Steps of ten counts in either direction, in motion and at rest, also beside missing readings, are
 // found with the exact sample and to one count.
-TEST(Steps, AreFoundWithTheirTimeAndSize) {
+TEST(ReadingSteps, AreFoundWithTheirTimeAndSize) {
   const Eigen::VectorXd motion =
       test_support::as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
   for (const int row : {300, 1500, 3900}) {
@@ -77,7 +77,7 @@ TEST(Steps, AreFoundWithTheirTimeAndSize) {
 
 // Residuals of a model are noise, in which a long window finds a step of three standard deviations,
 // and none if there is none.
-TEST(Steps, AreFoundInResiduals) {
+TEST(ReadingSteps, AreFoundInResiduals) {
   int found = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
     Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
@@ -120,7 +120,7 @@ TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
 }
 
 // At constant speed the cause cannot be identified, and none is reported.
-TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
+TEST(JumpCause, IsAmbiguousDuringConstantSpeed) {
   Eigen::VectorXd straight(1000);
   for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
   straight = test_support::as_read(straight, 1e-4, 0.0, 7);
@@ -155,7 +155,7 @@ TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
 
 // If another motion follows, time is lost or the motion was interrupted. Either way the recording
 // is cut there, and no offset is reported.
-TEST(JumpCause, IsNoSlipWhereAnotherMotionFollows) {
+TEST(JumpCause, IsABreakIfAnotherMotionFollows) {
   Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
   readings.tail(500) = test_support::as_read(
       MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);

@@ -91,7 +91,7 @@ TEST(StopImpacts, AreFoundOnBothSides) {
 }
 
 // Positions are in the joint's coordinate: an encoder's zero shifts the stop.
-TEST(StopImpacts, AreReportedInTheJointsCoordinate) {
+TEST(StopImpacts, AreReportedAsJointCoordinates) {
   MadeUpMotion motion;
   motion.push = 80.0;
   motion.stop = 0.6;

@@ -57,7 +57,7 @@ Eigen::Vector3d held_point(Mechanism mechanism, int body, const Eigen::VectorXd&
 
 // On a body hinged to the ground it equals quadratic drag of that joint, c r³ for a point at
 // distance r from the axis, in both directions.
-TEST(AirDrag, OfABodyOnTheGroundIsDragOfItsJoint) {
+TEST(AirDrag, OfABodyAtAGroundJointEqualsJointDrag) {
   Mechanism mechanism = make_chain({.links = 1});
   air_of(mechanism, 0, AirDragQuantity::kCoefficient).value = 0.4;
   const Eigen::VectorXd angle = Eigen::VectorXd::Constant(1, 0.6);
@@ -112,7 +112,7 @@ TEST(AirDrag, HasNoEffectOnFixedBodies) {
 }
 
 // An absent payload has no drag, and its coefficient is not identifiable.
-TEST(AirDrag, OfABodyThatIsMissingHasNoEffect) {
+TEST(AirDrag, HasNoEffectOnAbsentBodies) {
   Mechanism mechanism = plate_on_cart();
   for (const int body : {1, 2}) air_of(mechanism, body, AirDragQuantity::kCoefficient).free = true;
   air_of(mechanism, 2, AirDragQuantity::kPointX).free = true;
@@ -134,7 +134,7 @@ TEST(AirDrag, OfABodyThatIsMissingHasNoEffect) {
   EXPECT_EQ(air_of(gone, 1, AirDragQuantity::kCoefficient).value, 0.3);
 }
 
-TEST(AirDrag, IsNotOfSpookSimulators) {
+TEST(AirDrag, IsRejectedForSpookSimulators) {
   Mechanism mechanism = make_chain({.links = 2});
   EXPECT_NO_THROW(require_spook_support(mechanism));
   air_of(mechanism, 1, AirDragQuantity::kCoefficient).value = 0.1;

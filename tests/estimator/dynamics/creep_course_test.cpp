@@ -16,7 +16,7 @@ double way_between(double from, double to) {
   return sum * std::abs(part);
 }
 
-TEST(ScaledSpeedParabola, MeasuresItsWay) {
+TEST(ScaledSpeedParabola, MatchesTheIntegratedDistance) {
   for (const double side : {-1.0, 1.0}) {
     EXPECT_NEAR(ScaledSpeedParabola(side * 3.0, side * 0.5).passed(), way_between(0.5, 3.0), 1e-8);
     EXPECT_NEAR(ScaledSpeedParabola(side * -2.0, side * 1.0).passed(), way_between(-2.0, 1.0),

@@ -49,7 +49,7 @@ double near_rest_of(const Mechanism& mechanism, const Eigen::VectorXd& state) {
 
 // J ω̇ = −B tanh(ω/s) has the solution sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): no event, no kink,
 // and at rest the derivatives of a damper instead of a locked joint.
-TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
+TEST(CreepMotion, MatchesTheRegularizedLaw) {
   constexpr double kCreep = 0.1, kTime = 0.15;
   const Mechanism mechanism = creeping_wheel(kCreep);
   const TreeProgram program(mechanism);
@@ -121,7 +121,7 @@ Mechanism falling_wheel() {
   return mechanism;
 }
 
-TEST(CreepMotion, PassesRestHoweverFast) {
+TEST(CreepMotion, PassesRestAtAnySpeed) {
   const Mechanism mechanism = falling_wheel();
   const TreeProgram program(mechanism);
   constexpr int kSteps = 100, kParts = 1000;
@@ -137,7 +137,7 @@ TEST(CreepMotion, PassesRestHoweverFast) {
 }
 
 // Substeps of the shortest length, which differences of times resolve only to round-off.
-TEST(CreepMotion, BeginsAtRestWhenever) {
+TEST(CreepMotion, StartsFromRestAtAnyTime) {
   const Mechanism mechanism = falling_wheel();
   const TreeProgram program(mechanism);
   const SegmentControls controls = uncontrolled(1e-4, 40);
@@ -159,7 +159,7 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
 }
 
 // Beside a joint that sticks, stops and breaks loose in the middle of short steps.
-TEST(CreepMotion, WorksBesideAJointThatSticks) {
+TEST(CreepMotion, WorksWithAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.joints[1].transition_speed = 2e-3;
   mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.05;
@@ -191,7 +191,7 @@ TEST(CreepMotion, WorksBesideAJointThatSticks) {
   EXPECT_LT((slopes - fine_slopes).cwiseAbs().maxCoeff(), 1e-4 * size);
 }
 
-TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
+TEST(CreepMotion, DoesNotDependOnTheOtherLanes) {
   const Mechanism mechanism = creeping_wheel(1e-3);
   const TreeProgram program(mechanism);
   const SegmentControls controls = uncontrolled(2e-3, 50);

@@ -25,7 +25,7 @@ double energy(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates) {
 
 // One stop: the joint rebounds at e times its speed, and momentum changes only along it. With the
 // sign of [MTM, eq. 17] it would continue.
-TEST(Impact, ReversesTheJointAndActsOnlyAlongIt) {
+TEST(Impact, ReversesTheJointWithAnImpulseAlongItOnly) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   for (int trial = 0; trial < 200; ++trial) {
@@ -154,7 +154,7 @@ TEST(JointStops, MatchTheMechanism) {
 }
 
 // Loops are refused with the joint's name.
-TEST(JointStops, AreRefusedForLoops) {
+TEST(JointStops, AreRejectedForLoops) {
   Mechanism linkage = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
   EXPECT_TRUE(find_mechanism_errors(linkage).empty());
   linkage.joints[1].stops.upper = true;

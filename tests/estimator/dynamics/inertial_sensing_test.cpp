@@ -97,7 +97,7 @@ TEST_P(InertialSensing, MatchesTheSensorsMotion) {
 }
 
 // Each axis has its own bias and scale. Catches a mix-up of those of rates and of forces.
-TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
+TEST_P(InertialSensing, AppliesScaleAndBiasToEachAxis) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
   for (int axis = 0; axis < 3; ++axis) {
@@ -120,7 +120,7 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
 
 // Each axis has its own cross-axis sensitivities and scale. Catches a mix-up of those of rates and
 // of forces.
-TEST_P(InertialSensing, ReadsAcrossItsAxes) {
+TEST_P(InertialSensing, AppliesCrossAxisSensitivity) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
   const auto set = [&](SensorQuantity quantity, double value) {

@@ -88,7 +88,7 @@ MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& sta
 // events, where differences of the readings give rates and accelerations, the inverse dynamics must
 // be in equilibrium with the friction of slipping joints, and friction must be able to hold the
 // others. At events, rates do not jump.
-TEST(IntervalIntegrator, FollowsTheInverseDynamicsWithStickAndSlip) {
+TEST(IntervalIntegrator, MatchesTheInverseDynamicsWithStickAndSlip) {
   constexpr double kFine = 1e-4;
   constexpr int kHold = 10, kCount = 3000;  // steps of a held command, and in all
   std::mt19937 random(5);
@@ -164,7 +164,7 @@ TEST(IntervalIntegrator, FollowsTheInverseDynamicsWithStickAndSlip) {
 
 // Which intervals share lanes, and how many lanes are used, must not change results. Derivatives of
 // few intervals are chained from shorter spans, which changes only round-off.
-TEST(IntervalIntegrator, ComesOutTheSameWhateverRunsBesideIt) {
+TEST(IntervalIntegrator, DoesNotDependOnTheOtherLanes) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = skew_chain(3, true, random);
@@ -205,7 +205,7 @@ TEST(IntervalIntegrator, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Long intervals are split at checkpoints and run in parallel. Chaining must lose nothing: neither
 // samples at checkpoints, nor contacts, nor control jumps there.
-TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
+TEST(IntervalSensitivities, MatchDifferencesAcrossCheckpoints) {
   std::mt19937 random(21);
   Mechanism mechanism = skew_chain(3, false, random);
   mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
@@ -240,7 +240,7 @@ TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
 
 // Derivatives of ends and readings through stops, releases and reversals, by every start coordinate
 // and every kind of motion parameter, against central differences.
-TEST(IntervalSensitivities, PassStickSlipEvents) {
+TEST(IntervalSensitivities, MatchDifferencesAcrossStickSlipEvents) {
   std::mt19937 random(2);
   for (const bool load : {false, true}) {
     SCOPED_TRACE(load);

@@ -76,7 +76,7 @@ Dynamics moved(const Mechanism& mechanism, JointVector<double>& torque_residual)
 
 // Moments and forces of revolute and prismatic joints, described from either side, compared with
 // Newton's and Euler's laws for all bodies beyond them.
-TEST(JointLoads, AreNewtonsAndEulers) {
+TEST(JointLoads, SatisfyTheNewtonEulerEquations) {
   const Mechanism mechanism = skew_tree();
   JointVector<double> unused;
   const Dynamics dynamics = moved(mechanism, unused);
@@ -93,7 +93,7 @@ TEST(JointLoads, AreNewtonsAndEulers) {
 
 // Along the joint: its force or moment about the axis, with the shaft's inertia; the motor's law;
 // and the rest, which friction must supply for equilibrium.
-TEST(JointLoads, AddUpAlongTheJoint) {
+TEST(JointLoads, SumToTheJointTorque) {
   const Mechanism mechanism = skew_tree();
   JointVector<double> torque_residual;
   const Dynamics dynamics = moved(mechanism, torque_residual);
@@ -128,7 +128,7 @@ Mechanism with_sensor(Mechanism mechanism, Kind kind, int joint,
 
 // A torque sensor reads its joint's or motor's torque, scaled and biased. A six-axis sensor reads
 // moment and force along its own axes, the moment about its own point.
-TEST(JointLoads, AreReadBySensors) {
+TEST(JointLoads, AreMeasuredByForceSensors) {
   JointVector<double> unused;
   for (int j = 0; j < 3; ++j) {
     const auto loads = moved(skew_tree(), unused).joint_loads(j);

@@ -133,7 +133,7 @@ Mechanism random_tree() {
 
 // Inertial forces change only the kinetic energy: ½ d/dt(q̇ᵀM q̇) is their power, and M is
 // symmetric. Catches inconsistent Coriolis terms, lever arms, reactions or inertias.
-TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
+TEST(Joints, InertialForcesBalanceThePowerForAllJointTypes) {
   Mechanism mechanism = random_tree();
   mechanism.parameter(GravityQuantity::kGravity).value = 0.0;
   ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
@@ -173,7 +173,7 @@ TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
 
 // Gravity's forces are the gradient of one potential: their derivatives are symmetric, and the
 // first link's equals the weight times its lever arm.
-TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
+TEST(Joints, GravityHasAPotentialForAllJointTypes) {
   const Mechanism mechanism = random_tree();
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count();
@@ -205,7 +205,7 @@ Mechanism rod_pendulum() {
 
 // Two halves of a rod welded together, the second rotated and described from child to parent, equal
 // the rod.
-TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
+TEST(Joints, TwoWeldedHalvesEqualTheRod) {
   const double mass = 0.6, length = 0.5;
   Mechanism whole = rod_pendulum();
   make_parameters(whole);
@@ -305,7 +305,7 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
 
 // Joints of several axes are chains of massless bodies: a universal joint, a planar one, a
 // spherical one, and a free body.
-TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
+TEST(Joints, OfSeveralAxesSatisfyTheNewtonEulerEquations) {
   constexpr JointKind kTurn = JointKind::kRevolute, kSlide = JointKind::kPrismatic;
   const std::vector<std::vector<ElementaryAxis>> joints = {
       {{kTurn, 2}, {kTurn, 0}},
@@ -340,7 +340,7 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   }
 }
 
-TEST(Joints, AMasslessBodyMustCarrySomething) {
+TEST(Joints, AMasslessBodyMustCarryMass) {
   Mechanism mechanism =
       body_on({{JointKind::kRevolute, 2}, {JointKind::kRevolute, 0}}, Eigen::Vector3d::Zero());
   mechanism.bodies[1].massless = true;

@@ -95,7 +95,7 @@ TEST_F(Lemke, SolvesEveryStrictlyCopositiveProblem) {
 
 // Singular positive semidefinite plus skew is copositive-plus: a ray proves that there is no
 // solution. Integers give exact dependencies, on which a ratio test without a rule cycles.
-TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
+TEST_F(Lemke, ReportsARayOnlyWithoutASolution) {
   int rays = 0, solved = 0;
   for (int trial = 0; trial < 4000; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
@@ -131,7 +131,7 @@ TEST_F(Lemke, DoesNotCycleOnDegenerateProblems) {
   }
 }
 
-TEST_F(Lemke, ReturnsZeroWhereQIsNotNegative) {
+TEST_F(Lemke, ReturnsZeroIfQIsNotNegative) {
   const ComplementaritySolution solution =
       solve_linear_complementarity(-MatrixXd::Identity(2, 2), Eigen::Vector2d(0.0, 3.0));
   EXPECT_EQ(solution.outcome, ComplementarityOutcome::kSolved);

@@ -21,7 +21,7 @@ int closing_joint(const Mechanism& mechanism) {
 
 // Half the antisymmetric part of the rotation between the two ends also vanishes at half a turn:
 // the equations hold, but the loop is not closed.
-TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
+TEST(LoopClosure, RejectsABodyRotatedByHalfATurn) {
   const Mechanism mechanism = moving_four_bar();
   LoopClosure closure(mechanism);
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(4, std::numeric_limits<double>::quiet_NaN());
@@ -107,7 +107,7 @@ TEST(LoopClosure, MimicJointsAreNeverIndependent) {
 }
 
 // A wheel that mimics a rocker with ratio forty must not hinder closing the rocker's loop.
-TEST(LoopClosure, MimicJointsDoNotHinderTheClosure) {
+TEST(LoopClosure, ClosesWithMimicJoints) {
   Mechanism mechanism = moving_four_bar();
   mechanism.bodies.push_back({"wheel"});
   Joint joint = mechanism.joints[0];
@@ -146,7 +146,7 @@ TEST(LoopClosure, MimicJointsCountFullTurns) {
   EXPECT_NEAR(found[0].angles[1], 59.8, 1e-9);
 }
 
-TEST(Couplings, ThatAreImpossibleAreReported) {
+TEST(Couplings, AreReportedIfImpossible) {
   Mechanism mechanism = hand(2);
   EXPECT_TRUE(find_mechanism_errors(mechanism).empty());
   const auto has = [](const Mechanism& wrong, const Message& error) {

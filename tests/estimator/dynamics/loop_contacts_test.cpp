@@ -7,7 +7,7 @@
 namespace estimator {
 namespace {
 
-TEST(LoopContacts, TheFrictionOfAllJointsHoldsTogether) {
+TEST(LoopContacts, FrictionOfAllJointsHoldsTheLoop) {
   Eigen::MatrixXd coupling(3, 1);
   coupling << 1.0, -2.0, 0.5;
   Eigen::VectorXd bound(3), force(1);
@@ -18,7 +18,7 @@ TEST(LoopContacts, TheFrictionOfAllJointsHoldsTogether) {
   EXPECT_NEAR(holding_force_margin(coupling, bound, force), -0.1 / 2.0, 1e-12);
 }
 
-TEST(LoopContacts, JointsThatHoldOneCoordinateEachHaveTheirOwnMargin) {
+TEST(LoopContacts, JointsOfSeparateCoordinatesHaveSeparateHoldingMargins) {
   const Eigen::MatrixXd coupling = Eigen::MatrixXd::Identity(2, 2);
   EXPECT_NEAR(
       holding_force_margin(coupling, Eigen::Vector2d(0.3, 0.5), Eigen::Vector2d(0.1, -0.45)), 0.05,
@@ -50,7 +50,7 @@ TEST(LoopContacts, RestEndsInTheDirectionOfTheForce) {
 }
 
 // A joint at rest at a dead centre is moved on by the others: friction cannot hold it.
-TEST(LoopContacts, ADeadCentreIsPassed) {
+TEST(LoopContacts, PassASingularConfiguration) {
   const RestingJoints joints{.mass = Eigen::MatrixXd::Identity(1, 1),
                              .force = Eigen::VectorXd::Zero(1),
                              .coupling = Eigen::MatrixXd::Constant(1, 1, 1e-12),

@@ -204,7 +204,7 @@ TEST(LoopMotion, AFourBarFollowsLagrangesEquation) {
 }
 
 // All joints slip, and two of them reverse while the mechanism moves on: dead centres.
-TEST(LoopMotion, DryFrictionOfEveryJointActsThroughDeadCentres) {
+TEST(LoopMotion, DryFrictionActsInSingularConfigurations) {
   Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 5e-4, 2e-3);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
@@ -405,9 +405,9 @@ TEST(LoopMotion, DoesNotDependOnTheChosenCoordinates) {
 
 // Derivatives of readings and ends through stops and releases, by starts and parameters of every
 // kind, including joint points, which affect the loop's closure.
-class LoopSlopes : public testing::TestWithParam<double> {};
+class LoopSensitivities : public testing::TestWithParam<double> {};
 
-TEST_P(LoopSlopes, MatchDifferences) {
+TEST_P(LoopSensitivities, MatchDifferences) {
   DrivenFiveBar rig(GetParam());
   Mechanism& mechanism = rig.mechanism;
   const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),
@@ -429,7 +429,7 @@ TEST_P(LoopSlopes, MatchDifferences) {
   expect_slopes(program, mechanism, interval, 2e-4, 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(SlipAndStick, LoopSlopes, testing::Values(1.0, 8.0));
+INSTANTIATE_TEST_SUITE_P(SlipAndStick, LoopSensitivities, testing::Values(1.0, 8.0));
 
 }  // namespace
 }  // namespace estimator

@@ -23,7 +23,7 @@ TEST(ParallelJobs, RunEachJobOnce) {
 }
 
 // A thread that requests a running job must find it done.
-TEST(ParallelJobs, RunOnceForAllRequests) {
+TEST(ParallelJobs, RunASharedJobOnce) {
   CompletionLatch once;
   std::atomic<int> runs = 0, early = 0;
   run_parallel_jobs(4, 100, [&](std::size_t) {
@@ -37,7 +37,7 @@ TEST(ParallelJobs, RunOnceForAllRequests) {
   EXPECT_EQ(early, 0);
 }
 
-TEST(ParallelJobs, UseTheThreadsTheyAreGiven) {
+TEST(ParallelJobs, UseTheGivenNumberOfThreads) {
   std::atomic<int> waiting = 0;
   run_parallel_jobs(3, 3, [&](std::size_t) {
     ++waiting;
@@ -60,7 +60,7 @@ TEST(ParallelJobs, RethrowAJobsException) {
 }
 
 // Batches cover all items without overlap, in whole multiples except the last.
-TEST(ParallelJobs, CutItemsIntoBatches) {
+TEST(ParallelJobs, DivideItemsIntoBatches) {
   for (const int threads : {1, 2, 3}) {
     for (const std::size_t items : {0U, 1U, 16U, 17U, 100U, 293U}) {
       std::vector<std::atomic<int>> hits(items);

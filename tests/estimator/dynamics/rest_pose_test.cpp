@@ -61,7 +61,7 @@ TEST(Equilibrium, IgnoresAnUnstableEquilibrium) {
 
 // A tilt moves the rest position by its angle. A shaft and a spring add inertia and stiffness. At
 // rest k (θ − θ_rest) + m g l sin(θ − tilt) − τ = 0.
-TEST(Equilibrium, SpringTiltAndConstantTorqueMoveTheRest) {
+TEST(Equilibrium, SpringTiltAndConstantTorqueShiftIt) {
   Mechanism mechanism = make_pendulum();
   const PendulumDescription rod;
   const double weight = rod.mass * kGravity * rod.distance;
@@ -136,7 +136,7 @@ TEST(Equilibrium, ACartOnASpringSwingsWithItsMass) {
 }
 
 // Nothing holds it, so no pose is returned.
-TEST(Equilibrium, ACartOnAnInclineHasNone) {
+TEST(Equilibrium, DoesNotExistForACartOnAnIncline) {
   EXPECT_FALSE(find_stable_equilibrium(make_cart(0.3)).has_value());
   const auto level = find_stable_equilibrium(make_cart(0.0));
   expect_rates(level, {0.0});
@@ -165,7 +165,7 @@ TEST(Equilibrium, AClosedLoopHangsAsAParallelogram) {
 }
 
 // The first link rests at its stop. The second hangs vertically from there, if its stops allow.
-TEST(Equilibrium, LiesAtItsStops) {
+TEST(Equilibrium, IsAtEndStops) {
   ChainDescription chain;
   chain.links = 2;
   Mechanism mechanism = make_chain(chain);
@@ -192,7 +192,7 @@ TEST(Equilibrium, LiesAtItsStops) {
   EXPECT_NEAR(q[1], 0.0, 1e-8);
 }
 
-TEST(Equilibrium, WithoutStopsIsAsItIs) {
+TEST(Equilibrium, DoesNotChangeWithoutStops) {
   const Mechanism mechanism = make_pendulum();
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());

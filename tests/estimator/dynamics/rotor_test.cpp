@@ -11,7 +11,7 @@ namespace {
 
 // The rotor adds J_shaft/N φ̇ ω_a to the kinetic energy, with the rate of the body that houses the
 // motor: the inner link if the joint is described outwards, else the outer one, θ̇₁ − φ̇.
-TEST(Rotor, TurnsWithTheBodyItSitsIn) {
+TEST(Rotor, RotatesWithItsBody) {
   constexpr double kShaft = 0.03, kRatio = 6.0;
   const auto mass_matrix = [](const Mechanism& mechanism) {
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));

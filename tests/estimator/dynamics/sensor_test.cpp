@@ -133,7 +133,7 @@ TEST(BodyEncoder, ReadsAnInclinationAcrossAPrismaticJointAndAWeld) {
   EXPECT_EQ(readings_per_radian(mechanism), Eigen::Vector2d(kMetresPerRadian, 1.0));
 }
 
-TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
+TEST(BodyEncoder, IsRejectedWithoutAUniqueAngle) {
   const Matrix3d along_x = make_joint_frame(Vector3d::UnitX(), Vector3d::UnitY());
   Mechanism mechanism;
   mechanism.bodies = {{"A"}, {"B"}};

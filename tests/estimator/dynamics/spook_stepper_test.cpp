@@ -111,7 +111,7 @@ TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
   }
 }
 
-TEST(Rollout, FromAStateIsTheRolloutFromItsAngles) {
+TEST(Rollout, IsEqualFromAStateAndFromItsAngles) {
   const Mechanism mechanism = make_furuta();
   const Eigen::Vector2d angles(0.4, -1.0), rates(1.0, 2.0);
   const Eigen::MatrixXd control = Eigen::MatrixXd::Zero(50, 1);

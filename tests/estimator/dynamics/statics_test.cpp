@@ -66,7 +66,7 @@ void expect_slopes(const Mechanism& mechanism, const Eigen::VectorXd& coordinate
 }
 
 // Two revolute joints, one of them beyond a full turn, which springs ignore.
-TEST(StaticPotential, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
+TEST(StaticPotential, NegativeGradientIsTheJointTorque) {
   const Mechanism mechanism =
       in_series({joint("1", Joint::kGround, 0, kZ, kX), joint("2", 0, 1, kZ, kX)});
   expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
@@ -75,7 +75,7 @@ TEST(StaticPotential, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
 }
 
 // A pole on a cart on a slope. The prismatic joint is further out than half a turn would be.
-TEST(StaticPotential, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
+TEST(StaticPotential, NegativeGradientIsTheForceOfASlidingJoint) {
   Joint rail = joint("rail", Joint::kGround, 0, {std::cos(0.4), std::sin(0.4), 0.0}, kZ);
   rail.kind = JointKind::kPrismatic;
   const Mechanism mechanism = in_series({rail, joint("pole", 0, 1, kZ, kX)});
@@ -84,7 +84,7 @@ TEST(StaticPotential, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
 }
 
 // Four-bar linkage, along its single degree of freedom: every joint contributes.
-TEST(StaticPotential, TheSlopeOfThePotentialAlongALoopIsItsGradient) {
+TEST(StaticPotential, DerivativeAlongALoopIsTheProjectedGradient) {
   Mechanism mechanism = moving_four_bar();
   load_joints(mechanism);
   StaticPotential statics(mechanism);

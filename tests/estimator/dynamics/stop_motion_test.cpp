@@ -132,7 +132,7 @@ TEST(StopMotion, OfAPendulumMatchesAnotherSimulator) {
 }
 
 // The sampling of the readings, and so the steps, changes the result only by their error.
-TEST(StopMotion, DoesNotDependOnTheSteps) {
+TEST(StopMotion, DoesNotDependOnTheIntegrationStep) {
   const Eigen::Vector2d start(1.0, 0.0);
   for (const double period : {0.5e-3, 10e-3}) {
     expect_motion({pendulum_at_stop(1.0, -0.1, 0.8), 3.0, period}, start,
@@ -207,7 +207,7 @@ Mechanism carriage(double coulomb) {
   return cart;
 }
 
-TEST(StopMotion, OfASlideIsThatOfAnotherSimulator) {
+TEST(StopMotion, OfASlidingJointMatchesAnotherSimulator) {
   StoppedMotion rig;
   rig.mass = [](const Eigen::Vector2d&) -> Eigen::Matrix2d {
     return Eigen::Vector2d(0.5, 1.0).asDiagonal();
@@ -222,7 +222,7 @@ TEST(StopMotion, OfASlideIsThatOfAnotherSimulator) {
 // A spring presses a carriage on its buffer with 1.6 N, and the motor pulls it back. It must leave
 // when the motor exceeds spring and friction, which is counted once. Friction must hold it when
 // only the spring is exceeded. Both directions.
-TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
+TEST(StopMotion, LeavesAStopIfForcesExceedFriction) {
   for (const double side : {1.0, -1.0}) {
     for (const double coulomb : {0.0, 0.4}) {
       SCOPED_TRACE(::testing::Message() << side << " " << coulomb);
@@ -284,7 +284,7 @@ TEST(StopMotion, NeverGainsEnergy) {
   }
 }
 
-TEST(StopSlopes, PassAnImpactAndManyOnEitherSide) {
+TEST(StopSensitivities, MatchDifferencesAcrossImpacts) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     const Mechanism pendulum = pendulum_at_stop(side, -side * 0.3, 0.8);
@@ -294,7 +294,7 @@ TEST(StopSlopes, PassAnImpactAndManyOnEitherSide) {
   }
 }
 
-TEST(StopSlopes, PassTwoImpactsInOneStep) {
+TEST(StopSensitivities, MatchDifferencesAcrossTwoImpactsInOneStep) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.002, 0.8);
   place_stop(pendulum, 0, -1.0, 0.002, 0.8);
   test_support::set_free(pendulum, {"1.stop_upper"});
@@ -302,27 +302,27 @@ TEST(StopSlopes, PassTwoImpactsInOneStep) {
 }
 
 // Rest does not depend on the earlier motion, and follows the stop.
-TEST(StopSlopes, PassIntoRest) {
+TEST(StopSensitivities, MatchDifferencesIntoRest) {
   const Mechanism dead = pendulum_at_stop(1.0, 0.3, 0.0);
   expect_slopes({dead, 0.8}, Eigen::Vector2d(0.6, 0.0), {1, 1, 0});
   const Mechanism lively = pendulum_at_stop(1.0, 0.3, 0.3);
   expect_slopes({lively, 1.5}, Eigen::Vector2d(0.6, 0.0), {3, 1, 0});
 }
 
-TEST(StopSlopes, PassJumpsOfOtherJointsAndRelease) {
+TEST(StopSensitivities, MatchDifferencesAcrossJumpsOfOtherJointsAndRelease) {
   expect_slopes({double_pendulum(0.4), 1.2}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0), {3, 1, 1}, 1e-4);
   expect_slopes({double_pendulum(0.0), 1.2}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0), {2, 1, 1}, 1e-4);
   expect_slopes({furuta_at_stops(), 0.8}, Eigen::Vector4d(0.0, -1.4, 2.0, 0.0), {1, 0, 0});
 }
 
-TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
+TEST(StopSensitivities, MatchDifferencesAcrossReleaseUnderFriction) {
   const Mechanism cart = carriage(0.4);
   const StopRun run(cart, 2.0, 1e-3, [](double t) { return -2.2471 * std::max(0.0, t - 0.6); });
   expect_slopes(run, Eigen::Vector2d(0.02, 0.3), {2, 1, 1});
 }
 
 // A stop position that depends on another parameter.
-TEST(StopSlopes, FollowTies) {
+TEST(StopSensitivities, MatchDifferencesOfDependentParameters) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);
   const int lower = pendulum.joint_parameter_index(0, JointQuantity::kStopLower);
@@ -348,7 +348,7 @@ TEST(StopSlopes, FollowTies) {
 
 // An estimate may put nodes slightly beyond a stop. The joint is then put at the stop, and the
 // motion depends on the stop's position instead of the node's.
-TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
+TEST(StopMotion, MovesAnInitialPositionBeyondAStopToTheStop) {
   const Mechanism pendulum = pendulum_at_stop(1.0, 0.1, 0.5);
   const StopRun run(pendulum, 0.2);
   for (const double speed : {-0.7, 0.0, 0.7}) {

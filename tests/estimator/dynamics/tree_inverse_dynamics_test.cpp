@@ -52,7 +52,7 @@ double bound_of(const Mechanism& mechanism, double angle, double rate, double ac
 // Each torque about the axis alone, at speeds of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
 // that difference modulo full turns (a rest angle of 2 or −2 rad makes it cross half a turn), −τ_0,
 // −K (u − k_e ω), J_shaft θ̈.
-TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
+TEST(TreeInverseDynamics, IncludesEveryTorqueAboutTheAxis) {
   constexpr double angle = 0.4, acceleration = -2.0, control = 1.5;
   const auto added = [&](const std::vector<std::pair<JointQuantity, double>>& quantities, double at,
                          double rate) {
@@ -100,7 +100,7 @@ TEST(TreeInverseDynamics, SimulatorSpringsIgnoreFullTurnsToo) {
 
 // γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω by the standard library, with γ₂ = rise + decay. With no
 // coefficient below zero the motion loses power at every speed.
-TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
+TEST(TreeInverseDynamics, IncludesSmoothFriction) {
   constexpr double kExcess = 0.8, kRise = 12.0, kDecay = 3.0, kCoulomb = 0.3, kSlope = 40.0;
   Mechanism mechanism = pendulum();
   for (const auto& [quantity, value] : {std::pair{Makkar::kExcess, kExcess},
@@ -143,7 +143,7 @@ constexpr double kSmoothedForce = 1.01e-4, kSmoothedMoment = 1.01e-5;
 
 // rμ times the magnitude of the force across the axis: the weight, and the swing's forces along and
 // across the arm. The frame's rotation about the axis must not matter.
-TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
+TEST(TreeInverseDynamics, BearingLoadIsTheMagnitudeOfTheForce) {
   for (const double turn : {0.0, 0.25 * M_PI}) {
     Mechanism mechanism = pendulum();
     mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = 1e-3;
@@ -162,7 +162,7 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
 
 // μ times the magnitude of the moment across the axis: a centre of mass that overhangs by c turns
 // each force into a moment c times as large about the other direction.
-TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
+TEST(TreeInverseDynamics, BearingLoadIncludesTheMomentAcrossTheAxis) {
   constexpr double kOverhang = 0.05;
   Mechanism mechanism = overhung(kOverhang);
   mechanism.joint_parameter(0, JointQuantity::kLoadFrictionAngular).value = 0.02;
@@ -176,7 +176,7 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
 }
 
 // A joint carries all that hangs from it: the first of two links both weights, the second its own.
-TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
+TEST(TreeInverseDynamics, PropagatesForcesToTheParent) {
   Mechanism mechanism = make_chain({.links = 2, .mass = 0.2});
   mechanism.parameter(GravityQuantity::kGravity).value = kGravity;
   for (int j = 0; j < 2; ++j) {

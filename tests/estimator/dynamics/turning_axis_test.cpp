@@ -11,7 +11,7 @@ namespace {
 
 // All links of a planar chain turn about z alone; a Furuta's arm about its own z, its pendulum
 // about more than one direction; a cart about none.
-TEST(TurningAxis, IsCommonToAllJointsOrNone) {
+TEST(TurningAxis, IsTheCommonAxisOfAllJointsOrNone) {
   ChainDescription chain;
   chain.links = 3;
   for (int body = 0; body < 3; ++body) {

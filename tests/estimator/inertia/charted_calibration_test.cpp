@@ -20,7 +20,7 @@ const std::vector<std::string> kMoments = {"B.J_xx", "B.J_yy", "B.J_zz",
                                            "B.J_xy", "B.J_xz", "B.J_yz"};
 
 /// A driven Furuta pendulum in which every moment of inertia of the pendulum is identifiable.
-class Furuta : public testing::Test {
+class FurutaInertiaCalibration : public testing::Test {
  protected:
   Recording recording(unsigned seed = 3) const {
     Eigen::VectorXd u(1500);
@@ -71,7 +71,7 @@ double largest_difference(const Calibration& one, const Calibration& other) {
 
 // The gradient of the cost along the chart's coordinates, and by the logarithm of a mass, must
 // match the residuals.
-TEST_F(Furuta, TheChainRuleMatchesTheCost) {
+TEST_F(FurutaInertiaCalibration, DerivativesInInertiaCoordinatesMatchTheCost) {
   Mechanism mechanism = to_fit(1.4);
   test_support::parameter_named(mechanism, "B.m").free = true;
   test_support::parameter_named(mechanism, "B.J_xy").value = 2e-4;
@@ -103,7 +103,7 @@ TEST_F(Furuta, TheChainRuleMatchesTheCost) {
 }
 
 // The inertia parameterization must not prevent multithreading.
-TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
+TEST_F(FurutaInertiaCalibration, IsLinearizedOnTheThreadsOfItsProblem) {
   const Mechanism mechanism = to_fit(1.4);
   CalibrationMonitor monitor;
   monitor.threads = 3;
@@ -115,7 +115,7 @@ TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
 }
 
 // If the inertia is physically consistent, the estimate does not depend on the parameterization.
-TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
+TEST_F(FurutaInertiaCalibration, ConsistentOptimumDoesNotDependOnTheParameterization) {
   rig_.J_Bxx = 3e-3;
   const Recording own = recording();
   const Calibration entries =
@@ -144,7 +144,7 @@ TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
 // A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. In the
 // chart every iterate is consistent, and the feasibility boundary is reported. Entry by entry, the
 // nearest consistent inertia and its cost are reported, which equal the chart's optimum.
-TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
+TEST_F(FurutaInertiaCalibration, FlatBodyEndsAtTheFeasibilityBoundaryWithANote) {
   rig_.J_Bxx = 1e-3;
   rig_.J_Byy = 4e-3;
   rig_.J_Bzz = 3e-3;  // Σ_yy = 0: flat across the axis of its joint
@@ -185,7 +185,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
 }
 
 // Other constraints on the moments require single entries, which is reported.
-TEST_F(Furuta, TiesAndBoundsRequireEntries) {
+TEST_F(FurutaInertiaCalibration, DependenciesAndBoundsRequireMoments) {
   Mechanism mechanism = to_fit(1.0);
   EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));
   EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));

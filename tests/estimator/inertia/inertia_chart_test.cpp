@@ -63,7 +63,7 @@ TEST(InertiaParameterization, SlopesMatchCentralDifferences) {
 }
 
 // Any step gives a physically consistent inertia, even one of ten units, which overshoots by far.
-TEST(InertiaParameterization, AnyStepGivesAConsistentInertia) {
+TEST(InertiaParameterization, AnyStepYieldsAConsistentInertia) {
   std::mt19937 random(7);
   std::normal_distribution<double> gaussian;
   for (const InertiaParameterization kind : kCharts) {
@@ -120,7 +120,7 @@ TEST(InertiaParameterization, FixesProductsAtZero) {
 }
 
 // A flat body is put on the boundary, not at minus infinity.
-TEST(InertiaParameterization, AFlatBodyIsAtTheBorder) {
+TEST(InertiaParameterization, AFlatBodyIsAtTheFeasibilityBoundary) {
   const Moments sheet = possible({0.0, 3e-3, 9e-3}, {0.3, 0.2, 0.1});
   for (const InertiaParameterization kind : kCharts) {
     const SecondMomentParameterization chart(kind, kAllProducts, sheet);

@@ -70,7 +70,7 @@ Eigen::Matrix4d pseudo_inertia(Mechanism mechanism, const InertiaPrior& prior,
 }
 
 // The squares must sum to 2/s² D in any frame and origin; D is written out here.
-TEST(InertiaPrior, IsTheDivergenceInAnyFrame) {
+TEST(InertiaPrior, IsTheLogDetDivergenceInAnyFrame) {
   const Mechanism drawing = drawn_body();
   const InertiaPrior prior(drawing, 0);
   const Mechanism now = changed(prior);
@@ -108,7 +108,7 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
 
 // The widths that the rig file promises: s for the mass, s/√2 of the radius of gyration for the
 // centre, s for a second moment, each with all others at the CAD values.
-TEST(InertiaPrior, IsAsWideAsItSays) {
+TEST(InertiaPrior, HasTheSpecifiedWidth) {
   Mechanism drawing = drawn_body();
   for (int i = 3; i < 6; ++i) {
     Parameter& product =
@@ -129,7 +129,7 @@ TEST(InertiaPrior, IsAsWideAsItSays) {
   EXPECT_NEAR(1.0 / (slopes.rightCols<6>() * longer).norm(), kShare, 1e-12);
 }
 
-TEST(InertiaPrior, NoImpossibleBodyHasAFiniteOne) {
+TEST(InertiaPrior, IsInfiniteForAnInconsistentInertia) {
   Mechanism mechanism = drawn_body();
   const InertiaPrior prior(mechanism, 0);
   EXPECT_TRUE(prior.residual(mechanism));
@@ -142,7 +142,7 @@ TEST(InertiaPrior, NoImpossibleBodyHasAFiniteOne) {
   EXPECT_FALSE(prior.residual(mechanism));
 }
 
-TEST(InertiaPrior, AsksForADrawingThatIsOne) {
+TEST(InertiaPrior, RejectsAnUnusableCadInertia) {
   const auto fault = [](const auto& spoil) {
     Mechanism mechanism = drawn_body();
     spoil(mechanism);

@@ -83,7 +83,7 @@ const std::vector<DhRow> kPuma = {{-M_PI / 2, 0, 0},        {0, 0.4318, 0},
                                   {M_PI / 2, 0, 0},         {0, 0, 0}};
 
 // [Kha04, ch. 9]: ZZ_1R = ZZ_1 + l² M_2, MX_1R = MX_1 + l M_2, MY_1; ZZ_2, MX_2, MY_2.
-TEST(BaseInertialParameters, OfTwoLinksInAPlaneIsTheTextbooks) {
+TEST(BaseInertialParameters, OfAPlanarTwoLinkArmMatchTheTextbook) {
   const Mechanism arm = make_chain({.links = 2, .length = 0.3});
   const std::set<std::string> expected = {
       "L1.I_zz + 0.09 L2.m", "L1.mc_x + 0.3 L2.m", "L1.mc_y", "L2.I_zz", "L2.mc_x", "L2.mc_y"};
@@ -92,7 +92,7 @@ TEST(BaseInertialParameters, OfTwoLinksInAPlaneIsTheTextbooks) {
 }
 
 // [Gau90]: 36 of the Puma 560's inertial parameters without rotors, with a vertical first axis.
-TEST(BaseInertialParameters, OfAPumaHasThirtySix) {
+TEST(BaseInertialParameters, OfAPumaAreThirtySix) {
   const BaseInertialParameters base = find_base_inertial_parameters(make_arm(kPuma));
   EXPECT_EQ(base.base.size(), 36U);
   EXPECT_EQ(base.standard.size(), 60U);
@@ -105,7 +105,7 @@ TEST(BaseInertialParameters, OfAPumaHasThirtySix) {
 
 // The shafts of the first motor, and of the second, whose axis is always across the first's, group
 // with their links' I about the axis. The other four are identifiable [Kha04, ch. 9].
-TEST(BaseInertialParameters, GroupsTheFirstShaftsWithTheirLinks) {
+TEST(BaseInertialParameters, IncludeTheFirstShaftsInTheirLinks) {
   const BaseInertialParameters base = find_base_inertial_parameters(make_arm(kPuma, true));
   EXPECT_EQ(base.base.size(), 36U + 4U);
 }
@@ -120,7 +120,7 @@ Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
 }
 
 // A change that keeps every base parameter changes no torque, also in motion.
-TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
+TEST(BaseInertialParameters, DetermineAllTorques) {
   const Mechanism arm = make_arm(kPuma);
   std::mt19937 random(4);
   std::normal_distribution<double> gaussian;
@@ -175,7 +175,7 @@ TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
 
 // Three links in a plane have nine base parameters. Closed to a four-bar linkage they have one
 // degree of freedom and fewer base parameters.
-TEST(BaseInertialParameters, OfALoopIsSmaller) {
+TEST(BaseInertialParameters, AreFewerForAClosedLoop) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
       make_chain({.links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.4, -0.2, 0.0)});
@@ -187,7 +187,7 @@ TEST(BaseInertialParameters, OfALoopIsSmaller) {
 }
 
 // A welded body groups with its parent: both together have the base parameters of one.
-TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
+TEST(BaseInertialParameters, OfWeldedBodiesEqualOneBody) {
   Mechanism pendulum = make_chain({.links = 1, .length = 0.3});
   pendulum.bodies.push_back({.name = "W"});
   FixedJoint weld{.name = "on"};
@@ -206,7 +206,7 @@ TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
   EXPECT_EQ(texts(pendulum), expected);
 }
 
-TEST(BaseInertialParameters, RequiresKnownTorques) {
+TEST(BaseInertialParameters, RequireKnownTorques) {
   Mechanism furuta = make_furuta();
   EXPECT_FALSE(has_known_torque(furuta));
   furuta.joint_parameter(0, JointQuantity::kMotorGain).value = 0.1;

@@ -17,7 +17,7 @@ double cost(const Moments& step, const Covariance& covariance) {
 }
 
 // Compared with many physically consistent bodies: none fits the data better.
-TEST(NearestConsistentInertia, ContradictsTheDataLeast) {
+TEST(NearestConsistentInertia, HasTheSmallestCostIncrease) {
   std::mt19937 random(5);
   std::normal_distribution<double> gaussian;
   const Moments moments = (Moments() << 1.0, 2.0, 3.6, 0.3, -0.2, 0.1).finished();
@@ -42,7 +42,7 @@ TEST(NearestConsistentInertia, ContradictsTheDataLeast) {
 }
 
 // Fixed entries stay. If only J_zz may move, it decreases to J_xx + J_yy.
-TEST(NearestConsistentInertia, MovesFreeEntriesOnly) {
+TEST(NearestConsistentInertia, ChangesFreeMomentsOnly) {
   const Moments moments = (Moments() << 1.0, 2.0, 3.6, 0.0, 0.0, 0.0).finished();
   Covariance covariance = Covariance::Zero();
   covariance(2, 2) = 0.04;

@@ -100,7 +100,7 @@ TEST(FrictionLaws, OpposeTheMotion) {
 
 // Duplicate names would collide in rig files, results or on the command line. A term without a
 // start value or size would not be compared.
-TEST(FrictionLaws, AreNamedOnceAndCanBeCompared) {
+TEST(FrictionLaws, HaveUniqueNamesAndCanBeCompared) {
   for (const bool slides : {false, true}) {
     std::set<std::string> fields, symbols;
     for (const FrictionParameter& quantity : kFrictionParameters) {

@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ArrowFactorOnLayout, ::testing::ValuesIn(kLayo
 
 // A node that no residual involves is a zero pivot. Without damping that must be reported. With
 // damping the node must stay in place without effect on its neighbours.
-TEST(ArrowheadFactorization, UnobservedNodeFailsUndampedAndStaysPutDamped) {
+TEST(ArrowheadFactorization, UnobservedNodeFailsWithoutDampingAndStaysWithDamping) {
   const ProblemShape shape{5, 6, 1, 3};
   std::mt19937 random(8);
   LinearChainProblem problem(shape, 1);
@@ -224,7 +224,7 @@ std::vector<Eigen::MatrixXd> all_of(ArrowheadFactorization& factor) {
 // Rounded sums depend on their order: if blocks were added as their threads end, an estimate would
 // differ between machines. The chains have several windows for any number of threads, and the last
 // is not full.
-TEST(ArrowheadFactorization, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+TEST(ArrowheadFactorization, IsBitIdenticalForAnyNumberOfThreads) {
   std::mt19937 random(31);
   for (const ProblemShape& shape : {ProblemShape{700, 4, 2, 9}, ProblemShape{701, 3, 0, 2}}) {
     SCOPED_TRACE(::testing::PrintToString(shape));

@@ -80,7 +80,7 @@ BoxProblem random_problem(int p, std::mt19937& random) {
 // The optimum over all active sets, on thousands of problems with variables at their bounds, fixed,
 // half-bounded and badly scaled. Catches a bound never released, a wrong sign of a multiplier, and
 // an iteration that stops early.
-TEST(BoundedStep, ReachesTheBestOfAllActiveSets) {
+TEST(BoundedStep, MatchesTheBestOfAllActiveSets) {
   std::mt19937 random(42);
   int with_active_bounds = 0;
   for (int trial = 0; trial < 5000; ++trial) {
@@ -104,7 +104,7 @@ TEST(BoundedStep, ReachesTheBestOfAllActiveSets) {
 
 // Two parameters with one and the same effect: S is singular, up to rounding even indefinite. The
 // step must stay bounded and still minimise.
-TEST(BoundedStep, SingularMatrixGivesABoundedMinimizer) {
+TEST(BoundedStep, HasABoundedMinimizerForASingularMatrix) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double rounding : {-1e-16, 0.0, 1e-16}) {
     Eigen::MatrixXd S(3, 3);
@@ -119,7 +119,7 @@ TEST(BoundedStep, SingularMatrixGivesABoundedMinimizer) {
 }
 
 // A parameter without any effect must not move, and a zero matrix must not be divided by.
-TEST(BoundedStep, ParameterWithoutEffectStaysPut) {
+TEST(BoundedStep, LeavesAParameterWithoutEffectUnchanged) {
   Eigen::MatrixXd S = Eigen::MatrixXd::Zero(2, 2);
   S(0, 0) = 2.0;
   const BoundedStep result =
@@ -161,7 +161,7 @@ TEST(BoundedStep, CurvatureBelowTheFloorIsRaisedToIt) {
 }
 
 // Descent along a null direction ends at the box, not at infinity.
-TEST(BoundedStep, FlatDescentEndsAtTheBox) {
+TEST(BoundedStep, EndsAtTheBoundWithoutCurvature) {
   const Eigen::MatrixXd S = Eigen::MatrixXd::Constant(2, 2, 1.0);
   const BoundedStep result =
       solve_bounded_step(S, Eigen::Vector2d(1.0, -1.0), Eigen::Vector2d::Ones(),

@@ -99,7 +99,7 @@ TEST(Covariance, AgreesWithDenseFormulas) {
 
 // Two parameters act only through 2a + b, and one has no effect. The null directions must be
 // exactly these, and the others must keep the covariance that they have without them.
-TEST(Covariance, NullDirectionsAreFoundAndLeaveTheRestAlone) {
+TEST(Covariance, FindsNullDirectionsWithoutEffectOnOtherParameters) {
   const ProblemShape shape{10, 4, 2, 5};
   std::mt19937 random(5);
   LinearChainProblem problem = make_random_chain(shape, random, {.noise_group_count = 1});

@@ -21,7 +21,7 @@ double after_gain(double gain_ratio) {
 
 // 1 − (2ρ − 1)³, limited to between 0.01 and 1/3. ρ = 0.95 lies between the limits: a square
 // instead of the cube gives 0.19. A step much better than predicted counts as perfect.
-TEST(Damping, FallsTheMoreTheBetterAStepWasPredicted) {
+TEST(Damping, FallsMoreForBetterPredictedSteps) {
   EXPECT_DOUBLE_EQ(after_gain(1e-4), 1.0 / 3.0);
   EXPECT_DOUBLE_EQ(after_gain(0.5), 1.0 / 3.0);
   EXPECT_NEAR(after_gain(0.95), 1.0 - 0.9 * 0.9 * 0.9, 1e-12);

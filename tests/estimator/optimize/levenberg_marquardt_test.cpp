@@ -115,7 +115,7 @@ TEST(LevenbergMarquardt, LinearProblemTakesTwoSteps) {
 // must equal the predicted one: with damping that shortens each step, with states and parameters
 // together, and with a parameter stopped by a bound. Catches a term of the prediction that is
 // missing, doubled or halved; the optimum would hardly reveal it.
-TEST(LevenbergMarquardt, EveryDecreaseOnALinearProblemIsThePredictedOne) {
+TEST(LevenbergMarquardt, PredictsTheDecreaseOfALinearProblem) {
   std::mt19937 random(7);
   for (const bool bounded : {false, true}) {
     LinearChainProblem problem =
@@ -141,7 +141,7 @@ TEST(LevenbergMarquardt, EveryDecreaseOnALinearProblemIsThePredictedOne) {
 
 // Bounds of 1e-6 and 0 side by side must be returned exactly. A build once turned the lower bounds
 // (1e-6, 1e-6, 0, 0) into 1e-6 each; the test runs in every build type.
-TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
+TEST(LevenbergMarquardt, SatisfiesBoundsExactly) {
   const Eigen::VectorXd lower = vector({1e-6, 1e-6, 0.0, 0.0});
   const Eigen::VectorXd pull =
       vector({-1.0, 2e-6, -3.0, 0.5});  // two end at their bounds, two do not
@@ -166,7 +166,7 @@ TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
 
 // A start at a bound from which the cost falls inward must leave it. One from which it falls
 // outward must stay and count as converged.
-TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
+TEST(LevenbergMarquardt, StaysAtABoundOnlyIfTheCostFallsOutward) {
   const auto residual = [](const Eigen::VectorXd& x) {
     return vector({x[0] - 1.0, x[1] + 1.0, 0.1});
   };
@@ -184,7 +184,7 @@ TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
   EXPECT_EQ(summary.iterations, 0);
 }
 
-TEST(LevenbergMarquardt, StartOutsideTheBoxIsMovedOntoIt) {
+TEST(LevenbergMarquardt, MovesInitialValuesToTheirBounds) {
   FunctionProblem problem = rosenbrock({-3.0, 7.0});
   problem.lower = vector({-1.0, -1.0});
   problem.upper = vector({0.5, 2.0});
@@ -232,7 +232,7 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedButNotApplied) {
 // A circle with a weight of 1e2, and the optimum further along it: every straight step leaves the
 // circle and raises the cost. Unless steps may raise the cost for a while, 20 short ones are
 // needed.
-TEST(LevenbergMarquardt, RoundsANarrowBend) {
+TEST(LevenbergMarquardt, FollowsANarrowCurvedValley) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
         return vector({1e2 * (x.squaredNorm() - 1.0), x[0], x[1] - 1.0});
@@ -267,7 +267,7 @@ TEST(LevenbergMarquardt, UndefinedCandidatesAreRejected) {
   EXPECT_GT(summary.history[1].rejected, 0);
 }
 
-TEST(LevenbergMarquardt, UndefinedStartFailsWithoutMoving) {
+TEST(LevenbergMarquardt, FailsForUndefinedInitialValues) {
   for (const double bad : {kNaN, std::numeric_limits<double>::infinity()}) {
     FunctionProblem problem(
         [bad](const Eigen::VectorXd&) { return Eigen::VectorXd::Constant(1, bad); },
@@ -327,7 +327,7 @@ FunctionProblem slow_descent(double offset) {
       vector({1.0}));
 }
 
-TEST(LevenbergMarquardt, FarFromWhereItShouldComeThreeStepsMustGainMore) {
+TEST(LevenbergMarquardt, RequiresMoreDecreaseFarFromTheExpectedCost) {
   LmOptions options;
   options.cost_tolerance = options.negligible_decrease = 0.0;
   options.far_cost = 4.5;
@@ -355,7 +355,7 @@ TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
 
 // Two parameters act only through their sum and a third has no effect. The solver must converge at
 // the usual speed and hardly move along the null directions.
-TEST(LevenbergMarquardt, NullDirectionsDoNotDisturb) {
+TEST(LevenbergMarquardt, ConvergesDespiteNullDirections) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
         return vector({std::exp(x[0] + x[1]) - 2.0, x[3] - 4.0, x[3] * x[3] - 15.0});
@@ -397,7 +397,7 @@ TEST(LevenbergMarquardt, IterationLimitIsReported) {
 }
 
 // At a perfect fit cost and gradient are zero, so nothing may be divided by them.
-TEST(LevenbergMarquardt, PerfectStartConvergesAtOnce) {
+TEST(LevenbergMarquardt, ConvergesImmediatelyFromTheOptimum) {
   FunctionProblem problem = rosenbrock({1.0, 1.0});
   const LmSummary summary = solve(problem);
   EXPECT_EQ(summary.termination, Termination::kGradientTolerance);

@@ -62,7 +62,7 @@ TEST(StepGrowth, LimitsStepsUpAndDown) {
 }
 
 // From zero or below there is no factor to limit.
-TEST(StepGrowth, LimitsNothingElse) {
+TEST(StepGrowth, LimitsNoStepsFromZeroOrBelow) {
   EXPECT_EQ(way(1.0, 100.0, HUGE_VAL), (std::vector{1.0}));
   EXPECT_EQ(way(0.0, 100.0, 4.0), (std::vector{0.0}));
   EXPECT_EQ(way(-1.0, 100.0, 4.0), (std::vector{-1.0}));

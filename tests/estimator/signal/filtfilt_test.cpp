@@ -50,7 +50,7 @@ TEST(Filtfilt, AgreesWithSciPy) {
 // back. A start from rest, an even reflection or a single pass would bend the ends. At the ends the
 // forward pass still settles on the slope: |slope| · lag · r^padding with pole radius r; at order 2
 // and a quarter of the sampling rate r = 0.41, lag 0.7, padding 9 samples.
-TEST(Filtfilt, LeavesAStraightLineAlone) {
+TEST(Filtfilt, LeavesAStraightLineUnchanged) {
   const Eigen::VectorXd line = Eigen::VectorXd::LinSpaced(200, 3.0, -2.0);
   const Eigen::VectorXd y = filtfilt(design_butterworth_low_pass(2, 125.0, 2e-3), line);
   const double slope = 5.0 / 199.0;

@@ -28,7 +28,7 @@ CommandChange change(const std::vector<double>& before, const std::vector<double
 
 // If an edge of an otherwise held command falls into the gap, its time is unknown, so the motion
 // after it cannot be predicted. A change as fast as beside the gap, or noise, is no edge.
-TEST(SampleGap, EndsASegmentAtAHiddenEdge) {
+TEST(SampleGap, EndsASegmentIfACommandStepIsHidden) {
   for (const double sign : {1.0, -1.0}) {
     const std::vector<double> rest = {0.0, 0.0, 0.0, 0.0}, on(4, sign);
     for (const int missing : {1, 3}) {
@@ -116,7 +116,7 @@ TEST(SampleGap, InterpolatesWithoutOvershoot) {
 }
 
 // Rows keep their readings; missing rows have none, but commands.
-TEST(Joined, KeepsEverythingInItsRow) {
+TEST(Joined, KeepsAllValuesInTheirRow) {
   const Segment first = commanded({0.0, 0.0, 0.0});
   Segment second = commanded({0.0, 0.0});
   second.angles.setConstant(2.0);

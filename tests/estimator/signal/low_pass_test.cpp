@@ -42,7 +42,7 @@ TEST(LowPass, HalvesThePowerTwiceAtItsCutoff) {
 }
 
 // Just below 0.8 of the Nyquist frequency it filters, from there on it does not.
-TEST(LowPass, KeepsSignalsThatItCannotFilter) {
+TEST(LowPass, KeepsSignalsIfTheCutoffIsTooHigh) {
   const Eigen::MatrixXd signal = noise(1.0);
   EXPECT_EQ(apply_low_pass(signal, 400.0, kEvery), signal);
   EXPECT_NE(apply_low_pass(signal, 399.0, kEvery), signal);
@@ -51,7 +51,7 @@ TEST(LowPass, KeepsSignalsThatItCannotFilter) {
 }
 
 // At 10 Hz nine tenths of a 20 Hz motion would be lost; the loss must not exceed the noise.
-TEST(LowPass, FollowsFastMotionDownToTheNoise) {
+TEST(LowPass, FollowsFastMotionToTheNoiseLevel) {
   constexpr double kNoise = 1e-3;
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   const Eigen::MatrixXd readings = motion + noise(kNoise);

@@ -74,7 +74,7 @@ TEST(TicksInStep, AreAtLeastOne) {
 }
 
 // For any number of steps, the last reading is reached, and round-off adds none.
-TEST(TicksOver, ReachTheLastReading) {
+TEST(TicksOver, IncludeTheLastReading) {
   EXPECT_EQ(tick_count_of_duration(0.0, 1e-3), 1);
   EXPECT_EQ(tick_count_of_duration(1e-3 / 3.0, 1e-3), 1);
   EXPECT_EQ(tick_count_of_duration(2.1e-3, 1e-3), 3);

@@ -10,7 +10,7 @@ namespace {
 
 // Both sides of half a turn, and of many: subtracting full turns on one side only would make the
 // difference large on the other.
-TEST(Turns, AreSubtractedOnBothSides) {
+TEST(Turns, AreSubtractedInBothDirections) {
   for (const double sign : {1.0, -1.0}) {
     EXPECT_EQ(wrapped_difference(sign * M_PI), sign * M_PI) << "half a turn stays on its side";
     EXPECT_EQ(removed_full_turns(sign * M_PI), 0.0);
