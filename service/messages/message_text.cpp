@@ -7,7 +7,7 @@ namespace service {
 using estimator::MessageCode;
 using estimator::Severity;
 
-std::string to_text(Severity severity) {
+std::string severity_name(Severity severity) {
   switch (severity) {
     case Severity::kNote:
       return "note";

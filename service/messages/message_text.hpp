@@ -10,7 +10,7 @@
 namespace service {
 
 /// Returns "note", "warning" or "fault".
-std::string to_text(estimator::Severity severity);
+std::string severity_name(estimator::Severity severity);
 
 /// Returns the sentence of a message, without a capital at its start and a full stop at its end.
 std::string format_message(const estimator::Message& message);

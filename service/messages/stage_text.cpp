@@ -5,7 +5,7 @@ namespace service {
 using estimator::EstimationStage;
 using estimator::SolveKind;
 
-std::string_view to_text(EstimationStage stage) {
+std::string_view stage_name(EstimationStage stage) {
   switch (stage) {
     case EstimationStage::kJointEstimation:
       return "joint estimation";
@@ -25,7 +25,7 @@ std::string_view to_text(EstimationStage stage) {
   return "";
 }
 
-std::string_view to_text(SolveKind kind) {
+std::string_view solve_name(SolveKind kind) {
   switch (kind) {
     case SolveKind::kFirst:
       return "";
@@ -59,9 +59,9 @@ std::string_view to_text(SolveKind kind) {
   return "";
 }
 
-std::string to_text(const estimator::FitStage& stage) {
-  std::string text(to_text(stage.stage));
-  if (stage.solve != SolveKind::kFirst) text.append(", ").append(to_text(stage.solve));
+std::string stage_and_solve_name(const estimator::FitStage& stage) {
+  std::string text(stage_name(stage.stage));
+  if (stage.solve != SolveKind::kFirst) text.append(", ").append(solve_name(stage.solve));
   return text;
 }
 

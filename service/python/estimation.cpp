@@ -52,7 +52,7 @@ class PythonMonitor {
     monitor.threads = threads_;
     monitor.stop = &stop_;
     monitor.on_stage = [this](const estimator::FitStage& stage, const estimator::Mechanism&) {
-      stage_ = prefix_ + to_text(stage);
+      stage_ = prefix_ + stage_and_solve_name(stage);
       on_iteration({});
     };
     monitor.on_iteration = [this](const estimator::IterationRecord& each) { on_iteration(each); };

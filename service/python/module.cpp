@@ -20,7 +20,7 @@ using namespace pybind11::literals;
 /// Converts a finding to a dict with the keys of the JSON of rigcal.v1.FindingResult.
 py::dict to_dict(const estimator::Finding& finding) {
   const FindingText text = describe_finding(finding);
-  return py::dict("kind"_a = text.kind, "severity"_a = to_text(finding.severity),
+  return py::dict("kind"_a = text.kind, "severity"_a = severity_name(finding.severity),
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
                   "fromS"_a = finding.from, "toS"_a = finding.to, "size"_a = finding.size,
                   "unit"_a = finding.unit, "confidence"_a = finding.confidence,

@@ -81,7 +81,7 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
     if (begins) x.push_back(0.5 * (history[k - 1].iteration + history[k].iteration));
     const std::string name = history[k].kind == estimator::SolveKind::kFirst
                                  ? first_stage
-                                 : std::string(to_text(history[k].kind));
+                                 : std::string(solve_name(history[k].kind));
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
     if (series == chart.series.end()) {
       const std::size_t index = chart.series.size();

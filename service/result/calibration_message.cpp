@@ -205,7 +205,7 @@ std::string findings_json(const std::vector<estimator::Finding>& findings,
                           const CalibrationMetadata& context) {
   rigcal::v1::CheckResult result;
   const auto worst = std::ranges::max_element(findings, {}, &estimator::Finding::severity);
-  result.set_worst(worst == findings.end() ? "none" : to_text(worst->severity));
+  result.set_worst(worst == findings.end() ? "none" : severity_name(worst->severity));
   add_findings(findings, result.mutable_findings());
   for (const estimator::PredictedParameterPrecision& parameter : excitation.parameters) {
     rigcal::v1::ExcitationResult* out = result.add_excitation();

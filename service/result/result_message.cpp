@@ -276,7 +276,7 @@ void add_findings(const std::vector<estimator::Finding>& findings,
     rigcal::v1::FindingResult* out = out_list->Add();
     const FindingText text = describe_finding(finding);
     out->set_kind(text.kind);
-    out->set_severity(to_text(finding.severity));
+    out->set_severity(severity_name(finding.severity));
     out->set_recording(finding.recording);
     out->set_channel(finding.channel);
     out->set_from_s(finding.from);

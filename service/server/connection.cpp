@@ -90,7 +90,7 @@ bool Connection::can_queue(std::size_t bytes) const {
   const ServiceLimits& limits = context_.limits;
   if (context_.buffers.of(identity()) + bytes <= kGuaranteedBuffer) return true;
   return context_.buffers.is_within_limits(identity(), bytes, limits.buffer_bytes,
-                                           limits.share_per_identity().buffer_bytes);
+                                           limits.limits_per_identity().buffer_bytes);
 }
 
 // Updates the charge for received but unanswered bytes.

@@ -283,7 +283,7 @@ void Conversation::on_connection_superseded() {
 // Clients --------------------------------------------------------------------------------------
 
 template <typename Reply>
-void Conversation::answer(const ReplyOrError<Reply>& outcome) {
+void Conversation::send_reply(const ReplyOrError<Reply>& outcome) {
   ServiceReply reply;
   std::visit([&](const auto& message) { put(reply, message); }, outcome);
   send(reply);
@@ -297,7 +297,7 @@ std::function<void(const ReplyOrError<Reply>&)> Conversation::deferred_answer() 
     const auto self = weak.lock();
     if (!self || self->sink_ == nullptr) return;
     self->waiting_ = false;
-    self->answer(outcome);
+    self->send_reply(outcome);
     if (self->sink_ != nullptr) self->sink_->resume_reading();
   };
 }
@@ -307,17 +307,17 @@ void Conversation::serve(ServiceRequest& request) {
   const Identity& who = peer_.identity;
   switch (request.request_case()) {
     case ServiceRequest::kListSessions:
-      return answer(ReplyOrError<rigcal::v1::SessionList>(sessions_.list()));
+      return send_reply(ReplyOrError<rigcal::v1::SessionList>(sessions_.list()));
     case ServiceRequest::kInspectSession:
-      return answer(sessions_.inspect(request.inspect_session().session_id()));
+      return send_reply(sessions_.find_session_info(request.inspect_session().session_id()));
     case ServiceRequest::kEndSession:
-      return answer(sessions_.end(request.end_session().session_id(), who));
+      return send_reply(sessions_.end(request.end_session().session_id(), who));
     case ServiceRequest::kDeleteSession:
-      return sessions_.remove(request.delete_session().session_id(), who,
-                              deferred_answer<rigcal::v1::Deleted>());
+      return sessions_.delete_session(request.delete_session().session_id(), who,
+                                      deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kSubscribeSession:
-      return answer(
-          sessions_.subscribe(request.subscribe_session().session_id(), shared_from_this()));
+      return send_reply(
+          sessions_.add_subscriber(request.subscribe_session().session_id(), shared_from_this()));
     case ServiceRequest::kReadRecording:
       return read_file(sessions_.recording_path(request.read_recording().session_id()),
                        request.read_recording().offset_bytes());
@@ -328,19 +328,19 @@ void Conversation::serve(ServiceRequest& request) {
       return sessions_.append_upload(*request.mutable_upload_part(), who,
                                      deferred_answer<rigcal::v1::UploadState>());
     case ServiceRequest::kSubmitJob:
-      return jobs_.submit(*request.mutable_submit_job(), who,
-                          deferred_answer<rigcal::v1::JobInfo>());
+      return jobs_.submit_job(*request.mutable_submit_job(), who,
+                              deferred_answer<rigcal::v1::JobInfo>());
     case ServiceRequest::kListJobs:
-      return answer(ReplyOrError<rigcal::v1::JobList>(jobs_.list()));
+      return send_reply(ReplyOrError<rigcal::v1::JobList>(jobs_.list()));
     case ServiceRequest::kInspectJob:
-      return answer(jobs_.inspect(request.inspect_job().job_id()));
+      return send_reply(jobs_.find_job_info(request.inspect_job().job_id()));
     case ServiceRequest::kSubscribeJob:
-      return answer(jobs_.subscribe(request.subscribe_job().job_id(), shared_from_this()));
+      return send_reply(jobs_.add_subscriber(request.subscribe_job().job_id(), shared_from_this()));
     case ServiceRequest::kCancelJob:
-      return answer(jobs_.cancel(request.cancel_job().job_id(), who));
+      return send_reply(jobs_.cancel_job(request.cancel_job().job_id(), who));
     case ServiceRequest::kDeleteJob:
-      return jobs_.remove(request.delete_job().job_id(), who,
-                          deferred_answer<rigcal::v1::Deleted>());
+      return jobs_.delete_job(request.delete_job().job_id(), who,
+                              deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kGetResult:
       return read_result(request.get_result().job_id());
     case ServiceRequest::kReadReport:
@@ -358,7 +358,7 @@ void Conversation::serve(ServiceRequest& request) {
       "after Hello, a connection can send neither Hello nor OpenSession; open another connection"));
 }
 
-void Conversation::answer_from_disk(std::function<std::string()> make_frame) {
+void Conversation::send_reply_from_disk(std::function<std::string()> make_frame) {
   waiting_ = true;
   context_.reader(identity(), [self = shared_from_this(), make_frame = std::move(make_frame),
                                main = context_.main] {
@@ -372,7 +372,7 @@ void Conversation::answer_from_disk(std::function<std::string()> make_frame) {
 
 void Conversation::read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes) {
   if (const auto* fault = std::get_if<ServiceError>(&path)) return send_error(*fault);
-  answer_from_disk(
+  send_reply_from_disk(
       [path = std::get<std::string>(path), offset_bytes] { return read_part(path, offset_bytes); });
 }
 
@@ -388,9 +388,9 @@ void Conversation::read_report(const rigcal::v1::ReadReport& request) {
 void Conversation::read_result(const std::string& job_id) {
   const auto folder = jobs_.find_result_folder(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&folder)) return send_error(*fault);
-  const auto info = jobs_.inspect(job_id);
+  const auto info = jobs_.find_job_info(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_error(*fault);
-  answer_from_disk(
+  send_reply_from_disk(
       [folder = std::get<std::string>(folder), info = std::get<rigcal::v1::JobInfo>(info)] {
         return result_frame(folder, info);
       });

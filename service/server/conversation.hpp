@@ -110,11 +110,11 @@ class Conversation final : public RigConnection,
   void send_error(const rigcal::v1::ServiceError& fault);
   void send_error_and_close(const rigcal::v1::ServiceError& fault);
   template <typename Reply>
-  void answer(const ReplyOrError<Reply>& outcome);
+  void send_reply(const ReplyOrError<Reply>& outcome);
   template <typename Reply>
   std::function<void(const ReplyOrError<Reply>&)> deferred_answer();
   /// Answers with a frame that the reader thread makes.
-  void answer_from_disk(std::function<std::string()> make_frame);
+  void send_reply_from_disk(std::function<std::string()> make_frame);
 
   ServiceContext& context_;
   SessionStore& sessions_;

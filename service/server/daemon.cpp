@@ -205,7 +205,7 @@ class Daemon {
 
   // Recounts each owner's use and the disk capacity.
   void count_use() {
-    ByteUsage disk, index;
+    IdentityByteUsage disk, index;
     used_bytes_ = sessions_.add_disk_and_memory_usage(disk, index) +
                   jobs_.add_disk_and_memory_usage(disk, index);
     context_.disk = std::move(disk);
@@ -320,7 +320,7 @@ void take_limits(const rigcal::v1::DaemonLimits& message, DaemonConfig& config) 
   TAKE(index_bytes, config.limits);
 }
 
-void take_share(const rigcal::v1::DaemonShare& message, ServiceShare& out) {
+void take_share(const rigcal::v1::DaemonShare& message, IdentityLimits& out) {
   TAKE(connections, out);
   TAKE(streaming_sessions, out);
   TAKE(sessions, out);

@@ -56,11 +56,11 @@ bool Listener::close_unused_connection(const std::string& identity) {
 
 std::string Listener::find_refusal_reason(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
-  const auto share_per_identity = std::ranges::count_if(connections_, [&](const auto& connection) {
+  const auto limits_per_identity = std::ranges::count_if(connections_, [&](const auto& connection) {
     return connection->is_in_use() && connection->identity() == identity;
   });
-  if (share_per_identity < context_.limits.share_per_identity().connections) return "";
-  return std::to_string(share_per_identity) + " connections from " + identity +
+  if (limits_per_identity < context_.limits.limits_per_identity().connections) return "";
+  return std::to_string(limits_per_identity) + " connections from " + identity +
          " are open, the limit for one client; close some";
 }
 

@@ -132,7 +132,8 @@ TEST(ChartFigure, KeepsSpikesAndGapsWhenReduced) {
     EXPECT_LT(x[k], 6.0);
   }
   EXPECT_GT(gaps, 0);
-  expect_parts(html, {"10001 rows of data, reduced: for every 100 rows the first, lowest"});
+  expect_parts(
+      html, {"10001 rows of data, reduced: for every 100 rows, each line shows the first, lowest"});
   EXPECT_EQ(render_chart_figure({.name = "run", .charts = {recorded()}}).find("reduced"),
             std::string::npos);
 }

@@ -372,7 +372,7 @@ std::string page() {
       "| message | severity | sentence | what to do | what rigcal did |\n|---|---|---|---|---|\n";
   for (const MessageRow& row : message_rows()) {
     if (row.code <= estimator::MessageCode::kInRecording) continue;  // frames of other texts
-    text += "| `" + std::string(row.id) + "` | " + to_text(estimator::severity_of(row.code)) +
+    text += "| `" + std::string(row.id) + "` | " + severity_name(estimator::severity_of(row.code)) +
             " | " + readable(row.sentence) + " | " + readable(row.advice) + " | " +
             readable(row.treatment) + " |\n";
   }

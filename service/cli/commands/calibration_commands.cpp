@@ -158,7 +158,7 @@ ExitCode repeat(const RepeatOptions& options) {
       calibrate_locally(input, interrupt, {options.quiet, options.verbose}, options.threads);
   const ExitCode reported = print_calibration(calibration, input, options.files);
   if (reported == kInterrupted) return reported;
-  const std::vector<RepeatedParameter> rows =
+  const std::vector<RepeatedEstimate> rows =
       compare_repeated_estimates(result.rig.estimates, calibration.parameters);
   print_text("\n" + format_repetition(rows));
   return is_repetition_successful(rows) ? kDone : kNotConverged;

@@ -165,7 +165,7 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
 template <typename Work>
 auto run_with_progress(const EstimationOptions& options, const InterruptFlag& interrupt,
                        const Work& work) {
-  ProgressLine progress({options.quiet, options.verbose});
+  ProgressLine progress{{options.quiet, options.verbose}};
   std::string part;
   return work(make_monitor(interrupt, progress, options.threads, &part), part);
 }

@@ -36,7 +36,7 @@ std::string render_html_page(const std::string& title, const std::string& body) 
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
          escape_html(title) + "</title>\n<style>" + (has_figures ? chart_style_sheet() : "") +
          page_style_sheet() + "</style>\n</head>\n<body>\n" + body +
-         (has_figures ? page_scripts() : "") + "</body>\n</html>\n";
+         (has_figures ? page_script_elements() : "") + "</body>\n</html>\n";
 }
 
 std::string format_origin_line(const std::string& date, const std::string& version,
@@ -102,12 +102,12 @@ std::string recording_title(const UsedRecording& use) {
   return reported ? use.summary.file : use.summary.file + " (" + scenario + ")";
 }
 
-HtmlTable::HtmlTable(const std::string& caption, std::vector<Column> columns,
+HtmlTable::HtmlTable(const std::string& caption, std::vector<TableColumn> columns,
                      const std::string& css_class)
     : columns_(std::move(columns)),
       head_("<div class=\"wide\" tabindex=\"0\"><table" + attribute("class", css_class) +
             ">\n<caption>" + escape_html(caption) + "</caption>\n<thead><tr>") {
-  for (const Column& column : columns_) {
+  for (const TableColumn& column : columns_) {
     head_ += element_of("th scope=\"col\"", column.title, column.align);
   }
   head_ += "</tr></thead>\n<tbody>\n";
@@ -120,9 +120,9 @@ HtmlTable::HtmlTable(const std::string& caption, const std::vector<CellAlign>& a
   for (std::size_t i = 1; i < rows.size(); ++i) add({rows[i].begin(), rows[i].end()});
 }
 
-std::vector<HtmlTable::Column> HtmlTable::make_columns(const std::vector<std::string>& titles,
-                                                       const std::vector<CellAlign>& aligns) {
-  std::vector<Column> columns;
+std::vector<HtmlTable::TableColumn> HtmlTable::make_columns(const std::vector<std::string>& titles,
+                                                            const std::vector<CellAlign>& aligns) {
+  std::vector<TableColumn> columns;
   for (std::size_t k = 0; k < titles.size(); ++k) columns.push_back({titles[k], aligns[k]});
   return columns;
 }
@@ -141,7 +141,7 @@ std::string HtmlTable::html() const {
   for (const std::vector<HtmlCell>& row : rows) {
     html += "<tr>";
     for (std::size_t k = 0; k < row.size(); ++k) {
-      const Column& column = columns_[k];
+      const TableColumn& column = columns_[k];
       html += k == 0 ? element_of("th scope=\"row\"", row[k], column.align)
                      : element_of("td", row[k], column.align,
                                   column.title.is_html ? "" : column.title.text);
@@ -151,9 +151,9 @@ std::string HtmlTable::html() const {
   return html + "</tbody></table></div>\n";
 }
 
-std::vector<HtmlTable::Column> make_text_and_number_columns(const std::vector<std::string>& titles,
-                                                            std::size_t texts) {
-  std::vector<HtmlTable::Column> columns;
+std::vector<HtmlTable::TableColumn> make_text_and_number_columns(
+    const std::vector<std::string>& titles, std::size_t texts) {
+  std::vector<HtmlTable::TableColumn> columns;
   for (const std::string& title : titles) {
     columns.push_back({title, columns.size() < texts ? CellAlign::kLeft : CellAlign::kRight});
   }

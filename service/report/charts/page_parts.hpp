@@ -58,7 +58,7 @@ const std::string& chart_style_sheet();
 
 /// Returns the HTML script elements that make figures interactive: uPlot with its licence, and the
 /// script web/charts.js. They need no external resources.
-const std::string& page_scripts();
+const std::string& page_script_elements();
 
 /// Alignment of the cells of a table column.
 enum class CellAlign {
@@ -89,7 +89,7 @@ struct HtmlCell {
 /// column titles. A table of class "matrix" can be scrolled horizontally instead.
 class HtmlTable {
  public:
-  struct Column {
+  struct TableColumn {
     HtmlCell title;
     CellAlign align = CellAlign::kLeft;
   };
@@ -97,7 +97,7 @@ class HtmlTable {
   /// Starts a table with these columns.
   /// @param caption    text above the table
   /// @param css_class  CSS class of the table
-  HtmlTable(const std::string& caption, std::vector<Column> columns,
+  HtmlTable(const std::string& caption, std::vector<TableColumn> columns,
             const std::string& css_class = "");
 
   /// Makes a table of texts. The first row has the titles of the columns.
@@ -111,17 +111,17 @@ class HtmlTable {
   std::string html() const;
 
  private:
-  static std::vector<Column> make_columns(const std::vector<std::string>& titles,
-                                          const std::vector<CellAlign>& aligns);
+  static std::vector<TableColumn> make_columns(const std::vector<std::string>& titles,
+                                               const std::vector<CellAlign>& aligns);
 
-  std::vector<Column> columns_;
+  std::vector<TableColumn> columns_;
   std::vector<std::vector<HtmlCell>> rows_;
   std::string head_;
 };
 
 /// Returns table columns with these titles. The first `texts` columns are left-aligned for text,
 /// the remaining ones right-aligned for numbers.
-std::vector<HtmlTable::Column> make_text_and_number_columns(const std::vector<std::string>& titles,
-                                                            std::size_t texts);
+std::vector<HtmlTable::TableColumn> make_text_and_number_columns(
+    const std::vector<std::string>& titles, std::size_t texts);
 
 }  // namespace service

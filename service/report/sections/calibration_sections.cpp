@@ -204,9 +204,9 @@ std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNot
           data_text(estimate, notation)};
 }
 
-std::vector<HtmlTable::Column> make_columns(int decades, bool with_priors) {
+std::vector<HtmlTable::TableColumn> make_columns(int decades, bool with_priors) {
   using enum CellAlign;
-  std::vector<HtmlTable::Column> columns = {
+  std::vector<HtmlTable::TableColumn> columns = {
       {"parameter"},
       {"estimate", kRight},
       {"± sd", kRight},

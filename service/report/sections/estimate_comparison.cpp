@@ -64,10 +64,10 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
   return format_table(rows, {false, true, true, true, false, true, true});
 }
 
-std::vector<RepeatedParameter> compare_repeated_estimates(
+std::vector<RepeatedEstimate> compare_repeated_estimates(
     const std::vector<ParameterEstimate>& before, const std::vector<ParameterEstimate>& now) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  std::vector<RepeatedParameter> rows;
+  std::vector<RepeatedEstimate> rows;
   for (const ParameterEstimate& old : before) {
     const auto same = std::ranges::find(now, old.name, &ParameterEstimate::name);
     const bool found = same != now.end();
@@ -81,23 +81,23 @@ std::vector<RepeatedParameter> compare_repeated_estimates(
   return rows;
 }
 
-bool is_repetition_successful(const std::vector<RepeatedParameter>& parameters) {
-  return std::ranges::all_of(parameters, [](const RepeatedParameter& parameter) {
+bool is_repetition_successful(const std::vector<RepeatedEstimate>& parameters) {
+  return std::ranges::all_of(parameters, [](const RepeatedEstimate& parameter) {
     return parameter.difference <= kRepeatTolerance;
   });
 }
 
-std::string format_repetition(const std::vector<RepeatedParameter>& parameters) {
+std::string format_repetition(const std::vector<RepeatedEstimate>& parameters) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "before", "± sd", "now", "unit", "difference [sd]"}};
   std::vector<TableQuantity> quantities;
-  for (const RepeatedParameter& each : parameters) {
+  for (const RepeatedEstimate& each : parameters) {
     quantities.push_back(
         {std::isnan(each.before) ? each.now : each.before, each.deviation, each.unit});
   }
   const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < notations.size(); ++i) {
-    const RepeatedParameter& parameter = parameters[i];
+    const RepeatedEstimate& parameter = parameters[i];
     rows.push_back({parameter.name, notations[i].rounded_text(parameter.before),
                     notations[i].deviation_text(), notations[i].rounded_text(parameter.now),
                     notations[i].unit(), format_number(parameter.difference, 2)});

@@ -61,8 +61,8 @@ std::string format_clock(const estimator::PredictedClockPrecision& clock) {
 std::string format_findings(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : worst_first(findings)) {
-    text += "  " + to_text(finding.severity) + ": " + proto::escape_for_terminal(what_of(finding)) +
-            "\n";
+    text += "  " + severity_name(finding.severity) + ": " +
+            proto::escape_for_terminal(what_of(finding)) + "\n";
     const auto [kind, what, advice, treatment] = describe_finding(finding);
     if (!advice.empty()) text += "      to do: " + proto::escape_for_terminal(advice) + "\n";
     if (!treatment.empty()) {
@@ -91,7 +91,7 @@ std::string render_finding_section(const std::vector<Finding>& findings) {
   const bool treated = std::ranges::any_of(findings, [](const Finding& finding) {
     return !describe_finding(finding).treatment.empty();
   });
-  std::vector<HtmlTable::Column> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
+  std::vector<HtmlTable::TableColumn> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
   if (treated) columns.push_back({"done automatically", kWords});
   HtmlTable table(
       "Findings with a time are shaded in the plots below; rejected samples are points there. "
@@ -99,7 +99,7 @@ std::string render_finding_section(const std::vector<Finding>& findings) {
       columns);
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
-    HtmlCell severity = to_text(finding.severity);
+    HtmlCell severity = severity_name(finding.severity);
     if (!harmless) severity.set_css_class("warn");
     std::vector<HtmlCell> cells = {severity, what_of(finding), describe_finding(finding).advice};
     if (treated) cells.emplace_back(describe_finding(finding).treatment);

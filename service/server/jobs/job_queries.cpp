@@ -71,7 +71,7 @@ JobInfo JobStore::info(const Job& job) const {
     const auto order = waiting_job_ids();
     const auto place = std::find(order.begin(), order.end(), info.job_id());
     info.set_queue_position(static_cast<int>(place - order.begin()) + 1);
-    const double share_s = context_.limits.share_per_identity().processor_s;
+    const double share_s = context_.limits.limits_per_identity().processor_s;
     if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
       info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
                      " s of processor time in the last hour, and its share is " +
@@ -86,7 +86,7 @@ JobInfo JobStore::info(const Job& job) const {
   return info;
 }
 
-ReplyOrError<JobInfo> JobStore::inspect(const std::string& id) const {
+ReplyOrError<JobInfo> JobStore::find_job_info(const std::string& id) const {
   const Job* const job = find_stored_job(id);
   if (job == nullptr) return make_unknown_job_error(id);
   return info(*job);
@@ -128,7 +128,7 @@ ReplyOrError<std::string> JobStore::find_result_folder(const std::string& id) co
 }
 
 std::string JobStore::find_job_using_session(const std::string& session_id) const {
-  const auto session = sessions_.inspect(session_id);
+  const auto session = sessions_.find_session_info(session_id);
   const auto* const known = std::get_if<rigcal::v1::SessionInfo>(&session);
   const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const JobInfo& info = entry.second.info;
@@ -144,7 +144,8 @@ std::map<std::string, std::uint64_t> JobStore::count_by_state() const {
   return counts;
 }
 
-std::uint64_t JobStore::add_disk_and_memory_usage(ByteUsage& disk, ByteUsage& index) const {
+std::uint64_t JobStore::add_disk_and_memory_usage(IdentityByteUsage& disk,
+                                                  IdentityByteUsage& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, job] : jobs_) {
     disk.add(job.info.owner(), job.disk_bytes);
@@ -179,7 +180,8 @@ std::optional<ServiceError> JobStore::check_submission(const rigcal::v1::SubmitJ
   }
   for (const auto& recording : spec.recordings()) {
     const auto& id = recording.session_id();
-    if (const auto known = sessions_.inspect(id); std::holds_alternative<ServiceError>(known)) {
+    if (const auto known = sessions_.find_session_info(id);
+        std::holds_alternative<ServiceError>(known)) {
       return std::get<ServiceError>(known);
     }
     if (auto why = sessions_.check_usable_by_job(id)) return why;
@@ -191,14 +193,14 @@ std::optional<ServiceError> JobStore::check_submission(const rigcal::v1::SubmitJ
 std::optional<ServiceError> JobStore::check_job_quota(const rigcal::v1::SubmitJob& request,
                                                       const Identity& who) const {
   const ServiceLimits& limits = context_.limits;
-  const ServiceShare share = limits.share_per_identity();
+  const IdentityLimits share = limits.limits_per_identity();
   const auto busy = [](std::size_t count, const std::string& text) {
     return make_service_error(ServiceError::BUSY, std::to_string(count) + text);
   };
-  const std::string share_per_identity = " from " + who.name;
+  const std::string limits_per_identity = " from " + who.name;
   if (const auto count = queue_.size(who.name); count >= share.queued_jobs) {
     return busy(count,
-                " jobs" + share_per_identity +
+                " jobs" + limits_per_identity +
                     " are waiting, the limit for one client; cancel some or try again later");
   }
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
@@ -208,7 +210,7 @@ std::optional<ServiceError> JobStore::check_job_quota(const rigcal::v1::SubmitJo
       jobs_ | std::views::values, [&](const Job& job) { return job.info.owner() == who.name; }));
   if (kept >= share.jobs) {
     return busy(kept,
-                " jobs" + share_per_identity + " are kept, the limit for one client; delete some");
+                " jobs" + limits_per_identity + " are kept, the limit for one client; delete some");
   }
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");

@@ -125,7 +125,8 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   }
 }
 
-void JobStore::submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
+void JobStore::submit_job(rigcal::v1::SubmitJob& request, const Identity& who,
+                          const Answer& answer) {
   if (const Job* known = find(request.job_id())) {
     if (known->on_disk) return compare_with_stored_job(request, who, answer);
     return answer(make_service_error(
@@ -213,7 +214,7 @@ void JobStore::save(const std::string& id, const Saved& saved) {
 
 void JobStore::start_ready_jobs() {
   if (shutting_down_) return;
-  const ServiceShare share = context_.limits.share_per_identity();
+  const IdentityLimits share = context_.limits.limits_per_identity();
   processor_use_.discard_entries_before(context_.time_s());
   for (const std::string& id : waiting_job_ids()) {
     if (running_.size() >= context_.limits.workers) return;
@@ -240,18 +241,18 @@ void JobStore::start(const std::string& id) {
   job.started_s = context_.time_s();
   save(id, [this, id](const Status& saved) {
     if (saved.ok()) return start_worker(id);
-    on_ended(id, {false, saved.error().detail});
+    on_job_ended(id, {false, saved.error().detail});
   });
 }
 
 void JobStore::start_worker(const std::string& id) {
   const Job* const job = find(id);
-  if (job == nullptr || job->cancelling || shutting_down_) return on_ended(id, {});
+  if (job == nullptr || job->cancelling || shutting_down_) return on_job_ended(id, {});
   std::vector<std::string> paths;
   for (const auto& session : job->info.session_ids()) {
     const auto path = sessions_.recording_path(session);
     if (const auto* why = std::get_if<ServiceError>(&path)) {
-      return on_ended(id, {false, why->text()});
+      return on_job_ended(id, {false, why->text()});
     }
     paths.push_back(std::get<std::string>(path));
   }
@@ -262,19 +263,19 @@ void JobStore::start_worker(const std::string& id) {
   notify_subscribers(jobs_.at(id));
   runner_.start(
       id, job_folder(id), paths, duration_s_max,
-      [this, id](const rigcal::v1::JobProgress& progress) { on_progress(id, progress); },
-      [this, id](const JobRunner::JobEnd& ended) { on_ended(id, ended); });
+      [this, id](const rigcal::v1::JobProgress& progress) { on_job_progress(id, progress); },
+      [this, id](const JobRunner::JobEnd& ended) { on_job_ended(id, ended); });
 }
 
 // A worker may still report on a job that has ended or was deleted.
-void JobStore::on_progress(const std::string& id, const rigcal::v1::JobProgress& progress) {
+void JobStore::on_job_progress(const std::string& id, const rigcal::v1::JobProgress& progress) {
   if (!running_.contains(id)) return;
   Job& job = jobs_.at(id);
   *job.info.mutable_progress() = progress;
   notify_subscribers(job);
 }
 
-void JobStore::on_ended(const std::string& id, const JobRunner::JobEnd& ended) {
+void JobStore::on_job_ended(const std::string& id, const JobRunner::JobEnd& ended) {
   if (running_.erase(id) == 0) return;
   Job& job = jobs_.at(id);
   add_processor_use(job, ended.processor_s);
@@ -324,10 +325,10 @@ void JobStore::notify_subscribers(Job& job) {
   std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
 }
 
-ReplyOrError<JobInfo> JobStore::cancel(const std::string& id, const Identity& who) {
+ReplyOrError<JobInfo> JobStore::cancel_job(const std::string& id, const Identity& who) {
   if (find_stored_job(id) == nullptr) return make_unknown_job_error(id);
   Job& job = jobs_.at(id);
-  if (!who.may_change(job.info.owner())) return not_allowed(id, job.info.owner(), who);
+  if (!who.may_change_items_of(job.info.owner())) return not_allowed(id, job.info.owner(), who);
   if (job.info.state() == rigcal::v1::JOB_QUEUED) {
     end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
   } else if (job.info.state() == rigcal::v1::JOB_RUNNING && !job.cancelling) {
@@ -337,8 +338,8 @@ ReplyOrError<JobInfo> JobStore::cancel(const std::string& id, const Identity& wh
   return info(job);
 }
 
-ReplyOrError<JobInfo> JobStore::subscribe(const std::string& id,
-                                          const std::shared_ptr<JobSubscriber>& subscriber) {
+ReplyOrError<JobInfo> JobStore::add_subscriber(const std::string& id,
+                                               const std::shared_ptr<JobSubscriber>& subscriber) {
   if (find_stored_job(id) == nullptr) return make_unknown_job_error(id);
   Job& job = jobs_.at(id);
   JobInfo now = info(job);
@@ -348,10 +349,11 @@ ReplyOrError<JobInfo> JobStore::subscribe(const std::string& id,
   return now;
 }
 
-void JobStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
+void JobStore::delete_job(const std::string& id, const Identity& who, const Removed& removed) {
   Job* const job = find(id);
   if (job == nullptr) return removed(make_unknown_job_error(id));
-  if (!who.may_change(job->info.owner())) return removed(not_allowed(id, job->info.owner(), who));
+  if (!who.may_change_items_of(job->info.owner()))
+    return removed(not_allowed(id, job->info.owner(), who));
   if (!has_ended(job->info) || job->removing) {
     return removed(make_service_error(ServiceError::NOT_READY,
                                       "job \"" + id + "\" has not ended; cancel it first"));

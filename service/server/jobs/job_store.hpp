@@ -60,17 +60,17 @@ class JobStore {
   using Answer = std::function<void(const ReplyOrError<rigcal::v1::JobInfo>&)>;
   /// Adds a job to the queue and answers the client when the job is on disk.
   /// @param who  identity that submits the job and owns it
-  void submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  ReplyOrError<rigcal::v1::JobInfo> inspect(const std::string& id) const;
-  ReplyOrError<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
+  void submit_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
+  ReplyOrError<rigcal::v1::JobInfo> find_job_info(const std::string& id) const;
+  ReplyOrError<rigcal::v1::JobInfo> cancel_job(const std::string& id, const Identity& who);
   rigcal::v1::JobList list() const;
   /// Sends the updates of a job to a subscriber until the job has ended; the last update reports
   /// the end.
   /// @return the current info of the job
-  ReplyOrError<rigcal::v1::JobInfo> subscribe(const std::string& id,
-                                              const std::shared_ptr<JobSubscriber>& subscriber);
+  ReplyOrError<rigcal::v1::JobInfo> add_subscriber(
+      const std::string& id, const std::shared_ptr<JobSubscriber>& subscriber);
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
-  void remove(const std::string& id, const Identity& who, const Removed& removed);
+  void delete_job(const std::string& id, const Identity& who, const Removed& removed);
 
   /// Returns the folder with the result files of a finished job, or the reason why the job has no
   /// result.
@@ -90,7 +90,7 @@ class JobStore {
       const;  ///< number of jobs by state, for metrics
   /// Adds the disk space and memory that the jobs of each owner use to `disk` and `index`.
   /// @return the total on disk [byte]
-  std::uint64_t add_disk_and_memory_usage(ByteUsage& disk, ByteUsage& index) const;
+  std::uint64_t add_disk_and_memory_usage(IdentityByteUsage& disk, IdentityByteUsage& index) const;
 
  private:
   struct Job {
@@ -116,8 +116,8 @@ class JobStore {
   void save(const std::string& id, const Saved& saved);
   void start(const std::string& id);
   void start_worker(const std::string& id);
-  void on_progress(const std::string& id, const rigcal::v1::JobProgress& progress);
-  void on_ended(const std::string& id, const JobRunner::JobEnd& ended);
+  void on_job_progress(const std::string& id, const rigcal::v1::JobProgress& progress);
+  void on_job_ended(const std::string& id, const JobRunner::JobEnd& ended);
   void end(const std::string& id, rigcal::v1::JobState state, const std::string& error);
   void notify_subscribers(Job& job);
   Job* find(const std::string& id);

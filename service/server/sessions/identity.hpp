@@ -15,7 +15,7 @@ struct Identity {
 
   /// Returns whether this identity may end, cancel or delete a session or job of `owner`. Sessions
   /// and jobs of older versions have no owner; only operators may change those.
-  bool may_change(const std::string& owner) const {
+  bool may_change_items_of(const std::string& owner) const {
     return is_operator || (!owner.empty() && owner == name);
   }
 };

@@ -139,7 +139,7 @@ void IngestSession::on_log_loaded(Result<LoadedLog> outcome) {
   info_.set_size_bytes(outcome.value().size_bytes);
   info_.clear_problem();
   last_used_at_ = Clock::now();
-  answer_opening();
+  send_opening_reply();
   continue_closing();
 }
 
@@ -196,12 +196,12 @@ void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std:
   open_asked_ = true;
   if (phase_ != SessionPhase::kClosing) close_asked_ = false;  // to be requested again
   if (phase_ == SessionPhase::kUnloaded) return load();
-  answer_opening();
+  send_opening_reply();
 }
 
 // Replies once the batches of an earlier connection are committed. A later acknowledgement would
 // count batches that this connection has not sent.
-void IngestSession::answer_opening() {
+void IngestSession::send_opening_reply() {
   if (!open_asked_ || committing_ || phase_ == SessionPhase::kLoading ||
       phase_ == SessionPhase::kClosing)
     return;
@@ -314,7 +314,7 @@ void IngestSession::on_group_committed(const CommitOutcome& outcome, const Batch
                           " was resent with different content; the stored batch is kept");
   }
   commit_next_group();
-  if (open_asked_) return answer_opening();
+  if (open_asked_) return send_opening_reply();
   if (const auto here = owner_.lock()) here->on_batches_acknowledged(durable_);
   continue_closing();
 }
@@ -382,7 +382,7 @@ void IngestSession::disconnect_rig(const RigConnection& owner) {
   last_used_at_ = Clock::now();
 }
 
-void IngestSession::subscribe(const std::shared_ptr<LiveSubscriber>& subscriber) {
+void IngestSession::add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber) {
   if (!is_open()) return subscriber->on_live_updates_ended(info_.session_id());
   const bool there = std::any_of(subscribers_.begin(), subscribers_.end(),
                                  [&](const auto& other) { return other.lock() == subscriber; });

@@ -89,7 +89,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// @return reason if it cannot be closed
   std::optional<std::string> end();
 
-  void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
+  void add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber);
 
   /// Tries again to store the recording if storing failed and the waiting time has passed.
   void retry();
@@ -134,7 +134,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
   void load();
   void on_log_loaded(proto::Result<LoadedLog> outcome);
-  void answer_opening();
+  void send_opening_reply();
   void close_damaged_session(const proto::Error& error);
   void append_new_batch(rigcal::v1::SampleBatch& batch);
   void drop_resent_batches();

@@ -34,7 +34,7 @@ inline rigcal::v1::ServiceError make_service_error(rigcal::v1::ServiceError::Cod
 }
 
 /// Number of bytes that each client identity uses, and the total over all identities.
-class ByteUsage {
+class IdentityByteUsage {
  public:
   void add(const std::string& identity, std::uint64_t bytes) {
     if (bytes == 0) return;
@@ -72,7 +72,7 @@ class ByteUsage {
 
 /// Part of each service limit that one client identity may use. A value of 0 means half of the
 /// limit.
-struct ServiceShare {
+struct IdentityLimits {
   std::uint32_t connections = 0;
   std::uint32_t streaming_sessions = 0;
   std::uint32_t sessions = 0;
@@ -100,12 +100,12 @@ struct ServiceLimits {
   double unload_after_s = 60.0;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
-  ServiceShare share;           ///< share of one identity as configured
+  IdentityLimits share;         ///< share of one identity as configured
   double store_retry_s = 10.0;  // after the first failure; doubles each time
 
   /// Returns the part of each limit that one identity may use, with defaults for unset values. By
   /// default, one identity cannot use up a limit.
-  ServiceShare share_per_identity() const {
+  IdentityLimits limits_per_identity() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
     };
@@ -138,9 +138,10 @@ struct ServiceContext {
   ServiceLimits limits;
   OperatorNames operators;
   Metrics metrics;
-  ByteUsage buffers;  ///< memory for clients' data, by identity [byte]
-  ByteUsage disk;     ///< disk space by owner, recounted once a second [byte]
-  ByteUsage index;    ///< memory for session and job info by owner, recounted once a second [byte]
+  IdentityByteUsage buffers;  ///< memory for clients' data, by identity [byte]
+  IdentityByteUsage disk;     ///< disk space by owner, recounted once a second [byte]
+  IdentityByteUsage
+      index;  ///< memory for session and job info by owner, recounted once a second [byte]
   /// Disk capacity for all owners at the last count [byte]; unlimited before the first count.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
   /// Measures the disk capacity for all owners now [byte]. Other programs also fill and free the

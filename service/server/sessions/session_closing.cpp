@@ -62,7 +62,7 @@ void IngestSession::on_closing_saved(const Status& saved, const SessionInfo& inf
              {"batches", info.batch_count()},
              {"samples", info.sample_count()}});
   if (open_asked_) {
-    answer_opening();
+    send_opening_reply();
   } else if (const auto owner = owner_.lock()) {
     owner->on_session_closed(durable_);
   }
@@ -71,9 +71,9 @@ void IngestSession::on_closing_saved(const Status& saved, const SessionInfo& inf
 
 void IngestSession::store() {
   phase_ = SessionPhase::kStoring;
-  const StoreRequest order{.batch_count = info_.batch_count(),
-                           .interrupted = info_.interrupted(),
-                           .last_try = store_tries_ + 1 >= kStoreTriesMax};
+  const StoreRecordingRequest order{.batch_count = info_.batch_count(),
+                                    .interrupted = info_.interrupted(),
+                                    .last_try = store_tries_ + 1 >= kStoreTriesMax};
   context_.maintenance(info_.owner(),
                        [self = shared_from_this(), folder = folder_, header = recording_header(),
                         order, info = info_, secret = secret_, main = context_.main]() mutable {

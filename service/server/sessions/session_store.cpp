@@ -71,12 +71,12 @@ SessionInfo SessionStore::SessionEntry::info() const {
 
 const SessionInfo& SessionStore::SessionEntry::stored_info() const {
   if (ingest) return ingest->stored_info();
-  return upload ? upload->record().info() : unreadable;
+  return upload ? upload->session_record().info() : unreadable;
 }
 
 std::optional<ServiceError> SessionStore::SessionEntry::check_ownership(const Identity& who) const {
   const SessionInfo& known = stored_info();
-  if (who.may_change(known.owner())) return std::nullopt;
+  if (who.may_change_items_of(known.owner())) return std::nullopt;
   return make_service_error(
       ServiceError::NOT_ALLOWED,
       describe_ownership_error("session \"" + known.session_id() + "\"", known.owner(), who));
@@ -204,15 +204,15 @@ std::optional<SessionRefused> SessionStore::check_streaming_quota(const std::str
                                                                   const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
-  std::uint32_t share_per_identity = 0;
+  std::uint32_t limits_per_identity = 0;
   for (const auto& [other, entry] : entries_) {
     const std::string rig = entry.ingest ? entry.ingest->connected_identity() : std::string();
     if (rig.empty() || other == id) continue;  // a rig may take over its own session
     ++streaming;
-    if (rig == who.name) ++share_per_identity;
+    if (rig == who.name) ++limits_per_identity;
   }
-  if (share_per_identity >= context_.limits.share_per_identity().streaming_sessions) {
-    return refusal(SessionRefused::REASON_BUSY, std::to_string(share_per_identity) +
+  if (limits_per_identity >= context_.limits.limits_per_identity().streaming_sessions) {
+    return refusal(SessionRefused::REASON_BUSY, std::to_string(limits_per_identity) +
                                                     " sessions are streaming from " + who.name +
                                                     ", the limit for one client; end some");
   }
@@ -233,7 +233,7 @@ std::optional<ServiceError> SessionStore::check_new_session(const SessionInfo& i
   const auto kept = static_cast<std::size_t>(
       std::ranges::count(entries_ | std::views::values, info.owner(),
                          [](const SessionEntry& entry) { return entry.stored_info().owner(); }));
-  if (kept >= context_.limits.share_per_identity().sessions) {
+  if (kept >= context_.limits.limits_per_identity().sessions) {
     return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
   if (entries_.size() >= context_.limits.sessions) {
@@ -271,7 +271,7 @@ std::optional<ServiceError> SessionStore::check_storage_quota(const std::string&
   if (index_bytes == 0) return std::nullopt;  // existing sessions may continue
   const ServiceLimits& limits = context_.limits;
   if (!context_.index.is_within_limits(owner, index_bytes, limits.index_bytes,
-                                       limits.share_per_identity().index_bytes)) {
+                                       limits.limits_per_identity().index_bytes)) {
     return full("the index of sessions and jobs has " +
                 std::to_string(context_.index.total() >> 10) + " KiB, " +
                 std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
@@ -279,13 +279,14 @@ std::optional<ServiceError> SessionStore::check_storage_quota(const std::string&
   return std::nullopt;
 }
 
-std::uint64_t SessionStore::add_disk_and_memory_usage(ByteUsage& disk, ByteUsage& index) const {
+std::uint64_t SessionStore::add_disk_and_memory_usage(IdentityByteUsage& disk,
+                                                      IdentityByteUsage& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, entry] : entries_) {
     const SessionInfo& info = entry.stored_info();
     // An upload reserves its full size from the start.
     std::uint64_t due = info.size_bytes();
-    if (entry.upload) due = std::max(due, entry.upload->record().upload_size_bytes());
+    if (entry.upload) due = std::max(due, entry.upload->session_record().upload_size_bytes());
     if (entry.ingest) due = entry.ingest->expected_size_bytes();
     disk.add(info.owner(), due);
     index.add(info.owner(), index_memory_bytes(info));
@@ -311,7 +312,7 @@ rigcal::v1::SessionList SessionStore::list() const {
   return list;
 }
 
-ReplyOrError<SessionInfo> SessionStore::inspect(const std::string& id) const {
+ReplyOrError<SessionInfo> SessionStore::find_session_info(const std::string& id) const {
   const SessionEntry* entry = find(id);
   if (entry == nullptr) return make_unknown_session_error(id);
   return entry->info();
@@ -330,7 +331,7 @@ ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identit
   return entry->info();
 }
 
-ReplyOrError<SessionInfo> SessionStore::subscribe(
+ReplyOrError<SessionInfo> SessionStore::add_subscriber(
     const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber) {
   const SessionEntry* entry = find(id);
   if (entry == nullptr) return make_unknown_session_error(id);
@@ -339,11 +340,12 @@ ReplyOrError<SessionInfo> SessionStore::subscribe(
         ServiceError::NOT_READY,
         "session \"" + id + "\" is not being recorded; read its recording instead");
   }
-  entry->ingest->subscribe(subscriber);
+  entry->ingest->add_subscriber(subscriber);
   return entry->info();
 }
 
-void SessionStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
+void SessionStore::delete_session(const std::string& id, const Identity& who,
+                                  const Removed& removed) {
   const auto found = entries_.find(id);
   if (found == entries_.end()) return removed(make_unknown_session_error(id));
   if (auto why = found->second.check_ownership(who)) return removed(*why);

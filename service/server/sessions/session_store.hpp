@@ -34,12 +34,12 @@ class SessionStore {
       const rigcal::v1::OpenSession& request, const Identity& who);
 
   rigcal::v1::SessionList list() const;
-  ReplyOrError<rigcal::v1::SessionInfo> inspect(const std::string& id) const;
+  ReplyOrError<rigcal::v1::SessionInfo> find_session_info(const std::string& id) const;
   ReplyOrError<rigcal::v1::SessionInfo> end(const std::string& id, const Identity& who);
-  ReplyOrError<rigcal::v1::SessionInfo> subscribe(
+  ReplyOrError<rigcal::v1::SessionInfo> add_subscriber(
       const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber);
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
-  void remove(const std::string& id, const Identity& who, const Removed& removed);
+  void delete_session(const std::string& id, const Identity& who, const Removed& removed);
 
   void open_upload(const rigcal::v1::OpenUpload& request, const Identity& who,
                    const Upload::Answer& answer);
@@ -54,7 +54,7 @@ class SessionStore {
   /// Adds the disk space and memory that the sessions of each owner use to `disk` and `index`,
   /// including disk space reserved for uploads.
   /// @return the total on disk [byte]
-  std::uint64_t add_disk_and_memory_usage(ByteUsage& disk, ByteUsage& index) const;
+  std::uint64_t add_disk_and_memory_usage(IdentityByteUsage& disk, IdentityByteUsage& index) const;
 
   /// Returns the path of the recording of a stored session, or the reason why there is no recording
   /// yet.

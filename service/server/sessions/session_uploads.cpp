@@ -24,7 +24,7 @@ bool SessionStore::SessionEntry::matches_upload(std::uint64_t size_bytes,
                                                 const std::string& file_name,
                                                 const Identity& who) const {
   if (!upload) return false;
-  const SessionRecord& record = upload->record();
+  const SessionRecord& record = upload->session_record();
   const bool known_content =
       upload->is_stored() && !proto::content_hash_of(record.info().session_id()).empty();
   return record.upload_size_bytes() == size_bytes && record.info().file_name() == file_name &&

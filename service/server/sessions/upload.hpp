@@ -33,7 +33,7 @@ class Upload : public std::enable_shared_from_this<Upload> {
   void append_part(std::uint64_t offset_bytes, std::string data, const Answer& answer);
 
   bool is_stored() const { return record_.info().state() == rigcal::v1::SESSION_STORED; }
-  const rigcal::v1::SessionRecord& record() const { return record_; }
+  const rigcal::v1::SessionRecord& session_record() const { return record_; }
 
  private:
   /// State of an upload's file and record on disk.

@@ -78,7 +78,7 @@ class SessionLog {
 
  private:
   SessionLog(proto::Spool spool, const proto::RecordingShape& shape)
-      : spool_(std::move(spool)), check_(shape) {}
+      : spool_{std::move(spool)}, check_{shape} {}
 
   proto::Spool spool_;
   BatchValidator check_;

@@ -155,7 +155,7 @@ Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& 
 // Writes a log as a recording under its final name; the log stays.
 Result<StoredRecording> write_recording(const std::string& folder, const std::string& path,
                                         const proto::RecordingHeader& header,
-                                        const StoreRequest& order) {
+                                        const StoreRecordingRequest& order) {
   auto spool = proto::Spool::open(session_log_folder(folder), {.segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();
   auto file = proto::RecordingWriter::create(path, header, writer_options());
@@ -204,7 +204,7 @@ Status check_space_for(const std::string& folder) {
 
 Result<StoredRecording> store_recording(const std::string& folder,
                                         const proto::RecordingHeader& header,
-                                        const StoreRequest& order) {
+                                        const StoreRecordingRequest& order) {
   const std::string path = folder + "/recording.mcap";
   std::error_code ignored;
   if (!fs::exists(session_log_folder(folder), ignored)) {

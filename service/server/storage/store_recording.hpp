@@ -9,7 +9,7 @@
 namespace service {
 
 /// State of a closed session that determines how its recording is stored.
-struct StoreRequest {
+struct StoreRecordingRequest {
   std::uint64_t batch_count = 0;  ///< number of batches when the session was closed
   bool interrupted = false;       ///< true if the rig computer did not declare the end of the run
   bool last_try = false;          ///< true to accept a damaged recording
@@ -35,6 +35,6 @@ struct StoredRecording {
 /// @return error kDiskFull if a retry needs more space; other errors may be temporary
 proto::Result<StoredRecording> store_recording(const std::string& folder,
                                                const proto::RecordingHeader& header,
-                                               const StoreRequest& order);
+                                               const StoreRecordingRequest& order);
 
 }  // namespace service

@@ -297,8 +297,8 @@ TEST(DaemonConfig, ReadsTheExample) {
   EXPECT_EQ(loaded.limits.job_memory_bytes, ServiceLimits().job_memory_bytes);
   EXPECT_EQ(loaded.limits.buffer_bytes, ServiceLimits().buffer_bytes);
   EXPECT_EQ(loaded.limits.index_bytes, ServiceLimits().index_bytes);
-  EXPECT_EQ(loaded.limits.share_per_identity().queued_jobs,
-            ServiceLimits().share_per_identity().queued_jobs);
+  EXPECT_EQ(loaded.limits.limits_per_identity().queued_jobs,
+            ServiceLimits().limits_per_identity().queued_jobs);
   EXPECT_EQ(loaded.operators.certificates, (std::vector<std::string>{"operator"}));
   EXPECT_EQ(loaded.listen.size(), 2u);
 }

@@ -123,8 +123,8 @@ TEST(ProcessorUsage, AcceptsJobsOfAnyLength) {
 }
 
 // The last byte of a share and of the total fits, one more does not, however large the claim.
-TEST(ByteUsage, HasRoomUpToTheShareAndUpToTheLimit) {
-  ByteUsage use;
+TEST(IdentityByteUsage, HasRoomUpToTheShareAndUpToTheLimit) {
+  IdentityByteUsage use;
   use.add("a", 6);
   EXPECT_TRUE(use.is_within_limits("a", 2, 10, 8));
   EXPECT_FALSE(use.is_within_limits("a", 3, 10, 8));
@@ -149,28 +149,28 @@ TEST(ServiceLimits, GivesOneIdentityHalfByDefault) {
   limits.share.queued_jobs = 2;
   limits.jobs = 3;
   limits.share.jobs = 9;
-  EXPECT_EQ(limits.share_per_identity().connections, 3u);
-  EXPECT_EQ(limits.share_per_identity().running_jobs, 1u);
-  EXPECT_EQ(limits.share_per_identity().queued_jobs, 2u);
-  EXPECT_EQ(limits.share_per_identity().jobs, 3u);
-  EXPECT_EQ(limits.share_per_identity().processor_s, 3600.0)
+  EXPECT_EQ(limits.limits_per_identity().connections, 3u);
+  EXPECT_EQ(limits.limits_per_identity().running_jobs, 1u);
+  EXPECT_EQ(limits.limits_per_identity().queued_jobs, 2u);
+  EXPECT_EQ(limits.limits_per_identity().jobs, 3u);
+  EXPECT_EQ(limits.limits_per_identity().processor_s, 3600.0)
       << "all that its one running job could have";
   limits.workers = 3;
-  EXPECT_EQ(limits.share_per_identity().processor_s, 7200.0);
+  EXPECT_EQ(limits.limits_per_identity().processor_s, 7200.0);
   limits.share.processor_s = 60.0;
-  EXPECT_EQ(limits.share_per_identity().processor_s, 60.0);
+  EXPECT_EQ(limits.limits_per_identity().processor_s, 60.0);
 }
 
 // Data of releases without owners belong to nobody, an empty name owns nothing, operators may do
 // all.
 TEST(Identity, MayChangeItsOwnAndAsOperatorEverything) {
   const Identity anna{"account:anna", false};
-  EXPECT_TRUE(anna.may_change("account:anna"));
-  EXPECT_FALSE(anna.may_change("certificate:anna"));
-  EXPECT_FALSE(anna.may_change(""));
-  EXPECT_FALSE((Identity{"", false}).may_change(""));
-  EXPECT_TRUE((Identity{"account:root", true}).may_change("account:anna"));
-  EXPECT_TRUE((Identity{"account:root", true}).may_change(""));
+  EXPECT_TRUE(anna.may_change_items_of("account:anna"));
+  EXPECT_FALSE(anna.may_change_items_of("certificate:anna"));
+  EXPECT_FALSE(anna.may_change_items_of(""));
+  EXPECT_FALSE((Identity{"", false}).may_change_items_of(""));
+  EXPECT_TRUE((Identity{"account:root", true}).may_change_items_of("account:anna"));
+  EXPECT_TRUE((Identity{"account:root", true}).may_change_items_of(""));
 }
 
 TEST(Identity, IdentifiesOperatorsByCertificateName) {

@@ -101,7 +101,7 @@ class IngestSessions : public ::testing::Test {
   }
 
   void begin_remove(bool& deleted) {
-    store_->remove("run", owner_, [&](const auto& outcome) {
+    store_->delete_session("run", owner_, [&](const auto& outcome) {
       deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
     });
   }
@@ -119,7 +119,7 @@ class IngestSessions : public ::testing::Test {
     return service_.context.data_folder + "/sessions/" + id;
   }
   rigcal::v1::SessionInfo info(const std::string& id) const {
-    return std::get<rigcal::v1::SessionInfo>(store_->inspect(id));
+    return std::get<rigcal::v1::SessionInfo>(store_->find_session_info(id));
   }
 
   const Identity owner_{"account:rig", false};
@@ -408,7 +408,8 @@ TEST_F(IngestSessions, DoNotFollowLinks) {
   std::filesystem::create_directories(service_.files.file("elsewhere"));
   std::filesystem::create_directory_symlink(service_.files.file("elsewhere"), folder("linked"));
   restart();
-  EXPECT_FALSE(std::holds_alternative<rigcal::v1::SessionInfo>(store_->inspect("linked")));
+  EXPECT_FALSE(
+      std::holds_alternative<rigcal::v1::SessionInfo>(store_->find_session_info("linked")));
   const auto rig = open("run");
   store_batch(*rig, 1);
   close(*rig, 1);

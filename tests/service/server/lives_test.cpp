@@ -29,7 +29,8 @@ using test_support::StoreWithData;
 
 ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
   ServiceError fault;
-  store.sessions->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.sessions->delete_session(id, kAnna,
+                                 [&](const auto& outcome) { fault = fault_of(outcome); });
   store.drain();
   return fault.code();
 }
@@ -58,7 +59,7 @@ TEST(Lives, OfCancelledJobsEndAsCancelled) {
   for (const bool done : {false, true}) {
     const std::string id = done ? "a2" : "a1";
     ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
-    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
     ASSERT_TRUE(store.runner.runs.at(id).stopped);
     EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
     store.runner.runs.at(id).on_ended({done, done ? "" : "killed"});
@@ -183,7 +184,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
 TEST(Lives, OfSessionsEndWithTheRequestToDelete) {
   StoreWithData store;
   EXPECT_FALSE(std::holds_alternative<ServiceError>(store.sessions->recording_path("data")));
-  store.sessions->remove("data", kAnna, [](const auto&) {});
+  store.sessions->delete_session("data", kAnna, [](const auto&) {});
   EXPECT_EQ(fault_of(store.sessions->recording_path("data")).code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
 }
@@ -368,12 +369,12 @@ TEST_F(Uploads, CountDataFromBeforeARestart) {
 TEST_F(Uploads, VerifyFilesOfEarlierReleases) {
   open_named("aaaabbbb");
   append_part(0, "aaaabbbb");
-  record_ = upload_->record();
+  record_ = upload_->session_record();
   EXPECT_TRUE(record_.content_checked());
   record_.set_content_checked(false);
   open();
   ASSERT_FALSE(refused());
-  EXPECT_TRUE(upload_->record().content_checked());
+  EXPECT_TRUE(upload_->session_record().content_checked());
 
   std::ofstream(folder() + "/recording.csv") << "aaaaxxxx";
   open();

@@ -165,7 +165,7 @@ class StoreInHand {
     request.mutable_spec()->add_recordings()->set_session_id(session);
     service::ReplyOrError<rigcal::v1::JobInfo> outcome =
         service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
-    jobs->submit(request, who, [&](const auto& answer) { outcome = answer; });
+    jobs->submit_job(request, who, [&](const auto& answer) { outcome = answer; });
     drain();
     return outcome;
   }
@@ -173,13 +173,13 @@ class StoreInHand {
   /// Removes a job. Returns the code of the refusal, 0 if it is gone.
   rigcal::v1::ServiceError::Code remove_job(const std::string& id, const service::Identity& who) {
     rigcal::v1::ServiceError fault;
-    jobs->remove(id, who, [&](const auto& outcome) { fault = fault_of(outcome); });
+    jobs->delete_job(id, who, [&](const auto& outcome) { fault = fault_of(outcome); });
     drain();
     return fault.code();
   }
 
   rigcal::v1::JobInfo job(const std::string& id) const {
-    const auto found = jobs->inspect(id);
+    const auto found = jobs->find_job_info(id);
     return std::holds_alternative<rigcal::v1::JobInfo>(found) ? std::get<rigcal::v1::JobInfo>(found)
                                                               : rigcal::v1::JobInfo();
   }

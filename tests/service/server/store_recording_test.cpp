@@ -31,7 +31,7 @@ class Stored : public ::testing::Test {
     ASSERT_TRUE(ok(log.append_durably(bytes)));
   }
 
-  proto::Result<StoredRecording> store(const StoreRequest& order) {
+  proto::Result<StoredRecording> store(const StoreRecordingRequest& order) {
     return store_recording(folder_.file("run"), test_support::furuta_header(), order);
   }
 
