@@ -24,9 +24,9 @@ bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   for (int j = 0; j < a.joint_count(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     if (a.joints[at].spook.stick_speed == b.joints[at].spook.stick_speed) continue;
-    for (const JointQuantity quantity :
-         {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
-          JointQuantity::kLoadFriction, JointQuantity::kLoadFrictionAngular}) {
+    for (const JointParameter quantity :
+         {JointParameter::kCoulombTorque, JointParameter::kStribeckTorque,
+          JointParameter::kLoadFriction, JointParameter::kLoadFrictionAngular}) {
       if (a.joint_parameter(j, quantity).value > 0.0) return true;
     }
   }
@@ -114,7 +114,7 @@ class ShadowCalibration {
       for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
         if (std::isnan(trajectory.measured(i))) continue;
         squared +=
-            std::pow(wrapped_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
+            std::pow(wrap_angle_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
         count += 1.0;
       }
       result_.trajectories.push_back(std::move(trajectory));
@@ -225,7 +225,7 @@ class ShadowCalibration {
       const Eigen::MatrixXd& simulated = problem.simulated_angles(static_cast<int>(s));
       Eigen::VectorXd series(simulated.rows());
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = wrapped_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
+        series[k] = wrap_angle_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
       }
       residuals.push_back(std::move(series));
     }

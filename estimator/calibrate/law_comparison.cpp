@@ -38,9 +38,9 @@ bool is_zero_without_friction(int place) {
 Mechanism with_load_alone(Mechanism mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     for (int place = 0; place < kPlaces; ++place) {
-      mechanism.joint_parameter(j, friction_quantity_at(place)).value = 0.0;
+      mechanism.joint_parameter(j, friction_parameter_at(place)).value = 0.0;
     }
-    mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1.0;
+    mechanism.joint_parameter(j, JointParameter::kLoadFriction).value = 1.0;
   }
   return mechanism;
 }
@@ -150,7 +150,7 @@ void store_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
       const bool here = 2 * counts[t][j] > folds;
       gone &= here;
       if (!here) continue;
-      const JointQuantity size = friction_term_parameters(*score.law.terms[t]).front();
+      const JointParameter size = friction_term_parameters(*score.law.terms[t]).front();
       score.at_zero.push_back(mechanism.joint_parameter(joints[j], size).name);
     }
     if (!gone) left.append(left.empty() ? "" : "+").append(score.law.name, start, end - start);
@@ -168,7 +168,7 @@ void take_estimates(const Calibration& calibration, const std::vector<int>& join
                     FrictionLawScore& score) {
   for (const int joint : joints) {
     for (const FrictionLawTerm* term : score.law.terms) {
-      for (const JointQuantity quantity : friction_term_parameters(*term)) {
+      for (const JointParameter quantity : friction_term_parameters(*term)) {
         const std::string& name = calibration.mechanism.joint_parameter(joint, quantity).name;
         const auto found =
             std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
@@ -232,10 +232,10 @@ std::string list_friction_terms() {
   return words;
 }
 
-std::vector<JointQuantity> friction_term_parameters(const FrictionLawTerm& term) {
-  std::vector<JointQuantity> quantities;
+std::vector<JointParameter> friction_term_parameters(const FrictionLawTerm& term) {
+  std::vector<JointParameter> quantities;
   for (int k = 0; k < term.count; ++k) {
-    quantities.push_back(friction_quantity_at(term.quantities[static_cast<std::size_t>(k)]));
+    quantities.push_back(friction_parameter_at(term.quantities[static_cast<std::size_t>(k)]));
   }
   return quantities;
 }
@@ -312,7 +312,7 @@ std::vector<int> find_joints_with_friction(const Mechanism& mechanism) {
     all.push_back(j);
     bool any = false;
     for (int place = 0; place < kPlaces; ++place) {
-      const int index = mechanism.joint_parameter_index(j, friction_quantity_at(place));
+      const int index = mechanism.joint_parameter_index(j, friction_parameter_at(place));
       any |= is_zero_without_friction(place) &&
              (is_changed_by_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0);
     }
@@ -328,7 +328,7 @@ Mechanism replace_friction_law(Mechanism mechanism, const FrictionLaw& law,
   for (const int j : joints) {
     const FrictionScale& scale = scales[static_cast<std::size_t>(j)];
     for (int place = 0; place < kPlaces; ++place) {
-      const JointQuantity quantity = friction_quantity_at(place);
+      const JointParameter quantity = friction_parameter_at(place);
       Parameter& parameter = mechanism.joint_parameter(j, quantity);
       if (find_dependency(mechanism, mechanism.joint_parameter_index(j, quantity)) != nullptr) {
         throw std::invalid_argument(
@@ -343,7 +343,7 @@ Mechanism replace_friction_law(Mechanism mechanism, const FrictionLaw& law,
       parameter.prior_standard_deviation = std::numeric_limits<double>::infinity();
     }
     for (const FrictionLawTerm* term : law.terms) {
-      for (const JointQuantity quantity : friction_term_parameters(*term)) {
+      for (const JointParameter quantity : friction_term_parameters(*term)) {
         const FrictionParameter& facts = *friction_properties(quantity);
         Parameter& parameter = mechanism.joint_parameter(j, quantity);
         const double start = facts.start(scale.torque / terms, scale);

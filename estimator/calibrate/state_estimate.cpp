@@ -379,7 +379,7 @@ bool is_observable(const Mechanism& mechanism, int joint, int quantity) {
   if (quantity < static_cast<int>(StateQuantity::kLoads)) return true;
   const bool is_driven = mechanism.joints[static_cast<std::size_t>(joint)].motor.present;
   if (quantity == load_quantity(JointLoad::kMotorTorque)) return is_driven;
-  return is_tree(mechanism);
+  return is_tree_mechanism(mechanism);
 }
 
 std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism& estimate,

@@ -245,7 +245,7 @@ std::vector<PlanInformation> PlanEvaluator::predict_information(
     const std::vector<std::size_t>& places) const {
   std::vector<MotionInterval> intervals;
   for (const std::size_t place : places) intervals.push_back(motion.intervals[place]);
-  std::vector<IntervalSensitivities::Result> slopes(places.size());
+  std::vector<IntervalSensitivities::IntervalDerivatives> slopes(places.size());
   IntervalSensitivities(program_, values, sensors_, threads_).run(intervals, slopes);
   std::vector<PlanInformation> informations;
   for (std::size_t i = 0; i < places.size(); ++i) {
@@ -281,8 +281,8 @@ Eigen::MatrixXd PlanEvaluator::compute_gradient_covariance(int sensor, const Eig
 /// of the whitened readings and the prior of the initial state x. The block of R for the parameters
 /// χ satisfies RᵀR = Σ TᵀT with T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed
 /// readings have as much information.
-PlanInformation PlanEvaluator::compute_plan_information(const IntervalSensitivities::Result& slopes,
-                                                        const Eigen::MatrixXd& joints) const {
+PlanInformation PlanEvaluator::compute_plan_information(
+    const IntervalSensitivities::IntervalDerivatives& slopes, const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();
   const Eigen::Index samples = slopes.readings.front().rows();
   const auto sensors = static_cast<Eigen::Index>(sensors_.size());

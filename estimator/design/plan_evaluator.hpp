@@ -95,7 +95,7 @@ class PlanEvaluator {
   MotionExtremes compute_motion_extremes(const Eigen::MatrixXd& joints) const;
   Eigen::MatrixXd compute_gradient_covariance(int sensor, const Eigen::MatrixXd& rows,
                                               const Eigen::VectorXd& turn) const;
-  PlanInformation compute_plan_information(const IntervalSensitivities::Result& slopes,
+  PlanInformation compute_plan_information(const IntervalSensitivities::IntervalDerivatives& slopes,
                                            const Eigen::MatrixXd& joints) const;
 
   PlanSettings facts_;

@@ -12,10 +12,10 @@ void TreeInverseDynamics<T>::make_sensors(const Mechanism& mechanism,
                                           const std::vector<T>& parameters) {
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
     const Sensor& sensor = mechanism.sensors[i];
-    const auto vector = [&](SensorQuantity first) {
+    const auto vector = [&](SensorParameter first) {
       return parameter_vector(parameters, mechanism.sensor_parameter_index(i, first));
     };
-    const auto cross = [&](SensorQuantity first) {
+    const auto cross = [&](SensorParameter first) {
       Matrix3 matrix = Matrix3::Constant(T(0.0));
       auto index = static_cast<std::size_t>(mechanism.sensor_parameter_index(i, first));
       for (int row = 0; row < 3; ++row) {
@@ -30,19 +30,19 @@ void TreeInverseDynamics<T>::make_sensors(const Mechanism& mechanism,
         {.link = seat.link,
          .frame = sensor.frame.transpose() * seat.frame,
          .point = seat.frame.transpose().template cast<T>() *
-                  Vector3(vector(SensorQuantity::kPointX) - seat.point),
-         .mount = vector(SensorQuantity::kMountX),
-         .bias = {vector(SensorQuantity::kRateBiasX), vector(SensorQuantity::kForceBiasX)},
-         .scale = {vector(SensorQuantity::kRateScaleX), vector(SensorQuantity::kForceScaleX)},
-         .cross = {cross(SensorQuantity::kRateCrossXY), cross(SensorQuantity::kForceCrossXY)},
+                  Vector3(vector(SensorParameter::kPointX) - seat.point),
+         .mount = vector(SensorParameter::kMountX),
+         .bias = {vector(SensorParameter::kRateBiasX), vector(SensorParameter::kForceBiasX)},
+         .scale = {vector(SensorParameter::kRateScaleX), vector(SensorParameter::kForceScaleX)},
+         .cross = {cross(SensorParameter::kRateCrossXY), cross(SensorParameter::kForceCrossXY)},
          .kind = sensor.kind,
          .has_orientation = sensor.has_orientation(),
          .joint = sensor.joint});
-    const SensorTraits::MountingElement of = sensor.traits().of;
+    const SensorTraits::MountingElement of = sensor.kind_traits().of;
     if (of == SensorTraits::MountingElement::kBody) continue;
     sensors_.back().frame = sensor.frame.transpose();
     if (of == SensorTraits::MountingElement::kJoint)
-      sensors_.back().point = vector(SensorQuantity::kPointX);
+      sensors_.back().point = vector(SensorParameter::kPointX);
   }
 }
 

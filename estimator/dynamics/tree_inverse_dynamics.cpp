@@ -90,8 +90,8 @@ void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vec
     const Joint& joint = mechanism.joints[edge.joint];
     Link link;
     link.joint = edge.joint;
-    link.slides = !joint.traits().turns;
-    link.wraps = joint.traits().wraps;
+    link.slides = !joint.kind_traits().turns;
+    link.wraps = joint.kind_traits().wraps;
     link.sign = edge.forward ? 1.0 : -1.0;
     link.frame = joint.frame_b;
     link.parent = parent.link;
@@ -112,7 +112,7 @@ void TreeInverseDynamics<T>::add_body_to_link(const Mechanism& mechanism,
   if (seat.link < 0) return;
   Link& link = links_[seat.link];
   const Eigen::Matrix<T, 3, 3> frame = seat.frame.template cast<T>();
-  const T mass = parameters[mechanism.index(body, BodyQuantity::kMass)];
+  const T mass = parameters[mechanism.index(body, BodyParameter::kMass)];
   const Vector3 center = -(frame.transpose() * seat.point);
   if (!first && mechanism.bodies[body].massless) return;
   const Matrix3 half = inertia_of(mechanism, parameters, body) * frame;
@@ -137,21 +137,21 @@ template <typename T>
 void TreeInverseDynamics<T>::make_joint_axes(const Mechanism& mechanism,
                                              const std::vector<T>& parameters) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const auto value = [&](JointQuantity quantity) {
+    const auto value = [&](JointParameter quantity) {
       return parameters[mechanism.joint_parameter_index(j, quantity)];
     };
     JointAxis axis;
     axis.friction =
-        FrictionLaws::make<T>([&](int place) { return value(friction_quantity_at(place)); });
+        FrictionLaws::make<T>([&](int place) { return value(friction_parameter_at(place)); });
     FrictionLaws::each([&]<typename Law>(int law) {
       axis.acts[law] = Law::kInSpook || has_friction_law(mechanism, j, law);
     });
-    axis.constant_torque = value(JointQuantity::kConstantTorque);
-    axis.stiffness = value(JointQuantity::kStiffness);
-    axis.rest_angle = value(JointQuantity::kRestAngle);
-    axis.motor_gain = value(JointQuantity::kMotorGain);
-    axis.shaft_inertia = value(JointQuantity::kShaftInertia);
-    axis.back_emf = value(JointQuantity::kBackEmf);
+    axis.constant_torque = value(JointParameter::kConstantTorque);
+    axis.stiffness = value(JointParameter::kStiffness);
+    axis.rest_angle = value(JointParameter::kRestAngle);
+    axis.motor_gain = value(JointParameter::kMotorGain);
+    axis.shaft_inertia = value(JointParameter::kShaftInertia);
+    axis.back_emf = value(JointParameter::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
     axis.torque = axis.motor_torque = axis.passive_torque = T(0.0);
     axis.transition_speed = mechanism.joints[j].transition_speed;
@@ -164,11 +164,11 @@ void TreeInverseDynamics<T>::make_joint_axes(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::set_gravity(const Mechanism& mechanism,
                                          const std::vector<T>& parameters) {
-  const auto value = [&](GravityQuantity quantity) {
+  const auto value = [&](GravityParameter quantity) {
     return parameters[mechanism.index(quantity)];
   };
-  up_ = -gravity_vector(value(GravityQuantity::kGravity), value(GravityQuantity::kTiltX),
-                        value(GravityQuantity::kTiltZ));
+  up_ = -gravity_vector(value(GravityParameter::kGravity), value(GravityParameter::kTiltX),
+                        value(GravityParameter::kTiltZ));
 }
 
 template <typename T>
@@ -452,10 +452,10 @@ void TreeInverseDynamics<T>::make_air_drags(const Mechanism& mechanism,
     const BodyPlacement& seat = body_placement(body);
     if (seat.link < 0 || !has_air_drag(mechanism, body)) continue;
     const Vector3 point = parameter_vector(parameters, mechanism.air_drag_parameter_index(
-                                                           body, AirDragQuantity::kPointX)) -
+                                                           body, AirDragParameter::kPointX)) -
                           seat.point;
     drags_.push_back(
-        {parameters[mechanism.air_drag_parameter_index(body, AirDragQuantity::kCoefficient)],
+        {parameters[mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient)],
          seat.frame.transpose().template cast<T>() * point, static_cast<std::size_t>(seat.link)});
   }
 }

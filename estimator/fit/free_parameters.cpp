@@ -42,7 +42,7 @@ double phi_slope(double t) { return (t + 1.0) / (t * phi_quotient(t - 1.0)); }
 Eigen::Matrix3d drawn_second_moments(const Mechanism& mechanism, int body) {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    const auto quantity = static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i);
+    const auto quantity = static_cast<BodyParameter>(static_cast<int>(BodyParameter::kJxx) + i);
     moments[i] = mechanism.parameter(body, quantity).prior_mean;
   }
   return inertia_to_second_moments(inertia_matrix(moments));
@@ -79,14 +79,14 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
 InertiaPrior::InertiaPrior(const Mechanism& mechanism, int body) : body_(body) {
   const Body& own = mechanism.bodies[body];
   weight_ = std::numbers::sqrt2 / own.cad_uncertainty;
-  parameters_[0] = mechanism.index(body, BodyQuantity::kMass);
+  parameters_[0] = mechanism.index(body, BodyParameter::kMass);
   const int centre = mechanism.find_parameter(own.name + ".c_x");
   for (int i = 0; i < 3; ++i) {
     parameters_[1 + i] = centre < 0 ? -1 : centre + i;
     centre_[i] = centre < 0 ? 0.0 : parameter_at(mechanism, centre + i).prior_mean;
   }
   for (int i = 0; i < 6; ++i) {
-    parameters_[4 + i] = mechanism.index(body, BodyQuantity::kJxx) + i;
+    parameters_[4 + i] = mechanism.index(body, BodyParameter::kJxx) + i;
   }
   mass_ = parameter_at(mechanism, parameters_[0]).prior_mean;
   unfactor_ = upper_cholesky(drawn_second_moments(mechanism, body)).inverse();
@@ -97,9 +97,9 @@ InertiaPrior::InertiaValues InertiaPrior::inertia_values(const Mechanism& mechan
   for (int i = 0; i < 6; ++i) {
     moments[i] = parameter_at(mechanism, parameters_[4 + i]).value;
   }
-  Values values{.mass = parameter_at(mechanism, parameters_[0]).value,
-                .shift = Eigen::Vector3d::Zero(),
-                .sigma = inertia_to_second_moments(inertia_matrix(moments))};
+  InertiaValues values{.mass = parameter_at(mechanism, parameters_[0]).value,
+                       .shift = Eigen::Vector3d::Zero(),
+                       .sigma = inertia_to_second_moments(inertia_matrix(moments))};
   for (int i = 0; i < 3; ++i) {
     const int index = parameters_[1 + i];
     if (index >= 0) values.shift[i] = parameter_at(mechanism, index).value - centre_[i];
@@ -108,7 +108,7 @@ InertiaPrior::InertiaValues InertiaPrior::inertia_values(const Mechanism& mechan
 }
 
 std::optional<InertiaPrior::Residual> InertiaPrior::residual(const Mechanism& mechanism) const {
-  const auto [mass, shift, sigma] = values(mechanism);
+  const auto [mass, shift, sigma] = inertia_values(mechanism);
   const Eigen::Matrix3d A = upper_cholesky(sigma);
   if (!(mass > 0.0) || !(A.diagonal().minCoeff() > 0.0) || !A.allFinite()) return std::nullopt;
   const Eigen::Matrix3d T = unfactor_ * A;
@@ -123,7 +123,7 @@ std::optional<InertiaPrior::Residual> InertiaPrior::residual(const Mechanism& me
 }
 
 InertiaPrior::Sensitivities InertiaPrior::sensitivities(const Mechanism& mechanism) const {
-  const auto [mass, shift, sigma] = values(mechanism);
+  const auto [mass, shift, sigma] = inertia_values(mechanism);
   const Eigen::Matrix3d A = upper_cholesky(sigma), inverse = A.inverse(), T = unfactor_ * A;
   Sensitivities slopes = Sensitivities::Zero();
   for (int moment = 0; moment < 6; ++moment) {
@@ -152,11 +152,11 @@ void check_cad_prior(const Mechanism& mechanism, int body) {
     throw std::invalid_argument(
         who + "it is massless, so cad_uncertainty_percent has no effect; remove it");
   }
-  if (!(mechanism.parameter(body, BodyQuantity::kMass).prior_mean > 0.0)) {
+  if (!(mechanism.parameter(body, BodyParameter::kMass).prior_mean > 0.0)) {
     throw std::invalid_argument(who + "cad_uncertainty_percent needs a mass above zero");
   }
-  for (int i = static_cast<int>(BodyQuantity::kMass); i < Mechanism::kBodyQuantities; ++i) {
-    const Parameter& parameter = mechanism.parameter(body, static_cast<BodyQuantity>(i));
+  for (int i = static_cast<int>(BodyParameter::kMass); i < Mechanism::kBodyParameters; ++i) {
+    const Parameter& parameter = mechanism.parameter(body, static_cast<BodyParameter>(i));
     if (std::isinf(parameter.prior_standard_deviation)) continue;
     throw std::invalid_argument(who + "cad_uncertainty_percent and the prior of " + parameter.name +
                                 " both give a prior of the same quantity; remove one");
@@ -178,7 +178,7 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     if (!std::isfinite(mechanism.parameters[i].prior_standard_deviation)) continue;
     const auto index = static_cast<int>(i);
-    Prior prior{index, along(mechanism, index)};
+    GaussianPriorTerm prior{index, along(mechanism, index)};
     if (!prior.along.empty()) priors_.push_back(prior);
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -194,8 +194,7 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   }
 }
 
-/// Returns the derivatives of a parameter by the free parameters, by arrow position. Empty if it
-/// depends on no free parameter.
+/// Returns the nonzero derivatives of a parameter with respect to the free parameters.
 std::vector<DependencyTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
   const ParameterDependency* const tie = find_dependency(mechanism, parameter);
   const std::vector<DependencyTerm> terms =
@@ -221,9 +220,9 @@ Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
   // A negative Stribeck excess is bounded below, since dry friction at rest must not be negative.
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const int excess =
-        find_position(mechanism.joint_parameter_index(j, JointQuantity::kStribeckTorque));
+        find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckTorque));
     if (excess < 0 || !can_friction_rise_from_rest(mechanism, j)) continue;
-    const double kinetic = mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value;
+    const double kinetic = mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value;
     lower[excess] = std::max(lower[excess], -kinetic);
   }
   return lower;
@@ -237,7 +236,7 @@ Eigen::VectorXd FreeParameters::growth_limits(const Mechanism& mechanism) const 
   Eigen::VectorXd growth = Eigen::VectorXd::Constant(size(), HUGE_VAL);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const int rate =
-        find_position(mechanism.joint_parameter_index(j, JointQuantity::kStribeckRate));
+        find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckRate));
     if (rate >= 0) growth[rate] = kRateGrowth;
   }
   return growth;
@@ -261,7 +260,7 @@ bool FreeParameters::has_valid_dependent_parameters(const Mechanism& mechanism) 
 
 double FreeParameters::prior_cost(const Mechanism& mechanism) const {
   double sum = 0.0;
-  for (const Prior& prior : priors_) {
+  for (const GaussianPriorTerm& prior : priors_) {
     const double residual = angle_noise_ * prior_residual(parameter_at(mechanism, prior.parameter));
     sum += residual * residual;
   }
@@ -305,7 +304,7 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
 std::vector<FreeParameters::PriorRows> FreeParameters::prior_rows() const {
   std::vector<PriorRows> rows;
   int first = 0;
-  for (const Prior& prior : priors_) rows.push_back({prior.parameter, -1, first++, 1});
+  for (const GaussianPriorTerm& prior : priors_) rows.push_back({prior.parameter, -1, first++, 1});
   for (const CadPrior& drawing : cad_priors_) {
     rows.push_back({-1, drawing.prior.body(), first, InertiaPrior::kRows});
     first += InertiaPrior::kRows;

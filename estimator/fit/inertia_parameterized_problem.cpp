@@ -126,9 +126,9 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
     point_.coordinates.push_back(laid.start());
     const Moments own = moments_of_inertia(mechanism, body);
     moved |= (laid.moments_of_inertia(laid.start()) - own).norm() > kRounding * own.norm();
-    const int mass = mechanism.index(body, BodyQuantity::kMass);
+    const int mass = mechanism.index(body, BodyParameter::kMass);
     if (free.find_position(mass) < 0) continue;
-    const double value = mechanism.parameter(body, BodyQuantity::kMass).value;
+    const double value = mechanism.parameter(body, BodyParameter::kMass).value;
     if (!(value > 0.0)) continue;
     masses_.push_back({free.find_position(mass), value});
     point_.masses.push_back(value);
@@ -140,7 +140,7 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
   const Eigen::Index unknowns = static_cast<Eigen::Index>(shape.node_count) * shape.node_size;
   Eigen::VectorXd values = problem.parameter_values();
   const Eigen::VectorXd before = values;
-  enter(values);
+  set_parameter_values(values);
   if (moved) {
     const double cost =
         problem.evaluate_candidate(Eigen::VectorXd::Zero(unknowns), values - before);
@@ -150,14 +150,14 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
 }
 
 /// Converts the inertia coordinates of the candidate to parameters in SI units.
-void InertiaParameterizedProblem::enter(Eigen::VectorXd& arrow) const {
+void InertiaParameterizedProblem::set_parameter_values(Eigen::VectorXd& values) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const Moments moments = bodies_[b].chart.moments_of_inertia(candidate_.coordinates[b]);
     for (std::size_t i = 0; i < bodies_[b].columns.size(); ++i) {
-      arrow[bodies_[b].columns[i]] = moments[bodies_[b].moments[i]];
+      values[bodies_[b].columns[i]] = moments[bodies_[b].moments[i]];
     }
   }
-  for (std::size_t m = 0; m < masses_.size(); ++m) arrow[masses_[m].column] = candidate_.masses[m];
+  for (std::size_t m = 0; m < masses_.size(); ++m) values[masses_[m].column] = candidate_.masses[m];
 }
 
 void InertiaParameterizedProblem::update_sensitivities() {
@@ -201,7 +201,7 @@ double InertiaParameterizedProblem::evaluate_candidate(const Eigen::VectorXd& no
     candidate_.masses[m] =
         apply_logarithm_step(point_.masses[m], parameter_step[masses_[m].column]);
   }
-  enter(values);
+  set_parameter_values(values);
   return problem_.evaluate_candidate(node_step, values - before);
 }
 
@@ -223,14 +223,14 @@ void InertiaParameterizedProblem::restore_point() {
 }
 
 Eigen::VectorXd InertiaParameterizedProblem::parameter_values() const {
-  Eigen::VectorXd arrow = problem_.parameter_values();
+  Eigen::VectorXd values = problem_.parameter_values();
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    arrow(bodies_[b].columns) = point_.coordinates[b];
+    values(bodies_[b].columns) = point_.coordinates[b];
   }
   for (std::size_t m = 0; m < masses_.size(); ++m) {
-    arrow[masses_[m].column] = std::log(point_.masses[m]);
+    values[masses_[m].column] = std::log(point_.masses[m]);
   }
-  return arrow;
+  return values;
 }
 
 Eigen::VectorXd InertiaParameterizedProblem::lower_bounds() const {

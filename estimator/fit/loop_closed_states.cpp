@@ -16,7 +16,7 @@
 
 namespace estimator {
 
-Segment remove_encoder_jumps(const Mechanism& mechanism, Segment segment) {
+Segment remove_encoder_slips(const Mechanism& mechanism, Segment segment) {
   for (const EncoderShift& shift : segment.shifts) {
     segment.angles.col(shift.sensor).tail(segment.sample_count() - shift.sample).array() -=
         mechanism.parameters[shift.parameter].value;
@@ -55,11 +55,11 @@ Eigen::Index steady_count(const Segment& segment) {
 /// Returns encoder readings at every sampling period, unwrapped and without offset steps. Gaps are
 /// interpolated linearly, which suffices for initial values.
 Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
-  Eigen::MatrixXd samples = remove_encoder_jumps(mechanism, segment).angles;
+  Eigen::MatrixXd samples = remove_encoder_slips(mechanism, segment).angles;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   bool is_any_late = false;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (sensors[i].traits().wraps) samples.col(i) = unwrap(samples.col(i));
+    if (sensors[i].kind_traits().wraps) samples.col(i) = unwrap(samples.col(i));
     is_any_late |= parameter_at(mechanism, sensors[i].delay).value != 0.0;
   }
   if (segment.times.empty() && !samples.hasNaN() && !is_any_late) return samples;
@@ -303,7 +303,7 @@ std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanis
                                                        const Segment& segment,
                                                        const std::vector<Eigen::Index>& rows) {
   std::vector<Eigen::VectorXd> assemblies(rows.size());
-  if (is_tree(mechanism) || rows.empty()) return assemblies;
+  if (is_tree_mechanism(mechanism) || rows.empty()) return assemblies;
   const double unfiltered = std::numeric_limits<double>::infinity();
   Eigen::MatrixXd states = compute_initial_joint_states(mechanism, segment, kFollowedCutoff);
   try {

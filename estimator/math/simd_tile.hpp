@@ -24,7 +24,7 @@ using Constant = std::integral_constant<int, I>;
 /// Calls f(Constant<0>) … f(Constant<N − 1>). Unlike a loop variable, the arguments are
 /// compile-time constants. g++ keeps a tile in registers only if all its indices are constants.
 template <int N, typename F>
-RIG_INLINE void unroll(F&& f) {
+RIG_INLINE void unroll_loop(F&& f) {
   [&]<int... I>(std::integer_sequence<int, I...>) RIG_INLINE_LAMBDA { (f(Constant<I>{}), ...); }
   (std::make_integer_sequence<int, N>{});
 }
@@ -43,8 +43,9 @@ struct RegisterTile {
 /// Calls f(j, v) for every column j and every vector v of a tile.
 template <int V, int N, typename F>
 RIG_INLINE void for_each_tile_vector(F&& f) {
-  unroll<N>([&](auto j)
-                RIG_INLINE_LAMBDA { unroll<V>([&](auto v) RIG_INLINE_LAMBDA { f(j, v); }); });
+  unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
+    unroll_loop<V>([&](auto v) RIG_INLINE_LAMBDA { f(j, v); });
+  });
 }
 
 template <int V, int N>
@@ -71,7 +72,7 @@ template <bool kAdd, int V, int N>
 RIG_INLINE void accumulate_outer_product(RegisterTile<V, N>& tile, const double* a,
                                          const double* b) {
   Vector column[V];
-  unroll<V>([&](auto v) RIG_INLINE_LAMBDA {
+  unroll_loop<V>([&](auto v) RIG_INLINE_LAMBDA {
     column[v] = *reinterpret_cast<const UnalignedVector*>(a + v * kLanes);
   });
   for_each_tile_vector<V, N>([&](auto j, auto v) RIG_INLINE_LAMBDA {

@@ -45,7 +45,7 @@ JointKind kind_of(const Mechanism& mechanism, const std::vector<DirectedJoint>& 
   for (const DirectedJoint& edge : way) {
     if (edge.weld) continue;
     const Joint& joint = mechanism.joints[edge.joint];
-    if (joint.traits().turns) return joint.kind;
+    if (joint.kind_traits().turns) return joint.kind;
     if (!first) first = joint.kind;
   }
   return first.value_or(JointKind{});
@@ -97,15 +97,15 @@ std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
     sensors.push_back({joint.name,
                        joint.kind,
                        {{j, 1.0}},
-                       mechanism.joint_parameter_index(j, JointQuantity::kEncoderOffset),
-                       mechanism.joint_parameter_index(j, JointQuantity::kEncoderDelay)});
+                       mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset),
+                       mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)});
   }
   for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
     const BodyEncoder& encoder = mechanism.body_encoders[i];
     sensors.push_back({encoder.name, encoder_joint_kind(mechanism, encoder),
                        encoder_joint_terms(mechanism, encoder),
-                       mechanism.body_encoder_parameter_index(i, EncoderQuantity::kOffset),
-                       mechanism.body_encoder_parameter_index(i, EncoderQuantity::kDelay)});
+                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kOffset),
+                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kDelay)});
   }
   return sensors;
 }
@@ -126,8 +126,8 @@ bool is_sensor_parameter(const Mechanism& mechanism, int parameter) {
     return parameter < mechanism.sensor_parameter_index(mechanism.sensor_count(), {});
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (parameter == mechanism.joint_parameter_index(j, JointQuantity::kEncoderOffset) ||
-        parameter == mechanism.joint_parameter_index(j, JointQuantity::kEncoderDelay)) {
+    if (parameter == mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset) ||
+        parameter == mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)) {
       return true;
     }
   }
@@ -190,7 +190,7 @@ Eigen::VectorXd EncoderToJointMap::full_turn_corrections(
   const Eigen::Index rows = matrix_.rows();
   Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index i = 1; i < rows; ++i) {
-    if (!sensors_[i].traits().wraps) continue;
+    if (!sensors_[i].kind_traits().wraps) continue;
     // weights · earlier rows = this row, if the earlier readings determine this one
     const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
     const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());

@@ -25,7 +25,7 @@ struct Encoder {
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
   int delay = 0;   ///< index of the delay: a reading at time t belongs to t − delay [s]
 
-  const JointTraits& traits() const { return joint_traits(kind); }
+  const JointTraits& kind_traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
   /// Returns a difference of two readings, or of a reading and its prediction. Angles are wrapped.
   double reading_difference(double of_readings) const {

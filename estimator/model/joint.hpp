@@ -14,7 +14,7 @@ namespace estimator {
 /// relative to body a (parent). Joint torques act on body b about the joint axis, and opposite
 /// torques on body a. For a prismatic joint read m for rad, N for N·m and kg for kg·m², also in
 /// composite units.
-enum class JointQuantity : int {
+enum class JointParameter : int {
   kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
   kPointAy,
   kPointAz,
@@ -81,7 +81,7 @@ struct Joint {
   InitialStatePrior start = {};
   SpookRegularization spook = {};
 
-  const JointTraits& traits() const { return joint_traits(kind); }
+  const JointTraits& kind_traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
   double coordinate_difference(double of_coordinates) const {
     return joint_coordinate_difference(kind, of_coordinates);

@@ -5,19 +5,19 @@
 namespace estimator {
 
 /// Returns the joint parameter at index `place` in the list of all friction parameters.
-constexpr JointQuantity friction_quantity_at(int place) {
-  return static_cast<JointQuantity>(static_cast<int>(JointQuantity::kFriction) + place);
+constexpr JointParameter friction_parameter_at(int place) {
+  return static_cast<JointParameter>(static_cast<int>(JointParameter::kFriction) + place);
 }
 
 /// Returns a parameter of a friction law as a joint parameter.
 template <typename Law>
-constexpr JointQuantity friction_law_quantity(typename Law::Quantity quantity) {
-  return friction_quantity_at(friction_parameter_index<Law>(quantity));
+constexpr JointParameter friction_law_parameter(typename Law::Quantity quantity) {
+  return friction_parameter_at(friction_parameter_index<Law>(quantity));
 }
 
 /// Returns the properties of a friction parameter; nullptr for any other joint parameter.
-constexpr const FrictionParameter* friction_properties(JointQuantity quantity) {
-  const int place = static_cast<int>(quantity) - static_cast<int>(JointQuantity::kFriction);
+constexpr const FrictionParameter* friction_properties(JointParameter quantity) {
+  const int place = static_cast<int>(quantity) - static_cast<int>(JointParameter::kFriction);
   const bool is_friction = place >= 0 && place < FrictionLaws::kQuantityCount;
   return is_friction ? &kFrictionParameters[place] : nullptr;
 }
@@ -29,7 +29,7 @@ bool has_friction(const Mechanism& mechanism, int joint, const IsMeant& is_meant
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
     const FrictionParameter& facts = kFrictionParameters[place];
     if (!facts.is_size || !is_meant(facts)) continue;
-    const int index = mechanism.joint_parameter_index(joint, friction_quantity_at(place));
+    const int index = mechanism.joint_parameter_index(joint, friction_parameter_at(place));
     if (parameter_at(mechanism, index).value != 0.0 || is_changed_by_fit(mechanism, index))
       return true;
   }
@@ -59,13 +59,13 @@ inline bool has_friction_law(const Mechanism& mechanism, int joint, int law) {
 /// friction τ_c and the Stribeck excess τ_δ. For τ_δ < 0 it is the minimum over all speeds and
 /// loads.
 inline double dry_friction_at_rest(const Mechanism& mechanism, int joint) {
-  return mechanism.joint_parameter(joint, JointQuantity::kCoulombTorque).value +
-         mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque).value;
+  return mechanism.joint_parameter(joint, JointParameter::kCoulombTorque).value +
+         mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).value;
 }
 
 /// Returns whether the Stribeck excess may be negative, so that friction rises from rest.
 inline bool can_friction_rise_from_rest(const Mechanism& mechanism, int joint) {
-  return mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque).lower < 0.0;
+  return mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).lower < 0.0;
 }
 
 /// Returns whether dry friction opposes the motion of every joint at every speed.

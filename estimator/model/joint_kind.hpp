@@ -135,7 +135,7 @@ inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(ki
 
 /// Returns the difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
 inline double joint_coordinate_difference(JointKind kind, double difference) {
-  return joint_traits(kind).wraps ? wrapped_difference(difference) : difference;
+  return joint_traits(kind).wraps ? wrap_angle_difference(difference) : difference;
 }
 
 }  // namespace estimator

@@ -4,7 +4,7 @@
 
 namespace estimator {
 
-/// Motor of a joint. Its gain, rotor inertia, back-EMF and delay are parameters (JointQuantity).
+/// Motor of a joint. Its gain, rotor inertia, back-EMF and delay are parameters (JointParameter).
 struct Motor {
   bool present = false;  ///< whether the joint has a motor: one column of the control signal
   /// Turns of the motor's rotor per turn of the joint, for a rotor in body a. 0: the effect of body

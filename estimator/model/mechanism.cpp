@@ -18,8 +18,9 @@ namespace estimator {
 namespace {
 
 bool has_free_inertia(const Mechanism& mechanism, int body) {
-  for (const BodyQuantity quantity : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz,
-                                      BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz}) {
+  for (const BodyParameter quantity :
+       {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz, BodyParameter::kJxy,
+        BodyParameter::kJxz, BodyParameter::kJyz}) {
     if (is_changed_by_fit(mechanism, mechanism.index(body, quantity))) return true;
   }
   return false;
@@ -73,8 +74,8 @@ void check_rest_friction(const Mechanism& mechanism, std::vector<Message>& error
       continue;
     errors.push_back(
         {MessageCode::kNegativeRestFriction,
-         {{"excess", mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).name},
-          {"kinetic", mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).name}}});
+         {{"excess", mechanism.joint_parameter(j, JointParameter::kStribeckTorque).name},
+          {"kinetic", mechanism.joint_parameter(j, JointParameter::kCoulombTorque).name}}});
   }
 }
 
@@ -118,7 +119,7 @@ void check_joint(const Mechanism& mechanism, const Joint& joint, std::vector<Mes
     errors.push_back({MessageCode::kNegativeTransitionSpeed, {own}});
   if (!std::isfinite(joint.motor.gear_ratio))
     errors.push_back({MessageCode::kInfiniteGearRatio, {own}});
-  if (joint.motor.gear_ratio != 0.0 && !joint.traits().turns) {
+  if (joint.motor.gear_ratio != 0.0 && !joint.kind_traits().turns) {
     errors.push_back({MessageCode::kPrismaticGearRatio, {own}});
   }
 }
@@ -181,7 +182,7 @@ const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, cons
   const MeasuredQuantityTraits& reading = measured_quantity_traits(instrument.reads);
   if (sensor.has_orientation() || sensor.joint < 0) return reading;
   const Joint& joint = mechanism.joints[sensor.joint];
-  return joint.traits().turns ? reading : measured_quantity_traits(reading.prismatic_reading);
+  return joint.kind_traits().turns ? reading : measured_quantity_traits(reading.prismatic_reading);
 }
 
 std::vector<int> joints_with_motor(const Mechanism& mechanism) {
@@ -204,7 +205,7 @@ std::vector<double> parameter_values(const Mechanism& mechanism) {
 }
 
 bool has_air_drag(const Mechanism& mechanism, int body) {
-  const int index = mechanism.air_drag_parameter_index(body, AirDragQuantity::kCoefficient);
+  const int index = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
   return mechanism.parameters[index].value != 0.0 || is_changed_by_fit(mechanism, index);
 }
 
@@ -217,7 +218,7 @@ void require_spook_support(const Mechanism& mechanism) {
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const Joint& joint = mechanism.joints[j];
-    refuse_if(!joint.traits().in_spook, joint.name, joint.traits().verb);
+    refuse_if(!joint.kind_traits().in_spook, joint.name, joint.kind_traits().verb);
     refuse_if(joint.motor.gear_ratio != 0.0, joint.name, "has a gear_ratio");
     refuse_if(find_mimic_joint(mechanism, j) != nullptr, joint.name, "follows another joint");
     refuse_if(joint.stops.lower || joint.stops.upper, joint.name, "has end stops");
@@ -259,11 +260,11 @@ std::vector<Message> find_mechanism_errors(const Mechanism& mechanism, InertiaCh
   for (const FixedJoint& weld : mechanism.fixed_joints) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
   for (const Sensor& each : mechanism.sensors) {
-    check_name(each.name, each.traits().what);
+    check_name(each.name, each.kind_traits().what);
     if (each.body < 0 || each.body >= mechanism.body_count()) {
       errors.push_back({MessageCode::kSensorWithoutBody, {{"sensor", each.name}}});
     }
-    const bool is_at_joint = each.traits().of == SensorTraits::MountingElement::kJoint;
+    const bool is_at_joint = each.kind_traits().of == SensorTraits::MountingElement::kJoint;
     if (is_at_joint && (each.joint < 0 || each.joint >= mechanism.joint_count())) {
       errors.push_back({MessageCode::kSensorWithoutJoint, {{"sensor", each.name}}});
     }
@@ -274,7 +275,7 @@ std::vector<Message> find_mechanism_errors(const Mechanism& mechanism, InertiaCh
   check_couplings(mechanism, errors);
   if (!errors.empty()) return errors;
   for (const Sensor& each : mechanism.sensors) {
-    if (!each.traits().needs_tree || is_tree(mechanism)) continue;
+    if (!each.kind_traits().needs_tree || is_tree_mechanism(mechanism)) continue;
     errors.push_back({MessageCode::kLoadSensorInLoop,
                       {{"sensor", each.name}, {"joint", mechanism.joints[each.joint].name}}});
   }

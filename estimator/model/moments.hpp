@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// A body's moments of inertia in the order of BodyQuantity: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
+/// A body's moments of inertia in the order of BodyParameter: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
 using Moments = Eigen::Matrix<double, 6, 1>;
 
 /// Returns the inertia matrix with these moments as elements, for any scalar type.
@@ -32,14 +32,14 @@ inline Moments moments_of_inertia(const Eigen::Matrix3d& inertia) {
 /// Returns the parameter indices of a body's six moments of inertia.
 inline std::array<int, 6> moment_of_inertia_indices(const Mechanism& mechanism, int body) {
   std::array<int, 6> indices;
-  std::iota(indices.begin(), indices.end(), mechanism.index(body, BodyQuantity::kJxx));
+  std::iota(indices.begin(), indices.end(), mechanism.index(body, BodyParameter::kJxx));
   return indices;
 }
 
 inline Moments moments_of_inertia(const Mechanism& mechanism, int body) {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = parameter_at(mechanism, mechanism.index(body, BodyQuantity::kJxx) + i).value;
+    moments[i] = parameter_at(mechanism, mechanism.index(body, BodyParameter::kJxx) + i).value;
   }
   return moments;
 }

@@ -22,13 +22,13 @@ constexpr double kParallelAxes = 1e-9;  // sine of the angle between coinciding 
 Eigen::Vector3d joint_point(const Mechanism& mechanism, int joint, bool on_child) {
   return point_at(mechanism,
                   mechanism.joint_parameter_index(
-                      joint, on_child ? JointQuantity::kPointBx : JointQuantity::kPointAx));
+                      joint, on_child ? JointParameter::kPointBx : JointParameter::kPointAx));
 }
 
 Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_child) {
   return point_at(mechanism,
                   mechanism.fixed_joint_parameter_index(
-                      weld, on_child ? JointQuantity::kPointBx : JointQuantity::kPointAx));
+                      weld, on_child ? JointParameter::kPointBx : JointParameter::kPointAx));
 }
 
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
@@ -37,7 +37,7 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
     const JointSide &from = edge.parent, &to = edge.child;
     double turn = 0.0, slide = 0.0;
     if (!edge.weld) {
-      const bool turns = mechanism.joints[edge.joint].traits().turns;
+      const bool turns = mechanism.joints[edge.joint].kind_traits().turns;
       (turns ? turn : slide) = (edge.forward ? 1.0 : -1.0) * coordinates[edge.joint];
     }
     const Pose parent = from.body == Joint::kGround ? Pose{} : q[from.body];
@@ -63,7 +63,7 @@ bool are_loop_orientations_consistent(const Mechanism& mechanism,
     return q[side.body].e * frame;
   };
   return std::ranges::all_of(all_directed_joints(mechanism), [&](const DirectedJoint& edge) {
-    const bool turns = !edge.weld && mechanism.joints[edge.joint].traits().turns;
+    const bool turns = !edge.weld && mechanism.joints[edge.joint].kind_traits().turns;
     const double turn = turns ? coordinates[edge.joint] : 0.0;
     const Eigen::Quaterniond expected = turn_of(edge.parent) * exp_so3({turn, 0.0, 0.0});
     return expected.angularDistance(turn_of(edge.child)) < kNear;
@@ -71,9 +71,9 @@ bool are_loop_orientations_consistent(const Mechanism& mechanism,
 }
 
 Eigen::Vector3d gravity_vector(const Mechanism& mechanism) {
-  const auto value = [&](GravityQuantity quantity) { return mechanism.parameter(quantity).value; };
-  return gravity_vector(value(GravityQuantity::kGravity), value(GravityQuantity::kTiltX),
-                        value(GravityQuantity::kTiltZ));
+  const auto value = [&](GravityParameter quantity) { return mechanism.parameter(quantity).value; };
+  return gravity_vector(value(GravityParameter::kGravity), value(GravityParameter::kTiltX),
+                        value(GravityParameter::kTiltZ));
 }
 
 std::optional<Eigen::Vector3d> find_single_rotation_axis(const Mechanism& mechanism, int body) {
@@ -90,7 +90,7 @@ std::optional<Eigen::Vector3d> find_single_rotation_axis(const Mechanism& mechan
     at = edge->parent.body;
     if (edge->weld) continue;
     const Joint& joint = mechanism.joints[edge->joint];
-    if (!joint.traits().turns) continue;
+    if (!joint.kind_traits().turns) continue;
     const Eigen::Vector3d own = poses[joint.body_b].e * joint.frame_b.col(0);
     if (axis.isZero()) axis = own;
     if (!(axis.cross(own).norm() < kParallelAxes)) return std::nullopt;

@@ -12,7 +12,7 @@ namespace estimator {
 /// Parameters of one sensor. The sensor's axes are those of Sensor::frame, rotated by the rotation
 /// vector `mount`. Parameters named Rate belong to the first instrument (the gyroscope of an
 /// inertial sensor), and parameters named Force to the second (the accelerometer).
-enum class SensorQuantity : int {
+enum class SensorParameter : int {
   kPointX,  ///< position of the sensor on the body, from the centre of mass [m]
   kPointY,
   kPointZ,
@@ -148,7 +148,7 @@ struct Sensor {
   Kind kind = Kind::kInertial;
   int joint = -1;  ///< the joint at which the sensor is mounted; −1: none
 
-  constexpr const SensorTraits& traits() const;
+  constexpr const SensorTraits& kind_traits() const;
   int axis_count() const;
   /// Returns whether the readings depend on the orientation of the sensor's own axes.
   bool has_orientation() const;
@@ -178,7 +178,7 @@ struct SensorTraits {
   double delay_max = kDelayMax;  ///< [s]
   Instrument instruments[2];     ///< the second is given even if unused: its noise is drawn
 
-  constexpr const Instrument& instrument(int axis) const { return instruments[axis / 3]; }
+  constexpr const Instrument& instrument_of_axis(int axis) const { return instruments[axis / 3]; }
 };
 
 /// Properties of all kinds of sensors, in the order of Sensor::Kind.
@@ -239,19 +239,19 @@ inline constexpr const SensorTraits& sensor_traits(Sensor::Kind kind) {
   return traits;
 }
 
-inline constexpr const SensorTraits& Sensor::traits() const { return sensor_traits(kind); }
+inline constexpr const SensorTraits& Sensor::kind_traits() const { return sensor_traits(kind); }
 inline int Sensor::axis_count() const {
-  return traits().instruments[0].axis_count + traits().instruments[1].axis_count;
+  return kind_traits().instruments[0].axis_count + kind_traits().instruments[1].axis_count;
 }
 inline bool Sensor::has_orientation() const {
-  return traits().mount == SensorTraits::MountMeaning::kTurn;
+  return kind_traits().mount == SensorTraits::MountMeaning::kTurn;
 }
 inline bool Sensor::measures_load() const {
-  return measured_quantity_traits(traits().instruments[0].reads).order ==
+  return measured_quantity_traits(kind_traits().instruments[0].reads).order ==
          MeasuredQuantityTraits::kLoad;
 }
 inline bool Sensor::reads(MeasuredQuantity reading) const {
-  for (const Instrument& each : traits().instruments) {
+  for (const Instrument& each : kind_traits().instruments) {
     if (each.axis_count > 0 && each.reads == reading) return true;
   }
   return false;

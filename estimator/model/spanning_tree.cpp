@@ -14,13 +14,13 @@ std::vector<DirectedJoint> all_directed_joints(const Mechanism& mechanism) {
                      .child = {joint.body_b, joint.frame_b, point_b}});
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    add(j, mechanism.joints[j], false, mechanism.joint_parameter_index(j, JointQuantity::kPointAx),
-        mechanism.joint_parameter_index(j, JointQuantity::kPointBx));
+    add(j, mechanism.joints[j], false, mechanism.joint_parameter_index(j, JointParameter::kPointAx),
+        mechanism.joint_parameter_index(j, JointParameter::kPointBx));
   }
   for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
     add(w, mechanism.fixed_joints[w], true,
-        mechanism.fixed_joint_parameter_index(w, JointQuantity::kPointAx),
-        mechanism.fixed_joint_parameter_index(w, JointQuantity::kPointBx));
+        mechanism.fixed_joint_parameter_index(w, JointParameter::kPointAx),
+        mechanism.fixed_joint_parameter_index(w, JointParameter::kPointBx));
   }
   return edges;
 }
@@ -54,7 +54,7 @@ std::vector<DirectedJoint> loop_closing_joints(const Mechanism& mechanism) {
   return edges;
 }
 
-bool is_tree(const Mechanism& mechanism) {
+bool is_tree_mechanism(const Mechanism& mechanism) {
   return mechanism.mimic_joints.empty() &&
          spanning_tree(mechanism).size() == mechanism.joints.size() + mechanism.fixed_joints.size();
 }

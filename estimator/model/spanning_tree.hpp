@@ -36,6 +36,6 @@ std::vector<DirectedJoint> spanning_tree(const Mechanism& mechanism);
 std::vector<DirectedJoint> loop_closing_joints(const Mechanism& mechanism);
 
 /// Returns whether all joints are independent: none closes a loop or mimics another joint.
-bool is_tree(const Mechanism& mechanism);
+bool is_tree_mechanism(const Mechanism& mechanism);
 
 }  // namespace estimator

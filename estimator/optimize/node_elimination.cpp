@@ -25,15 +25,15 @@ struct DiagonalTile {
   template <int V>
   RIG_INLINE bool factor(const RegisterTile<V, N>& tile) {
     bool positive = true;
-    unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
+    unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
       double pivot = element<j, j>(tile);
-      unroll<j>([&](auto p) RIG_INLINE_LAMBDA { pivot -= l[j][p] * l[j][p]; });
+      unroll_loop<j>([&](auto p) RIG_INLINE_LAMBDA { pivot -= l[j][p] * l[j][p]; });
       positive = positive && pivot > 0.0;  // false for NaN too
       inverse[j] = 1.0 / std::sqrt(pivot);
-      unroll<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
+      unroll_loop<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
         constexpr int i = j + 1 + below;
         double value = element<i, j>(tile);
-        unroll<j>([&](auto p) RIG_INLINE_LAMBDA { value -= l[i][p] * l[j][p]; });
+        unroll_loop<j>([&](auto p) RIG_INLINE_LAMBDA { value -= l[i][p] * l[j][p]; });
         l[i][j] = value * inverse[j];
       });
     });
@@ -42,9 +42,9 @@ struct DiagonalTile {
 
   // Loads a stored tile.
   RIG_INLINE void load(const double* L, long stride) {
-    unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
+    unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
       inverse[j] = 1.0 / L[j + j * stride];
-      unroll<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
+      unroll_loop<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
         constexpr int i = j + 1 + below;
         l[i][j] = L[i + j * stride];
       });
@@ -54,11 +54,11 @@ struct DiagonalTile {
   // tile ← tile L⁻ᵀ. On the rows of the diagonal tile itself this yields L.
   template <int V>
   RIG_INLINE void solve(RegisterTile<V, N>& tile) const {
-    unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
-      unroll<j>([&](auto p) RIG_INLINE_LAMBDA {
-        unroll<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] -= tile.c[p][v] * l[j][p]; });
+    unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
+      unroll_loop<j>([&](auto p) RIG_INLINE_LAMBDA {
+        unroll_loop<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] -= tile.c[p][v] * l[j][p]; });
       });
-      unroll<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] *= inverse[j]; });
+      unroll_loop<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] *= inverse[j]; });
     });
   }
 };
@@ -99,7 +99,7 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
     accumulate_terms<true, Strip::kBand>(tile, node.added, node.node_size, row, first);
     const bool on_diagonal = row == first;
     if (on_diagonal) {
-      unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
+      unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
         const double h = element<j, j>(tile);
         node.scale[first + j] = h == 0.0 ? 1.0 : h;
         tile.c[j][std::min(j / kLanes, vectors - 1)][j % kLanes] =
@@ -130,8 +130,8 @@ void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
                  first);
       accumulate_terms<true, strip>(tile, node.added, rows, row, first);
       if (strip == Strip::kArrow && row == 0) {
-        unroll<columns>([&](auto j)
-                            RIG_INLINE_LAMBDA { node.gradient[first + j] = tile.c[j][0][0]; });
+        unroll_loop<columns>([&](auto j)
+                                 RIG_INLINE_LAMBDA { node.gradient[first + j] = tile.c[j][0][0]; });
       }
       accumulate_terms<false, strip>(tile, node.subtracted, rows, row, first);
       const double* const L = node.band.data + first;

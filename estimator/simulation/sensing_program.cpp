@@ -111,7 +111,7 @@ int SensingProgram::derivative_column(int axis, int place, int states) const {
 int delay_parameter_of_axis(const Mechanism& mechanism, int axis) {
   const int sensor = axis / Sensor::kAxes, encoder = axis - encoder_axis(mechanism, 0);
   if (sensor < mechanism.sensor_count()) {
-    return mechanism.sensor_parameter_index(sensor, SensorQuantity::kDelay);
+    return mechanism.sensor_parameter_index(sensor, SensorParameter::kDelay);
   }
   if (encoder < 0) return -1;
   return used_encoders(mechanism)[encoder].delay;
@@ -127,8 +127,8 @@ std::vector<int> free_sensor_parameters(const Mechanism& mechanism) {
     }
   };
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
-    for (int quantity = 0; quantity < Mechanism::kSensorQuantities; ++quantity) {
-      add(mechanism.sensor_parameter_index(i, static_cast<SensorQuantity>(quantity)));
+    for (int quantity = 0; quantity < Mechanism::kSensorParameters; ++quantity) {
+      add(mechanism.sensor_parameter_index(i, static_cast<SensorParameter>(quantity)));
     }
   }
   for (const Encoder& sensor : used_encoders(mechanism)) {

@@ -115,7 +115,7 @@ class SensingLanes {
       const auto index = static_cast<std::size_t>(program.parameters()[i]);
       std::fill_n(parameter(static_cast<int>(i)), kWidth, values.parameters[index].value);
     }
-    set_parameters();
+    compute_parameter_terms();
   }
 
   /// Returns an input row of the motion: angles of all joints, rates, then accelerations. Set it
@@ -123,10 +123,10 @@ class SensingLanes {
   double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
   /// Returns the input row of a motor's control; motors are in joint order. Set it before `read`.
   double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
-  /// Returns the input row of a parameter. Set it before `set_parameters`.
+  /// Returns the input row of a parameter. Set it before `compute_parameter_terms`.
   double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
 
-  void set_parameters() { run(SensingProgram::kParameters); }
+  void compute_parameter_terms() { run(SensingProgram::kParameters); }
   void read() { run(SensingProgram::kReadings); }
   void linearize() {
     run(SensingProgram::kSensitivities);

@@ -181,10 +181,10 @@ std::vector<TreeProgram::SparseEntry> record_slopes(ExpressionGraph& graph,
 /// Returns the parameter values without the inertia and drag of absent bodies.
 Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
   for (const int body : absent) {
-    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-      mechanism.parameter(body, static_cast<BodyQuantity>(i)).value = 0.0;
+    for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+      mechanism.parameter(body, static_cast<BodyParameter>(i)).value = 0.0;
     }
-    const int drag = mechanism.air_drag_parameter_index(body, AirDragQuantity::kCoefficient);
+    const int drag = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     mechanism.parameters[drag].value = 0.0;
   }
   return mechanism;
@@ -193,10 +193,10 @@ Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
 /// Returns the body to which a parameter belongs; −1 if it belongs to none.
 int body_of(const Mechanism& mechanism, int parameter) {
   if (parameter < mechanism.joint_parameter_index(0, {}))
-    return parameter / Mechanism::kBodyQuantities;
+    return parameter / Mechanism::kBodyParameters;
   const int of_air = parameter - mechanism.air_drag_parameter_index(0, {});
   return of_air >= 0 && parameter < mechanism.air_drag_parameter_index(mechanism.body_count(), {})
-             ? of_air / Mechanism::kAirQuantities
+             ? of_air / Mechanism::kAirDragParameters
              : -1;
 }
 
@@ -211,7 +211,7 @@ void TreeProgram::find_motion_parameters(const Mechanism& mechanism) {
   }
   for (const int joint : motors_) {
     std::vector<DelayDependency>& sources = delay_sources_.emplace_back();
-    const int delay = mechanism.joint_parameter_index(joint, JointQuantity::kInputDelay);
+    const int delay = mechanism.joint_parameter_index(joint, JointParameter::kInputDelay);
     for (const DependencyTerm& source : free_dependencies(mechanism, delay)) {
       const auto place = std::ranges::find(moving_, source.parameter);
       sources.push_back({static_cast<int>(place - moving_.begin()), source.factor});
@@ -312,7 +312,7 @@ std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mecha
   std::vector<ControlDelay> delays;
   for (std::size_t motor = 0; motor < program.motor_joints().size(); ++motor) {
     delays.push_back(
-        {values.joint_parameter(program.motor_joints()[motor], JointQuantity::kInputDelay).value,
+        {values.joint_parameter(program.motor_joints()[motor], JointParameter::kInputDelay).value,
          !program.delay_dependencies(static_cast<int>(motor)).empty()});
   }
   return delays;

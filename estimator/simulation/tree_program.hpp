@@ -105,14 +105,14 @@ class TreeProgram {
   int angle_row(int joint) const { return input(joint); }
   int rate_row(int joint) const { return input(joint_count_ + joint); }
   int acceleration_row(int joint) const { return input(2 * joint_count_ + joint); }
-  int slip_row(int joint) const { return input(3 * joint_count_ + joint); }
+  int slip_input_row(int joint) const { return input(3 * joint_count_ + joint); }
   int control_row(int motor) const { return input(4 * joint_count_ + motor); }
   /// Returns the input row for the derivative of a control by its delay; kSensitivities reads it.
   int control_derivative_row(int motor) const {
     return input(4 * joint_count_ + motor_count() + motor);
   }
   /// Returns the input row for the reaction of a loop-closure equation; kSensitivities reads it.
-  int reaction_row(int closure) const {
+  int loop_reaction_row(int closure) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure);
   }
   /// Returns the input row of a motion parameter, by its index among the motion parameters.
@@ -122,7 +122,7 @@ class TreeProgram {
 
   // Outputs.
   /// Returns the output row of the violation c of a selected loop-closure equation.
-  int closure_row(int closure) const { return program_.output_row(kClosure, closure); }
+  int closure_violation_row(int closure) const { return program_.output_row(kClosure, closure); }
   /// Returns the output row of the Jacobian element G = ∂c/∂q of a loop-closure equation and joint.
   int closure_jacobian_row(int closure, int joint) const {
     return program_.output_row(kClosure, closure_equation_count() * (1 + joint) + closure);
@@ -131,7 +131,7 @@ class TreeProgram {
   int closure_drift_row(int closure) const {
     return program_.output_row(kBalance, drift_at_ + closure);
   }
-  /// Returns the row of the slip direction σ; without smoothed friction it equals `slip_row`.
+  /// Returns the row of the slip direction σ; without smoothed friction it equals `slip_input_row`.
   int slip_direction_row(int joint) const { return direction_rows_[joint]; }
   int bias_torque_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// Returns the output row of the mass matrix element M_jk.
@@ -193,7 +193,7 @@ class ProgramVariants {
                   const std::vector<std::vector<int>>& absent);
 
   /// Returns one of the programs, for the properties that all share.
-  const TreeProgram& common() const { return *variants_.front().program; }
+  const TreeProgram& common_program() const { return *variants_.front().program; }
 
   /// Consecutive intervals that share a program.
   struct IntervalRun {

@@ -81,7 +81,7 @@ inline double axis_impulse(const JointParameterValues& values, double omega, dou
   return values.shaft_inertia * omega +
          h * (values.motor_gain * control +
               (values.constant_torque -
-               values.stiffness * wrapped_difference(angle - values.rest_angle)));
+               values.stiffness * wrap_angle_difference(angle - values.rest_angle)));
 }
 
 }  // namespace estimator

@@ -33,22 +33,22 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       points_free_ |= is_joint_point_coordinate(target);
       load_friction_free_ |=
           target.kind == ParameterOwner::Kind::kJoint &&
-          (target.quantity == static_cast<int>(JointQuantity::kLoadFriction) ||
-           target.quantity == static_cast<int>(JointQuantity::kLoadFrictionAngular));
+          (target.quantity == static_cast<int>(JointParameter::kLoadFriction) ||
+           target.quantity == static_cast<int>(JointParameter::kLoadFrictionAngular));
     }
   }
 
-  void set_values(const ModelParameterValues& values) override { values_ = values; }
+  void set_parameter_values(const ModelParameterValues& values) override { values_ = values; }
 
   void evaluate(const StepInput& input, double* residual) const override {
     Workspace& ws = workspace();
-    compute(input, ws);
+    compute_workspace(input, ws);
     Eigen::Map<typename Workspace::VectorV>(residual, 6 * body_count_) = ws.residual;
   }
 
   void linearize(const StepInput& input, StepDerivatives& out) const override {
     Workspace& ws = workspace();
-    compute(input, ws);
+    compute_workspace(input, ws);
     out.residual = ws.residual;
     compute_partial_derivatives(ws);
     combine_derivatives(ws, out);
@@ -57,7 +57,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   }
 
  private:
-  using Base::bearing_multipliers, Base::compute, Base::workspace;
+  using Base::bearing_multipliers, Base::compute_workspace, Base::workspace;
   using Base::bodies, Base::body_count_, Base::joint_count_, Base::joint_count, Base::joints_;
   using Base::combine_derivatives, Base::compute_partial_derivatives;
   using Base::has_load_friction;
@@ -70,7 +70,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   std::vector<Eigen::Index> dependent_balance_rows(const ParameterOwner& target) const {
     std::vector<Eigen::Index> rows;
     if (target.kind == ParameterOwner::Kind::kBody) {
-      const bool is_mass = target.quantity == static_cast<int>(BodyQuantity::kMass);
+      const bool is_mass = target.quantity == static_cast<int>(BodyParameter::kMass);
       rows.push_back(6 * target.element + (is_mass ? 0 : 3));
     } else if (target.kind == ParameterOwner::Kind::kWorld) {
       for (int i = 0; i < body_count_; ++i) rows.push_back(6 * i);
@@ -96,9 +96,9 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       if (target.kind == ParameterOwner::Kind::kBody) {
         differentiate_body_parameter(ws, column);
       } else if (target.kind == ParameterOwner::Kind::kWorld) {
-        differentiate_world_parameter(ws, column);
+        differentiate_gravity_parameter(ws, column);
       } else if (is_joint_point_coordinate(target)) {
-        differentiate_point(ws, column);
+        differentiate_joint_point(ws, column);
       } else if (target.kind == ParameterOwner::Kind::kJoint) {
         differentiate_axis_parameter(input, ws, column);
       }
@@ -125,13 +125,13 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     const double h = settings_.step;
     auto E = ws.E_p.col(column.column);
     auto P = ws.P_p.col(column.column);
-    if (column.target.quantity == static_cast<int>(BodyQuantity::kMass)) {
+    if (column.target.quantity == static_cast<int>(BodyParameter::kMass)) {
       const Eigen::Vector3d before = body.v + h * values_.gravity;
       E.template segment<3>(at) = body.v_next - before;
       P.template segment<3>(at) = ws.phi.template segment<3>(at) - before;
       return;
     }
-    const int moment = column.target.quantity - static_cast<int>(BodyQuantity::kJxx);
+    const int moment = column.target.quantity - static_cast<int>(BodyParameter::kJxx);
     const Eigen::Matrix3d dJ = body.R * inertia_matrix(Moments::Unit(moment)) * body.R.transpose();
     const Eigen::Vector3d dL = dJ * body.omega;
     const Eigen::Vector3d before =
@@ -140,7 +140,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
     P.template segment<3>(at + 3) = dJ * ws.phi.template segment<3>(at + 3) - before;
   }
 
-  void differentiate_world_parameter(Workspace& ws, const FreeParameterColumn& column) const {
+  void differentiate_gravity_parameter(Workspace& ws, const FreeParameterColumn& column) const {
     for (std::size_t i = 0; i < bodies(); ++i) {
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.E_p.col(column.column).template segment<3>(at) =
@@ -151,10 +151,10 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   }
 
   /// Computes the derivative by a joint point on one body: its lever arm c = R p changes by R e_i.
-  void differentiate_point(Workspace& ws, const FreeParameterColumn& column) const {
+  void differentiate_joint_point(Workspace& ws, const FreeParameterColumn& column) const {
     const ParameterOwner& target = column.target;
     const Joint& joint = joints_[target.element];
-    const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
+    const bool on_b = target.quantity >= static_cast<int>(JointParameter::kPointBx);
     const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const auto row = static_cast<Eigen::Index>(5 * target.element);
@@ -185,9 +185,9 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   void differentiate_axis_parameter(const StepInput& input, Workspace& ws,
                                     const FreeParameterColumn& column) const {
     const auto j = static_cast<std::size_t>(column.target.element);
-    const auto quantity = static_cast<JointQuantity>(column.target.quantity);
+    const auto quantity = static_cast<JointParameter>(column.target.quantity);
     const bool driven = motor_[j] >= 0;
-    const AxisInputs drive = {.angle = quantity == JointQuantity::kStiffness
+    const AxisInputs drive = {.angle = quantity == JointParameter::kStiffness
                                            ? joint_angle_jacobian(joints_[j], input.poses).angle
                                            : 0.0,
                               .control = driven ? input.control[motor_[j]] : 0.0,

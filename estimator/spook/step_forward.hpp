@@ -76,10 +76,10 @@ class StepForward {
     });
   }
 
-  void compute(const StepInput& input, Workspace& ws) const {
+  void compute_workspace(const StepInput& input, Workspace& ws) const {
     load_bodies(input, ws);
     load_joints(input, ws);
-    assemble_rows(ws);
+    assemble_constraint_rows(ws);
     assemble_system(ws);
     for (std::size_t j = 0; j < joint_count(); ++j)
       ws.joints[j].torque = compute_axis_impulse(input, ws, j);
@@ -137,7 +137,7 @@ class StepForward {
     }
   }
 
-  void assemble_rows(Workspace& ws) const {
+  void assemble_constraint_rows(Workspace& ws) const {
     const double per_step = 4.0 / settings_.step;
     for (std::size_t j = 0; j < joint_count(); ++j) {
       const Joint& joint = joints_[j];

@@ -216,42 +216,42 @@ struct AxisInputs {
 
 /// Returns the derivative of the axis impulse T by a joint parameter, at fixed velocities and
 /// multipliers.
-inline double axis_impulse_derivative(JointQuantity quantity, const JointParameterValues& values,
+inline double axis_impulse_derivative(JointParameter quantity, const JointParameterValues& values,
                                       const JointTerms& terms, const AxisInputs& drive,
                                       const Eigen::Matrix<double, 5, 1>& lambda, double h) {
   const double omega_squared = terms.omega * terms.omega;
   const double decay = stribeck_decay(values.stribeck_rate, terms.omega);
   switch (quantity) {
-    case JointQuantity::kViscous:
+    case JointParameter::kViscous:
       return -h * terms.omega_next;
-    case JointQuantity::kQuadraticDrag:
+    case JointParameter::kQuadraticDrag:
       return -h * std::abs(terms.omega) * terms.omega_next;
-    case JointQuantity::kCoulombTorque:
+    case JointParameter::kCoulombTorque:
       return -h * terms.sat;
-    case JointQuantity::kStribeckTorque:
+    case JointParameter::kStribeckTorque:
       return -h * decay * terms.sat;
-    case JointQuantity::kStribeckRate:
+    case JointParameter::kStribeckRate:
       return h * values.stribeck_torque * omega_squared * decay * terms.sat;
-    case JointQuantity::kLoadFriction: {
+    case JointParameter::kLoadFriction: {
       JointParameterValues unit{};
       unit.load_friction = 1.0;
       return -terms.sat * load_friction_bound(unit, terms.geometry, lambda);
     }
-    case JointQuantity::kLoadFrictionAngular:
+    case JointParameter::kLoadFrictionAngular:
       return -terms.sat * (std::abs(lambda[3]) + std::abs(lambda[4]));
-    case JointQuantity::kConstantTorque:
+    case JointParameter::kConstantTorque:
       return h;
-    case JointQuantity::kStiffness:
-      return -h * wrapped_difference(drive.angle - values.rest_angle);
-    case JointQuantity::kRestAngle:
+    case JointParameter::kStiffness:
+      return -h * wrap_angle_difference(drive.angle - values.rest_angle);
+    case JointParameter::kRestAngle:
       return h * values.stiffness;
-    case JointQuantity::kMotorGain:
+    case JointParameter::kMotorGain:
       return h * (drive.control - values.back_emf * terms.omega_next);
-    case JointQuantity::kShaftInertia:
+    case JointParameter::kShaftInertia:
       return terms.omega - terms.omega_next;
-    case JointQuantity::kBackEmf:
+    case JointParameter::kBackEmf:
       return -h * values.motor_gain * terms.omega_next;
-    case JointQuantity::kInputDelay:
+    case JointParameter::kInputDelay:
       return h * values.motor_gain * drive.control_delay_slope;
     default:
       return 0.0;  // points affect the rows, encoder offsets the observations

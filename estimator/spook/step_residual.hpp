@@ -68,7 +68,7 @@ class StepResidual {
   virtual void linearize(const StepInput& input, StepDerivatives& out) const = 0;
 
   /// Replaces all parameter values.
-  virtual void set_values(const ModelParameterValues& values) = 0;
+  virtual void set_parameter_values(const ModelParameterValues& values) = 0;
 };
 
 /// Returns the inertia that the constraint rows of each joint constrain: of the point rows (first)
@@ -89,21 +89,21 @@ std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
 struct ParameterOwner {
   enum class Kind { kBody, kJoint, kWorld, kElsewhere } kind;
   int element;   ///< body or joint index
-  int quantity;  ///< BodyQuantity, JointQuantity or GravityQuantity
+  int quantity;  ///< BodyParameter, JointParameter or GravityParameter
 };
 
 inline ParameterOwner find_parameter_owner(const Mechanism& mechanism, int index) {
-  const int joint_begin = mechanism.body_count() * Mechanism::kBodyQuantities;
-  const int world_begin = joint_begin + mechanism.joint_count() * Mechanism::kJointQuantities;
+  const int joint_begin = mechanism.body_count() * Mechanism::kBodyParameters;
+  const int world_begin = joint_begin + mechanism.joint_count() * Mechanism::kJointParameters;
   if (index < joint_begin) {
-    return {ParameterOwner::Kind::kBody, index / Mechanism::kBodyQuantities,
-            index % Mechanism::kBodyQuantities};
+    return {ParameterOwner::Kind::kBody, index / Mechanism::kBodyParameters,
+            index % Mechanism::kBodyParameters};
   }
   if (index < world_begin) {
-    return {ParameterOwner::Kind::kJoint, (index - joint_begin) / Mechanism::kJointQuantities,
-            (index - joint_begin) % Mechanism::kJointQuantities};
+    return {ParameterOwner::Kind::kJoint, (index - joint_begin) / Mechanism::kJointParameters,
+            (index - joint_begin) % Mechanism::kJointParameters};
   }
-  if (index < world_begin + Mechanism::kGravityQuantities) {
+  if (index < world_begin + Mechanism::kGravityParameters) {
     return {ParameterOwner::Kind::kWorld, 0, index - world_begin};
   }
   return {ParameterOwner::Kind::kElsewhere, 0, 0};
@@ -112,7 +112,7 @@ inline ParameterOwner find_parameter_owner(const Mechanism& mechanism, int index
 /// Returns whether the parameter is a coordinate of a joint point.
 inline bool is_joint_point_coordinate(const ParameterOwner& target) {
   return target.kind == ParameterOwner::Kind::kJoint &&
-         target.quantity <= static_cast<int>(JointQuantity::kPointBz);
+         target.quantity <= static_cast<int>(JointParameter::kPointBz);
 }
 
 }  // namespace estimator

@@ -52,18 +52,20 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const Eigen::Matrix3d& J = body.inertia;
     const Eigen::Matrix3d omega_hat = hat(body.omega);
     const Eigen::Matrix3d gyro_hat = hat(body.omega_gyro);
-    const auto inertia_turn = [&](const Eigen::Vector3d& y) -> Eigen::Matrix3d {
+    const auto inertia_rotation_derivative = [&](const Eigen::Vector3d& y) -> Eigen::Matrix3d {
       return J * hat(y) - hat(J * y);  // d(J_w y) = (…) δψ
     };
     // −h f_g = (h/2) (ω × J ω' + ω' × J ω), ω' = ω or ω⁺.
-    const Eigen::Matrix3d gyro_q =
-        0.5 * h * (omega_hat * inertia_turn(body.omega_gyro) + gyro_hat * inertia_turn(body.omega));
+    const Eigen::Matrix3d gyro_q = 0.5 * h *
+                                   (omega_hat * inertia_rotation_derivative(body.omega_gyro) +
+                                    gyro_hat * inertia_rotation_derivative(body.omega));
     const Eigen::Matrix3d along_omega = 0.5 * h * (gyro_hat * J - hat(J * body.omega_gyro));
     const Eigen::Matrix3d along_partner = 0.5 * h * (omega_hat * J - hat(J * body.omega));
     const auto turn = static_cast<Eigen::Index>(3 * i);
     ws.P_q.template block<3, 3>(turn, turn) =
-        inertia_turn(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
-    ws.E_q.template block<3, 3>(turn, turn) = inertia_turn(body.omega_next - body.omega) + gyro_q;
+        inertia_rotation_derivative(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
+    ws.E_q.template block<3, 3>(turn, turn) =
+        inertia_rotation_derivative(body.omega_next - body.omega) + gyro_q;
     ws.P_v.template block<3, 3>(turn, turn) = along_omega - J;
     const bool mean = settings_.gyroscopic == GyroscopicForm::kMean;
     (mean ? ws.P_w : ws.P_v).template block<3, 3>(turn, turn) += along_partner;
@@ -133,8 +135,8 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const int a = joint.body_a, b = joint.body_b;
 
     // d(A y) by rotations; y = φ − γ v for C, w − γ v for s.
-    const auto add_rows = [&](typename Workspace::MatrixCT& out,
-                              const typename Workspace::VectorV& y_next) {
+    const auto add_row_derivatives = [&](typename Workspace::MatrixCT& out,
+                                         const typename Workspace::VectorV& y_next) {
       const Eigen::Vector3d y_b = y_next.template segment<3>(6 * b + 3) -
                                   row_constants_[j].gamma * ws.v.template segment<3>(6 * b + 3);
       Eigen::Vector3d y_a = Eigen::Vector3d::Zero();
@@ -146,12 +148,12 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
       out.template block<5, 3>(row, 3 * b) = turn.b;
       if (a != Joint::kGround) out.template block<5, 3>(row, 3 * a) = turn.a;
     };
-    add_rows(ws.C_turn, ws.phi);
-    add_rows(ws.s_turn, ws.w);
+    add_row_derivatives(ws.C_turn, ws.phi);
+    add_row_derivatives(ws.s_turn, ws.w);
 
     // −d(Aᵀ λ): torques c × λ_t + e × f on a and their opposites on b, f = λ₄ e_y + λ₅ e_z.
-    const auto add_torques = [&](typename Workspace::MatrixTT& out,
-                                 const Eigen::Matrix<double, 5, 1>& multipliers) {
+    const auto add_torque_derivatives = [&](typename Workspace::MatrixTT& out,
+                                            const Eigen::Matrix<double, 5, 1>& multipliers) {
       const Eigen::Matrix3d lambda_hat = hat(multipliers.template head<3>());
       const Eigen::Matrix3d e_hat = hat(geometry.x_a);
       const Eigen::Matrix3d f_hat =
@@ -164,8 +166,8 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
       out.template block<3, 3>(3 * a, 3 * b) += ef;
       out.template block<3, 3>(3 * b, 3 * a) += fe;
     };
-    add_torques(ws.P_q, ws.lambda.template segment<5>(row));
-    add_torques(ws.E_q, ws.big_lambda.template segment<5>(row));
+    add_torque_derivatives(ws.P_q, ws.lambda.template segment<5>(row));
+    add_torque_derivatives(ws.E_q, ws.big_lambda.template segment<5>(row));
   }
 
   /// Computes Aᵀ Σ_w⁻¹, Y = Aᵀ ρ S⁻¹ and N = Y A M⁻¹ (StepWorkspace).

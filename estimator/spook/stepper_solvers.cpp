@@ -55,7 +55,7 @@ bool JointFrictionSolver::solve(const Eigen::MatrixXd& N, const Eigen::VectorXd&
     // The first guess is nearly always right; later ones need a solve only if they have changed.
     if (k > 0 && contact_ == previous_) continue;
     std::copy(contact_.begin(), contact_.end(), previous_.begin());
-    solve_sticking(N, r, bound, stick_speed);
+    solve_sticking_axes(N, r, bound, stick_speed);
     if (is_stick_slip_consistent(N, r, bound, stick_speed)) {
       lambda.head(r.size()) = candidate_.head(r.size());
       return true;
@@ -81,9 +81,9 @@ void JointFrictionSolver::sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd&
 }
 
 // (N + diag(s/B))_ss λ_s = −(r + N λ_slip)_s on the sticking axes with B > 0.
-void JointFrictionSolver::solve_sticking(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
-                                         const Eigen::VectorXd& bound,
-                                         const Eigen::VectorXd& stick_speed) {
+void JointFrictionSolver::solve_sticking_axes(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                                              const Eigen::VectorXd& bound,
+                                              const Eigen::VectorXd& stick_speed) {
   const Index n = r.size();
   sticking_.clear();
   for (Index j = 0; j < n; ++j) {
@@ -150,7 +150,7 @@ bool JointBlockCholesky::factorise() {
     for (auto k = static_cast<std::size_t>(first_[j]); k < j; ++k) {
       Block& L_jk = blocks_[offset_[j] + k];
       for (auto m = static_cast<std::size_t>(std::max(first_[j], first_[k])); m < k; ++m) {
-        L_jk.noalias() -= factor(j, m) * factor(k, m).transpose();
+        L_jk.noalias() -= factor_block(j, m) * factor_block(k, m).transpose();
       }
       const Block reduced = L_jk;
       L_jk.noalias() = reduced * diagonal_inverse_[k].transpose();
@@ -195,7 +195,7 @@ void JointBlockCholesky::solve_lower(std::vector<Rows>& x, int begin) const {
   for (auto j = static_cast<std::size_t>(begin); j < first_.size(); ++j) {
     Rows sum = x[j];
     for (auto k = static_cast<std::size_t>(std::max(first_[j], begin)); k < j; ++k) {
-      sum.noalias() -= factor(j, k) * x[k];
+      sum.noalias() -= factor_block(j, k) * x[k];
     }
     x[j].noalias() = diagonal_inverse_[j] * sum;
   }
@@ -206,7 +206,7 @@ void JointBlockCholesky::solve_upper(std::vector<Rows>& x) const {
     const Rows solved = diagonal_inverse_[j].transpose() * x[j];
     x[j] = solved;
     for (auto k = static_cast<std::size_t>(first_[j]); k < j; ++k) {
-      x[k].noalias() -= factor(j, k).transpose() * solved;
+      x[k].noalias() -= factor_block(j, k).transpose() * solved;
     }
   }
 }

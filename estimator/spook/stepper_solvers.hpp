@@ -34,8 +34,8 @@ class JointFrictionSolver {
  private:
   void sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd& r, const Eigen::VectorXd& bound,
              const Eigen::VectorXd& stick_speed, Eigen::VectorXd& lambda);
-  void solve_sticking(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
-                      const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed);
+  void solve_sticking_axes(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                           const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed);
   bool is_stick_slip_consistent(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
                                 const Eigen::VectorXd& bound,
                                 const Eigen::VectorXd& stick_speed) const;
@@ -78,7 +78,7 @@ class JointBlockCholesky {
   void solve_upper(std::vector<Rows>& x) const;
 
  private:
-  const Block& factor(std::size_t j, std::size_t k) const { return blocks_[offset_[j] + k]; }
+  const Block& factor_block(std::size_t j, std::size_t k) const { return blocks_[offset_[j] + k]; }
   bool factorise_diagonal(std::size_t j);
 
   std::vector<int> first_;

@@ -418,8 +418,8 @@ class Designer {
     for (int j = 0; j < task_.mechanism.joint_count(); ++j) {
       const estimator::Joint& joint = task_.mechanism.joints[static_cast<std::size_t>(j)];
       if (task_.facts.start[j] == 0.0) continue;
-      text += "initial { joint: \"" + joint.name + "\" " + joint.traits().coordinate_field + ": " +
-              format_number(task_.facts.start[j], 6) + " }\n";
+      text += "initial { joint: \"" + joint.name + "\" " + joint.kind_traits().coordinate_field +
+              ": " + format_number(task_.facts.start[j], 6) + " }\n";
     }
     return text;
   }

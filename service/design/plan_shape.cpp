@@ -100,7 +100,7 @@ std::optional<SwingUpProperties> find_swing_up_joint(const estimator::Mechanism&
   if (!rest) return std::nullopt;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    if (j == motor || joint.motor.present || !joint.traits().turns) continue;
+    if (j == motor || joint.motor.present || !joint.kind_traits().turns) continue;
     if (!has_own_encoder(mechanism, j) || find_mimic_joint(mechanism, j) != nullptr) continue;
     const double hangs = std::remainder(rest->coordinates[j], 2.0 * std::numbers::pi);
     if (!(std::abs(hangs) < kHangs)) continue;

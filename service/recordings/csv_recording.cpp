@@ -93,7 +93,7 @@ class AngleImport {
     for (std::size_t k = 0; k < angles_.size(); ++k) {
       double& angle = angles_[k];
       const double change = angle - last;  // NaN if not observed: no jump
-      const double remainder = estimator::wrapped_difference(change);
+      const double remainder = estimator::wrap_angle_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
               std::max(speed_max * std::min(times[k] - last_time, estimator::kBridgedGapMax),

@@ -173,7 +173,7 @@ class RigWriter {
         estimator::find_parameter_owner(mechanism, mechanism.find_parameter(parameter));
     if (target.kind != estimator::ParameterOwner::Kind::kJoint) return false;
     const auto* const law =
-        estimator::friction_properties(static_cast<estimator::JointQuantity>(target.quantity));
+        estimator::friction_properties(static_cast<estimator::JointParameter>(target.quantity));
     return law != nullptr && law->may_be_negative;
   }
 

@@ -86,8 +86,9 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
     for (const int quantity : wanted) {
       if (!estimator::is_observable(mechanism, j, quantity)) continue;
       const Quantity& facts = kQuantities[quantity];
-      columns.push_back({StateEstimate::column_index(j, quantity),
-                         joint.name + "_" + (joint.traits().turns ? facts.turn : facts.slide)});
+      columns.push_back(
+          {StateEstimate::column_index(j, quantity),
+           joint.name + "_" + (joint.kind_traits().turns ? facts.turn : facts.slide)});
     }
     if (!joint.motor.present) continue;
     if (includes_joint_positions(wanted)) columns.push_back({motor, joint.name + "_control", true});

@@ -27,38 +27,38 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::BodyQuantity;
-using estimator::GravityQuantity;
-using estimator::JointQuantity;
+using estimator::BodyParameter;
+using estimator::GravityParameter;
+using estimator::JointParameter;
 using google::protobuf::Message;
 
-constexpr std::pair<const char*, BodyQuantity> kInertiaFields[] = {
-    {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
-    {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
+constexpr std::pair<const char*, BodyParameter> kInertiaFields[] = {
+    {"xx", BodyParameter::kJxx}, {"yy", BodyParameter::kJyy}, {"zz", BodyParameter::kJzz},
+    {"xy", BodyParameter::kJxy}, {"xz", BodyParameter::kJxz}, {"yz", BodyParameter::kJyz}};
 
 /// Parameter of a joint: the message of the joint that contains it, and its field there.
 struct JointParameterField {
   const char *part, *field;
-  JointQuantity quantity;
+  JointParameter quantity;
 };
 constexpr JointParameterField kPointFields[] = {
-    {"parent", "x", JointQuantity::kPointAx}, {"parent", "y", JointQuantity::kPointAy},
-    {"parent", "z", JointQuantity::kPointAz}, {"child", "x", JointQuantity::kPointBx},
-    {"child", "y", JointQuantity::kPointBy},  {"child", "z", JointQuantity::kPointBz}};
+    {"parent", "x", JointParameter::kPointAx}, {"parent", "y", JointParameter::kPointAy},
+    {"parent", "z", JointParameter::kPointAz}, {"child", "x", JointParameter::kPointBx},
+    {"child", "y", JointParameter::kPointBy},  {"child", "z", JointParameter::kPointBz}};
 constexpr JointParameterField kPartFields[] = {
-    {"spring", "stiffness", JointQuantity::kStiffness},
-    {"motor", "gain", JointQuantity::kMotorGain},
-    {"motor", "back_emf", JointQuantity::kBackEmf},
-    {"motor", "input_delay", JointQuantity::kInputDelay},
-    {"encoder", "offset", JointQuantity::kEncoderOffset},
-    {"encoder", "delay", JointQuantity::kEncoderDelay},
-    {"stops", "lower", JointQuantity::kStopLower},
-    {"stops", "upper", JointQuantity::kStopUpper},
-    {"stops", "restitution", JointQuantity::kRestitution}};
-constexpr std::pair<const char*, GravityQuantity> kGravityFields[] = {
-    {"magnitude", GravityQuantity::kGravity},
-    {"tilt_x", GravityQuantity::kTiltX},
-    {"tilt_z", GravityQuantity::kTiltZ}};
+    {"spring", "stiffness", JointParameter::kStiffness},
+    {"motor", "gain", JointParameter::kMotorGain},
+    {"motor", "back_emf", JointParameter::kBackEmf},
+    {"motor", "input_delay", JointParameter::kInputDelay},
+    {"encoder", "offset", JointParameter::kEncoderOffset},
+    {"encoder", "delay", JointParameter::kEncoderDelay},
+    {"stops", "lower", JointParameter::kStopLower},
+    {"stops", "upper", JointParameter::kStopUpper},
+    {"stops", "restitution", JointParameter::kRestitution}};
+constexpr std::pair<const char*, GravityParameter> kGravityFields[] = {
+    {"magnitude", GravityParameter::kGravity},
+    {"tilt_x", GravityParameter::kTiltX},
+    {"tilt_z", GravityParameter::kTiltZ}};
 
 /// Reader that builds a Rig from the message of a rig file and the locations of its fields.
 class RigReader {
@@ -82,7 +82,7 @@ class RigReader {
     int joint = 0, weld = 0;
     for (int i = 0; i < rig_.joint_size(); ++i) {
       if (rig_.joint(i).type() == v1::Joint::FIXED) {
-        read_points(i, [&](JointQuantity quantity) -> estimator::Parameter& {
+        read_points(i, [&](JointParameter quantity) -> estimator::Parameter& {
           return mechanism_.fixed_joint_parameter(weld, quantity);
         });
         ++weld;
@@ -106,7 +106,7 @@ class RigReader {
     }
     for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism_)) {
       const v1::Encoder& encoder = find_encoder_message(rig_, sensor.name);
-      const estimator::JointTraits& is = sensor.traits();
+      const estimator::JointTraits& is = sensor.kind_traits();
       const double counts = get_field_number(encoder, is.counts.name);
       result.encoders.push_back({counts, is.count_unit, counts > 0.0 ? is.count_size / counts : 0.0,
                                  encoder_place(sensor.name),
@@ -319,9 +319,9 @@ class RigReader {
   }
 
   void read_body_encoder(int i) {
-    using estimator::EncoderQuantity;
-    for (const auto& [field, quantity] : {std::pair{"offset", EncoderQuantity::kOffset},
-                                          std::pair{"delay", EncoderQuantity::kDelay}}) {
+    using estimator::EncoderParameter;
+    for (const auto& [field, quantity] : {std::pair{"offset", EncoderParameter::kOffset},
+                                          std::pair{"delay", EncoderParameter::kDelay}}) {
       read_field(rig_.body_encoder(i).encoder(), field, root_.at("body_encoder", i).at("encoder"),
                  parameter_at(mechanism_.body_encoder_parameter_index(i, quantity)));
     }
@@ -332,14 +332,15 @@ class RigReader {
   }
 
   void read_air_drag(int i, const proto::TextLocator& place) {
-    using estimator::AirDragQuantity;
+    using estimator::AirDragParameter;
     const std::string& name = rig_.body(i).name();
     const v1::AirDrag& drag = rig_.body(i).air_drag();
-    read_field(drag, "coefficient", place,
-               parameter_at(mechanism_.air_drag_parameter_index(i, AirDragQuantity::kCoefficient)));
-    for (const auto& [field, quantity] : {std::pair{"x", AirDragQuantity::kPointX},
-                                          {"y", AirDragQuantity::kPointY},
-                                          {"z", AirDragQuantity::kPointZ}}) {
+    read_field(
+        drag, "coefficient", place,
+        parameter_at(mechanism_.air_drag_parameter_index(i, AirDragParameter::kCoefficient)));
+    for (const auto& [field, quantity] : {std::pair{"x", AirDragParameter::kPointX},
+                                          {"y", AirDragParameter::kPointY},
+                                          {"z", AirDragParameter::kPointZ}}) {
       read_field(drag.point(), field, place.at("point"),
                  parameter_at(mechanism_.air_drag_parameter_index(i, quantity)));
     }
@@ -370,7 +371,7 @@ class RigReader {
     if (is_left_out(body.mass(), ".m")) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
     }
-    read_field(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    read_field(body, "mass", place, mechanism_.parameter(i, BodyParameter::kMass));
     const v1::Inertia& inertia = body.inertia();
     if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
         is_left_out(inertia.zz(), ".J_zz")) {
@@ -383,7 +384,7 @@ class RigReader {
   }
 
   void read_joint_parameter(int i, const Message& message, const proto::TextLocator& place,
-                            const char* field, JointQuantity quantity) {
+                            const char* field, JointParameter quantity) {
     estimator::Parameter& parameter = mechanism_.joint_parameter(i, quantity);
     const std::string& control_unit = joint_facts_[static_cast<std::size_t>(i)].control_unit;
     if (const auto unit = parameter.unit.find("unit");
@@ -413,20 +414,21 @@ class RigReader {
   void read_joint(int i, int joint) {
     const v1::Joint& source = rig_.joint(i);
     const proto::TextLocator place = joint_place(i);
-    read_points(i, [&](JointQuantity quantity) -> estimator::Parameter& {
+    read_points(i, [&](JointParameter quantity) -> estimator::Parameter& {
       return mechanism_.joint_parameter(joint, quantity);
     });
-    const estimator::JointTraits& is = mechanism_.joints[static_cast<std::size_t>(joint)].traits();
+    const estimator::JointTraits& is =
+        mechanism_.joints[static_cast<std::size_t>(joint)].kind_traits();
     for (const FrictionField& each :
          list_friction_fields(source.friction(), place.at("friction"))) {
       if (!each.is_of(is)) continue;
       read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
     }
-    read_joint_parameter(joint, source, place, is.constant.name, JointQuantity::kConstantTorque);
+    read_joint_parameter(joint, source, place, is.constant.name, JointParameter::kConstantTorque);
     read_joint_parameter(joint, source.spring(), place.at("spring"), is.rest.name,
-                         JointQuantity::kRestAngle);
+                         JointParameter::kRestAngle);
     read_joint_parameter(joint, source.motor(), place.at("motor"), is.inertia.name,
-                         JointQuantity::kShaftInertia);
+                         JointParameter::kShaftInertia);
     for (const auto& [part, field, quantity] : kPartFields) {
       read_joint_parameter(joint, get_field_message(source, part), place.at(part), field, quantity);
     }

@@ -76,7 +76,7 @@ std::vector<FrictionField> list_friction_fields(const v1::Friction& friction,
                                                 const proto::TextLocator& place) {
   std::vector<FrictionField> fields;
   for (int at = 0; at < estimator::FrictionLaws::kQuantityCount; ++at) {
-    const estimator::JointQuantity quantity = estimator::friction_quantity_at(at);
+    const estimator::JointParameter quantity = estimator::friction_parameter_at(at);
     const estimator::FrictionParameter& law = *estimator::friction_properties(quantity);
     for (const char* path : {law.field, law.slide_field}) {
       if (path == nullptr) continue;
@@ -142,7 +142,7 @@ estimator::JointKind read_joint_kind(const v1::Joint& joint, const proto::TextLo
 
 estimator::SensorLimits find_encoder_limits(const v1::Safety& safety,
                                             const estimator::Encoder& sensor) {
-  const JointTraits& is = sensor.traits();
+  const JointTraits& is = sensor.kind_traits();
   const std::string coordinate = is.coordinate_field, rate = is.rate_field;
   for (const v1::JointSafety& joint : safety.joint()) {
     if (joint.joint() != sensor.name) continue;

@@ -36,7 +36,7 @@ struct FrictionField {
   const google::protobuf::Message* message;
   proto::TextLocator place;
   const char* name;
-  estimator::JointQuantity quantity = {};
+  estimator::JointParameter quantity = {};
   bool for_prismatic = true, for_revolute = true;  // joint types that have the field
 
   bool is_of(const estimator::JointTraits& joint) const {

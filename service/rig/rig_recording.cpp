@@ -176,7 +176,7 @@ void check_readings(const v1::RecordingFormat& source, const Mechanism& mechanis
                join_items(sensors, &estimator::Encoder::name, " "));
     }
     if (std::string_view(sensor->units().quantity) == fields.column) continue;
-    own.at("unit").fail("joint \"" + name + "\" " + sensor->traits().verb +
+    own.at("unit").fail("joint \"" + name + "\" " + sensor->kind_traits().verb +
                         ", so this column cannot be its " + sensor->units().quantity + "; write " +
                         other.column + " { joint: ... column: ... unit: " + other.unit_words +
                         " }");
@@ -220,7 +220,7 @@ constexpr SensorColumnType kSensorColumns[] = {
 
 /// Returns the type and name of a sensor for messages, e.g. "inertial sensor 'tip'".
 std::string named(const Sensor& sensor) {
-  return std::string(sensor.traits().what) + " \"" + sensor.name + "\"";
+  return std::string(sensor.kind_traits().what) + " \"" + sensor.name + "\"";
 }
 
 /// Returns the words as a list such as "A, B or C".
@@ -233,7 +233,7 @@ std::string one_of(const std::vector<std::string>& words) {
 std::vector<std::string> axis_words(const Sensor& sensor) {
   std::vector<std::string> words;
   for (int axis = 0; axis < Sensor::kAxes; ++axis) {
-    const Instrument& instrument = sensor.traits().instrument(axis);
+    const Instrument& instrument = sensor.kind_traits().instrument_of_axis(axis);
     std::string word = axis % 3 < instrument.axis_count ? instrument.axes[axis % 3] : "";
     for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     words.push_back(word);
@@ -257,7 +257,7 @@ class SensorColumnReader {
     const int at = find_sensor();
     const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(at)];
     const int axis = find_axis(sensor);
-    const Instrument& instrument = sensor.traits().instrument(axis);
+    const Instrument& instrument = sensor.kind_traits().instrument_of_axis(axis);
     const std::optional<InstrumentProperties> facts =
         find_instrument_properties(rig_, sensor, axis / 3);
     if (!facts) {
@@ -273,7 +273,7 @@ class SensorColumnReader {
     const auto* inverted = find_message_field(source_, "inverted");
     return {.column = get_field_text(source_, "column"),
             .sensor = sensor.name,
-            .what = sensor.traits().what,
+            .what = sensor.kind_traits().what,
             .index = at * Sensor::kAxes + axis,
             .scale = source_.GetReflection()->GetBool(source_, inverted) ? -scale : scale,
             .range = facts->range,

@@ -12,7 +12,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 using estimator::Sensor;
-using estimator::SensorQuantity;
+using estimator::SensorParameter;
 using google::protobuf::Message;
 
 /// Type of sensor in a rig file.
@@ -69,7 +69,7 @@ void check_torque_sensor(const v1::TorqueSensor& source, const estimator::Joint&
 Sensor make_sensor(const SensorType& type, const Message& source, const proto::TextLocator& place,
                    const estimator::Mechanism& mechanism) {
   Sensor sensor{.name = get_field_text(source, "name"), .kind = type.kind};
-  const auto& [first, second] = sensor.traits().instruments;
+  const auto& [first, second] = sensor.kind_traits().instruments;
   if (*first.name != '\0' && !has_field(source, first.name) && !has_field(source, second.name)) {
     place.fail(std::string(type.what) + " \"" + sensor.name + "\" measures nothing. Add " +
                first.name + " { } or " + second.name + " { }");
@@ -95,19 +95,20 @@ Sensor make_sensor(const SensorType& type, const Message& source, const proto::T
 /// Field of a sensor or of its instruments, with the first quantity that the field sets.
 struct QuantityField {
   const char* field;
-  SensorQuantity first;
+  SensorParameter first;
 };
 
-constexpr QuantityField kSensorFields[] = {{"point", SensorQuantity::kPointX},
-                                           {"mounting", SensorQuantity::kMountX},
-                                           {"anchor", SensorQuantity::kMountX},
-                                           {"delay", SensorQuantity::kDelay}};
-constexpr QuantityField kInstrumentFields[2][3] = {{{"bias", SensorQuantity::kRateBiasX},
-                                                    {"scale", SensorQuantity::kRateScaleX},
-                                                    {"cross_axis", SensorQuantity::kRateCrossXY}},
-                                                   {{"bias", SensorQuantity::kForceBiasX},
-                                                    {"scale", SensorQuantity::kForceScaleX},
-                                                    {"cross_axis", SensorQuantity::kForceCrossXY}}};
+constexpr QuantityField kSensorFields[] = {{"point", SensorParameter::kPointX},
+                                           {"mounting", SensorParameter::kMountX},
+                                           {"anchor", SensorParameter::kMountX},
+                                           {"delay", SensorParameter::kDelay}};
+constexpr QuantityField kInstrumentFields[2][3] = {
+    {{"bias", SensorParameter::kRateBiasX},
+     {"scale", SensorParameter::kRateScaleX},
+     {"cross_axis", SensorParameter::kRateCrossXY}},
+    {{"bias", SensorParameter::kForceBiasX},
+     {"scale", SensorParameter::kForceScaleX},
+     {"cross_axis", SensorParameter::kForceCrossXY}}};
 
 /// Sets the priors of cross-axis sensitivities from their common deviation.
 void set_cross_prior(const v1::CrossAxis& source, estimator::Parameter& parameter) {
@@ -149,7 +150,7 @@ void read_fields(const Fields& fields, const Message& message, const proto::Text
 std::optional<InstrumentProperties> find_instrument_properties(const v1::Rig& rig,
                                                                const Sensor& sensor,
                                                                int instrument) {
-  const char* const name = sensor.traits().instruments[instrument].name;
+  const char* const name = sensor.kind_traits().instruments[instrument].name;
   std::optional<InstrumentProperties> facts;
   for_each_sensor(rig, [&](const SensorType&, const Message& message, int) {
     if (get_field_text(message, "name") != sensor.name) return;
@@ -184,9 +185,9 @@ void read_sensor_parameters(const v1::Rig& rig, const proto::TextLocator& root,
   int sensor = 0;
   for_each_sensor(rig, [&](const SensorType& type, const Message& message, int i) {
     const proto::TextLocator place = root.at(type.field, i);
-    const auto parameter = [&](SensorQuantity first, int offset) -> estimator::Parameter& {
+    const auto parameter = [&](SensorParameter first, int offset) -> estimator::Parameter& {
       return mechanism.sensor_parameter(
-          sensor, static_cast<SensorQuantity>(static_cast<int>(first) + offset));
+          sensor, static_cast<SensorParameter>(static_cast<int>(first) + offset));
     };
     read_fields(kSensorFields, message, place, parameter, read);
     for (std::size_t k = 0; k < 2; ++k) {

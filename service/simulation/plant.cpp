@@ -59,7 +59,7 @@ class SpookPlant final : public Plant {
  private:
   void unwrap(const Eigen::VectorXd& wrapped) {
     for (Eigen::Index j = 0; j < angles_.size(); ++j) {
-      angles_[j] += estimator::wrapped_difference(wrapped[j] - angles_[j]);
+      angles_[j] += estimator::wrap_angle_difference(wrapped[j] - angles_[j]);
     }
   }
 

@@ -149,7 +149,7 @@ class ScenarioReader {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
     for (const estimator::Joint& joint : rig_.mechanism.joints) {
       facts.joints.push_back(joint.name);
-      facts.slides.push_back(!joint.traits().turns);
+      facts.slides.push_back(!joint.kind_traits().turns);
       if (joint.motor.present) facts.motors.push_back(joint.name);
     }
     return facts;
@@ -167,7 +167,7 @@ class ScenarioReader {
   }
 
   const JointTraits& traits_at(int joint) const {
-    return rig_.mechanism.joints[static_cast<std::size_t>(joint)].traits();
+    return rig_.mechanism.joints[static_cast<std::size_t>(joint)].kind_traits();
   }
 
   void read_noise(const v1::SensorNoise& noise) {
@@ -218,9 +218,9 @@ class ScenarioReader {
   }
 
   void refuse_start_beyond_stops() const {
-    for (const estimator::JointStop& stop : estimator::joint_stops(rig_.mechanism)) {
+    for (const estimator::JointStop& stop : estimator::joint_end_stops(rig_.mechanism)) {
       const double start = scenario_.initial_angles[stop.joint];
-      if (stop.distance(start) >= 0.0) continue;
+      if (stop.distance_from_stop(start) >= 0.0) continue;
       const estimator::Joint& joint = rig_.mechanism.joints[static_cast<std::size_t>(stop.joint)];
       const std::string unit = joint.units().coordinate;
       proto::TextLocator place = root_;

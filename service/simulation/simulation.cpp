@@ -29,7 +29,7 @@ class SensorReadings {
         dynamics_(rig.mechanism, parameter_values(rig.mechanism)),
         random_(scenario.seed + 1) {  // independent of the encoders' generator
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      const int delay = mechanism_.sensor_parameter_index(i, estimator::SensorQuantity::kDelay);
+      const int delay = mechanism_.sensor_parameter_index(i, estimator::SensorParameter::kDelay);
       late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));
     }
     if (late_.empty()) return;
@@ -82,7 +82,8 @@ class SensorReadings {
   static constexpr int kAxes = estimator::Sensor::kAxes;
 
   double noise_of(const estimator::Sensor& sensor, int axis) const {
-    return scenario_.sensor_noise[static_cast<std::size_t>(sensor.traits().instrument(axis).reads)];
+    return scenario_.sensor_noise[static_cast<std::size_t>(
+        sensor.kind_traits().instrument_of_axis(axis).reads)];
   }
 
   const estimator::Mechanism& mechanism_;
@@ -95,7 +96,7 @@ class SensorReadings {
   std::normal_distribution<double> normal_;
 };
 
-using estimator::JointQuantity;
+using estimator::JointParameter;
 
 constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz, a CSV file of about 1 GB
 constexpr double kStepsPerSampleMax = 1e6;
@@ -160,9 +161,9 @@ class Encoders {
     if (!scenario.quantize) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (rig.encoders[i].count > 0.0) continue;
-      throw proto::InputError(std::string("quantize needs ") + sensors_[i].traits().counts.name +
-                              " in the encoder of joint \"" + sensors_[i].name + "\" (" + rig.path +
-                              ")");
+      throw proto::InputError(
+          std::string("quantize needs ") + sensors_[i].kind_traits().counts.name +
+          " in the encoder of joint \"" + sensors_[i].name + "\" (" + rig.path + ")");
     }
   }
 
@@ -185,7 +186,7 @@ class Encoders {
       double& reading = readings[static_cast<Eigen::Index>(i)];
       reading = sensor.sum([&](int joint) { return place(joint, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-      const double noise = sensor.traits().turns ? scenario_.noise : scenario_.position_noise;
+      const double noise = sensor.kind_traits().turns ? scenario_.noise : scenario_.position_noise;
       if (noise > 0.0) reading += noise * normal_(random_);
       const double count = rig_.encoders[i].count;
       if (scenario_.quantize) reading = std::round(reading / count) * count;
@@ -297,7 +298,7 @@ std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism
     if (!mechanism.joints[static_cast<std::size_t>(j)].motor.present) continue;
     const std::size_t m = motors.size();
     motors.emplace_back(
-        period, mechanism.joint_parameter(j, JointQuantity::kInputDelay).value,
+        period, mechanism.joint_parameter(j, JointParameter::kInputDelay).value,
         m < scenario.command_limits.size() ? scenario.command_limits[m] : daq::CommandLimits());
   }
   return motors;

@@ -113,7 +113,7 @@ TEST(CartPole, ReportsTheNullDirection) {
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);
   estimator::Parameter& back_emf =
-      rig.mechanism.joint_parameter(0, estimator::JointQuantity::kBackEmf);
+      rig.mechanism.joint_parameter(0, estimator::JointParameter::kBackEmf);
   back_emf.free = true;
   back_emf.value = 0.4;  // away from its bound
   const auto file = *data / "synthetic_planar" / "cartpole_base__noise.csv";

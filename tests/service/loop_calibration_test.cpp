@@ -409,7 +409,7 @@ TEST(SingularLoop, PassesOrReversesAsTheReadingsDo) {
     Eigen::MatrixXd later = states.rightCols(100);
     estimator::close_loops(mechanism, kPeriod, "later",
                            {.read = later, .assembled = assemblies.front()}, later);
-    EXPECT_NEAR(estimator::wrapped_difference(later(kT, 0) - tip[501]), 0.0, 0.1);
+    EXPECT_NEAR(estimator::wrap_angle_difference(later(kT, 0) - tip[501]), 0.0, 0.1);
   }
 }
 
@@ -419,10 +419,10 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
   Rig rig = five_bar();
   for (const int driven : {kO1, kO2}) {
     estimator::Parameter& stiffness =
-        rig.mechanism.joint_parameter(driven, estimator::JointQuantity::kStiffness);
+        rig.mechanism.joint_parameter(driven, estimator::JointParameter::kStiffness);
     stiffness.value = 0.03;
     stiffness.free = false;
-    rig.mechanism.joint_parameter(driven, estimator::JointQuantity::kMotorGain).free = false;
+    rig.mechanism.joint_parameter(driven, estimator::JointParameter::kMotorGain).free = false;
   }
   const Scenario scenario =
       parse_scenario("s.textproto",

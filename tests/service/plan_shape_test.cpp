@@ -52,7 +52,7 @@ TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
   other.mechanism.joints[1].measured = false;
   EXPECT_FALSE(find_swing_up_joint(other.mechanism, 0, 6.0));
   other = furuta;
-  other.mechanism.parameter(estimator::GravityQuantity::kGravity).value *= -1.0;
+  other.mechanism.parameter(estimator::GravityParameter::kGravity).value *= -1.0;
   EXPECT_FALSE(find_swing_up_joint(other.mechanism, 0, 6.0));
   other = furuta;
   other.mechanism.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = 2.0});
@@ -63,7 +63,7 @@ TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
 TEST(SwingUpPlan, IsRefusedIfExplicitlyRequested) {
   service::DesignInput today = service::load_design_input(
       test_support::source_folder() + "/configs/rig-furuta.textproto", "");
-  today.rig.mechanism.parameter(estimator::GravityQuantity::kGravity).value *= -1.0;
+  today.rig.mechanism.parameter(estimator::GravityParameter::kGravity).value *= -1.0;
   test_support::expect_parts(
       test_support::refusal([&] {
         (void)design_experiment(today, {.kind = service::CommandKind::kSwingUp}, "plan.textproto");

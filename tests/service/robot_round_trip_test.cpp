@@ -20,8 +20,8 @@
 namespace service {
 namespace {
 
-using estimator::BodyQuantity;
-using estimator::JointQuantity;
+using estimator::BodyParameter;
+using estimator::JointParameter;
 using estimator::Mechanism;
 
 constexpr double kExact = 1e-12;
@@ -84,7 +84,7 @@ void expect_same_frames(const Joint& a, const Joint& b) {
 }
 
 /// Compares every quantity of bodies, these ones of joints, and all orientations.
-void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& quantities) {
+void expect_same(const Rig& a, const Rig& b, const std::vector<JointParameter>& quantities) {
   const Mechanism &x = a.mechanism, &y = b.mechanism;
   ASSERT_EQ(x.bodies.size(), y.bodies.size());
   ASSERT_EQ(x.joints.size(), y.joints.size());
@@ -93,9 +93,9 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& q
     const auto& body = x.bodies[static_cast<std::size_t>(i)];
     const int k = static_cast<int>(place_of(y.bodies, body.name));
     EXPECT_EQ(body.massless, y.bodies[static_cast<std::size_t>(k)].massless);
-    for (int q = 0; q < Mechanism::kBodyQuantities; ++q) {
-      const auto& p = x.parameter(i, static_cast<BodyQuantity>(q));
-      expect_near(p.value, y.parameter(k, static_cast<BodyQuantity>(q)).value, p.name);
+    for (int q = 0; q < Mechanism::kBodyParameters; ++q) {
+      const auto& p = x.parameter(i, static_cast<BodyParameter>(q));
+      expect_near(p.value, y.parameter(k, static_cast<BodyParameter>(q)).value, p.name);
     }
   }
   for (int i = 0; i < x.joint_count(); ++i) {
@@ -106,7 +106,7 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& q
     EXPECT_EQ(x.bodies[static_cast<std::size_t>(joint.body_b)].name,
               y.bodies[static_cast<std::size_t>(other.body_b)].name);
     expect_same_frames(joint, other);
-    for (const JointQuantity q : quantities) {
+    for (const JointParameter q : quantities) {
       const auto& p = x.joint_parameter(i, q);
       expect_near(p.value, y.joint_parameter(k, q).value, p.name);
     }
@@ -123,18 +123,18 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& q
   }
 }
 
-std::vector<JointQuantity> points_and(std::vector<JointQuantity> more) {
-  for (int q = 0; q <= static_cast<int>(JointQuantity::kPointBz); ++q) {
-    more.push_back(static_cast<JointQuantity>(q));
+std::vector<JointParameter> points_and(std::vector<JointParameter> more) {
+  for (int q = 0; q <= static_cast<int>(JointParameter::kPointBz); ++q) {
+    more.push_back(static_cast<JointParameter>(q));
   }
   return more;
 }
-const std::vector<JointQuantity> kOfUrdf =
-    points_and({JointQuantity::kViscous, JointQuantity::kCoulombTorque});
-const std::vector<JointQuantity> kOfMjcf =
-    points_and({JointQuantity::kViscous, JointQuantity::kCoulombTorque,
-                JointQuantity::kShaftInertia, JointQuantity::kStiffness, JointQuantity::kRestAngle,
-                JointQuantity::kMotorGain, JointQuantity::kBackEmf});
+const std::vector<JointParameter> kOfUrdf =
+    points_and({JointParameter::kViscous, JointParameter::kCoulombTorque});
+const std::vector<JointParameter> kOfMjcf =
+    points_and({JointParameter::kViscous, JointParameter::kCoulombTorque,
+                JointParameter::kShaftInertia, JointParameter::kStiffness,
+                JointParameter::kRestAngle, JointParameter::kMotorGain, JointParameter::kBackEmf});
 
 void expect_same_limits(const Rig& a, const Rig& b) {
   ASSERT_EQ(a.encoders.size(), b.encoders.size());
@@ -164,7 +164,7 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   ASSERT_EQ(second.mechanism.joint_count(), 4) << mjcf.text;
   EXPECT_EQ(mjcf.text.find("\"cross\""), std::string::npos);
   for (int i = 0; i < 4; ++i) {
-    const auto& parameter = first.mechanism.joint_parameter(i, JointQuantity::kViscous);
+    const auto& parameter = first.mechanism.joint_parameter(i, JointParameter::kViscous);
     EXPECT_EQ(parameter.value, test_support::parameter_of(second.mechanism, parameter.name).value);
   }
   // Bodies have the same poses at any angles.
@@ -206,7 +206,7 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
 TEST(RobotRoundTrip, MomentsWithoutEffectAreMadeConsistent) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
-    rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = zz;
+    rig.mechanism.parameter(0, estimator::BodyParameter::kJzz).value = zz;
     const Robot robot = convert_rig_to_robot(rig);
     const auto link =
         std::ranges::find_if(robot.links, [](const auto& each) { return !!each.inertial; });

@@ -196,7 +196,7 @@ std::vector<ParameterCombination> estimate_base_parameters(
     const ParameterUncertainty& uncertainty) {
   if (mechanism.joint_count() > kTreeJointsMax) return {};
   const bool any = std::ranges::any_of(requested, [&](int index) {
-    return index < mechanism.joint_parameter_index(0, JointQuantity::kPointAx);
+    return index < mechanism.joint_parameter_index(0, JointParameter::kPointAx);
   });
   const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, requested) : Eigen::MatrixXd();
   if (slopes.size() == 0) return {};
@@ -227,8 +227,8 @@ std::vector<ParameterCombination> estimate_base_parameters(
 
 bool has_known_torque(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    for (const JointQuantity quantity :
-         {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {
+    for (const JointParameter quantity : {JointParameter::kMotorGain, JointParameter::kStiffness,
+                                          JointParameter::kConstantTorque}) {
       const int index = mechanism.joint_parameter_index(j, quantity);
       if (!is_changed_by_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
         return true;

@@ -107,7 +107,7 @@ class AmbiguityFinder {
   }
 
   /// Returns the free parameters among `count` consecutive parameters of a sensor.
-  std::vector<int> asked_of(int sensor, SensorQuantity first, int count) const {
+  std::vector<int> asked_of(int sensor, SensorParameter first, int count) const {
     std::vector<int> found;
     for (int k = 0; k < count; ++k) {
       const int index = mechanism_.sensor_parameter_index(sensor, first) + k;
@@ -143,7 +143,7 @@ class AmbiguityFinder {
     std::vector<int> along;
     double part = 0.0;
     for (int k = 0; k < 3; ++k) {
-      const int index = mechanism_.sensor_parameter_index(i, SensorQuantity::kPointX) + k;
+      const int index = mechanism_.sensor_parameter_index(i, SensorParameter::kPointX) + k;
       const double share = (*axis)[k] * (*axis)[k];
       if (!is_asked(index) || share < 1e-12) continue;
       along.push_back(index);
@@ -179,18 +179,18 @@ class AmbiguityFinder {
 
   void find_scale(int i, const Sensor& sensor) {
     if (!is_moved_by_unmeasured_joint(sensor.body)) return;
-    const std::vector<int> scales = together({asked_of(i, SensorQuantity::kRateScaleX, 3)});
+    const std::vector<int> scales = together({asked_of(i, SensorParameter::kRateScaleX, 3)});
     if (scales.empty()) return;
     notes_.push_back({MessageCode::kGyroscopeScale, {names(scales), {"sensor", sensor.name}}});
   }
 
   void find_bias(int i, const Sensor& sensor) {
-    std::vector<int> others = asked_of(i, SensorQuantity::kMountX, 3);
-    for (int quantity = 0; quantity < Mechanism::kGravityQuantities; ++quantity) {
-      const int index = mechanism_.index(static_cast<GravityQuantity>(quantity));
+    std::vector<int> others = asked_of(i, SensorParameter::kMountX, 3);
+    for (int quantity = 0; quantity < Mechanism::kGravityParameters; ++quantity) {
+      const int index = mechanism_.index(static_cast<GravityParameter>(quantity));
       if (is_asked(index)) others.push_back(index);
     }
-    const std::vector<int> parts = together({asked_of(i, SensorQuantity::kForceBiasX, 3), others});
+    const std::vector<int> parts = together({asked_of(i, SensorParameter::kForceBiasX, 3), others});
     if (parts.empty()) return;
     notes_.push_back({MessageCode::kBiasOrTilt, {names(parts), {"sensor", sensor.name}}});
   }
@@ -216,11 +216,11 @@ class AmbiguityFinder {
   void find_delays() {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      const int index = mechanism_.joint_parameter_index(j, JointQuantity::kInputDelay);
+      const int index = mechanism_.joint_parameter_index(j, JointParameter::kInputDelay);
       if (is_asked(index)) delays.push_back(index);
     }
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      for (const int index : asked_of(i, SensorQuantity::kDelay, 1)) delays.push_back(index);
+      for (const int index : asked_of(i, SensorParameter::kDelay, 1)) delays.push_back(index);
     }
     bool is_any_kept = false;
     for (const Encoder& sensor : used_encoders(mechanism_)) {
@@ -247,11 +247,11 @@ class AmbiguityFinder {
       const Joint& joint = mechanism_.joints[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis = joint.frame_a.col(0);
       const bool is_upright = axis.cross(down).norm() < kUpright;
-      if (!joint.traits().turns || joint.body_a != Joint::kGround || !is_upright ||
+      if (!joint.kind_traits().turns || joint.body_a != Joint::kGround || !is_upright ||
           readings_.is_observed(j) || std::isfinite(joint.start.angle.standard_deviation)) {
         continue;
       }
-      if (mechanism_.joint_parameter(j, JointQuantity::kStiffness).value != 0.0) continue;
+      if (mechanism_.joint_parameter(j, JointParameter::kStiffness).value != 0.0) continue;
       notes_.push_back({MessageCode::kHeading, {{"joint", joint.name}}});
     }
   }

@@ -186,13 +186,13 @@ std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
   std::vector<int> positions;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const int rate =
-        free.find_position(mechanism.joint_parameter_index(j, JointQuantity::kStribeckRate));
+        free.find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckRate));
     if (rate < 0) continue;
-    const double value = mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value;
+    const double value = mechanism.joint_parameter(j, JointParameter::kStribeckRate).value;
     if (half[rate] <= kLinear * value) continue;
-    for (const JointQuantity quantity :
-         {JointQuantity::kViscous, JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
-          JointQuantity::kStribeckRate}) {
+    for (const JointParameter quantity :
+         {JointParameter::kViscous, JointParameter::kCoulombTorque, JointParameter::kStribeckTorque,
+          JointParameter::kStribeckRate}) {
       const int at = free.find_position(mechanism.joint_parameter_index(j, quantity));
       if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
       if (half[at] > 0.0) positions.push_back(at);

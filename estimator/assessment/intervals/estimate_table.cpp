@@ -118,20 +118,22 @@ Mechanism as_seen(const Mechanism& mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto axis = find_single_rotation_axis(mechanism, body);
     if (!axis || mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
-    const auto value = [&](BodyQuantity quantity) -> double& {
+    const auto value = [&](BodyParameter quantity) -> double& {
       return seen.parameter(body, quantity).value;
     };
-    const double xx = value(BodyQuantity::kJxx), yy = value(BodyQuantity::kJyy);
-    const double zz = value(BodyQuantity::kJzz), xy = value(BodyQuantity::kJxy);
-    const double xz = value(BodyQuantity::kJxz), yz = value(BodyQuantity::kJyz);
+    const double xx = value(BodyParameter::kJxx), yy = value(BodyParameter::kJyy);
+    const double zz = value(BodyParameter::kJzz), xy = value(BodyParameter::kJxy);
+    const double xz = value(BodyParameter::kJxz), yz = value(BodyParameter::kJyz);
     const Eigen::Vector3d& e = *axis;
     const double moment =
         e.isZero() ? 1.0
                    : xx * e.x() * e.x() + yy * e.y() * e.y() + zz * e.z() * e.z() +
                          2.0 * (xy * e.x() * e.y() + xz * e.x() * e.z() + yz * e.y() * e.z());
-    for (const BodyQuantity diagonal : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz})
+    for (const BodyParameter diagonal :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz})
       value(diagonal) = moment;
-    for (const BodyQuantity product : {BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz})
+    for (const BodyParameter product :
+         {BodyParameter::kJxy, BodyParameter::kJxz, BodyParameter::kJyz})
       value(product) = 0.0;
   }
   return seen;

@@ -45,24 +45,24 @@ double largest_ratio(const Eigen::VectorXd& change, const Eigen::VectorXd& devia
 /// Returns the indices of the fixed parameters to test.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
-  const auto take = [&](int joint, JointQuantity quantity, bool is_described) {
+  const auto take = [&](int joint, JointParameter quantity, bool is_described) {
     const int index = mechanism.joint_parameter_index(joint, quantity);
     if (is_described && is_fixed_parameter(mechanism, index)) kept.push_back(index);
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const auto is_there = [&](JointQuantity quantity) {
+    const auto is_there = [&](JointParameter quantity) {
       return mechanism.joint_parameter(j, quantity).value != 0.0;
     };
     for (int k = 0; k < kPointCount; ++k) {
-      const auto point = static_cast<JointQuantity>(k);
+      const auto point = static_cast<JointParameter>(k);
       take(j, point, is_there(point));
     }
-    take(j, JointQuantity::kMotorGain, is_there(JointQuantity::kMotorGain));
+    take(j, JointParameter::kMotorGain, is_there(JointParameter::kMotorGain));
     const bool has_any_friction = has_friction(mechanism, j, [](const auto&) { return true; });
     for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
       const FrictionParameter& facts = kFrictionParameters[static_cast<std::size_t>(place)];
       if (!facts.is_size || facts.is_loaded || facts.is_steep) continue;
-      take(j, friction_quantity_at(place),
+      take(j, friction_parameter_at(place),
            facts.is_dry ? has_dry_friction(mechanism, j) : has_any_friction);
     }
   }
@@ -73,12 +73,12 @@ std::vector<int> candidates(const Mechanism& mechanism) {
 Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (!is_fixed_parameter(mechanism,
-                            mechanism.joint_parameter_index(j, JointQuantity::kStribeckTorque)) ||
-        mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).value != 0.0 ||
+                            mechanism.joint_parameter_index(j, JointParameter::kStribeckTorque)) ||
+        mechanism.joint_parameter(j, JointParameter::kStribeckTorque).value != 0.0 ||
         !(input.max_speed[j] > 0.0)) {
       continue;
     }
-    mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value =
+    mechanism.joint_parameter(j, JointParameter::kStribeckRate).value =
         std::pow(kDecayShare * input.max_speed[j], -2);
   }
   return mechanism;
@@ -166,9 +166,9 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
     const int axis = fitted.inertial_axes()[at];
     const int sensor = axis / Sensor::kAxes, place = axis % Sensor::kAxes / 3;
     const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
-    if (!own.traits().has_cross) continue;
+    if (!own.kind_traits().has_cross) continue;
     const int first = mechanism.sensor_parameter_index(
-        sensor, place == 0 ? SensorQuantity::kRateCrossXY : SensorQuantity::kForceCrossXY);
+        sensor, place == 0 ? SensorParameter::kRateCrossXY : SensorParameter::kForceCrossXY);
     bool is_told = false;
     for (int index = first; index < first + kShares; ++index) {
       is_told |= is_changed_by_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
@@ -289,7 +289,7 @@ std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem&
     };
     const Sensor& sensor = problem.mechanism().sensors[static_cast<std::size_t>(instrument.sensor)];
     found.push_back({.sensor = sensor.name,
-                     .instrument = sensor.traits().instruments[instrument.place].name,
+                     .instrument = sensor.kind_traits().instruments[instrument.place].name,
                      .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
                      .value = after.change[kept + worst],
                      .standard_deviation = after.deviation[kept + worst],

@@ -77,7 +77,7 @@ std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const Shoot
     const Eigen::MatrixXd& states = input.states[s];
     rows += static_cast<double>(states.cols());
     for (Eigen::Index j = 0; j < joints; ++j) {
-      if (!mechanism.joints[static_cast<std::size_t>(j)].traits().wraps) continue;
+      if (!mechanism.joints[static_cast<std::size_t>(j)].kind_traits().wraps) continue;
       const auto turns = states.row(joints + j).array().abs() * input.segments[s].period;
       fast[j] += static_cast<double>((turns > kTurnMost).count());
     }
@@ -103,7 +103,7 @@ void keep_sign(Parameter& gain) {
 /// Adds priors to parameters without a prior, and bounds that keep the sign of motor gains.
 Mechanism held(Mechanism mechanism) {
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
-    keep_sign(mechanism.joint_parameter(joint, JointQuantity::kMotorGain));
+    keep_sign(mechanism.joint_parameter(joint, JointParameter::kMotorGain));
     mechanism.joints[static_cast<std::size_t>(joint)].transition_speed = 0.0;
   }
   for (Parameter& parameter : mechanism.parameters) {
@@ -237,7 +237,7 @@ Finding report_finding(const DescriptionErrorTrials& trials) {
   Quantity size{std::numeric_limits<double>::quiet_NaN()};
   if (size_parameter >= 0) {
     const Parameter& offset = parameter_at(first.fit.mechanism(), size_parameter);
-    size = {wrapped_difference(offset.value), offset.unit};
+    size = {wrap_angle_difference(offset.value), offset.unit};
     causes.front().arguments.push_back({"size", size});
   }
   Finding finding = make_finding(
@@ -285,7 +285,7 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
   if (!fit.is_valid() || !(fit.unexplained_acceleration_share() < kExplained)) return;
   for (const Encoder& sensor : used_encoders(mechanism)) {
     const Parameter& offset = parameter_at(mechanism, sensor.offset);
-    if (!sensor.traits().wraps || !offset.free) continue;
+    if (!sensor.kind_traits().wraps || !offset.free) continue;
     const double found = parameter_at(fit.mechanism(), sensor.offset).value;
     const double size = sensor.reading_difference(found - offset.value);
     if (!(std::abs(size) > kFarZero)) continue;
@@ -376,7 +376,7 @@ DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
   if (!(result.given.misfit() > kBadMisfit)) return result;
   double best = std::numeric_limits<double>::infinity();
   // Loops are expensive to close, so try fewer errors, the likeliest first.
-  const int work = mechanism.joint_count() * (is_tree(mechanism) ? 1 : kLoopWork);
+  const int work = mechanism.joint_count() * (is_tree_mechanism(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
   for (DescriptionHypothesis& hypothesis : list_common_description_errors(mechanism)) {
     if (is_stop_requested(monitor) || static_cast<int>(result.trials.size()) >= most) break;

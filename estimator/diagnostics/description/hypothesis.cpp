@@ -54,7 +54,7 @@ void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
   out.push_back({.message = {MessageCode::kInvertedEncoder, {{"joint", sensor.name}}},
                  .channel = sensor.name,
                  .correct_segment = scale_angle(column, -1.0)});
-  if (!sensor.traits().wraps) return;
+  if (!sensor.kind_traits().wraps) return;
   out.push_back({.message = {MessageCode::kZeroOffByHalfTurn, {{"joint", sensor.name}}},
                  .channel = sensor.name,
                  .correct_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
@@ -63,7 +63,7 @@ void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
 /// Adds the hypothesis that an encoder's zero is wrong, whose offset is then fitted.
 void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                       std::vector<DescriptionHypothesis>& out) {
-  if (!sensor.traits().wraps || is_changed_by_fit(mechanism, sensor.offset)) return;
+  if (!sensor.kind_traits().wraps || is_changed_by_fit(mechanism, sensor.offset)) return;
   for (const double start : kZeroStarts) {
     const int offset = sensor.offset;
     out.push_back({.message = {MessageCode::kShiftedZero, {{"joint", sensor.name}}},
@@ -82,7 +82,7 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
 
 void add_scales(const Encoder& sensor, Eigen::Index column,
                 std::vector<DescriptionHypothesis>& out) {
-  const bool turns = sensor.traits().turns;
+  const bool turns = sensor.kind_traits().turns;
   for (const Scale& scale :
        turns ? std::span<const Scale>(kAngleScales) : std::span<const Scale>(kSlideScales)) {
     out.push_back({.message = {MessageCode::kWrongUnit,
@@ -100,7 +100,7 @@ void add_common_units(const std::vector<Encoder>& sensors,
                       std::vector<DescriptionHypothesis>& out) {
   std::vector<Eigen::Index> columns;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (sensors[i].traits().turns) columns.push_back(static_cast<Eigen::Index>(i));
+    if (sensors[i].kind_traits().turns) columns.push_back(static_cast<Eigen::Index>(i));
   }
   if (columns.size() < 2) return;
   for (const Scale& scale : kAngleScales) {
@@ -140,7 +140,8 @@ int joint_of(const Encoder& sensor) {
 bool is_parallel_to_parent(const Mechanism& mechanism, int joint, int parent) {
   const Joint& child = mechanism.joints[static_cast<std::size_t>(joint)];
   const Joint& carrier = mechanism.joints[static_cast<std::size_t>(parent)];
-  return child.body_a == carrier.body_b && child.traits().turns && carrier.traits().turns &&
+  return child.body_a == carrier.body_b && child.kind_traits().turns &&
+         carrier.kind_traits().turns &&
          1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
 }
 
@@ -152,7 +153,7 @@ struct Reference {
 
 /// Returns whether `own` reads all joints of `carrier` and one more.
 bool reads_one_more(const Encoder& own, const Encoder& carrier) {
-  return own.terms.size() == carrier.terms.size() + 1 && own.traits().turns &&
+  return own.terms.size() == carrier.terms.size() + 1 && own.kind_traits().turns &&
          std::ranges::all_of(carrier.terms, [&](const Encoder::JointTerm& term) {
            return std::ranges::any_of(own.terms, [&](const Encoder::JointTerm& each) {
              return each.joint == term.joint && each.sign == term.sign;
@@ -256,7 +257,7 @@ void add_point_signs(const Mechanism& mechanism, int joint,
   const Joint& of = mechanism.joints[static_cast<std::size_t>(joint)];
   for (int k = 0; k < 6; ++k) {
     const bool on_child = k >= 3;
-    const int index = mechanism.joint_parameter_index(joint, static_cast<JointQuantity>(k));
+    const int index = mechanism.joint_parameter_index(joint, static_cast<JointParameter>(k));
     const double value = parameter_at(mechanism, index).value;
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
@@ -273,7 +274,7 @@ void add_point_signs(const Mechanism& mechanism, int joint,
 }
 
 DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
-  const int index = mechanism.index(GravityQuantity::kGravity);
+  const int index = mechanism.index(GravityParameter::kGravity);
   return {.message = MessageCode::kReversedGravity,
           .channel = parameter_at(mechanism, index).name,
           .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }};
@@ -289,7 +290,7 @@ std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanis
   }
   add_motor_mistakes(mechanism, result);
   // In a loop, a point with the wrong sign mostly prevents closure, which is reported anyway.
-  for (int joint = 0; is_tree(mechanism) && joint < mechanism.joint_count(); ++joint) {
+  for (int joint = 0; is_tree_mechanism(mechanism) && joint < mechanism.joint_count(); ++joint) {
     add_point_signs(mechanism, joint, result);
   }
   add_swapped_encoders(sensors, result);
@@ -299,7 +300,7 @@ std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanis
     add_scales(sensors[i], static_cast<Eigen::Index>(i), result);
   }
   for (const Encoder& sensor : sensors) add_shifted_zero(mechanism, sensor, result);
-  if (mechanism.parameter(GravityQuantity::kGravity).value != 0.0) {
+  if (mechanism.parameter(GravityParameter::kGravity).value != 0.0) {
     result.push_back(reversed_gravity(mechanism));
   }
   return result;

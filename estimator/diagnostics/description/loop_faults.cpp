@@ -33,7 +33,7 @@ Message open_loop(const LoopGap& gap) {
 }  // namespace
 
 std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
-  if (is_tree(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
+  if (is_tree_mechanism(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
   const Eigen::Index n = mechanism.joint_count();
   LoopClosure closure(mechanism);
   if (closure.closing_joint_names().empty()) return {};  // mimic joints only: always consistent

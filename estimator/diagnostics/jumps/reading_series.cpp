@@ -55,7 +55,7 @@ ReadingSeries collect_observed_readings(const Segment& segment,
     double value = readings[k];
     if (!series.values.empty()) {
       const double change = value - series.values.back();
-      value = series.values.back() + (wraps ? wrapped_difference(change) : change);
+      value = series.values.back() + (wraps ? wrap_angle_difference(change) : change);
     }
     series.times.push_back(segment.time(k));
     series.values.push_back(value);

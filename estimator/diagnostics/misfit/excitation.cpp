@@ -41,12 +41,12 @@ int power_in_unit(std::string_view unit) {
 }
 
 int power_of_second(const Mechanism& mechanism, int index) {
-  if (index == mechanism.index(GravityQuantity::kGravity)) return -2;
+  if (index == mechanism.index(GravityParameter::kGravity)) return -2;
   const ParameterOwner target = find_parameter_owner(mechanism, index);
   if (target.kind != ParameterOwner::Kind::kJoint) return 0;
   const Joint& joint = mechanism.joints[static_cast<std::size_t>(target.element)];
   return power_in_unit(
-      joint_parameter_unit(joint.kind, static_cast<JointQuantity>(target.quantity)));
+      joint_parameter_unit(joint.kind, static_cast<JointParameter>(target.quantity)));
 }
 
 /// Process noise relative to the large process noise with which fits start. It is small enough that

@@ -33,7 +33,7 @@ constexpr double kLoopWork = 16.0;
 double work_of(const ShootingProblem& problem, const LmSummary& summary) {
   double evaluations = 1.0;
   for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
-  const double step = is_tree(problem.mechanism()) ? 1.0 : kLoopWork;
+  const double step = is_tree_mechanism(problem.mechanism()) ? 1.0 : kLoopWork;
   return step * evaluations * problem.integration_step_count() *
          (1.0 + static_cast<double>(problem.parameter_values().size()));
 }

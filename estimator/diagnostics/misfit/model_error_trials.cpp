@@ -34,7 +34,7 @@ struct FreedTerms {
 FreedTerms with_all_friction(const Mechanism& estimate) {
   FreedTerms out{estimate, {}};
   Mechanism& richer = out.mechanism;
-  const auto free_beside = [&](int joint, JointQuantity quantity, JointQuantity beside,
+  const auto free_beside = [&](int joint, JointParameter quantity, JointParameter beside,
                                double share) {
     const int index = richer.joint_parameter_index(joint, quantity);
     const double known = estimate.joint_parameter(joint, beside).value;
@@ -46,12 +46,12 @@ FreedTerms with_all_friction(const Mechanism& estimate) {
     return true;
   };
   for (int joint = 0; joint < richer.joint_count(); ++joint) {
-    free_beside(joint, JointQuantity::kViscous, JointQuantity::kCoulombTorque, kViscousShare);
-    free_beside(joint, JointQuantity::kCoulombTorque, JointQuantity::kViscous, kDryShare);
-    free_beside(joint, JointQuantity::kQuadraticDrag, JointQuantity::kViscous, kDragShare);
-    if (free_beside(joint, JointQuantity::kStribeckTorque, JointQuantity::kCoulombTorque,
+    free_beside(joint, JointParameter::kViscous, JointParameter::kCoulombTorque, kViscousShare);
+    free_beside(joint, JointParameter::kCoulombTorque, JointParameter::kViscous, kDryShare);
+    free_beside(joint, JointParameter::kQuadraticDrag, JointParameter::kViscous, kDragShare);
+    if (free_beside(joint, JointParameter::kStribeckTorque, JointParameter::kCoulombTorque,
                     kStribeckShare)) {
-      richer.joint_parameter(joint, JointQuantity::kStribeckRate).free = true;
+      richer.joint_parameter(joint, JointParameter::kStribeckRate).free = true;
     }
   }
   return out;
@@ -85,13 +85,13 @@ FreedTerms with_air(const Mechanism& estimate) {
   const std::vector<int> joints = moving_joints(estimate);
   for (int body = 0; body < richer.body_count(); ++body) {
     const auto at = static_cast<std::size_t>(body);
-    const int index = richer.air_drag_parameter_index(body, AirDragQuantity::kCoefficient);
+    const int index = richer.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed_parameter(richer, index))
       continue;
     Parameter& drag = parameter_at(richer, index);
     drag.free = true;
     drag.value =
-        std::max(drag.value, kAirShare * richer.parameter(body, BodyQuantity::kMass).value);
+        std::max(drag.value, kAirShare * richer.parameter(body, BodyParameter::kMass).value);
     out.freed.push_back(index);
   }
   return out;
@@ -141,7 +141,8 @@ std::vector<Message> let_creep(Mechanism& mechanism, double speed) {
 int fix_inertia_moments_at_bounds(Mechanism& mechanism) {
   int first = -1;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    for (const BodyParameter moment :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz}) {
       Parameter& parameter = mechanism.parameter(body, moment);
       if (!parameter.free || !(parameter.value <= (1.0 + kAtBound) * parameter.lower)) continue;
       parameter.free = false;
@@ -159,7 +160,7 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
   const int bound = fix_inertia_moments_at_bounds(on.estimate);
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
-      const int index = on.estimate.joint_parameter_index(joint, static_cast<JointQuantity>(k));
+      const int index = on.estimate.joint_parameter_index(joint, static_cast<JointParameter>(k));
       const Parameter& point = parameter_at(on.estimate, index);
       if (point.value == 0.0 || !is_fixed_parameter(on.estimate, index)) continue;
       const double length = std::abs(point.value);
@@ -182,7 +183,7 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
 
 void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
-    const int index = on.estimate.joint_parameter_index(joint, JointQuantity::kMotorGain);
+    const int index = on.estimate.joint_parameter_index(joint, JointParameter::kMotorGain);
     const Parameter& gain = parameter_at(on.estimate, index);
     if (!on.estimate.joints[static_cast<std::size_t>(joint)].motor.present || gain.value == 0.0 ||
         !is_fixed_parameter(on.estimate, index)) {

@@ -16,7 +16,7 @@ constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of
 
 /// Returns whether any joint that a sensor measures has end stops, at which it may rest.
 bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
-  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
+  return std::ranges::any_of(joint_end_stops(mechanism), [&](const JointStop& stop) {
     return std::ranges::any_of(
         sensor.terms, [&](const Encoder::JointTerm& term) { return term.joint == stop.joint; });
   });
@@ -209,8 +209,8 @@ void find_copied_sensors(const Mechanism& mechanism, const Recording& recording,
           }
         }
         if (!same || changes < kChangesMin) continue;
-        const MessageCode code = is_tree(mechanism) ? MessageCode::kIdenticalChannels
-                                                    : MessageCode::kIdenticalLoopChannels;
+        const MessageCode code = is_tree_mechanism(mechanism) ? MessageCode::kIdenticalChannels
+                                                              : MessageCode::kIdenticalLoopChannels;
         out.findings.push_back(make_finding({code,
                                              {{"first", sensors[i].name},
                                               {"second", sensors[j].name},
@@ -230,7 +230,7 @@ void compare_quantization_steps(const std::vector<Encoder>& sensors,
     const double ratio = seen[i] / stated[i];
     if (std::abs(ratio - 1.0) < kTolerance) continue;
     const Encoder& sensor = sensors[i];
-    const JointTraits& joint = sensor.traits();
+    const JointTraits& joint = sensor.kind_traits();
     const Quantity quantum{seen[i], sensor.units().coordinate};
     out.findings.push_back(make_finding({MessageCode::kWrongQuantum,
                                          {{"encoder", sensor.name},

@@ -33,7 +33,7 @@ Finding make_outlier_finding(const Encoder& sensor, const std::string& recording
                    {"fitted", kind != SeriesKind::kMotion},
                    {"largest", Quantity{outliers.largest, sensor.units().coordinate}},
                    {"first", outliers.first},
-                   {"turns", sensor.traits().turns}});
+                   {"turns", sensor.kind_traits().turns}});
   if (outliers.count > 1) message.arguments.push_back({"last", outliers.last});
   Finding finding = make_finding(std::move(message), recording, sensor.name,
                                  {outliers.largest, sensor.units().coordinate});

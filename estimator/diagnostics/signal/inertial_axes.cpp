@@ -101,10 +101,10 @@ class Poses {
   std::vector<double> offsets_;
 };
 
-Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorQuantity first) {
+Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorParameter first) {
   Eigen::Vector3d value;
   for (int k = 0; k < 3; ++k) {
-    const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
+    const auto quantity = static_cast<SensorParameter>(static_cast<int>(first) + k);
     value[k] = parameter_at(mechanism, mechanism.sensor_parameter_index(sensor, quantity)).value;
   }
   return value;
@@ -132,8 +132,8 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
              int instants, Comparison& rates, Comparison& forces) {
   const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
   const Eigen::Matrix3d mount =
-      own.frame * exp_so3(triple(mechanism, sensor, SensorQuantity::kMountX)).toRotationMatrix();
-  const Eigen::Vector3d point = triple(mechanism, sensor, SensorQuantity::kPointX);
+      own.frame * exp_so3(triple(mechanism, sensor, SensorParameter::kMountX)).toRotationMatrix();
+  const Eigen::Vector3d point = triple(mechanism, sensor, SensorParameter::kPointX);
   const auto reach = std::max<Eigen::Index>(1, std::lround(kReach / segment.period));
   const Eigen::Index rows = segment.sample_count();
   const auto body = static_cast<std::size_t>(own.body);
@@ -309,11 +309,11 @@ std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
     }
     if (const auto mistake = find_mistake(rates, true)) {
       findings.push_back(
-          inertial_error_finding(sensor.name, *mistake, sensor.traits().instruments[0]));
+          inertial_error_finding(sensor.name, *mistake, sensor.kind_traits().instruments[0]));
     }
     if (const auto mistake = find_mistake(forces, false)) {
       findings.push_back(
-          inertial_error_finding(sensor.name, *mistake, sensor.traits().instruments[1]));
+          inertial_error_finding(sensor.name, *mistake, sensor.kind_traits().instruments[1]));
     }
   }
   return findings;

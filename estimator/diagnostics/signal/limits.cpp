@@ -82,7 +82,7 @@ void compare_speed(const Encoder& sensor, int column, double quantum, double fas
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        collect_observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
+        collect_observed_readings(segment, segment.angles.col(column), sensor.kind_traits().wraps);
     const NoiseScale scale(series, quantum);
     for (std::size_t first = 0, last = 0; last < series.size(); ++last) {
       const double error = quantum + kDeviations * scale.noise(last);
@@ -139,10 +139,11 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        collect_observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
+        collect_observed_readings(segment, segment.angles.col(column), sensor.kind_traits().wraps);
     const NoiseScale scale(series, quantum);
     for (std::size_t k = 0; k < series.size(); ++k) {
-      const double beyond = -stop.distance(sensor.terms.front().sign * (series.values[k] + offset));
+      const double beyond =
+          -stop.distance_from_stop(sensor.terms.front().sign * (series.values[k] + offset));
       if (beyond > room + kDeviations * scale.noise(k)) {
         excess.add(segment.start + series.times[k], beyond);
       }
@@ -289,7 +290,7 @@ Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recordi
 void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                                 const Recording& recording, SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  for (const JointStop& stop : joint_stops(mechanism)) {
+  for (const JointStop& stop : joint_end_stops(mechanism)) {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
       const Encoder& sensor = sensors[i];
       if (sensor.terms.size() != 1 || sensor.terms.front().joint != stop.joint) continue;
@@ -321,9 +322,9 @@ void find_limit_violations(const Mechanism& mechanism, const std::vector<double>
 
 void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                             const Recording& recording, SignalExamination& out) {
-  if (!is_tree(mechanism)) return;  // aligned links reverse a joint like a stop
+  if (!is_tree_mechanism(mechanism)) return;  // aligned links reverse a joint like a stop
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  const std::vector<JointStop> described = joint_stops(mechanism);
+  const std::vector<JointStop> described = joint_end_stops(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const Encoder& sensor = sensors[i];
     if (sensor.terms.size() != 1) continue;
@@ -332,7 +333,7 @@ void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double
     ValueRange range;
     for (const Segment& segment : recording.segments) {
       const ReadingSeries series = collect_observed_readings(
-          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.traits().wraps);
+          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.kind_traits().wraps);
       add_strikes(series, NoiseScale(series, quanta[i]), segment.start, strikes);
       for (const double value : series.values) range.add(value);
     }

@@ -29,11 +29,11 @@ constexpr double kZeroSlack = 0.1;
 /// Largest assumed ratio of a free parameter to its initial value.
 constexpr double kStartSlack = 10.0;
 
-constexpr std::array kDryFriction = {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
-                                     JointQuantity::kLoadFriction,
-                                     JointQuantity::kLoadFrictionAngular};
-constexpr std::array kPulls = {JointQuantity::kConstantTorque, JointQuantity::kStiffness,
-                               JointQuantity::kRestAngle};
+constexpr std::array kDryFriction = {JointParameter::kCoulombTorque,
+                                     JointParameter::kStribeckTorque, JointParameter::kLoadFriction,
+                                     JointParameter::kLoadFrictionAngular};
+constexpr std::array kPulls = {JointParameter::kConstantTorque, JointParameter::kStiffness,
+                               JointParameter::kRestAngle};
 
 /// Returns the index of the encoder that reads each joint alone; nullopt if a joint has none.
 std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
@@ -58,8 +58,8 @@ double first_reading(const Recording& recording, Eigen::Index sensor) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointQuantity> quantities) {
-  return std::ranges::any_of(quantities, [&](JointQuantity quantity) {
+bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointParameter> quantities) {
+  return std::ranges::any_of(quantities, [&](JointParameter quantity) {
     return is_changed_by_fit(mechanism, mechanism.joint_parameter_index(joint, quantity));
   });
 }
@@ -113,9 +113,10 @@ class StaticEquilibrium {
 };
 
 bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
-  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
+  return std::ranges::any_of(joint_end_stops(mechanism), [&](const JointStop& stop) {
     const JointKind kind = mechanism.joints[static_cast<std::size_t>(joint)].kind;
-    return stop.joint == joint && stop.distance(coordinate) <= kZeroSlack * joint_units(kind).scale;
+    return stop.joint == joint &&
+           stop.distance_from_stop(coordinate) <= kZeroSlack * joint_units(kind).scale;
   });
 }
 
@@ -134,7 +135,7 @@ bool is_known(const Mechanism& mechanism, int joint, double friction) {
 std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& mechanism,
                                                              const Recording& recording) {
   std::vector<NonEquilibriumJoint> restless;
-  if (recording.segments.empty() || !is_tree(mechanism)) return restless;
+  if (recording.segments.empty() || !is_tree_mechanism(mechanism)) return restless;
   if (recording.segments.front().sample_count() == 0) return restless;
   if (!recording.segments.front().absent_bodies.empty()) return restless;
   if (mechanism.joint_count() > kTreeJointsMax) return restless;
@@ -157,9 +158,10 @@ std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& me
     if (!is_known(mechanism, j, friction) || is_at_stop(mechanism, j, coordinates[j])) continue;
     double held = friction * (any_varies(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
     if (is_changed_by_fit(mechanism,
-                          mechanism.joint_parameter_index(j, JointQuantity::kMotorGain))) {
-      held += kStartSlack * std::abs(mechanism.joint_parameter(j, JointQuantity::kMotorGain).value *
-                                     standstill.control(j));
+                          mechanism.joint_parameter_index(j, JointParameter::kMotorGain))) {
+      held +=
+          kStartSlack * std::abs(mechanism.joint_parameter(j, JointParameter::kMotorGain).value *
+                                 standstill.control(j));
     }
     if (!(load > held)) continue;
     restless.push_back({(*sensor_of)[static_cast<std::size_t>(j)], readings[j], load, friction});
@@ -254,7 +256,7 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
     const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
       return command_range(recording, motor).width() > 0.0;
     });
-    const bool lacks = !driven && mechanism.joint_parameter(j, JointQuantity::kMotorGain).free;
+    const bool lacks = !driven && mechanism.joint_parameter(j, JointParameter::kMotorGain).free;
     for (const Recording& recording : recordings) {
       const ValueRange range = command_range(recording, motor);
       if (range.is_empty() || range.width() > 0.0) continue;

@@ -214,8 +214,9 @@ class SegmentExamination {
   }
 
   ReadingSeries series_of(int sensor) const {
-    return collect_observed_readings(segment_, readings_.col(sensor),
-                                     sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
+    return collect_observed_readings(
+        segment_, readings_.col(sensor),
+        sensors_[static_cast<std::size_t>(sensor)].kind_traits().wraps);
   }
   SeriesKind kind() const {
     return model_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
@@ -357,8 +358,9 @@ std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
     std::vector<ReadingSeries> series;
     for (const Recording& recording : recordings) {
       for (const Segment& segment : recording.segments) {
-        series.push_back(collect_observed_readings(
-            segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].traits().wraps));
+        series.push_back(collect_observed_readings(segment,
+                                                   segment.angles.col(static_cast<Eigen::Index>(i)),
+                                                   sensors[i].kind_traits().wraps));
       }
     }
     quanta.push_back(find_robust_quantization_step(series, sensors[i].units().scale));

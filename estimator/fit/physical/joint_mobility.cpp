@@ -43,8 +43,8 @@ std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
     const FrictionParameter& facts = kFrictionParameters[place];
     const int j = static_cast<int>(joint);
     if (facts.most == nullptr || !has_friction_law(mechanism, j, facts.law)) continue;
-    text +=
-        (text.empty() ? "" : ", ") + mechanism.joint_parameter(j, friction_quantity_at(place)).name;
+    text += (text.empty() ? "" : ", ") +
+            mechanism.joint_parameter(j, friction_parameter_at(place)).name;
   }
   return text;
 }
@@ -81,7 +81,8 @@ bool has_steep_friction(const Mechanism& mechanism) {
 }
 
 void check_moved_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
-  if (!is_tree(mechanism)) return;  // a joint that closes a loop need not move a mass of its own
+  if (!is_tree_mechanism(mechanism))
+    return;  // a joint that closes a loop need not move a mass of its own
   Dynamics dynamics(mechanism, parameter_values(mechanism));
   const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.joint_count())));
   const Eigen::VectorXd pivots = factor.pivots();

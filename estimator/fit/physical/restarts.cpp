@@ -33,13 +33,13 @@ std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start)
 }
 
 bool is_excess_free(const Mechanism& mechanism, int joint) {
-  return mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque).free &&
-         mechanism.joint_parameter(joint, JointQuantity::kStribeckRate).free;
+  return mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).free &&
+         mechanism.joint_parameter(joint, JointParameter::kStribeckRate).free;
 }
 
 bool is_excess_lost(const Mechanism& mechanism, int joint, double max_speed) {
-  const Parameter& excess = mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque);
-  const Parameter& rate = mechanism.joint_parameter(joint, JointQuantity::kStribeckRate);
+  const Parameter& excess = mechanism.joint_parameter(joint, JointParameter::kStribeckTorque);
+  const Parameter& rate = mechanism.joint_parameter(joint, JointParameter::kStribeckRate);
   if (can_friction_rise_from_rest(mechanism, joint) &&
       rate.value < std::pow(kDecayed / max_speed, 2)) {
     return true;  // an excess of the wrong sign represents drag
@@ -52,9 +52,9 @@ bool is_excess_lost(const Mechanism& mechanism, int joint, double max_speed) {
 /// @param share  excess relative to the kinetic torque
 Mechanism with_excess(Mechanism mechanism, int joint, double share, double decay_speed,
                       double max_speed) {
-  Parameter& kinetic = mechanism.joint_parameter(joint, JointQuantity::kCoulombTorque);
-  Parameter& excess = mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque);
-  Parameter& rate = mechanism.joint_parameter(joint, JointQuantity::kStribeckRate);
+  Parameter& kinetic = mechanism.joint_parameter(joint, JointParameter::kCoulombTorque);
+  Parameter& excess = mechanism.joint_parameter(joint, JointParameter::kStribeckTorque);
+  Parameter& rate = mechanism.joint_parameter(joint, JointParameter::kStribeckRate);
   const auto set = [](Parameter& parameter, double value) {
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   };

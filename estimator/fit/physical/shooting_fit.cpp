@@ -168,7 +168,7 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   is_noise_significant_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
   estimate_noise_levels();
   restart_joint_estimation();
-  if (is_tree(reached)) return;
+  if (is_tree_mechanism(reached)) return;
   if (use_final_integration_steps(input_)) {
     joint_ = make_problem(joint_->mechanism(), joint_->noise(), input_.grid);
     report_solve(SolveKind::kShorterSteps, joint_->mechanism(), joint_estimation_history_);

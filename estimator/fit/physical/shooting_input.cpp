@@ -74,7 +74,7 @@ bool is_all_told(const Mechanism& mechanism) {
 
 /// Returns unfiltered angles over rates; only needed for loops.
 Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
-  if (is_tree(mechanism)) return {};
+  if (is_tree_mechanism(mechanism)) return {};
   return compute_initial_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
@@ -104,7 +104,7 @@ void note_stretched(const Mechanism& mechanism, const std::string& recording,
   Message note(MessageCode::kCollinearLinks,
                {{"time", time}, {"joint", mechanism.joints[first->joint].name}});
   if (count > 1) note.arguments.push_back({"count", static_cast<int>(count)});
-  notes.push_back(make_recording_note(recording, std::move(note)));
+  notes.push_back(add_recording_name(recording, std::move(note)));
 }
 
 bool is_long_enough(const Segment& segment) {
@@ -251,7 +251,7 @@ Mechanism with_set_valued_friction(Mechanism mechanism) {
 }
 
 bool has_load_friction_in_loop(const Mechanism& mechanism) {
-  if (is_tree(mechanism)) return false;
+  if (is_tree_mechanism(mechanism)) return false;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (has_load_proportional_friction(mechanism, j)) return true;
   }
@@ -301,7 +301,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
         "or joints that follow others, because their motion does not determine the load; use "
         "constant friction, or request shadow parameters");
   }
-  if (motor_control_noise(mechanism).size() > 0 && !is_tree(mechanism)) {
+  if (motor_control_noise(mechanism).size() > 0 && !is_tree_mechanism(mechanism)) {
     throw std::invalid_argument(
         "a motor's control_noise is not supported with closed loops or joints that follow others; "
         "remove it");
@@ -311,7 +311,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (!is_long_enough(segment)) {
-        input.notes.push_back(make_recording_note(
+        input.notes.push_back(add_recording_name(
             recording.name, {MessageCode::kShortSegment, {{"samples", segment.sample_count()}}}));
         continue;
       }
@@ -321,7 +321,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states =
           compute_initial_joint_states(mechanism, segment, options.filter_cutoff);
-      if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
+      if (segment.inertial.cols() > 0 && is_tree_mechanism(mechanism) && !is_all_told(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }
       const std::vector<SingularConfiguration> poses =
@@ -367,7 +367,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
     input.grid.step = options.step;
   } else {
     lay_steps(mechanism, input, kSteps, input.grid);
-    if (!is_tree(mechanism)) {
+    if (!is_tree_mechanism(mechanism)) {
       lay_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }

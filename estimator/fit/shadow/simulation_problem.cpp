@@ -82,8 +82,8 @@ double SimulationProblem::squared_error(int sensor) const {
 
 double SimulationProblem::angle_residual(const Iterate& point, int segment, int node,
                                          int sensor) const {
-  return wrapped_difference(point.simulated[segment](node, sensor) -
-                            data_[segment].angles(node, sensor));
+  return wrap_angle_difference(point.simulated[segment](node, sensor) -
+                               data_[segment].angles(node, sensor));
 }
 
 double SimulationProblem::sensor_cost(const Iterate& point, int segment, int sensor) const {
@@ -118,7 +118,7 @@ void SimulationProblem::simulate(Iterate& point) const {
         const Encoder& facts = sensors_[sensor];
         const double angle = facts.sum(angle_of) - point.mechanism.parameters[facts.offset].value;
         const double before = k > 1 ? simulated(k - 1, sensor) : angle;
-        simulated(k, sensor) = before + wrapped_difference(angle - before);
+        simulated(k, sensor) = before + wrap_angle_difference(angle - before);
       }
       control = point.controls[s].mean.row(k).transpose();
       if (stepper.step(state, control) != StepOutcome::kOk) break;

@@ -13,7 +13,7 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.start = segment.start;
   data.period = segment.period;
   data.controls = segment.controls;
-  data.angles = resample_segment(remove_encoder_jumps(mechanism, segment), step).angles;
+  data.angles = resample_segment(remove_encoder_slips(mechanism, segment), step).angles;
   const Eigen::MatrixXd start =
       compute_initial_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
@@ -42,7 +42,7 @@ StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::Mat
   table.delay_slope.setZero(node_count, controls.cols());
   Eigen::Index motor = 0;
   for (const int j : joints_with_motor(mechanism)) {
-    const Parameter& delay = mechanism.joint_parameter(j, JointQuantity::kInputDelay);
+    const Parameter& delay = mechanism.joint_parameter(j, JointParameter::kInputDelay);
     const auto mean = [&](double later) -> Eigen::VectorXd {
       return average_controls(controls.col(motor), period, step, node_count,
                               delay.value + 0.5 * step + later)

@@ -192,7 +192,7 @@ void TrajectoryProblem::add_initial_points(const Block& block, double scale,
         find_parameter_owner(point_.mechanism, free_.parameter_indices()[column]);
     if (!is_joint_point_coordinate(target)) continue;
     const Joint& joint = point_.mechanism.joints[target.element];
-    const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
+    const bool on_b = target.quantity >= static_cast<int>(JointParameter::kPointBx);
     const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);

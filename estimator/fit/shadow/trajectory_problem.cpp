@@ -26,7 +26,7 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
   point_.mechanism = mechanism;
   sensors_ = used_encoders(mechanism);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    delay_free_ |= mechanism.joint_parameter(j, JointQuantity::kInputDelay).free;
+    delay_free_ |= mechanism.joint_parameter(j, JointParameter::kInputDelay).free;
   }
   make_residual_blocks(data);
   const ModelParameterValues values = unpack_parameters(mechanism);
@@ -129,7 +129,8 @@ double TrajectoryProblem::predict_reading(const Iterate& point, int node,
 }
 
 double TrajectoryProblem::observation_residual(const Iterate& point, int node, int sensor) const {
-  return wrapped_difference(predict_reading(point, node, sensors_[sensor]) - angles_(node, sensor));
+  return wrap_angle_difference(predict_reading(point, node, sensors_[sensor]) -
+                               angles_(node, sensor));
 }
 
 double TrajectoryProblem::observation_cost(const Iterate& point, int segment) const {
@@ -230,7 +231,7 @@ double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
     return candidate_cost_;
   }
   if (delay_free_) update_controls(candidate_);
-  candidate_residual_->set_values(unpack_parameters(candidate_.mechanism));
+  candidate_residual_->set_parameter_values(unpack_parameters(candidate_.mechanism));
   candidate_cost_ = total_cost(candidate_, *candidate_residual_);
   return candidate_cost_;
 }
@@ -243,7 +244,7 @@ void TrajectoryProblem::accept_candidate() {
 
 void TrajectoryProblem::restore_point() {
   point_ = saved_;
-  residual_->set_values(unpack_parameters(point_.mechanism));
+  residual_->set_parameter_values(unpack_parameters(point_.mechanism));
   current_cost_ = total_cost(point_, *residual_);
 }
 

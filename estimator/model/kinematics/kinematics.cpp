@@ -11,35 +11,35 @@ namespace estimator {
 namespace {
 
 JointParameterValues unpack_joint(const Mechanism& mechanism, int joint) {
-  const auto value = [&](JointQuantity quantity) {
+  const auto value = [&](JointParameter quantity) {
     return mechanism.joint_parameter(joint, quantity).value;
   };
   JointParameterValues values;
-  values.point_a << value(JointQuantity::kPointAx), value(JointQuantity::kPointAy),
-      value(JointQuantity::kPointAz);
-  values.point_b << value(JointQuantity::kPointBx), value(JointQuantity::kPointBy),
-      value(JointQuantity::kPointBz);
-  values.viscous = value(JointQuantity::kViscous);
-  values.quadratic_drag = value(JointQuantity::kQuadraticDrag);
-  values.coulomb_torque = value(JointQuantity::kCoulombTorque);
-  values.stribeck_torque = value(JointQuantity::kStribeckTorque);
-  values.stribeck_rate = value(JointQuantity::kStribeckRate);
-  values.load_friction = value(JointQuantity::kLoadFriction);
-  values.load_friction_angular = value(JointQuantity::kLoadFrictionAngular);
-  values.constant_torque = value(JointQuantity::kConstantTorque);
-  values.stiffness = value(JointQuantity::kStiffness);
-  values.rest_angle = value(JointQuantity::kRestAngle);
-  values.motor_gain = value(JointQuantity::kMotorGain);
-  values.shaft_inertia = value(JointQuantity::kShaftInertia);
-  values.back_emf = value(JointQuantity::kBackEmf);
-  values.input_delay = value(JointQuantity::kInputDelay);
+  values.point_a << value(JointParameter::kPointAx), value(JointParameter::kPointAy),
+      value(JointParameter::kPointAz);
+  values.point_b << value(JointParameter::kPointBx), value(JointParameter::kPointBy),
+      value(JointParameter::kPointBz);
+  values.viscous = value(JointParameter::kViscous);
+  values.quadratic_drag = value(JointParameter::kQuadraticDrag);
+  values.coulomb_torque = value(JointParameter::kCoulombTorque);
+  values.stribeck_torque = value(JointParameter::kStribeckTorque);
+  values.stribeck_rate = value(JointParameter::kStribeckRate);
+  values.load_friction = value(JointParameter::kLoadFriction);
+  values.load_friction_angular = value(JointParameter::kLoadFrictionAngular);
+  values.constant_torque = value(JointParameter::kConstantTorque);
+  values.stiffness = value(JointParameter::kStiffness);
+  values.rest_angle = value(JointParameter::kRestAngle);
+  values.motor_gain = value(JointParameter::kMotorGain);
+  values.shaft_inertia = value(JointParameter::kShaftInertia);
+  values.back_emf = value(JointParameter::kBackEmf);
+  values.input_delay = value(JointParameter::kInputDelay);
   return values;
 }
 
 /// Computes the gravity vector and its derivatives.
 void unpack_gravity(const Mechanism& mechanism, ModelParameterValues& values) {
-  constexpr GravityQuantity kQuantities[] = {GravityQuantity::kGravity, GravityQuantity::kTiltX,
-                                             GravityQuantity::kTiltZ};
+  constexpr GravityParameter kQuantities[] = {GravityParameter::kGravity, GravityParameter::kTiltX,
+                                              GravityParameter::kTiltZ};
   Dual inputs[3];
   for (int k = 0; k < 3; ++k) {
     inputs[k] = Dual(mechanism.parameter(kQuantities[k]).value, kDualLanes, k);
@@ -74,7 +74,7 @@ JointGeometry geometry_of(const Mechanism& mechanism, const ModelParameterValues
 
 /// Returns the angle of a rotation about the x axis, in [−π, π].
 double twist_angle(const Eigen::Quaterniond& q) {
-  return wrapped_difference(2.0 * std::atan2(q.x(), q.w()));
+  return wrap_angle_difference(2.0 * std::atan2(q.x(), q.w()));
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ double twist_angle(const Eigen::Quaterniond& q) {
 ModelParameterValues unpack_parameters(const Mechanism& mechanism) {
   ModelParameterValues values;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    values.bodies.push_back({mechanism.parameter(i, BodyQuantity::kMass).value,
+    values.bodies.push_back({mechanism.parameter(i, BodyParameter::kMass).value,
                              inertia_matrix(moments_of_inertia(mechanism, i))});
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {

@@ -15,7 +15,7 @@ struct BodyValues {
   Eigen::Matrix3d inertia;  ///< about the centre of mass, body frame [kg·m²]
 };
 
-/// Parameter values of one joint; units as in JointQuantity.
+/// Parameter values of one joint; units as in JointParameter.
 struct JointParameterValues {
   Eigen::Vector3d point_a, point_b;
   double viscous, quadratic_drag;

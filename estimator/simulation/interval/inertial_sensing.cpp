@@ -281,7 +281,7 @@ Eigen::MatrixXd motion_at_sample_instants(const TreeProgram& program, const Mech
 void differentiate_sensor_readings(const TreeProgram& program, const SensingProgram& sensing,
                                    const Mechanism& values,
                                    std::span<const MotionInterval> intervals,
-                                   std::span<IntervalSensitivities::Result> results) {
+                                   std::span<IntervalSensitivities::IntervalDerivatives> results) {
   LookSlopes slopes(program, sensing, values);
   const int states = 2 * program.coordinate_count();
   const int directions = slopes.lanes().derivative_column_count(), axes = sensing.axis_count();
@@ -295,7 +295,7 @@ void differentiate_sensor_readings(const TreeProgram& program, const SensingProg
   for_each_look(
       intervals, places_of(intervals), slopes.lanes(), [&] { slopes.find(); },
       [&](int lane, const Place& place) {
-        IntervalSensitivities::Result& result = results[place.interval];
+        IntervalSensitivities::IntervalDerivatives& result = results[place.interval];
         const auto moved = result.instants.middleRows(place.look * states, states);
         for (int axis = 0; axis < axes; ++axis) {
           auto row = result.inertial[axis].row(place.look);
@@ -307,7 +307,7 @@ void differentiate_sensor_readings(const TreeProgram& program, const SensingProg
           }
         }
       });
-  for (IntervalSensitivities::Result& result : results) result.instants.resize(0, 0);
+  for (IntervalSensitivities::IntervalDerivatives& result : results) result.instants.resize(0, 0);
 }
 
 void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism& values,

@@ -24,7 +24,7 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
 void differentiate_sensor_readings(const TreeProgram& program, const SensingProgram& sensing,
                                    const Mechanism& values,
                                    std::span<const MotionInterval> intervals,
-                                   std::span<IntervalSensitivities::Result> results);
+                                   std::span<IntervalSensitivities::IntervalDerivatives> results);
 
 /// Returns the joint motion at the sample instants. Rows are angles, rates and accelerations.
 /// Columns are the instants of all intervals.

@@ -53,7 +53,7 @@ void IntervalLane::set_joint_rate_to_zero(int joint) {
   }
   JointVector<double> coupling(c), rates(c);
   for (int p = 0; p < c; ++p) {
-    coupling[p] = single_.coupling(joint, p)[0];
+    coupling[p] = single_.rate_coupling(joint, p)[0];
     rates[p] = state(c + p);
   }
   const double share = coupling.dot(rates) / coupling.squaredNorm();
@@ -84,12 +84,12 @@ void IntervalLane::determine_loop_contacts(int joint, double time, bool stops) {
   Eigen::MatrixXd N(n, c), M(n, n);
   Eigen::VectorXd left(n), gamma(n), bound(n);
   for (int j = 0; j < n; ++j) {
-    gamma[j] = single_.drift(j)[0];
+    gamma[j] = single_.acceleration_bias(j)[0];
     left[j] = single_.bias_torque(j)[0];
     if (!is_resting(j)) left[j] += single_.slip_direction(j)[0] * single_.bound(j)[0];
     // A joint that has broken loose must not stick again because of round-off.
     bound[j] = single_.holding_torque_bound(j)[0] * (stops ? 1.0 : 1.0 - kLoosening);
-    for (int p = 0; p < c; ++p) N(j, p) = single_.coupling(j, p)[0];
+    for (int p = 0; p < c; ++p) N(j, p) = single_.rate_coupling(j, p)[0];
     for (int k = 0; k < n; ++k) M(j, k) = single_.mass(j, k)[0];
   }
   const Contacts settled = determine_contact_states({.mass = N.transpose() * M * N,
@@ -111,7 +111,7 @@ double IntervalLane::spare_holding_torque(const MotionLanes& lanes, int lane) co
     double left = lanes.bias_torque(j)[lane] + lanes.slip_direction(j)[lane] * lanes.bound(j)[lane];
     for (int k = 0; k < n; ++k) left += lanes.mass(j, k)[lane] * lanes.joint_acceleration(k)[lane];
     for (int p = 0; p < c; ++p) {
-      const double N = lanes.coupling(j, p)[lane];
+      const double N = lanes.rate_coupling(j, p)[lane];
       force[p] += N * left;
       coupling(s, p) = N;
     }
@@ -138,7 +138,7 @@ void IntervalLane::determine_contact(int joint, double time) {
 /// Sets the contacts of joints that start an interval at or beyond an end stop.
 void IntervalLane::determine_initial_stop_contacts() {
   for (const JointStop& stop : stops_) {
-    const double distance = stop.distance(state(stop.joint));
+    const double distance = stop.distance_from_stop(state(stop.joint));
     const double speed = stop.side * state(program_.joint_count() + stop.joint);
     if (distance > 0.0 || (distance == 0.0 && speed > 0.0)) continue;
     handle_stop_event(begin_, stop, false);
@@ -158,7 +158,7 @@ void IntervalLane::find_stop_event(ContactChange& first) {
       if (program_.has_holding_friction(stop.joint))
         left += lanes_.holding_torque_bound(stop.joint)[lane_];
     } else {
-      left = stop.distance(lanes_.end_angle(stop.joint)[lane_]);
+      left = stop.distance_from_stop(lanes_.end_angle(stop.joint)[lane_]);
       if (left >= 0.0) time = find_reversal_at_stop(stop, left);
     }
     if (!(left < 0.0)) continue;
@@ -172,7 +172,7 @@ void IntervalLane::find_stop_event(ContactChange& first) {
 /// time.
 double IntervalLane::find_reversal_at_stop(const JointStop& stop, double& left) {
   const double length = end_ - begin_;
-  const double distance = stop.distance(lanes_.begin_angle(stop.joint)[lane_]);
+  const double distance = stop.distance_from_stop(lanes_.begin_angle(stop.joint)[lane_]);
   const double v0 = stop.side * lanes_.begin_rate(stop.joint)[lane_];
   const double v1 = stop.side * lanes_.end_rate(stop.joint)[lane_];
   if (!(v0 < 0.0 && v1 > 0.0)) return length;
@@ -194,7 +194,7 @@ IntervalLane::Margins IntervalLane::stop_margins(const JointStop& stop, bool at_
   Margins left;
   if (!rests_at_stop(stop)) {
     const double* angle = at_end ? single_.end_angle(stop.joint) : single_.state(stop.joint);
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] = stop.distance(angle[i]);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = stop.distance_from_stop(angle[i]);
     return left;
   }
   at_end ? single_.compute_end_accelerations() : single_.compute_start_accelerations();

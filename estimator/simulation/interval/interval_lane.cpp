@@ -73,7 +73,7 @@ SharedLaneData::SharedLaneData(const TreeProgram& equations, const Mechanism& va
                                const IntegrationSegmentLimits& segment, int width)
     : program(equations),
       limits(segment),
-      stops(joint_stops(values)),
+      stops(joint_end_stops(values)),
       lanes(MotionLanes::make(width, program, values, false)),
       single(MotionLanes::make(kSingle, program, values, false)),
       torques(static_cast<std::size_t>(program.joint_count()),

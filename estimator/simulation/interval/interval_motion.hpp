@@ -28,7 +28,7 @@ inline constexpr std::size_t kSideBySide = 16;
 /// An impact of a joint at an end stop. The joint rebounds or comes to rest at the stop. A joint
 /// that starts an interval beyond a stop is moved to the stop.
 struct EndStopImpact {
-  int stop = 0;           ///< index among the mechanism's stops (joint_stops)
+  int stop = 0;           ///< index among the mechanism's stops (joint_end_stops)
   bool rebounds = false;  ///< whether the joint rebounds; false: it stays at the stop
   double speed = 0.0;     ///< impact speed [rad/s]; 0 if the time of the impact is fixed
   JointVector<double> position = {};               ///< coordinates at the impact
@@ -159,7 +159,7 @@ class IntervalSensitivities {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
   /// The derivatives of one interval.
-  struct Result {
+  struct IntervalDerivatives {
     std::vector<RowMajor> readings;  ///< per encoder: samples × directions
     /// Derivatives of the readings of each requested sensor axis: one row per sample instant.
     /// Columns are the state and the motion parameters, then the parameters of the sensor
@@ -184,7 +184,7 @@ class IntervalSensitivities {
         sensors_(std::move(sensors)),
         threads_(threads) {}
 
-  void run(std::span<const MotionInterval> intervals, std::span<Result> results) const;
+  void run(std::span<const MotionInterval> intervals, std::span<IntervalDerivatives> results) const;
 
  private:
   const TreeProgram& program_;

@@ -15,7 +15,7 @@
 namespace estimator {
 namespace {
 
-using Result = IntervalSensitivities::Result;
+using Result = IntervalSensitivities::IntervalDerivatives;
 using RowMajor = IntervalSensitivities::RowMajor;
 
 /// Propagates sensitivities across impacts of a mechanism without loops. They are derivatives by
@@ -35,13 +35,13 @@ class ImpactSensitivities {
  public:
   /// @param values  mechanism whose parameter values are used
   ImpactSensitivities(const TreeProgram& program, const Mechanism& values)
-      : program_(program), stops_(joint_stops(values)) {
+      : program_(program), stops_(joint_end_stops(values)) {
     if (stops_.empty()) return;
     for (const JointStop& stop : stops_) {
       positions_.push_back(
           gradient_of(values, values.joint_parameter_index(stop.joint, stop.where)));
       restitutions_.push_back(gradient_of(
-          values, values.joint_parameter_index(stop.joint, JointQuantity::kRestitution)));
+          values, values.joint_parameter_index(stop.joint, JointParameter::kRestitution)));
     }
     rows_ = program.make_value_rows(values, kLanes);
     program.program().run<kLanes>(TreeProgram::kParameters, rows_.data());
@@ -333,7 +333,7 @@ void propagate(const TreeProgram& program, const Mechanism& values,
     for (SlopeLane& lane : lanes) {
       if (lane.has_interval()) lane.read();
     }
-    integrator->commit();
+    integrator->continue_from_end_state();
     for (SlopeLane& lane : lanes) {
       if (!lane.has_interval()) continue;
       lane.go_on();

@@ -85,10 +85,12 @@ class MotionLanesOf final : public MotionLanes {
     for (int k = 0; k < n_; ++k) add_product<W>(torque, mass(joint, k), joint_acceleration(k));
   }
 
-  const double* coupling(int joint, int coordinate) const override {
-    return loops_->coupling(joint, coordinate);
+  const double* rate_coupling(int joint, int coordinate) const override {
+    return loops_->rate_coupling(joint, coordinate);
   }
-  const double* drift(int joint) const override { return loops_->drift(joint); }
+  const double* acceleration_bias(int joint) const override {
+    return loops_->acceleration_bias(joint);
+  }
 
  private:
   static double* at(Rows& rows, int index) { return row_at<W>(rows, index); }
@@ -156,9 +158,9 @@ class MotionLanesOf final : public MotionLanes {
       std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
     }
     set_controls(share);
-    std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
+    std::copy_n(slip_.data(), n_ * W, row(program_.slip_input_row(0)));
     if (loops_) {
-      loops_->accelerate(rows_.data(), free_.data(), acceleration_.data());
+      loops_->compute_accelerations(rows_.data(), free_.data(), acceleration_.data());
     } else {
       program_.program().template run<W>(TreeProgram::kBalance, rows_.data());
       solve_tree();
@@ -242,7 +244,7 @@ class MotionLanesOf final : public MotionLanes {
   void linearize(int stage) {
     if (loops_) {
       loops_->differentiate_joint_motion(rows_.data());
-      loops_->linearize(rows_.data(), linear_[stage].data());
+      loops_->differentiate_accelerations(rows_.data(), linear_[stage].data());
       return;
     }
     program_.program().run<W>(TreeProgram::kSensitivities, rows_.data());
@@ -370,7 +372,7 @@ std::unique_ptr<MotionLanes> MotionLanes::make(int width, const TreeProgram& pro
   return std::make_unique<MotionLanesOf<16>>(program, values, slopes);
 }
 
-void MotionLanes::commit() {
+void MotionLanes::continue_from_end_state() {
   std::swap(state_, end_);
   std::swap(slopes_, end_slopes_);
   std::swap(begin_, joint_end_);

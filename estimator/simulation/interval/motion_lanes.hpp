@@ -57,7 +57,7 @@ class MotionLanes {
 
   virtual void step() = 0;
   /// Sets the start states of all lanes to the end states of the last step.
-  void commit();
+  void continue_from_end_state();
 
   /// Computes accelerations at the start of the substep and their derivatives. Requires
   /// construction with `slopes`.
@@ -87,7 +87,9 @@ class MotionLanes {
   virtual void compute_start_accelerations() = 0;
   virtual void compute_end_accelerations() = 0;
   /// Return the acceleration of a coordinate or of a joint, and the angle and rate of a joint.
-  const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
+  const double* coordinate_acceleration(int coordinate) const {
+    return at(acceleration_, coordinate);
+  }
   const double* joint_acceleration(int joint) const {
     return row(program_.acceleration_row(joint));
   }
@@ -102,8 +104,8 @@ class MotionLanes {
   }
   /// Return elements of the matrix N and the vector γ that LoopLanes defines for a mechanism with
   /// loops, after the accelerations have been computed.
-  virtual const double* coupling(int joint, int coordinate) const = 0;
-  virtual const double* drift(int joint) const = 0;
+  virtual const double* rate_coupling(int joint, int coordinate) const = 0;
+  virtual const double* acceleration_bias(int joint) const = 0;
   /// Return terms of the equations of motion (TreeProgram): the bias torque h, the slip direction σ
   /// and the friction bound B of a joint, and the element M_jk of the mass matrix.
   const double* bias_torque(int joint) const { return row(program_.bias_torque_row(joint)); }

@@ -71,7 +71,8 @@ class LoopLanes {
       for (int i = 0; i < r_; ++i) {
         double* step = cleared<W>(row_at<W>(step_, i));
         for (int k = 0; k < r_; ++k) {
-          subtract_product<W>(step, inverse_jacobian(i, k), row(rows, program_.closure_row(k)));
+          subtract_product<W>(step, inverse_jacobian(i, k),
+                              row(rows, program_.closure_violation_row(k)));
         }
       }
       if (std::ranges::all_of(done, [](bool each) { return each; })) break;
@@ -110,7 +111,7 @@ class LoopLanes {
   ///
   /// @param free          one row per joint: 0 if it sticks, else 1
   /// @param acceleration  result: accelerations of the coordinates
-  void accelerate(double* rows, const double* free, double* acceleration) {
+  void compute_accelerations(double* rows, const double* free, double* acceleration) {
     program_.program().template run<W>(TreeProgram::kBalance, rows);
     for (int i = 0; i < r_; ++i) {
       double* gamma = cleared<W>(row_at<W>(drift_, program_.dependent_joints(i)));
@@ -119,12 +120,12 @@ class LoopLanes {
                             row(rows, program_.closure_drift_row(k)));
       }
     }
-    fix_sticking_joints(free);
+    constrain_sticking_joints(free);
     for (int j = 0; j < n_; ++j) {  // joint accelerations for zero free coordinates
       double* moved = row_at<W>(moved_, j);
-      std::copy_n(drift(j), W, moved);
+      std::copy_n(acceleration_bias(j), W, moved);
       for (int p = 0; any_holds_ && p < c_; ++p) {
-        add_product<W>(moved, coupling(j, p), row_at<W>(held_, p));
+        add_product<W>(moved, rate_coupling(j, p), row_at<W>(held_, p));
       }
     }
     sum_joint_forces(rows, [&](int k) { return row_at<W>(moved_, k); });
@@ -158,17 +159,17 @@ class LoopLanes {
     }
     for (int j = 0; j < n_; ++j) {
       double* a = rows + program_.acceleration_row(j) * W;
-      std::copy_n(drift(j), W, a);
-      for (int p = 0; p < c_; ++p) add_product<W>(a, coupling(j, p), acceleration + p * W);
+      std::copy_n(acceleration_bias(j), W, a);
+      for (int p = 0; p < c_; ++p) add_product<W>(a, rate_coupling(j, p), acceleration + p * W);
     }
   }
 
   /// Returns an element of N, the derivative of a joint's rate by a coordinate's rate.
-  const double* coupling(int joint, int coordinate) const {
+  const double* rate_coupling(int joint, int coordinate) const {
     return row_at<W>(coupling_, joint * c_ + coordinate);
   }
   /// Returns γ, a joint's acceleration at zero coordinate accelerations ÿ.
-  const double* drift(int joint) const { return row_at<W>(drift_, joint); }
+  const double* acceleration_bias(int joint) const { return row_at<W>(drift_, joint); }
 
  protected:
   static constexpr int kCloseRounds = 20;
@@ -257,7 +258,7 @@ class LoopLanes {
   }
 
   /// Computes the constraints C of sticking joints, the free directions T, and N T in every lane.
-  void fix_sticking_joints(const double* free) {
+  void constrain_sticking_joints(const double* free) {
     any_holds_ = std::any_of(free, free + n_ * W, [](double each) { return each == 0.0; });
     effective_ = coupling_;
     if (!any_holds_) return;
@@ -270,18 +271,18 @@ class LoopLanes {
       for (int j = 0; j < n_; ++j) {
         if (free[j * W + lane] == 0.0) held.push_back(j);
       }
-      if (!held.empty()) fix_sticking_joints_of_lane(lane, held);
+      if (!held.empty()) constrain_sticking_joints_of_lane(lane, held);
     }
   }
 
   /// Finds the coordinates that sticking joints determine, by Gauss–Jordan elimination with
   /// complete pivoting of their rows of N.
-  void fix_sticking_joints_of_lane(int lane, const std::vector<int>& held) {
+  void constrain_sticking_joints_of_lane(int lane, const std::vector<int>& held) {
     const auto s = static_cast<Eigen::Index>(held.size());
     Eigen::MatrixXd A(s, c_), B = Eigen::MatrixXd::Identity(s, s);
     for (Eigen::Index m = 0; m < s; ++m) {
       for (int p = 0; p < c_; ++p) {
-        A(m, p) = coupling(held[m], p)[lane];
+        A(m, p) = rate_coupling(held[m], p)[lane];
       }
     }
     const double small = kRankTolerance * A.cwiseAbs().maxCoeff();
@@ -317,7 +318,7 @@ class LoopLanes {
       for (Eigen::Index m = 0; m < s; ++m) {
         const int joint = held[m];
         set(hold_, p * n_ + joint, B(row, m));
-        value -= B(row, m) * drift(joint)[lane];
+        value -= B(row, m) * acceleration_bias(joint)[lane];
       }
       set(held_, p, value);
       for (int q = 0; q < c_; ++q) set(turn_, p * c_ + q, q == p ? 0.0 : -A(row, q));
@@ -330,7 +331,7 @@ class LoopLanes {
       for (int q = 0; q < c_; ++q) {
         double sum = 0.0;
         for (int p = 0; p < c_; ++p) {
-          sum += coupling(j, p)[lane] * row_at<W>(turn_, p * c_ + q)[lane];
+          sum += rate_coupling(j, p)[lane] * row_at<W>(turn_, p * c_ + q)[lane];
         }
         set(effective_, j * c_ + q, sum);
       }

@@ -38,13 +38,13 @@ class LoopSensitivities : public LoopLanes<W> {
   }
 
   /// Computes derivatives of the joints' angles and rates by the coordinates, their rates and the
-  /// motion parameters. Call it after `accelerate`.
+  /// motion parameters. Call it after `compute_accelerations`.
   void differentiate_joint_motion(double* rows) {
     this->sum_joint_forces(rows, [&](int k) { return row(rows, program_.acceleration_row(k)); });
     if (any_holds_) {  // minus the forces that hold sticking joints: −Cᵀ Nᵀ r
       for (int p = 0; p < c_; ++p) {
         double* sum = cleared<W>(row_at<W>(right_, p));
-        for (int j = 0; j < n_; ++j) add_product<W>(sum, coupling(j, p), row_at<W>(force_, j));
+        for (int j = 0; j < n_; ++j) add_product<W>(sum, rate_coupling(j, p), row_at<W>(force_, j));
       }
       for (int j = 0; j < n_; ++j) {
         for (int p = 0; p < c_; ++p) {
@@ -54,7 +54,7 @@ class LoopSensitivities : public LoopLanes<W> {
       }
     }
     for (int k = 0; k < r_; ++k) {
-      double* reaction = cleared<W>(rows + program_.reaction_row(k) * W);
+      double* reaction = cleared<W>(rows + program_.loop_reaction_row(k) * W);
       for (int i = 0; i < r_; ++i) {
         subtract_product<W>(reaction, inverse_jacobian(i, k),
                             row_at<W>(force_, program_.dependent_joints(i)));
@@ -66,7 +66,7 @@ class LoopSensitivities : public LoopLanes<W> {
       differentiate_dependent_joints(entries, rows, slopes);
       for (const int joint : program_.dependent_joints()) {
         for (int p = 0; p < c_; ++p) {
-          std::copy_n(coupling(joint, p), W, of(slopes, joint, first_column + p));
+          std::copy_n(rate_coupling(joint, p), W, of(slopes, joint, first_column + p));
         }
       }
     };
@@ -76,7 +76,7 @@ class LoopSensitivities : public LoopLanes<W> {
 
   /// Computes derivatives of the coordinates' accelerations, coordinates × directions. Call it
   /// after `differentiate_joint_motion`.
-  void linearize(double* rows, double* linear) {
+  void differentiate_accelerations(double* rows, double* linear) {
     differentiate_dependent_joints(program_.closure_acceleration_derivatives(), rows,
                                    acceleration_slopes_);
     if (any_holds_) {  // coordinates that sticking joints determine
@@ -91,8 +91,9 @@ class LoopSensitivities : public LoopLanes<W> {
       for (int j = 0; j < n_; ++j) {
         for (int d = 0; d < directions_; ++d) {
           double* sum = of(acceleration_slopes_, j, d);
-          if (!is_dependent(j)) cleared<W>(sum);
-          for (int p = 0; p < c_; ++p) add_product<W>(sum, coupling(j, p), of(held_slopes_, p, d));
+          if (!is_dependent_joint(j)) cleared<W>(sum);
+          for (int p = 0; p < c_; ++p)
+            add_product<W>(sum, rate_coupling(j, p), of(held_slopes_, p, d));
         }
       }
     }
@@ -111,7 +112,7 @@ class LoopSensitivities : public LoopLanes<W> {
     }
     for (int j = 0; j < n_; ++j) {
       for (int k = 0; k < n_; ++k) {
-        if (!any_holds_ && !is_dependent(k)) continue;
+        if (!any_holds_ && !is_dependent_joint(k)) continue;
         for (int d = 0; d < directions_; ++d) {
           add_product<W>(of(balance_slopes_, j, d), row(rows, program_.mass_matrix_row(j, k)),
                          of(acceleration_slopes_, k, d));
@@ -155,24 +156,25 @@ class LoopSensitivities : public LoopLanes<W> {
 
   /// Computes derivatives of a joint's angle, rate and acceleration a = N ÿ + γ in one direction.
   /// The derivative of the acceleration is N dÿ plus the derivative at fixed coordinate
-  /// accelerations ÿ. Call it after `linearize`.
-  /// @param linear  result of `linearize`
+  /// accelerations ÿ. Call it after `differentiate_accelerations`.
+  /// @param linear  result of `differentiate_accelerations`
   void joint_motion_derivatives(int joint, const double* linear, int direction, double* angle,
                                 double* rate, double* acceleration) const {
     std::copy_n(of(angle_slopes_, joint, direction), W, angle);
     std::copy_n(of(rate_slopes_, joint, direction), W, rate);
     cleared<W>(acceleration);
-    if (is_dependent(joint) || any_holds_) {
+    if (is_dependent_joint(joint) || any_holds_) {
       std::copy_n(of(acceleration_slopes_, joint, direction), W, acceleration);
     }
     for (int p = 0; p < c_; ++p) {
-      add_product<W>(acceleration, coupling(joint, p), linear + (p * directions_ + direction) * W);
+      add_product<W>(acceleration, rate_coupling(joint, p),
+                     linear + (p * directions_ + direction) * W);
       if (!any_holds_) continue;
-      subtract_product<W>(acceleration, coupling(joint, p), of(held_slopes_, p, direction));
+      subtract_product<W>(acceleration, rate_coupling(joint, p), of(held_slopes_, p, direction));
     }
   }
 
-  using Base::coupling;
+  using Base::rate_coupling;
 
  private:
   using Base::any_holds_, Base::c_, Base::n_, Base::r_, Base::program_;
@@ -187,7 +189,7 @@ class LoopSensitivities : public LoopLanes<W> {
   const double* of(const Rows& table, int index, int direction) const {
     return row_at<W>(table, index * directions_ + direction);
   }
-  bool is_dependent(int joint) const { return coordinate_of_[joint] < 0; }
+  bool is_dependent_joint(int joint) const { return coordinate_of_[joint] < 0; }
 
   /// Adds a derivative by an angle, a rate or a parameter to the derivatives in all directions.
   void add_sparse_derivative(const TreeProgram::SparseEntry& entry, const double* rows,

@@ -169,9 +169,9 @@ std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
 /// Returns the equilibrium with its angles wrapped to within half a turn of zero.
 Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
-    if (!mechanism.joints[j].traits().wraps) continue;
+    if (!mechanism.joints[j].kind_traits().wraps) continue;
     double& angle = pose.coordinates[j];
-    angle = wrapped_difference(angle);
+    angle = wrap_angle_difference(angle);
     if (angle < -M_PI + 1e-6) angle += kWholeTurn;  // upright is π, not −π
   }
   return pose;
@@ -182,10 +182,10 @@ double holding_stiffness(const Mechanism& mechanism) {
   constexpr double kOutweighs = 1e6;  // deflection below a microradian
   double most = 1.0;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    most += mechanism.parameter(i, BodyQuantity::kMass).value * gravity_vector(mechanism).norm();
+    most += mechanism.parameter(i, BodyParameter::kMass).value * gravity_vector(mechanism).norm();
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    most += mechanism.joint_parameter(j, JointQuantity::kStiffness).value;
+    most += mechanism.joint_parameter(j, JointParameter::kStiffness).value;
   }
   return kOutweighs * most;
 }
@@ -195,10 +195,10 @@ double turned_within(const std::vector<JointStop>& stops, const Mechanism& mecha
                      double coordinate) {
   const Joint& joint = mechanism.joints[index];
   const bool has_both = joint.stops.lower && joint.stops.upper;
-  if (!joint.traits().wraps || !has_both) return coordinate;
+  if (!joint.kind_traits().wraps || !has_both) return coordinate;
   for (const double turned : {coordinate, coordinate + kWholeTurn, coordinate - kWholeTurn}) {
     const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
-      return stop.joint != index || stop.distance(turned) >= 0.0;
+      return stop.joint != index || stop.distance_from_stop(turned) >= 0.0;
     });
     if (fits) return turned;
   }
@@ -219,18 +219,18 @@ double StaticPotential::potential_energy(const Eigen::VectorXd& coordinates) con
   double V = 0.0;
   for (int i = 0; i < mechanism_.body_count(); ++i) {
     if (mechanism_.bodies[i].massless) continue;
-    V -= mechanism_.parameter(i, BodyQuantity::kMass).value * gravity.dot(poses[i].r);
+    V -= mechanism_.parameter(i, BodyParameter::kMass).value * gravity.dot(poses[i].r);
   }
   for (int j = 0; j < mechanism_.joint_count(); ++j) {
-    const auto value = [&](JointQuantity quantity) {
+    const auto value = [&](JointParameter quantity) {
       return mechanism_.joint_parameter(j, quantity).value;
     };
     const Joint& joint = mechanism_.joints[j];
     const double x = coordinates[j];
     // Spring elongations are wrapped, as in the equations of motion.
-    const double stretch = joint.coordinate_difference(x - value(JointQuantity::kRestAngle));
-    V += 0.5 * value(JointQuantity::kStiffness) * stretch * stretch;
-    V -= value(JointQuantity::kConstantTorque) * x;
+    const double stretch = joint.coordinate_difference(x - value(JointParameter::kRestAngle));
+    V += 0.5 * value(JointParameter::kStiffness) * stretch * stretch;
+    V -= value(JointParameter::kConstantTorque) * x;
   }
   return V;
 }
@@ -331,7 +331,7 @@ std::vector<NormalMode> normal_modes(const Mechanism& mechanism,
 }
 
 Eigen::VectorXd find_equilibrium_within_stops(const Mechanism& mechanism, const Equilibrium& rest) {
-  const std::vector<JointStop> stops = joint_stops(mechanism);
+  const std::vector<JointStop> stops = joint_end_stops(mechanism);
   Eigen::VectorXd coordinates = rest.coordinates;
   if (stops.empty()) return coordinates;
   Mechanism held = mechanism;
@@ -342,13 +342,14 @@ Eigen::VectorXd find_equilibrium_within_stops(const Mechanism& mechanism, const 
     for (const JointStop& stop : stops) {
       coordinates[stop.joint] =
           turned_within(stops, mechanism, stop.joint, coordinates[stop.joint]);
-      if (at[stop.joint] != nullptr || stop.distance(coordinates[stop.joint]) >= 0.0) continue;
+      if (at[stop.joint] != nullptr || stop.distance_from_stop(coordinates[stop.joint]) >= 0.0)
+        continue;
       at[stop.joint] = &stop;
       beyond = true;
       held.joints[stop.joint].assembly_guess = stop.position;
-      held.joint_parameter(stop.joint, JointQuantity::kStiffness).value =
+      held.joint_parameter(stop.joint, JointParameter::kStiffness).value =
           holding_stiffness(mechanism);
-      held.joint_parameter(stop.joint, JointQuantity::kRestAngle).value = stop.position;
+      held.joint_parameter(stop.joint, JointParameter::kRestAngle).value = stop.position;
     }
     if (!beyond) break;
     if (const auto found = find_stable_equilibrium(held)) coordinates = found->coordinates;

@@ -75,11 +75,11 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
     idle.push_back(is_fixed(mechanism, i) && parameter.value == 0.0);
   }
   for (int h = 0; h < mechanism.joint_count(); ++h) {
-    const auto at = [&](estimator::JointQuantity quantity) {
+    const auto at = [&](estimator::JointParameter quantity) {
       return static_cast<std::size_t>(mechanism.joint_parameter_index(h, quantity));
     };
-    const std::size_t rate = at(estimator::JointQuantity::kStribeckRate);
-    idle[rate] = idle[at(estimator::JointQuantity::kStribeckTorque)] && is_fixed(mechanism, rate);
+    const std::size_t rate = at(estimator::JointParameter::kStribeckRate);
+    idle[rate] = idle[at(estimator::JointParameter::kStribeckTorque)] && is_fixed(mechanism, rate);
   }
   return idle;
 }

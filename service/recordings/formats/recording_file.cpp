@@ -184,7 +184,7 @@ RecordingFormat default_recording_format(const Rig& rig) {
     angle.column = sensor.name + "_" + sensor.units().coordinate;
     angle.joint = sensor.name;
     angle.kind = sensor.kind;
-    angle.in_radians = sensor.traits().turns;
+    angle.in_radians = sensor.kind_traits().turns;
     angle.allow_missing = true;
     format.angles.push_back(angle);
   }

@@ -44,7 +44,8 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     if (!std::isnan(wanted[joint])) {
       throw proto::InputError("--at " + place.name + ": given twice. Give each joint once");
     }
-    const estimator::JointTraits& is = mechanism.joints[static_cast<std::size_t>(joint)].traits();
+    const estimator::JointTraits& is =
+        mechanism.joints[static_cast<std::size_t>(joint)].kind_traits();
     if (place.degrees && !is.turns) {
       throw proto::InputError("--at " + place.name + ": the joint " + is.verb +
                               ". Give its position in " + is.units.coordinate);
@@ -103,11 +104,11 @@ std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& 
   const auto joint = [&](int j) -> const estimator::Joint& {
     return mechanism.joints[static_cast<std::size_t>(j)];
   };
-  const bool turns = joint(joints[0]).traits().turns;
+  const bool turns = joint(joints[0]).kind_traits().turns;
   const double unit = (turns ? 1.0 / kDegree : 1e-3) / mode.shape[joints[0]];  // 1 mm or 1°
   std::vector<std::string> parts;
   for (const int j : joints) {
-    const bool turning = joint(j).traits().turns;
+    const bool turning = joint(j).kind_traits().turns;
     const double amount = unit * mode.shape[j] * (turning ? kDegree : 1e3);
     parts.push_back(format_number(amount, 3) + (turning ? "° of " : " mm of ") + joint(j).name);
   }
@@ -136,7 +137,7 @@ std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& m
   const estimator::Joint& first = mechanism.joints[static_cast<std::size_t>(joints[0])];
   const std::string shape = shape_text(mechanism, mode);
   if (shape.empty()) {
-    return first.name + " " + first.traits().verb + " freely (no rest position)";
+    return first.name + " " + first.kind_traits().verb + " freely (no rest position)";
   }
   return "no restoring force for a motion of " + shape;
 }
@@ -191,7 +192,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderProperties* enc
 /// Returns the end stops of a joint as text, e.g. "; stops at -20° and 30°".
 std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
   std::string text;
-  for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
+  for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
     if (stop.joint != joint) continue;
     const JointKind kind = mechanism.joints[static_cast<std::size_t>(joint)].kind;
     text += (text.empty() ? "; stops at " : " and ") + format_joint_coordinate(kind, stop.position);
@@ -231,7 +232,7 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
     const estimator::Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(k)];
     const SensorPlacement mark = find_sensor_placement(mechanism, k, poses);
     std::string text = sensor.name + ": " + reads_text(mechanism, sensor);
-    if (sensor.traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
+    if (sensor.kind_traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
       text += " from (" + format_number(mark.anchor.x(), 4) + ", " +
               format_number(mark.anchor.y(), 4) + ", " + format_number(mark.anchor.z(), 4) +
               ") m of the ground";
@@ -313,8 +314,8 @@ std::vector<std::string> describe_rest_position(const Rig& rig,
   if (pulled) {
     words.push_back((weighs ? "hangs at " : "rests at ") + pose_text(mechanism, *rest) +
                     swing_text(mechanism, *rest));
-    for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
-      if (stop.distance(rest->coordinates[stop.joint]) >= 0.0) continue;
+    for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
+      if (stop.distance_from_stop(rest->coordinates[stop.joint]) >= 0.0) continue;
       const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(stop.joint)];
       words.back() += "; " + joint.name + " comes to rest at its stop first, at " +
                       format_joint_coordinate(joint.kind, stop.position);
@@ -352,12 +353,12 @@ std::vector<std::string> describe_joints(const Rig& rig, const Eigen::VectorXd& 
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
     const EncoderProperties* const encoder = joint.measured ? &rig.encoders[sensor++] : nullptr;
-    words.push_back(joint.name + " (" + body_name(joint.body_b) + " on " + body_name(joint.body_a) +
-                    "): shown at " + format_joint_coordinate(joint.kind, coordinates[j]) +
-                    ", positive " +
-                    (joint.traits().turns ? "counterclockwise seen " + viewing_side_name(axis_of(j))
-                                          : describe_page_direction(axis_of(j))) +
-                    stops_text(mechanism, j) + devices_text(rig, j, encoder));
+    words.push_back(
+        joint.name + " (" + body_name(joint.body_b) + " on " + body_name(joint.body_a) +
+        "): shown at " + format_joint_coordinate(joint.kind, coordinates[j]) + ", positive " +
+        (joint.kind_traits().turns ? "counterclockwise seen " + viewing_side_name(axis_of(j))
+                                   : describe_page_direction(axis_of(j))) +
+        stops_text(mechanism, j) + devices_text(rig, j, encoder));
   }
   for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
     std::string sum;

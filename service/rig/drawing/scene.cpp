@@ -60,7 +60,7 @@ constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertic
 
 /// Returns the values of three consecutive parameters of a sensor, `first` and the next two.
 Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor,
-                   estimator::SensorQuantity first) {
+                   estimator::SensorParameter first) {
   const int index = mechanism.sensor_parameter_index(sensor, first);
   return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,
           parameter_at(mechanism, index + 2).value};
@@ -81,7 +81,7 @@ class SceneMaker {
   Scene make() {
     for (int i = 0; i < mechanism_.body_count(); ++i) draw_body(i);
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      if (joint(j).traits().turns) {
+      if (joint(j).kind_traits().turns) {
         draw_joint(j);
       } else {
         draw_slide(j);
@@ -135,7 +135,7 @@ class SceneMaker {
 
   bool is_cart(int body) const {
     return std::ranges::any_of(mechanism_.joints, [&](const estimator::Joint& joint) {
-      return !joint.traits().turns && joint.body_b == body;
+      return !joint.kind_traits().turns && joint.body_b == body;
     });
   }
 
@@ -293,7 +293,7 @@ class SceneMaker {
     const SensorPlacement mark = find_sensor_placement(mechanism_, k, poses_);
     scene_.symbols.push_back(
         {sensor.measures_load() ? Symbol::kLoadSensor : Symbol::kSensor, mark.at});
-    if (sensor.traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
+    if (sensor.kind_traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
       scene_.lines.push_back({LineRole::kSensor, {mark.anchor, mark.at}});
       scene_.symbols.push_back(
           {Symbol::kGround, mark.anchor, (mark.anchor - mark.at).normalized()});
@@ -336,8 +336,8 @@ class SceneMaker {
 SensorPlacement find_sensor_placement(const estimator::Mechanism& mechanism, int sensor,
                                       const estimator::Configuration& poses) {
   const estimator::Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
-  const Vector3d mount = triple_of(mechanism, sensor, estimator::SensorQuantity::kMountX);
-  const Vector3d point = triple_of(mechanism, sensor, estimator::SensorQuantity::kPointX);
+  const Vector3d mount = triple_of(mechanism, sensor, estimator::SensorParameter::kMountX);
+  const Vector3d point = triple_of(mechanism, sensor, estimator::SensorParameter::kPointX);
   const Vector3d from =
       own.joint >= 0 ? estimator::joint_point(mechanism, own.joint, true) : Vector3d::Zero();
   SensorPlacement mark{from + point, own.frame, mount};
@@ -346,7 +346,7 @@ SensorPlacement find_sensor_placement(const estimator::Mechanism& mechanism, int
   const estimator::Pose& pose = poses[static_cast<std::size_t>(own.body)];
   mark.at = pose.r + pose.e * mark.at;
   // A camera's axes are fixed to the ground, although it observes the body.
-  if (own.traits().of != estimator::SensorTraits::MountingElement::kGround)
+  if (own.kind_traits().of != estimator::SensorTraits::MountingElement::kGround)
     mark.axes = pose.e * mark.axes;
   return mark;
 }

@@ -307,7 +307,7 @@ double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool
   const ValueStretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
                                    : stretch_of(column.values, n - part, n);
   const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
-  const double turned = estimator::wrapped_difference(rest);
+  const double turned = estimator::wrap_angle_difference(rest);
   if (std::abs(turned) < kAboutZero) return 0.0;
   if (M_PI - std::abs(turned) < kAboutZero) return M_PI;
   return turned;
@@ -321,7 +321,7 @@ std::optional<double> estimate_swing_frequency(const ColumnProfile& column, Read
   std::size_t begin = 0;
   const std::size_t n = column.values.size();
   const auto off = [&](std::size_t k) {
-    return estimator::wrapped_difference(scale * column.values[k] - rest);
+    return estimator::wrap_angle_difference(scale * column.values[k] - rest);
   };
   for (std::size_t k = 0; k < n; ++k) {
     if (std::abs(off(k)) > kSmallSwing) begin = k + 1;

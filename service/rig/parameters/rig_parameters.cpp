@@ -15,12 +15,12 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::AirDragQuantity;
-using estimator::JointQuantity;
+using estimator::AirDragParameter;
+using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Parameter;
 using estimator::ParameterDependency;
-using estimator::SensorQuantity;
+using estimator::SensorParameter;
 using google::protobuf::Message;
 
 constexpr double kAgreement = 1e-6;  // relative tolerance between a stated value and its dependency
@@ -71,16 +71,16 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
 struct Axis {
   const char* field;
   const char* suffix;
-  JointQuantity parent, child;
-  SensorQuantity sensor;
-  AirDragQuantity air;
+  JointParameter parent, child;
+  SensorParameter sensor;
+  AirDragParameter air;
 };
-constexpr Axis kAxes[] = {{"x", ".c_x", JointQuantity::kPointAx, JointQuantity::kPointBx,
-                           SensorQuantity::kPointX, AirDragQuantity::kPointX},
-                          {"y", ".c_y", JointQuantity::kPointAy, JointQuantity::kPointBy,
-                           SensorQuantity::kPointY, AirDragQuantity::kPointY},
-                          {"z", ".c_z", JointQuantity::kPointAz, JointQuantity::kPointBz,
-                           SensorQuantity::kPointZ, AirDragQuantity::kPointZ}};
+constexpr Axis kAxes[] = {{"x", ".c_x", JointParameter::kPointAx, JointParameter::kPointBx,
+                           SensorParameter::kPointX, AirDragParameter::kPointX},
+                          {"y", ".c_y", JointParameter::kPointAy, JointParameter::kPointBy,
+                           SensorParameter::kPointY, AirDragParameter::kPointY},
+                          {"z", ".c_z", JointParameter::kPointAz, JointParameter::kPointBz,
+                           SensorParameter::kPointZ, AirDragParameter::kPointZ}};
 
 /// Makes a coordinate of a point on a body depend on the body's centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
@@ -121,12 +121,12 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
       if (joint.body_b == body) tie_point(index_of(axis.child), centre, place, mechanism, ties);
     };
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      tie_joint(mechanism.joints[static_cast<std::size_t>(j)], [&](JointQuantity quantity) {
+      tie_joint(mechanism.joints[static_cast<std::size_t>(j)], [&](JointParameter quantity) {
         return mechanism.joint_parameter_index(j, quantity);
       });
     }
     for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
-      tie_joint(mechanism.fixed_joints[static_cast<std::size_t>(w)], [&](JointQuantity quantity) {
+      tie_joint(mechanism.fixed_joints[static_cast<std::size_t>(w)], [&](JointParameter quantity) {
         return mechanism.fixed_joint_parameter_index(w, quantity);
       });
     }
@@ -136,7 +136,7 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
       if (sensor.body != body || sensor.joint >= 0) continue;
       tie_point(mechanism.sensor_parameter_index(i, axis.sensor), centre, place, mechanism, ties);
     }
-    const int drag = mechanism.air_drag_parameter_index(body, AirDragQuantity::kCoefficient);
+    const int drag = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     if (has_air_drag(mechanism, body) ||
         std::ranges::count(ties, drag, &ParameterDependency::parameter) > 0) {
       tie_point(mechanism.air_drag_parameter_index(body, axis.air), centre, place, mechanism, ties);
@@ -213,8 +213,8 @@ void read_start(const v1::GaussianPrior& source, const proto::TextLocator& place
 void refuse_start_beyond_stops(const Mechanism& mechanism, int joint,
                                const proto::TextLocator& place) {
   const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
-  for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
-    if (stop.joint != joint || stop.distance(own.start.angle.mean) >= 0.0) continue;
+  for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
+    if (stop.joint != joint || stop.distance_from_stop(own.start.angle.mean) >= 0.0) continue;
     place.fail("joint \"" + own.name + "\" has a start_position of " +
                format_number(own.start.angle.mean, 6) + " " + own.units().coordinate +
                ", beyond its stop at " + format_number(stop.position, 6) + " " +

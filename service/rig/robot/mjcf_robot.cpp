@@ -202,7 +202,7 @@ class MjcfReader {
         robot_.links.push_back({.name = body + "_after_" + joint.name, .inertial = {}});
       }
       // The file's pose is that at coordinate `ref`.
-      const double at_file = reference_of(*elements[k], joint.traits(), classes);
+      const double at_file = reference_of(*elements[k], joint.kind_traits(), classes);
       joint.origin = origin * moved_by(joint, -at_file);
       places_.references[joint.name] = at_file;
       origin = {};
@@ -220,7 +220,7 @@ class MjcfReader {
   /// Returns the displacement of the child link if the joint moves by `by` [rad or m].
   static Placement moved_by(const RobotJoint& joint, double by) {
     if (by == 0.0) return {};
-    if (!joint.traits().turns) return {.translation = by * joint.axis};
+    if (!joint.kind_traits().turns) return {.translation = by * joint.axis};
     Placement moved;
     moved.rotation = Eigen::AngleAxisd(by, joint.axis).toRotationMatrix();
     moved.translation = joint.at - moved.rotation * joint.at;
@@ -236,7 +236,7 @@ class MjcfReader {
       return v.empty() ? otherwise : Eigen::Vector3d(v.data());
     };
     const auto coordinate = [&](double value) {
-      return joint.traits().turns ? source_.to_radians(value) : value;
+      return joint.kind_traits().turns ? source_.to_radians(value) : value;
     };
     const char* const name = element.Attribute("name");
     joint.name = name != nullptr ? name

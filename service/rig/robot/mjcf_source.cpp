@@ -63,7 +63,7 @@ std::string add_motor(const MjcfSource& source, const XMLElement& element, Robot
     if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
     if (gain != 0.0) back = -gear * gear * terms[2] / gain;
   }
-  joint->motor = {.control_unit = gain != 1.0 ? "1" : joint->traits().units.force,
+  joint->motor = {.control_unit = gain != 1.0 ? "1" : joint->kind_traits().units.force,
                   .gain = gain,
                   .back_emf = back};
   const auto range = numbers("ctrlrange");
@@ -209,7 +209,7 @@ class ConstraintReader {
     for (const RobotJoint* joint : around) {
       if (!joint->moves()) continue;
       const Eigen::Vector3d axis = orientation_of(joint->child) * joint->axis;
-      (joint->traits().turns ? turns : slides).push_back(axis);
+      (joint->kind_traits().turns ? turns : slides).push_back(axis);
     }
     if (turns.empty()) return false;
     const Eigen::Vector3d normal = turns.front();

@@ -114,7 +114,7 @@ class MjcfWriter {
     const RobotJoint& joint = *placed.joint;
     open("joint");
     push(xml_, "name", joint.name);
-    xml_.PushAttribute("type", joint.traits().mjcf);
+    xml_.PushAttribute("type", joint.kind_traits().mjcf);
     if (const Eigen::Vector3d at = zero_rounding_errors(placed.at); !at.isZero(0.0)) {
       push(xml_, "pos", format_vector(at));
     }

@@ -15,30 +15,30 @@
 namespace service {
 namespace {
 
-using estimator::BodyQuantity;
+using estimator::BodyParameter;
 using estimator::Joint;
-using estimator::JointQuantity;
+using estimator::JointParameter;
 using estimator::Mechanism;
 
 constexpr double kSeenShare = 1e-9;  // largest relative change of an identifiable moment
 
 /// Joint properties that robot descriptions cannot represent.
 constexpr struct {
-  JointQuantity quantity;
+  JointParameter quantity;
   const char* what;
 } kNowhere[] = {
-    {JointQuantity::kQuadraticDrag, "drag with the square of the speed"},
-    {JointQuantity::kStribeckTorque, "friction that falls with speed (Stribeck)"},
-    {JointQuantity::kLoadFriction, "friction that grows with the bearing's force"},
-    {JointQuantity::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
-    {estimator::friction_law_quantity<estimator::Makkar>(estimator::Makkar::kExcess),
+    {JointParameter::kQuadraticDrag, "drag with the square of the speed"},
+    {JointParameter::kStribeckTorque, "friction that falls with speed (Stribeck)"},
+    {JointParameter::kLoadFriction, "friction that grows with the bearing's force"},
+    {JointParameter::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
+    {estimator::friction_law_parameter<estimator::Makkar>(estimator::Makkar::kExcess),
      "smooth friction, its excess at rest"},
-    {estimator::friction_law_quantity<estimator::Makkar>(estimator::Makkar::kCoulomb),
+    {estimator::friction_law_parameter<estimator::Makkar>(estimator::Makkar::kCoulomb),
      "smooth friction"},
-    {JointQuantity::kConstantTorque, "a constant torque or force"},
-    {JointQuantity::kInputDelay, "a delay of the control"},
-    {JointQuantity::kEncoderOffset, "an encoder's offset"},
-    {JointQuantity::kEncoderDelay, "an encoder's delay"}};
+    {JointParameter::kConstantTorque, "a constant torque or force"},
+    {JointParameter::kInputDelay, "a delay of the control"},
+    {JointParameter::kEncoderOffset, "an encoder's offset"},
+    {JointParameter::kEncoderDelay, "an encoder's delay"}};
 
 /// Body of a joint, with the joint frame and the joint's point relative to the centre of mass.
 struct Side {
@@ -87,7 +87,7 @@ class RobotBuilder {
  private:
   void note(const std::string& text) { robot_.notes.push_back(text); }
   static std::size_t link_of(int body) { return static_cast<std::size_t>(body + 1); }
-  double value(int joint, JointQuantity quantity) const {
+  double value(int joint, JointParameter quantity) const {
     return mechanism_.joint_parameter(joint, quantity).value;
   }
 
@@ -125,7 +125,7 @@ class RobotBuilder {
     const estimator::Body& source = mechanism_.bodies[static_cast<std::size_t>(body)];
     RobotLink link{.name = source.name, .inertial = {}};
     if (!source.massless) {
-      const double mass = mechanism_.parameter(body, BodyQuantity::kMass).value;
+      const double mass = mechanism_.parameter(body, BodyParameter::kMass).value;
       link.inertial =
           RobotInertial{.mass = mass, .center = -frame_of(body), .inertia = inertia_of(body, mass)};
     }
@@ -185,15 +185,15 @@ class RobotBuilder {
     }
     const JointProperties& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
     joint.kind = source.kind;
-    joint.damping = value(index, JointQuantity::kViscous);
-    joint.friction = value(index, JointQuantity::kCoulombTorque);
-    joint.armature = value(index, JointQuantity::kShaftInertia);
-    joint.stiffness = value(index, JointQuantity::kStiffness);
-    joint.rest = value(index, JointQuantity::kRestAngle);
+    joint.damping = value(index, JointParameter::kViscous);
+    joint.friction = value(index, JointParameter::kCoulombTorque);
+    joint.armature = value(index, JointParameter::kShaftInertia);
+    joint.stiffness = value(index, JointParameter::kStiffness);
+    joint.rest = value(index, JointParameter::kRestAngle);
     if (source.motor.present) {
       joint.motor = {.control_unit = facts.control_unit,
-                     .gain = value(index, JointQuantity::kMotorGain),
-                     .back_emf = value(index, JointQuantity::kBackEmf),
+                     .gain = value(index, JointParameter::kMotorGain),
+                     .back_emf = value(index, JointParameter::kBackEmf),
                      .control_max = facts.control_max};
     }
     const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism_);
@@ -210,8 +210,8 @@ class RobotBuilder {
 
   void add_loop(int joint) {
     const Joint& source = mechanism_.joints[static_cast<std::size_t>(joint)];
-    if (!source.traits().turns) {
-      note("joint \"" + source.name + "\" " + source.traits().verb +
+    if (!source.kind_traits().turns) {
+      note("joint \"" + source.name + "\" " + source.kind_traits().verb +
            " and closes a loop: left out");
       return;
     }
@@ -224,9 +224,9 @@ class RobotBuilder {
       loop.points[k] = point_in_link(sides[k]);
       loop.axes[k] = frame_in_link(sides[k]).col(0);
     }
-    if (source.motor.present || source.measured || value(joint, JointQuantity::kViscous) != 0.0 ||
-        value(joint, JointQuantity::kCoulombTorque) != 0.0 ||
-        value(joint, JointQuantity::kStiffness) != 0.0) {
+    if (source.motor.present || source.measured || value(joint, JointParameter::kViscous) != 0.0 ||
+        value(joint, JointParameter::kCoulombTorque) != 0.0 ||
+        value(joint, JointParameter::kStiffness) != 0.0) {
       note("joint \"" + source.name +
            "\" closes a loop: its friction, spring, motor and encoder are left out");
     }
@@ -249,14 +249,14 @@ class RobotBuilder {
 
   void note_nowhere(int joint) {
     const Joint& source = mechanism_.joints[static_cast<std::size_t>(joint)];
-    const auto note_value = [&](JointQuantity quantity, const std::string& what) {
+    const auto note_value = [&](JointParameter quantity, const std::string& what) {
       const estimator::Parameter& parameter = mechanism_.joint_parameter(joint, quantity);
       if (parameter.value == 0.0) return;
       note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
            ": " + what + " cannot be represented and is left out");
     };
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
-    if (source.motor.gear_ratio != 0.0 && value(joint, JointQuantity::kShaftInertia) != 0.0) {
+    if (source.motor.gear_ratio != 0.0 && value(joint, JointParameter::kShaftInertia) != 0.0) {
       note("joint \"" + source.name +
            "\": the rotor's rotation with its parent (gear_ratio) cannot be represented and is "
            "left out");

@@ -201,7 +201,7 @@ class RigWriter {
   }
 
   void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
-    const estimator::JointTraits& is = joint.traits();
+    const estimator::JointTraits& is = joint.kind_traits();
     const std::string name = name_of(joint);
     const Eigen::Vector3d zero = across(joint.axis);
     const Placement& p = parent.placement;
@@ -260,15 +260,15 @@ class RigWriter {
     if (joint.stiffness == 0.0) return;
     text_ += "  spring { stiffness { value: " + number(joint.stiffness) + " }";
     if (joint.rest != 0.0) {
-      text_ +=
-          std::string(" ") + joint.traits().rest.name + " { value: " + number(joint.rest) + " }";
+      text_ += std::string(" ") + joint.kind_traits().rest.name +
+               " { value: " + number(joint.rest) + " }";
     }
     text_ += " }\n";
   }
 
   void add_motor(const RobotJoint& joint, const std::string& name) {
     if (!joint.motor && joint.armature == 0.0) return;
-    RobotMotor motor{.control_unit = joint.traits().units.force};
+    RobotMotor motor{.control_unit = joint.kind_traits().units.force};
     if (joint.motor) {
       motor = *joint.motor;
     } else {
@@ -280,7 +280,7 @@ class RigWriter {
     text_ += "  motor { control_unit: \"" + motor.control_unit +
              "\" gain { value: " + number(motor.gain) + " }";
     if (joint.armature != 0.0) {
-      text_ += std::string(" ") + joint.traits().inertia.name +
+      text_ += std::string(" ") + joint.kind_traits().inertia.name +
                " { value: " + number(joint.armature) + " }";
     }
     if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
@@ -332,24 +332,25 @@ class RigWriter {
       return number(stated > 0.0 || !choice_.friction ? std::max(stated, 0.0) : otherwise);
     };
     const estimator::FrictionParameter& coulomb =
-        *estimator::friction_properties(estimator::JointQuantity::kCoulombTorque);
+        *estimator::friction_properties(estimator::JointParameter::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
     text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
-             coulomb.rig_file_field(!joint.traits().turns) +
+             coulomb.rig_file_field(!joint.kind_traits().turns) +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
   }
 
   void add_safety(const RobotJoint& joint, const std::string& name) {
     std::string limits;
     if (joint.has_finite_range()) {
-      const std::string coordinate = std::string(" ") + joint.traits().coordinate_field;
+      const std::string coordinate = std::string(" ") + joint.kind_traits().coordinate_field;
       limits +=
           coordinate + "_min: " + number(joint.lower) + coordinate + "_max: " + number(joint.upper);
     }
     if (joint.velocity > 0.0) {
-      limits += std::string(" ") + joint.traits().rate_field + "_max: " + number(joint.velocity);
+      limits +=
+          std::string(" ") + joint.kind_traits().rate_field + "_max: " + number(joint.velocity);
     }
     if (!limits.empty()) safety_ += "  joint { joint: \"" + name + "\"" + limits + " }\n";
   }

@@ -83,7 +83,7 @@ struct RobotJoint {
 
   bool moves() const { return kind.has_value(); }
   /// Returns the properties of the joint type. The joint must not be fixed.
-  const estimator::JointTraits& traits() const { return joint_traits(*kind); }
+  const estimator::JointTraits& kind_traits() const { return joint_traits(*kind); }
   bool has_finite_range() const {
     return lower < upper && std::isfinite(lower) && std::isfinite(upper);
   }

@@ -160,7 +160,7 @@ class UrdfReader {
     }
     if (const double effort = xml_.number_or_default(limit, "effort", 0.0);
         joint.kind && effort > 0.0) {
-      joint.motor = {.control_unit = joint.traits().units.force, .control_max = effort};
+      joint.motor = {.control_unit = joint.kind_traits().units.force, .control_max = effort};
     }
     joint.velocity = xml_.number_or_default(limit, "velocity", 0.0);
     const auto* const dynamics = element.FirstChildElement("dynamics");
@@ -298,9 +298,9 @@ class UrdfWriter {
     xml_.OpenElement("joint");
     push(xml_, "name", joint.name);
     xml_.PushAttribute("type", !joint.kind ? "fixed"
-                               : joint.traits().wraps && !joint.has_finite_range()
+                               : joint.kind_traits().wraps && !joint.has_finite_range()
                                    ? "continuous"
-                                   : joint.traits().urdf);
+                                   : joint.kind_traits().urdf);
     // The child's frame is on the axis.
     write_origin(
         joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
@@ -329,7 +329,7 @@ class UrdfWriter {
   void write_limit(const RobotJoint& joint) {
     const double effort =
         joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
-    const bool needs_range = !joint.traits().wraps;
+    const bool needs_range = !joint.kind_traits().wraps;
     if (!needs_range && !joint.has_finite_range() && effort == 0.0 && joint.velocity == 0.0) return;
     xml_.OpenElement("limit");
     if (joint.has_finite_range()) {
@@ -352,7 +352,7 @@ class UrdfWriter {
                        notation::format_exact(value) + " " + unit +
                        ") cannot be represented in a URDF file: left out");
     };
-    const estimator::JointUnits& units = joint.traits().units;
+    const estimator::JointUnits& units = joint.kind_traits().units;
     const std::string force = units.force;
     if (joint.armature != 0.0) {
       left_out(joint.armature, units.inertia, "the inertia of the motor's shaft");

@@ -66,7 +66,7 @@ std::string length_class(double duration) {
 
 void lengthen(estimator::Mechanism& mechanism, double share) {
   const int carried = mechanism.joint_count() - 1;
-  mechanism.joint_parameter(carried, estimator::JointQuantity::kPointAx).value *= 1.0 + share;
+  mechanism.joint_parameter(carried, estimator::JointParameter::kPointAx).value *= 1.0 + share;
 }
 
 class Bench {

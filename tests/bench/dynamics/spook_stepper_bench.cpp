@@ -16,9 +16,9 @@ namespace {
 constexpr double kStep = 5e-3;
 
 Mechanism frictionless(Mechanism mechanism) {
-  for (const JointQuantity quantity :
-       {JointQuantity::kViscous, JointQuantity::kQuadraticDrag, JointQuantity::kCoulombTorque,
-        JointQuantity::kStribeckTorque}) {
+  for (const JointParameter quantity :
+       {JointParameter::kViscous, JointParameter::kQuadraticDrag, JointParameter::kCoulombTorque,
+        JointParameter::kStribeckTorque}) {
     set_all(mechanism, quantity, 0.0);
   }
   return mechanism;

@@ -15,7 +15,7 @@
 
 namespace {
 
-using estimator::JointQuantity;
+using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Segment;
 using estimator::ShootingProblem;
@@ -99,21 +99,22 @@ void furuta_iteration(benchmark::State& bench) {
 void furuta_load_friction(benchmark::State& bench) {
   Mechanism mechanism = furuta();
   for (const int joint : {0, 1}) {
-    mechanism.joint_parameter(joint, JointQuantity::kLoadFriction).value = 1e-3;
+    mechanism.joint_parameter(joint, JointParameter::kLoadFriction).value = 1e-3;
   }
   run(bench, mechanism, kSamples);
 }
 
 // Six-axis inertial sensors with unknown place, mounting and biases.
 void furuta_inertial(benchmark::State& bench) {
-  using estimator::SensorQuantity;
+  using estimator::SensorParameter;
   Mechanism mechanism = furuta();
   for (int i = 0; i < bench.range(0); ++i) {
     test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), (i + 1) % 2, {});
-    for (const SensorQuantity first : {SensorQuantity::kPointX, SensorQuantity::kMountX,
-                                       SensorQuantity::kRateBiasX, SensorQuantity::kForceBiasX}) {
+    for (const SensorParameter first :
+         {SensorParameter::kPointX, SensorParameter::kMountX, SensorParameter::kRateBiasX,
+          SensorParameter::kForceBiasX}) {
       for (int k = 0; k < 3; ++k) {
-        const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
+        const auto quantity = static_cast<SensorParameter>(static_cast<int>(first) + k);
         mechanism.sensor_parameter(i, quantity).free = true;
       }
     }
@@ -128,7 +129,7 @@ void furuta_samples(benchmark::State& bench) {
 void chain_joints(benchmark::State& bench) {
   Mechanism mechanism = estimator::make_chain({.links = static_cast<int>(bench.range(0))});
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
-    mechanism.joint_parameter(joint, JointQuantity::kViscous).free = true;
+    mechanism.joint_parameter(joint, JointParameter::kViscous).free = true;
   }
   run(bench, mechanism, 6'001);
 }

@@ -237,7 +237,7 @@ void CeresAutodiffFuruta::add_observations(const TrajectoryData& data) {
   Angles angles{step_, {}, {}};
   for (int j = 0; j < 2; ++j) {
     angles.offset[j] =
-        mechanism_.joint_parameter_index(j, estimator::JointQuantity::kEncoderOffset);
+        mechanism_.joint_parameter_index(j, estimator::JointParameter::kEncoderOffset);
   }
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     angles.observed = data.angles.row(static_cast<Eigen::Index>(k)).transpose();

@@ -19,7 +19,7 @@ TEST(ControlNoise, CorrelatesJointsThroughTheInertias) {
   Mechanism mechanism =
       make_chain({.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
   mechanism.joints[1].motor.present = true;
-  mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = kGain;
+  mechanism.joint_parameter(1, JointParameter::kMotorGain).value = kGain;
   constexpr double kControlNoise = 0.2, kStep = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
   const Eigen::MatrixXd W = compute_acceleration_whitening(
@@ -69,7 +69,7 @@ TEST(ControlNoise, ChangesWeightsButNotTheSimulation) {
   segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
   Mechanism mechanism = test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
   mechanism.joints[0].motor.present = true;
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   const Calibration exact = calibrate(mechanism, {recording});
   EXPECT_TRUE(exact.refined);
   mechanism.joints[0].motor.control_noise = 0.05;

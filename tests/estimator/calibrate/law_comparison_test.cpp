@@ -38,32 +38,32 @@ TEST(FrictionLaw, ReplacesTheFrictionOfTheSelectedJoints) {
   const FrictionScale scale{0.01, 2.0, 5.0, 4.0};
   const Mechanism drag = replace_friction_law(freed(pendulum_of(rig), {"1.tau_c"}),
                                               parse_friction_law("drag"), {0}, {scale});
-  const auto value = [](const Mechanism& of, JointQuantity quantity) {
+  const auto value = [](const Mechanism& of, JointParameter quantity) {
     return of.joint_parameter(0, quantity).value;
   };
-  EXPECT_EQ(value(drag, JointQuantity::kViscous), 0.0);
-  EXPECT_EQ(value(drag, JointQuantity::kCoulombTorque), 0.0);
-  EXPECT_FALSE(drag.joint_parameter(0, JointQuantity::kCoulombTorque).free);
-  EXPECT_TRUE(drag.joint_parameter(0, JointQuantity::kQuadraticDrag).free);
-  EXPECT_DOUBLE_EQ(value(drag, JointQuantity::kQuadraticDrag), 0.01 / 4.0);
+  EXPECT_EQ(value(drag, JointParameter::kViscous), 0.0);
+  EXPECT_EQ(value(drag, JointParameter::kCoulombTorque), 0.0);
+  EXPECT_FALSE(drag.joint_parameter(0, JointParameter::kCoulombTorque).free);
+  EXPECT_TRUE(drag.joint_parameter(0, JointParameter::kQuadraticDrag).free);
+  EXPECT_DOUBLE_EQ(value(drag, JointParameter::kQuadraticDrag), 0.01 / 4.0);
   const Mechanism both =
       replace_friction_law(pendulum_of(rig), parse_friction_law("viscous+stribeck"), {0}, {scale});
-  EXPECT_DOUBLE_EQ(value(both, JointQuantity::kViscous), 0.005 / 2.0) << "each makes up its share";
-  EXPECT_DOUBLE_EQ(value(both, JointQuantity::kCoulombTorque), 0.005);
-  EXPECT_LT(both.joint_parameter(0, JointQuantity::kStribeckTorque).lower, 0.0);
+  EXPECT_DOUBLE_EQ(value(both, JointParameter::kViscous), 0.005 / 2.0) << "each makes up its share";
+  EXPECT_DOUBLE_EQ(value(both, JointParameter::kCoulombTorque), 0.005);
+  EXPECT_LT(both.joint_parameter(0, JointParameter::kStribeckTorque).lower, 0.0);
   const Mechanism load =
       replace_friction_law(pendulum_of(rig), parse_friction_law("load"), {0}, {scale});
-  EXPECT_DOUBLE_EQ(value(load, JointQuantity::kLoadFriction), 0.01 / 4.0);
+  EXPECT_DOUBLE_EQ(value(load, JointParameter::kLoadFriction), 0.01 / 4.0);
   const Mechanism none = replace_friction_law(freed(pendulum_of(rig), {"1.b"}),
                                               parse_friction_law("dry"), {}, {scale});
-  EXPECT_EQ(value(none, JointQuantity::kViscous), rig.b);
-  EXPECT_TRUE(none.joint_parameter(0, JointQuantity::kViscous).free);
+  EXPECT_EQ(value(none, JointParameter::kViscous), rig.b);
+  EXPECT_TRUE(none.joint_parameter(0, JointParameter::kViscous).free);
 }
 
 TEST(FrictionLaw, DoesNotReplaceDependentParameters) {
   Mechanism mechanism = pendulum_of({});
   mechanism.dependencies.push_back(
-      {mechanism.joint_parameter_index(0, JointQuantity::kViscous), 0.001});
+      {mechanism.joint_parameter_index(0, JointParameter::kViscous), 0.001});
   EXPECT_THROW(
       (void)replace_friction_law(mechanism, parse_friction_law("dry"), {0}, {FrictionScale{}}),
       std::invalid_argument);
@@ -79,11 +79,11 @@ TEST(FrictionScales, ScaleWithTheSizeOfTheRig) {
     rig.J *= size;
     rig.b = 1e-3 * size;
     Mechanism mechanism = pendulum_of(rig);
-    mechanism.parameter(0, BodyQuantity::kMass).value = rig.m;
-    mechanism.parameter(0, BodyQuantity::kJxx).value = rig.J;
-    mechanism.parameter(0, BodyQuantity::kJyy).value = rig.J;
-    mechanism.parameter(0, BodyQuantity::kJzz).value = 1.2 * rig.J;
-    mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.0;
+    mechanism.parameter(0, BodyParameter::kMass).value = rig.m;
+    mechanism.parameter(0, BodyParameter::kJxx).value = rig.J;
+    mechanism.parameter(0, BodyParameter::kJyy).value = rig.J;
+    mechanism.parameter(0, BodyParameter::kJzz).value = 1.2 * rig.J;
+    mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.0;
     const auto scales =
         estimate_friction_scales(mechanism, {swing(rig, "a", 1.5, 600, 5e-3, 1e-4, 1)}, {});
     ASSERT_EQ(scales.size(), 1U);

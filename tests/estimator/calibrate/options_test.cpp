@@ -27,7 +27,7 @@ std::vector<Recording> recordings() {
 
 Mechanism pendulum() {
   Mechanism mechanism = make_pendulum();
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return mechanism;
 }
 

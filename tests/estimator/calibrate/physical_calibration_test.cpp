@@ -83,10 +83,10 @@ TEST(PhysicalCalibration, EstimatesAStribeckExcessFromAnyInitialValue) {
   const std::vector<Recording> recordings = {record(rig, 12000, 1e-4, 5)};
   const auto from = [&](double kinetic, double excess, double rate) {
     Mechanism mechanism = pendulum_to_fit(rig);
-    mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = kinetic * rig.tau_c;
+    mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = kinetic * rig.tau_c;
     for (const auto& [quantity, value] :
-         {std::pair(JointQuantity::kStribeckTorque, excess * (rig.tau_s - rig.tau_c)),
-          std::pair(JointQuantity::kStribeckRate, rate * rig.zeta)}) {
+         {std::pair(JointParameter::kStribeckTorque, excess * (rig.tau_s - rig.tau_c)),
+          std::pair(JointParameter::kStribeckRate, rate * rig.zeta)}) {
       mechanism.joint_parameter(0, quantity).value = value;
       mechanism.joint_parameter(0, quantity).free = true;
     }
@@ -145,7 +145,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   }
 
   Mechanism right = pendulum_to_fit(rig);
-  auto& drag = right.joint_parameter(0, JointQuantity::kQuadraticDrag);
+  auto& drag = right.joint_parameter(0, JointParameter::kQuadraticDrag);
   drag.value = 1e-5;
   drag.free = true;
   const Calibration result = calibrate(right, {record(rig, 8000, kPhysicalNoise, 7)});
@@ -201,8 +201,8 @@ TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
 TEST(PhysicalCalibration, RecoversFromADivergingStart) {
   const ReferenceFuruta rig = driven_rig();
   Mechanism mechanism = driven_mechanism_to_fit(0.1);
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 10.0 * rig.K;
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 10.0 * rig.b_1;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 10.0 * rig.K;
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = 10.0 * rig.b_1;
   const Calibration result = calibrate(mechanism, {driven_motion(4000)});
   EXPECT_TRUE(result.converged());
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
@@ -216,7 +216,7 @@ TEST(PhysicalCalibration, HandlesASimulationThatDivergesQuickly) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
   Mechanism mechanism = pendulum_to_fit(rig);
-  Parameter& damping = mechanism.joint_parameter(0, JointQuantity::kViscous);
+  Parameter& damping = mechanism.joint_parameter(0, JointParameter::kViscous);
   damping.value = 100.0;
   const Calibration result = calibrate(mechanism, {recording});
   for (const ParameterEstimate& each : result.parameters) {
@@ -233,7 +233,7 @@ std::pair<Mechanism, std::vector<Recording>> without_viscous_friction() {
   ReferencePendulum rig = sticky_pendulum();
   rig.b = 0.0;
   Mechanism mechanism = pendulum_to_fit(rig);
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 1e-4;
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = 1e-4;
   return {mechanism, {record(rig, 2000, kPhysicalNoise, 5)}};
 }
 
@@ -287,7 +287,7 @@ TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
   CalibrationOptions options;
   EXPECT_EQ(select_estimate_kind(tree, options), EstimateKind::kPhysical);
   EXPECT_EQ(select_estimate_kind(loop, options), EstimateKind::kPhysical);
-  loop.joint_parameter(1, JointQuantity::kLoadFriction).free = true;  // unknown loads
+  loop.joint_parameter(1, JointParameter::kLoadFriction).free = true;  // unknown loads
   EXPECT_EQ(select_estimate_kind(loop, options), EstimateKind::kShadow);
   options.state_error_weight = 100.0;
   EXPECT_EQ(select_estimate_kind(tree, options), EstimateKind::kShadow);

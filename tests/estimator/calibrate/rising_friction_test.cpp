@@ -30,7 +30,7 @@ TEST(RisingFriction, IsEstimatedFromAnotherSimulator) {
     SCOPED_TRACE(start);
     Mechanism mechanism =
         freed(pendulum_of(rig), {"P.J_zz", "1.b", "1.tau_c", "1.tau_delta", "1.zeta"}, 0.7);
-    mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = start;
+    mechanism.joint_parameter(0, JointParameter::kStribeckTorque).value = start;
     const Calibration result = calibrate(mechanism, {recording});
     EXPECT_TRUE(result.converged());
     for (const auto& [name, truth] : {std::pair{"P.J_zz", rig.J},
@@ -49,10 +49,10 @@ TEST(RisingFriction, IsEstimatedFromAnotherSimulator) {
 // excess follows the kinetic torque.
 TEST(RisingFriction, EndsAtZeroFrictionAtRest) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta"});
-  auto& excess = mechanism.joint_parameter(0, JointQuantity::kStribeckTorque);
+  auto& excess = mechanism.joint_parameter(0, JointParameter::kStribeckTorque);
   const FreeParameters free(mechanism);
   EXPECT_EQ(free.lower(mechanism)[1], -0.006);
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.004;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.004;
   EXPECT_EQ(free.lower(mechanism)[1], -0.004);
   excess.lower = -0.002;
   EXPECT_EQ(free.lower(mechanism)[1], -0.002) << "a given bound may be tighter";
@@ -73,13 +73,13 @@ TEST(RisingFriction, EndsAtZeroFrictionAtRest) {
 // A lost excess may be restarted with either sign if friction may rise, otherwise with one.
 TEST(RisingFriction, IsRestartedWithBothSigns) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
-  auto& excess = mechanism.joint_parameter(0, JointQuantity::kStribeckTorque);
+  auto& excess = mechanism.joint_parameter(0, JointParameter::kStribeckTorque);
   excess.value = 0.0;
   const auto signs = [&] {
     int positive = 0, negative = 0;
     for (const Mechanism& chance :
          choose_restart_values(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0))) {
-      const double value = chance.joint_parameter(0, JointQuantity::kStribeckTorque).value;
+      const double value = chance.joint_parameter(0, JointParameter::kStribeckTorque).value;
       ++(value > 0.0 ? positive : negative);
     }
     return std::pair(positive, negative);
@@ -88,7 +88,7 @@ TEST(RisingFriction, IsRestartedWithBothSigns) {
   excess.lower = 0.0;
   EXPECT_EQ(signs(), std::pair(5, 0));
   // An excess that hardly decays up to the fastest speed, 3 rad/s, may have the wrong sign.
-  auto& rate = mechanism.joint_parameter(0, JointQuantity::kStribeckRate);
+  auto& rate = mechanism.joint_parameter(0, JointParameter::kStribeckRate);
   excess.value = 0.001;
   rate.value = 0.9;
   EXPECT_EQ(signs(), std::pair(0, 0)) << "as ever where it may not be negative";
@@ -102,14 +102,14 @@ TEST(RisingFriction, IsRestartedWithBothSigns) {
 // negative excess would have nothing to reduce.
 TEST(RisingFriction, IsRestartedWithACoulombTorque) {
   Mechanism mechanism = freed(pendulum_of(rising()), {"1.tau_c", "1.tau_delta", "1.zeta"});
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.0;
-  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.003;
-  mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = 0.1;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.0;
+  mechanism.joint_parameter(0, JointParameter::kStribeckTorque).value = 0.003;
+  mechanism.joint_parameter(0, JointParameter::kStribeckRate).value = 0.1;
   const auto chances =
       choose_restart_values(mechanism, mechanism, Eigen::VectorXd::Constant(1, 3.0));
   ASSERT_EQ(chances.size(), 10U);
   for (const Mechanism& chance : chances) {
-    EXPECT_EQ(chance.joint_parameter(0, JointQuantity::kCoulombTorque).value, 0.003);
+    EXPECT_EQ(chance.joint_parameter(0, JointParameter::kCoulombTorque).value, 0.003);
     EXPECT_TRUE(FreeParameters::has_valid_dependent_parameters(chance));
   }
 }

@@ -154,7 +154,7 @@ TEST(ShootingProblem, ResolvesControlPulsesOfJointsAtRest) {
   recording.segments[0].controls.middleRows(51, 40).setConstant(3.0);
   Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
   test_support::free_parameters(mechanism, {"1.K"}, 1.0);
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).value = 2e-3;
   const auto angles_with = [&](double step) {
     return ShootingProblem(mechanism, recording.segments, {Eigen::MatrixXd::Zero(4, 1)}, {1.0},
                            {step, std::numeric_limits<double>::infinity()}, noise())

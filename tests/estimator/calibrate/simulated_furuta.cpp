@@ -91,7 +91,7 @@ TrajectoryData simulate_furuta(const Mechanism& mechanism, int nodes, double ste
     data.initial.push_back(assemble_configuration(mechanism, values, angles.row(k).transpose()));
     for (int j = 0; j < 2; ++j) {
       const double offset =
-          mechanism.joint_parameter(j, estimator::JointQuantity::kEncoderOffset).value;
+          mechanism.joint_parameter(j, estimator::JointParameter::kEncoderOffset).value;
       data.angles(k, j) = angles(k, j) - offset + noise * normal(random);
     }
   }

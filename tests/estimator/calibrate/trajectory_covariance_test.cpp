@@ -61,11 +61,11 @@ TEST(TrajectoryCovariance, MatchesTheDensePseudoInverse) {
 // one null direction, with the ratio K, and the solver must converge in spite of it.
 TEST(TrajectoryCovariance, FindsFrictionAndBackEmfInOneNullDirection) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.k_e"});
-  truth.joint_parameter(0, JointQuantity::kBackEmf).value = 0.02;
+  truth.joint_parameter(0, JointParameter::kBackEmf).value = 0.02;
   Mechanism start = truth;
   test_support::disturb_parameters(start, 1.2);
   const TrajectorySettings settings = weighted(1e4);
-  const double K = truth.joint_parameter(0, JointQuantity::kMotorGain).value;
+  const double K = truth.joint_parameter(0, JointParameter::kMotorGain).value;
   TrajectoryProblem problem(
       start, {test_support::simulate_furuta(truth, 200, settings.step.step, kTracedNoise, 6)},
       settings);

@@ -82,7 +82,7 @@ TEST(Validation, DistinguishesCorrectFromWrongParameters) {
   };
   const Mechanism right = pendulum_of(damped());
   Mechanism wrong = right;
-  wrong.parameter(0, BodyQuantity::kJzz).value *= 1.02;
+  wrong.parameter(0, BodyParameter::kJzz).value *= 1.02;
   const Validation whole_right = validate_parameters(right, right, {whole}, {});
   EXPECT_NEAR(rmse(whole_right), kNoise, 0.1 * kNoise);
   EXPECT_NEAR(whole_right.noise.front(), kNoise, 0.2 * kNoise);

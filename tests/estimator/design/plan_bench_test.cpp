@@ -180,8 +180,8 @@ TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
 // A motion close to the upright amplifies the error of the start.
 TEST(PlanEvaluator, ReportsTheAmplificationOfInitialErrors) {
   Mechanism mechanism = make_pendulum({.motorised = true});
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).free = true;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).free = true;
   const auto initial_state_sensitivity = [&](double start) {
     const PlanEvaluator bench(mechanism,
                               {.period = kPlanPeriod,
@@ -202,7 +202,7 @@ TEST(PlanEvaluator, ReportsTheAmplificationOfInitialErrors) {
 // and wrong rates, which are means over the preceding sample.
 TEST(PlanEvaluator, DrivesPlansByFeedback) {
   Mechanism mechanism = planned_rig();
-  mechanism.joint_parameter(0, JointQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
+  mechanism.joint_parameter(0, JointParameter::kInputDelay).value = 1.6 * kPlanPeriod;
   Mechanism geared = mechanism;
   geared.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = -0.7});
   for (const Mechanism& rig : {mechanism, geared}) {
@@ -265,11 +265,11 @@ TEST(RestingStart, IsTheStableEquilibrium) {
   const Eigen::VectorXd open =
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
   Mechanism pendulum = make_pendulum({.motorised = true});
-  pendulum.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.01;
+  pendulum.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.01;
   EXPECT_NEAR(compute_resting_coordinates(pendulum, open)[0], 0.0, 1e-9);
   EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
   EXPECT_EQ(compute_resting_coordinates(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
-  pendulum.parameter(GravityQuantity::kGravity).value *= -1.0;
+  pendulum.parameter(GravityParameter::kGravity).value *= -1.0;
   EXPECT_NEAR(std::abs(compute_resting_coordinates(pendulum, open)[0]), M_PI, 0.05);
 }
 

@@ -155,7 +155,7 @@ Recording one_angle(double angle, double command) {
 /// @param friction  of the joint, relative to gravity's torque when it is horizontal
 Mechanism lone_pendulum(double friction, bool is_free) {
   Mechanism pendulum = make_pendulum({.motorised = true});
-  Parameter& coulomb = pendulum.joint_parameter(0, JointQuantity::kCoulombTorque);
+  Parameter& coulomb = pendulum.joint_parameter(0, JointParameter::kCoulombTorque);
   coulomb.value = friction * 0.428 * 0.092 * 9.82;
   coulomb.free = is_free;
   return pendulum;
@@ -185,7 +185,7 @@ TEST_F(Channels, AreReportedAsDeadIfTheJointCannotRest) {
     EXPECT_FALSE(is_told(lone_pendulum(0.0, false), side * 0.09));
     EXPECT_FALSE(is_told(lone_pendulum(0.01, true), side * (M_PI - 0.09)));
     Mechanism rig = lone_pendulum(0.01, true);
-    Parameter& gain = rig.joint_parameter(0, JointQuantity::kMotorGain);
+    Parameter& gain = rig.joint_parameter(0, JointParameter::kMotorGain);
     gain.value = 1.0;
     const double torque = side * std::sin(0.8) * 0.428 * 0.092 * 9.82;
     EXPECT_FALSE(is_told(rig, side * 0.8, torque));
@@ -194,13 +194,13 @@ TEST_F(Channels, AreReportedAsDeadIfTheJointCannotRest) {
     EXPECT_FALSE(is_told(rig, side * 0.8, -torque));
     gain.free = false;
     rig.joints[0].stops.upper = rig.joints[0].stops.lower = true;
-    rig.joint_parameter(0, JointQuantity::kStopUpper).value = 0.85;
-    rig.joint_parameter(0, JointQuantity::kStopLower).value = -0.85;
+    rig.joint_parameter(0, JointParameter::kStopUpper).value = 0.85;
+    rig.joint_parameter(0, JointParameter::kStopLower).value = -0.85;
     EXPECT_FALSE(is_told(rig, side * 0.8));
     EXPECT_TRUE(is_told(rig, side * 0.6));
   }
   Mechanism sprung = lone_pendulum(0.01, true);
-  sprung.joint_parameter(0, JointQuantity::kStiffness).free = true;
+  sprung.joint_parameter(0, JointParameter::kStiffness).free = true;
   EXPECT_FALSE(is_told(sprung, 0.8));
 }
 

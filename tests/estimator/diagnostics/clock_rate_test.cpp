@@ -87,7 +87,7 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
       motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1), kPeriod);
   Mechanism mechanism = test_support::freed(test_support::pendulum_of(pendulum), {"1.b"});
   for (const bool free : {true, false}) {
-    mechanism.parameter(0, BodyQuantity::kJzz).free = free;
+    mechanism.parameter(0, BodyParameter::kJzz).free = free;
     const auto clock = predict_precision(mechanism, {{"run", {segment}}}, {}).clock;
     EXPECT_EQ(clock.deviation < kDetectableClockDeviation, !free) << clock.deviation;
     EXPECT_EQ(std::ranges::count(clock.absorbed_by, "P.J_zz"), free ? 1 : 0);
@@ -127,7 +127,7 @@ TEST(MisfitTrials, EndWithTheComputationBudget) {
 TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsDoNotFit) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
-  turned.joint_parameter(1, JointQuantity::kPointBx).value *= -1.0;
+  turned.joint_parameter(1, JointParameter::kPointBx).value *= -1.0;
   const std::vector<Recording> pieces = select_excerpts(right, {recorded()}, kMisfitBudget);
   const auto fit = [&](const Mechanism& mechanism, double cost_max) {
     return ExcerptFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_max);

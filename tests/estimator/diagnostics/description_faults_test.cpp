@@ -181,7 +181,7 @@ Described described_absolute(int links) {
     test_support::add_body_encoder(rig.mechanism, name, Joint::kGround, i, 0.0);
     test_support::parameter_named(rig.mechanism, name + ".offset").free = false;
   }
-  rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  rig.mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return rig;
 }
 
@@ -209,7 +209,7 @@ TEST(DescriptionErrors, IncludeRelativeAnglesDescribedAsAbsolute) {
 TEST(DescriptionErrors, IncludeAbsoluteAnglesOfAllLinks) {
   Described rig = described_absolute(3);
   rig.mechanism = make_chain({.links = 3});
-  rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  rig.mechanism.parameter(0, BodyParameter::kJzz).free = true;
   const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_NE(describe_finding(findings[0]).what.find("every angle is absolute"), std::string::npos)
@@ -223,7 +223,7 @@ TEST(DescriptionErrors, ProvideInitialValuesForFreeEncoderZeros) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
       SCOPED_TRACE(std::to_string(joint) + " by " + std::to_string(shift));
       Described rig = two_links();
-      Parameter& offset = rig.mechanism.joint_parameter(joint, JointQuantity::kEncoderOffset);
+      Parameter& offset = rig.mechanism.joint_parameter(joint, JointParameter::kEncoderOffset);
       offset.free = true;
       rig.recordings[0].segments[0].angles.col(joint).array() -= shift;
       const DescriptionExamination found = examine_description(rig.mechanism, rig.recordings);
@@ -240,7 +240,7 @@ TEST(DescriptionErrors, ProvideInitialValuesForFreeEncoderZeros) {
       if (found.findings[0].severity == Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
-                rig.mechanism.joint_parameter_index(joint, JointQuantity::kEncoderOffset));
+                rig.mechanism.joint_parameter_index(joint, JointParameter::kEncoderOffset));
       EXPECT_NEAR(std::remainder(found.starts[0].value - shift, 2.0 * M_PI), 0.0, 0.06);
       EXPECT_LT(std::abs(found.starts[0].value), 3.3);
     }

@@ -20,9 +20,9 @@ constexpr double kExaminedNoise = 1e-3;  // [rad]
 /// A pendulum with free inertia and friction, starting off the truth.
 Mechanism pendulum() {
   Mechanism mechanism = make_pendulum({.inertia_swing = 0.0045});
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   for (const auto& [quantity, start] :
-       {std::pair(JointQuantity::kViscous, 1e-3), {JointQuantity::kCoulombTorque, 5e-3}}) {
+       {std::pair(JointParameter::kViscous, 1e-3), {JointParameter::kCoulombTorque, 5e-3}}) {
     Parameter& parameter = mechanism.joint_parameter(0, quantity);
     parameter.value = start;
     parameter.free = true;
@@ -120,7 +120,7 @@ TEST(DiagnosedCalibration, FindsSmallSpikesInTheResiduals) {
 /// A pendulum whose description lacks its dry friction, read with little noise.
 Mechanism without_dry_friction() {
   Mechanism mechanism = pendulum();
-  Parameter& dry = mechanism.joint_parameter(0, JointQuantity::kCoulombTorque);
+  Parameter& dry = mechanism.joint_parameter(0, JointParameter::kCoulombTorque);
   dry.value = 0.0;
   dry.free = false;
   return mechanism;
@@ -180,7 +180,7 @@ TEST(DiagnosedCalibration, ComparesStepsWithTheResidualsOfTheWholeRecording) {
 // it is only reported.
 TEST(DiagnosedCalibration, InitializesFreeEncoderZeros) {
   Mechanism mechanism = pendulum();
-  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
+  mechanism.joint_parameter(0, JointParameter::kEncoderOffset).free = true;
   const Eigen::VectorXd readings = clean_readings().array() - M_PI;
   CalibrationOptions options;
   const DiagnosedCalibration repaired =
@@ -195,7 +195,7 @@ TEST(DiagnosedCalibration, InitializesFreeEncoderZeros) {
   const Finding* const reported = find(as_is.findings, "shifted-zero");
   ASSERT_NE(reported, nullptr);
   EXPECT_TRUE(service::describe_finding(*reported).treatment.empty());
-  EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value, 0.0);
+  EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointParameter::kEncoderOffset).value, 0.0);
 }
 
 /// Readings without `lost` rows of half a millisecond at 2.3 s.
@@ -243,7 +243,7 @@ Recording two_links(const std::string& name, double first, bool dead) {
 // some recordings only, the others check the description.
 TEST(DiagnosedCalibration, ReportsNoDescriptionErrorForADeadEncoder) {
   Mechanism mechanism = make_chain({.links = 2});
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   const Recording dead = two_links("dead", 1.2, true);
   const DiagnosedInput input = examine_and_repair_input(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
@@ -268,7 +268,7 @@ Calibration stepped(double first, double second) {
   angles.col(0).tail(500).array() += first;
   angles.col(1).tail(500).array() += second;
   Mechanism mechanism = make_chain({.links = 2});
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
 }
 

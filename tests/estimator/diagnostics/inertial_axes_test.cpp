@@ -31,8 +31,8 @@ Mechanism with_sensor() {
   for (const Parameter& known : plain.parameters) {
     test_support::parameter_named(mechanism, known.name) = known;
   }
-  mechanism.sensor_parameter(0, SensorQuantity::kPointX).value = 0.05;
-  mechanism.sensor_parameter(0, SensorQuantity::kMountY).value = 0.4;
+  mechanism.sensor_parameter(0, SensorParameter::kPointX).value = 0.05;
+  mechanism.sensor_parameter(0, SensorParameter::kMountY).value = 0.4;
   return mechanism;
 }
 

@@ -73,8 +73,8 @@ TEST(RecordingLimits, ReportReadingsWellBeyondAStop) {
     Mechanism pendulum = make_pendulum();
     (side > 0.0 ? pendulum.joints[0].stops.lower : pendulum.joints[0].stops.upper) = true;
     Parameter& stop = pendulum.joint_parameter(
-        0, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper);
-    Parameter& offset = pendulum.joint_parameter(0, JointQuantity::kEncoderOffset);
+        0, side > 0.0 ? JointParameter::kStopLower : JointParameter::kStopUpper);
+    Parameter& offset = pendulum.joint_parameter(0, JointParameter::kEncoderOffset);
     const auto found_at = [&](double position) {
       stop.value = side * position;
       SignalExamination out;

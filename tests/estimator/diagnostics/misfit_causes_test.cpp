@@ -113,7 +113,7 @@ TEST(MisfitCauses, IncludeAClippedCommand) {
 TEST(MisfitCauses, IncludeAWrongMotorGain) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
-    Parameter& gain = mechanism.joint_parameter(0, JointQuantity::kMotorGain);
+    Parameter& gain = mechanism.joint_parameter(0, JointParameter::kMotorGain);
     gain.free = false;
     gain.value = factor * test_support::viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -132,7 +132,7 @@ TEST(MisfitCauses, IncludeAWrongMotorGain) {
 TEST(MisfitCauses, IncludeAWrongJointDistance) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
-    Parameter& distance = mechanism.joint_parameter(1, JointQuantity::kPointAx);
+    Parameter& distance = mechanism.joint_parameter(1, JointParameter::kPointAx);
     const double truth = distance.value;
     distance.value *= factor;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -154,7 +154,7 @@ TEST(MisfitCauses, IncludeADistanceThatRequiresNegativeInertia) {
   const double farthest = (truth.J + truth.m * truth.l * truth.l) / (truth.m * truth.l);
   Mechanism mechanism = test_support::freed(
       test_support::pendulum_of({.l = 1.2 * farthest, .J = 1e-3}), {"P.J_zz", "1.b"});
-  mechanism.parameter(0, BodyQuantity::kJzz).lower = 1e-9;
+  mechanism.parameter(0, BodyParameter::kJzz).lower = 1e-9;
   const std::vector<Finding> findings = explained(mechanism, recording);
   expect_first(findings, MessageCode::kNoRoomForInertia);
   EXPECT_NEAR(std::abs(findings[0].size), 0.2 * farthest, 0.01 * farthest);
@@ -204,7 +204,7 @@ ReferenceFuruta dry_furuta(double smoothing_speed) {
 std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.03;
   return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
                                                    busy_then_pulling(truth.tau_c1 / truth.K),
                                                    kCausePeriod, kCauseNoise, 5));
@@ -231,7 +231,7 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
   recording.segments[0].period *= 1.02;
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.03;
   mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);
   ASSERT_FALSE(findings.empty());

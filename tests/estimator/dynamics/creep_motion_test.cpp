@@ -19,10 +19,10 @@ constexpr double kBound = 0.01, kInertia = 1e-3;
 /// A wheel with dry friction only, whose bound is a free parameter.
 Mechanism creeping_wheel(double transition_speed) {
   Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
-  wheel.parameter(GravityQuantity::kGravity).value = 0.0;
+  wheel.parameter(GravityParameter::kGravity).value = 0.0;
   wheel.joints[0].transition_speed = transition_speed;
-  wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
-  wheel.joint_parameter(0, JointQuantity::kCoulombTorque).free = true;
+  wheel.joint_parameter(0, JointParameter::kCoulombTorque).value = kBound;
+  wheel.joint_parameter(0, JointParameter::kCoulombTorque).free = true;
   return wheel;
 }
 
@@ -113,9 +113,9 @@ TEST(CreepMotion, UsesShortStepsOnlyNearRest) {
 /// Accelerates at about 1e5 rad/s²: rest is passed in less than the shortest substep.
 Mechanism falling_wheel() {
   Mechanism mechanism = creeping_wheel(1e-3);
-  mechanism.parameter(GravityQuantity::kGravity).value = 1e5;
-  mechanism.parameter(0, BodyQuantity::kMass).value = 0.01;
-  for (const JointQuantity along : {JointQuantity::kPointBx, JointQuantity::kPointBy}) {
+  mechanism.parameter(GravityParameter::kGravity).value = 1e5;
+  mechanism.parameter(0, BodyParameter::kMass).value = 0.01;
+  for (const JointParameter along : {JointParameter::kPointBx, JointParameter::kPointBy}) {
     mechanism.joint_parameter(0, along).value = 0.1;
   }
   return mechanism;
@@ -162,9 +162,9 @@ TEST(CreepMotion, StartsFromRestAtAnyTime) {
 TEST(CreepMotion, WorksWithAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.joints[1].transition_speed = 2e-3;
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.05;
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).value = 0.03;
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.05;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   constexpr int kSteps = 1000, kParts = 100;
   const double step = 2e-3;
@@ -224,7 +224,7 @@ TEST(FrictionStepLimits, DependOnTheFrictionLaw) {
   EXPECT_TRUE(std::isinf(creeping.everywhere));
   EXPECT_DOUBLE_EQ(creeping.near_rest, 0.7 * kInertia * 0.01 / kBound);
   const auto set = [&](Makkar::Quantity quantity, double value) {
-    mechanism.joint_parameter(0, friction_law_quantity<Makkar>(quantity)).value = value;
+    mechanism.joint_parameter(0, friction_law_parameter<Makkar>(quantity)).value = value;
   };
   set(Makkar::kCoulomb, 2.0 * kBound);
   set(Makkar::kSlope, 50.0);

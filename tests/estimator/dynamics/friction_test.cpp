@@ -160,13 +160,13 @@ TEST(SpookStepper, SolvesTheKktSystem) {
   for (Mechanism mechanism : {make_pendulum(), make_furuta(), make_chain({.links = 6}), four_bar}) {
     const bool loop = mechanism.joint_count() > mechanism.body_count();
     mechanism = with_friction(mechanism, 0.0, 0.0);
-    set_all(mechanism, JointQuantity::kCoulombTorque, 0.0);
-    set_all(mechanism, JointQuantity::kStribeckTorque, 0.0);
-    set_all(mechanism, JointQuantity::kStiffness, 0.03);
-    set_all(mechanism, JointQuantity::kConstantTorque, -0.01);
-    mechanism.joint_parameter(mechanism.joint_count() - 1, JointQuantity::kViscous).value = 0.0;
-    mechanism.parameter(GravityQuantity::kTiltX).value = 0.1;
-    mechanism.parameter(0, BodyQuantity::kJxy).value = 2e-5;
+    set_all(mechanism, JointParameter::kCoulombTorque, 0.0);
+    set_all(mechanism, JointParameter::kStribeckTorque, 0.0);
+    set_all(mechanism, JointParameter::kStiffness, 0.03);
+    set_all(mechanism, JointParameter::kConstantTorque, -0.01);
+    mechanism.joint_parameter(mechanism.joint_count() - 1, JointParameter::kViscous).value = 0.0;
+    mechanism.parameter(GravityParameter::kTiltX).value = 0.1;
+    mechanism.parameter(0, BodyParameter::kJxy).value = 2e-5;
     for (const double compliance : {1e-3, 1e-6, 0.0}) {
       if (loop && compliance == 0.0) continue;
       for (Joint& joint : mechanism.joints) {

@@ -32,28 +32,28 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
         exp_so3(Eigen::Vector3d(unit(random), unit(random), unit(random))).toRotationMatrix() *
         mechanism.joints[at].frame_b;
     mechanism.joints[at].motor.present = j == 0 || j == 2;
-    const auto set = [&](JointQuantity quantity, double value) {
+    const auto set = [&](JointParameter quantity, double value) {
       mechanism.joint_parameter(j, quantity).value = value;
     };
-    set(JointQuantity::kViscous, 1e-3);
-    set(JointQuantity::kQuadraticDrag, 2e-4);
-    set(JointQuantity::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
-    set(JointQuantity::kStribeckTorque, 0.01);
-    set(JointQuantity::kStribeckRate, 2.0);
-    set(JointQuantity::kMotorGain, 0.4);
-    set(JointQuantity::kBackEmf, 0.05);
-    set(JointQuantity::kShaftInertia, 1e-4);
-    if (load) set(JointQuantity::kLoadFriction, 4e-3);
-    if (j == 1) set(JointQuantity::kStiffness, 0.3);
+    set(JointParameter::kViscous, 1e-3);
+    set(JointParameter::kQuadraticDrag, 2e-4);
+    set(JointParameter::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
+    set(JointParameter::kStribeckTorque, 0.01);
+    set(JointParameter::kStribeckRate, 2.0);
+    set(JointParameter::kMotorGain, 0.4);
+    set(JointParameter::kBackEmf, 0.05);
+    set(JointParameter::kShaftInertia, 1e-4);
+    if (load) set(JointParameter::kLoadFriction, 4e-3);
+    if (j == 1) set(JointParameter::kStiffness, 0.3);
   }
   if (links == 3) {
     mechanism.bodies[0].massless = true;
-    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-      mechanism.parameter(0, static_cast<BodyQuantity>(i)).value = 0.0;
+    for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+      mechanism.parameter(0, static_cast<BodyParameter>(i)).value = 0.0;
     }
   }
   if (links == 4) mechanism.joints[2].kind = JointKind::kPrismatic;
-  mechanism.parameter(GravityQuantity::kTiltX).value = 0.1;
+  mechanism.parameter(GravityParameter::kTiltX).value = 0.1;
   return mechanism;
 }
 
@@ -168,8 +168,8 @@ TEST(IntervalIntegrator, DoesNotDependOnTheOtherLanes) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = skew_chain(3, true, random);
-  mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointParameter::kViscous).free = true;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
   const SegmentControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
@@ -181,7 +181,8 @@ TEST(IntervalIntegrator, DoesNotDependOnTheOtherLanes) {
   }
   std::vector<MotionInterval> alone = together;
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
-  std::vector<IntervalSensitivities::Result> slopes(together.size()), alone_slopes(together.size());
+  std::vector<IntervalSensitivities::IntervalDerivatives> slopes(together.size()),
+      alone_slopes(together.size());
   IntervalIntegrator motion(program, mechanism);
   IntervalSensitivities derivatives(program, mechanism, joint_sensors({0, 2}));
   motion.run(together, angles);
@@ -208,9 +209,9 @@ TEST(IntervalIntegrator, DoesNotDependOnTheOtherLanes) {
 TEST(IntervalSensitivities, MatchDifferencesAcrossCheckpoints) {
   std::mt19937 random(21);
   Mechanism mechanism = skew_chain(3, false, random);
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
-  mechanism.joint_parameter(0, JointQuantity::kInputDelay).free = true;
-  mechanism.joint_parameter(2, JointQuantity::kMotorGain).free = true;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointParameter::kInputDelay).free = true;
+  mechanism.joint_parameter(2, JointParameter::kMotorGain).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
   const SegmentControls controls(segment, even_edges(0.2 * kPeriod, 10 * kSteps),
@@ -223,7 +224,7 @@ TEST(IntervalSensitivities, MatchDifferencesAcrossCheckpoints) {
   EXPECT_GT(in_legs[0].log.events.size(), 5U);
   std::vector<MotionInterval> at_once = in_legs;
   at_once[0].checkpoints.clear();
-  std::vector<IntervalSensitivities::Result> legs(1), whole_slopes(1);
+  std::vector<IntervalSensitivities::IntervalDerivatives> legs(1), whole_slopes(1);
   const IntervalSensitivities slopes(program, mechanism, joint_sensors({0, 1, 2}));
   slopes.run(in_legs, legs);
   slopes.run(at_once, whole_slopes);
@@ -246,17 +247,17 @@ TEST(IntervalSensitivities, MatchDifferencesAcrossStickSlipEvents) {
     SCOPED_TRACE(load);
     Mechanism mechanism = skew_chain(2, load, random);
     mechanism.joints[1].motor.present = true;
-    mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 0.1;
+    mechanism.joint_parameter(1, JointParameter::kMotorGain).value = 0.1;
     const std::vector<int> free = {
-        mechanism.index(0, BodyQuantity::kMass),
-        mechanism.index(1, BodyQuantity::kJzz),
-        mechanism.joint_parameter_index(1, JointQuantity::kPointBx),
-        mechanism.joint_parameter_index(0, JointQuantity::kCoulombTorque),
-        mechanism.joint_parameter_index(1, JointQuantity::kStribeckTorque),
-        mechanism.joint_parameter_index(0, JointQuantity::kMotorGain),
-        mechanism.index(GravityQuantity::kTiltX),
+        mechanism.index(0, BodyParameter::kMass),
+        mechanism.index(1, BodyParameter::kJzz),
+        mechanism.joint_parameter_index(1, JointParameter::kPointBx),
+        mechanism.joint_parameter_index(0, JointParameter::kCoulombTorque),
+        mechanism.joint_parameter_index(1, JointParameter::kStribeckTorque),
+        mechanism.joint_parameter_index(0, JointParameter::kMotorGain),
+        mechanism.index(GravityParameter::kTiltX),
         mechanism.joint_parameter_index(
-            1, load ? JointQuantity::kLoadFriction : JointQuantity::kQuadraticDrag)};
+            1, load ? JointParameter::kLoadFriction : JointParameter::kQuadraticDrag)};
     for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     const TreeProgram program(mechanism);
     const Segment segment = driven(2, random);
@@ -281,10 +282,10 @@ struct DrivenWheel {
 
   static Mechanism mechanism() {
     Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
-    wheel.parameter(GravityQuantity::kGravity).value = 0.0;
+    wheel.parameter(GravityParameter::kGravity).value = 0.0;
     wheel.joints[0].motor.present = true;
-    wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
-    wheel.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+    wheel.joint_parameter(0, JointParameter::kCoulombTorque).value = kBound;
+    wheel.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
     return wheel;
   }
   static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }

@@ -63,9 +63,11 @@ inline Eigen::MatrixXd simulate(const Mechanism& mechanism, const Eigen::VectorX
 }
 
 /// Returns the derivatives of the end and of the readings of the given joints.
-inline IntervalSensitivities::Result slopes_of(const TreeProgram& program, const Mechanism& values,
-                                               const Moved& moved, const std::vector<int>& joints) {
-  IntervalSensitivities::Result slopes;
+inline IntervalSensitivities::IntervalDerivatives slopes_of(const TreeProgram& program,
+                                                            const Mechanism& values,
+                                                            const Moved& moved,
+                                                            const std::vector<int>& joints) {
+  IntervalSensitivities::IntervalDerivatives slopes;
   IntervalSensitivities(program, values, joint_sensors(joints))
       .run({&moved.interval, 1}, {&slopes, 1});
   return slopes;

@@ -37,27 +37,27 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   mechanism.joints[1].frame_a = mechanism.joints[1].frame_b = make_joint_frame(x, y);
   make_parameters(mechanism);
   const auto body = [&](int index, double mass, double inertia) {
-    mechanism.parameter(index, BodyQuantity::kMass).value = mass;
-    mechanism.parameter(index, BodyQuantity::kJzz).value = inertia;
+    mechanism.parameter(index, BodyParameter::kMass).value = mass;
+    mechanism.parameter(index, BodyParameter::kJzz).value = inertia;
   };
   body(0, rig.m_1, rig.I_1 - rig.m_1 * rig.l_1 * rig.l_1);
   body(1, rig.m_2, rig.J_2);
   body(2, rig.m_3, rig.J_3);
-  const auto set = [&](int joint, JointQuantity quantity, double value) {
+  const auto set = [&](int joint, JointParameter quantity, double value) {
     mechanism.joint_parameter(joint, quantity).value = value;
   };
-  set(0, JointQuantity::kPointBx, -rig.l_1);
-  set(0, JointQuantity::kViscous, rig.b_1);
-  set(1, JointQuantity::kPointAx, -rig.l_1);
-  set(1, JointQuantity::kViscous, rig.b_2);
-  set(1, JointQuantity::kQuadraticDrag, rig.c_2);
-  set(1, JointQuantity::kStiffness, rig.k);
-  set(1, JointQuantity::kRestAngle, rig.rest);
-  set(1, JointQuantity::kMotorGain, rig.K);
-  set(1, JointQuantity::kShaftInertia, rig.m_shaft);
-  set(2, JointQuantity::kPointBx, -rig.l_3);
-  set(2, JointQuantity::kViscous, rig.b_3);
-  mechanism.parameter(GravityQuantity::kGravity).value = rig.g;
+  set(0, JointParameter::kPointBx, -rig.l_1);
+  set(0, JointParameter::kViscous, rig.b_1);
+  set(1, JointParameter::kPointAx, -rig.l_1);
+  set(1, JointParameter::kViscous, rig.b_2);
+  set(1, JointParameter::kQuadraticDrag, rig.c_2);
+  set(1, JointParameter::kStiffness, rig.k);
+  set(1, JointParameter::kRestAngle, rig.rest);
+  set(1, JointParameter::kMotorGain, rig.K);
+  set(1, JointParameter::kShaftInertia, rig.m_shaft);
+  set(2, JointParameter::kPointBx, -rig.l_3);
+  set(2, JointParameter::kViscous, rig.b_3);
+  mechanism.parameter(GravityParameter::kGravity).value = rig.g;
   return mechanism;
 }
 
@@ -121,12 +121,12 @@ Mechanism random_tree() {
     }
   }
   for (const int geared : {2, 4}) {
-    mechanism.joint_parameter(geared, JointQuantity::kShaftInertia).value = 0.4;
+    mechanism.joint_parameter(geared, JointParameter::kShaftInertia).value = 0.4;
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    mechanism.parameter(body, BodyQuantity::kMass).value = 0.5 + std::abs(uniform(random));
-    mechanism.parameter(body, BodyQuantity::kJyy).value = 0.8;
-    mechanism.parameter(body, BodyQuantity::kJxy).value = 0.2 * uniform(random);
+    mechanism.parameter(body, BodyParameter::kMass).value = 0.5 + std::abs(uniform(random));
+    mechanism.parameter(body, BodyParameter::kJyy).value = 0.8;
+    mechanism.parameter(body, BodyParameter::kJxy).value = 0.2 * uniform(random);
   }
   return mechanism;
 }
@@ -135,7 +135,7 @@ Mechanism random_tree() {
 // symmetric. Catches inconsistent Coriolis terms, lever arms, reactions or inertias.
 TEST(Joints, InertialForcesBalanceThePowerForAllJointTypes) {
   Mechanism mechanism = random_tree();
-  mechanism.parameter(GravityQuantity::kGravity).value = 0.0;
+  mechanism.parameter(GravityParameter::kGravity).value = 0.0;
   ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count();
@@ -216,20 +216,20 @@ TEST(Joints, TwoWeldedHalvesEqualTheRod) {
   halves.fixed_joints.push_back(weld);
   make_parameters(halves);
   const auto rod = [&](Mechanism& mechanism, int body, double m, double l) {
-    mechanism.parameter(body, BodyQuantity::kMass).value = m;
-    for (const BodyQuantity across : {BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    mechanism.parameter(body, BodyParameter::kMass).value = m;
+    for (const BodyParameter across : {BodyParameter::kJyy, BodyParameter::kJzz}) {
       mechanism.parameter(body, across).value = m * l * l / 12.0;
     }
-    mechanism.parameter(body, BodyQuantity::kJxx).value = 1e-6;
+    mechanism.parameter(body, BodyParameter::kJxx).value = 1e-6;
   };
   rod(whole, 0, mass, length);
-  whole.joint_parameter(0, JointQuantity::kPointBx).value = -length / 2;
+  whole.joint_parameter(0, JointParameter::kPointBx).value = -length / 2;
   rod(halves, 0, mass / 2, length / 2);
   rod(halves, 1, mass / 2, length / 2);
-  halves.joint_parameter(0, JointQuantity::kPointBx).value = -length / 4;
-  halves.fixed_joint_parameter(0, JointQuantity::kPointAx).value =
+  halves.joint_parameter(0, JointParameter::kPointBx).value = -length / 4;
+  halves.fixed_joint_parameter(0, JointParameter::kPointAx).value =
       length / 4;  // the end's x points back
-  halves.fixed_joint_parameter(0, JointQuantity::kPointBx).value = length / 4;
+  halves.fixed_joint_parameter(0, JointParameter::kPointBx).value = length / 4;
   TreeInverseDynamics<double> one(whole, parameter_values(whole)),
       two(halves, parameter_values(halves));
   ASSERT_EQ(two.joint_count(), 1);
@@ -254,11 +254,11 @@ TEST(Joints, LoadFrictionOfAPrismaticJointGrowsWithTheForceAcross) {
   mechanism.joints[0].frame_a =
       Eigen::AngleAxisd(slope, Eigen::Vector3d::UnitZ()).toRotationMatrix();
   make_parameters(mechanism);
-  mechanism.parameter(0, BodyQuantity::kMass).value = mass;
-  mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = ratio;
-  mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 5.0;
-  EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kLoadFriction).name, "rail.mu");
-  EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kViscous).unit, "N·s/m");
+  mechanism.parameter(0, BodyParameter::kMass).value = mass;
+  mechanism.joint_parameter(0, JointParameter::kLoadFriction).value = ratio;
+  mechanism.joint_parameter(0, JointParameter::kConstantTorque).value = 5.0;
+  EXPECT_EQ(mechanism.joint_parameter(0, JointParameter::kLoadFriction).name, "rail.mu");
+  EXPECT_EQ(mechanism.joint_parameter(0, JointParameter::kViscous).unit, "N·s/m");
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const auto value = [](double x) { return JointVector<double>::Constant(1, x); };
   const double along = 5.0 - mass * 9.82 * (std::sin(slope) + ratio * std::cos(slope));
@@ -293,11 +293,11 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
   }
   make_parameters(mechanism);
   const double values[] = {0.7, 0.012, 0.017, 0.009, 0.002, -0.001, 0.003};
-  for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-    mechanism.parameter(n - 1, static_cast<BodyQuantity>(i)).value = values[i];
+  for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+    mechanism.parameter(n - 1, static_cast<BodyParameter>(i)).value = values[i];
   }
   for (int i = 0; i < 3; ++i) {
-    const auto point = static_cast<JointQuantity>(static_cast<int>(JointQuantity::kPointBx) + i);
+    const auto point = static_cast<JointParameter>(static_cast<int>(JointParameter::kPointBx) + i);
     mechanism.joint_parameter(n - 1, point).value = -center[i];
   }
   return mechanism;
@@ -368,7 +368,7 @@ TEST(Joints, SpookSimulatorsRefuseOtherJointTypes) {
   EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
   welded.joints[1].motor.gear_ratio = 0.0;
   for (const Makkar::Quantity size : {Makkar::kExcess, Makkar::kCoulomb}) {
-    Parameter& friction = welded.joint_parameter(1, friction_law_quantity<Makkar>(size));
+    Parameter& friction = welded.joint_parameter(1, friction_law_parameter<Makkar>(size));
     friction.value = 0.1;
     EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
     friction.value = 0.0;

@@ -84,7 +84,7 @@ Mechanism hand(int fingers) {
 // With ten mimic joints out of twenty there are far more choices than can be tried.
 TEST(LoopClosure, MimicJointsAreNeverIndependent) {
   const Mechanism mechanism = hand(10);
-  EXPECT_FALSE(is_tree(mechanism));
+  EXPECT_FALSE(is_tree_mechanism(mechanism));
   EXPECT_EQ(spanning_tree(mechanism).size(), 20U);
   LoopClosure closure(mechanism);
   EXPECT_EQ(closure.equation_count(), 10);

@@ -162,15 +162,15 @@ OneFreedom freedom_of(const Mechanism& mechanism, const std::vector<int>& bodies
   OneFreedom freedom;
   freedom.pose = std::move(pose);
   for (const int body : bodies) {
-    freedom.mass.push_back(mechanism.parameter(body, BodyQuantity::kMass).value);
-    freedom.inertia.emplace_back(Vector3d(mechanism.parameter(body, BodyQuantity::kJxx).value,
-                                          mechanism.parameter(body, BodyQuantity::kJyy).value,
-                                          mechanism.parameter(body, BodyQuantity::kJzz).value)
+    freedom.mass.push_back(mechanism.parameter(body, BodyParameter::kMass).value);
+    freedom.inertia.emplace_back(Vector3d(mechanism.parameter(body, BodyParameter::kJxx).value,
+                                          mechanism.parameter(body, BodyParameter::kJyy).value,
+                                          mechanism.parameter(body, BodyParameter::kJzz).value)
                                      .asDiagonal());
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    freedom.viscous.push_back(mechanism.joint_parameter(j, JointQuantity::kViscous).value);
-    freedom.coulomb.push_back(mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value);
+    freedom.viscous.push_back(mechanism.joint_parameter(j, JointParameter::kViscous).value);
+    freedom.coulomb.push_back(mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value);
   }
   return freedom;
 }
@@ -266,7 +266,7 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   set_points(mechanism, 5, Vector3d::Zero(), 0.5 * q * y);
   set_points(mechanism, 6, C, -0.5 * q * y);
   for (const int j : {0, 1, 2, 6}) {
-    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3 * (1 + j);
+    mechanism.joint_parameter(j, JointParameter::kViscous).value = 1e-3 * (1 + j);
   }
   const auto pose = [=](double crank) {
     const Vector3d A(r * std::cos(crank), r * std::sin(crank), 0.0);
@@ -410,13 +410,13 @@ class LoopSensitivities : public testing::TestWithParam<double> {};
 TEST_P(LoopSensitivities, MatchDifferences) {
   DrivenFiveBar rig(GetParam());
   Mechanism& mechanism = rig.mechanism;
-  const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),
-                                 mechanism.index(3, BodyQuantity::kJzz),
-                                 mechanism.joint_parameter_index(4, JointQuantity::kPointBx),
-                                 mechanism.joint_parameter_index(1, JointQuantity::kPointAx),
-                                 mechanism.joint_parameter_index(0, JointQuantity::kCoulombTorque),
-                                 mechanism.joint_parameter_index(4, JointQuantity::kViscous),
-                                 mechanism.joint_parameter_index(2, JointQuantity::kMotorGain)};
+  const std::vector<int> free = {mechanism.index(1, BodyParameter::kMass),
+                                 mechanism.index(3, BodyParameter::kJzz),
+                                 mechanism.joint_parameter_index(4, JointParameter::kPointBx),
+                                 mechanism.joint_parameter_index(1, JointParameter::kPointAx),
+                                 mechanism.joint_parameter_index(0, JointParameter::kCoulombTorque),
+                                 mechanism.joint_parameter_index(4, JointParameter::kViscous),
+                                 mechanism.joint_parameter_index(2, JointParameter::kMotorGain)};
   for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   const CoordinateChoice choice = choice_at(mechanism, rig.angles);
   const TreeProgram program(mechanism, choice);

@@ -178,7 +178,7 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
 }
 
 /// Sets one quantity of every joint.
-inline void set_all(Mechanism& mechanism, JointQuantity quantity, double value) {
+inline void set_all(Mechanism& mechanism, JointParameter quantity, double value) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     mechanism.joint_parameter(j, quantity).value = value;
   }
@@ -188,16 +188,16 @@ inline void set_all(Mechanism& mechanism, JointQuantity quantity, double value) 
 /// and back-EMF on the first joint.
 inline Mechanism with_friction(Mechanism mechanism, double load_friction,
                                double load_friction_angular) {
-  set_all(mechanism, JointQuantity::kViscous, 1e-3);
-  set_all(mechanism, JointQuantity::kQuadraticDrag, 2e-4);
-  set_all(mechanism, JointQuantity::kCoulombTorque, 6e-3);
-  set_all(mechanism, JointQuantity::kStribeckTorque, 3e-3);
-  set_all(mechanism, JointQuantity::kStribeckRate, 2.0);
-  set_all(mechanism, JointQuantity::kLoadFriction, load_friction);
-  set_all(mechanism, JointQuantity::kLoadFrictionAngular, load_friction_angular);
-  mechanism.joint_parameter(0, JointQuantity::kShaftInertia).value = 4e-4;
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 0.07;
-  mechanism.joint_parameter(0, JointQuantity::kBackEmf).value = 0.05;
+  set_all(mechanism, JointParameter::kViscous, 1e-3);
+  set_all(mechanism, JointParameter::kQuadraticDrag, 2e-4);
+  set_all(mechanism, JointParameter::kCoulombTorque, 6e-3);
+  set_all(mechanism, JointParameter::kStribeckTorque, 3e-3);
+  set_all(mechanism, JointParameter::kStribeckRate, 2.0);
+  set_all(mechanism, JointParameter::kLoadFriction, load_friction);
+  set_all(mechanism, JointParameter::kLoadFrictionAngular, load_friction_angular);
+  mechanism.joint_parameter(0, JointParameter::kShaftInertia).value = 4e-4;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 0.07;
+  mechanism.joint_parameter(0, JointParameter::kBackEmf).value = 0.05;
   return mechanism;
 }
 

@@ -29,7 +29,7 @@ void expect_rates(const std::optional<Equilibrium>& pose, const std::vector<doub
   }
 }
 
-double& value(Mechanism& mechanism, int joint, JointQuantity quantity) {
+double& value(Mechanism& mechanism, int joint, JointParameter quantity) {
   return mechanism.joint_parameter(joint, quantity).value;
 }
 
@@ -66,11 +66,11 @@ TEST(Equilibrium, SpringTiltAndConstantTorqueShiftIt) {
   const PendulumDescription rod;
   const double weight = rod.mass * kGravity * rod.distance;
   const double inertia = rod.inertia_swing + rod.mass * rod.distance * rod.distance + 2e-3;
-  mechanism.parameter(GravityQuantity::kTiltZ).value = 0.2;
-  value(mechanism, 0, JointQuantity::kStiffness) = 0.3;
-  value(mechanism, 0, JointQuantity::kRestAngle) = 0.7;
-  value(mechanism, 0, JointQuantity::kConstantTorque) = 0.05;
-  value(mechanism, 0, JointQuantity::kShaftInertia) = 2e-3;
+  mechanism.parameter(GravityParameter::kTiltZ).value = 0.2;
+  value(mechanism, 0, JointParameter::kStiffness) = 0.3;
+  value(mechanism, 0, JointParameter::kRestAngle) = 0.7;
+  value(mechanism, 0, JointParameter::kConstantTorque) = 0.05;
+  value(mechanism, 0, JointParameter::kShaftInertia) = 2e-3;
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
   const double angle = rest->coordinates[0];
@@ -121,15 +121,15 @@ Mechanism make_cart(double rail_slope) {
       make_joint_frame({std::cos(rail_slope), std::sin(rail_slope), 0.0}, Eigen::Vector3d::UnitZ());
   mechanism.joints = {rail};
   make_parameters(mechanism);
-  mechanism.parameter(0, BodyQuantity::kMass).value = 0.6;
+  mechanism.parameter(0, BodyParameter::kMass).value = 0.6;
   return mechanism;
 }
 
 // ω² = k / m, with the rest position where the spring carries the weight along the rail.
 TEST(Equilibrium, ACartOnASpringSwingsWithItsMass) {
   Mechanism mechanism = make_cart(0.3);
-  value(mechanism, 0, JointQuantity::kStiffness) = 40.0;
-  value(mechanism, 0, JointQuantity::kRestAngle) = 0.05;
+  value(mechanism, 0, JointParameter::kStiffness) = 40.0;
+  value(mechanism, 0, JointParameter::kRestAngle) = 0.05;
   const auto rest = find_stable_equilibrium(mechanism);
   expect_rates(rest, {40.0 / 0.6});
   EXPECT_NEAR(rest->coordinates[0], 0.05 - 0.6 * kGravity * std::sin(0.3) / 40.0, 1e-9);
@@ -170,7 +170,7 @@ TEST(Equilibrium, IsAtEndStops) {
   chain.links = 2;
   Mechanism mechanism = make_chain(chain);
   mechanism.joints[0].stops.lower = true;
-  value(mechanism, 0, JointQuantity::kStopLower) = 0.4;
+  value(mechanism, 0, JointParameter::kStopLower) = 0.4;
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
   Eigen::VectorXd q = find_equilibrium_within_stops(mechanism, *rest);
@@ -178,14 +178,14 @@ TEST(Equilibrium, IsAtEndStops) {
   EXPECT_NEAR(q[1], -0.4, 1e-5);
   // A second stop, which the second link reaches only because of the first.
   mechanism.joints[1].stops.lower = true;
-  value(mechanism, 1, JointQuantity::kStopLower) = -0.1;
+  value(mechanism, 1, JointParameter::kStopLower) = -0.1;
   q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_EQ(q[1], -0.1);
   // With stops on both sides, a full turn apart, it can hang there.
   mechanism.joints[0].stops.upper = true;
-  value(mechanism, 0, JointQuantity::kStopLower) = 2.0 * M_PI - 0.5;
-  value(mechanism, 0, JointQuantity::kStopUpper) = 2.0 * M_PI + 0.5;
+  value(mechanism, 0, JointParameter::kStopLower) = 2.0 * M_PI - 0.5;
+  value(mechanism, 0, JointParameter::kStopUpper) = 2.0 * M_PI + 0.5;
   mechanism.joints[1].stops.lower = false;
   q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_NEAR(q[0], 2.0 * M_PI, 1e-8);

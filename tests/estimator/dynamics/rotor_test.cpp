@@ -28,7 +28,7 @@ TEST(Rotor, RotatesWithItsBody) {
   const auto rotor_of = [&](bool outwards) {
     Mechanism mechanism = make_chain({.links = 2});
     if (!outwards) test_support::describe_from_child(mechanism, 1);
-    mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = kShaft;
+    mechanism.joint_parameter(1, JointParameter::kShaftInertia).value = kShaft;
     const Eigen::Matrix2d without = mass_matrix(mechanism);
     mechanism.joints[1].motor.gear_ratio = kRatio;
     return Eigen::Matrix2d(mass_matrix(mechanism) - without);

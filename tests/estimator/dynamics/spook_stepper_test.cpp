@@ -37,8 +37,8 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
       joint.spook.compliance_angular = kAngular;
       joint.spook.damping_time = damping_time;
     }
-    mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
-    mechanism.joint_parameter(1, JointQuantity::kViscous).value = 0.05;
+    mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.1;
+    mechanism.joint_parameter(1, JointParameter::kViscous).value = 0.05;
     const ModelParameterValues values = unpack_parameters(mechanism);
     State state =
         assemble_state(mechanism, values, Eigen::Vector2d::Zero(), Eigen::Vector2d::Zero());
@@ -79,9 +79,9 @@ TEST(SpookStepper, StepDoesNotAllocate) {
   if (!test_support::AllocCounter::works()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Mechanism mechanism : {make_furuta(), make_chain({.links = 8})}) {
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
-      mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value = 5e-3;
-      mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
+      mechanism.joint_parameter(j, JointParameter::kViscous).value = 1e-3;
+      mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value = 5e-3;
+      mechanism.joint_parameter(j, JointParameter::kLoadFriction).value = 1e-3;
     }
     SpookStepper stepper(mechanism, 1e-3);
     State state = assemble_state(mechanism, unpack_parameters(mechanism),
@@ -98,8 +98,8 @@ TEST(SpookStepper, StepDoesNotAllocate) {
 // A motor spins the arm over many turns: a wrapped angle would jump by 2π.
 TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
   Mechanism mechanism = make_furuta();
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.02;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.02;
   const Eigen::Vector2d start(7.0, 0.1);  // more than one turn
   const Eigen::MatrixXd angles = rollout(mechanism, start, Eigen::Vector2d::Zero(),
                                          Eigen::MatrixXd::Constant(4000, 1, 0.2), 1e-3);

@@ -18,15 +18,15 @@ const Eigen::Vector3d kX = Eigen::Vector3d::UnitX(), kZ = Eigen::Vector3d::UnitZ
 
 /// Masses, a spring and a constant torque at every joint, and tilted ground.
 void load_joints(Mechanism& mechanism) {
-  mechanism.parameter(GravityQuantity::kGravity).value = 9.81;
-  mechanism.parameter(GravityQuantity::kTiltZ).value = 0.1;
+  mechanism.parameter(GravityParameter::kGravity).value = 9.81;
+  mechanism.parameter(GravityParameter::kTiltZ).value = 0.1;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    mechanism.parameter(i, BodyQuantity::kMass).value = 0.2 + 0.1 * i;
+    mechanism.parameter(i, BodyParameter::kMass).value = 0.2 + 0.1 * i;
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.5 + 0.2 * j;
-    mechanism.joint_parameter(j, JointQuantity::kRestAngle).value = 0.3 - 0.4 * j;
-    mechanism.joint_parameter(j, JointQuantity::kConstantTorque).value = 0.05 - 0.12 * j;
+    mechanism.joint_parameter(j, JointParameter::kStiffness).value = 0.5 + 0.2 * j;
+    mechanism.joint_parameter(j, JointParameter::kRestAngle).value = 0.3 - 0.4 * j;
+    mechanism.joint_parameter(j, JointParameter::kConstantTorque).value = 0.05 - 0.12 * j;
   }
 }
 
@@ -38,7 +38,7 @@ Mechanism in_series(const std::vector<Joint>& joints) {
   make_parameters(mechanism);
   load_joints(mechanism);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = -0.1 - 0.02 * j;
+    mechanism.joint_parameter(j, JointParameter::kPointBx).value = -0.1 - 0.02 * j;
   }
   return mechanism;
 }

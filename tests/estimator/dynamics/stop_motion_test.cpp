@@ -102,7 +102,7 @@ constexpr double kSwing = 3.96e-3, kMass = 0.428, kDistance = 0.092;  // of make
 
 Mechanism pendulum_at_stop(double side, double position, double restitution) {
   Mechanism pendulum = make_pendulum();
-  pendulum.joint_parameter(0, JointQuantity::kViscous).value = 2e-4;
+  pendulum.joint_parameter(0, JointParameter::kViscous).value = 2e-4;
   place_stop(pendulum, 0, side, position, restitution);
   test_support::set_free(
       pendulum, {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
@@ -143,7 +143,7 @@ TEST(StopMotion, DoesNotDependOnTheIntegrationStep) {
 Mechanism double_pendulum(double restitution) {
   Mechanism chain = make_chain({.links = 2});
   for (int j = 0; j < 2; ++j) {
-    chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
+    chain.joint_parameter(j, JointParameter::kViscous).value = 1e-3;
   }
   place_stop(chain, 1, 1.0, -0.3, restitution);
   place_stop(chain, 1, -1.0, 0.4, restitution);
@@ -173,8 +173,8 @@ TEST(StopMotion, OfADoublePendulumMatchesAnotherSimulator) {
 
 Mechanism furuta_at_stops() {
   Mechanism furuta = make_furuta();
-  furuta.joint_parameter(0, JointQuantity::kViscous).value = 1e-3;
-  furuta.joint_parameter(1, JointQuantity::kViscous).value = 2e-4;
+  furuta.joint_parameter(0, JointParameter::kViscous).value = 1e-3;
+  furuta.joint_parameter(1, JointParameter::kViscous).value = 2e-4;
   place_stop(furuta, 1, -1.0, 0.5, 0.6);
   test_support::set_free(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
   return furuta;
@@ -195,15 +195,15 @@ Mechanism carriage(double coulomb) {
   Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0, .motorised = true});
   cart.joints[0].kind = JointKind::kPrismatic;
   make_parameters(cart);
-  cart.parameter(0, BodyQuantity::kMass).value = 0.5;
-  cart.joint_parameter(0, JointQuantity::kStiffness).value = 8.0;
-  cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.3;
-  cart.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
-  cart.joint_parameter(0, JointQuantity::kCoulombTorque).value = coulomb;
-  cart.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+  cart.parameter(0, BodyParameter::kMass).value = 0.5;
+  cart.joint_parameter(0, JointParameter::kStiffness).value = 8.0;
+  cart.joint_parameter(0, JointParameter::kRestAngle).value = 0.3;
+  cart.joint_parameter(0, JointParameter::kViscous).value = 0.1;
+  cart.joint_parameter(0, JointParameter::kCoulombTorque).value = coulomb;
+  cart.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   place_stop(cart, 0, -1.0, 0.1, 0.5);
   test_support::set_free(cart, {"1.k_s", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
-  EXPECT_EQ(cart.joint_parameter(0, JointQuantity::kStopUpper).unit, "m");
+  EXPECT_EQ(cart.joint_parameter(0, JointParameter::kStopUpper).unit, "m");
   return cart;
 }
 
@@ -230,7 +230,7 @@ TEST(StopMotion, LeavesAStopIfForcesExceedFriction) {
       if (side > 0.0) {
         cart.joints[0].stops.upper = false;
         place_stop(cart, 0, 1.0, -0.1, 0.5);
-        cart.joint_parameter(0, JointQuantity::kRestAngle).value = -0.3;
+        cart.joint_parameter(0, JointParameter::kRestAngle).value = -0.3;
       }
       // 2 N/s away from the stop.
       const StopRun run(cart, 1.5, 1e-3, [&](double t) { return side * 2.0 * t; });
@@ -253,7 +253,7 @@ TEST(StopMotion, NeverGainsEnergy) {
   for (const double restitution : {0.0, 0.5, 1.0}) {
     SCOPED_TRACE(restitution);
     Mechanism chain = double_pendulum(restitution);
-    for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 0.0;
+    for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointParameter::kViscous).value = 0.0;
     place_stop(chain, 0, -1.0, 0.7, restitution);
     const StoppedMotion formulas =
         test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d::Zero());
@@ -325,8 +325,8 @@ TEST(StopSensitivities, MatchDifferencesAcrossReleaseUnderFriction) {
 TEST(StopSensitivities, MatchDifferencesOfDependentParameters) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);
-  const int lower = pendulum.joint_parameter_index(0, JointQuantity::kStopLower);
-  const int upper = pendulum.joint_parameter_index(0, JointQuantity::kStopUpper);
+  const int lower = pendulum.joint_parameter_index(0, JointParameter::kStopLower);
+  const int upper = pendulum.joint_parameter_index(0, JointParameter::kStopUpper);
   pendulum.dependencies.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
   const StopRun run(pendulum, 1.0);
   const Eigen::Vector2d start(0.1, 3.0);

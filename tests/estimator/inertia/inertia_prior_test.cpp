@@ -22,12 +22,12 @@ Mechanism drawn_body() {
   const auto set = [&](Parameter& parameter, double value) {
     parameter.value = parameter.prior_mean = value;
   };
-  set(mechanism.parameter(0, BodyQuantity::kMass), 0.4);
+  set(mechanism.parameter(0, BodyParameter::kMass), 0.4);
   const Eigen::Matrix3d A =
       (Eigen::Matrix3d() << 0.05, 0.02, -0.01, 0.0, 0.04, 0.03, 0.0, 0.0, 0.06).finished();
   const Moments moments = moments_of_inertia(second_moments_to_inertia(A * A.transpose()));
   for (int i = 0; i < 6; ++i) {
-    set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyQuantity::kJxx) + i)],
+    set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyParameter::kJxx) + i)],
         moments[i]);
   }
   for (const char* axis : {"x", "y", "z"}) {
@@ -112,7 +112,7 @@ TEST(InertiaPrior, HasTheSpecifiedWidth) {
   Mechanism drawing = drawn_body();
   for (int i = 3; i < 6; ++i) {
     Parameter& product =
-        drawing.parameters[static_cast<std::size_t>(drawing.index(0, BodyQuantity::kJxx) + i)];
+        drawing.parameters[static_cast<std::size_t>(drawing.index(0, BodyParameter::kJxx) + i)];
     product.value = product.prior_mean = 0.0;
   }
   const InertiaPrior prior(drawing, 0);
@@ -154,13 +154,13 @@ TEST(InertiaPrior, RejectsAnUnusableCadInertia) {
   EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].cad_uncertainty = -0.1; }).find("above zero"),
             std::string::npos);
   EXPECT_NE(fault([](Mechanism& m) {
-              m.parameter(0, BodyQuantity::kMass).prior_standard_deviation = 0.1;
+              m.parameter(0, BodyParameter::kMass).prior_standard_deviation = 0.1;
             }).find("B.m"),
             std::string::npos);
   EXPECT_NE(fault([](Mechanism& m) {
-              Parameter& zz = m.parameter(0, BodyQuantity::kJzz);
-              zz.prior_mean = m.parameter(0, BodyQuantity::kJxx).value +
-                              m.parameter(0, BodyQuantity::kJyy).value;
+              Parameter& zz = m.parameter(0, BodyParameter::kJzz);
+              zz.prior_mean = m.parameter(0, BodyParameter::kJxx).value +
+                              m.parameter(0, BodyParameter::kJyy).value;
             }).find("thickness"),
             std::string::npos);
 }

@@ -61,19 +61,20 @@ Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
         Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
     const Eigen::Vector3d joint = -(tilt.transpose() * Eigen::Vector3d(rows[i].a, 0.0, rows[i].d));
     const Eigen::Vector3d centre(0.1 * even(random), -0.05 * even(random), 0.07 * even(random));
-    const auto set = [&](int joint, JointQuantity x, const Eigen::Vector3d& point) {
+    const auto set = [&](int joint, JointParameter x, const Eigen::Vector3d& point) {
       for (int k = 0; k < 3; ++k) {
-        arm.joint_parameter(joint, static_cast<JointQuantity>(static_cast<int>(x) + k)).value =
+        arm.joint_parameter(joint, static_cast<JointParameter>(static_cast<int>(x) + k)).value =
             point[k];
       }
     };
-    set(j, JointQuantity::kPointBx, joint - centre);
-    if (i + 1 < rows.size()) set(j + 1, JointQuantity::kPointAx, -centre);
-    arm.parameter(j, BodyQuantity::kMass).value = even(random);
-    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    set(j, JointParameter::kPointBx, joint - centre);
+    if (i + 1 < rows.size()) set(j + 1, JointParameter::kPointAx, -centre);
+    arm.parameter(j, BodyParameter::kMass).value = even(random);
+    for (const BodyParameter moment :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz}) {
       arm.parameter(j, moment).value = 0.01 * even(random);
     }
-    arm.parameter(j, BodyQuantity::kJxz).value = 0.002 * even(random);
+    arm.parameter(j, BodyParameter::kJxz).value = 0.002 * even(random);
   }
   return arm;
 }
@@ -131,38 +132,38 @@ TEST(BaseInertialParameters, DetermineAllTorques) {
   // A point mass moved from link 5 to link 6 at the wrist's centre: no torque changes.
   Mechanism other = arm;
   const auto add_point_mass = [&](int body, double mass, const Eigen::Vector3d& centre_to_point) {
-    const double m = other.parameter(body, BodyQuantity::kMass).value;
+    const double m = other.parameter(body, BodyParameter::kMass).value;
     const Eigen::Vector3d shift = mass / (m + mass) * centre_to_point;
     const Eigen::Matrix3d sigma =
         mass * m / (m + mass) * centre_to_point * centre_to_point.transpose();
     const Eigen::Matrix3d J = sigma.trace() * Eigen::Matrix3d::Identity() - sigma;
     const double entries[] = {J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)};
     for (int i = 0; i < 6; ++i) {
-      other.parameter(body, static_cast<BodyQuantity>(1 + i)).value += entries[i];
+      other.parameter(body, static_cast<BodyParameter>(1 + i)).value += entries[i];
     }
-    other.parameter(body, BodyQuantity::kMass).value = m + mass;
+    other.parameter(body, BodyParameter::kMass).value = m + mass;
     for (int j = 0; j < other.joint_count(); ++j) {
       for (int k = 0; k < 3; ++k) {
         const Joint& joint = other.joints[static_cast<std::size_t>(j)];
-        const auto point = [&](JointQuantity x) -> double& {
-          return other.joint_parameter(j, static_cast<JointQuantity>(static_cast<int>(x) + k))
+        const auto point = [&](JointParameter x) -> double& {
+          return other.joint_parameter(j, static_cast<JointParameter>(static_cast<int>(x) + k))
               .value;
         };
-        if (joint.body_a == body) point(JointQuantity::kPointAx) -= shift[k];
-        if (joint.body_b == body) point(JointQuantity::kPointBx) -= shift[k];
+        if (joint.body_a == body) point(JointParameter::kPointAx) -= shift[k];
+        if (joint.body_b == body) point(JointParameter::kPointBx) -= shift[k];
       }
     }
   };
-  const auto joint_on = [&](int joint, JointQuantity x) {
+  const auto joint_on = [&](int joint, JointParameter x) {
     Eigen::Vector3d point;
     for (int k = 0; k < 3; ++k) {
       point[k] =
-          other.joint_parameter(joint, static_cast<JointQuantity>(static_cast<int>(x) + k)).value;
+          other.joint_parameter(joint, static_cast<JointParameter>(static_cast<int>(x) + k)).value;
     }
     return point;
   };
-  add_point_mass(5, 0.2, joint_on(5, JointQuantity::kPointBx));
-  add_point_mass(4, -0.2, joint_on(5, JointQuantity::kPointAx));
+  add_point_mass(5, 0.2, joint_on(5, JointParameter::kPointBx));
+  add_point_mass(4, -0.2, joint_on(5, JointParameter::kPointAx));
   const Eigen::VectorXd moving = torques(arm, q, v, a);
   EXPECT_LT((torques(other, q, v, a) - moving).norm(), 1e-12 * moving.norm());
   const BaseInertialParameters base = find_base_inertial_parameters(arm);
@@ -209,9 +210,9 @@ TEST(BaseInertialParameters, OfWeldedBodiesEqualOneBody) {
 TEST(BaseInertialParameters, RequireKnownTorques) {
   Mechanism furuta = make_furuta();
   EXPECT_FALSE(has_known_torque(furuta));
-  furuta.joint_parameter(0, JointQuantity::kMotorGain).value = 0.1;
+  furuta.joint_parameter(0, JointParameter::kMotorGain).value = 0.1;
   EXPECT_TRUE(has_known_torque(furuta));
-  furuta.joint_parameter(0, JointQuantity::kMotorGain).free = true;
+  furuta.joint_parameter(0, JointParameter::kMotorGain).free = true;
   EXPECT_FALSE(has_known_torque(furuta));
 }
 

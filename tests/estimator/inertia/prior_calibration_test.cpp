@@ -34,7 +34,7 @@ ReferencePendulum damped() { return {.b = 2e-3}; }
 Mechanism pendulum(const ReferencePendulum& rig) {
   Mechanism mechanism = make_pendulum(
       {.mass = rig.m, .distance = rig.l, .inertia_axial = 1e-3, .inertia_swing = rig.J});
-  mechanism.parameter(GravityQuantity::kGravity).value = rig.g;
+  mechanism.parameter(GravityParameter::kGravity).value = rig.g;
   at(mechanism, "1.b").value = 0.5 * rig.b;
   at(mechanism, "1.b").free = true;
   return mechanism;

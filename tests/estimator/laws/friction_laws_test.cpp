@@ -24,14 +24,14 @@ Mechanism with_every_law(JointKind kind) {
   mechanism.joints[0].kind = kind;
   make_parameters(mechanism);
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-    mechanism.joint_parameter(0, friction_quantity_at(place)).value = 0.3 + 0.1 * place;
+    mechanism.joint_parameter(0, friction_parameter_at(place)).value = 0.3 + 0.1 * place;
   }
   return mechanism;
 }
 
 FrictionLaws::LawParameterValues<double> laws_of(const Mechanism& mechanism) {
   return FrictionLaws::make<double>(
-      [&](int place) { return mechanism.joint_parameter(0, friction_quantity_at(place)).value; });
+      [&](int place) { return mechanism.joint_parameter(0, friction_parameter_at(place)).value; });
 }
 
 /// The force of a law, of either kind.

@@ -113,7 +113,7 @@ class Comparison {
       const int end = std::min(first + kV, count);
       for (int i = first; i < end; ++i) moved.chi[i].v[i - first] = 1.0;
       for (int j = 0; j < kJoints; ++j) {
-        const int delay = mechanism_.joint_parameter_index(j, JointQuantity::kInputDelay);
+        const int delay = mechanism_.joint_parameter_index(j, JointParameter::kInputDelay);
         if (delay >= first && delay < end) moved.control[j].v[delay - first] = at.slope[j];
       }
       const auto r = evaluate(moved);

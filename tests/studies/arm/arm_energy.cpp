@@ -16,7 +16,7 @@ using Eigen::VectorXd;
 constexpr double kEnergyStep = 1e-5;       // relative, for central differences
 constexpr double kSmallEnergyStep = 1e-8;  // for values near zero
 
-double value_of(const est::Mechanism& mechanism, int joint, est::JointQuantity quantity) {
+double value_of(const est::Mechanism& mechanism, int joint, est::JointParameter quantity) {
   return mechanism.joint_parameter(joint, quantity).value;
 }
 
@@ -64,10 +64,10 @@ void EnergyObservedProblem::copy_parameter_values(Iterate& point) const {
   for (int j = 0; j < point.arm.size(); ++j) {
     ArmLink& link = point.arm.links[static_cast<std::size_t>(j)];
     link.standard = standard.segment<10>(10 * j);
-    link.viscous = value_of(point.mechanism, j, est::JointQuantity::kViscous);
-    link.coulomb = value_of(point.mechanism, j, est::JointQuantity::kCoulombTorque);
-    link.gain = value_of(point.mechanism, j, est::JointQuantity::kMotorGain);
-    link.shaft = value_of(point.mechanism, j, est::JointQuantity::kShaftInertia);
+    link.viscous = value_of(point.mechanism, j, est::JointParameter::kViscous);
+    link.coulomb = value_of(point.mechanism, j, est::JointParameter::kCoulombTorque);
+    link.gain = value_of(point.mechanism, j, est::JointParameter::kMotorGain);
+    link.shaft = value_of(point.mechanism, j, est::JointParameter::kShaftInertia);
   }
 }
 
@@ -160,13 +160,13 @@ void EnergyObservedProblem::linearize(int index, est::ResidualBlock& out) const 
     const auto [viscous, dry] =
         friction_parts(point_.states(n + j, node), point_.states(n + j, node + 1), run_.period);
     const double work = run_.controls(node, j) * (run_.angles(node + 1, j) - run_.angles(node, j));
-    const auto add = [&](est::JointQuantity quantity, double slope) {
+    const auto add = [&](est::JointParameter quantity, double slope) {
       const int column = free_.find_position(point_.mechanism.joint_parameter_index(j, quantity));
       if (column >= 0) out.parameter_jacobian(0, column) += weight * slope;
     };
-    add(est::JointQuantity::kViscous, viscous);
-    add(est::JointQuantity::kCoulombTorque, dry);
-    add(est::JointQuantity::kMotorGain, -work);
+    add(est::JointParameter::kViscous, viscous);
+    add(est::JointParameter::kCoulombTorque, dry);
+    add(est::JointParameter::kMotorGain, -work);
   }
 }
 

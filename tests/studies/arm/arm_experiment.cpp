@@ -105,11 +105,11 @@ VectorXd base_values(const est::BaseInertialParameters& base, const est::Mechani
 }
 
 /// Returns the indices of the friction parameters.
-std::vector<int> friction_law_quantity(const est::Mechanism& mechanism) {
+std::vector<int> friction_law_parameter(const est::Mechanism& mechanism) {
   std::vector<int> indices;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    indices.push_back(mechanism.joint_parameter_index(j, est::JointQuantity::kViscous));
-    indices.push_back(mechanism.joint_parameter_index(j, est::JointQuantity::kCoulombTorque));
+    indices.push_back(mechanism.joint_parameter_index(j, est::JointParameter::kViscous));
+    indices.push_back(mechanism.joint_parameter_index(j, est::JointParameter::kCoulombTorque));
   }
   return indices;
 }
@@ -131,7 +131,7 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
   const est::ParameterInformation information =
       est::compute_information(problem, {.effective_parameters = false});
   const est::FreeParameters free(reached);
-  const std::vector<int> indices = friction_law_quantity(reached);
+  const std::vector<int> indices = friction_law_parameter(reached);
   VectorXd values(std::ssize(indices)), truth(values.size());
   double squares = 0.0;
   for (std::size_t i = 0; i < indices.size(); ++i) {

@@ -40,12 +40,12 @@ VectorXd arm_values(const est::Mechanism& mechanism) {
   VectorXd values(regression_size(n));
   values.head(11 * n) = est::standard_parameter_values(mechanism);
   for (int j = 0; j < n; ++j) {
-    const auto value = [&](est::JointQuantity quantity) {
+    const auto value = [&](est::JointParameter quantity) {
       return mechanism.joint_parameter(j, quantity).value;
     };
-    values[11 * n + j] = value(est::JointQuantity::kViscous);
-    values[12 * n + j] = value(est::JointQuantity::kCoulombTorque);
-    if (j > 0) values[13 * n + j - 1] = value(est::JointQuantity::kMotorGain);
+    values[11 * n + j] = value(est::JointParameter::kViscous);
+    values[12 * n + j] = value(est::JointParameter::kCoulombTorque);
+    if (j > 0) values[13 * n + j - 1] = value(est::JointParameter::kMotorGain);
   }
   return values;
 }
@@ -69,9 +69,9 @@ bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialPara
     est::Moments moments;
     for (int i = 0; i < 6; ++i) {
       moments[i] =
-          est::parameter_at(mechanism, mechanism.index(body, est::BodyQuantity::kJxx) + i).value;
+          est::parameter_at(mechanism, mechanism.index(body, est::BodyParameter::kJxx) + i).value;
     }
-    if (!(mechanism.parameter(body, est::BodyQuantity::kMass).value > 0.0)) return false;
+    if (!(mechanism.parameter(body, est::BodyParameter::kMass).value > 0.0)) return false;
     if (turns_about_z ? !(moments[2] > 0.0)
                       : !est::is_physically_consistent(est::inertia_matrix(moments))) {
       return false;
@@ -113,8 +113,8 @@ void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
   }
   for (const RunParameter& each : run.parameters) {
     const int index = mechanism_.find_parameter(each.name);
-    if (index < mechanism_.joint_parameter_index(0, est::JointQuantity::kViscous)) continue;
-    if (index >= mechanism_.index(est::GravityQuantity::kGravity)) continue;  // centres of mass
+    if (index < mechanism_.joint_parameter_index(0, est::JointParameter::kViscous)) continue;
+    if (index >= mechanism_.index(est::GravityParameter::kGravity)) continue;  // centres of mass
     if (each.name.ends_with("shaft")) continue;  // among the base parameters
     count(each, est::parameter_at(mechanism_, index).value);
   }

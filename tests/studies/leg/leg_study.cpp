@@ -232,7 +232,8 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   table.header = {"parameter", "unit", "truth", "linkage", "± sd", "constant ratio", "± sd"};
   for (const RunParameter& parameter : result.loop.parameters) {
     const int index = study.loop.mechanism.find_parameter(parameter.name);
-    if (index < study.loop.mechanism.joint_parameter_index(0, estimator::JointQuantity::kPointAx)) {
+    if (index <
+        study.loop.mechanism.joint_parameter_index(0, estimator::JointParameter::kPointAx)) {
       continue;
     }
     const Measured loop = format_measured(parameter.value, parameter.standard_deviation);

@@ -29,7 +29,7 @@ ControlInverseDynamics::ControlInverseDynamics(const estimator::Mechanism& mecha
   gains_.resize(static_cast<Eigen::Index>(motors_.size()));
   for (std::size_t i = 0; i < motors_.size(); ++i) {
     const estimator::Parameter& gain =
-        mechanism.joint_parameter(motors_[i], estimator::JointQuantity::kMotorGain);
+        mechanism.joint_parameter(motors_[i], estimator::JointParameter::kMotorGain);
     if (gain.value == 0.0) throw std::invalid_argument(gain.name + " is zero: no control moves it");
     gains_[static_cast<Eigen::Index>(i)] = gain.value;
   }

@@ -26,7 +26,7 @@ MotionPrior independent_prior(const Eigen::VectorXd& mean, const Eigen::VectorXd
 MotionObserver::MotionObserver(const Mechanism& mechanism, std::vector<InstantAxis> axes,
                                InstantNoise noise)
     : program_(mechanism, std::move(axes), noise.has_external_wrench()), noise_(std::move(noise)) {
-  assert(is_tree(mechanism) && noise_.axes.size() == program_.axis_count());
+  assert(is_tree_mechanism(mechanism) && noise_.axes.size() == program_.axis_count());
   for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     if (!edge.weld) order_.push_back(edge.joint);
   }

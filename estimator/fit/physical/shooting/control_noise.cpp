@@ -28,7 +28,7 @@ Eigen::MatrixXd compute_acceleration_whitening(const Mechanism& mechanism,
   for (int j = 0; j < n; ++j) {
     if (!mechanism.joints[j].motor.present) continue;
     torques(j, motor) =
-        mechanism.joint_parameter(j, JointQuantity::kMotorGain).value * control[motor];
+        mechanism.joint_parameter(j, JointParameter::kMotorGain).value * control[motor];
     ++motor;
   }
   const Eigen::MatrixXd moved = mass_matrix(dynamics, angles).llt().solve(torques);

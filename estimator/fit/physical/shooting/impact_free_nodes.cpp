@@ -89,7 +89,7 @@ std::vector<MisplacedNodes> find_tangles(const ShootingProblem& problem) {
 
 double choose_node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
                             double usual) {
-  if (joint_stops(mechanism).empty()) return usual;
+  if (joint_end_stops(mechanism).empty()) return usual;
   double interval = kStrikingInterval;
   for (const Segment& segment : segments) {
     interval = std::max(interval, kStrikingReadings * segment.period);
@@ -100,7 +100,7 @@ double choose_node_interval(const Mechanism& mechanism, const std::vector<Segmen
 std::vector<int> find_encoders_at_end_stops(const Mechanism& mechanism,
                                             const std::vector<Encoder>& sensors) {
   std::vector<int> readers;
-  const std::vector<JointStop> stops = joint_stops(mechanism);
+  const std::vector<JointStop> stops = joint_end_stops(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const bool reads = std::ranges::any_of(stops, [&](const JointStop& stop) {
       return std::ranges::count(sensors[i].terms, stop.joint, &Encoder::JointTerm::joint) > 0;
@@ -129,7 +129,7 @@ int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& se
 }
 
 bool repair_misplaced_nodes(ShootingProblem& problem) {
-  if (joint_stops(problem.mechanism()).empty()) return false;
+  if (joint_end_stops(problem.mechanism()).empty()) return false;
   const ProblemShape shape = problem.shape();
   const Eigen::VectorXd no_change = Eigen::VectorXd::Zero(shape.parameter_count);
   std::vector<int> moved;

@@ -37,18 +37,18 @@ constexpr double kOriginSpread = 1.0;          // of a point on the ground [m]
 constexpr double kCrossSpread = 0.05;          // [-]
 constexpr double kMountSpread = 0.3;           // [rad]
 
-double spread_of(const SensorTraits& sensor, SensorQuantity quantity) {
-  if (quantity < SensorQuantity::kMountX) return kPointSpread;
-  if (quantity < SensorQuantity::kRateBiasX) {
+double spread_of(const SensorTraits& sensor, SensorParameter quantity) {
+  if (quantity < SensorParameter::kMountX) return kPointSpread;
+  if (quantity < SensorParameter::kRateBiasX) {
     return sensor.mount == SensorTraits::MountMeaning::kAnchor ? kOriginSpread : kMountSpread;
   }
   const auto bias_prior_deviation = [&](int place) {
     return measured_quantity_traits(sensor.instruments[place].reads).bias_prior_deviation;
   };
-  if (quantity < SensorQuantity::kRateScaleX) return bias_prior_deviation(0);
-  if (quantity < SensorQuantity::kForceBiasX) return kScaleSpread;
-  if (quantity < SensorQuantity::kForceScaleX) return bias_prior_deviation(1);
-  return quantity < SensorQuantity::kRateCrossXY ? kScaleSpread : kCrossSpread;
+  if (quantity < SensorParameter::kRateScaleX) return bias_prior_deviation(0);
+  if (quantity < SensorParameter::kForceBiasX) return kScaleSpread;
+  if (quantity < SensorParameter::kForceScaleX) return bias_prior_deviation(1);
+  return quantity < SensorParameter::kRateCrossXY ? kScaleSpread : kCrossSpread;
 }
 
 double squared(double x) { return x * x; }
@@ -111,10 +111,10 @@ class Smoother {
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
       const bool is_kinematic = !mechanism.sensors[i].measures_load();
       const int first = mechanism.sensor_parameter_index(i, {});
-      const int delay = mechanism.sensor_parameter_index(i, SensorQuantity::kDelay);
+      const int delay = mechanism.sensor_parameter_index(i, SensorParameter::kDelay);
       std::erase_if(constants, [=](int index) {
         return index == delay ||
-               (!is_kinematic && index >= first && index < first + Mechanism::kSensorQuantities);
+               (!is_kinematic && index >= first && index < first + Mechanism::kSensorParameters);
       });
     }
     for (const Encoder& sensor : used_encoders(mechanism)) {
@@ -134,7 +134,7 @@ class Smoother {
   int order_of(int axis) const {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     const Instrument& instrument =
-        mechanism_.sensors[sensor].traits().instrument(axis % Sensor::kAxes);
+        mechanism_.sensors[sensor].kind_traits().instrument_of_axis(axis % Sensor::kAxes);
     return measured_quantity_traits(instrument.reads).order;
   }
 
@@ -166,7 +166,7 @@ class Smoother {
     constexpr double kArm = 0.1;  // [m]
     if (turn == 0.0) turn = slide / kArm;
     for (int j = 0; j < n_; ++j) {
-      const bool turns = mechanism_.joints[j].traits().turns;
+      const bool turns = mechanism_.joints[j].kind_traits().turns;
       jerk_.push_back(std::max(turns ? turn : slide, 1.0));
     }
   }
@@ -193,7 +193,7 @@ class Smoother {
   void read_inertial(const Eigen::VectorXd& mean) {
     for (int i = 0; i < 3 * n_; ++i) std::fill_n(lanes_.motion(i), 4, mean[i]);
     for (int i = 3 * n_; i < size_; ++i) std::fill_n(lanes_.parameter(i - 3 * n_), 4, mean[i]);
-    lanes_.set_parameters();
+    lanes_.compute_parameter_terms();
     lanes_.read();
   }
 
@@ -237,7 +237,7 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
     const EncoderToJointMap readings(mechanism_);
     for (int j = 0; j < n_; ++j) {
-      if (readings.is_observed(j) || !mechanism_.joints[j].traits().wraps) continue;
+      if (readings.is_observed(j) || !mechanism_.joints[j].kind_traits().wraps) continue;
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
       for (int turn = 0; turn < kTurns; ++turn) {
         Eigen::VectorXd mean = means_.col(0);
@@ -291,10 +291,10 @@ class Smoother {
       const int index = program_.parameters()[i - 3 * n_];
       const Parameter& parameter = mechanism_.parameters[index];
       const int place = index - mechanism_.sensor_parameter_index(0, {});
-      const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorQuantities);
-      const auto quantity = static_cast<SensorQuantity>(place % Mechanism::kSensorQuantities);
+      const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorParameters);
+      const auto quantity = static_cast<SensorParameter>(place % Mechanism::kSensorParameters);
       spread[i] = std::min(parameter.prior_standard_deviation,
-                           spread_of(mechanism_.sensors[sensor].traits(), quantity));
+                           spread_of(mechanism_.sensors[sensor].kind_traits(), quantity));
     }
     return spread.cwiseAbs2().asDiagonal();
   }

@@ -25,7 +25,7 @@ std::vector<int> sensing_columns(const TreeProgram& program, const Mechanism& me
   std::vector<int> columns = program.motion_parameters();
   for (const int index : free_sensor_parameters(mechanism)) columns.push_back(index);
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
-    const int delay = mechanism.sensor_parameter_index(i, SensorQuantity::kDelay);
+    const int delay = mechanism.sensor_parameter_index(i, SensorParameter::kDelay);
     const bool has_delay = parameter_at(mechanism, delay).value > 0.0;
     if (has_delay && std::ranges::count(columns, delay) == 0) columns.push_back(delay);
   }
@@ -93,7 +93,7 @@ void SegmentSimulator::assign_derivative_columns(const std::vector<int>& paramet
       columns.push_back(belongs_to_absent_body(index) ? -1 : own(index));
     const int sensor = inertial_axes()[axis] / Sensor::kAxes;
     delay_columns_.push_back(
-        own(freed_mechanism_.sensor_parameter_index(sensor, SensorQuantity::kDelay)));
+        own(freed_mechanism_.sensor_parameter_index(sensor, SensorParameter::kDelay)));
   }
 }
 
@@ -193,7 +193,7 @@ std::vector<SampleTransition> SegmentSimulator::linearize(int first, const Sampl
   }
   const std::size_t motion_parameters = steps.size() - (is_to_end ? 1 : 0);
   std::vector<Eigen::MatrixXd> unused(steps.size());
-  std::vector<IntervalSensitivities::Result> slopes(steps.size());
+  std::vector<IntervalSensitivities::IntervalDerivatives> slopes(steps.size());
   const auto on = std::span(steps).first(motion_parameters);
   IntervalIntegrator(tree_program(), segment_mechanism(), threads_, near_rest_)
       .run(on, std::span(unused).first(motion_parameters));
@@ -202,7 +202,7 @@ std::vector<SampleTransition> SegmentSimulator::linearize(int first, const Sampl
   if (motion_parameters > 0) last_instants_ = steps[motion_parameters - 1].instants;
   if (is_to_end) complete_last_sample(at.guesses.col(count - 1), steps.back());
   const int states = 2 * coordinate_count();
-  for (IntervalSensitivities::Result& each : slopes)
+  for (IntervalSensitivities::IntervalDerivatives& each : slopes)
     each.instants = RowMajor::Identity(states, program_column_count());
   std::vector<Eigen::MatrixXd> sensed_values(steps.size());
   if (sensing_.axis_count() > 0) {

@@ -85,12 +85,13 @@ std::vector<int> find_sampled_axes(const Mechanism& mechanism,
 
 std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
   const Sensor& sensor = mechanism.sensors[axis / kAxes];
-  return sensor.name + "." + sensor.traits().instrument(axis % kAxes).axes[axis % 3];
+  return sensor.name + "." + sensor.kind_traits().instrument_of_axis(axis % kAxes).axes[axis % 3];
 }
 
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
   const Sensor& sensor = mechanism.sensors[axis / kAxes];
-  return measured_quantity(mechanism, sensor, sensor.traits().instrument(axis % kAxes)).unit();
+  return measured_quantity(mechanism, sensor, sensor.kind_traits().instrument_of_axis(axis % kAxes))
+      .unit();
 }
 
 SensorSampleInstants::SensorSampleInstants(const Mechanism& mechanism, const Segment& segment,

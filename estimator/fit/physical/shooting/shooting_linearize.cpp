@@ -7,14 +7,15 @@
 
 namespace estimator {
 
-const IntervalSensitivities::Result& ShootingProblem::node_sensitivities(int node) const {
+const IntervalSensitivities::IntervalDerivatives& ShootingProblem::node_sensitivities(
+    int node) const {
   Sensitivities& all = *point_.slopes;
   all.once.run([&] { compute_sensitivities(all.of_nodes); });
   return all.of_nodes[node];
 }
 
 void ShootingProblem::compute_sensitivities(
-    std::vector<IntervalSensitivities::Result>& slopes) const {
+    std::vector<IntervalSensitivities::IntervalDerivatives>& slopes) const {
   slopes.resize(static_cast<std::size_t>(node_count_));
   for (const ProgramVariants::IntervalRun& run : programs_.runs(point_.mechanism, groups_)) {
     const auto own = std::span(slopes).subspan(run.first, run.count);
@@ -22,7 +23,7 @@ void ShootingProblem::compute_sensitivities(
         .run(std::span(point_.intervals).subspan(run.first, run.count), own);
     for (const int place : run.without_effect) {
       const Eigen::Index column = 2 * coordinate_count() + place;
-      for (IntervalSensitivities::Result& result : own) {
+      for (IntervalSensitivities::IntervalDerivatives& result : own) {
         for (std::vector<IntervalSensitivities::RowMajor>* all :
              {&result.readings, &result.inertial}) {
           for (IntervalSensitivities::RowMajor& readings : *all) readings.col(column).setZero();

@@ -39,10 +39,10 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
       near_rest_(grid.near_rest) {
   assert(grid.step > 0.0 && std::isfinite(grid.step) && grid.interval > 0.0);
   assert((noise.angle.array() > 0.0).all() && (noise.acceleration.array() > 0.0).all());
-  for (const int index : programs_.common().motion_parameters())
+  for (const int index : programs_.common_program().motion_parameters())
     moving_.push_back(free_.find_position(index));
   if (!sampled_.empty()) {
-    std::vector<int> columns = programs_.common().motion_parameters();
+    std::vector<int> columns = programs_.common_program().motion_parameters();
     for (const int index : free_sensor_parameters(mechanism)) {
       sensing_.push_back(free_.find_position(index));
       columns.push_back(index);
@@ -230,7 +230,8 @@ ProblemShape ShootingProblem::shape() const {
 
 /// Recomputes the controls, which change only with the delays.
 void ShootingProblem::update_controls(Iterate& point) const {
-  const std::vector<ControlDelay> delays = control_delays(programs_.common(), point.mechanism);
+  const std::vector<ControlDelay> delays =
+      control_delays(programs_.common_program(), point.mechanism);
   if (point.controls && std::ranges::none_of(delays, &ControlDelay::free)) return;
   std::vector<SegmentControls> controls;
   for (const ShootingSegment& segment : segments_) {
@@ -272,7 +273,7 @@ void ShootingProblem::simulate(Iterate& point) const {
     compute_sensor_readings(run.program, *sensing_program_, run.values, own,
                             std::span(point.sampled).subspan(run.first, run.count), threads_);
   }
-  if (programs_.common().has_loops()) {
+  if (programs_.common_program().has_loops()) {
     for (int node = 0; node < node_count_; ++node) {
       point.guesses.col(node) = point.intervals[node].start_angles;
     }

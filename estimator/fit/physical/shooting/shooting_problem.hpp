@@ -118,9 +118,9 @@ class ShootingProblem final : public LeastSquaresProblem {
   const Encoder& encoder(int index) const { return sensors_[index]; }
   /// Returns the independent joints, whose states are the shooting nodes.
   const std::vector<int>& independent_joints() const {
-    return programs_.common().independent_joints();
+    return programs_.common_program().independent_joints();
   }
-  int coordinate_count() const { return programs_.common().coordinate_count(); }
+  int coordinate_count() const { return programs_.common_program().coordinate_count(); }
   int segment_count() const { return static_cast<int>(segments_.size()); }
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
@@ -184,7 +184,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   /// the cost.
   struct Sensitivities {
     CompletionLatch once;
-    std::vector<IntervalSensitivities::Result> of_nodes;
+    std::vector<IntervalSensitivities::IntervalDerivatives> of_nodes;
   };
   struct Iterate {
     Mechanism mechanism;
@@ -240,8 +240,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::Matrix2d defect_whitening(int segment, int interval) const;
   Eigen::VectorXd acceleration_weights(int node, int coordinate) const;
   void update_acceleration_whitening();
-  const IntervalSensitivities::Result& node_sensitivities(int node) const;
-  void compute_sensitivities(std::vector<IntervalSensitivities::Result>& slopes) const;
+  const IntervalSensitivities::IntervalDerivatives& node_sensitivities(int node) const;
+  void compute_sensitivities(std::vector<IntervalSensitivities::IntervalDerivatives>& slopes) const;
   void linearize_readings(const Block& block, ResidualBlock& out) const;
   void linearize_sampled_readings(const Block& block, ResidualBlock& out) const;
   void linearize_instant(int node, int place, int instant, int row, double weight,
