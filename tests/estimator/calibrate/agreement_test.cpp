@@ -13,7 +13,8 @@
 namespace estimator {
 namespace {
 
-/// Parts that measure one parameter, about zero, with these values and standard deviations.
+/// Parts of the recordings that measure one parameter near zero, with these estimates and standard
+/// deviations.
 std::vector<RecordingPartScore> scalar_pieces(const std::vector<double>& readings,
                                               const std::vector<double>& deviations) {
   std::vector<RecordingPartScore> pieces;
@@ -52,8 +53,8 @@ TEST(RecordingPartComparison, StatisticIsCochransQOfAWeightedMean) {
   }
 }
 
-// Parameter 1 is measured in a sum with 0 by all pieces but the first, which measures 0 alone. The
-// first piece's estimate of 0 would move 1 through the others, although it does not measure 1.
+// The first part measures parameter 0 alone, all other parts the sum of parameters 0 and 1. The
+// first part must not report an estimate of parameter 1, which it does not measure.
 TEST(RecordingPartComparison, OmitsParametersThatAPartDoesNotIdentify) {
   const auto reads = [](const Eigen::RowVector2d& row, double reading, double deviation) {
     const Eigen::MatrixXd H = row.transpose() * row / (deviation * deviation);
@@ -67,7 +68,7 @@ TEST(RecordingPartComparison, OmitsParametersThatAPartDoesNotIdentify) {
   EXPECT_TRUE(std::isnan(result.deviations[0][1]));
 }
 
-// Compares with the delete-one jackknife, computed by leaving each piece out, for two parameters of
+// Compares with the delete-one jackknife, computed by leaving each part out, for two parameters of
 // unequal precision. Also checks the squared distance from the linearization point, here zero.
 TEST(RecordingPartComparison, ScatterIsTheDeleteOneJackknife) {
   std::mt19937 random(5);
@@ -95,7 +96,7 @@ TEST(RecordingPartComparison, ScatterIsTheDeleteOneJackknife) {
   EXPECT_LT((result.shift - all).norm(), 1e-12);
 }
 
-// Equal pieces: the sandwich estimator with P/(P−1) is the standard deviation of a mean, squared.
+// For equal parts the sandwich estimator with P/(P−1) is the variance of a mean.
 TEST(RecordingPartComparison, ScatterOfEqualPartsIsTheDeviationOfTheirMean) {
   const std::vector<double> y = {-2.0, 1.0, 0.5, 0.5};
   const RecordingPartComparison result = compare(scalar_pieces(y, {0.1, 0.1, 0.1, 0.1}));
@@ -106,7 +107,7 @@ TEST(RecordingPartComparison, ScatterOfEqualPartsIsTheDeviationOfTheirMean) {
   EXPECT_LT(result.agreement.p_value, 1e-10);
 }
 
-// A parameter that only one piece identifies has no scatter and does not count as consistent.
+// A parameter that only one part identifies has no scatter and is not tested for consistency.
 TEST(RecordingPartComparison, ASinglePartHasNoScatter) {
   std::vector<RecordingPartScore> pieces;
   for (int p = 0; p < 3; ++p) {
@@ -124,8 +125,8 @@ TEST(RecordingPartComparison, ASinglePartHasNoScatter) {
   EXPECT_NEAR(result.deviations[1][1], 1.0, 1e-12);
 }
 
-// Parts may agree with one another but not with the whole that they were cut from. Here their mean
-// is two standard deviations off, which adds one degree of freedom.
+// Parts may agree with one another but not with the fit of the whole recording. Here their mean is
+// two standard deviations off, which adds one degree of freedom.
 TEST(RecordingPartComparison, ComparesPartsWithTheFitOfTheWhole) {
   const std::vector<RecordingPartScore> pieces =
       scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
@@ -144,8 +145,8 @@ TEST(RecordingPartComparison, UsesTheNoiseCovarianceOfTheParts) {
   EXPECT_NEAR(compare(pieces).agreement.statistic, 0.25 * Q, 1e-12);
 }
 
-// Parts that differ by noise alone are rejected as often as the significance level states,
-// also along directions that some pieces measure badly.
+// Parts that differ by noise alone are rejected as often as the significance level specifies, also
+// along directions that some parts measure badly.
 TEST(RecordingPartComparison, HasTheSpecifiedFalseRejectionRate) {
   std::mt19937 random(11);
   std::normal_distribution<double> gaussian;

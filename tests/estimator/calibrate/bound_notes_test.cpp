@@ -11,8 +11,9 @@
 namespace estimator {
 namespace {
 
-/// Two parameters of a pendulum's friction that trade off, S = [1 ρ; ρ 1]/σ². The first is at its
-/// lower bound; its unconstrained optimum lies `wish` standard deviations inward.
+/// Two correlated friction parameters of a pendulum, with the information matrix S = [1 ρ; ρ 1]/σ².
+/// The first is at its lower bound; its unconstrained optimum lies `wish` standard deviations
+/// inward.
 struct Case {
   Mechanism mechanism = make_pendulum({});
   std::vector<int> estimated;
@@ -34,7 +35,8 @@ struct Case {
     information.undetermined = {false, false};
     information.inverse = Eigen::Matrix2d::Zero();
     information.inverse(1, 1) = 1.0 / S(1, 1);
-    // The score that moves the first by `wish` of its standard deviations if the second is free.
+    // The score that changes the first parameter by `wish` standard deviations if the second is
+    // free.
     const double left = (1.0 - rho * rho) / (kDeviation * kDeviation);
     information.group_score = {wish * std::sqrt(left) * Eigen::VectorXd::Unit(2, 0)};
   }
@@ -52,9 +54,9 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// With ρ = 0.8 the first has a standard deviation of 1e-3/0.6. With its optimum 0.355 deviations
-// beyond the bound it could be 1.29 deviations inward at 95 %, 2.15e-3. That moves the second by
-// −0.8 times as much, 1.7 of its deviations of 1e-3.
+// With ρ = 0.8 the first parameter has a standard deviation of 1e-3/0.6. If its optimum is 0.355
+// deviations beyond the bound, the true value may be 1.29 deviations inward at 95 %, 2.15e-3. This
+// changes the second parameter by −0.8 times as much, 1.7 standard deviations of 1e-3.
 TEST(BoundNotes, ReportChangesOfOtherEstimates) {
   const std::string note = Case(0.8, -0.355).note();
   EXPECT_TRUE(holds(note, "1.b is at its lower bound 0; all other intervals assume this value"))
@@ -71,7 +73,7 @@ TEST(BoundNotes, OmitNegligibleChangesOfOtherEstimates) {
   EXPECT_FALSE(holds(note, "tau_c")) << note;
 }
 
-// Thirty standard deviations beyond: no physical bound is missed by that much.
+// An optimum thirty standard deviations beyond a physical bound indicates a modelling error.
 TEST(BoundNotes, ReportOptimaFarBeyondABound) {
   const std::string note = Case(0.5, -30.0).note();
   EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond this bound")) << note;

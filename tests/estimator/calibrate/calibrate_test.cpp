@@ -20,7 +20,7 @@ using test_support::ReferenceFuruta;
 
 constexpr double kShadowNoise = 1e-3;
 
-// Calibrates the shadow parameters of a SPOOK simulator. Physical ones have tests of their own.
+// Calibrates the shadow parameters of a SPOOK simulator. Other tests cover physical parameters.
 Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                              CalibrationOptions options = {}) {
   options.kind = EstimateKind::kShadow;
@@ -84,7 +84,7 @@ TEST(Calibrate, AgreesForAllFormsOfResidualAndState) {
 }
 
 // The gain of a motor that is never driven cannot be identified. It must be fixed and reported
-// without a finite standard deviation, and the others estimated.
+// without a finite standard deviation, and all other parameters estimated.
 TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
   const Calibration result =
       calibrate_shadow(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
@@ -153,8 +153,8 @@ TEST(Calibrate, ReportsTheFreeParametersOfEachStage) {
 }
 
 // A prior has the weight of its standard deviation beside 6000 angles: a tight one keeps the
-// estimate, a wide one hardly changes it. Unscaled, it would outweigh the angles a millionfold, and
-// the wide one would move the estimate too.
+// estimate, a wide one hardly changes it. Unscaled, a prior would outweigh the angles a
+// millionfold, so that the wide prior would change the estimate too.
 TEST(Calibrate, WeighsPriorsByTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});

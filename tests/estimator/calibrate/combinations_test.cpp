@@ -19,7 +19,7 @@ ParameterEstimate parameter(const std::string& name, const std::string& unit, do
   return estimate;
 }
 
-/// Uncertainty of estimates whose relative errors are a common one plus an individual one.
+/// Uncertainty of estimates whose relative errors are the sum of a common and an individual error.
 ParameterUncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
                                        const std::vector<double>& common,
                                        const std::vector<double>& own) {
@@ -96,7 +96,7 @@ TEST(ParameterCombinations, FindTheRatioConstantAlongANullDirection) {
   EXPECT_TRUE(find_precise_combinations(parameters, uncertainty).empty());
 }
 
-// If pieces disagree, their scatter along the combination counts.
+// If parts of the recordings disagree, their scatter along the combination is used.
 TEST(ParameterCombinations, IncludeTheScatterBetweenPartsOfTheRecordings) {
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                      parameter("K", "N·m/V", 1.0, 0.1)};
@@ -119,7 +119,7 @@ TEST(ParameterCombinations, RequireCorrelatedErrors) {
   EXPECT_TRUE(find_precise_combinations(parameters, uncertainty).empty());
 }
 
-// Parameters at a bound do not trade off, and those known to 0.1 % need no combination.
+// Parameters at a bound are not correlated, and parameters known to 0.1 % need no combination.
 TEST(ParameterCombinations, OmitBoundsAndPreciseParameters) {
   std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                parameter("K", "N·m/V", 1.0, 0.1)};

@@ -50,7 +50,8 @@ const ContradictedParameter* find(const Calibration& calibration, const std::str
   return found == calibration.contradictions.end() ? nullptr : &*found;
 }
 
-// An arm 0.3 % too long: residuals equal the noise and pieces agree, so only this test finds it.
+// An arm that is described 0.3 % too long: residuals equal the noise and all parts agree, so that
+// only the score test finds this error.
 void expect_arm_is_told(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);

@@ -138,7 +138,8 @@ TEST(EncoderDelay, OffsetDerivativesIncludeDependentParametersWithoutADelay) {
   test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
 
-// With zero delay, a delayed reading equals that at a sample: the two ways to compute it agree.
+// With zero delay, a delayed reading equals the reading at a sample, although it is computed
+// differently.
 TEST(EncoderDelay, ZeroDelayChangesNothing) {
   const Mechanism held = furuta_to_fit({});
   Mechanism free = held;
@@ -157,7 +158,7 @@ TEST(EncoderDelay, ZeroDelayChangesNothing) {
   EXPECT_EQ(looks.reading_count(0), in);
 }
 
-// A fixed zero delay costs nothing: encoders are read at samples.
+// A delay fixed at zero adds no computation: encoders are evaluated at samples.
 TEST(EncoderDelay, DelayFixedAtZeroAddsNoComputation) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
@@ -173,7 +174,8 @@ void expect_delayed(const Calibration& calibration, const std::string& name, dou
   test_support::expect_within(calibration, name, truth, 3.0);
 }
 
-// Two encoders with different delays, none of the command; other parameters are recovered too.
+// Two encoders with different delays and a command without delay. Other parameters are estimated
+// correctly too.
 TEST(EncoderDelay, IsEstimatedForTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
   mechanism.sensors.clear();

@@ -55,7 +55,7 @@ TEST(Excerpt, SpreadsWindowsEvenly) {
   }
 }
 
-// A load that occurs in one short recording only is identified by that one.
+// A load that occurs in a single short recording is identified by this recording only.
 TEST(Excerpt, ContainsAPartOfEachSegment) {
   ShootingInput input = numbered_segments({6001, 51, 201});
   const Excerpt excerpt = select_excerpt(input, 10.0, 1.0);

@@ -33,8 +33,8 @@ TEST(AutocorrelationInflation, SumsTheAutocorrelation) {
   EXPECT_EQ(compute_autocorrelation_inflation({series({0, 0, 0})}), 1.0);
 }
 
-// The sum ends at the first lag without correlation: later ones are chance, or the next swing. Lags
-// without readings contribute nothing and do not end the sum.
+// The sum ends at the first lag without correlation. Correlations at longer lags are chance, or due
+// to the next swing. Lags without readings contribute nothing and do not end the sum.
 TEST(AutocorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
   EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
                    1.0 + 2.0 * 1.0 / 8.0);
@@ -71,7 +71,7 @@ TEST(NoiseGroupVariances, ArePerDegreeOfFreedom) {
   EXPECT_DOUBLE_EQ(variances[3], 1e-4);
 }
 
-// After a numerical failure nothing is divided or written.
+// After a numerical failure the result is empty.
 TEST(NoiseGroupVariances, AreEmptyIfStatesAreNotIdentifiable) {
   EXPECT_EQ(compute_noise_group_variances({}, 1.0).size(), 0);
 }

@@ -53,7 +53,7 @@ TEST(ConfidenceHalfWidths, FollowTheDistributionOverPhasesOfTheQuantizationGrid)
   EXPECT_NEAR(half[0], 2.0 * kNormalHalfWidth95, 0.15);  // 3 σ of the quantile
 }
 
-// Without an estimate there is no interval: none at a bound, an infinite one if not identifiable.
+// Without an estimate there is no interval: width 0 at a bound, infinite if not identifiable.
 TEST(ConfidenceHalfWidths, SkipFixedAndUnidentifiableParameters) {
   ParameterInformation information = unit_information(1.0);
   information.inverse.setZero();

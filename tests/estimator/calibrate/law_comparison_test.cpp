@@ -107,8 +107,8 @@ const FrictionLawScore& recommended(const FrictionLawComparison& comparison) {
   return comparison.laws.at(static_cast<std::size_t>(comparison.recommended));
 }
 
-// A law that is worse on every piece by about the same amount is worse, however much pieces differ.
-// One that is worse on some and better on others is not.
+// A law that is worse on every part of the recordings by about the same amount is worse, however
+// much these parts differ. A law that is worse on some parts and better on others is not.
 TEST(FrictionLawComparison, ComparesEachPartOfTheRecordings) {
   FrictionLawComparison clear;
   clear.laws = {score("viscous", {1.1, 11.3, 0.112, 110.0, 1.09}),
@@ -180,7 +180,7 @@ FrictionLawComparison compare(const ReferencePendulum& rig, const std::vector<st
   return compare_friction_laws(freed(pendulum_of(rig), {"P.J_zz"}), swings(rig), choice);
 }
 
-// On data of a known law that law must be chosen, no larger one that fits as well, and no smaller.
+// For data of a known law this law must be recommended, not a law with more or fewer terms.
 TEST(FrictionLawComparison, RecommendsTheSimulatedLaw) {
   ReferencePendulum viscous{.b = 1e-3};
   const FrictionLawComparison simple = compare(viscous, {"viscous", "dry", "viscous+dry"});

@@ -155,7 +155,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
 
 ReferenceFuruta driven_rig() { return {.b_1 = 1e-3, .b_2 = 1e-4, .K = 0.07}; }
 
-/// Passes the upright position again and again.
+/// A motion that passes the upright position repeatedly.
 Recording driven_motion(int samples, double amplitude = 6.0, double noise = kPhysicalNoise) {
   const Eigen::VectorXd u = test_support::sampled(
       samples, 1e-3, [&](double t) { return amplitude * std::sin(9.0 * t) * std::sin(0.7 * t); });
@@ -170,8 +170,8 @@ Mechanism driven_mechanism_to_fit(double inertia_factor) {
   return mechanism;
 }
 
-// Motions through the upright cannot be predicted from their start. The joint estimate must work
-// all the same, with standard deviations as small as such motion allows.
+// Motions through the upright position cannot be predicted from their initial state. The joint
+// estimation must still work, with standard deviations as small as such motions allow.
 TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result = calibrate(driven_mechanism_to_fit(2.0), {driven_motion(8000)});
@@ -183,8 +183,8 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
 }
 
-// Just predictable enough that the simulation is fitted, but this fit gets lost in one of many
-// local minima. The states explain the readings, and the estimate from them must be kept.
+// A motion so little predictable that the simulation fit ends in one of many local minima. The
+// joint estimation explains the readings, and its estimate must be kept.
 TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
@@ -237,8 +237,8 @@ std::pair<Mechanism, std::vector<Recording>> without_viscous_friction() {
   return {mechanism, {record(rig, 2000, kPhysicalNoise, 5)}};
 }
 
-// A stop at any iteration of any stage must be reported, or the result would be taken for an
-// estimate.
+// A stop requested at any iteration of any stage must be reported. Otherwise the result would look
+// like an estimate.
 TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
   const auto [mechanism, recordings] = without_viscous_friction();
   int iterations = 0;
@@ -295,8 +295,8 @@ TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
   EXPECT_THROW(select_estimate_kind(tree, options), std::invalid_argument);
 }
 
-// Each piece is predicted from all others: both state estimation and open loop reach the noise
-// level.
+// Each part is predicted with parameters from all other parts. Both state estimation and open-loop
+// simulation reach the noise level.
 TEST(PhysicalCalibration, CrossValidates) {
   const ReferencePendulum rig = sticky_pendulum();
   std::vector<Recording> pieces;

@@ -34,8 +34,8 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
   return calibrate(mechanism, {recording}, options, monitor);
 }
 
-// If the model is right, the comparison changes nothing: pieces agree and standard deviations are
-// those from noise. The deviations from scatter are reported beside them.
+// If the model is correct, the comparison changes nothing: all parts agree, and standard deviations
+// are due to noise. The deviations due to scatter are reported too.
 TEST(RecordingPartEstimates, AgreeForACorrectModel) {
   const Calibration result = calibrate_with(1.0);
   ASSERT_TRUE(result.refined && result.converged());
@@ -47,7 +47,7 @@ TEST(RecordingPartEstimates, AgreeForACorrectModel) {
     EXPECT_EQ(estimate.standard_deviation, estimate.noise_deviation) << estimate.name;
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
   }
-  // Each piece agrees within its own standard deviations: 48 estimates, none beyond five.
+  // Each part agrees within its own standard deviations: 48 estimates, none beyond five.
   for (const RecordingPartEstimate& piece : result.pieces) {
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       if (std::isnan(piece.values[i])) continue;
@@ -57,8 +57,9 @@ TEST(RecordingPartEstimates, AgreeForACorrectModel) {
   }
 }
 
-// An arm described 3 % too long distorts all pieces alike. They agree and no standard deviation
-// grows, so the verdict must report it. The estimates are the same as without the comparison.
+// An arm described 3 % too long distorts all parts alike. All parts agree and no standard deviation
+// grows, so the verdict must report the error. The estimates are the same as without the
+// comparison.
 TEST(RecordingPartEstimates, DisagreeForAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::format_verdict(result.verdict);
@@ -87,9 +88,9 @@ TEST(RecordingPartEstimates, StopOnRequest) {
   EXPECT_TRUE(result.pieces.empty());
 }
 
-// Parts disagree about one of two parameters. It gets the standard deviation of the
-// scatter, with Student's half-width for the number of pieces that identify it minus one. The other
-// is unchanged.
+// Parts disagree about one of two parameters. Its standard deviation becomes the scatter, and its
+// half-width uses Student's factor for the number of parts that identify it, minus one. The other
+// parameter is unchanged.
 TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
   RecordingPartEstimates pieces;
   pieces.parameters = {7, 3};
@@ -121,9 +122,8 @@ TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
   EXPECT_EQ(agreeing.half_interval[1], kNormalHalfWidth95);
 }
 
-// The pendulum's encoder slips at 5.2 s and at 10.8 s. Few readings lie before the first slip and
-// after the second, so the others determine its zero there far better than pieces on one side of
-// it, which would otherwise report a slip that only the others identify.
+// The pendulum's encoder slips at 5.2 s and at 10.8 s. A part entirely on one side of a slip does
+// not identify the slip, and must not report an estimate that other parts determine.
 TEST(RecordingPartEstimates, ReportOnlySlipsWithinThePart) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
   const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);

@@ -8,7 +8,7 @@
 #include "tests/support/estimates.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
-// Interval of the rate at which a Stribeck excess decays, when the data hardly determine it.
+// Intervals of the decay rate of a Stribeck excess that is weakly identifiable.
 
 namespace estimator {
 namespace {

@@ -25,7 +25,7 @@ Eigen::VectorXd counted(const Eigen::VectorXd& angles, double phase) {
   return ((angles.array() / kQuantum + phase).round() - phase) * kQuantum;
 }
 
-/// Comes to rest half-way.
+/// A swing that comes to rest half-way.
 test_support::ReferencePendulum sticking() { return {.b = 2e-4, .tau_c = 0.08, .tau_s = 0.08}; }
 
 Mechanism described(const std::vector<std::string>& free) {
@@ -73,8 +73,8 @@ TEST(NoiseBeforeQuantization, IsTheVarianceInExcessOfQuantization) {
               3.0 * encoder, 1e-9 * encoder);
 }
 
-// Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
-// off by a sixth of a count more is not excused by it.
+// Residuals up to half a count can be quantization error, wherever a joint rests. A model error of
+// a sixth of a count more is not quantization error.
 TEST(CanBeQuantizationError, AcceptsErrorsUpToHalfAQuantizationStep) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
   EXPECT_TRUE(can_be_quantization_error({errors}, kQuantum, 0.0));
@@ -123,8 +123,8 @@ ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
            .acceleration = Eigen::VectorXd::Ones(1)}};
 }
 
-// Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
-// inverse nothing is drawn, and the scatter is the same.
+// Sampled and normal errors together have the total covariance, whatever motion is assumed. Without
+// an inverse no samples are drawn, and the covariance is the same.
 TEST(QuantizationErrors, SamplesMatchTheCovariance) {
   const ShootingProblem problem = problem_of(swing(), kQuantum);
   const Eigen::MatrixXd inverse = compute_information(problem).inverse;
@@ -137,9 +137,9 @@ TEST(QuantizationErrors, SamplesMatchTheCovariance) {
   EXPECT_EQ(plain.scatter[0], drawn.scatter[0]);
 }
 
-// With a known motion, the 95 % point of the errors depends on how many counts turning points are
-// apart: between 1.65 and 1.96 standard deviations here. Readings determine the motion only
-// roughly, so with drawn motions the point is almost independent of the counts per turn.
+// With a known motion, the 95 % quantile of the errors depends on the number of counts between
+// turning points: here 1.65 to 1.96 standard deviations. Readings determine the motion only
+// roughly. With sampled motions the quantile is almost independent of the counts per turn.
 TEST(QuantizationErrors, SamplesIncludeTheUncertaintyOfTheMotion) {
   const auto spread = [](double known) {
     double least = HUGE_VAL, most = 0.0;

@@ -84,7 +84,7 @@ TEST(RestartValues, RestartAVanishedStribeckExcess) {
   EXPECT_EQ(count_with(JointParameter::kStribeckRate, 0.99 * visible), 0U);
 }
 
-// An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
+// A fitted excess may belong to a local minimum. Unexplained accelerations indicate this.
 TEST(RestartValues, ResetAnyExcessIfAccelerationsAreUnexplained) {
   const Mechanism reached = with_excess();
   EXPECT_EQ(choose_restart_values(reached, reached, kSpeeds, true).size(), 5U);
@@ -93,7 +93,7 @@ TEST(RestartValues, ResetAnyExcessIfAccelerationsAreUnexplained) {
   EXPECT_TRUE(choose_restart_values(held, held, kSpeeds, true).empty());
 }
 
-// Only if the fit may move it, and the joint moved at all.
+// Requires a free excess and a joint that moved.
 TEST(RestartValues, RequireAFreeStribeckExcessAtAMovingJoint) {
   for (const JointParameter quantity :
        {JointParameter::kStribeckTorque, JointParameter::kStribeckRate}) {
@@ -123,9 +123,8 @@ TEST(RestartValues, TryDecayRatesOverTheSpeedsOfTheJoint) {
   }
 }
 
-// An excess that hardly decays was a part of the kinetic torque and is added to it before a new one
-// is tried. A kinetic torque that is not estimated stays. If there is none, the excess keeps its
-// size.
+// An excess that hardly decays is part of the Coulomb torque, and is added to this torque before a
+// new excess is tried. A fixed Coulomb torque is not changed.
 TEST(RestartValues, TreatANonDecayingExcessAsCoulombFriction) {
   Mechanism reached = with_excess();
   Mechanism chance;

@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-/// Whether one note contains all of these.
+/// Returns whether one note contains all of these texts.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
   return std::ranges::any_of(found.notes, [&](const Message& note) {
     const std::string text = service::format_message(note);
@@ -150,7 +150,7 @@ TEST(SensorAmbiguities, ReportTheGyroscopeScaleWithoutAnEncoder) {
   }
 }
 
-// The delays of motor and sensor add up, unless an encoder separates them.
+// Only the sum of the delays of motor and sensor is identifiable without an encoder.
 TEST(SensorAmbiguities, ReportThatOnlyDelayDifferencesAreIdentifiable) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
@@ -165,7 +165,8 @@ TEST(SensorAmbiguities, ReportThatOnlyDelayDifferencesAreIdentifiable) {
   }
 }
 
-// An encoder whose own delay is estimated does not separate them; one with a fixed delay does.
+// An encoder with a fixed delay makes both delays identifiable, an encoder with a free delay does
+// not.
 TEST(SensorAmbiguities, ReportThatOnlyEncoderDelayDifferencesAreIdentifiable) {
   for (const bool is_fixed : {false, true}) {
     Mechanism mechanism = two_wheels();

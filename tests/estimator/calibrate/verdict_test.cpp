@@ -62,7 +62,8 @@ TEST(Verdict, AcceptsResidualsAtNoiseLevel) {
       << text_of_verdict(swing(0.0));
 }
 
-// Residuals at the noise level and pieces that agree do not compensate for a wrong description.
+// A contradicted description is rejected even if residuals are at the noise level and all parts
+// agree.
 TEST(Verdict, RejectsAContradictedDescription) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {
@@ -99,7 +100,8 @@ TEST(Verdict, DoubtsWhiteResiduals) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful) << text_of_verdict(calibration);
 }
 
-// A slow wave smaller than the noise alone is only a hint, which pieces that disagree confirm.
+// A slow wave smaller than the noise is doubtful. Together with parts that disagree, the model is
+// rejected.
 TEST(Verdict, ReportsCorrelatedResiduals) {
   Calibration calibration = swing(0.5 * kNoise);
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
@@ -139,7 +141,7 @@ TEST(Verdict, ReportsDisagreeingPartsOfTheRecordings) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted);
 }
 
-// Residuals above a third of the motion are no result, even if the solver has converged.
+// Residuals above a third of the motion mean "no fit", even if the solver has converged.
 TEST(Verdict, IsNoFitBeyondAThirdOfTheMotion) {
   const double third = kSwing / 3.0;  // both as amplitudes
   Calibration below = swing(0.95 * third), above = swing(1.05 * third);

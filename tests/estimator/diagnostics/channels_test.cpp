@@ -49,7 +49,7 @@ TEST_F(Channels, HaveNoFindingsIfCorrect) {
   EXPECT_FALSE(found.needs_repair());
 }
 
-// A sensor whose range is smaller than the motion, at either end. Readings at the end are rejected.
+// A sensor whose range is exceeded by the motion at either end. Readings at that end are rejected.
 TEST_F(Channels, AreReportedIfClippedAtEitherEnd) {
   for (const double side : {1.0, -1.0}) {
     test_support::MadeUpMotion swing;
@@ -245,7 +245,7 @@ TEST_F(Channels, AreReportedIfTheCommandIsConstant) {
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
 
-// A run with a command is requested only if no recording has one.
+// The finding requests a recording with a varying command only if there is none.
 TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   Mechanism rig = rig_;
   for (Parameter& parameter : rig.parameters) {

@@ -72,7 +72,8 @@ Described two_links() {
           noisy(angles, 9)};
 }
 
-/// The hypothesis of that error and channel. Its repair of a correct rig injects the mistake.
+/// Returns the hypothesis of an error in a channel. Its correction of a correct rig injects the
+/// error.
 DescriptionHypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
                                     const std::string& channel) {
   for (DescriptionHypothesis& each : list_common_description_errors(mechanism)) {
@@ -93,9 +94,9 @@ struct Case {
   std::string channel;
 };
 
-// Each mistake that the recording can reveal must be reported as a fault. It must be among the
-// causes, since some mistakes have equivalents (a zero upside down is a centre of
-// mass on the other side).
+// Each identifiable error must be reported as a fault. The error must be among the causes, since
+// some errors are equivalent: a zero that is half a turn off, and a centre of mass on the other
+// side.
 void expect_found(const Described& rig, const Case& planted) {
   const DescriptionHypothesis hypothesis =
       hypothesis_of(rig.mechanism, planted.error, planted.channel);
@@ -148,7 +149,7 @@ TEST(DescriptionErrors, AreFoundForAPendulumChain) {
   }
 }
 
-// Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
+// Degrees and radians, absolute and relative angles: the correction of one error injects the other.
 TEST(DescriptionErrors, IncludeUnitsAndReferencesInBothDirections) {
   const Described rig = two_links();
   const auto expect = [&](const DescriptionHypothesis& planted, const std::string& reported) {
@@ -262,7 +263,7 @@ TEST(DescriptionErrors, IncludeAShiftedEncoderZero) {
   }
 }
 
-// Two mistakes: the second is found in the residuals that the first leaves.
+// Two errors: the second is found after the first is corrected.
 TEST(DescriptionErrors, AreFoundInPairs) {
   const Described rig = driven();
   Described faulty = rig;
@@ -294,8 +295,8 @@ TEST(DescriptionErrors, AreNotReportedForAnotherFrictionLaw) {
   EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
-// A trial starts at the end of its mistake's fit, states included: before the first iteration it
-// has the residuals of the fit that it continues.
+// A trial fit can start from the states of another fit, and then has the same residuals before the
+// first iteration.
 TEST(TrialFit, StartsFromTheStatesOfAnotherFit) {
   const Described rig = driven();
   TrialFit ended(rig.mechanism, rig.recordings);
@@ -319,7 +320,8 @@ Described whirling(double period) {
           {{"whirling", {test_support::undriven(motion.col(0), period)}}}};
 }
 
-// A joint that turns too far from row to row is reported as not checked; half as far is checked.
+// A joint that turns too far between samples is reported as not checked. A joint that turns half as
+// far is checked.
 TEST(DescriptionErrors, AreNotTestedIfAJointTurnsTooFarBetweenSamples) {
   const Described fast = whirling(0.02);
   const auto findings = examine_description(fast.mechanism, fast.recordings).findings;
@@ -354,7 +356,7 @@ TEST(DescriptionErrors, AreNotReportedIfIndistinguishable) {
   EXPECT_TRUE(examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 
-// A misfit that no mistake explains is reported as unexplained, without naming one.
+// A misfit that no description error explains is reported as unexplained.
 TEST(DescriptionErrors, ReportAnUnexplainedMisfit) {
   Described rig = two_links();
   std::mt19937 random(3);

@@ -239,8 +239,8 @@ Recording two_links(const std::string& name, double first, bool dead) {
   return {name, {test_support::undriven(angles, 4e-3)}};
 }
 
-// A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
-// some recordings only, the others check the description.
+// A dead encoder is reported as dead, not as a description error. If the encoder is dead in some
+// recordings only, the description is tested on all other recordings.
 TEST(DiagnosedCalibration, ReportsNoDescriptionErrorForADeadEncoder) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.parameter(0, BodyParameter::kJzz).free = true;
@@ -284,8 +284,8 @@ TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpTogether) {
   EXPECT_NE(find(two, "jump"), nullptr);
 }
 
-// A slip that noise hides in every window is tried, and reported only if the model fits with it and
-// not without it.
+// A slip that noise hides in every window is tried, and reported only if the model is accepted with
+// this slip but rejected without it.
 TEST(DiagnosedCalibration, TriesTheLikeliestSlipIfTheModelIsRejected) {
   constexpr double kSlip = 1.6 * kExaminedNoise;
   Eigen::VectorXd readings = clean_readings();

@@ -100,8 +100,8 @@ void expect_advice(const std::vector<Finding>& found, MessageCode code,
   }
 }
 
-// A description slightly off in mounting, place and bias is no mistake; nor is a sensor with few
-// axes or few readings.
+// Small errors of mounting, position and bias are not reported, nor sensors with few axes or few
+// readings.
 TEST(InertialAxes, AreNotReportedIfCorrect) {
   EXPECT_TRUE(found_after([](Segment&) {}).empty());
   for (int axis = 0; axis < 6; ++axis) {
@@ -146,7 +146,7 @@ TEST(InertialAxes, AreReportedIfExchangedOrMirrored) {
 }
 
 // Without the encoders that determine the body's pose nothing can be compared. A misfit that no
-// single mistake explains gets no name.
+// single error explains is not reported.
 TEST(InertialAxes, AreNotReportedIfAmbiguous) {
   EXPECT_TRUE(found_after([](Segment& s) { s.angles.col(0).setConstant(kNaN); }).empty());
   EXPECT_TRUE(found_after([](Segment& s) {

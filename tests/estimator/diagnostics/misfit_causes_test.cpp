@@ -142,8 +142,8 @@ TEST(MisfitCauses, IncludeAWrongJointDistance) {
   }
 }
 
-// A pendulum's joint is described so far from its centre of mass that no inertia is left. The clock
-// must not be blamed, and the largest possible distance, I / (m l), is reported.
+// A pendulum's joint is described so far from its centre of mass that no inertia is left. Instead
+// of a clock error, the largest possible distance, I / (m l), is reported.
 TEST(MisfitCauses, IncludeADistanceThatRequiresNegativeInertia) {
   const test_support::ReferencePendulum truth{.b = 2e-3};
   Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);

@@ -86,8 +86,8 @@ TEST(Outliers, AreFoundAtLowRates) {
   EXPECT_EQ(found[0].first, 700);
 }
 
-// A jump by a full turn between two readings is no motion, so a reading a full turn away is no
-// outlier. A prismatic joint has no full turns.
+// A reading that differs by a full turn is the same angle, and not an outlier. A prismatic joint
+// has no full turns.
 TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
   Eigen::VectorXd readings = MadeUpMotion{}.angles(1000.0, 1000, 3);
   readings[500] += 2.0 * M_PI;

@@ -41,7 +41,7 @@ Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
   return rest;
 }
 
-// As for outliers: no kink, impact or count is a step.
+// No kink, impact or quantization step of a motion is reported as a step.
 TEST(ReadingSteps, AreNotReportedAtKinksAndImpacts) {
   test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {

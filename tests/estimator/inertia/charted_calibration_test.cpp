@@ -69,8 +69,8 @@ double largest_difference(const Calibration& one, const Calibration& other) {
   return largest;
 }
 
-// The gradient of the cost along the chart's coordinates, and by the logarithm of a mass, must
-// match the residuals.
+// The gradient of the cost with respect to inertia coordinates, and to the logarithm of a mass,
+// must match the residuals.
 TEST_F(FurutaInertiaCalibration, DerivativesInInertiaCoordinatesMatchTheCost) {
   Mechanism mechanism = to_fit(1.4);
   test_support::parameter_named(mechanism, "B.m").free = true;
@@ -141,9 +141,10 @@ TEST_F(FurutaInertiaCalibration, ConsistentOptimumDoesNotDependOnTheParameteriza
   }
 }
 
-// A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. In the
-// chart every iterate is consistent, and the feasibility boundary is reported. Entry by entry, the
-// nearest consistent inertia and its cost are reported, which equal the chart's optimum.
+// A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. With
+// inertia coordinates every iterate is consistent, and the feasibility boundary is reported. With
+// single moments, the nearest consistent inertia and its cost are reported, which equal the optimum
+// with inertia coordinates.
 TEST_F(FurutaInertiaCalibration, FlatBodyEndsAtTheFeasibilityBoundaryWithANote) {
   rig_.J_Bxx = 1e-3;
   rig_.J_Byy = 4e-3;

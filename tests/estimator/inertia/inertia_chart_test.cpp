@@ -31,7 +31,8 @@ std::vector<Moments> bodies() {
           possible({5e-3, 5e-3, 5e-3}, {0, 1, 0}), possible({1e-7, 3e-3, 9e-3}, {0.2, 0.9, -0.7})};
 }
 
-// The chart must contain the body it was made for. Catches a lost rotation, and U taken as lower.
+// The parameterization must reproduce its reference inertia. Catches a lost rotation, and a lower
+// triangular U.
 TEST(InertiaParameterization, ContainsItsReference) {
   for (const InertiaParameterization kind : kCharts) {
     for (const Moments& body : bodies()) {
