@@ -237,8 +237,8 @@ class Writer:
             if other in self.page_of and resolve(self.types, other, part.kind) == name
         ]
         if style == "text" and 0 < len(users) <= 4:
-            noun, verb = ("field", "has") if len(users) == 1 else ("fields", "have")
-            lines += [f"The {noun} {', '.join(users)} {verb} this type.", ""]
+            noun = "field" if len(users) == 1 else "fields"
+            lines += [f"`{name}` is the type of the {noun} {', '.join(users)}.", ""]
         if added.is_enum:
             rows = [
                 {"value": f"`{value.name}`",
