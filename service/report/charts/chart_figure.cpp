@@ -168,7 +168,7 @@ std::string packed(const char* key, const std::string& bytes) {
 }
 
 std::string listed(const std::vector<double>& values) {
-  return "{\"values\":[" + join_items(values, json_number, ",") + "]}";
+  return "{\"values\":[" + join_items(values, format_json_number, ",") + "]}";
 }
 
 double step_of(const std::vector<double>& values) {

@@ -20,7 +20,7 @@ constexpr double kRow = 20.0;     // [px]
 constexpr double kTop = 26.0;     // [px], for the parameter's name
 constexpr double kBottom = 40.0;  // [px], for ticks and the axis label
 // Widths of the labels and of one parameter's picture, with room for ticks beside its axis [px].
-// page_style uses their ratio.
+// page_style_sheet uses their ratio.
 constexpr double kLabels = 190.0;
 constexpr double kPicture = 192.0;
 constexpr double kLeft = 11.0;

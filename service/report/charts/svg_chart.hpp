@@ -13,7 +13,7 @@ enum class MarkerShape { kCircle, kSquare, kTriangle, kDiamond };
 /// Data series of a chart, drawn as a line. A NaN in `y` interrupts the line.
 struct ChartSeries {
   std::string label;      ///< text in the legend; empty to leave it out there
-  std::string css_class;  ///< CSS class for colour and width, see page_style
+  std::string css_class;  ///< CSS class for colour and width, see page_style_sheet
   std::vector<double> x;  ///< increasing
   std::vector<double> y;
   bool markers = false;  ///< draw a marker at every point
