@@ -52,7 +52,7 @@ struct WhitePiece {
   }
 };
 
-ConsistencyTest cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
+ConsistencyTest cochran_test(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
   Eigen::MatrixXd N = Eigen::MatrixXd::Zero(size, size);
   Eigen::VectorXd b = Eigen::VectorXd::Zero(size);
   double squares = 0.0, rows = 0.0;
@@ -77,7 +77,7 @@ ConsistencyTest cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size
 
 /// Returns (1 − A)⁻¹ for the whitened information matrix A of a part, without the directions that
 /// only this part identifies.
-Eigen::MatrixXd without(const WhitePiece& piece) {
+Eigen::MatrixXd leave_one_out_inverse(const WhitePiece& piece) {
   const Eigen::VectorXd gain = piece.shares.unaryExpr(
       [](double share) { return 1.0 - share > kOthersShare ? 1.0 / (1.0 - share) : 0.0; });
   return piece.directions * gain.asDiagonal() * piece.directions.transpose();
@@ -86,8 +86,8 @@ Eigen::MatrixXd without(const WhitePiece& piece) {
 /// Stores the change of the parameters if fitted to this part alone, with standard deviations, in
 /// parameter units.
 /// @param own  diagonal of the part's information matrix in parameter units
-void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
-                   RecordingPartComparison& result) {
+void store_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
+                    RecordingPartComparison& result) {
   const Eigen::VectorXd inverse =
       piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
@@ -122,20 +122,20 @@ RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore
   Eigen::VectorXd d = B.transpose() * prior_score;
   for (const WhitePiece& piece : white) d += piece.score;
   RecordingPartComparison result;
-  result.agreement = cochran(white, B.cols());
+  result.agreement = cochran_test(white, B.cols());
   result.shift = B * d;
   const auto count = static_cast<double>(pieces.size());
   Eigen::MatrixXd V = Eigen::MatrixXd::Zero(B.cols(), B.cols()), noise = V;
   Eigen::VectorXd shares = Eigen::VectorXd::Zero(H.rows()), squares = shares;
   for (std::size_t p = 0; p < white.size(); ++p) {
     const WhitePiece& piece = white[p];
-    const Eigen::VectorXd e = without(piece) * (piece.score - piece.information * d);
+    const Eigen::VectorXd e = leave_one_out_inverse(piece) * (piece.score - piece.information * d);
     V += (count - 1.0) / count * e * e.transpose();
     noise += piece.noise;
     const Eigen::VectorXd share = (B * piece.information * B.transpose()).diagonal();
     shares += share;
     squares += share.cwiseAbs2();
-    book_estimate(piece, pieces[p].information.diagonal(), B, result);
+    store_estimate(piece, pieces[p].information.diagonal(), B, result);
   }
   if (cut) {
     result.agreement.statistic += d.dot(SymmetricFactor(noise).solve(d));

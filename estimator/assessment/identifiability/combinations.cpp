@@ -39,16 +39,17 @@ std::string product_unit(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() ? a + b : in_parentheses(a) + "·" + in_parentheses(b);
 }
 
-class Search {
+class CombinationSearch {
  public:
-  Search(const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty)
+  CombinationSearch(const std::vector<ParameterEstimate>& parameters,
+                    const ParameterUncertainty& uncertainty)
       : parameters_(parameters), uncertainty_(uncertainty) {
     for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
       if (!at(i).at_bound && relative(i) > kPoor) members_.push_back(i);
     }
   }
 
-  std::vector<ParameterCombination> sharpest() {
+  std::vector<ParameterCombination> most_precise() {
     std::vector<Candidate> candidates;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       for (std::size_t j = i + 1; j < members_.size(); ++j) {
@@ -80,8 +81,8 @@ class Search {
     const ParameterEstimate &p = at(a), &q = at(b);
     const Eigen::MatrixXd& noise = uncertainty_.noise_covariance;
     const double apart = std::sqrt(noise(a, a) * noise(b, b));
-    const bool are_told = std::isfinite(p.standard_deviation + q.standard_deviation);
-    if (are_told && !(std::abs(noise(a, b)) > kTogether * apart)) return;
+    const bool are_identifiable = std::isfinite(p.standard_deviation + q.standard_deviation);
+    if (are_identifiable && !(std::abs(noise(a, b)) > kTogether * apart)) return;
     std::optional<Candidate> best;
     const auto offer = [&](const char* sign, double value, double by_a, double by_b,
                            const std::string& unit, double handicap) {
@@ -125,7 +126,7 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
   const auto add = [&](int body, int index) {
     Eigen::Vector3d point;
     for (int i = 0; i < 3; ++i) {
-      point[i] = parameter_at(mechanism, index + i).value;
+      point[i] = mechanism.at(index + i).value;
     }
     if (body >= 0) {
       const auto at = static_cast<std::size_t>(body);
@@ -141,14 +142,15 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
 
 /// Returns the derivatives of the standard inertial parameters with respect to the free parameters.
 /// Empty if a free parameter changes distances between joints.
-Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
+Eigen::MatrixXd standard_parameter_derivatives(const Mechanism& mechanism,
+                                               const std::vector<int>& requested) {
   Eigen::MatrixXd slopes(standard_parameter_values(mechanism).size(), std::ssize(requested));
   for (std::size_t i = 0; i < requested.size(); ++i) {
-    const double value = parameter_at(mechanism, requested[i]).value;
+    const double value = mechanism.at(requested[i]).value;
     const double step = std::max(kStep * std::abs(value), kSmallStep);
     const auto moved = [&](double by) {
       Mechanism other = mechanism;
-      parameter_at(other, requested[i]).value += by;
+      other.at(requested[i]).value += by;
       apply_dependencies(other);
       return other;
     };
@@ -169,7 +171,7 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
 
 std::vector<ParameterCombination> find_precise_combinations(
     const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty) {
-  return Search(parameters, uncertainty).sharpest();
+  return CombinationSearch(parameters, uncertainty).most_precise();
 }
 
 ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
@@ -198,7 +200,8 @@ std::vector<ParameterCombination> estimate_base_parameters(
   const bool any = std::ranges::any_of(requested, [&](int index) {
     return index < mechanism.joint_parameter_index(0, JointParameter::kPointAx);
   });
-  const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, requested) : Eigen::MatrixXd();
+  const Eigen::MatrixXd slopes =
+      any ? standard_parameter_derivatives(mechanism, requested) : Eigen::MatrixXd();
   if (slopes.size() == 0) return {};
   BaseInertialParameters base;
   try {
@@ -230,7 +233,7 @@ bool has_known_torque(const Mechanism& mechanism) {
     for (const JointParameter quantity : {JointParameter::kMotorGain, JointParameter::kStiffness,
                                           JointParameter::kConstantTorque}) {
       const int index = mechanism.joint_parameter_index(j, quantity);
-      if (!is_changed_by_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
+      if (!is_changed_by_fit(mechanism, index) && mechanism.at(index).value != 0.0) {
         return true;
       }
     }

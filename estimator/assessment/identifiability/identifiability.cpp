@@ -25,7 +25,7 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
   for (std::size_t i = 0; i < requested.size(); ++i) {
     const double coefficient = direction[static_cast<Eigen::Index>(i)];
     if (std::abs(coefficient) < kNegligible * scale) continue;
-    const std::string& name = parameter_at(mechanism, requested[i]).name;
+    const std::string& name = mechanism.at(requested[i]).name;
     changes.push_back(
         {MessageCode::kParameterChange, {{"parameter", name}, {"change", coefficient}}});
   }
@@ -35,9 +35,9 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
   return {MessageCode::kUnidentifiableChange, {{"changes", changes}}};
 }
 
-NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& requested,
-                             int index) {
-  const Parameter& parameter = parameter_at(mechanism, index);
+NullDirection fixed_direction(const Mechanism& mechanism, const std::vector<int>& requested,
+                              int index) {
+  const Parameter& parameter = mechanism.at(index);
   NullDirection direction;
   direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
   const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();
@@ -58,14 +58,15 @@ constexpr double kUpright = 1e-6;  // sine of the angle between an axis and grav
 class AmbiguityFinder {
  public:
   AmbiguityFinder(const Mechanism& mechanism, const std::vector<int>& requested,
-                  const std::vector<int>& estimated, const Eigen::MatrixXd& seen)
+                  const std::vector<int>& estimated, const Eigen::MatrixXd& information)
       : mechanism_(mechanism),
-        asked_(requested),
+        free_(requested),
         estimated_(estimated),
-        seen_(seen),
+        information_(information),
         readings_(mechanism) {
-    for (int j = 0; j < mechanism.joint_count(); ++j) is_all_told_ &= readings_.is_observed(j);
-    find_directions(estimated, seen);
+    for (int j = 0; j < mechanism.joint_count(); ++j)
+      are_all_joints_observed_ &= readings_.is_observed(j);
+    find_directions(estimated, information);
   }
 
   std::vector<Message> find() {
@@ -73,7 +74,7 @@ class AmbiguityFinder {
       const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(i)];
       if (!sensor.reads(MeasuredQuantity::kSpecificForce)) continue;
       if (is_held_out(mechanism_, sensor.name)) continue;
-      find_place_along_axis(i, sensor);
+      find_position_along_axis(i, sensor);
       find_scale(i, sensor);
       find_bias(i, sensor);
     }
@@ -84,21 +85,24 @@ class AmbiguityFinder {
 
  private:
   /// Finds the weakly identifiable directions, and the parameters that have a share in each.
-  void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
-    if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
-    const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
-    const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * seen * scale.asDiagonal());
-    for (Eigen::Index k = 0; k < seen.rows() && solved.values[k] < kWeaklyIdentifiable; ++k) {
+  void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& information) {
+    if (information.rows() != std::ssize(estimated) || !information.allFinite()) return;
+    const Eigen::VectorXd scale =
+        information.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+    const SymmetricEigen solved =
+        symmetric_eigen(scale.asDiagonal() * information * scale.asDiagonal());
+    for (Eigen::Index k = 0; k < information.rows() && solved.values[k] < kWeaklyIdentifiable;
+         ++k) {
       std::vector<int>& parts = directions_.emplace_back();
-      for (Eigen::Index i = 0; i < seen.rows(); ++i) {
+      for (Eigen::Index i = 0; i < information.rows(); ++i) {
         if (std::abs(solved.vectors(i, k)) < kPart) continue;
         parts.push_back(estimated[static_cast<std::size_t>(i)]);
       }
     }
   }
 
-  bool is_asked(int index) const { return std::ranges::count(asked_, index) > 0; }
-  const std::string& name(int index) const { return parameter_at(mechanism_, index).name; }
+  bool is_free(int index) const { return std::ranges::count(free_, index) > 0; }
+  const std::string& name(int index) const { return mechanism_.at(index).name; }
 
   Argument names(const std::vector<int>& parameters) const {
     std::vector<std::string> all;
@@ -107,18 +111,18 @@ class AmbiguityFinder {
   }
 
   /// Returns the free parameters among `count` consecutive parameters of a sensor.
-  std::vector<int> asked_of(int sensor, SensorParameter first, int count) const {
+  std::vector<int> free_parameters_of(int sensor, SensorParameter first, int count) const {
     std::vector<int> found;
     for (int k = 0; k < count; ++k) {
       const int index = mechanism_.sensor_parameter_index(sensor, first) + k;
-      if (is_asked(index)) found.push_back(index);
+      if (is_free(index)) found.push_back(index);
     }
     return found;
   }
 
   /// Returns the most parameters of one weakly identifiable direction that includes every kind.
   /// @param kinds  sets of parameters, each of which must be represented
-  std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
+  std::vector<int> largest_weak_direction(const std::vector<std::vector<int>>& kinds) const {
     std::vector<int> found;
     for (const std::vector<int>& direction : directions_) {
       std::vector<int> parts;
@@ -137,7 +141,7 @@ class AmbiguityFinder {
 
   /// Reports the position of an accelerometer along the only rotation axis of its body. The
   /// acceleration relative to the body's origin does not depend on this position.
-  void find_place_along_axis(int i, const Sensor& sensor) {
+  void find_position_along_axis(int i, const Sensor& sensor) {
     const auto axis = find_single_rotation_axis(mechanism_, sensor.body);
     if (!axis || axis->isZero()) return;
     std::vector<int> along;
@@ -145,7 +149,7 @@ class AmbiguityFinder {
     for (int k = 0; k < 3; ++k) {
       const int index = mechanism_.sensor_parameter_index(i, SensorParameter::kPointX) + k;
       const double share = (*axis)[k] * (*axis)[k];
-      if (!is_asked(index) || share < 1e-12) continue;
+      if (!is_free(index) || share < 1e-12) continue;
       along.push_back(index);
       part += share;
     }
@@ -179,18 +183,20 @@ class AmbiguityFinder {
 
   void find_scale(int i, const Sensor& sensor) {
     if (!is_moved_by_unmeasured_joint(sensor.body)) return;
-    const std::vector<int> scales = together({asked_of(i, SensorParameter::kRateScaleX, 3)});
+    const std::vector<int> scales =
+        largest_weak_direction({free_parameters_of(i, SensorParameter::kRateScaleX, 3)});
     if (scales.empty()) return;
     notes_.push_back({MessageCode::kGyroscopeScale, {names(scales), {"sensor", sensor.name}}});
   }
 
   void find_bias(int i, const Sensor& sensor) {
-    std::vector<int> others = asked_of(i, SensorParameter::kMountX, 3);
+    std::vector<int> others = free_parameters_of(i, SensorParameter::kMountX, 3);
     for (int quantity = 0; quantity < Mechanism::kGravityParameters; ++quantity) {
       const int index = mechanism_.index(static_cast<GravityParameter>(quantity));
-      if (is_asked(index)) others.push_back(index);
+      if (is_free(index)) others.push_back(index);
     }
-    const std::vector<int> parts = together({asked_of(i, SensorParameter::kForceBiasX, 3), others});
+    const std::vector<int> parts =
+        largest_weak_direction({free_parameters_of(i, SensorParameter::kForceBiasX, 3), others});
     if (parts.empty()) return;
     notes_.push_back({MessageCode::kBiasOrTilt, {names(parts), {"sensor", sensor.name}}});
   }
@@ -198,17 +204,17 @@ class AmbiguityFinder {
   /// Returns whether the data constrain a common change of parameters less than their bounds do,
   /// with all other parameters known.
   bool is_shift_unidentifiable(const std::vector<int>& parameters) const {
-    if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
-    Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
+    if (parameters.empty() || information_.rows() != std::ssize(estimated_)) return false;
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(information_.rows());
     double width = std::numeric_limits<double>::infinity();
     for (const int index : parameters) {
       const auto found = std::ranges::find(estimated_, index);
       if (found == estimated_.end()) return false;
       shift[found - estimated_.begin()] = 1.0;
-      const Parameter& own = parameter_at(mechanism_, index);
+      const Parameter& own = mechanism_.at(index);
       width = std::min(width, own.upper - own.lower);
     }
-    return shift.dot(seen_ * shift) * width * width < 1.0;
+    return shift.dot(information_ * shift) * width * width < 1.0;
   }
 
   /// Reports free delays without a reference. A sensor or control with a fixed delay is the
@@ -217,31 +223,32 @@ class AmbiguityFinder {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
       const int index = mechanism_.joint_parameter_index(j, JointParameter::kInputDelay);
-      if (is_asked(index)) delays.push_back(index);
+      if (is_free(index)) delays.push_back(index);
     }
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      for (const int index : asked_of(i, SensorParameter::kDelay, 1)) delays.push_back(index);
+      for (const int index : free_parameters_of(i, SensorParameter::kDelay, 1))
+        delays.push_back(index);
     }
-    bool is_any_kept = false;
+    bool is_any_fixed = false;
     for (const Encoder& sensor : used_encoders(mechanism_)) {
-      if (is_asked(sensor.delay)) {
+      if (is_free(sensor.delay)) {
         delays.push_back(sensor.delay);
       } else {
-        is_any_kept = true;
+        is_any_fixed = true;
       }
     }
-    std::vector<int> parts = together({delays});
+    std::vector<int> parts = largest_weak_direction({delays});
     if (parts.empty() && is_shift_unidentifiable(delays)) parts = delays;
-    if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
+    if (parts.empty() || (parts.size() < 2 && is_any_fixed)) return;
     notes_.push_back(
         {MessageCode::kOnlyDelayDifferences,
-         {names(parts), {"fixed", name(parts.back())}, {"needs_encoder", !is_any_kept}}});
+         {names(parts), {"fixed", name(parts.back())}, {"needs_encoder", !is_any_fixed}}});
   }
 
   /// Reports that the heading about gravity is not identifiable. Rotating the whole rig about
   /// gravity changes only encoder readings.
   void find_heading() {
-    if (is_all_told_) return;
+    if (are_all_joints_observed_) return;
     const Eigen::Vector3d down = gravity_vector(mechanism_).normalized();
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
       const Joint& joint = mechanism_.joints[static_cast<std::size_t>(j)];
@@ -257,10 +264,10 @@ class AmbiguityFinder {
   }
 
   const Mechanism& mechanism_;
-  const std::vector<int>&asked_, &estimated_;
-  const Eigen::MatrixXd& seen_;
+  const std::vector<int>&free_, &estimated_;
+  const Eigen::MatrixXd& information_;
   EncoderToJointMap readings_;
-  bool is_all_told_ = true;
+  bool are_all_joints_observed_ = true;
   std::vector<std::vector<int>> directions_;
   std::vector<Message> notes_;
 };
@@ -291,7 +298,7 @@ ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
   for (const int index : requested) {
     if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
         !is_held_out_sensor_parameter(mechanism, index)) {
-      result.null_directions.push_back(held_direction(mechanism, requested, index));
+      result.null_directions.push_back(fixed_direction(mechanism, requested, index));
     }
   }
   if (!information.valid) return result;
@@ -395,8 +402,8 @@ void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
 std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
                                                  const std::vector<int>& requested,
                                                  const std::vector<int>& estimated,
-                                                 const Eigen::MatrixXd& seen) {
-  return AmbiguityFinder(mechanism, requested, estimated, seen).find();
+                                                 const Eigen::MatrixXd& information) {
+  return AmbiguityFinder(mechanism, requested, estimated, information).find();
 }
 
 }  // namespace estimator

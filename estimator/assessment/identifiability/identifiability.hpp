@@ -78,10 +78,11 @@ void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
 /// without large rotations; heading about gravity; absolute delays.
 /// @param requested  indices of the free parameters
 /// @param estimated  indices of the free parameters that affect any reading
-/// @param seen       information matrix of the estimated parameters from the data without priors
+/// @param information       information matrix of the estimated parameters from the data without
+/// priors
 std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
                                                  const std::vector<int>& requested,
                                                  const std::vector<int>& estimated,
-                                                 const Eigen::MatrixXd& seen);
+                                                 const Eigen::MatrixXd& information);
 
 }  // namespace estimator

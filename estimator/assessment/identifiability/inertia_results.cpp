@@ -38,8 +38,8 @@ Moments second_moment_slope(const Eigen::Vector3d& v, const Eigen::Vector3d& w) 
 
 /// Converts a gradient with respect to the moments of inertia of a body to a gradient with respect
 /// to the estimated parameters.
-Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slope,
-                       const std::vector<int>& estimated) {
+Eigen::VectorXd parameter_gradient(const Mechanism& mechanism, int body, const Moments& slope,
+                                   const std::vector<int>& estimated) {
   Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(estimated));
   const auto indices = moment_of_inertia_indices(mechanism, body);
   for (int i = 0; i < 6; ++i) {
@@ -51,7 +51,7 @@ Eigen::VectorXd spread(const Mechanism& mechanism, int body, const Moments& slop
 
 /// Updates an inverse information matrix for fixed quantities, whose gradients are the columns of
 /// `gradients`.
-void hold_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
+void fix_along(const Eigen::MatrixXd& gradients, Eigen::MatrixXd& inverse) {
   const Eigen::MatrixXd across = inverse * gradients;
   const Eigen::MatrixXd inner = gradients.transpose() * across;
   inverse -= across * pseudo_inverse(inner) * across.transpose();
@@ -107,8 +107,8 @@ void require_consistent_initial_inertias(const Mechanism& mechanism) {
 std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
     const Mechanism& mechanism, const std::vector<int>& estimated, const Eigen::VectorXd& variances,
     ParameterInformation& information) {
-  std::vector<BodyAtFeasibilityBoundary> borders;
-  if (!information.valid) return borders;
+  std::vector<BodyAtFeasibilityBoundary> boundary_bodies;
+  if (!information.valid) return boundary_bodies;
   const Eigen::MatrixXd inverse = information.inverse;
   const Eigen::MatrixXd covariance = compute_covariance(information, variances).covariance;
   const Eigen::VectorXd step = inverse * compute_total_score(information);
@@ -118,8 +118,9 @@ std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
         inertia_to_second_moments(inertia_matrix(moments_of_inertia(mechanism, body))));
     const Eigen::Vector3d values = solved.values;
     const auto gradient = [&](int i, int k) {
-      return spread(mechanism, body,
-                    second_moment_slope(solved.vectors.col(i), solved.vectors.col(k)), estimated);
+      return parameter_gradient(mechanism, body,
+                                second_moment_slope(solved.vectors.col(i), solved.vectors.col(k)),
+                                estimated);
     };
     int thin = 0;
     while (thin < 2 && (is_at_feasibility_boundary(values[thin], values[2]) ||
@@ -134,22 +135,22 @@ std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
     }
     const Eigen::VectorXd along = gradients.col(0);
     const double deviation = std::sqrt(along.dot(covariance * along));
-    const double wish = values[0] + along.dot(step);
+    const double unconstrained = values[0] + along.dot(step);
     Message note = boundary_note(name_of(mechanism, body), thin, solved.vectors.col(0));
-    if (wish < 0.0 && deviation > 0.0) {
-      note.arguments.push_back({"excess", -wish / deviation});
-      note.arguments.push_back({"is_wrong", wish < -kWrongModel * deviation});
+    if (unconstrained < 0.0 && deviation > 0.0) {
+      note.arguments.push_back({"excess", -unconstrained / deviation});
+      note.arguments.push_back({"is_wrong", unconstrained < -kWrongModel * deviation});
     }
-    borders.push_back({body, std::move(note)});
-    hold_along(gradients, information.inverse);
+    boundary_bodies.push_back({body, std::move(note)});
+    fix_along(gradients, information.inverse);
   }
-  return borders;
+  return boundary_bodies;
 }
 
 std::vector<PrincipalInertia> compute_principal_inertias(
     const Mechanism& mechanism, const std::vector<int>& requested,
     const ParameterUncertainty& uncertainty,
-    const std::vector<BodyAtFeasibilityBoundary>& borders) {
+    const std::vector<BodyAtFeasibilityBoundary>& boundary_bodies) {
   std::vector<PrincipalInertia> result;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto indices = moment_of_inertia_indices(mechanism, body);
@@ -165,7 +166,8 @@ std::vector<PrincipalInertia> compute_principal_inertias(
                              .deviations = Eigen::Vector3d::Zero(),
                              .axes = solved.vectors};
     inertia.at_feasibility_boundary =
-        std::ranges::find(borders, body, &BodyAtFeasibilityBoundary::body) != borders.end();
+        std::ranges::find(boundary_bodies, body, &BodyAtFeasibilityBoundary::body) !=
+        boundary_bodies.end();
     for (int i = 0; i < 3; ++i) {
       const Eigen::Vector3d v = solved.vectors.col(i);
       Moments slope = moments_of_inertia(v * v.transpose());
@@ -222,10 +224,10 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
     }
     Eigen::Matrix<double, 6, 6> covariance;
     for (int i = 0; i < 6 && information.valid; ++i) {
-      const Eigen::VectorXd row = spread(mechanism, body, Moments::Unit(i), estimated);
+      const Eigen::VectorXd row = parameter_gradient(mechanism, body, Moments::Unit(i), estimated);
       for (int k = 0; k < 6; ++k) {
-        covariance(i, k) =
-            row.dot(information.inverse * spread(mechanism, body, Moments::Unit(k), estimated));
+        covariance(i, k) = row.dot(
+            information.inverse * parameter_gradient(mechanism, body, Moments::Unit(k), estimated));
       }
     }
     const auto nearest =
@@ -238,7 +240,7 @@ std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
     const auto indices = moment_of_inertia_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       if (covariance(i, i) <= kNegligibleVariance * covariance.maxCoeff()) continue;
-      const Parameter& parameter = parameter_at(mechanism, indices[static_cast<std::size_t>(i)]);
+      const Parameter& parameter = mechanism.at(indices[static_cast<std::size_t>(i)]);
       nearest_moments.push_back({MessageCode::kParameterValue,
                                  {{"parameter", parameter.name}, {"value", nearest->moments[i]}}});
     }

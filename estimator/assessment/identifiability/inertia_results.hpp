@@ -41,10 +41,11 @@ std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
 /// Returns the principal moments of inertia of all bodies with a free moment of inertia. Skips
 /// bodies that do not rotate or rotate about a single axis only, since their other moments are not
 /// identifiable.
-/// @param borders  result of `fix_inertias_at_feasibility_boundary`
+/// @param boundary_bodies  result of `fix_inertias_at_feasibility_boundary`
 std::vector<PrincipalInertia> compute_principal_inertias(
     const Mechanism& mechanism, const std::vector<int>& requested,
-    const ParameterUncertainty& uncertainty, const std::vector<BodyAtFeasibilityBoundary>& borders);
+    const ParameterUncertainty& uncertainty,
+    const std::vector<BodyAtFeasibilityBoundary>& boundary_bodies);
 
 /// The physically consistent inertia of a body that fits the data best.
 struct NearestConsistentInertia {

@@ -50,8 +50,8 @@ struct ReleasedParameter {
   double reach() const { return unconstrained_change + kOneSided95 * deviation; }
 };
 
-ReleasedParameter set_free(const ParameterInformation& information,
-                           const Eigen::VectorXd& variances, Eigen::Index position) {
+ReleasedParameter release_from_bound(const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances, Eigen::Index position) {
   ReleasedParameter freed;
   freed.position = position;
   for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
@@ -82,8 +82,8 @@ ReleasedParameter set_free(const ParameterInformation& information,
 }
 
 /// Returns a clause about the best value of a parameter at a bound.
-Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated,
-                   const ParameterInformation& information, const ReleasedParameter& freed) {
+Message describe_optimum(const Mechanism& mechanism, const std::vector<int>& estimated,
+                         const ParameterInformation& information, const ReleasedParameter& freed) {
   if (!(freed.deviation > 0.0)) return MessageCode::kUnidentifiableAtBound;
   const double reach = freed.reach();
   if (reach <= 0.0) {
@@ -91,7 +91,7 @@ Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated
             {{"excess", -freed.unconstrained_change / freed.deviation}}};
   }
   const auto parameter = [&](Eigen::Index at) -> const Parameter& {
-    return parameter_at(mechanism, estimated[static_cast<std::size_t>(at)]);
+    return mechanism.at(estimated[static_cast<std::size_t>(at)]);
   };
   const bool lower = information.at_bound[freed.position] < 0;
   std::vector<Message> changes;
@@ -137,19 +137,19 @@ struct Profile {
     const double value = fitted.parameter_values()[position];
     const double room = side > 0.0 ? fitted.upper_bounds()[position] - value
                                    : value - fitted.lower_bounds()[position];
-    double near = 0.0, at_near = 0.0;
+    double near = 0.0, rise_near = 0.0;
     double far = std::min(distance, room);
     for (int i = 0; i < kTries; ++i) {
-      const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
+      const double rise_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
       if (is_stop_requested(monitor)) return distance;
-      if (at_far * at_far >= kShortfall * rise) {
-        const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
+      if (rise_far * rise_far >= kShortfall * rise) {
+        const double share = (std::sqrt(rise) - rise_near) / (rise_far - rise_near);
         return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
       }
       if (far >= room) return room;
       near = far;
-      at_near = at_far;
-      const double growth = at_far > 0.0 ? std::sqrt(rise) / at_far : kGrowthMost;
+      rise_near = rise_far;
+      const double growth = rise_far > 0.0 ? std::sqrt(rise) / rise_far : kGrowthMost;
       far = std::min(far * std::clamp(growth, kGrowthLeast, kGrowthMost), room);
     }
     return HUGE_VAL;
@@ -160,7 +160,7 @@ struct Profile {
     Mechanism mechanism = fitted.mechanism();
     const int index =
         FreeParameters(mechanism).parameter_indices()[static_cast<std::size_t>(position)];
-    Parameter& held = parameter_at(mechanism, index);
+    Parameter& held = mechanism.at(index);
     // The value may be outside the bounds by round-off. Bounds that other parameters imply would
     // then contradict it.
     held.value = held.lower = held.upper =
@@ -244,7 +244,7 @@ Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& in
   Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
   for (Eigen::Index i = 0; i < reaches.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
-    const ReleasedParameter freed = set_free(information, variances, i);
+    const ReleasedParameter freed = release_from_bound(information, variances, i);
     reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
   }
   return reaches;
@@ -259,10 +259,10 @@ std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
     const int index = estimated[static_cast<std::size_t>(i)];
-    const Parameter& own = parameter_at(mechanism, index);
+    const Parameter& own = mechanism.at(index);
     const bool lower = information.at_bound[i] < 0;
-    const Message optimum =
-        optimum_of(mechanism, estimated, information, set_free(information, variances, i));
+    const Message optimum = describe_optimum(mechanism, estimated, information,
+                                             release_from_bound(information, variances, i));
     notes.push_back({MessageCode::kAtBound,
                      {{"parameter", own.name},
                       {"lower", lower},
@@ -288,7 +288,7 @@ std::vector<Message> widen_intervals_by_profile_likelihood(
     const double widest = std::max(down, up);
     if (widest > kWidened * half[at]) {
       const int index = free.parameter_indices()[static_cast<std::size_t>(at)];
-      notes.push_back(interval_note(parameter_at(mechanism, index), down, up));
+      notes.push_back(interval_note(mechanism.at(index), down, up));
     }
     half[at] = std::max(half[at], widest);
   }

@@ -25,8 +25,8 @@ struct Rest {
 
 /// Returns the information matrix and estimates without some priors, given by rows of the priors'
 /// Jacobian, `slopes`, and their residuals.
-Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& variances,
-               const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
+Rest without_some_priors(const ParameterInformation& information, const Eigen::VectorXd& variances,
+                         const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
   Rest rest{information, {}, {}};
   rest.information.group_schur.back() -= slopes.transpose() * slopes;
   rest.information.group_score.back() += slopes.transpose() * residual;
@@ -67,23 +67,22 @@ Distance distance(const ParameterInformation& information, const Eigen::MatrixXd
 
 /// Returns the parameter that deviates most from a body's CAD prior, measured in standard
 /// deviations of the prior with the other parameters at their CAD values.
-int farthest_from_drawing(const Mechanism& mechanism, int body) {
+int parameter_farthest_from_cad(const Mechanism& mechanism, int body) {
   const InertiaPrior prior(mechanism, body);
-  Mechanism drawn = mechanism;
+  Mechanism cad = mechanism;
   for (const int index : prior.parameters()) {
     if (index >= 0) {
-      parameter_at(drawn, index).value = parameter_at(mechanism, index).prior_mean;
+      cad.at(index).value = mechanism.at(index).prior_mean;
     }
   }
-  const InertiaPrior::Sensitivities slopes = prior.sensitivities(drawn);
+  const InertiaPrior::Sensitivities slopes = prior.sensitivities(cad);
   int farthest = prior.parameters()[0];
   double most = -1.0;
   for (int i = 0; i < 10; ++i) {
     const int index = prior.parameters()[static_cast<std::size_t>(i)];
     if (index < 0 || !is_changed_by_fit(mechanism, index)) continue;
     const double off =
-        std::abs(parameter_at(mechanism, index).value - parameter_at(mechanism, index).prior_mean) *
-        slopes.col(i).norm();
+        std::abs(mechanism.at(index).value - mechanism.at(index).prior_mean) * slopes.col(i).norm();
     if (!(off > most)) continue;
     most = off;
     farthest = index;
@@ -113,13 +112,13 @@ ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
 /// Returns the mechanism with each inertia reduced to the moments that affect its motion, so that
 /// only these can be inconsistent. A body that turns about one axis gets the moment about this axis
 /// for all axes.
-Mechanism as_seen(const Mechanism& mechanism) {
-  Mechanism seen = mechanism;
+Mechanism with_effective_moments(const Mechanism& mechanism) {
+  Mechanism effective = mechanism;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto axis = find_single_rotation_axis(mechanism, body);
     if (!axis || mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
     const auto value = [&](BodyParameter quantity) -> double& {
-      return seen.parameter(body, quantity).value;
+      return effective.parameter(body, quantity).value;
     };
     const double xx = value(BodyParameter::kJxx), yy = value(BodyParameter::kJyy);
     const double zz = value(BodyParameter::kJzz), xy = value(BodyParameter::kJxy);
@@ -136,7 +135,7 @@ Mechanism as_seen(const Mechanism& mechanism) {
          {BodyParameter::kJxy, BodyParameter::kJxz, BodyParameter::kJyz})
       value(product) = 0.0;
   }
-  return seen;
+  return effective;
 }
 
 ParameterEstimate estimate_of(const Parameter& source) {
@@ -156,7 +155,8 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
   if (free.prior_residual_count() == 0 || !information.valid) return {};
   ResidualBlock block;
   free.linearize_priors(mechanism, 0, block);
-  const Rest rest = leave_out(information, variances, block.parameter_jacobian, block.residual);
+  const Rest rest =
+      without_some_priors(information, variances, block.parameter_jacobian, block.residual);
   PriorFreeEstimates alone{free.values(mechanism) + rest.step, rest.covariance.standard_deviation};
   for (Eigen::Index i = 0; i < alone.values.size(); ++i) {
     if (rest.information.undetermined[static_cast<std::size_t>(i)]) {
@@ -182,12 +182,13 @@ std::vector<PriorConflict> find_prior_conflicts(const Mechanism& mechanism,
     const Eigen::VectorXd residual = block.residual.segment(rows.first, rows.count) + A * undone;
     const Distance found = distance(information, scatter, A, residual);
     if (!(found.deviations >= kConflictDeviations)) continue;
-    const bool drawing = rows.body >= 0;
-    const Parameter& parameter = parameter_at(
-        mechanism, drawing ? farthest_from_drawing(mechanism, rows.body) : rows.parameter);
+    const bool is_cad_prior = rows.body >= 0;
+    const Parameter& parameter = mechanism.at(
+        is_cad_prior ? parameter_farthest_from_cad(mechanism, rows.body) : rows.parameter);
     const double without =
-        drawing ? parameter.value
-                : parameter.prior_mean + found.residual[0] * parameter.prior_standard_deviation;
+        is_cad_prior
+            ? parameter.value
+            : parameter.prior_mean + found.residual[0] * parameter.prior_standard_deviation;
     conflicts.push_back(
         {parameter.name, parameter.prior_mean, without, found.deviations, parameter.unit});
   }
@@ -214,8 +215,7 @@ void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& 
     if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
     const ParameterEffect effect = parameter_effect(*make_problem(mechanism));
     for (int i = 0; i < free.size(); ++i) {
-      Parameter& parameter =
-          parameter_at(mechanism, free.parameter_indices()[static_cast<std::size_t>(i)]);
+      Parameter& parameter = mechanism.at(free.parameter_indices()[static_cast<std::size_t>(i)]);
       const double column = effect.column_norms[i];
       if (!at_bound(parameter) || !(column > 0.0)) continue;
       const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
@@ -231,7 +231,7 @@ std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& probl
   const std::vector<int> free = FreeParameters(mechanism).parameter_indices();
   std::vector<int> without;
   for (std::size_t i = 0; i < free.size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, free[i]);
+    const Parameter& parameter = mechanism.at(free[i]);
     const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
                          std::max(std::abs(parameter.value), 1.0);
     if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
@@ -240,12 +240,12 @@ std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& probl
 }
 
 EstimateTable::EstimateTable(const Mechanism& mechanism)
-    : asked_(FreeParameters(mechanism).parameter_indices()), estimated_(asked_) {
-  if (asked_.empty()) {
+    : free_(FreeParameters(mechanism).parameter_indices()), estimated_(free_) {
+  if (free_.empty()) {
     throw std::invalid_argument("no parameter is free: mark at least one with free: true");
   }
-  for (const int index : asked_) {
-    initial_.push_back(parameter_at(mechanism, index).value);
+  for (const int index : free_) {
+    initial_.push_back(mechanism.at(index).value);
   }
 }
 
@@ -253,8 +253,8 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
                                                   Mechanism& mechanism,
                                                   std::vector<Message>& notes) {
   const std::vector<int> without = find_parameters_without_effect(problem, mechanism);
-  const auto parameter = [&](int index) -> Parameter& { return parameter_at(mechanism, index); };
-  if (without.size() == asked_.size()) {
+  const auto parameter = [&](int index) -> Parameter& { return mechanism.at(index); };
+  if (without.size() == free_.size()) {
     throw std::invalid_argument("the recordings excite none of the free parameters (" +
                                 parameter(without.front()).name + ", …)");
   }
@@ -269,9 +269,9 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
 
 void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFreeEstimates& data,
                          Calibration& result) const {
-  for (std::size_t i = 0; i < asked_.size(); ++i) {
+  for (std::size_t i = 0; i < free_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    const Parameter& source = parameter_at(result.mechanism, asked_[i]);
+    const Parameter& source = result.mechanism.at(free_[i]);
     ParameterEstimate estimate = estimate_of(source);
     estimate.standard_deviation = uncertainty.standard_deviation[at];
     estimate.half_interval = uncertainty.half_interval[at];
@@ -279,7 +279,7 @@ void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFre
     estimate.scatter_deviation = uncertainty.scatter_deviation[at];
     estimate.initial = initial_[i];
     estimate.at_bound = uncertainty.at_bound[at] != 0;
-    const auto place = std::ranges::find(estimated_, asked_[i]);
+    const auto place = std::ranges::find(estimated_, free_[i]);
     if (data.values.size() > 0 && place != estimated_.end()) {
       estimate.data_value = data.values[place - estimated_.begin()];
       estimate.data_deviation = data.standard_deviations[place - estimated_.begin()];
@@ -290,7 +290,7 @@ void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFre
   result.covariance = uncertainty.covariance;
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
-  for (const Message& error : find_mechanism_errors(as_seen(result.mechanism))) {
+  for (const Message& error : find_mechanism_errors(with_effective_moments(result.mechanism))) {
     result.notes.push_back(
         {MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
   }
@@ -302,19 +302,19 @@ void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFre
 void EstimateTable::store_dependent_estimates(const ParameterUncertainty& uncertainty,
                                               Calibration& result) const {
   for (const ParameterDependency& tie : result.mechanism.dependencies) {
-    Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked_.size()));
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(free_.size()));
     double initial = tie.constant;
     for (const DependencyTerm& term : tie.terms) {
-      const auto place = std::ranges::find(asked_, term.parameter);
-      if (place == asked_.end()) {
-        initial += term.factor * parameter_at(result.mechanism, term.parameter).value;
+      const auto place = std::ranges::find(free_, term.parameter);
+      if (place == free_.end()) {
+        initial += term.factor * result.mechanism.at(term.parameter).value;
         continue;
       }
-      along[place - asked_.begin()] = term.factor;
-      initial += term.factor * initial_[static_cast<std::size_t>(place - asked_.begin())];
+      along[place - free_.begin()] = term.factor;
+      initial += term.factor * initial_[static_cast<std::size_t>(place - free_.begin())];
     }
     if (along.isZero(0.0)) continue;
-    const Parameter& source = parameter_at(result.mechanism, tie.parameter);
+    const Parameter& source = result.mechanism.at(tie.parameter);
     ParameterEstimate estimate = estimate_of(source);
     estimate.initial = initial;
     const auto n = uncertainty.noise_covariance.rows();

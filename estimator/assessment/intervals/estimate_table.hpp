@@ -66,7 +66,7 @@ class EstimateTable {
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
                                      std::vector<Message>& notes);
 
-  const std::vector<int>& free_parameters() const { return asked_; }
+  const std::vector<int>& free_parameters() const { return free_; }
   /// Returns the free parameters that are estimated because they affect the residuals.
   const std::vector<int>& estimated_parameters() const { return estimated_; }
 
@@ -80,7 +80,7 @@ class EstimateTable {
   void store_dependent_estimates(const ParameterUncertainty& uncertainty,
                                  Calibration& result) const;
 
-  std::vector<int> asked_, estimated_;
+  std::vector<int> free_, estimated_;
   std::vector<double> initial_;
 };
 

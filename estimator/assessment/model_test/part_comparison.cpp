@@ -212,14 +212,14 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
 
 Mechanism with_free(Mechanism mechanism, const std::vector<int>& free) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  for (const int index : free) parameter_at(mechanism, index).free = true;
+  for (const int index : free) mechanism.at(index).free = true;
   return mechanism;
 }
 
 std::vector<int> off_bounds(const Mechanism& mechanism) {
   std::vector<int> indices = FreeParameters(mechanism).parameter_indices();
   std::erase_if(indices, [&](int index) {
-    const Parameter& parameter = parameter_at(mechanism, index);
+    const Parameter& parameter = mechanism.at(index);
     return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
   });
   return indices;

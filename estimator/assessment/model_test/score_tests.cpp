@@ -89,7 +89,7 @@ Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
 ShootingProblem with_freed(Mechanism mechanism, const ShootingProblem& fitted,
                            const ShootingInput& input, const ShootingGrid& grid,
                            const std::vector<int>& indices) {
-  for (const int index : indices) parameter_at(mechanism, index).free = true;
+  for (const int index : indices) mechanism.at(index).free = true;
   return fitted.copy_with_changes(mechanism, input.segments, grid, fitted.noise());
 }
 
@@ -124,7 +124,7 @@ class ScoreTest {
     const auto kept = static_cast<Eigen::Index>(estimated_.size());
     const double change = after.change[kept], deviation = after.deviation[kept];
     if (!is_significant(change, deviation)) return;
-    const Parameter& parameter = parameter_at(mechanism_, index);
+    const Parameter& parameter = mechanism_.at(index);
     const double value = parameter.value + change;
     if (value < parameter.lower || value > parameter.upper) return;
     Eigen::Index moved = 0;
@@ -139,7 +139,7 @@ class ScoreTest {
                               .value = value,
                               .standard_deviation = deviation,
                               .decrease = after.decrease - before.decrease,
-                              .moved = parameter_at(mechanism_, moved_index).name,
+                              .moved = mechanism_.at(moved_index).name,
                               .shift = shift});
   }
 
@@ -152,16 +152,16 @@ class ScoreTest {
 constexpr double kResidualShare = 0.25;  // least share of an instrument's squared residuals
 constexpr int kShares = 6;               // cross-axis parameters of one instrument
 
-struct ReadAcross {
+struct CrossAxisInstrument {
   int sensor, place;        ///< `place`: instrument of the sensor, 0 or 1
   std::vector<int> shares;  ///< parameter indices, of the axes with readings
   double readings = 0.0;    ///< number of readings of these axes
 };
 
 /// Returns the instruments for which the rig description has no cross-axis sensitivity.
-std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
+std::vector<CrossAxisInstrument> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
-  std::vector<ReadAcross> found;
+  std::vector<CrossAxisInstrument> found;
   for (std::size_t at = 0; at < fitted.inertial_axes().size(); ++at) {
     const int axis = fitted.inertial_axes()[at];
     const int sensor = axis / Sensor::kAxes, place = axis % Sensor::kAxes / 3;
@@ -169,11 +169,11 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
     if (!own.kind_traits().has_cross) continue;
     const int first = mechanism.sensor_parameter_index(
         sensor, place == 0 ? SensorParameter::kRateCrossXY : SensorParameter::kForceCrossXY);
-    bool is_told = false;
+    bool is_described = false;
     for (int index = first; index < first + kShares; ++index) {
-      is_told |= is_changed_by_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
+      is_described |= is_changed_by_fit(mechanism, index) || mechanism.at(index).value != 0.0;
     }
-    if (is_told) continue;
+    if (is_described) continue;
     if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
       found.push_back({sensor, place, {}});
     }
@@ -251,10 +251,10 @@ std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem&
                                                           const ShootingInput& input,
                                                           const ShootingGrid& grid) {
   std::vector<CrossAxisSensitivity> found;
-  const std::vector<ReadAcross> instruments = candidates(fitted);
+  const std::vector<CrossAxisInstrument> instruments = candidates(fitted);
   if (instruments.empty()) return found;
   std::vector<int> shares;
-  for (const ReadAcross& each : instruments) {
+  for (const CrossAxisInstrument& each : instruments) {
     shares.insert(shares.end(), each.shares.begin(), each.shares.end());
   }
   const ShootingProblem problem = with_freed(fitted.mechanism(), fitted, input, grid, shares);
@@ -265,7 +265,7 @@ std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem&
   const std::vector<int> estimated = estimated_positions(fitted, free, information);
   const GaussNewtonStep before =
       compute_gauss_newton_step(information, information.schur, estimated);
-  for (const ReadAcross& instrument : instruments) {
+  for (const CrossAxisInstrument& instrument : instruments) {
     std::vector<int> taken = estimated;
     for (const int index : instrument.shares) taken.push_back(free.find_position(index));
     const GaussNewtonStep after = compute_gauss_newton_step(information, information.schur, taken);
@@ -283,8 +283,8 @@ std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem&
     const Eigen::Index added_shares = std::ssize(instrument.shares);
     largest_ratio(after.change.tail(added_shares), after.deviation.tail(added_shares), worst);
     const auto name_of = [&](int position) {
-      return parameter_at(problem.mechanism(),
-                          free.parameter_indices()[static_cast<std::size_t>(position)])
+      return problem.mechanism()
+          .at(free.parameter_indices()[static_cast<std::size_t>(position)])
           .name;
     };
     const Sensor& sensor = problem.mechanism().sensors[static_cast<std::size_t>(instrument.sensor)];

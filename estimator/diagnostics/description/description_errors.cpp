@@ -101,7 +101,7 @@ void keep_sign(Parameter& gain) {
 }
 
 /// Adds priors to parameters without a prior, and bounds that keep the sign of motor gains.
-Mechanism held(Mechanism mechanism) {
+Mechanism with_priors_and_gain_signs(Mechanism mechanism) {
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
     keep_sign(mechanism.joint_parameter(joint, JointParameter::kMotorGain));
     mechanism.joints[static_cast<std::size_t>(joint)].transition_speed = 0.0;
@@ -125,7 +125,7 @@ void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
   }
 }
 
-LmOptions few_trials(int iterations) {
+LmOptions few_iterations(int iterations) {
   return {.max_iterations = iterations,
           .cost_tolerance = kTrialTolerance,
           .stagnant_gain = kTrialTolerance};
@@ -141,7 +141,7 @@ constexpr double kBadMisfit = 2.0;
 constexpr double kImprovement = 4.0;
 
 /// Ratio of misfits below which two hypothetical errors cannot be distinguished.
-constexpr double kAlike = 1.5;
+constexpr double kEqual = 1.5;
 
 /// Ratio of a trial's misfit to the best misfit above which the trial ends after a few iterations.
 constexpr double kPromising = 5.0;
@@ -152,7 +152,7 @@ constexpr int kTrialsMax = 160;
 constexpr int kLoopWork = 6;  // cost of a joint in a mechanism with loops, in joints of a tree
 
 /// Largest number of errors found one after another, each with all previous errors corrected.
-constexpr int kMistakesMax = 2;
+constexpr int kErrorsMax = 2;
 
 constexpr std::size_t kAlternativesMax = 4;
 
@@ -178,8 +178,8 @@ TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerp
 
 /// Returns whether the best trial fits and the description as given does not. Also tries to fit the
 /// given description from the trial's parameter values, and from its values and states.
-bool is_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
-               const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
+bool explains_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
+                     const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
   const DescriptionErrorTrial& best = trials.trials.front();
   // A motion too fast to test counts as just bad enough.
   const bool is_judged = !trials.given.fast_joint();
@@ -208,9 +208,10 @@ Quantity percent(double share) { return {100.0 * std::min(1.0, share), "%"}; }
 /// Returns the trials that fit about as well as the best trial, in the order of hypotheses. A
 /// fitted encoder zero also explains any particular zero error, so it is reported only if no other
 /// hypothesis fits.
-std::vector<const DescriptionErrorTrial*> alike(const std::vector<DescriptionErrorTrial>& trials) {
+std::vector<const DescriptionErrorTrial*> equally_good_trials(
+    const std::vector<DescriptionErrorTrial>& trials) {
   std::vector<const DescriptionErrorTrial*> result;
-  const double most = kAlike * trials.front().fit.misfit();
+  const double most = kEqual * trials.front().fit.misfit();
   for (const DescriptionErrorTrial& trial : trials) {
     if (trial.fit.misfit() <= most) result.push_back(&trial);
   }
@@ -229,14 +230,14 @@ std::vector<const DescriptionErrorTrial*> alike(const std::vector<DescriptionErr
 
 Finding report_finding(const DescriptionErrorTrials& trials) {
   std::vector<Message> causes;
-  const std::vector<const DescriptionErrorTrial*> likeliest = alike(trials.trials);
+  const std::vector<const DescriptionErrorTrial*> likeliest = equally_good_trials(trials.trials);
   for (const DescriptionErrorTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
   const double confidence = 1.0 / static_cast<double>(causes.size());
   const DescriptionErrorTrial& first = *likeliest.front();
   const int size_parameter = first.hypothesis.size_parameter;
   Quantity size{std::numeric_limits<double>::quiet_NaN()};
   if (size_parameter >= 0) {
-    const Parameter& offset = parameter_at(first.fit.mechanism(), size_parameter);
+    const Parameter& offset = first.fit.mechanism().at(size_parameter);
     size = {wrap_angle_difference(offset.value), offset.unit};
     causes.front().arguments.push_back({"size", size});
   }
@@ -261,10 +262,10 @@ Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
 }
 
 /// Returns whether the description fits with an encoder's zero fixed at its given value.
-bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+bool fits_with_fixed_zero(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                           int offset, double misfit, const CalibrationMonitor& monitor) {
   Mechanism kept = mechanism;
-  parameter_at(kept, offset).free = false;
+  kept.at(offset).free = false;
   return !(fitted(kept, excerpts, monitor).misfit() > std::max(kBadMisfit, kImprovement * misfit));
 }
 
@@ -284,12 +285,12 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
                     DescriptionExamination& out) {
   if (!fit.is_valid() || !(fit.unexplained_acceleration_share() < kExplained)) return;
   for (const Encoder& sensor : used_encoders(mechanism)) {
-    const Parameter& offset = parameter_at(mechanism, sensor.offset);
+    const Parameter& offset = mechanism.at(sensor.offset);
     if (!sensor.kind_traits().wraps || !offset.free) continue;
-    const double found = parameter_at(fit.mechanism(), sensor.offset).value;
+    const double found = fit.mechanism().at(sensor.offset).value;
     const double size = sensor.reading_difference(found - offset.value);
     if (!(std::abs(size) > kFarZero)) continue;
-    if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
+    if (fits_with_fixed_zero(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
     if (is_stop_requested(monitor)) return;
     out.findings.push_back(far_zero(sensor, size));
     // Remove whole turns if the bounds permit.
@@ -304,7 +305,7 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
 TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                    const TrialFit* near) {
   try {
-    const Mechanism start = held(mechanism);
+    const Mechanism start = with_priors_and_gain_signs(mechanism);
     ShootingInput input = prepare_shooting_input(start, excerpts, {});
     fast_joint_ = find_fast_joint(start, input);
     if (fast_joint_) return;
@@ -347,15 +348,15 @@ void TrialFit::set_process_noise_share(double share) {
 void TrialFit::run_coarse_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
   set_process_noise_share(kRoughShare);
-  solve(*problem_, few_trials(kRoughIterations), {}, stop);
+  solve(*problem_, few_iterations(kRoughIterations), {}, stop);
 }
 
 void TrialFit::run_fine_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
   set_process_noise_share(kFineShare);
-  solve(*problem_, few_trials(kFineIterations), {}, stop);
+  solve(*problem_, few_iterations(kFineIterations), {}, stop);
   for (int round = 0; round < kNodeRepairRounds && repair_misplaced_nodes(*problem_); ++round) {
-    solve(*problem_, few_trials(kFineIterations), {}, stop);
+    solve(*problem_, few_iterations(kFineIterations), {}, stop);
   }
 }
 
@@ -401,13 +402,14 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
                                            const CalibrationMonitor& monitor) {
   const std::vector<Recording> excerpts = select_excerpts(mechanism, recordings, {});
   DescriptionExamination out;
-  Mechanism described = mechanism;
-  std::vector<Recording> readings = excerpts;
-  for (int round = 0; round < kMistakesMax; ++round) {
-    DescriptionErrorTrials trials = try_description_errors(described, readings, monitor);
+  Mechanism corrected_rig = mechanism;
+  std::vector<Recording> corrected = excerpts;
+  for (int round = 0; round < kErrorsMax; ++round) {
+    DescriptionErrorTrials trials = try_description_errors(corrected_rig, corrected, monitor);
     if (is_stop_requested(monitor)) break;
     const bool explains = !(trials.given.misfit() > kBadMisfit);
-    if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
+    if (explains || trials.trials.empty() ||
+        !explains_better(trials, corrected_rig, corrected, monitor)) {
       if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {
         out.findings.push_back(not_checked(mechanism, *fast));
       }
@@ -421,9 +423,9 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
     }
     const DescriptionErrorTrial& best = trials.trials.front();
     out.findings.push_back(report_finding(trials));
-    readings = corrected_recordings(readings, best.hypothesis);
-    described = corrected_mechanism(described, best.hypothesis);
-    copy_parameter_values(best.fit.mechanism(), described);
+    corrected = corrected_recordings(corrected, best.hypothesis);
+    corrected_rig = corrected_mechanism(corrected_rig, best.hypothesis);
+    copy_parameter_values(best.fit.mechanism(), corrected_rig);
   }
   return out;
 }

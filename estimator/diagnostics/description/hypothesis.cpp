@@ -49,8 +49,8 @@ std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
   return [=](Segment& segment) { segment.angles.col(column) *= factor; };
 }
 
-void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
-                          std::vector<DescriptionHypothesis>& out) {
+void add_encoder_errors(const Encoder& sensor, Eigen::Index column,
+                        std::vector<DescriptionHypothesis>& out) {
   out.push_back({.message = {MessageCode::kInvertedEncoder, {{"joint", sensor.name}}},
                  .channel = sensor.name,
                  .correct_segment = scale_angle(column, -1.0)});
@@ -70,7 +70,7 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                    .channel = sensor.name,
                    .correct_mechanism =
                        [=](Mechanism& m) {
-                         Parameter& parameter = parameter_at(m, offset);
+                         Parameter& parameter = m.at(offset);
                          parameter.free = true;
                          parameter.value += start;
                          parameter.lower = -std::numeric_limits<double>::infinity();
@@ -221,7 +221,7 @@ void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sens
   }
 }
 
-void add_motor_mistakes(const Mechanism& mechanism, std::vector<DescriptionHypothesis>& out) {
+void add_motor_errors(const Mechanism& mechanism, std::vector<DescriptionHypothesis>& out) {
   std::vector<std::pair<std::string, Eigen::Index>> motors;
   for (const Joint& joint : mechanism.joints) {
     if (!joint.motor.present) continue;
@@ -258,7 +258,7 @@ void add_point_signs(const Mechanism& mechanism, int joint,
   for (int k = 0; k < 6; ++k) {
     const bool on_child = k >= 3;
     const int index = mechanism.joint_parameter_index(joint, static_cast<JointParameter>(k));
-    const double value = parameter_at(mechanism, index).value;
+    const double value = mechanism.at(index).value;
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
     const int body = on_child ? of.body_b : of.body_a;
@@ -269,15 +269,15 @@ void add_point_signs(const Mechanism& mechanism, int joint,
                                 {"axis", kAxes[k % 3]},
                                 {"value", -value}}},
                    .channel = of.name,
-                   .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }});
+                   .correct_mechanism = [=](Mechanism& m) { negate(m.at(index)); }});
   }
 }
 
 DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
   const int index = mechanism.index(GravityParameter::kGravity);
   return {.message = MessageCode::kReversedGravity,
-          .channel = parameter_at(mechanism, index).name,
-          .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }};
+          .channel = mechanism.at(index).name,
+          .correct_mechanism = [=](Mechanism& m) { negate(m.at(index)); }};
 }
 
 }  // namespace
@@ -286,9 +286,9 @@ std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanis
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   std::vector<DescriptionHypothesis> result;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
+    add_encoder_errors(sensors[i], static_cast<Eigen::Index>(i), result);
   }
-  add_motor_mistakes(mechanism, result);
+  add_motor_errors(mechanism, result);
   // In a loop, a point with the wrong sign mostly prevents closure, which is reported anyway.
   for (int joint = 0; is_tree_mechanism(mechanism) && joint < mechanism.joint_count(); ++joint) {
     add_point_signs(mechanism, joint, result);

@@ -21,7 +21,7 @@ constexpr double kConfident = 0.99;
 constexpr double kCoincidence = 18.0;
 /// Residual above which a slip or lost time is excluded and a break is diagnosed [variances per
 /// reading]. Smaller residuals may be due to the polynomial.
-constexpr double kTorn = 9.0;
+constexpr double kBroken = 9.0;
 constexpr double kLongestShift = 3.0;  // longest shift, in window half-lengths
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -42,7 +42,7 @@ Eigen::MatrixXd powers(const Eigen::VectorXd& x, Eigen::Index columns) {
   return result;
 }
 
-Eigen::VectorXd behind(const JumpWindow& window) {
+Eigen::VectorXd after_jump(const JumpWindow& window) {
   Eigen::VectorXd indicator = Eigen::VectorXd::Zero(window.x.size());
   indicator.tail(window.x.size() - window.before).setOnes();
   return indicator;
@@ -58,14 +58,14 @@ double smooth_squares(const JumpWindow& window) {
 
 Eigen::MatrixXd stepped_basis(const JumpWindow& window) {
   Eigen::MatrixXd basis(window.x.size(), kDegree + 2);
-  basis << powers(window.x, kDegree + 1), behind(window);
+  basis << powers(window.x, kDegree + 1), after_jump(window);
   return basis;
 }
 
 /// Returns the residual sum of squares of a smooth motion whose clock jumps by `lost`, in units of
 /// x.
 double shifted_squares(const JumpWindow& window, double lost) {
-  const Eigen::VectorXd indicator = behind(window);
+  const Eigen::VectorXd indicator = after_jump(window);
   if (window.rates.size() > 0) {
     return squares(powers(window.x, kDegree + 1),
                    window.y - lost * window.rates.cwiseProduct(indicator));
@@ -177,7 +177,7 @@ JumpWindow choose_window(const ReadingsAroundJump& view) {
   return window;
 }
 
-void book_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
+void store_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
   for (const JumpWindow& window : windows) {
     if (!window.jumps) {
       out.sizes.push_back(0.0);
@@ -194,7 +194,7 @@ void book_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
 }
 
 /// Stores the speeds of the motion before and after the jump.
-void book_rates(const std::vector<ReadingsAroundJump>& views, JumpExplanation& out) {
+void store_rates(const std::vector<ReadingsAroundJump>& views, JumpExplanation& out) {
   constexpr std::size_t kSide = 12;
   for (const ReadingsAroundJump& view : views) {
     const ReadingSeries& series = *view.series;
@@ -232,7 +232,7 @@ JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views) {
     if (window.x.size() > 0) usable.push_back(window);
     readings += static_cast<double>(window.x.size());
   }
-  book_rates(views, out);
+  store_rates(views, out);
   if (usable.empty()) {
     out.sizes.assign(views.size(), 0.0);
     out.deviations = out.sizes;
@@ -246,7 +246,7 @@ JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views) {
   const TimeShift shift = best_shift(usable);
   const double lost = shift.misfit + price;
   const double best = std::min(slip, lost);
-  const double torn = misfit(usable, broken_squares);
+  const double broken = misfit(usable, broken_squares);
   const double total = std::exp(-0.5 * (slip - best)) + std::exp(-0.5 * (lost - best));
   out.lost_time = shift.lost;
   out.time_deviation = shift.deviation;
@@ -254,11 +254,11 @@ JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views) {
   out.cause = out.confidence < kConfident ? JumpCause::kAmbiguous
               : slip < lost               ? JumpCause::kSlip
                                           : JumpCause::kLostTime;
-  if (best > kTorn * std::max(torn, readings)) out.cause = JumpCause::kBreak;
+  if (best > kBroken * std::max(broken, readings)) out.cause = JumpCause::kBreak;
   for (JumpWindow& window : windows) {
     if (window.x.size() == 0) window = usable.front(), window.jumps = false;
   }
-  book_sizes(windows, out);
+  store_sizes(windows, out);
   return out;
 }
 

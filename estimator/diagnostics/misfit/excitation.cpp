@@ -61,29 +61,29 @@ constexpr double kNoPart = 1e-6;
 
 /// Predicts the precision of the parameters, linearised about the states of `input`.
 PredictedPrecision predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
-  PredictedPrecision excitation;
+  PredictedPrecision precision;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
                                 input.grid, input.noise, threads);
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
-  EstimateTable book(mechanism);
+  EstimateTable table(mechanism);
   const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
   const ParameterUncertainty uncertainty = compute_parameter_uncertainty(
-      mechanism, book.free_parameters(), book.estimated_parameters(), information, unit);
-  for (std::size_t i = 0; i < book.free_parameters().size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, book.free_parameters()[i]);
+      mechanism, table.free_parameters(), table.estimated_parameters(), information, unit);
+  for (std::size_t i = 0; i < table.free_parameters().size(); ++i) {
+    const Parameter& parameter = mechanism.at(table.free_parameters()[i]);
     double deviation = uncertainty.standard_deviation[static_cast<Eigen::Index>(i)];
     if (!(deviation < kHopeless * std::max(std::abs(parameter.value), 1.0))) {
       deviation = std::numeric_limits<double>::infinity();
     }
-    excitation.parameters.push_back({parameter.name, parameter.unit, parameter.value, deviation});
+    precision.parameters.push_back({parameter.name, parameter.unit, parameter.value, deviation});
   }
-  excitation.null_directions = uncertainty.null_directions;
-  return excitation;
+  precision.null_directions = uncertainty.null_directions;
+  return precision;
 }
 
 /// Returns the predicted precision of the clock rate.
-/// @param clocked  excitation of a mechanism whose last parameter is the clock's rate
+/// @param clocked  precision of a mechanism whose last parameter is the clock's rate
 PredictedClockPrecision clock_of(const PredictedPrecision& clocked) {
   PredictedClockPrecision clock{.deviation = clocked.parameters.back().deviation,
                                 .absorbed_by = {}};
@@ -113,7 +113,7 @@ ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism) {
   ClockRateMechanism clocked{mechanism, static_cast<int>(mechanism.parameters.size())};
   Mechanism& in_clock = clocked.mechanism;
   for (int i = 0; i < clocked.rate; ++i) {
-    Parameter& parameter = parameter_at(in_clock, i);
+    Parameter& parameter = in_clock.at(i);
     const double power = power_of_second(mechanism, i);
     if (power == 0.0) continue;
     parameter.prior_standard_deviation = kInfinity;
@@ -134,10 +134,10 @@ ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism) {
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism) {
   const double rate = clocked.mechanism.parameters.back().value;
   for (int i = 0; i < clocked.rate; ++i) {
-    Parameter& parameter = parameter_at(mechanism, i);
+    Parameter& parameter = mechanism.at(i);
     if (!parameter.free) continue;
     const double value =
-        parameter_at(clocked.mechanism, i).value / (1.0 + power_of_second(mechanism, i) * rate);
+        clocked.mechanism.at(i).value / (1.0 + power_of_second(mechanism, i) * rate);
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   }
   apply_dependencies(mechanism);
@@ -156,15 +156,16 @@ std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, do
 PredictedPrecision predict_precision(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,
                                      const CalibrationOptions& options, int threads) {
-  const bool asks = std::ranges::any_of(mechanism.parameters, &Parameter::free);
-  if (!asks || select_estimate_kind(mechanism, options) != EstimateKind::kPhysical) return {};
+  const bool has_free_parameters = std::ranges::any_of(mechanism.parameters, &Parameter::free);
+  if (!has_free_parameters || select_estimate_kind(mechanism, options) != EstimateKind::kPhysical)
+    return {};
   ShootingInput input =
       prepare_shooting_input(mechanism, split_held_out_sensors(mechanism, recordings), options);
   input.noise.acceleration *= kProcessShare;
-  PredictedPrecision excitation = predict(mechanism, input, threads);
-  excitation.clock =
+  PredictedPrecision precision = predict(mechanism, input, threads);
+  precision.clock =
       clock_of(predict(add_clock_rate_parameter(mechanism).mechanism, input, threads));
-  return excitation;
+  return precision;
 }
 
 }  // namespace estimator

@@ -68,7 +68,7 @@ Finding report_finding(const MisfitProblem& on, const std::vector<MisfitCause>& 
   return finding;
 }
 
-Finding none_explains(const MisfitProblem& on) {
+Finding unexplained_finding(const MisfitProblem& on) {
   const Eigen::Index worst = worst_of(on.rmse, on.noise);
   const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
   const double ratio = on.rmse[worst] / on.noise[worst];
@@ -87,8 +87,8 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
 /// Selects excerpts of the recordings and fits them without any cause. Returns false if the
 /// estimate fits the excerpts much worse than the whole recordings; such excerpts are useless.
 /// @param whole  errors over whole recordings
-bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
-                 const ExcerptLimits& budget, const Eigen::VectorXd& whole) {
+bool use_excerpts(MisfitProblem& on, const std::vector<Recording>& recordings,
+                  const ExcerptLimits& budget, const Eigen::VectorXd& whole) {
   on.pieces = select_excerpts(on.estimate, recordings, budget);
   on.excerpts = budget;
   const ExcerptFit without = on.fit(on.estimate);
@@ -102,14 +102,14 @@ bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
 
 /// Selects the most active excerpts, short enough that the simulation can predict their motion. If
 /// errors were as large as the motion, any change could reduce them.
-bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recordings,
-                      const Eigen::VectorXd& whole) {
+bool use_predictable_excerpts(MisfitProblem& on, const std::vector<Recording>& recordings,
+                              const Eigen::VectorXd& whole) {
   const Mechanism estimate = on.estimate;
   const Eigen::VectorXd lost = kLost * readings_per_radian(estimate);
   ExcerptLimits budget = kMisfitBudget;
   for (int halving = 0; halving <= kPieceHalvings; ++halving, budget.piece /= 2.0) {
     on.estimate = estimate;
-    if (!take_pieces(on, recordings, budget, whole)) return false;
+    if (!use_excerpts(on, recordings, budget, whole)) return false;
     if ((on.rmse.array() < lost.array()).all()) break;
   }
   return true;
@@ -117,8 +117,8 @@ bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recording
 
 /// Searches for causes of the residuals in the most active excerpts. Also reports if no cause
 /// explains the residuals.
-std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recording>& recordings) {
-  const Finding unexplained = none_explains(on);
+std::vector<Finding> explain_excerpts(MisfitProblem on, const std::vector<Recording>& recordings) {
+  const Finding unexplained = unexplained_finding(on);
   std::vector<Finding> findings;
   bool beside_friction = false;
   while (std::ssize(findings) < kCauseRounds && is_misfit(on.rmse, on.noise)) {
@@ -167,15 +167,15 @@ std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Me
   if (!is_misfit(whole, on.noise)) return {};
   if (monitor.on_stage) monitor.on_stage({EstimationStage::kMisfitCauses}, on.estimate);
   std::vector<Finding> findings;
-  MisfitProblem lively = on, slow = on;
-  if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {
-    findings = explain_pieces(std::move(lively), recordings);
+  MisfitProblem active = on, slow = on;
+  if (use_predictable_excerpts(active, recordings, whole) && is_misfit(active.rmse, active.noise)) {
+    findings = explain_excerpts(std::move(active), recordings);
   }
   // A slow effect shows only if whole recordings can be simulated.
   const bool is_explained =
       (!findings.empty() && findings.front().message.code != MessageCode::kUnexplainedMisfit) ||
       calibration.verdict.kind == VerdictKind::kAccepted || !calibration.refined;
-  if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
+  if (!is_explained && use_excerpts(slow, recordings, kCreepBudget, whole)) {
     std::vector<MisfitCause> causes;
     try_creeping_friction(slow, causes);
     // Over such long excerpts only a complete explanation counts: prediction may be hard.

@@ -181,13 +181,13 @@ void try_other_parameter_value(
     const std::function<Finding(double change, double deviation)>& finding_of,
     std::vector<MisfitCause>& causes) {
   Mechanism mechanism = on.estimate;
-  Parameter& parameter = parameter_at(mechanism, index);
+  Parameter& parameter = mechanism.at(index);
   parameter.free = true;
   parameter.lower = -widest;
   parameter.upper = widest;
   const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
   if (!improves_fit_enough(on, fit)) return;
-  const double change = parameter_at(fit.mechanism(), index).value - parameter.value;
+  const double change = fit.mechanism().at(index).value - parameter.value;
   const double deviation = fit.standard_deviation(index);
   if (!is_significant(change, deviation) || std::abs(change) < least) return;
   causes.push_back(make_misfit_cause(fit, finding_of(change, deviation), on.pieces));

@@ -39,7 +39,7 @@ FreedTerms with_all_friction(const Mechanism& estimate) {
     const int index = richer.joint_parameter_index(joint, quantity);
     const double known = estimate.joint_parameter(joint, beside).value;
     if (!is_fixed_parameter(richer, index) || !(known > 0.0)) return false;
-    Parameter& parameter = parameter_at(richer, index);
+    Parameter& parameter = richer.at(index);
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
     out.freed.push_back(index);
@@ -88,7 +88,7 @@ FreedTerms with_air(const Mechanism& estimate) {
     const int index = richer.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed_parameter(richer, index))
       continue;
-    Parameter& drag = parameter_at(richer, index);
+    Parameter& drag = richer.at(index);
     drag.free = true;
     drag.value =
         std::max(drag.value, kAirShare * richer.parameter(body, BodyParameter::kMass).value);
@@ -105,7 +105,7 @@ void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, Mes
   if (!improves_fit_enough(on, fit)) return;
   std::vector<Message> terms;
   for (const int index : richer.freed) {
-    const Parameter& parameter = parameter_at(fit.mechanism(), index);
+    const Parameter& parameter = fit.mechanism().at(index);
     const double deviation = fit.standard_deviation(index);
     if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
     terms.push_back({MessageCode::kFittedTerm,
@@ -161,7 +161,7 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
       const int index = on.estimate.joint_parameter_index(joint, static_cast<JointParameter>(k));
-      const Parameter& point = parameter_at(on.estimate, index);
+      const Parameter& point = on.estimate.at(index);
       if (point.value == 0.0 || !is_fixed_parameter(on.estimate, index)) continue;
       const double length = std::abs(point.value);
       const auto finding_of = [&](double change, double deviation) {
@@ -171,7 +171,7 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
                          {"given", Quantity{point.value, "m"}}});
         if (bound >= 0) {
           message.code = MessageCode::kNoRoomForInertia;
-          message.arguments.push_back({"inertia", parameter_at(on.estimate, bound).name});
+          message.arguments.push_back({"inertia", on.estimate.at(bound).name});
         }
         return make_finding(std::move(message), "", point.name, {change, "m"});
       };
@@ -184,7 +184,7 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
 void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
   for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
     const int index = on.estimate.joint_parameter_index(joint, JointParameter::kMotorGain);
-    const Parameter& gain = parameter_at(on.estimate, index);
+    const Parameter& gain = on.estimate.at(index);
     if (!on.estimate.joints[static_cast<std::size_t>(joint)].motor.present || gain.value == 0.0 ||
         !is_fixed_parameter(on.estimate, index)) {
       continue;

@@ -120,7 +120,7 @@ void try_command_delays(const MisfitProblem& on, std::vector<MisfitCause>& cause
     const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
     if (!of.motor.present) continue;
     const int index = on.estimate.joint_parameter_index(joint, JointParameter::kInputDelay);
-    const double now = parameter_at(on.estimate, index).value;
+    const double now = on.estimate.at(index).value;
     const auto finding_of = [&](double change, double deviation) {
       return make_finding({change > 0.0 ? MessageCode::kLateCommand : MessageCode::kEarlyCommand,
                            {{"motor", of.name},

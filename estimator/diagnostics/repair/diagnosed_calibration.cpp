@@ -65,7 +65,7 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
 /// Replaces findings about slips by findings with the estimated sizes.
 void update_slip_findings(const DiagnosedInput& input, Calibration& calibration) {
   for (const DiagnosedInput::EncoderSlip& slip : input.slips) {
-    const std::string& name = parameter_at(input.mechanism, slip.parameter).name;
+    const std::string& name = input.mechanism.at(slip.parameter).name;
     const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
     if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
         !(estimate->standard_deviation > 0.0)) {
@@ -279,7 +279,7 @@ DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
     for (const InitialEncoderOffset& start : description.starts) {
-      parameter_at(input.mechanism, start.parameter).value = start.value;
+      input.mechanism.at(start.parameter).value = start.value;
     }
     apply_dependencies(input.mechanism);
   } else {
@@ -303,9 +303,9 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
   const bool repairs = options.repair && out.calibration.kind == EstimateKind::kPhysical;
   if (repairs && !is_stop_requested(monitor)) try_jump(options, monitor, out);
   bool changed = false;
-  for (int look = 1; look <= kMaxExaminations && !is_stop_requested(monitor); ++look) {
+  for (int round = 1; round <= kMaxExaminations && !is_stop_requested(monitor); ++round) {
     SignalExamination more = examine_residuals(out.calibration, out.input.recordings);
-    if (!options.repair || look == kMaxExaminations || !more.needs_repair()) {
+    if (!options.repair || round == kMaxExaminations || !more.needs_repair()) {
       withdraw_treatments(more.findings);
       append(more.findings, out.input.findings);
       break;

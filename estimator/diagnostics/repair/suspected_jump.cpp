@@ -29,15 +29,15 @@ struct NodeInterval {
   Eigen::MatrixXd left, speed;
 };
 
-NodeInterval residuals_between_nodes(const ShootingProblem& from_afar, const Segment& data,
+NodeInterval residuals_between_nodes(const ShootingProblem& long_intervals, const Segment& data,
                                      int segment, int first, int count) {
   NodeInterval interval{segment, first, {}, {}};
-  const Eigen::MatrixXd model = from_afar.predicted_angles(segment).middleRows(first, count);
+  const Eigen::MatrixXd model = long_intervals.predicted_angles(segment).middleRows(first, count);
   interval.left.resize(count, model.cols());
   interval.speed.setZero(count, model.cols());
   for (Eigen::Index i = 0; i < model.cols(); ++i) {
-    const Encoder& sensor = from_afar.encoder(static_cast<int>(i));
-    const double noise = from_afar.noise().angle[i];
+    const Encoder& sensor = long_intervals.encoder(static_cast<int>(i));
+    const double noise = long_intervals.noise().angle[i];
     for (int k = 0; k < count; ++k) {
       const double read = data.angles(first + k, i);
       interval.left(k, i) = sensor.reading_difference(read - model(k, i)) / noise;
@@ -51,7 +51,7 @@ NodeInterval residuals_between_nodes(const ShootingProblem& from_afar, const Seg
 
 /// Subtracts the best parabola in time from the residuals of one sensor.
 /// @return rows × 3, orthonormal basis of the parabolas; zero for missing readings
-Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
+Eigen::MatrixXd subtract_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   const Eigen::Index rows = left.size();
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows, kParabola);
   for (Eigen::Index k = 0; k < rows; ++k) {
@@ -81,7 +81,7 @@ void score(NodeInterval interval, std::optional<LostTimeScore>& best) {
   if (!(free > 0.0)) return;
   std::vector<Eigen::MatrixXd> parabolas;
   for (Eigen::Index i = 0; i < sensors; ++i) {
-    parabolas.push_back(take_parabola(interval.left.col(i)));
+    parabolas.push_back(subtract_parabola(interval.left.col(i)));
   }
   const double all = interval.left.squaredNorm();
   // The jump at a row lasts to the last of these rows, so accumulate from the end.
@@ -135,11 +135,11 @@ struct SlipScores {
   void score(const std::vector<SlipPlace>& places, std::optional<SlipScore>& best) const {
     for (std::size_t first = 0; first < places.size(); first += kTogether) {
       const std::size_t count = std::min<std::size_t>(kTogether, places.size() - first);
-      score_some({places.data() + first, count}, best);
+      score_chunk({places.data() + first, count}, best);
     }
   }
 
-  void score_some(std::span<const SlipPlace> places, std::optional<SlipScore>& best) const {
+  void score_chunk(std::span<const SlipPlace> places, std::optional<SlipScore>& best) const {
     Mechanism mechanism = fit.mechanism();
     std::vector<Segment> slipped = segments;
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -230,7 +230,7 @@ constexpr double kExplained = 1.5;
 /// Returns the likeliest encoder slip. Uses the simulation over whole segments, which locates the
 /// row best, if it would fit with this slip. Otherwise uses free states, which absorb part of the
 /// slip.
-std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
+std::optional<SlipScore> choose_likeliest_slip(const ShootingFit& fit, bool simulates) {
   const ShootingInput& input = fit.input();
   if (simulates) {
     ShootingGrid whole = input.grid;
@@ -249,7 +249,7 @@ constexpr double kPiecesMost = 3.0;
 Mechanism with_free_offsets(Mechanism mechanism) {
   for (const Encoder& sensor : used_encoders(mechanism)) {
     if (find_dependency(mechanism, sensor.offset) != nullptr) continue;
-    parameter_at(mechanism, sensor.offset).free = true;
+    mechanism.at(sensor.offset).free = true;
   }
   return mechanism;
 }
@@ -288,11 +288,11 @@ std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit
   for (const double further : kFurther) {
     ShootingGrid apart = grid;
     apart.interval *= further;
-    const ShootingProblem from_afar =
+    const ShootingProblem long_intervals =
         fit.copy_with_changes(fit.mechanism(), segments, apart, fit.noise());
-    for (int s = 0; s < from_afar.segment_count(); ++s) {
+    for (int s = 0; s < long_intervals.segment_count(); ++s) {
       const Segment& data = segments[static_cast<std::size_t>(s)];
-      const std::vector<double>& nodes = from_afar.node_times(s);
+      const std::vector<double>& nodes = long_intervals.node_times(s);
       for (std::size_t n = 0; n < nodes.size(); ++n) {
         const int first = data.first_sample_at_or_after(nodes[n] - kSampleTolerance * data.period);
         const int end =
@@ -300,7 +300,7 @@ std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit
                 ? data.first_sample_at_or_after(nodes[n + 1] - kSampleTolerance * data.period)
                 : data.sample_count();
         if (end - first < kIntervalRowsMin) continue;
-        score(residuals_between_nodes(from_afar, data, s, first, end - first), best);
+        score(residuals_between_nodes(long_intervals, data, s, first, end - first), best);
       }
     }
   }
@@ -331,7 +331,7 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
   if (const SegmentIndex place = place_of_score(lost); place.recording >= 0) {
     out.lost_times.push_back({place.recording, place.segment, lost->row});
   }
-  const std::optional<SlipScore> slip = likeliest_of(fit, simulates);
+  const std::optional<SlipScore> slip = choose_likeliest_slip(fit, simulates);
   const SegmentIndex place = place_of_score(slip);
   if (place.recording < 0) return out;
   const bool is_same = !out.lost_times.empty() && out.lost_times[0].recording == place.recording &&

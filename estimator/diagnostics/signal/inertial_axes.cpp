@@ -33,7 +33,7 @@ using Comparison = std::vector<Instant>;
 
 /// A hypothetical error of an inertial sensor: axis i reads sign[i] times axis[i] of the
 /// description, in a unit of which `unit` make the SI unit.
-struct Mistake {
+struct AxisError {
   std::array<int, 3> axis = {0, 1, 2};
   std::array<int, 3> sign = {1, 1, 1};
   double unit = 1.0;
@@ -52,7 +52,7 @@ struct Mistake {
 };
 
 /// Returns whether encoders determine the pose of a body.
-bool is_told(const Mechanism& mechanism, const EncoderToJointMap& joints, int body) {
+bool is_pose_observed(const Mechanism& mechanism, const EncoderToJointMap& joints, int body) {
   if (mechanism.joint_count() + mechanism.fixed_joint_count() != mechanism.body_count())
     return false;
   while (body != Joint::kGround) {
@@ -78,7 +78,7 @@ class Poses {
   explicit Poses(const Mechanism& mechanism)
       : mechanism_(mechanism), values_(unpack_parameters(mechanism)), joints_(mechanism) {
     for (const Encoder& sensor : used_encoders(mechanism)) {
-      offsets_.push_back(parameter_at(mechanism, sensor.offset).value);
+      offsets_.push_back(mechanism.at(sensor.offset).value);
     }
   }
 
@@ -105,7 +105,7 @@ Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorParameter f
   Eigen::Vector3d value;
   for (int k = 0; k < 3; ++k) {
     const auto quantity = static_cast<SensorParameter>(static_cast<int>(first) + k);
-    value[k] = parameter_at(mechanism, mechanism.sensor_parameter_index(sensor, quantity)).value;
+    value[k] = mechanism.at(mechanism.sensor_parameter_index(sensor, quantity)).value;
   }
   return value;
 }
@@ -191,14 +191,14 @@ std::array<bool, 3> prepare(Comparison& comparison, bool about_mean) {
 }
 
 double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_read,
-                   const Mistake& mistake) {
+                   const AxisError& error) {
   double left = 0.0, all = 0.0;
   for (const Instant& each : comparison) {
     for (std::size_t k = 0; k < 3; ++k) {
       if (!is_read[k]) continue;
       const double read = each.read[static_cast<int>(k)];
-      const double expected = mistake.sign[k] * each.expected[mistake.axis[k]];
-      left += (read - mistake.unit * expected) * (read - mistake.unit * expected);
+      const double expected = error.sign[k] * each.expected[error.axis[k]];
+      left += (read - error.unit * expected) * (read - error.unit * expected);
       all += read * read;
     }
   }
@@ -207,17 +207,17 @@ double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_r
 
 /// Returns all hypothetical errors: each assignment of axes, mirrored or not, in each unit. Axes
 /// without readings keep their sign.
-std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
-                                  const std::array<double, 3>& units) {
-  std::vector<Mistake> all;
+std::vector<AxisError> list_axis_errors(const std::array<bool, 3>& is_read,
+                                        const std::array<double, 3>& units) {
+  std::vector<AxisError> all;
   std::array<int, 3> axis = {0, 1, 2};
   do {
     for (int signs = 0; signs < 8; ++signs) {
-      Mistake mistake{.axis = axis};
+      AxisError error{.axis = axis};
       bool stays = true;
       for (std::size_t k = 0; k < 3; ++k) {
-        mistake.sign[k] = ((signs >> k) & 1) != 0 ? -1 : 1;
-        stays = stays && (is_read[k] || mistake.sign[k] == 1);
+        error.sign[k] = ((signs >> k) & 1) != 0 ? -1 : 1;
+        stays = stays && (is_read[k] || error.sign[k] == 1);
       }
       // Unread axes are interchangeable: keep one order of them.
       for (std::size_t k = 0; k < 3; ++k) {
@@ -227,8 +227,8 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
       }
       if (!stays) continue;
       for (const double unit : units) {
-        mistake.unit = unit;
-        all.push_back(mistake);
+        error.unit = unit;
+        all.push_back(error);
       }
     }
   } while (std::ranges::next_permutation(axis).found);
@@ -237,49 +237,48 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
 
 /// Returns the error that explains the readings with the fewest changes to the description; nullopt
 /// if there is no single one.
-std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
+std::optional<AxisError> find_axis_error(Comparison& comparison, bool turns) {
   const std::array<bool, 3> is_read = prepare(comparison, turns);
   if (comparison.size() < kInstantsMin) return std::nullopt;
   const double unit = turns ? kDegrees : 1.0 / kStandardGravity;
-  std::vector<Mistake> explaining;
+  std::vector<AxisError> explaining;
   if (!(unexplained(comparison, is_read, {}) > kUnexplained)) return std::nullopt;
-  for (Mistake mistake : all_mistakes(is_read, {1.0, unit, 1.0 / unit})) {
-    mistake.unexplained = unexplained(comparison, is_read, mistake);
-    if (mistake.unexplained < kAxesExplained) explaining.push_back(mistake);
+  for (AxisError error : list_axis_errors(is_read, {1.0, unit, 1.0 / unit})) {
+    error.unexplained = unexplained(comparison, is_read, error);
+    if (error.unexplained < kAxesExplained) explaining.push_back(error);
   }
-  std::ranges::sort(explaining, {}, &Mistake::changes);
+  std::ranges::sort(explaining, {}, &AxisError::changes);
   const bool is_alone =
       explaining.size() == 1 ||
       (explaining.size() > 1 && explaining[0].changes() < explaining[1].changes());
   return is_alone ? std::optional(explaining.front()) : std::nullopt;
 }
 
-Finding inertial_error_finding(const std::string& sensor, const Mistake& mistake,
+Finding inertial_error_finding(const std::string& sensor, const AxisError& error,
                                const Instrument& by) {
   constexpr const char* kAxisNames[] = {"x", "y", "z"};
   std::vector<Message> errors, corrections;
-  if (mistake.unit != 1.0) {
+  if (error.unit != 1.0) {
     const auto& [si, customary] = measured_quantity_traits(by.reads).units;
-    const MeasurementUnit& read_in =
-        (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
+    const MeasurementUnit& read_in = (error.unit > 1.0) == (customary.size < 1.0) ? customary : si;
     errors.push_back({MessageCode::kInstrumentUnit, {{"unit", std::string(read_in.short_name)}}});
     corrections.push_back({MessageCode::kSetColumnUnit, {{"unit", std::string(read_in.word)}}});
   }
   for (std::size_t k = 0; k < 3; ++k) {
-    const auto own = static_cast<std::size_t>(mistake.axis[k]);
-    if (own == k && mistake.sign[k] == 1) continue;
+    const auto own = static_cast<std::size_t>(error.axis[k]);
+    if (own == k && error.sign[k] == 1) continue;
     const std::vector<Argument> axes = {{"axis", std::string(kAxisNames[k])},
-                                        {"is_inverted", mistake.sign[k] < 0},
+                                        {"is_inverted", error.sign[k] < 0},
                                         {"true_axis", std::string(kAxisNames[own])}};
     errors.push_back({MessageCode::kWrongAxis, axes});
     corrections.push_back({MessageCode::kAssignAxis, axes});
   }
   return make_finding(
-      {mistake.is_of_axes() ? MessageCode::kWrongSensorAxes : MessageCode::kWrongSensorUnit,
+      {error.is_of_axes() ? MessageCode::kWrongSensorAxes : MessageCode::kWrongSensorUnit,
        {{"instrument", std::string(by.name)},
         {"sensor", sensor},
         {"errors", std::move(errors)},
-        {"percent", 100.0 * mistake.unexplained},
+        {"percent", 100.0 * error.unexplained},
         {"corrections", std::move(corrections)}}},
       "", sensor);
 }
@@ -299,7 +298,7 @@ std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
     const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
     if (!sensor.reads(MeasuredQuantity::kSpecificForce)) continue;
     if (is_held_out(mechanism, sensor.name)) continue;
-    if (!is_told(mechanism, poses.joints(), sensor.body)) continue;
+    if (!is_pose_observed(mechanism, poses.joints(), sensor.body)) continue;
     Comparison rates, forces;
     for (const Recording& recording : recordings) {
       for (const Segment& segment : recording.segments) {
@@ -307,13 +306,13 @@ std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
         compare(mechanism, poses, i, segment, instants, rates, forces);
       }
     }
-    if (const auto mistake = find_mistake(rates, true)) {
+    if (const auto error = find_axis_error(rates, true)) {
       findings.push_back(
-          inertial_error_finding(sensor.name, *mistake, sensor.kind_traits().instruments[0]));
+          inertial_error_finding(sensor.name, *error, sensor.kind_traits().instruments[0]));
     }
-    if (const auto mistake = find_mistake(forces, false)) {
+    if (const auto error = find_axis_error(forces, false)) {
       findings.push_back(
-          inertial_error_finding(sensor.name, *mistake, sensor.kind_traits().instruments[1]));
+          inertial_error_finding(sensor.name, *error, sensor.kind_traits().instruments[1]));
     }
   }
   return findings;

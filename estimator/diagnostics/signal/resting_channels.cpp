@@ -32,8 +32,8 @@ constexpr double kStartSlack = 10.0;
 constexpr std::array kDryFriction = {JointParameter::kCoulombTorque,
                                      JointParameter::kStribeckTorque, JointParameter::kLoadFriction,
                                      JointParameter::kLoadFrictionAngular};
-constexpr std::array kPulls = {JointParameter::kConstantTorque, JointParameter::kStiffness,
-                               JointParameter::kRestAngle};
+constexpr std::array kStaticTorques = {JointParameter::kConstantTorque, JointParameter::kStiffness,
+                                       JointParameter::kRestAngle};
 
 /// Returns the index of the encoder that reads each joint alone; nullopt if a joint has none.
 std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
@@ -58,7 +58,8 @@ double first_reading(const Recording& recording, Eigen::Index sensor) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointParameter> quantities) {
+bool is_any_estimated(const Mechanism& mechanism, int joint,
+                      std::span<const JointParameter> quantities) {
   return std::ranges::any_of(quantities, [&](JointParameter quantity) {
     return is_changed_by_fit(mechanism, mechanism.joint_parameter_index(joint, quantity));
   });
@@ -80,7 +81,7 @@ class StaticEquilibrium {
   double control(int joint) const { return control_[joint]; }
 
   /// Returns the load at each joint that dry friction would have to hold.
-  Eigen::VectorXd pulls(const Eigen::VectorXd& coordinates) {
+  Eigen::VectorXd static_loads(const Eigen::VectorXd& coordinates) {
     const JointVector<double> still = JointVector<double>::Zero(control_.size());
     JointVector<double> torque_residual(control_.size());
     dynamics_.torque_residual(coordinates, still, still, control_, torque_residual);
@@ -90,13 +91,13 @@ class StaticEquilibrium {
   /// Returns the smallest load at one joint over all encoder zeros within their uncertainty; 0 if
   /// the sign of the load is uncertain.
   double least_load(const Mechanism& mechanism, int joint, const Eigen::VectorXd& coordinates) {
-    double least = pulls(coordinates)[joint];
+    double least = static_loads(coordinates)[joint];
     for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
       const JointKind kind = mechanism.joints[static_cast<std::size_t>(j)].kind;
       for (const double side : {1.0, -1.0}) {
         Eigen::VectorXd beside = coordinates;
         beside[j] += side * kZeroSlack * joint_units(kind).scale;
-        const double load = pulls(beside)[joint];
+        const double load = static_loads(beside)[joint];
         if (!(load * least > 0.0)) return 0.0;
         if (std::abs(load) < std::abs(least)) least = load;
       }
@@ -122,8 +123,9 @@ bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
 
 /// Returns whether the load and the friction of a joint are known to an order of magnitude.
 bool is_known(const Mechanism& mechanism, int joint, double friction) {
-  if (has_steep_friction(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
-  return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);
+  if (has_steep_friction(mechanism, joint) || is_any_estimated(mechanism, joint, kStaticTorques))
+    return false;
+  return friction > 0.0 || !is_any_estimated(mechanism, joint, kDryFriction);
 }
 
 /// Returns the joints that cannot be in static equilibrium at the recorded position. Their load
@@ -147,21 +149,20 @@ std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& me
     const int i = (*sensor_of)[static_cast<std::size_t>(j)];
     const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
     readings[j] = first_reading(recording, i);
-    coordinates[j] =
-        sensor.terms.front().sign * (readings[j] + parameter_at(mechanism, sensor.offset).value);
+    coordinates[j] = sensor.terms.front().sign * (readings[j] + mechanism.at(sensor.offset).value);
   }
   if (!coordinates.allFinite()) return restless;
-  StaticEquilibrium standstill(mechanism, recording);
+  StaticEquilibrium equilibrium(mechanism, recording);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const double load = standstill.least_load(mechanism, j, coordinates);
-    const double friction = standstill.friction(j);
+    const double load = equilibrium.least_load(mechanism, j, coordinates);
+    const double friction = equilibrium.friction(j);
     if (!is_known(mechanism, j, friction) || is_at_stop(mechanism, j, coordinates[j])) continue;
-    double held = friction * (any_varies(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
+    double held = friction * (is_any_estimated(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
     if (is_changed_by_fit(mechanism,
                           mechanism.joint_parameter_index(j, JointParameter::kMotorGain))) {
       held +=
           kStartSlack * std::abs(mechanism.joint_parameter(j, JointParameter::kMotorGain).value *
-                                 standstill.control(j));
+                                 equilibrium.control(j));
     }
     if (!(load > held)) continue;
     restless.push_back({(*sensor_of)[static_cast<std::size_t>(j)], readings[j], load, friction});
@@ -217,9 +218,9 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
   const auto moves = [&](std::size_t i) {
     return ranges[i].width() > kReadingRounding * sensors[i].units().scale;
   };
-  std::vector<NonEquilibriumJoint> unable;
+  std::vector<NonEquilibriumJoint> non_equilibrium_joints;
   if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
-    unable = find_non_equilibrium_joints(mechanism, recording);
+    non_equilibrium_joints = find_non_equilibrium_joints(mechanism, recording);
   }
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (moves(i)) continue;
@@ -229,9 +230,9 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
     }
     const bool empty = ranges[i].is_empty();
     const bool is_still = !empty && other.empty() && !commanded;
-    const auto restless =
-        std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
-    if (is_still && restless == unable.end()) continue;  // it may rest
+    const auto restless = std::ranges::find(non_equilibrium_joints, static_cast<int>(i),
+                                            &NonEquilibriumJoint::sensor);
+    if (is_still && restless == non_equilibrium_joints.end()) continue;  // it may rest
     Message message(MessageCode::kDeadChannel,
                     {{"encoder", sensors[i].name},
                      {"is_empty", empty},

@@ -118,7 +118,7 @@ class SegmentExamination {
         left_(left) {}
 
   /// Finds the outliers of one sensor and removes them from the readings.
-  std::vector<Outlier> take_outliers(int sensor, OutlierStatistics& count) {
+  std::vector<Outlier> remove_outliers(int sensor, OutlierStatistics& count) {
     const ReadingSeries series = series_of(sensor);
     const NoiseScale scale(series, quantum(sensor));
     std::vector<Outlier> outliers = find_outliers(series, scale, kind());
@@ -259,7 +259,7 @@ struct RecordingExamination {
       SegmentExamination examination(sensors, std::move(each), quanta, left);
       for (int i = 0; i < std::ssize(sensors); ++i) {
         const auto at = static_cast<std::size_t>(i);
-        for (const Outlier& outlier : examination.take_outliers(i, outliers[at])) {
+        for (const Outlier& outlier : examination.remove_outliers(i, outliers[at])) {
           held[at].push_back({recording, index, i, static_cast<int>(outlier.position)});
         }
       }
@@ -273,7 +273,8 @@ struct RecordingExamination {
           return examination.is_reportable(sensor,
                                            explanation.sizes[static_cast<std::size_t>(sensor)]);
         });
-        if (is_reportable) book(index, segment.start + segment.time(jump.row), jump, explanation);
+        if (is_reportable)
+          store_jump(index, segment.start + segment.time(jump.row), jump, explanation);
       }
     }
     for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -284,7 +285,7 @@ struct RecordingExamination {
     }
   }
 
-  void book(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
+  void store_jump(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
     const auto largest =
         static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
     if (explanation.cause != JumpCause::kSlip) {
