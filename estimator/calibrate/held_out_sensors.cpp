@@ -83,7 +83,7 @@ Eigen::VectorXd deviations(const ShootingProblem& problem, const EstimateTable& 
 bool has_free(const EstimateTable& book, const Mechanism& mechanism, const std::string& sensor) {
   return std::ranges::any_of(book.free_parameters(), [&](int index) {
     return is_sensor_parameter(mechanism, index) &&
-           parameter_at(mechanism, index).name.starts_with(sensor + ".");
+           mechanism.at(index).name.starts_with(sensor + ".");
   });
 }
 
@@ -156,7 +156,7 @@ std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted
     const double ratio = without[i] / with[i];
     if (!(ratio > narrowing)) continue;
     narrowing = ratio;
-    narrowed = parameter_at(fitted.mechanism(), requested).name;
+    narrowed = fitted.mechanism().at(requested).name;
   }
   if (narrowed.empty()) narrowing = 1.0;
   const auto assess = [&](HeldOutSensor sensor, const std::vector<double>& errors,

@@ -314,7 +314,7 @@ std::vector<int> find_joints_with_friction(const Mechanism& mechanism) {
     for (int place = 0; place < kPlaces; ++place) {
       const int index = mechanism.joint_parameter_index(j, friction_parameter_at(place));
       any |= is_zero_without_friction(place) &&
-             (is_changed_by_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0);
+             (is_changed_by_fit(mechanism, index) || mechanism.at(index).value != 0.0);
     }
     if (any) joints.push_back(j);
   }

@@ -269,7 +269,7 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
   const auto problem_at = [&](const Mechanism& at) { return fit.make_second_stage_problem(at); };
   move_initial_values_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
-    parameter_at(start, index).free = false;
+    start.at(index).free = false;
   }
   fit.estimate_jointly(start);
   if (!is_converged(fit.joint_estimation_history().termination)) return std::nullopt;

@@ -196,7 +196,7 @@ class SegmentStates {
  private:
   int count() const { return steps_.sample_count(); }
   Eigen::Index parameter_count() const { return std::ssize(options_.spread.parameters); }
-  double parameter(int index) const { return parameter_at(problem_.mechanism(), index).value; }
+  double parameter(int index) const { return problem_.mechanism().at(index).value; }
 
   /// Assigns each reading to the sample at which it was measured, given the sensor's delay.
   void find_readings() {

@@ -69,7 +69,7 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
                        Member Parameter::*member) {
   Eigen::VectorXd values(static_cast<Eigen::Index>(indices.size()));
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    values[i] = parameter_at(mechanism, indices[i]).*member;
+    values[i] = mechanism.at(indices[i]).*member;
   }
   return values;
 }
@@ -83,26 +83,26 @@ InertiaPrior::InertiaPrior(const Mechanism& mechanism, int body) : body_(body) {
   const int centre = mechanism.find_parameter(own.name + ".c_x");
   for (int i = 0; i < 3; ++i) {
     parameters_[1 + i] = centre < 0 ? -1 : centre + i;
-    centre_[i] = centre < 0 ? 0.0 : parameter_at(mechanism, centre + i).prior_mean;
+    centre_[i] = centre < 0 ? 0.0 : mechanism.at(centre + i).prior_mean;
   }
   for (int i = 0; i < 6; ++i) {
     parameters_[4 + i] = mechanism.index(body, BodyParameter::kJxx) + i;
   }
-  mass_ = parameter_at(mechanism, parameters_[0]).prior_mean;
+  mass_ = mechanism.at(parameters_[0]).prior_mean;
   unfactor_ = upper_cholesky(drawn_second_moments(mechanism, body)).inverse();
 }
 
 InertiaPrior::InertiaValues InertiaPrior::inertia_values(const Mechanism& mechanism) const {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = parameter_at(mechanism, parameters_[4 + i]).value;
+    moments[i] = mechanism.at(parameters_[4 + i]).value;
   }
-  InertiaValues values{.mass = parameter_at(mechanism, parameters_[0]).value,
+  InertiaValues values{.mass = mechanism.at(parameters_[0]).value,
                        .shift = Eigen::Vector3d::Zero(),
                        .sigma = inertia_to_second_moments(inertia_matrix(moments))};
   for (int i = 0; i < 3; ++i) {
     const int index = parameters_[1 + i];
-    if (index >= 0) values.shift[i] = parameter_at(mechanism, index).value - centre_[i];
+    if (index >= 0) values.shift[i] = mechanism.at(index).value - centre_[i];
   }
   return values;
 }
@@ -244,7 +244,7 @@ Eigen::VectorXd FreeParameters::growth_limits(const Mechanism& mechanism) const 
 
 void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const {
   for (std::size_t i = 0; i < indices_.size(); ++i) {
-    to.parameters[indices_[i]].value = parameter_at(from, indices_[i]).value + step[i];
+    to.parameters[indices_[i]].value = from.at(indices_[i]).value + step[i];
   }
   apply_dependencies(to);
 }
@@ -253,7 +253,7 @@ void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Me
 bool FreeParameters::has_valid_dependent_parameters(const Mechanism& mechanism) {
   return friction_opposes_motion(mechanism) && are_end_stops_ordered(mechanism) &&
          std::ranges::all_of(mechanism.dependencies, [&](const ParameterDependency& tie) {
-           const Parameter& parameter = parameter_at(mechanism, tie.parameter);
+           const Parameter& parameter = mechanism.at(tie.parameter);
            return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
          });
 }
@@ -261,7 +261,7 @@ bool FreeParameters::has_valid_dependent_parameters(const Mechanism& mechanism) 
 double FreeParameters::prior_cost(const Mechanism& mechanism) const {
   double sum = 0.0;
   for (const GaussianPriorTerm& prior : priors_) {
-    const double residual = angle_noise_ * prior_residual(parameter_at(mechanism, prior.parameter));
+    const double residual = angle_noise_ * prior_residual(mechanism.at(prior.parameter));
     sum += residual * residual;
   }
   for (const CadPrior& drawing : cad_priors_) {
@@ -277,7 +277,7 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
   resize_block(out, 0, 0, 0, size(), prior_residual_count(), group);
   out.parameter_jacobian.setZero();
   for (std::size_t row = 0; row < priors_.size(); ++row) {
-    const Parameter& parameter = parameter_at(mechanism, priors_[row].parameter);
+    const Parameter& parameter = mechanism.at(priors_[row].parameter);
     out.residual[row] = angle_noise_ * prior_residual(parameter);
     for (const DependencyTerm& share : priors_[row].along) {
       out.parameter_jacobian(static_cast<Eigen::Index>(row), share.parameter) =

@@ -19,7 +19,7 @@ constexpr double kAtFeasibilityBoundary = 1.5;
 bool has_free_moments(const Mechanism& mechanism, int body) {
   const auto indices = moment_of_inertia_indices(mechanism, body);
   return std::all_of(indices.begin(), indices.begin() + 3,
-                     [&](int index) { return parameter_at(mechanism, index).free; });
+                     [&](int index) { return mechanism.at(index).free; });
 }
 
 /// Returns the reason why free moments of a body are estimated individually; nullopt if they are
@@ -28,7 +28,7 @@ std::optional<Message> obstacle(const Mechanism& mechanism, int body) {
   const auto indices = moment_of_inertia_indices(mechanism, body);
   int free_products = 0, held_products = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, indices[i]);
+    const Parameter& parameter = mechanism.at(indices[i]);
     const auto reason = [&](MessageCode code) {
       return Message(code, {{"parameter", parameter.name}});
     };

@@ -60,13 +60,13 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
   bool is_any_late = false;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (sensors[i].kind_traits().wraps) samples.col(i) = unwrap(samples.col(i));
-    is_any_late |= parameter_at(mechanism, sensors[i].delay).value != 0.0;
+    is_any_late |= mechanism.at(sensors[i].delay).value != 0.0;
   }
   if (segment.times.empty() && !samples.hasNaN() && !is_any_late) return samples;
   Eigen::MatrixXd steady(steady_count(segment), samples.cols());
   for (Eigen::Index sensor = 0; sensor < samples.cols(); ++sensor) {
     std::vector<double> positions, values;
-    const double delay = parameter_at(mechanism, sensors[sensor].delay).value;
+    const double delay = mechanism.at(sensors[sensor].delay).value;
     for (Eigen::Index k = 0; k < samples.rows(); ++k) {
       if (std::isnan(samples(k, sensor))) continue;
       positions.push_back((segment.time(k) - delay) / segment.period);

@@ -136,7 +136,7 @@ bool is_sensor_parameter(const Mechanism& mechanism, int parameter) {
 
 bool is_held_out_sensor_parameter(const Mechanism& mechanism, int parameter) {
   if (!is_sensor_parameter(mechanism, parameter)) return false;
-  const std::string& name = parameter_at(mechanism, parameter).name;
+  const std::string& name = mechanism.at(parameter).name;
   return is_held_out(mechanism, name.substr(0, name.rfind('.')));
 }
 
@@ -149,8 +149,7 @@ bool affects_motion(const Mechanism& mechanism, int parameter) {
 }
 
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor) {
-  return parameter_at(mechanism, sensor.delay).value != 0.0 ||
-         is_changed_by_fit(mechanism, sensor.delay);
+  return mechanism.at(sensor.delay).value != 0.0 || is_changed_by_fit(mechanism, sensor.delay);
 }
 
 std::vector<JointKind> encoder_joint_kinds(const Mechanism& mechanism) {

@@ -30,8 +30,7 @@ bool has_friction(const Mechanism& mechanism, int joint, const IsMeant& is_meant
     const FrictionParameter& facts = kFrictionParameters[place];
     if (!facts.is_size || !is_meant(facts)) continue;
     const int index = mechanism.joint_parameter_index(joint, friction_parameter_at(place));
-    if (parameter_at(mechanism, index).value != 0.0 || is_changed_by_fit(mechanism, index))
-      return true;
+    if (mechanism.at(index).value != 0.0 || is_changed_by_fit(mechanism, index)) return true;
   }
   return false;
 }

@@ -18,23 +18,15 @@ namespace estimator {
 namespace {
 
 bool has_free_inertia(const Mechanism& mechanism, int body) {
-  for (const BodyParameter quantity :
-       {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz, BodyParameter::kJxy,
-        BodyParameter::kJxz, BodyParameter::kJyz}) {
-    if (is_changed_by_fit(mechanism, mechanism.index(body, quantity))) return true;
-  }
-  return false;
-}
-
-const std::string& body_name(const Mechanism& mechanism, int body) {
-  return mechanism.bodies[body].name;
+  return std::ranges::any_of(moment_of_inertia_indices(mechanism, body),
+                             [&](int index) { return is_changed_by_fit(mechanism, index); });
 }
 
 void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
                    std::vector<Message>& errors) {
   const Eigen::Vector3d moments =
       symmetric_eigen3(inertia_matrix(moments_of_inertia(mechanism, body))).values;
-  const Argument own{"body", body_name(mechanism, body)};
+  const Argument own{"body", mechanism.bodies[body].name};
   if (!(moments[0] > 0.0)) {
     errors.push_back(
         {MessageCode::kIndefiniteInertia, {own, {"moment", Quantity{moments[0], "kg·m²"}}}});
@@ -154,7 +146,7 @@ void check_carries(const Mechanism& mechanism, int body, std::vector<Message>& e
   if (std::ranges::count_if(mechanism.joints, touches) +
           std::ranges::count_if(mechanism.fixed_joints, touches) <
       2) {
-    errors.push_back({MessageCode::kMasslessLeaf, {{"body", body_name(mechanism, body)}}});
+    errors.push_back({MessageCode::kMasslessLeaf, {{"body", mechanism.bodies[body].name}}});
   }
 }
 
@@ -163,7 +155,7 @@ void check_reachable(const Mechanism& mechanism, std::vector<Message>& errors) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const auto reaches = [&](const DirectedJoint& edge) { return edge.child.body == body; };
     if (std::ranges::none_of(tree, reaches)) {
-      errors.push_back({MessageCode::kUnconnectedBody, {{"body", body_name(mechanism, body)}}});
+      errors.push_back({MessageCode::kUnconnectedBody, {{"body", mechanism.bodies[body].name}}});
     }
   }
 }

@@ -152,14 +152,6 @@ struct Mechanism {
   int find_parameter(std::string_view parameter_name) const;
 };
 
-/// Returns the parameter at that index.
-inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
-  return mechanism.at(index);
-}
-inline Parameter& parameter_at(Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
 /// Returns the joints that have a motor, in the order of the controls.
 std::vector<int> joints_with_motor(const Mechanism& mechanism);
 

@@ -39,7 +39,7 @@ inline std::array<int, 6> moment_of_inertia_indices(const Mechanism& mechanism, 
 inline Moments moments_of_inertia(const Mechanism& mechanism, int body) {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = parameter_at(mechanism, mechanism.index(body, BodyParameter::kJxx) + i).value;
+    moments[i] = mechanism.at(mechanism.index(body, BodyParameter::kJxx) + i).value;
   }
   return moments;
 }

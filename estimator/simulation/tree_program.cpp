@@ -205,7 +205,7 @@ int body_of(const Mechanism& mechanism, int parameter) {
 /// Finds the free parameters that affect the motion and not only sensors.
 void TreeProgram::find_motion_parameters(const Mechanism& mechanism) {
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
-    if (parameter_at(mechanism, index).free && affects_motion(mechanism, index)) {
+    if (mechanism.at(index).free && affects_motion(mechanism, index)) {
       moving_.push_back(index);
     }
   }
@@ -302,8 +302,7 @@ Rows TreeProgram::make_value_rows(const Mechanism& values, int width) const {
   Rows rows(static_cast<std::size_t>(program_.row_count() * width), 0.0);
   program_.fill_constants(rows.data(), width);
   for (int i = 0; i < static_cast<int>(moving_.size()); ++i) {
-    std::fill_n(rows.data() + parameter_row(i) * width, width,
-                parameter_at(values, moving_[i]).value);
+    std::fill_n(rows.data() + parameter_row(i) * width, width, values.at(moving_[i]).value);
   }
   return rows;
 }

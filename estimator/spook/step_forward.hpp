@@ -145,14 +145,13 @@ class StepForward {
       const auto row = static_cast<Eigen::Index>(5 * j);
       Eigen::Matrix<double, 5, 1> Av, Aw;
       ws.A.template middleRows<5>(row).setZero();  // may contain rows of other joints
-      ws.A.template block<5, 6>(row, 6 * joint.body_b) = constraint_rows_of_body_b(terms.geometry);
+      ws.A.template block<5, 6>(row, 6 * joint.body_b) = constraint_rows(terms.geometry, true);
       Av.noalias() = ws.A.template block<5, 6>(row, 6 * joint.body_b) *
                      ws.v.template segment<6>(6 * joint.body_b);
       Aw.noalias() = ws.A.template block<5, 6>(row, 6 * joint.body_b) *
                      ws.w.template segment<6>(6 * joint.body_b);
       if (joint.body_a != Joint::kGround) {
-        ws.A.template block<5, 6>(row, 6 * joint.body_a) =
-            constraint_rows_of_body_a(terms.geometry);
+        ws.A.template block<5, 6>(row, 6 * joint.body_a) = constraint_rows(terms.geometry, false);
         Av.noalias() += ws.A.template block<5, 6>(row, 6 * joint.body_a) *
                         ws.v.template segment<6>(6 * joint.body_a);
         Aw.noalias() += ws.A.template block<5, 6>(row, 6 * joint.body_a) *

@@ -30,7 +30,7 @@ class SensorReadings {
         random_(scenario.seed + 1) {  // independent of the encoders' generator
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
       const int delay = mechanism_.sensor_parameter_index(i, estimator::SensorParameter::kDelay);
-      late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));
+      late_.push_back(std::lround(mechanism_.at(delay).value / step));
     }
     if (late_.empty()) return;
     past_.setConstant(1 + *std::ranges::max_element(late_), kAxes * mechanism_.sensor_count(),
@@ -152,7 +152,7 @@ class Encoders {
         sensors_(estimator::used_encoders(rig.mechanism)),
         random_(scenario.seed) {
     for (const estimator::Encoder& sensor : sensors_) {
-      late_.push_back(estimator::parameter_at(rig.mechanism, sensor.delay).value / step);
+      late_.push_back(rig.mechanism.at(sensor.delay).value / step);
       if (late_.back() >= 0.0) continue;
       throw proto::InputError(rig.path + ": encoder \"" + sensor.name +
                               "\" has a negative delay, " +

@@ -100,17 +100,14 @@ double joint_angle(const Joint& joint, const Pose* poses) {
   return joint_angle(joint, pose_of(joint.body_a, poses), poses[joint.body_b]);
 }
 
-JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses) {
-  return joint_angle_jacobian(joint, pose_of(joint.body_a, poses), poses[joint.body_b]);
-}
-
 double joint_angle(const Joint& joint, const Pose& a, const Pose& b) {
   const Eigen::Quaterniond relative = Eigen::Quaterniond(joint.frame_a).conjugate() *
                                       a.e.conjugate() * b.e * Eigen::Quaterniond(joint.frame_b);
   return twist_angle(relative);
 }
 
-JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const Pose& b) {
+JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses) {
+  const Pose &a = pose_of(joint.body_a, poses), &b = poses[joint.body_b];
   const Eigen::Quaterniond Q_a = a.e * Eigen::Quaterniond(joint.frame_a);
   const Eigen::Quaterniond relative = Q_a.conjugate() * b.e * Eigen::Quaterniond(joint.frame_b);
   // d(relative) = ½ (0, β) ⋆ relative with β = R_aᵀ (δψ_b − δψ_a); θ = 2 atan2(x, s).
@@ -151,9 +148,9 @@ Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelParam
     const Joint& joint = mechanism.joints[j];
     const JointGeometry geometry = geometry_of(mechanism, values, q.data(), j);
     if (joint.body_a != Joint::kGround) {
-      G.block<5, 6>(5 * j, 6 * joint.body_a) = constraint_rows_of_body_a(geometry);
+      G.block<5, 6>(5 * j, 6 * joint.body_a) = constraint_rows(geometry, false);
     }
-    G.block<5, 6>(5 * j, 6 * joint.body_b) = constraint_rows_of_body_b(geometry);
+    G.block<5, 6>(5 * j, 6 * joint.body_b) = constraint_rows(geometry, true);
   }
   return G;
 }

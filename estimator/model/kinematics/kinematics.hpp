@@ -64,23 +64,15 @@ inline JointGeometry make_joint_geometry(const Joint& joint, const JointParamete
   return geometry;
 }
 
-/// Returns the constraint Jacobian's rows for body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ].
-inline Eigen::Matrix<double, 5, 6> constraint_rows_of_body_a(const JointGeometry& geometry) {
+/// Returns the constraint Jacobian's rows for body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ], and for body
+/// b with c_b and the opposite signs.
+inline Eigen::Matrix<double, 5, 6> constraint_rows(const JointGeometry& geometry, bool of_body_b) {
   Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
-  A.topLeftCorner<3, 3>().setIdentity();
-  A.topRightCorner<3, 3>() = -hat(geometry.c_a);
-  A.block<1, 3>(3, 3) = geometry.n_y.transpose();
-  A.block<1, 3>(4, 3) = geometry.n_z.transpose();
-  return A;
-}
-
-/// Returns the constraint Jacobian's rows for body b: [−I, [c_b]×; 0, −n_yᵀ; 0, −n_zᵀ].
-inline Eigen::Matrix<double, 5, 6> constraint_rows_of_body_b(const JointGeometry& geometry) {
-  Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
-  A.topLeftCorner<3, 3>() = -Eigen::Matrix3d::Identity();
-  A.topRightCorner<3, 3>() = hat(geometry.c_b);
-  A.block<1, 3>(3, 3) = -geometry.n_y.transpose();
-  A.block<1, 3>(4, 3) = -geometry.n_z.transpose();
+  const double sign = of_body_b ? -1.0 : 1.0;
+  A.topLeftCorner<3, 3>().diagonal().setConstant(sign);
+  A.topRightCorner<3, 3>() = -sign * hat(of_body_b ? geometry.c_b : geometry.c_a);
+  A.block<1, 3>(3, 3) = sign * geometry.n_y.transpose();
+  A.block<1, 3>(4, 3) = sign * geometry.n_z.transpose();
   return A;
 }
 
@@ -124,7 +116,6 @@ struct JointAngleJacobian {
   Eigen::RowVector3d a;  ///< derivative by the rotation of body a; zero for the ground
   Eigen::RowVector3d b;
 };
-JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const Pose& b);
 JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses);
 
 /// Returns the angles of all joints.

@@ -110,7 +110,7 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
   add(motion.time, places.times);
   add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
-    const double offset = estimator::parameter_at(rig.mechanism, sensor.offset).value;
+    const double offset = rig.mechanism.at(sensor.offset).value;
     std::vector<double> readings(source.lines.size(), -offset);
     const auto request = [&](const estimator::Encoder::JointTerm& term) {
       return motion.joints[static_cast<std::size_t>(term.joint)];

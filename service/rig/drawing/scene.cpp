@@ -62,8 +62,7 @@ constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertic
 Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor,
                    estimator::SensorParameter first) {
   const int index = mechanism.sensor_parameter_index(sensor, first);
-  return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,
-          parameter_at(mechanism, index + 2).value};
+  return {mechanism.at(index).value, mechanism.at(index + 1).value, mechanism.at(index + 2).value};
 }
 
 class SceneMaker {

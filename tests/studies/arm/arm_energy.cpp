@@ -115,7 +115,7 @@ void EnergyObservedProblem::update_sensitivities() {
       est::apply_dependencies(other);
       return est::standard_parameter_values(other);
     };
-    const double value = est::parameter_at(point_.mechanism, indices[i]).value;
+    const double value = point_.mechanism.at(indices[i]).value;
     const double step = std::max(kEnergyStep * std::abs(value), kSmallEnergyStep);
     standard_sensitivities_.col(static_cast<Eigen::Index>(i)) =
         (moved(step) - moved(-step)) / (2.0 * step);

@@ -136,8 +136,8 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
   double squares = 0.0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    values[at] = est::parameter_at(reached, indices[i]).value;
-    truth[at] = est::parameter_at(own.truth, indices[i]).value;
+    values[at] = reached.at(indices[i]).value;
+    truth[at] = own.truth.at(indices[i]).value;
     if (!information.valid) continue;
     const int position = free.find_position(indices[i]);
     squares += std::pow(values[at] - truth[at], 2) / information.inverse(position, position);

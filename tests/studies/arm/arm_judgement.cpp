@@ -68,8 +68,7 @@ bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialPara
                                std::ranges::count(base.without_effect, 10 * body + 1) > 0;
     est::Moments moments;
     for (int i = 0; i < 6; ++i) {
-      moments[i] =
-          est::parameter_at(mechanism, mechanism.index(body, est::BodyParameter::kJxx) + i).value;
+      moments[i] = mechanism.at(mechanism.index(body, est::BodyParameter::kJxx) + i).value;
     }
     if (!(mechanism.parameter(body, est::BodyParameter::kMass).value > 0.0)) return false;
     if (turns_about_z ? !(moments[2] > 0.0)
@@ -116,7 +115,7 @@ void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
     if (index < mechanism_.joint_parameter_index(0, est::JointParameter::kViscous)) continue;
     if (index >= mechanism_.index(est::GravityParameter::kGravity)) continue;  // centres of mass
     if (each.name.ends_with("shaft")) continue;  // among the base parameters
-    count(each, est::parameter_at(mechanism_, index).value);
+    count(each, mechanism_.at(index).value);
   }
 }
 

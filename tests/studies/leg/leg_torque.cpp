@@ -31,7 +31,7 @@ Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator:
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(model);
   Eigen::VectorXd offsets(static_cast<Eigen::Index>(sensors.size()));
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    offsets[static_cast<Eigen::Index>(i)] = estimator::parameter_at(model, sensors[i].offset).value;
+    offsets[static_cast<Eigen::Index>(i)] = model.at(sensors[i].offset).value;
   }
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * model.joint_count(), smooth.rows());
   for (Eigen::Index k = 0; k < smooth.rows(); ++k) {

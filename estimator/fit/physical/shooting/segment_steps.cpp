@@ -26,7 +26,7 @@ std::vector<int> sensing_columns(const TreeProgram& program, const Mechanism& me
   for (const int index : free_sensor_parameters(mechanism)) columns.push_back(index);
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
     const int delay = mechanism.sensor_parameter_index(i, SensorParameter::kDelay);
-    const bool has_delay = parameter_at(mechanism, delay).value > 0.0;
+    const bool has_delay = mechanism.at(delay).value > 0.0;
     if (has_delay && std::ranges::count(columns, delay) == 0) columns.push_back(delay);
   }
   return columns;

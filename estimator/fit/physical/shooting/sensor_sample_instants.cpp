@@ -23,7 +23,7 @@ struct Range {
 };
 
 Range range_of(const Mechanism& mechanism, int index) {
-  const Parameter& own = parameter_at(mechanism, index);
+  const Parameter& own = mechanism.at(index);
   if (!is_changed_by_fit(mechanism, index)) return {own.value, own.value};
   return {own.lower, own.upper};
 }
@@ -40,7 +40,7 @@ std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>&
   std::vector<Group> groups;
   for (std::size_t place = 0; place < axes.size(); ++place) {
     const int index = delay_parameter_of_axis(mechanism, axes[place]);
-    const double value = parameter_at(mechanism, index).value;
+    const double value = mechanism.at(index).value;
     const bool is_free = is_changed_by_fit(mechanism, index);
     auto group = std::ranges::find_if(groups, [&](const Group& each) {
       return each.delay == index || (!is_free && !each.is_free && each.value == value);
