@@ -51,7 +51,7 @@ void parse_parameters_option(const std::string& text, EstimationOptions& options
 CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
                                          const std::string& what);
 
-/// Adds the options --json and --plot to a command. `files` must outlive the parsing.
+/// Adds the options --json and --plot to a command. `files` must stay valid during parsing.
 void add_result_file_options(CLI::App& command, ResultFiles& files);
 
 /// Adds the options for files that describe the calibrated rig: --rig-out, --rig-out-priors,
@@ -70,7 +70,7 @@ std::vector<std::string> input_file_paths(const EstimationOptions& options);
 /// @throws InputError if a file cannot be written
 void check_result_files_writable(const ResultFiles& files, const std::vector<std::string>& inputs);
 
-/// Adds the options of the estimator to a command. `options` must outlive the parsing.
+/// Adds the options of the estimator to a command. `options` must stay valid during parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
 
 /// Makes the calibration request from command-line options. Reads the rig file and the file with

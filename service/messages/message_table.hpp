@@ -29,7 +29,8 @@ struct MessageRow {
 /// Returns the row of a message code.
 const MessageRow& find_message_row(estimator::MessageCode code);
 
-/// Returns all rows, one per code, for the reference page and the tests.
+/// Returns all rows of the message table, one per message code, for the reference page and the
+/// tests.
 std::vector<MessageRow> message_rows();
 
 /// Return the rows of the message table for one subject.

@@ -9,9 +9,9 @@
 
 namespace service {
 
-/// Returns the results of checking recordings before a fit as a self-contained HTML page. It shows
-/// the findings, the predicted identifiability, and plots of the readings. The plots highlight
-/// findings and show rejected samples as points.
+/// Returns the results of "rigcal check" as a self-contained HTML page. It shows the findings, the
+/// predicted identifiability, and plots of the readings. The plots highlight findings and show
+/// rejected samples as points.
 /// @param mechanism   mechanism of the recorded rig
 /// @param recordings  repaired recordings; `context` has the rejected samples
 std::string render_examination_page(const estimator::Mechanism& mechanism,

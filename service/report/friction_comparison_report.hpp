@@ -11,8 +11,8 @@ namespace service {
 std::string format_friction_comparison(const estimator::FrictionLawComparison& comparison,
                                        double wall_time);
 
-/// Returns a comparison of friction laws as a self-contained HTML page, with the errors of the laws
-/// on every held-out piece.
+/// Returns a comparison of friction laws as a self-contained HTML page, with the error of each law
+/// on each held-out piece.
 std::string render_friction_comparison_page(const estimator::FrictionLawComparison& comparison,
                                             const CalibrationMetadata& context);
 

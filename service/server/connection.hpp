@@ -24,9 +24,8 @@ struct ConnectionTimeouts {
 };
 
 /// A client's connection: its socket, with or without TLS, and the conversation over this socket.
-/// It reads requests only as fast as the service answers them and the client reads the replies. The
-/// service's memory is therefore bounded per connection, per identity and in total, whatever
-/// clients do.
+/// The connection reads requests only as fast as the service answers them and the client reads the
+/// replies. Memory use is therefore bounded per connection, per identity and in total.
 class Connection final : public FrameSink, public std::enable_shared_from_this<Connection> {
  public:
   /// @param ended  called once, when the connection has closed its socket

@@ -12,8 +12,7 @@ namespace service {
 
 /// HTTP/1.1 server that answers GET /metrics and GET /health for monitoring. It serves one request
 /// per connection, at most kOpenMax connections at once, each for at most 5 s. At the limit, a new
-/// connection replaces the oldest, so a client that sends its request at once is answered however
-/// many connections other clients keep open.
+/// connection replaces the oldest connection, so idle clients cannot block others.
 class HttpEndpoint {
  public:
   static constexpr std::size_t kOpenMax = 16;

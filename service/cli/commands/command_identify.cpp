@@ -290,12 +290,12 @@ class Identification {
         {"parameter", "sd predicted", "sd obtained", "unit"}};
     const estimator::FreeParameters free(today.rig.mechanism);
     std::vector<TableQuantity> quantities;
-    for (const DesignedPrecision& each : predicted_) {
+    for (const ExperimentPrecision& each : predicted_) {
       quantities.push_back({each.after, 0.0, each.unit});
     }
     const std::vector<TableNotation> notations = make_table_notations(quantities);
     for (std::size_t i = 0; i < notations.size(); ++i) {
-      const DesignedPrecision& parameter = predicted_[i];
+      const ExperimentPrecision& parameter = predicted_[i];
       const int place = free.find_position(today.rig.mechanism.find_parameter(parameter.name));
       rows.push_back({parameter.name, notations[i].deviation_text(parameter.after),
                       notations[i].deviation_text(today.deviations[place]), notations[i].unit()});
@@ -304,7 +304,7 @@ class Identification {
   }
 
   static bool is_worthwhile(const DesignedExperiment& experiment) {
-    return std::ranges::any_of(experiment.parameters, [](const DesignedPrecision& parameter) {
+    return std::ranges::any_of(experiment.parameters, [](const ExperimentPrecision& parameter) {
       return parameter.is_target && parameter.before > parameter.asked &&
              parameter.after < kMinImprovementRatio * parameter.before;
     });
@@ -413,7 +413,7 @@ class Identification {
   bool reached_ = false;
   bool recorded_ = false;  // in this process, so the joint positions are known
   std::string report_;
-  std::vector<DesignedPrecision> predicted_;  // of the last run
+  std::vector<ExperimentPrecision> predicted_;  // of the last run
   std::chrono::steady_clock::time_point ended_ = {};
 };
 

@@ -136,7 +136,7 @@ struct InitOptions {
   ColumnChoice columns;
 };
 
-/// Adds the options of a command to the command line. `options` must outlive the parsing.
+/// Adds the options of a command to the command line. `options` must stay valid during parsing.
 void add_options(CLI::App& command, CalibrateOptions& options);
 void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
@@ -155,8 +155,8 @@ void add_options(CLI::App& command, IdentifyOptions& options);
 estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
                                          ProgressOptions shown, int threads);
 
-/// Prints the table of a calibration's results and writes the requested files; neither if the
-/// calibration was stopped.
+/// Prints the table of a calibration's results and writes the requested files. If the calibration
+/// was stopped, prints only a message.
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files);
 

@@ -21,7 +21,8 @@ class JobDisplay {
  public:
   void set_job_info(const rigcal::v1::JobInfo& info);
 
-  /// Returns lines of text that fit the terminal and leave one row free for the cursor.
+  /// Returns the display as lines of text that fit the terminal and leave one row free for the
+  /// cursor.
   /// @param elapsed_s  time since the job's start [s]
   std::vector<std::string> lines(const TerminalSize& size, double elapsed_s) const;
 

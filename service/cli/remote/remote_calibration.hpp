@@ -14,8 +14,8 @@ namespace service {
 /// Returns whether a recording on the command line is a session on the service, "session:ID".
 bool is_session_reference(const std::string& recording);
 
-/// Returns the id of the session or job on the service that `text` abbreviates: `text` itself, or
-/// the only id that begins with it.
+/// Returns the full id of a session or job on the service. `text` is the id, or the beginning of
+/// exactly one id.
 /// @throws proto::InputError if there is none, or more than one
 std::string find_session_id(ServiceClient& client, const std::string& text);
 std::string find_job_id(ServiceClient& client, const std::string& text);
@@ -42,8 +42,8 @@ struct RemoteOptions {
   bool skip_cross_validation = false;
 };
 
-/// Adds the options for calibrating on a service to a command; --server selects such a calibration.
-/// `remote` must outlive the parsing.
+/// Adds the options for calibrating on a service to a command. With --server, the command
+/// calibrates on a service. `remote` must stay valid during parsing.
 void add_remote_options(CLI::App& command, RemoteOptions& remote);
 
 /// Function that returns the id of the service's session that contains a recording. The argument is

@@ -39,7 +39,8 @@ class ServiceReplyError : public proto::InputError {
   rigcal::v1::ServiceError::Code code_;
 };
 
-/// Client of the calibration service that uses the protocol proto/service.proto. All calls block.
+/// Client of the calibration service that uses the protocol proto/service.proto. All functions wait
+/// for the service.
 class ServiceClient {
  public:
   /// Connects to the service and sends the first message, Hello.
@@ -48,8 +49,8 @@ class ServiceClient {
   explicit ServiceClient(const ServiceEndpoint& endpoint);
   ~ServiceClient();
 
-  /// Sends a request and returns the service's reply. Stores notifications that arrive before the
-  /// reply for wait().
+  /// Sends a request and returns the service's reply. Notifications that arrive before the reply
+  /// are stored; wait() returns them later.
   /// @throws ServiceReplyError for an error reply, proto::InputError for other failures
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
 

@@ -14,8 +14,9 @@ struct ChartFigure {
   std::string name;     ///< file name without extension for saved data and pictures
   std::string caption;  ///< one or more sentences describing the figure
   std::vector<Chart> charts;
-  /// Maximum number of data rows in the page. More rows are reduced to the first, lowest, highest
-  /// and last value of each column per interval, and the caption says so.
+  /// Maximum number of data rows in the page. If there are more rows, each interval is reduced to
+  /// the first, lowest, highest and last value of each column, and the caption mentions the
+  /// reduction.
   std::size_t rows_max = std::numeric_limits<std::size_t>::max();
 };
 
@@ -24,7 +25,8 @@ struct ChartFigure {
 /// and saves CSV and SVG. The rows of the data are the union of the x values of all series.
 std::string render_chart_figure(const ChartFigure& figure);
 
-/// Returns a figure with a static picture as HTML, with its data as CSV text to be saved.
+/// Returns an HTML figure with a static picture and with data as CSV text, which the reader can
+/// save.
 /// @param picture  HTML that contains SVG elements
 /// @param caption  caption as HTML
 std::string render_data_figure(const std::string& picture, const std::string& name,
@@ -62,15 +64,15 @@ std::string encode_base64(const std::string& bytes);
 std::string render_svg_file(const std::string& title, int width, int height,
                             const std::string& content);
 
-/// Returns an SVG file with charts one above the other, whose sizes it sets. The titles of several
+/// Returns an SVG file that shows charts of equal size, one above the other. The titles of several
 /// charts get the prefixes "(a)", "(b)" and so on.
 std::string render_chart_file(const std::string& title, std::vector<Chart> charts);
 
-/// Returns the CSS class of the series with this index, from 0, in a figure. Colours and dashes
-/// repeat after six series.
+/// Returns the CSS class of a data series, given its index in the figure (from 0). Colours and
+/// dashes repeat after six series.
 std::string series_css_class(std::size_t index);
 
-/// Returns the marker shape of the series with this index, from 0, in a figure.
+/// Returns the marker shape of a data series, given its index in the figure (from 0).
 MarkerShape series_marker_shape(std::size_t index);
 
 }  // namespace service

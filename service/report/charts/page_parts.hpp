@@ -21,8 +21,8 @@ std::string render_html_page(const std::string& title, const std::string& body);
 std::string format_origin_line(const std::string& date, const std::string& version,
                                const std::string& operator_name = "");
 
-/// Returns the HTML of the top of a report with title, origin line and outcome. The outcome is in
-/// the warning colour unless `good` is true.
+/// Returns the HTML heading of a report, with title, origin line and outcome. The outcome has the
+/// warning colour unless `good` is true.
 std::string render_report_heading(const std::string& title, const std::string& origin, bool good,
                                   const std::string& outcome);
 std::string render_report_heading(const std::string& title, const CalibrationMetadata& context,
@@ -35,7 +35,7 @@ std::string render_input_section(const CalibrationMetadata& context);
 /// Returns the HTML of a paragraph of text.
 std::string render_paragraph(const std::string& text);
 
-/// Returns an HTML section that a reader can unfold.
+/// Returns an HTML section that is folded until the reader opens it.
 /// @param html  the content of the section
 std::string render_folded_section(const std::string& title, const std::string& html);
 
@@ -49,8 +49,9 @@ std::string render_list_section(const std::string& title, const std::vector<std:
 /// the name of the scenario.
 std::string recording_title(const UsedRecording& use);
 
-/// Returns the style sheet of HTML reports (web/page.css). Pages are light or dark by the reader's
-/// preference, and light on paper. Colours are from the colour-blind-safe set of Okabe and Ito.
+/// Returns the style sheet of HTML reports (web/page.css). Pages are light or dark according to the
+/// browser's setting, and light on paper. Colours are from the colour-blind-safe set of Okabe and
+/// Ito.
 const std::string& page_style_sheet();
 
 /// Returns uPlot's style sheet for interactive charts.
@@ -107,7 +108,8 @@ class HtmlTable {
   /// Adds a row to the table. The first cell is the heading of the row.
   void add(std::vector<HtmlCell> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Returns the table. Numbers of a right-aligned column are aligned at their decimal points.
+  /// Returns the HTML of the table. Numbers of a right-aligned column are aligned at their decimal
+  /// points.
   std::string html() const;
 
  private:

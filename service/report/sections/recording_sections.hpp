@@ -23,8 +23,8 @@ struct TrajectoryLabels {
   std::vector<RejectedReading> held = {};         ///< rejected samples, drawn as points
 };
 
-/// Returns for each time in `times` the rejected sample of a sensor; NaN if no sample was rejected
-/// at that time. The result is empty if no sample was rejected in the whole interval.
+/// Returns the rejected samples of a sensor at the times `times`; NaN at a time without a rejected
+/// sample. The result is empty if no sample was rejected in the whole interval.
 std::vector<double> find_rejected_samples(const std::vector<double>& times,
                                           const std::vector<RejectedReading>& held,
                                           const std::string& recording, Eigen::Index sensor);
