@@ -247,8 +247,8 @@ struct LoadFriction {
 };
 
 /// Friction law that is continuous at rest [Mak05; MTM, eq. 55]. The parameter `rise` is γ₂ − γ₃,
-/// so that nonnegative parameters always oppose the motion. The papers use γ₂ = rise + decay, which
-/// does not oppose the motion if γ₂ < γ₃.
+/// so that friction with nonnegative parameters always opposes the motion. The papers use γ₂ = rise
+/// + decay, with which friction does not oppose the motion if γ₂ < γ₃.
 struct Makkar {
   enum Quantity { kExcess, kRise, kDecay, kCoulomb, kSlope };
   static constexpr FrictionLawParameter kQuantities[] = {

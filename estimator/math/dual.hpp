@@ -13,7 +13,7 @@ inline constexpr int kDualLanes = 8;
 /// A number with its derivatives by kDualLanes variables, for automatic differentiation.
 using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
 
-/// Functions that Eigen's dual numbers lack.
+/// Functions of dual numbers that Eigen::AutoDiffScalar lacks.
 inline Dual round_to_nearest(const Dual& x) { return std::nearbyint(x.value()); }
 inline double select_if_positive(double condition, double yes, double no) {
   return condition > 0.0 ? yes : no;

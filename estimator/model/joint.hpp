@@ -52,10 +52,10 @@ enum class JointParameter : int {
 
 /// A revolute or prismatic joint between two bodies, or between a body and the ground.
 ///
-/// The joint frame has x along the axis and y toward the zero mark. It is given once in each body's
-/// frame; the ground's frame is the world. The angle θ is the rotation about x that carries frame a
-/// onto frame b. In a prismatic joint the two frames stay parallel, and the coordinate is the
-/// distance of point b from point a along x. Joints may form loops.
+/// The joint frame has x along the axis and y toward the zero mark. It is specified in the frame of
+/// each of the two bodies; the frame of the ground is the world frame. The angle θ is the rotation
+/// about x that rotates frame a onto frame b. In a prismatic joint the two frames stay parallel,
+/// and the coordinate is the distance of point b from point a along x. Joints may form loops.
 struct Joint {
   static constexpr int kGround = -1;
 

@@ -44,7 +44,8 @@ inline bool has_load_proportional_friction(const Mechanism& mechanism, int joint
 inline bool has_steep_friction(const Mechanism& mechanism, int joint) {
   return has_friction(mechanism, joint, [](const auto& facts) { return facts.is_steep; });
 }
-/// Returns whether friction can hold a joint at rest: it is dry and has no transition velocity.
+/// Returns whether friction can hold a joint at rest: the friction is dry, and the joint has no
+/// transition velocity.
 inline bool can_stick(const Mechanism& mechanism, int joint) {
   return has_dry_friction(mechanism, joint) && !(mechanism.joints[joint].transition_speed > 0.0);
 }

@@ -14,8 +14,8 @@ struct JointSide {
   int point;  ///< parameter index of the first coordinate of the joint's point on the body
 };
 
-/// A movable or fixed joint with a direction, in which a path over the bodies passes the joint from
-/// the parent's side to the child's side.
+/// A movable or fixed joint with a direction: a path along the bodies passes the joint from the
+/// parent's side to the child's side.
 struct DirectedJoint {
   int joint;          ///< index into the joints, or into the fixed joints
   bool forward;       ///< whether the walk passes it from body a to body b

@@ -32,8 +32,8 @@ StepToPeriodRatio step_to_period_ratio(double step, double period);
 /// Returns the time step itself if their relative difference exceeds `tolerance`.
 double nearest_compatible_step(double step, double period, double tolerance = kStepExcess);
 
-/// Returns the tick of which time steps up to this length are multiples: the sampling period, or an
-/// integer fraction of it [s].
+/// Returns the length of a tick [s], of which time steps up to the given length are multiples: the
+/// sampling period, or an integer fraction of it.
 double tick_dividing_steps(double longest, double period);
 
 /// Returns the number of ticks in the longest time step of at most this length, at least 1.

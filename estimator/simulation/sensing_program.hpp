@@ -53,7 +53,8 @@ class SensingProgram {
     return delay_sources_[axis];
   }
   /// Returns the column of a parameter in the derivatives of a sensor axis, or −1 if the axis does
-  /// not depend on it. Columns are the state, the motion parameters, and the constants of the axis.
+  /// not depend on it. Columns are the state, the motion parameters, and the sensor parameters of
+  /// the axis.
   /// @param states  number of columns of the state
   int derivative_column(int axis, int place, int states) const;
 
@@ -83,13 +84,13 @@ class SensingProgram {
   std::vector<SparseEntry> slopes_;
 };
 
-/// Returns the axis index of a joint load, to request it from SensingProgram.
+/// Returns the index of the axis with which SensingProgram computes a joint load.
 inline int joint_load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
   return mechanism.sensor_count() * Sensor::kAxes + joint * static_cast<int>(JointLoad::kCount) +
          static_cast<int>(load);
 }
 
-/// Returns the axis index of an encoder's reading, to request it from SensingProgram.
+/// Returns the index of the axis with which SensingProgram computes an encoder's reading.
 /// @param sensor  index among the used encoders
 inline int encoder_axis(const Mechanism& mechanism, int sensor) {
   return joint_load_axis(mechanism, mechanism.joint_count(), JointLoad::kTorque) + sensor;

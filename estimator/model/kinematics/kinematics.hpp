@@ -64,8 +64,8 @@ inline JointGeometry make_joint_geometry(const Joint& joint, const JointParamete
   return geometry;
 }
 
-/// Returns the constraint Jacobian's rows for body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ], and for body
-/// b with c_b and the opposite signs.
+/// Returns the rows of the constraint Jacobian for body a of a joint: [I, −[c_a]×; 0, n_yᵀ; 0,
+/// n_zᵀ]. The rows for body b contain c_b and have the opposite signs.
 inline Eigen::Matrix<double, 5, 6> constraint_rows(const JointGeometry& geometry, bool of_body_b) {
   Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
   const double sign = of_body_b ? -1.0 : 1.0;

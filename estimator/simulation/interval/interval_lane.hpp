@@ -27,7 +27,7 @@ class ScaledSpeedParabola {
   ScaledSpeedParabola(double begin, double end)
       : ScaledSpeedParabola(begin, 0.5 * (begin + end), end) {}
 
-  /// Returns the length of the step in the variable u.
+  /// Returns the distance that the variable u covers during the step.
   double transformed_length() const;
   /// Returns the time after which u has changed by `way` if x keeps its initial slope, ≥ 0, as a
   /// fraction of the step.

@@ -66,8 +66,8 @@ struct ContactLog {
   int unresolved = 0;
 };
 
-/// Motion at the sample instants of inertial sensors. At a jump, the values are those on the side
-/// to which the sample belongs.
+/// Motion at the sample instants of inertial sensors. If the motion jumps at an instant, the values
+/// are from the side of the jump to which the sample belongs.
 struct SampleInstantMotion {
   int first = 0;                ///< index of the first sample instant
   Eigen::MatrixXd states = {};  ///< coordinates, then rates; one column per sample instant

@@ -71,11 +71,6 @@ constexpr int kAssemblyStarts = 64;
 constexpr double kSameAngle = 1e-3;    // [rad or m]
 constexpr double kIndifferent = 0.02;  // misfits with a smaller difference count as equal
 
-double joint_coordinate_difference(const Mechanism& mechanism, Eigen::Index joint,
-                                   double of_coordinates) {
-  return mechanism.joints[joint].coordinate_difference(of_coordinates);
-}
-
 /// Returns whether full turns of a joint have an effect, since it mimics another joint or is
 /// mimicked.
 bool is_coupled(const Mechanism& mechanism, int joint) {
@@ -86,8 +81,8 @@ bool is_coupled(const Mechanism& mechanism, int joint) {
 
 bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   for (Eigen::Index j = 0; j < a.size(); ++j) {
-    if (!(std::abs(joint_coordinate_difference(mechanism, j, a[j] - b[j])) < kSameAngle))
-      return false;
+    const double difference = mechanism.joints[j].coordinate_difference(a[j] - b[j]);
+    if (!(std::abs(difference) < kSameAngle)) return false;
   }
   return true;
 }
@@ -347,7 +342,7 @@ std::vector<AssemblyMode> find_assembly_modes(const Mechanism& mechanism, LoopCl
     }
     for (Eigen::Index j = 0; j < angles.size(); ++j) {
       if (!std::isnan(wanted[j]) || is_coupled(mechanism, static_cast<int>(j))) continue;
-      angles[j] = joint_coordinate_difference(mechanism, j, angles[j]);
+      angles[j] = mechanism.joints[j].coordinate_difference(angles[j]);
     }
     found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
   }

@@ -182,7 +182,7 @@ class LoopLanes {
     return row_at<W>(effective_, joint * c_ + p);
   }
 
-  /// Computes `force_`, the equations of motion without reactions h + σ B + M a.
+  /// Computes `force_`, the terms h + σ B + M a of the equations of motion, without loop reactions.
   /// @param acceleration  returns the row of a joint's acceleration
   template <typename Acceleration>
   void sum_joint_forces(const double* rows, const Acceleration& acceleration) {

@@ -235,10 +235,6 @@ double StaticPotential::potential_energy(const Eigen::VectorXd& coordinates) con
   return V;
 }
 
-void StaticPotential::choose_coordinates(const Eigen::VectorXd& coordinates) {
-  if (closure_.has_loops()) choice_ = closure_.choose_coordinates({coordinates});
-}
-
 /// Returns the joint motions Z from J_i dz + J_d dq_d = 0, with equations that determine the
 /// dependent joints.
 Eigen::MatrixXd StaticPotential::admissible_displacements(const Eigen::VectorXd& coordinates) {
@@ -285,7 +281,7 @@ bool StaticPotential::close(Eigen::VectorXd& coordinates, const Eigen::VectorXd&
 }
 
 StaticPotential::EnergyDerivatives StaticPotential::at(const Eigen::VectorXd& coordinates) {
-  choose_coordinates(coordinates);
+  if (closure_.has_loops()) choice_ = closure_.choose_coordinates({coordinates});
   EnergyDerivatives local;
   local.motions = admissible_displacements(coordinates);
   local.gradient = energy_gradient(coordinates);

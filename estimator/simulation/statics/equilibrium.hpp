@@ -42,7 +42,6 @@ class StaticPotential {
   bool has_loops() const { return closure_.has_loops(); }
 
  private:
-  void choose_coordinates(const Eigen::VectorXd& coordinates);
   Eigen::MatrixXd admissible_displacements(const Eigen::VectorXd& coordinates);
   Eigen::VectorXd energy_gradient(const Eigen::VectorXd& coordinates);
 
