@@ -37,7 +37,7 @@ struct RecordingPartScore {
 /// contribution to Q. Directions that only one part identifies are left out of V.
 struct RecordingPartComparison {
   ConsistencyTest agreement;
-  Eigen::VectorXd shift;    ///< d
+  Eigen::VectorXd shift;    ///< d, change of the parameters from the fit of the whole
   Eigen::MatrixXd scatter;  ///< V + d dᵀ: squared distance of the parts from the estimate
   Eigen::VectorXd effective_part_count;  ///< effective number of parts that identify each parameter
   /// Covariance of the shift d due to noise alone, as if whole and parts of the recordings were

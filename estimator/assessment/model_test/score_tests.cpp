@@ -93,61 +93,49 @@ ShootingProblem with_freed(Mechanism mechanism, const ShootingProblem& fitted,
   return fitted.copy_with_changes(mechanism, input.segments, grid, fitted.noise());
 }
 
-/// A score test that frees the fixed parameter values one at a time.
-class ScoreTest {
- public:
-  ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
-            const ParameterInformation& information)
-      : mechanism_(problem.mechanism()),
-        free_(problem.mechanism()),
-        information_(information),
-        estimated_(estimated_positions(fitted, free_, information)) {}
-
-  /// Returns the contradicted parameters among these indices, the most significant first.
-  std::vector<ContradictedParameter> contradicted(const std::vector<int>& indices,
-                                                  const Eigen::MatrixXd& spread) const {
-    std::vector<ContradictedParameter> contradictions;
-    const GaussNewtonStep before = compute_gauss_newton_step(information_, spread, estimated_);
-    for (const int index : indices) try_one(index, spread, before, contradictions);
-    std::ranges::stable_sort(contradictions, std::ranges::greater(),
-                             &ContradictedParameter::decrease);
-    return contradictions;
-  }
-
- private:
-  void try_one(int index, const Eigen::MatrixXd& spread, const GaussNewtonStep& before,
-               std::vector<ContradictedParameter>& contradictions) const {
-    std::vector<int> taken = estimated_;
-    taken.push_back(free_.find_position(index));
-    const GaussNewtonStep after = compute_gauss_newton_step(information_, spread, taken);
-    if (after.rank <= before.rank) return;
-    const auto kept = static_cast<Eigen::Index>(estimated_.size());
+/// Returns the contradicted parameters among fixed parameters, the most significant first. Frees
+/// these parameters one at a time.
+/// @param problem  the fitted problem with all of these parameters free
+std::vector<ContradictedParameter> contradicted_among(const std::vector<int>& indices,
+                                                      const ShootingProblem& fitted,
+                                                      const ShootingProblem& problem,
+                                                      const ParameterInformation& information,
+                                                      const Eigen::MatrixXd& spread) {
+  const Mechanism& mechanism = problem.mechanism();
+  const FreeParameters free(mechanism);
+  const std::vector<int> estimated = estimated_positions(fitted, free, information);
+  const auto kept = static_cast<Eigen::Index>(estimated.size());
+  const GaussNewtonStep before = compute_gauss_newton_step(information, spread, estimated);
+  std::vector<ContradictedParameter> contradictions;
+  for (const int index : indices) {
+    std::vector<int> taken = estimated;
+    taken.push_back(free.find_position(index));
+    const GaussNewtonStep after = compute_gauss_newton_step(information, spread, taken);
+    if (after.rank <= before.rank) continue;
     const double change = after.change[kept], deviation = after.deviation[kept];
-    if (!is_significant(change, deviation)) return;
-    const Parameter& parameter = mechanism_.at(index);
+    if (!is_significant(change, deviation)) continue;
+    const Parameter& parameter = mechanism.at(index);
     const double value = parameter.value + change;
-    if (value < parameter.lower || value > parameter.upper) return;
+    if (value < parameter.lower || value > parameter.upper) continue;
     Eigen::Index moved = 0;
     const double shift =
         largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
-    if (!(shift > kMatters)) return;
-    const int moved_index = free_.parameter_indices()[static_cast<std::size_t>(
-        estimated_[static_cast<std::size_t>(moved)])];
+    if (!(shift > kMatters)) continue;
+    const int position = estimated[static_cast<std::size_t>(moved)];
+    const int moved_index = free.parameter_indices()[static_cast<std::size_t>(position)];
     contradictions.push_back({.name = parameter.name,
                               .unit = parameter.unit,
                               .kept = parameter.value,
                               .value = value,
                               .standard_deviation = deviation,
                               .decrease = after.decrease - before.decrease,
-                              .moved = mechanism_.at(moved_index).name,
+                              .moved = mechanism.at(moved_index).name,
                               .shift = shift});
   }
-
-  const Mechanism& mechanism_;
-  FreeParameters free_;
-  const ParameterInformation& information_;
-  std::vector<int> estimated_;  // positions
-};
+  std::ranges::stable_sort(contradictions, std::ranges::greater(),
+                           &ContradictedParameter::decrease);
+  return contradictions;
+}
 
 constexpr double kResidualShare = 0.25;  // least share of an instrument's squared residuals
 constexpr int kShares = 6;               // cross-axis parameters of one instrument
@@ -218,16 +206,16 @@ std::vector<ContradictedParameter> find_contradicted_parameters(
       with_freed(with_decay_rates(fitted.mechanism(), input), fitted, input, grid, kept);
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return {};
-  const ScoreTest test(fitted, problem, information);
-  const auto contradictions =
-      test.contradicted(kept, compute_score_covariance(information, variances));
+  const auto contradictions = contradicted_among(kept, fitted, problem, information,
+                                                 compute_score_covariance(information, variances));
   if (contradictions.empty() || counting.empty()) return contradictions;
   const QuantizationErrors errors =
       compute_quantization_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }
-  return test.contradicted(kept, compute_score_covariance(information, variances));
+  return contradicted_among(kept, fitted, problem, information,
+                            compute_score_covariance(information, variances));
 }
 
 Message make_contradiction_note(const std::vector<ContradictedParameter>& found) {

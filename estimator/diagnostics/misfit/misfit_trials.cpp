@@ -54,11 +54,11 @@ constexpr double kHelps = 0.6;
 
 }  // namespace
 
-ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                        const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
                        double cost_max) {
   try {
-    ShootingInput input = prepare_shooting_input(mechanism, pieces, {});
+    ShootingInput input = prepare_shooting_input(mechanism, excerpts, {});
     limit_integration_steps(compute_friction_step_limits(mechanism, input.states), input);
     input.noise.angle = noise;
     const ShootingProblem loose = fit_short_intervals(mechanism, input, monitor, work_);
@@ -116,7 +116,7 @@ Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
 
 void MisfitProblem::include_cause(const MisfitCause& cause) {
   estimate = cause.mechanism;
-  pieces = cause.pieces;
+  excerpts = cause.excerpts;
   cost_per_reading = cause.cost_per_reading;
   rmse = cause.rmse;
 }
@@ -132,65 +132,65 @@ ExcerptFit MisfitProblem::fit(const Mechanism& mechanism, const std::vector<Reco
   return fit;
 }
 
-std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& on,
+std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
                                            const std::vector<Recording>& recordings) {
   std::vector<MisfitCause> causes;
-  Mechanism held = on.estimate;
+  Mechanism held = problem.estimate;
   const bool no_room = fix_inertia_moments_at_bounds(held) >= 0;
-  try_motor_gains(on, causes);
-  try_command_delays(on, causes);
+  try_motor_gains(problem, causes);
+  try_command_delays(problem, causes);
   // A distance that leaves no room for inertia slows or accelerates all motion like a clock error.
-  if (no_room) try_joint_distances(on, causes);
+  if (no_room) try_joint_distances(problem, causes);
   const bool too_long = std::ranges::any_of(causes, [](const MisfitCause& cause) {
     return cause.finding.message.code == MessageCode::kNoRoomForInertia;
   });
-  if (!too_long) try_clock_error(on, causes);
-  try_clipped_commands(on, causes);
-  try_missing_friction(on, causes);
-  try_creeping_friction(on, causes);
-  try_air_drag(on, causes);
-  try_clipped_readings(on, recordings, causes);
-  if (!no_room) try_joint_distances(on, causes);
-  try_joint_position_signs(on, causes);
+  if (!too_long) try_clock_error(problem, causes);
+  try_clipped_commands(problem, causes);
+  try_missing_friction(problem, causes);
+  try_creeping_friction(problem, causes);
+  try_air_drag(problem, causes);
+  try_clipped_readings(problem, recordings, causes);
+  if (!no_room) try_joint_distances(problem, causes);
+  try_joint_position_signs(problem, causes);
   return causes;
 }
 
-bool improves_fit_enough(const MisfitProblem& on, const ExcerptFit& fit) {
-  return fit.cost_per_reading() < kHelps * on.cost_per_reading;
+bool improves_fit_enough(const MisfitProblem& problem, const ExcerptFit& fit) {
+  return fit.cost_per_reading() < kHelps * problem.cost_per_reading;
 }
 
-ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
-                            const std::vector<Recording>& pieces) {
-  return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
+ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
+                            const std::vector<Recording>& excerpts) {
+  return problem.fit(mechanism, excerpts, kHelps * problem.cost_per_reading);
 }
 
 MisfitCause make_misfit_cause(const ExcerptFit& fit, Finding finding,
-                              const std::vector<Recording>& pieces) {
-  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), pieces};
+                              const std::vector<Recording>& excerpts) {
+  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), excerpts};
 }
 
-void add_cause_if_fit_improves(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
-                               const std::vector<Recording>& pieces,
+void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& fit, Finding finding,
+                               const std::vector<Recording>& excerpts,
                                std::vector<MisfitCause>& causes) {
-  if (improves_fit_enough(on, fit))
-    causes.push_back(make_misfit_cause(fit, std::move(finding), pieces));
+  if (improves_fit_enough(problem, fit))
+    causes.push_back(make_misfit_cause(fit, std::move(finding), excerpts));
 }
 
 void try_other_parameter_value(
-    const MisfitProblem& on, int index, double widest, double least,
+    const MisfitProblem& problem, int index, double widest, double least,
     const std::function<Finding(double change, double deviation)>& finding_of,
     std::vector<MisfitCause>& causes) {
-  Mechanism mechanism = on.estimate;
+  Mechanism mechanism = problem.estimate;
   Parameter& parameter = mechanism.at(index);
   parameter.free = true;
   parameter.lower = -widest;
   parameter.upper = widest;
-  const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
-  if (!improves_fit_enough(on, fit)) return;
+  const ExcerptFit fit = fit_if_promising(problem, mechanism, problem.excerpts);
+  if (!improves_fit_enough(problem, fit)) return;
   const double change = fit.mechanism().at(index).value - parameter.value;
   const double deviation = fit.standard_deviation(index);
   if (!is_significant(change, deviation) || std::abs(change) < least) return;
-  causes.push_back(make_misfit_cause(fit, finding_of(change, deviation), on.pieces));
+  causes.push_back(make_misfit_cause(fit, finding_of(change, deviation), problem.excerpts));
 }
 
 }  // namespace estimator

@@ -25,7 +25,7 @@ class ExcerptFit {
   /// @param noise      reading noise of each sensor [rad or m]
   /// @param cost_max  limit on the cost per reading. There is no fit if free states over short
   ///                  intervals, which fit better than a simulation, cost more
-  ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+  ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
              const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
              double cost_max = std::numeric_limits<double>::infinity());
 
@@ -54,7 +54,7 @@ Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings);
 
 /// Length and sampling of the excerpts to which possible causes of a misfit are fitted.
-inline constexpr ExcerptLimits kMisfitBudget = {
+inline constexpr ExcerptLimits kMisfitExcerptLimits = {
     .duration = 9.0, .piece = 1.5, .period = 0.004, .rows = 2500};
 
 /// A possible cause of a misfit that improves the fit, with its fitted size.
@@ -62,8 +62,8 @@ struct MisfitCause {
   Finding finding;
   double cost_per_reading = std::numeric_limits<double>::infinity();
   Eigen::VectorXd rmse;
-  Mechanism mechanism;            ///< mechanism that includes the cause, with fitted values
-  std::vector<Recording> pieces;  ///< excerpts with the error corrected
+  Mechanism mechanism;              ///< mechanism that includes the cause, with fitted values
+  std::vector<Recording> excerpts;  ///< excerpts with the error corrected
 };
 
 /// The remaining computing work for trying causes, in units of ExcerptFit::work. A count of steps,
@@ -76,9 +76,9 @@ struct ComputationBudget {
 /// The misfit of a calibration, and the excerpts to which its possible causes are fitted.
 struct MisfitProblem {
   Mechanism estimate;
-  std::vector<Recording> pieces;
-  /// Limits on length and sampling with which the excerpts `pieces` were selected.
-  ExcerptLimits excerpts = kMisfitBudget;
+  std::vector<Recording> excerpts;
+  /// Limits on length and sampling with which the excerpts were selected.
+  ExcerptLimits excerpt_limits = kMisfitExcerptLimits;
   Eigen::VectorXd noise;
   const CalibrationMonitor& monitor;
   ComputationBudget& budget;
@@ -92,31 +92,31 @@ struct MisfitProblem {
   /// @param cost_max  see ExcerptFit
   ExcerptFit fit(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                  double cost_max = std::numeric_limits<double>::infinity()) const;
-  ExcerptFit fit(const Mechanism& mechanism) const { return fit(mechanism, pieces); }
+  ExcerptFit fit(const Mechanism& mechanism) const { return fit(mechanism, excerpts); }
 };
 
 /// Returns the causes of a misfit that improve the fit, in no particular order. Tries the likeliest
 /// causes first, as many as the work budget allows.
 /// @param recordings  whole recordings; if empty, clipped readings are not tried
-std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& on,
+std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
                                            const std::vector<Recording>& recordings);
 
 /// Returns a cause of a misfit, with the errors that remain in its fit.
 MisfitCause make_misfit_cause(const ExcerptFit& fit, Finding finding,
-                              const std::vector<Recording>& pieces);
+                              const std::vector<Recording>& excerpts);
 
 /// Returns whether a fit that includes a cause lowers the cost enough to report this cause.
-bool improves_fit_enough(const MisfitProblem& on, const ExcerptFit& fit);
+bool improves_fit_enough(const MisfitProblem& problem, const ExcerptFit& fit);
 
 /// Adds a cause of a misfit to the list `causes` if its fit lowers the cost enough.
-void add_cause_if_fit_improves(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
-                               const std::vector<Recording>& pieces,
+void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& fit, Finding finding,
+                               const std::vector<Recording>& excerpts,
                                std::vector<MisfitCause>& causes);
 
 /// Fits a mechanism and excerpts that include a cause. The cost is infinite if the fit certainly
 /// does not improve enough.
-ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
-                            const std::vector<Recording>& pieces);
+ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
+                            const std::vector<Recording>& excerpts);
 
 /// Smallest relative change of a parameter that is reported as a cause of a misfit.
 inline constexpr double kMinRelativeChange = 1e-3;
@@ -126,7 +126,7 @@ inline constexpr double kMinRelativeChange = 1e-3;
 /// the fit of a chaotic motion by chance.
 /// @param finding_of  returns the finding about a change and its standard deviation
 void try_other_parameter_value(
-    const MisfitProblem& on, int index, double widest, double least,
+    const MisfitProblem& problem, int index, double widest, double least,
     const std::function<Finding(double change, double deviation)>& finding_of,
     std::vector<MisfitCause>& causes);
 
@@ -135,45 +135,45 @@ void try_other_parameter_value(
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
 /// Tests whether another value of a fixed joint distance explains the misfit.
-void try_joint_distances(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether another value of a fixed motor gain explains the misfit.
-void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether a joint position coordinate with the opposite sign explains the misfit.
-void try_joint_position_signs(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether friction terms that the description lacks explain the misfit.
-void try_missing_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether air drag on bodies that other bodies carry explains the misfit.
-void try_air_drag(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
 /// fit. The finding of the result is empty.
-std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& on);
+std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem);
 
 /// Length and sampling of excerpts in which creep is tested if the most active excerpts show no
 /// cause. Creep takes seconds, with joints almost at rest.
-inline constexpr ExcerptLimits kCreepBudget = {
+inline constexpr ExcerptLimits kCreepExcerptLimits = {
     .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
 
 /// Tests whether joints that creep instead of sticking explain the misfit. Replaces Coulomb
 /// friction by the regularized law with the best transition velocity. Adds no cause if no joint can
 /// stick.
-void try_creeping_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether motor commands that act earlier or later than recorded explain the misfit.
-void try_command_delays(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether an amplifier that clips motor commands explains the misfit.
-void try_clipped_commands(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether a logger clock that is fast or slow explains the misfit.
-void try_clock_error(const MisfitProblem& on, std::vector<MisfitCause>& causes);
+void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Tests whether readings clipped at an end of an encoder's range explain the misfit.
-void try_clipped_readings(const MisfitProblem& on, const std::vector<Recording>& recordings,
+void try_clipped_readings(const MisfitProblem& problem, const std::vector<Recording>& recordings,
                           std::vector<MisfitCause>& causes);
 
 }  // namespace estimator

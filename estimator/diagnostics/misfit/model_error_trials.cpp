@@ -98,11 +98,11 @@ FreedTerms with_air(const Mechanism& estimate) {
 }
 
 /// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
-void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, MessageCode code,
+void try_freed_parameters(const MisfitProblem& problem, const FreedTerms& richer, MessageCode code,
                           std::vector<MisfitCause>& causes) {
   if (richer.freed.empty()) return;
-  const ExcerptFit fit = fit_if_promising(on, richer.mechanism, on.pieces);
-  if (!improves_fit_enough(on, fit)) return;
+  const ExcerptFit fit = fit_if_promising(problem, richer.mechanism, problem.excerpts);
+  if (!improves_fit_enough(problem, fit)) return;
   std::vector<Message> terms;
   for (const int index : richer.freed) {
     const Parameter& parameter = fit.mechanism().at(index);
@@ -114,7 +114,7 @@ void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, Mes
   }
   if (terms.empty()) return;
   Finding finding = make_finding({code, {{"terms", std::move(terms)}}});
-  causes.push_back(make_misfit_cause(fit, std::move(finding), on.pieces));
+  causes.push_back(make_misfit_cause(fit, std::move(finding), problem.excerpts));
 }
 
 /// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]. Steps of
@@ -156,13 +156,14 @@ int fix_inertia_moments_at_bounds(Mechanism& mechanism) {
 /// shorter distance fits equally well with some inertia. With the inertia fixed at its bound, the
 /// fit yields the longest distance.
 void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& causes) {
-  MisfitProblem on = whole;
-  const int bound = fix_inertia_moments_at_bounds(on.estimate);
-  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
+  MisfitProblem problem = whole;
+  const int bound = fix_inertia_moments_at_bounds(problem.estimate);
+  for (int joint = 0; joint < problem.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
-      const int index = on.estimate.joint_parameter_index(joint, static_cast<JointParameter>(k));
-      const Parameter& point = on.estimate.at(index);
-      if (point.value == 0.0 || !is_fixed_parameter(on.estimate, index)) continue;
+      const int index =
+          problem.estimate.joint_parameter_index(joint, static_cast<JointParameter>(k));
+      const Parameter& point = problem.estimate.at(index);
+      if (point.value == 0.0 || !is_fixed_parameter(problem.estimate, index)) continue;
       const double length = std::abs(point.value);
       const auto finding_of = [&](double change, double deviation) {
         Message message(MessageCode::kWrongLength,
@@ -171,22 +172,22 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
                          {"given", Quantity{point.value, "m"}}});
         if (bound >= 0) {
           message.code = MessageCode::kNoRoomForInertia;
-          message.arguments.push_back({"inertia", on.estimate.at(bound).name});
+          message.arguments.push_back({"inertia", problem.estimate.at(bound).name});
         }
         return make_finding(std::move(message), "", point.name, {change, "m"});
       };
-      try_other_parameter_value(on, index, 2.0 * length, kMinRelativeChange * length, finding_of,
-                                causes);
+      try_other_parameter_value(problem, index, 2.0 * length, kMinRelativeChange * length,
+                                finding_of, causes);
     }
   }
 }
 
-void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
-  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
-    const int index = on.estimate.joint_parameter_index(joint, JointParameter::kMotorGain);
-    const Parameter& gain = on.estimate.at(index);
-    if (!on.estimate.joints[static_cast<std::size_t>(joint)].motor.present || gain.value == 0.0 ||
-        !is_fixed_parameter(on.estimate, index)) {
+void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  for (int joint = 0; joint < problem.estimate.joint_count(); ++joint) {
+    const int index = problem.estimate.joint_parameter_index(joint, JointParameter::kMotorGain);
+    const Parameter& gain = problem.estimate.at(index);
+    if (!problem.estimate.joints[static_cast<std::size_t>(joint)].motor.present ||
+        gain.value == 0.0 || !is_fixed_parameter(problem.estimate, index)) {
       continue;
     }
     const auto finding_of = [&](double change, double deviation) {
@@ -199,45 +200,48 @@ void try_motor_gains(const MisfitProblem& on, std::vector<MisfitCause>& causes) 
                           "", gain.name, {change, gain.unit});
     };
     const double size = std::abs(gain.value);
-    try_other_parameter_value(on, index, kGainMost * size, kMinRelativeChange * size, finding_of,
-                              causes);
+    try_other_parameter_value(problem, index, kGainMost * size, kMinRelativeChange * size,
+                              finding_of, causes);
   }
 }
 
-void try_joint_position_signs(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
-  for (const DescriptionHypothesis& hypothesis : list_common_description_errors(on.estimate)) {
+void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  for (const DescriptionHypothesis& hypothesis : list_common_description_errors(problem.estimate)) {
     if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
     add_cause_if_fit_improves(
-        on, fit_if_promising(on, corrected_mechanism(on.estimate, hypothesis), on.pieces),
-        make_finding(hypothesis.message, "", hypothesis.channel), on.pieces, causes);
+        problem,
+        fit_if_promising(problem, corrected_mechanism(problem.estimate, hypothesis),
+                         problem.excerpts),
+        make_finding(hypothesis.message, "", hypothesis.channel), problem.excerpts, causes);
   }
 }
 
-void try_missing_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
-  try_freed_parameters(on, with_all_friction(on.estimate), MessageCode::kMissingFriction, causes);
+void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  try_freed_parameters(problem, with_all_friction(problem.estimate), MessageCode::kMissingFriction,
+                       causes);
 }
 
-void try_air_drag(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
-  try_freed_parameters(on, with_air(on.estimate), MessageCode::kMissingAirDrag, causes);
+void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  try_freed_parameters(problem, with_air(problem.estimate), MessageCode::kMissingAirDrag, causes);
 }
 
-std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& on) {
-  const FreedTerms richer = with_all_friction(on.estimate);
+std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem) {
+  const FreedTerms richer = with_all_friction(problem.estimate);
   if (richer.freed.empty()) return std::nullopt;
-  const ExcerptFit fit = on.fit(richer.mechanism);
-  if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
-  return make_misfit_cause(fit, {}, on.pieces);
+  const ExcerptFit fit = problem.fit(richer.mechanism);
+  if (!(fit.cost_per_reading() < problem.cost_per_reading)) return std::nullopt;
+  return make_misfit_cause(fit, {}, problem.excerpts);
 }
 
-void try_creeping_friction(const MisfitProblem& on, std::vector<MisfitCause>& causes) {
+void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
   std::vector<MisfitCause> creep;
   for (const double speed : kTransitionSpeeds) {
-    Mechanism creeping = on.estimate;
+    Mechanism creeping = problem.estimate;
     std::vector<Message> joints = let_creep(creeping, speed);
     if (joints.empty()) return;
-    add_cause_if_fit_improves(on, fit_if_promising(on, creeping, on.pieces),
+    add_cause_if_fit_improves(problem, fit_if_promising(problem, creeping, problem.excerpts),
                               make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}),
-                              on.pieces, creep);
+                              problem.excerpts, creep);
   }
   if (creep.empty()) return;
   causes.push_back(*std::ranges::min_element(creep, {}, &MisfitCause::cost_per_reading));

@@ -244,7 +244,7 @@ std::optional<SlipScore> choose_likeliest_slip(const ShootingFit& fit, bool simu
 }
 
 /// Largest ratio of residuals to noise of an accepted model on short excerpts.
-constexpr double kPiecesMost = 3.0;
+constexpr double kExcerptErrorMost = 3.0;
 
 Mechanism with_free_offsets(Mechanism mechanism) {
   for (const Encoder& sensor : used_encoders(mechanism)) {
@@ -272,11 +272,11 @@ std::vector<Recording> halves_of(const Recording& recording) {
 
 bool is_explained(const Mechanism& mechanism, const Recording& half, const Eigen::VectorXd& noise,
                   const CalibrationMonitor& monitor) {
-  const std::vector<Recording> pieces = select_excerpts(mechanism, {half}, kMisfitBudget);
-  if (pieces.empty()) return true;
-  const ExcerptFit fit(mechanism, pieces, noise, monitor, kPiecesMost * kPiecesMost);
+  const std::vector<Recording> excerpts = select_excerpts(mechanism, {half}, kMisfitExcerptLimits);
+  if (excerpts.empty()) return true;
+  const ExcerptFit fit(mechanism, excerpts, noise, monitor, kExcerptErrorMost * kExcerptErrorMost);
   if (!std::isfinite(fit.cost())) return false;
-  return (fit.rmse().array() <= kPiecesMost * noise.array()).all();
+  return (fit.rmse().array() <= kExcerptErrorMost * noise.array()).all();
 }
 
 }  // namespace

@@ -105,21 +105,22 @@ TEST(ClockRate, IsIdentifiedByTheCouplingOfAFurutaPendulum) {
 // When the budget is used up, no more fits are made, and this is reported.
 TEST(MisfitTrials, EndWithTheComputationBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
-  const std::vector<Recording> pieces = select_excerpts(mechanism, {recorded()}, kMisfitBudget);
+  const std::vector<Recording> excerpts =
+      select_excerpts(mechanism, {recorded()}, kMisfitExcerptLimits);
   const CalibrationMonitor monitor;
   ComputationBudget budget{1.0};
-  const MisfitProblem on{.estimate = mechanism,
-                         .pieces = pieces,
-                         .noise = Eigen::Vector2d::Constant(5e-4),
-                         .monitor = monitor,
-                         .budget = budget,
-                         .rmse = Eigen::Vector2d::Zero()};
-  EXPECT_TRUE(std::isfinite(on.fit(mechanism).cost()));
+  const MisfitProblem problem{.estimate = mechanism,
+                              .excerpts = excerpts,
+                              .noise = Eigen::Vector2d::Constant(5e-4),
+                              .monitor = monitor,
+                              .budget = budget,
+                              .rmse = Eigen::Vector2d::Zero()};
+  EXPECT_TRUE(std::isfinite(problem.fit(mechanism).cost()));
   EXPECT_LT(budget.left, 0.0);
   EXPECT_FALSE(budget.exceeded);
-  EXPECT_TRUE(std::isinf(on.fit(mechanism).cost()));
+  EXPECT_TRUE(std::isinf(problem.fit(mechanism).cost()));
   EXPECT_TRUE(budget.exceeded);
-  EXPECT_TRUE(try_misfit_causes(on, pieces).empty());
+  EXPECT_TRUE(try_misfit_causes(problem, excerpts).empty());
 }
 
 // If short intervals with free states already leave large residuals, no simulation can do better.
@@ -128,9 +129,10 @@ TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsDoNotFit) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
   turned.joint_parameter(1, JointParameter::kPointBx).value *= -1.0;
-  const std::vector<Recording> pieces = select_excerpts(right, {recorded()}, kMisfitBudget);
+  const std::vector<Recording> excerpts =
+      select_excerpts(right, {recorded()}, kMisfitExcerptLimits);
   const auto fit = [&](const Mechanism& mechanism, double cost_max) {
-    return ExcerptFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
+    return ExcerptFit(mechanism, excerpts, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
   };
   constexpr double kMost = 10.0, kAny = std::numeric_limits<double>::infinity();
   const ExcerptFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);
