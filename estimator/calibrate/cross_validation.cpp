@@ -205,7 +205,7 @@ CrossValidationFold run_fold(const Mechanism& mechanism, const std::vector<Recor
     fold.evaluation =
         evaluate_calibration(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
     for (const Message& note : fold.evaluation.notes) {
-      fold.calibration.notes.push_back(make_recording_note(pieces[held_out].name, note));
+      fold.calibration.notes.push_back(add_recording_name(pieces[held_out].name, note));
     }
   } catch (const std::invalid_argument& fault) {
     throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());

@@ -33,7 +33,7 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
 std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   Mechanism all = mechanism;
   all.held_out.clear();
-  std::vector<int> axes = find_sensed_axes(all, segments);
+  std::vector<int> axes = find_inertial_axes(all, segments);
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     return !is_held_out(mechanism, mechanism.sensors[sensor].name);

@@ -103,7 +103,7 @@ void judge(const Recording& recording, const Segment& segment, Eigen::Index rows
   result.windows.push_back(std::move(window));
   result.trajectories.push_back(std::move(fit.trajectory));
   for (Message& note : fit.notes) {
-    note = make_recording_note(recording.name, std::move(note));
+    note = add_recording_name(recording.name, std::move(note));
     if (std::ranges::count(result.notes, note) == 0) result.notes.push_back(std::move(note));
   }
 }

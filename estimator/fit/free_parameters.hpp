@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-/// Prior on a body's inertia with the CAD values as mean, independent of frame and units. With the
-/// pseudo-inertia P of the body and P₀ from CAD the cost is
+/// A prior of a body's inertia whose mean are the CAD values. It does not depend on frame and
+/// units. With the pseudo-inertia P of the body and P₀ from CAD, its cost is
 ///
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
@@ -33,14 +33,15 @@ class InertiaPrior {
   InertiaPrior(const Mechanism& mechanism, int body);
 
   int body() const { return body_; }
-  /// Returns the indices of the ten inertia parameters. −1 stands for a coordinate of the centre of
-  /// mass that is no parameter, and so cannot deviate from CAD.
+  /// Returns the indices of the ten inertia parameters in Mechanism::parameters; −1 for a constant
+  /// coordinate of the centre of mass, which cannot deviate from CAD.
   const std::array<int, 10>& parameters() const { return parameters_; }
 
-  /// Returns residuals whose squares sum to the cost; nullopt if the body is physically
-  /// inconsistent.
+  /// Returns ten residuals, whose sum of squares is the cost of the prior; nullopt if the body is
+  /// physically inconsistent.
   std::optional<Residual> residual(const Mechanism& mechanism) const;
-  /// Returns ∂residual/∂parameters of a physically consistent body.
+  /// Returns the derivatives of the residuals with respect to the ten inertia parameters of a
+  /// physically consistent body.
   Sensitivities sensitivities(const Mechanism& mechanism) const;
 
  private:
@@ -59,11 +60,11 @@ class InertiaPrior {
   Eigen::Matrix3d unfactor_;  // inverse of the Cholesky factor of the second moments from CAD
 };
 
-/// Checks that the CAD values of a body with a CAD prior can be its mean.
-/// @throws std::invalid_argument if they cannot
+/// Checks that the CAD values of a body with a CAD prior are physically consistent.
+/// @throws std::invalid_argument if they are not
 void check_cad_prior(const Mechanism& mechanism, int body);
 
-/// Vector ("arrow") of the free parameters of a mechanism in a least-squares problem.
+/// Maps the free parameters of a mechanism to the parameter vector of a least-squares problem.
 class FreeParameters {
  public:
   /// @param angle_noise  standard deviation of an angle [rad], by which whitened prior residuals
@@ -71,22 +72,26 @@ class FreeParameters {
   explicit FreeParameters(const Mechanism& mechanism, double angle_noise = 1.0);
 
   int size() const { return static_cast<int>(indices_.size()); }
-  /// Returns the indices of the free parameters in mechanism.parameters, in arrow order.
+  /// Returns the indices of the free parameters in Mechanism::parameters, in the order of the
+  /// parameter vector.
   const std::vector<int>& parameter_indices() const { return indices_; }
-  /// Returns the arrow position of a parameter index, or −1 if the parameter is not free.
+  /// Returns the position in the parameter vector of a parameter given by its index in
+  /// Mechanism::parameters, or −1 if the parameter is not free.
   int find_position(int parameter_index) const;
 
   Eigen::VectorXd values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
-  /// Returns the growth limits of one step, LeastSquaresProblem::growth_limits. A step changes the
-  /// decay speed of a Stribeck excess by at most a factor of two.
+  /// Returns the largest factors by which one step may change each parameter
+  /// (LeastSquaresProblem::growth_limits): two for the decay of a Stribeck excess, else infinite.
   Eigen::VectorXd growth_limits(const Mechanism& mechanism) const;
 
-  /// Sets the free values of `to` to those of `from` plus `step`, and updates dependent parameters.
+  /// Adds `step` to the free parameter values of `from` and stores the sums in `to`. Then updates
+  /// the dependent parameters of `to`.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
-  /// Returns whether dependent parameters are within their bounds; free parameters always are.
+  /// Returns whether dependent parameters are within their bounds, dry friction opposes motion, and
+  /// end stops are in order. The solver keeps only free parameters within their bounds.
   static bool has_valid_dependent_parameters(const Mechanism& mechanism);
 
   /// Returns the number of prior residuals: one for each Gaussian prior of a parameter that varies,
@@ -95,14 +100,16 @@ class FreeParameters {
     return static_cast<int>(priors_.size()) +
            InertiaPrior::kRows * static_cast<int>(cad_priors_.size());
   }
-  /// Returns the cost of the priors: Σ (angle_noise (value − mean)/standard deviation)² plus the
-  /// CAD priors (InertiaPrior). Infinite if a body with a CAD prior is physically inconsistent.
+  /// Returns the cost of all priors: Σ (angle_noise (value − mean)/standard deviation)² plus the
+  /// cost of the CAD priors (InertiaPrior). Infinite if a body with a CAD prior is physically
+  /// inconsistent.
   double prior_cost(const Mechanism& mechanism) const;
-  /// Linearizes the priors as one block without nodes: Gaussian priors, followed by CAD priors.
+  /// Computes residuals and derivatives of all priors as one block: Gaussian priors, then CAD
+  /// priors.
   /// @param group  noise group of the block
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
-  /// Rows of a single prior in the residual of `linearize_priors`.
+  /// The rows of one prior in the residual block of `linearize_priors`.
   struct PriorRows {
     int parameter;  ///< parameter of a Gaussian prior; −1 for a CAD prior
     int body;       ///< body of a CAD prior; −1 for a Gaussian prior
@@ -113,7 +120,7 @@ class FreeParameters {
  private:
   struct GaussianPriorTerm {
     int parameter;
-    std::vector<DependencyTerm> along;  ///< derivatives of the parameter by arrow position
+    std::vector<DependencyTerm> along;  ///< derivatives by the free parameters
   };
   struct CadPrior {
     InertiaPrior prior;

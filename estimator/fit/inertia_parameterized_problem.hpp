@@ -12,32 +12,34 @@
 
 namespace estimator {
 
-/// Returns whether a body's inertia is estimated as a whole, in an InertiaParameterization. Its
-/// three moments of inertia must be free. Its products must be all free, or zero with at most one
-/// free. They must have only physical bounds and dependencies. Otherwise moments are estimated
-/// individually.
+/// Returns whether a body's inertia is estimated as a whole, in an InertiaParameterization. This
+/// requires that the three moments of inertia are free. The products of inertia must be all free,
+/// or zero with at most one free. Moments and products must have only physical bounds and
+/// dependencies.
 bool has_inertia_parameterization(const Mechanism& mechanism, int body);
 
-/// Returns a note for each body whose free moments are estimated individually, with the reason.
+/// Returns a note with the reason for each body whose free moments of inertia are estimated
+/// individually.
 std::vector<Message> describe_unparameterized_inertias(const Mechanism& mechanism);
 
 /// Returns whether a body with `has_inertia_parameterization` is practically flat, and thus at the
 /// boundary of physically consistent inertias.
 bool is_at_feasibility_boundary(const Mechanism& mechanism, int body);
-/// Checks the smallest and largest principal second moments of a body for that boundary.
+/// Returns whether a body with these smallest and largest principal second moments is practically
+/// flat.
 bool is_at_feasibility_boundary(double least, double largest);
 
-/// Makes practically flat bodies slightly thicker in their initial inertias. At the boundary of
-/// physically consistent inertias, products of inertia have hardly any effect.
+/// Makes the initial inertias of practically flat bodies slightly thicker. Such bodies are at the
+/// boundary of physically consistent inertias, where products of inertia have hardly any effect.
 void move_off_feasibility_boundary(Mechanism& mechanism);
 
 /// Wraps a least-squares problem so that every step of the solver gives physically consistent
-/// inertias. Unconstrained coordinates replace the moments of bodies that are estimated as a whole
-/// (`has_inertia_parameterization`); the logarithm replaces a free mass. All other parameters, and
-/// the public interface, use SI values.
+/// inertias. Unconstrained coordinates replace the inertias that are estimated as a whole
+/// (`has_inertia_parameterization`). Logarithms replace free masses. All other parameters keep SI
+/// units.
 class InertiaParameterizedProblem final : public LeastSquaresProblem {
  public:
-  /// @param problem    problem whose arrow holds the free parameters of the mechanism, in order. It
+  /// @param problem    problem whose parameters are the free parameters of the mechanism. It
   /// must outlive this object and be at the same point after each accepted step
   /// @param mechanism  mechanism of the problem, with its current values
   InertiaParameterizedProblem(LeastSquaresProblem& problem, const Mechanism& mechanism,
@@ -64,7 +66,7 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
  private:
   struct ParameterizedBody {
     SecondMomentParameterization chart;
-    std::vector<Eigen::Index> columns;  ///< arrow positions, in the order of the coordinates
+    std::vector<Eigen::Index> columns;  ///< parameter positions, in the order of the coordinates
     std::vector<int> moments;           ///< index of each column among the moments
     Eigen::MatrixXd slopes;             ///< derivatives of the moments by the coordinates
   };
@@ -77,7 +79,7 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
     std::vector<double> masses;                ///< values in masses_ [kg]
   };
 
-  void enter(Eigen::VectorXd& arrow) const;
+  void set_parameter_values(Eigen::VectorXd& values) const;
   void update_sensitivities();
 
   LeastSquaresProblem& problem_;
@@ -89,7 +91,8 @@ class InertiaParameterizedProblem final : public LeastSquaresProblem {
 /// Solves a problem in unconstrained inertia coordinates, or directly if `chart` is kEntries.
 /// Iteration records always have SI units.
 ///
-/// @param mechanism  mechanism of the problem, whose free parameters are the arrow
+/// @param mechanism  mechanism of the problem, whose free parameters are the parameters of the
+/// problem
 LmSummary solve_in_inertia_coordinates(LeastSquaresProblem& problem, const Mechanism& mechanism,
                                        InertiaParameterization chart, const LmOptions& options,
                                        const LmMonitor& monitor, const std::atomic<bool>* stop);

@@ -51,6 +51,16 @@ ProblemShape open_nodes(ProblemShape shape) {
 
 }  // namespace
 
+ArrowheadMatrix::ArrowheadMatrix(const ProblemShape& shape)
+    : shape_(shape),
+      band_offset_(padded_row_count(shape.parameter_count + 1)),
+      stride_(panel_stride_for_span(shape.bandwidth + 1)),
+      panel_size_(static_cast<std::ptrdiff_t>(stride_) * shape.node_size),
+      storage_(Eigen::VectorXd::Zero(panel_size_ * shape.node_count)) {
+  assert(shape.node_count >= 0 && shape.node_size >= 1);
+  assert(shape.bandwidth >= 0 && shape.parameter_count >= 0);
+}
+
 // Allocates for the largest block, so that linearizing does not allocate.
 BlockLinearizer::BlockLinearizer(const ArrowheadMatrix& panels, int max_block_rows) {
   const ProblemShape& shape = panels.shape();

@@ -11,36 +11,29 @@
 
 namespace estimator {
 
-/// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side. Each node has
-/// a panel of node_size columns, contiguous in memory.
+/// Stores the lower half of a symmetric block-arrowhead matrix and a right-hand side. Node unknowns
+/// form its band, parameters its last rows (the arrow).
 ///
-/// MatrixView k stacks two strips. The arrow strip has a row for the right-hand side of node k,
-/// then parameter_count rows of parameters against node k. The band strip has nodes k … k +
-/// bandwidth against node k. As the right-hand side is an arrow row, the factorization includes
-/// forward substitution. Zero rows pad the strips as required by math/small_dense.hpp.
+/// Each node has a panel of node_size columns, contiguous in memory. Panel k stacks two strips. The
+/// arrow strip has a row for the right-hand side of node k, then the rows of all parameters. The
+/// band strip has the rows of nodes k … k + bandwidth. As the right-hand side is a row, the
+/// factorization includes forward substitution. Zero rows pad the strips as required by
+/// math/small_dense.hpp.
 class ArrowheadMatrix {
  public:
-  explicit ArrowheadMatrix(const ProblemShape& shape)
-      : shape_(shape),
-        band_offset_(padded_row_count(shape.parameter_count + 1)),
-        stride_(panel_stride_for_span(shape.bandwidth + 1)),
-        panel_size_(static_cast<std::ptrdiff_t>(stride_) * shape.node_size),
-        storage_(Eigen::VectorXd::Zero(panel_size_ * shape.node_count)) {
-    assert(shape.node_count >= 0 && shape.node_size >= 1);
-    assert(shape.bandwidth >= 0 && shape.parameter_count >= 0);
-  }
+  explicit ArrowheadMatrix(const ProblemShape& shape);
 
   const ProblemShape& shape() const { return shape_; }
 
-  /// Returns the rows of the arrow strip without padding: parameters and right-hand side.
+  /// Returns the number of rows of the arrow strip without padding: parameters, right-hand side.
   int arrow_row_count() const { return shape_.parameter_count + 1; }
-  /// Returns the rows of the band strip without padding.
+  /// Returns the number of rows of the band strip without padding.
   int band_row_count() const { return (shape_.bandwidth + 1) * shape_.node_size; }
-  /// Returns the padded rows of the arrow strip, after which the band strip starts.
+  /// Returns the row at which the band strip starts: the padded number of rows of the arrow strip.
   int band_offset() const { return band_offset_; }
-  /// Returns the padded rows of a panel.
+  /// Returns the padded number of rows of a panel.
   int panel_stride() const { return stride_; }
-  /// Returns the padded rows of a panel whose band strip has only `node_span` nodes.
+  /// Returns the padded number of rows of a panel whose band strip has only `node_span` nodes.
   int panel_stride_for_span(int node_span) const {
     // A strip is also read from the start of each of its node blocks, in rows rounded up to kLanes.
     // So it needs up to kLanes − 1 more zero rows if a block does not start at a multiple of
@@ -66,10 +59,10 @@ class ArrowheadMatrix {
   Eigen::VectorXd storage_;
 };
 
-/// Contribution of a residual block to the normal equations, in a reused buffer.
+/// Holds the contribution of a residual block to the normal equations, in a reused buffer.
 ///
-/// A block over one node with more rows than the node has unknowns is multiplied out at once. Most
-/// readings depend on few parameters, so the product is smaller than the block. Other blocks are
+/// If a block has more rows than its single node has unknowns, the product JᵀJ of its Jacobian is
+/// stored. Most readings depend on few parameters, so the product is smaller. Other blocks are
 /// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an
 /// ArrowheadMatrix.
 struct BlockTerms {
@@ -83,7 +76,8 @@ struct BlockTerms {
   Eigen::VectorXd columns;  ///< padded; capacity of the largest block so far
 };
 
-/// Linearizes residual blocks of a problem one at a time. Several objects may share a problem.
+/// Linearizes residual blocks of a least-squares problem, one block at a time. Several linearizers
+/// may share a problem.
 class BlockLinearizer {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
@@ -118,9 +112,9 @@ class ArrowheadFactorization {
   /// @param max_block_rows  upper bound on the rows of a residual block
   ArrowheadFactorization(const ProblemShape& shape, int max_block_rows);
 
-  /// Linearizes `problem` at its current point and eliminates the nodes. The problem's threads
-  /// linearize blocks, some ahead of the elimination. Blocks are added in order, so results do not
-  /// depend on the number of threads. Exceptions of the linearization are rethrown.
+  /// Linearizes `problem` at its current point and eliminates the nodes. Several threads linearize
+  /// blocks ahead of the elimination. Blocks are added in order, so results do not depend on the
+  /// number of threads. Exceptions of the linearization are rethrown.
   ///
   /// @param damping  α ≥ 0
   /// @return false if a pivot was not positive or not finite. All results except the damping are
@@ -129,34 +123,31 @@ class ArrowheadFactorization {
 
   double damping() const { return damping_; }
 
-  /// Return the diagonal D of H for the nodes (node_count·node_size) and for the parameters
-  /// (parameter_count). An unknown without any residual has 1 instead of 0, so that damping keeps
-  /// it constant.
+  /// Return the diagonal D of H = JᵀJ for all node unknowns and for all parameters. An unknown
+  /// without any residual has 1 instead of 0, so that damping keeps it constant.
   const Eigen::VectorXd& node_scale() const { return node_scale_; }
   const Eigen::VectorXd& parameter_scale() const { return parameter_scale_; }
 
-  /// Returns the gradient g_χ by the parameters, parameter_count.
+  /// Returns the gradient Jᵀr with respect to the parameters.
   const Eigen::VectorXd& parameter_gradient() const { return parameter_gradient_; }
-  /// Returns the gradient g_x by the nodes, node_count·node_size.
+  /// Returns the gradient Jᵀr with respect to all node unknowns.
   const Eigen::VectorXd& node_gradient() const { return node_gradient_; }
 
-  /// Returns the Schur complement S of the parameters, parameter_count x parameter_count, both
-  /// triangles.
+  /// Returns the Schur complement S of the parameters, both triangles.
   const Eigen::MatrixXd& schur() const { return schur_; }
-  /// Returns the reduced gradient s of the parameters, parameter_count.
+  /// Returns the gradient s of the cost by the parameters after elimination of the nodes.
   const Eigen::VectorXd& reduced_gradient() const { return reduced_gradient_; }
-  /// Returns yᵀy, the predicted decrease of δᵀĤδ + 2gᵀδ for δ_χ = 0.
+  /// Returns the predicted decrease of the damped cost if only the nodes change: yᵀy.
   double predicted_node_decrease() const { return predicted_node_decrease_; }
 
-  /// Computes the step δ_x of the nodes (node_count·node_size) for a given step δ_χ of the
-  /// parameters.
+  /// Computes the step of all node unknowns for a given step of the parameters.
   void solve_nodes(const Eigen::VectorXd& parameter_step, Eigen::VectorXd& node_step);
 
-  /// Returns L, R and y of the factorization, for derived quantities.
+  /// Returns the factors L and R of the normal equations, with y as the right-hand side.
   const ArrowheadMatrix& factor() const { return factor_; }
 
  private:
-  /// Residual blocks [r J_χ J_x]ᵀ over the same nodes, kept until the last of these nodes is
+  /// Holds residual blocks [r J_χ J_x]ᵀ over the same nodes until the last of these nodes is
   /// eliminated. Column i is residual i, in the row order of a panel of factor_.
   struct PendingBlock {
     int first_node = 0;
@@ -183,8 +174,8 @@ class ArrowheadFactorization {
   std::vector<BlockLinearizer> linearizers_;  // one per thread
   std::vector<BlockTerms> terms_;             // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
-  /// Sums of tall residual blocks over a single node, as for `NodeElimination::start_arrow`. Ring
-  /// buffer for the nodes from eliminated_ on.
+  /// Ring buffer of products JᵀJ, summed over the residual blocks of each node that has not been
+  /// eliminated (see `NodeElimination::start_arrow`).
   ArrowheadMatrix sums_;
   std::vector<bool> has_sums_;
   std::vector<PendingBlock> ring_;  // in the order of the blocks

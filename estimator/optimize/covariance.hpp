@@ -9,8 +9,9 @@
 
 namespace estimator {
 
-/// Estimates the trace tr(J_g H_xx⁻¹ J_gᵀ) for the node Jacobian J_g of each noise group g as the
-/// mean of ‖L⁻¹ J_gᵀ z‖², with random signs z [Hut90] and the Cholesky factor L of H_xx.
+/// Estimates how many node unknowns each noise group of residuals determines: the trace
+/// tr(J_g H_xx⁻¹ J_gᵀ) for the Jacobian J_g of group g. The estimate is the mean of ‖L⁻¹ J_gᵀ z‖²,
+/// with random signs z [Hut90] and the Cholesky factor L of H_xx.
 ///
 /// The exact trace needs selected entries of H_xx⁻¹. Their recursion backward in time is unstable
 /// for dissipative motions; forward substitution is stable. Since J H⁻¹ Jᵀ is a projection, the
@@ -22,10 +23,10 @@ class NodeTraceEstimator {
 
   NodeTraceEstimator(const ArrowheadMatrix& factor, int noise_group_count);
 
-  /// Adds a residual block. All blocks of the problem must be added in order.
+  /// Adds a residual block. Callers must add all blocks of the problem, in order.
   void add(const ResidualBlock& block);
 
-  /// Returns the trace of each group, after the last block was added.
+  /// Returns the estimated trace of each noise group. Must be called after the last block.
   Eigen::VectorXd compute_traces();
 
  private:
@@ -39,21 +40,23 @@ class NodeTraceEstimator {
   Eigen::VectorXd squares_;           // groups · kProbes
 };
 
-/// Statistics of a noise group in a fit, for estimating the group's variance σ² = cost / (rows −
-/// effective_parameters).
+/// Residual statistics of a noise group in a fit. They give the group's variance
+/// σ² = cost / (rows − effective_parameters).
 struct NoiseGroupStatistics {
   int rows = 0;
   double cost = 0.0;  ///< Σ‖r‖² of the group
-  /// Number of unknowns that the group determines: the trace of its part of the hat matrix J H⁻¹
-  /// Jᵀ. The sum over all groups is the number of determined unknowns. See NodeTraceEstimator.
+  /// Effective number of unknowns that the group determines: the trace of its part of the hat
+  /// matrix J H⁻¹ Jᵀ (NodeTraceEstimator). The sum over all groups is the number of determined
+  /// unknowns.
   double effective_parameters = 0.0;
 };
 
-/// Information of the residuals about the parameters χ, after elimination of the nodes x.
+/// Information of the residuals about the parameters χ, after elimination of the node states x.
 ///
-/// T = J_χ + J_x X with X = −H_xx⁻¹ H_xχ is the derivative of the residuals by the parameters if
-/// the nodes adapt. S = TᵀT is the Schur complement of the parameters. A sum of squares preserves
-/// its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹ H_xχ.
+/// The derivative of the residuals by the parameters, with re-optimized nodes, is
+/// T = J_χ + J_x X with X = −H_xx⁻¹ H_xχ. S = TᵀT is the Schur complement of the parameters. A sum
+/// of squares preserves its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹
+/// H_xχ.
 struct ParameterInformation {
   /// Whether the residuals determine the nodes. If false, all other members are unset.
   bool valid = false;
@@ -67,17 +70,17 @@ struct ParameterInformation {
   Eigen::VectorXi at_bound;
   /// Inverse of S over the free and determined parameters, zero for all others.
   Eigen::MatrixXd inverse;
-  /// Basis of the null space of the free parameters: parameter_count x count, in the units of the
-  /// parameters. It is reduced so that each direction has a 1 where all other directions have 0.
+  /// Basis of the unidentifiable directions of the free parameters: parameters x directions, in the
+  /// units of the parameters. It is reduced so that each direction has a 1 where all other
+  /// directions have 0.
   Eigen::MatrixXd null_directions;
-  /// Whether each parameter is part of a null direction.
+  /// Whether each parameter is part of an unidentifiable direction.
   std::vector<bool> undetermined;
 };
 
 struct InformationOptions {
-  /// Eigenvalue of S, scaled to unit diagonal, below which a direction is null. The standard
-  /// deviation in a null direction exceeds the value for known other parameters by a factor of a
-  /// million.
+  /// Eigenvalue of S, scaled to unit diagonal, below which a direction counts as unidentifiable. At
+  /// 1e-12 its standard deviation is a million times the value for known other parameters.
   double null_eigenvalue = 1e-12;
   /// Whether to compute NoiseGroupStatistics::effective_parameters, the larger part of the work.
   bool effective_parameters = true;
@@ -88,16 +91,17 @@ struct InformationOptions {
 ParameterInformation compute_information(const LeastSquaresProblem& problem,
                                          const InformationOptions& options = {});
 
-/// Recomputes S and all members that depend on it after a change of `group_schur`.
+/// Recomputes the Schur complement S and all members that depend on S after a change of
+/// `group_schur`.
 void recompute_information(ParameterInformation& information);
 
-/// Returns the score −Tᵀr, summed over all groups.
+/// Returns the score −Tᵀr (half the negative gradient of the cost), summed over all groups.
 ///
 /// @param information  valid
 Eigen::VectorXd compute_total_score(const ParameterInformation& information);
 
-/// Returns the covariance Σ_g variance_g T_gᵀT_g of the total score, parameter_count x
-/// parameter_count, if the weighted residuals of group g have the variance group_variance[g].
+/// Returns the covariance Σ_g variance_g T_gᵀT_g of the total score, if the weighted residuals of
+/// group g have the variance group_variance[g].
 ///
 /// @param information     valid
 /// @param group_variance  noise_group_count, ≥ 0

@@ -4,12 +4,12 @@
 
 namespace estimator {
 
-/// Shape of a least-squares problem whose unknowns are a chain of nodes and shared parameters.
+/// Numbers of unknowns of a least-squares problem: states at a chain of nodes, then parameters.
 ///
 /// There are `node_count` nodes of `node_size` tangent dimensions each, then `parameter_count`
 /// parameters. A residual block involves at most `bandwidth` + 1 consecutive nodes and any
-/// parameter. So the normal matrix is block-banded (half-bandwidth `bandwidth` blocks) with an
-/// arrow. Separate recordings are consecutive in the chain, without coupling.
+/// parameter. So the normal matrix has block-arrowhead form with a half-bandwidth of `bandwidth`
+/// blocks. Separate recordings are consecutive in the chain, without coupling.
 struct ProblemShape {
   int node_count = 0;
   int node_size = 0;
@@ -17,7 +17,7 @@ struct ProblemShape {
   int parameter_count = 0;
 };
 
-/// Weighted residual block and its derivatives, in a reused buffer of the caller.
+/// A block of weighted residuals and its derivatives, in a reused buffer of the caller.
 ///
 /// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
 /// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
@@ -31,8 +31,8 @@ struct ResidualBlock {
   Eigen::MatrixXd parameter_jacobian;  ///< derivatives by the parameters: rows × parameter_count
 };
 
-/// Sets the shape of a block. Matrices of unchanged size keep their storage, so linearizing into a
-/// reused buffer does not allocate.
+/// Sets the shape of a residual block. Matrices of unchanged size keep their storage, so reusing a
+/// buffer does not allocate memory.
 inline void resize_block(ResidualBlock& block, int first_node, int node_span, int node_size,
                          int parameter_count, int rows, int group) {
   block.first_node = first_node;
@@ -44,8 +44,8 @@ inline void resize_block(ResidualBlock& block, int first_node, int node_span, in
   block.parameter_jacobian.resize(rows, parameter_count);
 }
 
-/// Nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over nodes and parameters.
-/// The problem stores the current point; the solver uses only tangent vectors.
+/// A nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over states at nodes and
+/// parameters. The problem stores the current point; the solver uses only tangent vectors.
 ///
 /// Residual blocks are numbered 0 … block_count()−1 in the order of their last nodes, so a solver
 /// can assemble and factorize in one pass. Linearizing is const and may be called for different
@@ -60,10 +60,12 @@ class LeastSquaresProblem {
   /// Returns an upper bound on the rows of a residual block, for sizing buffers.
   virtual int max_block_rows() const = 0;
 
-  /// Returns the number of noise groups that blocks refer to (sensors, impulse residual, prior, …).
+  /// Returns the number of noise groups: sets of residuals with a common variance, such as a
+  /// sensor.
   virtual int noise_group_count() const = 0;
 
-  /// Returns the number of threads for linearizing, at least 1. Results must not depend on it.
+  /// Returns the number of threads for linearizing, at least 1. Results must not depend on this
+  /// number.
   virtual int thread_count() const = 0;
 
   /// Computes the residual and derivatives of block `index` at the current point. Resizes `out`
@@ -73,12 +75,12 @@ class LeastSquaresProblem {
   /// Returns the cost Σ ‖residual‖² at the current point.
   virtual double cost() const = 0;
 
-  /// Sets the candidate to current ⊞ (node_step, parameter_step) and returns its cost. The cost may
-  /// be infinite or NaN if the model is undefined. The current point is unchanged.
+  /// Applies a step to a copy of the current point, the candidate, and returns its cost. The cost
+  /// is infinite or NaN if the model is undefined there.
   virtual double evaluate_candidate(const Eigen::VectorXd& node_step,
                                     const Eigen::VectorXd& parameter_step) = 0;
 
-  /// Makes the last candidate the current point.
+  /// Replaces the current point by the last candidate.
   virtual void accept_candidate() = 0;
 
   /// Save the current point, and return to the saved point. Only one point is saved.

@@ -48,7 +48,7 @@ constexpr double kNegligibleDampingShare = 0.1;
 // useful step, but large enough that round-off of the cost does not count as progress.
 constexpr double kMinGainRatio = 1e-4;
 
-// Number of steps that may raise the cost before a step must reduce it below the marked cost, and
+// Number of steps that may raise the cost before a step must reduce it below the saved cost, and
 // the required relative reduction. A single step is enough to follow a curved valley.
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
@@ -102,7 +102,7 @@ class LevenbergMarquardt {
   // Step of the solver and its prediction by the linear model.
   struct Step {
     Eigen::VectorXd nodes;
-    Eigen::VectorXd arrow;
+    Eigen::VectorXd parameters;
     double predicted = 0.0;      // decrease of the cost
     double damping_share = 0.0;  // α δᵀDδ / predicted
     double norm = 0.0;           // √(δᵀDδ)
@@ -124,15 +124,15 @@ class LevenbergMarquardt {
   // Projects the initial parameters onto their bounds; returns false if the model is undefined
   // there.
   bool start() {
-    arrow_ = problem_.parameter_values();
+    parameters_ = problem_.parameter_values();
     cost_ = problem_.cost();
-    assert(arrow_.size() == lower_.size() && arrow_.size() == upper_.size());
+    assert(parameters_.size() == lower_.size() && parameters_.size() == upper_.size());
     assert((lower_.array() <= upper_.array()).all());
-    if (arrow_.allFinite() &&
-        ((arrow_.array() < lower_.array()) || (arrow_.array() > upper_.array())).any()) {
-      Eigen::VectorXd correction = arrow_.cwiseMax(lower_).cwiseMin(upper_) - arrow_;
-      for (int i = 0; i < arrow_.size(); ++i) {
-        correction[i] = round_into_box(arrow_[i], correction[i], lower_[i], upper_[i]);
+    if (parameters_.allFinite() &&
+        ((parameters_.array() < lower_.array()) || (parameters_.array() > upper_.array())).any()) {
+      Eigen::VectorXd correction = parameters_.cwiseMax(lower_).cwiseMin(upper_) - parameters_;
+      for (int i = 0; i < parameters_.size(); ++i) {
+        correction[i] = round_into_box(parameters_[i], correction[i], lower_[i], upper_[i]);
       }
       const ProblemShape shape = problem_.shape();
       const Eigen::Index node_unknowns =
@@ -140,11 +140,11 @@ class LevenbergMarquardt {
       cost_ = problem_.evaluate_candidate(Eigen::VectorXd::Zero(node_unknowns), correction);
       if (std::isfinite(cost_)) {
         problem_.accept_candidate();
-        arrow_ = problem_.parameter_values();
+        parameters_ = problem_.parameter_values();
       }
     }
     summary_.initial_cost = cost_;
-    if (!std::isfinite(cost_) || !arrow_.allFinite()) return false;
+    if (!std::isfinite(cost_) || !parameters_.allFinite()) return false;
     IterationRecord record;
     record.damping = damping_.value();
     accept(cost_, std::move(record));
@@ -225,23 +225,23 @@ class LevenbergMarquardt {
   bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   bool is_relaxed() const { return relaxed_steps_ > 0; }
 
-  // Accepts a step that raises the cost, and marks the point before the first such step.
+  // Accepts a step that raises the cost, and saves the point before the first such step.
   void relax(double cost) {
     if (!is_relaxed()) {
       problem_.save_point();
-      marked_cost_ = cost_;
+      saved_cost_ = cost_;
     }
     problem_.accept_candidate();
     cost_ = cost;
-    arrow_ = problem_.parameter_values();
+    parameters_ = problem_.parameter_values();
     ++relaxed_steps_;
   }
 
   void end_relaxation() {
     if (!is_relaxed()) return;
     problem_.restore_point();
-    cost_ = marked_cost_;
-    arrow_ = problem_.parameter_values();
+    cost_ = saved_cost_;
+    parameters_ = problem_.parameter_values();
     relaxed_steps_ = 0;
   }
 
@@ -251,9 +251,10 @@ class LevenbergMarquardt {
     const Eigen::ArrayXd node_norms =
         factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
     double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
-    for (int i = 0; i < arrow_.size(); ++i) {
+    for (int i = 0; i < parameters_.size(); ++i) {
       const double g = factor_.parameter_gradient()[i];
-      const bool held = (arrow_[i] <= lower_[i] && g > 0.0) || (arrow_[i] >= upper_[i] && g < 0.0);
+      const bool held =
+          (parameters_[i] <= lower_[i] && g > 0.0) || (parameters_[i] >= upper_[i] && g < 0.0);
       if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.parameter_scale()[i]));
     }
     return norm / std::sqrt(cost_);
@@ -261,11 +262,11 @@ class LevenbergMarquardt {
 
   // Returns the largest change of each parameter in one step towards a bound.
   Eigen::VectorXd reach(const Eigen::VectorXd& bound, bool up) const {
-    Eigen::VectorXd reach = bound - arrow_;
+    Eigen::VectorXd reach = bound - parameters_;
     for (Eigen::Index i = 0; i < growth_.size(); ++i) {
-      if (!(arrow_[i] > 0.0) || std::isinf(growth_[i])) continue;
-      reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * arrow_[i])
-                    : std::max(reach[i], (1.0 / growth_[i] - 1.0) * arrow_[i]);
+      if (!(parameters_[i] > 0.0) || std::isinf(growth_[i])) continue;
+      reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * parameters_[i])
+                    : std::max(reach[i], (1.0 / growth_[i] - 1.0) * parameters_[i]);
     }
     return reach;
   }
@@ -275,18 +276,20 @@ class LevenbergMarquardt {
   void compute_step() {
     const Eigen::MatrixXd& S = factor_.schur();
     const Eigen::VectorXd& s = factor_.reduced_gradient();
-    step_.arrow = solve_bounded_step(S, s, factor_.parameter_scale(), reach(lower_, false),
-                                     reach(upper_, true))
-                      .step;
-    for (int i = 0; i < arrow_.size(); ++i) {
-      step_.arrow[i] = round_into_box(arrow_[i], step_.arrow[i], lower_[i], upper_[i]);
+    step_.parameters = solve_bounded_step(S, s, factor_.parameter_scale(), reach(lower_, false),
+                                          reach(upper_, true))
+                           .step;
+    for (int i = 0; i < parameters_.size(); ++i) {
+      step_.parameters[i] =
+          round_into_box(parameters_[i], step_.parameters[i], lower_[i], upper_[i]);
     }
-    factor_.solve_nodes(step_.arrow, step_.nodes);
+    factor_.solve_nodes(step_.parameters, step_.nodes);
 
     const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_scale()) +
-                                step_.arrow.cwiseAbs2().dot(factor_.parameter_scale());
-    const double damped_decrease = factor_.predicted_node_decrease() - 2.0 * s.dot(step_.arrow) -
-                                   step_.arrow.dot(S * step_.arrow);
+                                step_.parameters.cwiseAbs2().dot(factor_.parameter_scale());
+    const double damped_decrease = factor_.predicted_node_decrease() -
+                                   2.0 * s.dot(step_.parameters) -
+                                   step_.parameters.dot(S * step_.parameters);
     step_.predicted = damped_decrease + damping_.value() * squared_norm;
     step_.damping_share = damping_.value() * squared_norm / step_.predicted;
     step_.norm = std::sqrt(squared_norm);
@@ -294,12 +297,12 @@ class LevenbergMarquardt {
 
   Trial try_step() {
     Trial trial;
-    trial.cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
+    trial.cost = problem_.evaluate_candidate(step_.nodes, step_.parameters);
     trial.finite = std::isfinite(trial.cost);
     trial.gain_ratio = (cost_ - trial.cost) / step_.predicted;
-    const double gain = (is_relaxed() ? marked_cost_ : cost_) - trial.cost;
+    const double gain = (is_relaxed() ? saved_cost_ : cost_) - trial.cost;
     trial.lowers_cost =
-        trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * marked_cost_
+        trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * saved_cost_
                                       : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
     trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
     trial.small_step = step_is_small();
@@ -312,9 +315,9 @@ class LevenbergMarquardt {
   bool step_is_small() const {
     const double tolerance = options_.step_tolerance;
     const double node_step = step_.nodes.size() > 0 ? step_.nodes.cwiseAbs().maxCoeff() : 0.0;
-    const double parameter_step = step_.arrow.cwiseAbs2().dot(factor_.parameter_scale());
-    const double arrow = arrow_.cwiseAbs2().dot(factor_.parameter_scale());
-    return node_step <= tolerance && parameter_step <= tolerance * tolerance * arrow;
+    const double parameter_step = step_.parameters.cwiseAbs2().dot(factor_.parameter_scale());
+    const double parameter_norm = parameters_.cwiseAbs2().dot(factor_.parameter_scale());
+    return node_step <= tolerance && parameter_step <= tolerance * tolerance * parameter_norm;
   }
 
   bool is_stagnant() const {
@@ -328,9 +331,9 @@ class LevenbergMarquardt {
   // Records the problem's new current point.
   void accept(double cost, IterationRecord record) {
     cost_ = cost;
-    arrow_ = problem_.parameter_values();
+    parameters_ = problem_.parameter_values();
     record.cost = cost;
-    record.parameters = arrow_;
+    record.parameters = parameters_;
     summary_.iterations = record.iteration;
     if (monitor_) monitor_(record);
     summary_.history.push_back(std::move(record));
@@ -344,11 +347,11 @@ class LevenbergMarquardt {
   const Eigen::VectorXd lower_;
   const Eigen::VectorXd upper_;
   const Eigen::VectorXd growth_;
-  Eigen::VectorXd arrow_;  // χ at the current point
-  double cost_ = 0.0;      // at the current point
+  Eigen::VectorXd parameters_;  // χ at the current point
+  double cost_ = 0.0;           // at the current point
   Damping damping_;
-  int relaxed_steps_ = 0;     // taken since the marked point
-  double marked_cost_ = 0.0;  // at the marked point
+  int relaxed_steps_ = 0;    // taken since the saved point
+  double saved_cost_ = 0.0;  // at the saved point
   Step step_;
   LmSummary summary_;
 };

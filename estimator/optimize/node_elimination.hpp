@@ -6,8 +6,8 @@
 
 namespace estimator {
 
-/// Contribution A Bᵀ to the panel of a node, where B is the first node_size rows of A's band strip.
-/// The arrow and band strips of A are padded as required by small_dense.
+/// The contribution A Bᵀ of a matrix A to the panel of a node. B is the first node_size rows of A's
+/// band strip. The strips of A are padded as required by math/small_dense.hpp.
 struct PanelTerm {
   const double* arrow = nullptr;  ///< arrow_row_count x depth
   const double* band = nullptr;   ///< rows x depth
@@ -16,8 +16,8 @@ struct PanelTerm {
   int rows = 0;  ///< rows of the panel's band strip that the term affects
 };
 
-/// Elimination of a node of a block-banded arrow matrix. The node's panel is assembled, damped and
-/// factorized without storing intermediate results:
+/// The operands of the elimination of a node of a block-arrowhead matrix. The node's panel is
+/// assembled, damped and factorized without storing intermediate results:
 ///
 ///   [A; B] = start + Σ added − Σ subtracted,  A += α D,  A = L Lᵀ,  B ← B L⁻ᵀ
 ///
@@ -40,7 +40,7 @@ struct NodeElimination {
   double* gradient = nullptr;  ///< out: row 0 of the arrow strip of start + Σ added, node_size
 };
 
-/// Eliminates a node.
+/// Eliminates a node from a block-arrowhead matrix.
 /// @return false if a pivot is not positive (or NaN); the outputs are then invalid.
 bool eliminate_node(const NodeElimination& node);
 

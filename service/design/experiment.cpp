@@ -443,8 +443,8 @@ class Designer {
         .standard_deviation;
   }
 
-  std::vector<DesignedPrecision> planned_parameters(const Eigen::VectorXd& after) const {
-    std::vector<DesignedPrecision> reported;
+  std::vector<ExperimentPrecision> planned_parameters(const Eigen::VectorXd& after) const {
+    std::vector<ExperimentPrecision> reported;
     const std::vector<int> free = estimator::FreeParameters(task_.mechanism).parameter_indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =

@@ -126,12 +126,12 @@ std::string format_experiment(const DesignedExperiment& experiment) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "value", "sd now", "", "sd after", "", "unit", "requested sd"}};
   std::vector<TableQuantity> quantities;
-  for (const DesignedPrecision& each : experiment.parameters) {
+  for (const ExperimentPrecision& each : experiment.parameters) {
     quantities.push_back({each.value, each.after, each.unit});
   }
   const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < notations.size(); ++i) {
-    const DesignedPrecision& parameter = experiment.parameters[i];
+    const ExperimentPrecision& parameter = experiment.parameters[i];
     const TableNotation& notation = notations[i];
     std::string asked;
     if (parameter.is_target) {

@@ -178,7 +178,7 @@ Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::Ma
 /// If inertial sensors are used, integration steps are limited to a sampling period. Within a step,
 /// rates and accelerations are less accurate than angles.
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
-  const std::vector<int> axes = find_sensed_axes(mechanism, input.segments);
+  const std::vector<int> axes = find_inertial_axes(mechanism, input.segments);
   input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
   if (axes.empty()) return;
   const Eigen::MatrixXd arms = leverage(mechanism, input.states);

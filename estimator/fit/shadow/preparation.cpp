@@ -155,7 +155,7 @@ ShadowInput prepare_shadow_input(const Mechanism& mechanism,
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
                                                  options.filter_cutoff, recording.name);
       if (data.angles.rows() < kSegmentNodesMin) {
-        preparation.notes.push_back(make_recording_note(
+        preparation.notes.push_back(add_recording_name(
             recording.name, {MessageCode::kShortSegment, {{"samples", segment.sample_count()}}}));
         continue;
       }

@@ -9,15 +9,15 @@
 
 namespace estimator {
 
-/// Uncertain parameters that a calibration holds fixed, with their covariance.
+/// Parameters that are fixed in a fit of states although they are uncertain, with their covariance.
 struct UncertainParameters {
   std::vector<int> parameters;  ///< indices into Mechanism::parameters
   Eigen::MatrixXd covariance;
 };
 
-/// Linearized transition of the state from one sample to the next, and the readings at the first
-/// sample. Derivatives have a column per element of the state (coordinates, then rates) and then
-/// per uncertain parameter.
+/// The linearized transition of the state from one sample to the next, and the readings at the
+/// first sample. Derivatives have a column for each element of the state (coordinates, then rates),
+/// and then for each uncertain parameter.
 struct SampleTransition {
   Eigen::VectorXd end;                ///< state at the next sample (last sample: own state)
   Eigen::MatrixXd end_sensitivities;  ///< derivatives of `end`
@@ -40,7 +40,6 @@ class SegmentSimulator {
                    const std::vector<double>& node_times, const std::vector<int>& parameters,
                    int threads);
   SegmentSimulator(const SegmentSimulator&) = delete;
-  SegmentSimulator& operator=(const SegmentSimulator&) = delete;
 
   int coordinate_count() const { return tree_program().coordinate_count(); }
   int joint_count() const { return tree_program().joint_count(); }
@@ -50,26 +49,27 @@ class SegmentSimulator {
   /// Returns the time to the next sample [s]; for the last sample, the time since the previous
   /// sample.
   double sample_period(int sample) const;
-  /// Returns the axes of inertial sensors that have readings.
+  /// Returns the axes of inertial sensors that have readings in the segment.
   const std::vector<int>& inertial_axes() const { return sensing_.axes(); }
   /// Returns the mechanism without the inertias of bodies that are absent in the segment.
   const Mechanism& segment_mechanism() const { return run_.values; }
-  /// Returns whether an uncertain parameter affects the motion, rather than readings alone.
+  /// Returns whether a parameter affects the motion, and not only readings.
   bool affects_motion(int parameter) const;
-  /// Returns the mechanism with the uncertain parameters freed.
+  /// Returns the mechanism, in which exactly the uncertain parameters are free.
   const Mechanism& freed_mechanism() const { return freed_mechanism_; }
 
-  /// Coordinates over rates at all samples, and initial guesses for joints that close loops.
+  /// States at all samples: independent coordinates over rates, and initial guesses for the joints
+  /// that close loops.
   struct SampleStates {
     Eigen::MatrixXd states, guesses;
   };
-  /// Simulates the motion at all samples from the shooting nodes before them.
+  /// Simulates the motion from the shooting nodes, and returns the states at all samples.
   /// @param nodes  angles over rates of all joints × nodes
   SampleStates simulate(const Eigen::MatrixXd& nodes) const;
-  /// Converts angles over rates of all joints to coordinates over rates.
+  /// Selects the independent coordinates and their rates from the angles and rates of all joints.
   Eigen::VectorXd to_coordinates(const Eigen::VectorXd& joints) const;
 
-  /// Linearizes the steps of consecutive samples, starting with `first`.
+  /// Linearizes the transitions of consecutive samples, starting with `first`.
   std::vector<SampleTransition> linearize(int first, const SampleStates& at);
 
  private:

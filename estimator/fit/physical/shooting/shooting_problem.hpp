@@ -18,45 +18,45 @@
 
 namespace estimator {
 
-/// Standard deviations of angle [rad] and rate [rad/s] at the first shooting node of a segment
-/// about their initial values. They are negligible against any reading, but determine states that
-/// no sensor observes, such as a speed that friction stops.
+/// Standard deviations of the prior of angle [rad] and rate [rad/s] at the first shooting node of a
+/// segment. The mean is the initial value. This weak prior determines states that no sensor
+/// observes, such as a speed that friction stops.
 inline constexpr double kStartAngleDeviation = 10.0;
 inline constexpr double kStartRateDeviation = 100.0;
 
-/// Length of the time intervals for each of which an integration step is chosen [s].
+/// Duration of the time intervals, each of which has its own integration step [s].
 inline constexpr double kStepPiece = 0.2;
 
-/// Integration steps and shooting nodes of a ShootingProblem.
+/// The integration steps and the shooting nodes of a ShootingProblem.
 struct ShootingGrid {
-  /// Integration step for the fastest motion [s]. Each segment uses the next shorter step that fits
-  /// its sampling period.
+  /// Integration step for the fastest motion [s]. Each segment uses the next shorter step that
+  /// divides its sampling period.
   double step = 0.0;
   double interval = 0.0;  ///< time between shooting nodes, rounded to whole steps [s]; infinite for
                           ///< a single node per segment
   CoordinateChoice coordinates = {};  ///< independent joints, whose states are the nodes
-  /// Longer integration steps for slower motion [s]: for each segment, a list with an entry for
-  /// every kStepPiece seconds. If empty, `step` is used throughout.
+  /// Longer integration steps for slower motion [s]: for each segment, one entry for every
+  /// kStepPiece seconds. If empty, all steps are `step`.
   std::vector<std::vector<double>> local_steps = {};
   /// Longest integration step while joints with smoothed Coulomb friction are almost at rest [s].
   double near_rest = std::numeric_limits<double>::infinity();
 };
 
-/// Assumed noise levels of sensors, unmodelled accelerations and controls.
+/// The assumed noise levels of sensors, unmodelled accelerations and controls.
 struct ShootingNoise {
   Eigen::VectorXd angle;          ///< standard deviation of each encoder's readings [rad or m]
   Eigen::VectorXd acceleration;   ///< root spectral density of each coordinate's process noise
                                   ///< [rad/s²/√Hz]
   Eigen::VectorXd inertial = {};  ///< standard deviation of each inertial sensor axis [SI unit]
-  /// Standard deviation of the recorded control about the control that acted, for each motor and
-  /// per sample [unit of the control]. If empty, the recorded controls are exact.
+  /// Standard deviation of the difference between recorded and actual control of each motor [unit
+  /// of the control]. If empty, the recorded controls are exact.
   Eigen::VectorXd control = {};
 };
 
-/// Estimates states and parameters together in continuous time by multiple shooting [Boc87].
-/// Shooting nodes x_k hold angles and rates of the independent joints every `interval`. Between
-/// nodes the equations of motion are integrated (IntervalIntegrator), so the parameters χ are
-/// physical and every sample y is used. With the integrated state φ, the cost is
+/// The least-squares problem of estimating states and parameters in continuous time by multiple
+/// shooting [Boc87]. The states x_k at shooting nodes are angles and rates of the independent
+/// joints. Between nodes the equations of motion are integrated (IntervalIntegrator), so the parameters
+/// χ are physical and every sample y is used. With the integrated state φ, the cost is
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors.
 ///
@@ -81,7 +81,8 @@ class ShootingProblem final : public LeastSquaresProblem {
                   const std::vector<double>& state_spacing, const ShootingGrid& grid,
                   const ShootingNoise& noise, int threads = 1);
 
-  /// Returns a problem that differs in the given arguments and starts from the current states.
+  /// Returns a copy of the problem with other mechanism, segments, grid and noise levels, which
+  /// starts from the current states.
   /// @param segments  must match the present segments in number and times
   ShootingProblem copy_with_changes(const Mechanism& mechanism,
                                     const std::vector<Segment>& segments, const ShootingGrid& grid,
@@ -105,8 +106,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
   Eigen::VectorXd growth_limits() const override { return free_.growth_limits(point_.mechanism); }
 
-  /// Returns the index of a noise group. The encoders come first, in order; each inertial sensor
-  /// has Sensor::kAxes axes.
+  /// Return the index of a noise group, which is a set of residuals with a common variance. The
+  /// first groups are the encoders.
   int inertial_noise_group(int axis) const { return encoder_count() + axis; }
   int acceleration_noise_group(int coordinate) const {
     return inertial_noise_group(Sensor::kAxes * mechanism().sensor_count()) + coordinate;
@@ -116,7 +117,7 @@ class ShootingProblem final : public LeastSquaresProblem {
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
   const Encoder& encoder(int index) const { return sensors_[index]; }
-  /// Returns the independent joints, whose states are the shooting nodes.
+  /// Returns the independent joints, whose states are the unknowns at shooting nodes.
   const std::vector<int>& independent_joints() const {
     return programs_.common_program().independent_joints();
   }
@@ -125,50 +126,51 @@ class ShootingProblem final : public LeastSquaresProblem {
   const Mechanism& mechanism() const { return point_.mechanism; }
   const ShootingNoise& noise() const { return noise_; }
 
-  /// Changes the noise levels and hence the cost.
+  /// Changes the noise levels, and thus the weights of all residuals.
   void set_noise_levels(const ShootingNoise& noise);
 
-  /// Returns the predicted encoder readings (samples × sensors), each simulated from the shooting
-  /// node before the sample [rad].
+  /// Returns the predicted encoder readings of a segment, samples × encoders [rad or m]. Each
+  /// sample is simulated from the shooting node before it.
   const Eigen::MatrixXd& predicted_angles(int segment) const { return point_.angles[segment]; }
 
-  /// Returns the shooting nodes of a segment (2·joints × nodes). Rates of dependent joints are
-  /// zero.
+  /// Returns the states at the shooting nodes of a segment: angles over rates, 2·joints × nodes.
+  /// Rates of dependent joints are zero.
   Eigen::MatrixXd node_states(int segment) const;
   /// Returns the nominal time between the shooting nodes of a segment [s].
   double node_spacing(int segment) const { return segments_[segment].spacing; }
-  /// Returns the times of the shooting nodes since the segment's first sample, every `spacing` [s].
-  /// For mechanisms with end stops, nodes are shifted to avoid impacts (find_impact_free_tick).
+  /// Returns the times of the shooting nodes since the segment's first sample [s]. For mechanisms
+  /// with end stops, nodes are shifted to avoid impacts (find_impact_free_tick).
   const std::vector<double>& node_times(int segment) const { return segments_[segment].node_times; }
 
-  /// Return the number of integration steps with unresolved contacts (ContactLog) and of all steps,
-  /// including those added for smoothed friction.
+  /// Returns the number of integration steps in which contacts with end stops or of friction could
+  /// not be resolved (MotionLog).
   int unresolved_step_count() const;
+  /// Returns the number of integration steps, including steps added for smoothed friction.
   int integration_step_count() const;
 
   bool has_reading(int segment, Eigen::Index sample, int sensor) const {
     return !std::isnan(segments_[segment].data.angles(sample, sensor));
   }
 
-  /// Return the number of readings of an encoder and the sum of their squared errors [rad²].
+  /// Return the number of readings of an encoder, and the sum of their squared errors [rad²].
   int reading_count(int sensor) const;
   double squared_error(int sensor) const;
   /// Returns the number of readings of all encoders.
   int reading_count() const;
 
-  /// Returns the inertial sensor axes that have readings, each as sensor · kAxes + axis.
+  /// Returns the inertial sensor axes that have readings, each given as sensor · kAxes + axis.
   const std::vector<int>& inertial_axes() const { return inertial_axes_; }
-  /// Return the number of readings of an inertial axis and the sum of their squared errors.
+  /// Return the number of readings of an inertial axis, and the sum of their squared errors.
   /// @param place  index of the axis in `inertial_axes()`
   int inertial_reading_count(int place) const;
   double inertial_squared_error(int place) const;
   /// Returns the number of readings of all encoders and inertial sensors.
   int total_reading_count() const;
-  /// Returns the errors of an inertial axis, one per reading.
+  /// Returns the prediction errors of an inertial axis, one per reading.
   std::vector<double> inertial_errors(int place) const;
 
  private:
-  /// Samples [first, last) and integration steps [begin, end) of one node interval.
+  /// The samples [first, last) and integration steps [begin, end) between two shooting nodes.
   struct NodeInterval {
     int first, last, begin, end;
   };
@@ -180,8 +182,8 @@ class ShootingProblem final : public LeastSquaresProblem {
     std::vector<NodeInterval> spans = {};  ///< of the node intervals
     std::vector<double> node_times = {};   ///< times of the nodes [s]
   };
-  /// Derivatives of all node intervals. They are computed on first use, since many points need only
-  /// the cost.
+  /// Derivatives of the motion between all nodes. They are computed at their first use, because
+  /// many iterates need only the cost.
   struct Sensitivities {
     CompletionLatch once;
     std::vector<IntervalSensitivities::IntervalDerivatives> of_nodes;
@@ -254,15 +256,15 @@ class ShootingProblem final : public LeastSquaresProblem {
   ProgramVariants programs_;  ///< equations of motion, one group per segment
   std::vector<int> inertial_axes_;
   std::shared_ptr<const SensingProgram> sensing_program_;  ///< null if nothing is sampled
-  std::vector<int> moving_;   ///< arrow positions of parameters that affect the motion
-  std::vector<int> sensing_;  ///< arrow positions of parameters that affect only `sampled_`
+  std::vector<int> moving_;   ///< positions of free parameters that affect the motion
+  std::vector<int> sensing_;  ///< positions of free parameters that affect only `sampled_`
   std::vector<Encoder> sensors_;
   std::vector<int>
       sampled_;  ///< axes of the sensing program: inertial_axes_, then delayed encoders
   std::vector<int> sampled_index_;  ///< index of each sensor in sampled_; −1 if it has no delay
   ShootingNoise noise_;
-  /// Whitening matrix of the defects at each shooting node; empty if recorded controls have no
-  /// noise.
+  /// Matrix at each shooting node that whitens unmodelled accelerations; empty if recorded controls
+  /// have no noise.
   std::vector<Eigen::MatrixXd> whitening_;
   int threads_;
   double near_rest_;  // longest step for smoothed friction near rest [s]
