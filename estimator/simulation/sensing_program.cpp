@@ -74,7 +74,7 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
     }
   }
   program_ = LaneProgram(graph, inputs, outputs);
-  for (Entry& entry : slopes_) entry.row = program_.output_row(kSensitivities, entry.row);
+  for (SparseEntry& entry : slopes_) entry.row = program_.output_row(kSensitivities, entry.row);
   for (const SparseEntry& entry : slopes_) {
     const int place = entry.column - 3 * joint_count_;
     if (place < moving_ || place >= std::ssize(parameters_)) continue;

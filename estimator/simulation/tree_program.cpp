@@ -291,10 +291,10 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   for (const int output : direction_outputs) {
     direction_rows_.push_back(program_.output_row(kBalance, output));
   }
-  for (Entry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
+  for (SparseEntry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
   for (std::vector<SparseEntry>* list :
        {&slopes_, &closure_slopes_[0], &closure_slopes_[1], &closure_slopes_[2]}) {
-    for (Entry& entry : *list) entry.row = program_.output_row(kSensitivities, entry.row);
+    for (SparseEntry& entry : *list) entry.row = program_.output_row(kSensitivities, entry.row);
   }
 }
 
