@@ -343,7 +343,7 @@ void check_picture(const InfoOptions& options) {
 }
 
 /// Prints the parameters of a calibration result; for other results, prints their kind and origin.
-void print_job_result(const std::string& path) {
+void print_result_file(const std::string& path) {
   const ResultHeader head = read_result_header(path);
   std::cout << path << ": " << describe_result_file(head) << '\n';
   if (!head.rig.empty() || !head.rig_file.empty()) {
@@ -379,7 +379,7 @@ void print_file(const std::string& path) {
                               ": holds states that rigcal estimated; give the rig file too, --rig "
                               "FILE, to read it");
     case RecordingFileFormat::kJson:
-      return print_job_result(path);
+      return print_result_file(path);
     case RecordingFileFormat::kDaqMcap: {
       const auto info = proto::inspect_recording(path);
       if (!info.ok()) throw proto::InputError(info.error().detail);
