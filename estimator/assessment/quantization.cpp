@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "estimator/math/decompositions.hpp"
@@ -158,57 +157,50 @@ Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   return harmonics * weights;
 }
 
-/// Draws random samples of the gradient Tᵀe around motions perturbed by quantization errors.
-class ShapeDraws {
- public:
-  ShapeDraws(const std::vector<SegmentRows>& rows, const std::vector<QuantizedSensor>& sensors,
-             const Eigen::MatrixXd& inverse, std::vector<double> units)
-      : rows_(rows), sensors_(sensors), inverse_(inverse), units_(std::move(units)) {
-    for (const SegmentRows& segment : rows) {
-      for (std::size_t i = 0; i < sensors.size(); ++i) {
-        const SensorRows& own = segment.sensors[i];
-        Eigen::MatrixXd both(own.response.rows(), own.response.cols() + own.of_node.cols());
-        both << own.response, own.of_node;
-        harmonics_.push_back(sum_harmonics(both, own.angles, kShaped, sensors[i], units_[i]));
-      }
+/// Fills columns with random samples of the gradient Tᵀe, around motions perturbed by quantization
+/// errors. Each column has its own random phases.
+/// @param units    whitened per actual error, by sensor
+/// @param columns  initially zero
+void draw_gradients(const std::vector<SegmentRows>& rows,
+                    const std::vector<QuantizedSensor>& sensors, const Eigen::MatrixXd& inverse,
+                    const std::vector<double>& units, Eigen::MatrixXd& columns) {
+  std::vector<Harmonics> harmonics;  // by segment and sensor, for Tᵀe above J_xᵀe
+  for (const SegmentRows& segment : rows) {
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      const SensorRows& own = segment.sensors[i];
+      Eigen::MatrixXd both(own.response.rows(), own.response.cols() + own.of_node.cols());
+      both << own.response, own.of_node;
+      harmonics.push_back(sum_harmonics(both, own.angles, kShaped, sensors[i], units[i]));
     }
   }
-
-  /// Adds samples of Tᵀe for one perturbed motion to the columns. Each column has its own random
-  /// phases.
-  void add(Eigen::Ref<Eigen::MatrixXd> columns, std::mt19937_64& random) const {
-    const Eigen::Index p = inverse_.rows();
+  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
+  for (Eigen::Index motion = 0; motion < kMotions; ++motion) {
     std::vector<Eigen::VectorXd> gradients;
-    Eigen::VectorXd score = Eigen::VectorXd::Zero(p);
-    for (std::size_t s = 0, at = 0; s < rows_.size(); ++s) {
-      gradients.emplace_back(Eigen::VectorXd::Zero(rows_[s].node_inverse.rows()));
-      for (std::size_t i = 0; i < sensors_.size(); ++i, ++at) {
-        const Eigen::VectorXd both = draw(harmonics_[at], random);
-        score += both.head(p);
+    Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
+    for (std::size_t s = 0, at = 0; s < rows.size(); ++s) {
+      gradients.emplace_back(Eigen::VectorXd::Zero(rows[s].node_inverse.rows()));
+      for (std::size_t i = 0; i < sensors.size(); ++i, ++at) {
+        const Eigen::VectorXd both = draw(harmonics[at], random);
+        score += both.head(score.size());
         gradients.back() += both.tail(gradients.back().size());
       }
     }
-    const Eigen::VectorXd moved = inverse_ * score;
-    for (std::size_t s = 0; s < rows_.size(); ++s) {
-      const Eigen::VectorXd node = rows_[s].node_inverse * gradients[s];
-      for (std::size_t i = 0; i < sensors_.size(); ++i) {
-        const SensorRows& own = rows_[s].sensors[i];
+    const Eigen::VectorXd moved = inverse * score;
+    const Eigen::Index begin = motion * columns.cols() / kMotions;
+    auto own_columns = columns.middleCols(begin, (motion + 1) * columns.cols() / kMotions - begin);
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+      const Eigen::VectorXd node = rows[s].node_inverse * gradients[s];
+      for (std::size_t i = 0; i < sensors.size(); ++i) {
+        const SensorRows& own = rows[s].sensors[i];
         const Eigen::VectorXd angles =
-            own.angles + (own.response * moved + own.of_node * node) / units_[i];
-        const Harmonics harmonics =
-            sum_harmonics(own.response, angles, kShaped, sensors_[i], units_[i]);
-        for (auto column : columns.colwise()) column += draw(harmonics, random);
+            own.angles + (own.response * moved + own.of_node * node) / units[i];
+        const Harmonics perturbed =
+            sum_harmonics(own.response, angles, kShaped, sensors[i], units[i]);
+        for (auto column : own_columns.colwise()) column += draw(perturbed, random);
       }
     }
   }
-
- private:
-  const std::vector<SegmentRows>& rows_;
-  const std::vector<QuantizedSensor>& sensors_;
-  const Eigen::MatrixXd& inverse_;
-  std::vector<double> units_;         ///< whitened per actual error, by sensor
-  std::vector<Harmonics> harmonics_;  ///< by segment and sensor, for Tᵀe above J_xᵀe
-};
+}
 
 }  // namespace
 
@@ -325,13 +317,7 @@ QuantizationErrors compute_quantization_errors(const ShootingProblem& problem,
       errors.normal_scatter += 0.5 * fine * fine.transpose() + white;
     }
   }
-  if (errors.draws.size() == 0) return errors;
-  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
-  const ShapeDraws shapes(rows, sensors, inverse, units);
-  for (Eigen::Index motion = 0; motion < kMotions; ++motion) {
-    const Eigen::Index begin = motion * draws / kMotions, end = (motion + 1) * draws / kMotions;
-    shapes.add(errors.draws.middleCols(begin, end - begin), random);
-  }
+  if (errors.draws.size() > 0) draw_gradients(rows, sensors, inverse, units, errors.draws);
   return errors;
 }
 

@@ -39,78 +39,44 @@ std::string product_unit(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() ? a + b : in_parentheses(a) + "·" + in_parentheses(b);
 }
 
-class CombinationSearch {
- public:
-  CombinationSearch(const std::vector<ParameterEstimate>& parameters,
-                    const ParameterUncertainty& uncertainty)
-      : parameters_(parameters), uncertainty_(uncertainty) {
-    for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
-      if (!at(i).at_bound && relative(i) > kPoor) members_.push_back(i);
-    }
-  }
+double relative_deviation(const ParameterEstimate& parameter) {
+  return parameter.standard_deviation / std::abs(parameter.value);
+}
 
-  std::vector<ParameterCombination> most_precise() {
-    std::vector<Candidate> candidates;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      for (std::size_t j = i + 1; j < members_.size(); ++j) {
-        add(members_[i], members_[j], candidates);
-      }
-    }
-    std::ranges::sort(candidates, {}, &Candidate::rank);
-    std::vector<std::size_t> group(parameters_.size());
-    std::iota(group.begin(), group.end(), 0U);
-    std::vector<ParameterCombination> chosen;
-    for (const Candidate& candidate : candidates) {
-      const std::size_t from = group[static_cast<std::size_t>(candidate.b)];
-      const std::size_t to = group[static_cast<std::size_t>(candidate.a)];
-      if (from == to) continue;
-      std::ranges::replace(group, from, to);
-      chosen.push_back(candidate.combination);
-    }
-    return chosen;
+/// Returns the best combination of two parameters with these positions; nullopt if it is not
+/// precise enough.
+std::optional<Candidate> best_combination(const std::vector<ParameterEstimate>& parameters,
+                                          const ParameterUncertainty& uncertainty, Eigen::Index a,
+                                          Eigen::Index b) {
+  const ParameterEstimate &p = parameters[static_cast<std::size_t>(a)],
+                          &q = parameters[static_cast<std::size_t>(b)];
+  const Eigen::MatrixXd& noise = uncertainty.noise_covariance;
+  const double apart = std::sqrt(noise(a, a) * noise(b, b));
+  const bool are_identifiable = std::isfinite(p.standard_deviation + q.standard_deviation);
+  if (are_identifiable && !(std::abs(noise(a, b)) > kTogether * apart)) return std::nullopt;
+  std::optional<Candidate> best;
+  const auto offer = [&](const char* sign, double value, double by_a, double by_b,
+                         const std::string& unit, double handicap) {
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(std::ssize(parameters));
+    gradient[a] = by_a;
+    gradient[b] = by_b;
+    if (!is_identifiable(uncertainty, gradient)) return;
+    const double deviation =
+        std::sqrt(std::max(compute_combination_variance(uncertainty, gradient), 0.0));
+    const double share = deviation / std::abs(value);
+    if (!(kGain * share <= std::min(relative_deviation(p), relative_deviation(q)))) return;
+    if (best && best->rank <= handicap * share) return;
+    best = {a, b, {p.name + sign + q.name, value, deviation, unit}, handicap * share};
+  };
+  offer(" / ", p.value / q.value, 1.0 / q.value, -p.value / (q.value * q.value),
+        quotient_unit(p.unit, q.unit), 1.0);
+  offer(" · ", p.value * q.value, q.value, p.value, product_unit(p.unit, q.unit), kSimplicity);
+  if (p.unit == q.unit) {
+    offer(" + ", p.value + q.value, 1.0, 1.0, p.unit, kSimplicity);
+    offer(" − ", p.value - q.value, 1.0, -1.0, p.unit, kSimplicity);
   }
-
- private:
-  const ParameterEstimate& at(Eigen::Index i) const {
-    return parameters_[static_cast<std::size_t>(i)];
-  }
-  double relative(Eigen::Index i) const { return at(i).standard_deviation / std::abs(at(i).value); }
-
-  /// Adds the best combination of two parameters if it is precise enough.
-  void add(Eigen::Index a, Eigen::Index b, std::vector<Candidate>& candidates) const {
-    const ParameterEstimate &p = at(a), &q = at(b);
-    const Eigen::MatrixXd& noise = uncertainty_.noise_covariance;
-    const double apart = std::sqrt(noise(a, a) * noise(b, b));
-    const bool are_identifiable = std::isfinite(p.standard_deviation + q.standard_deviation);
-    if (are_identifiable && !(std::abs(noise(a, b)) > kTogether * apart)) return;
-    std::optional<Candidate> best;
-    const auto offer = [&](const char* sign, double value, double by_a, double by_b,
-                           const std::string& unit, double handicap) {
-      Eigen::VectorXd gradient = Eigen::VectorXd::Zero(std::ssize(parameters_));
-      gradient[a] = by_a;
-      gradient[b] = by_b;
-      if (!is_identifiable(uncertainty_, gradient)) return;
-      const double deviation =
-          std::sqrt(std::max(compute_combination_variance(uncertainty_, gradient), 0.0));
-      const double share = deviation / std::abs(value);
-      if (!(kGain * share <= std::min(relative(a), relative(b)))) return;
-      if (best && best->rank <= handicap * share) return;
-      best = {a, b, {p.name + sign + q.name, value, deviation, unit}, handicap * share};
-    };
-    offer(" / ", p.value / q.value, 1.0 / q.value, -p.value / (q.value * q.value),
-          quotient_unit(p.unit, q.unit), 1.0);
-    offer(" · ", p.value * q.value, q.value, p.value, product_unit(p.unit, q.unit), kSimplicity);
-    if (p.unit == q.unit) {
-      offer(" + ", p.value + q.value, 1.0, 1.0, p.unit, kSimplicity);
-      offer(" − ", p.value - q.value, 1.0, -1.0, p.unit, kSimplicity);
-    }
-    if (best) candidates.push_back(*best);
-  }
-
-  const std::vector<ParameterEstimate>& parameters_;
-  const ParameterUncertainty& uncertainty_;
-  std::vector<Eigen::Index> members_;
-};
+  return best;
+}
 
 constexpr double kOne = 1e-8;          // tolerance of factors of one
 constexpr double kStep = 1e-5;         // of a parameter, for differences of cubic functions
@@ -171,7 +137,31 @@ Eigen::MatrixXd standard_parameter_derivatives(const Mechanism& mechanism,
 
 std::vector<ParameterCombination> find_precise_combinations(
     const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty) {
-  return CombinationSearch(parameters, uncertainty).most_precise();
+  std::vector<Eigen::Index> members;
+  std::vector<Candidate> candidates;
+  for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
+    const ParameterEstimate& parameter = parameters[static_cast<std::size_t>(i)];
+    if (parameter.at_bound || !(relative_deviation(parameter) > kPoor)) continue;
+    members.push_back(i);
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t j = i + 1; j < members.size(); ++j) {
+      const auto best = best_combination(parameters, uncertainty, members[i], members[j]);
+      if (best) candidates.push_back(*best);
+    }
+  }
+  std::ranges::sort(candidates, {}, &Candidate::rank);
+  std::vector<std::size_t> group(parameters.size());
+  std::iota(group.begin(), group.end(), 0U);
+  std::vector<ParameterCombination> chosen;
+  for (const Candidate& candidate : candidates) {
+    const std::size_t from = group[static_cast<std::size_t>(candidate.b)];
+    const std::size_t to = group[static_cast<std::size_t>(candidate.a)];
+    if (from == to) continue;
+    std::ranges::replace(group, from, to);
+    chosen.push_back(candidate.combination);
+  }
+  return chosen;
 }
 
 ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,

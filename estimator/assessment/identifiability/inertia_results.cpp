@@ -10,7 +10,6 @@
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/math/decompositions.hpp"
-#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/placement.hpp"
 #include "estimator/optimize/box_step.hpp"
 

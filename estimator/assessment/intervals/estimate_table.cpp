@@ -157,7 +157,8 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
   free.linearize_priors(mechanism, 0, block);
   const Rest rest =
       without_some_priors(information, variances, block.parameter_jacobian, block.residual);
-  PriorFreeEstimates alone{free.values(mechanism) + rest.step, rest.covariance.standard_deviation};
+  PriorFreeEstimates alone{free.parameter_values(mechanism) + rest.step,
+                           rest.covariance.standard_deviation};
   for (Eigen::Index i = 0; i < alone.values.size(); ++i) {
     if (rest.information.undetermined[static_cast<std::size_t>(i)]) {
       alone.values[i] = std::numeric_limits<double>::quiet_NaN();

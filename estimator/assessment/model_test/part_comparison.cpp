@@ -141,24 +141,24 @@ class GroupedByPiece final : public LeastSquaresProblem {
   }
 
   int group(int piece, int group) const { return piece * problem_.noise_group_count() + group; }
-  int prior_group() const { return pieces_ * problem_.noise_group_count(); }
+  int prior_noise_group() const { return pieces_ * problem_.noise_group_count(); }
 
   ProblemShape shape() const override { return problem_.shape(); }
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
-  int noise_group_count() const override { return prior_group() + 1; }
+  int noise_group_count() const override { return prior_noise_group() + 1; }
   int thread_count() const override { return problem_.thread_count(); }
   void linearize(int index, ResidualBlock& out) const override {
     problem_.linearize(index, out);
     out.group = out.node_span == 0
-                    ? prior_group()
+                    ? prior_noise_group()
                     : group(piece_of_node_[static_cast<std::size_t>(out.first_node)], out.group);
   }
   double cost() const override { return problem_.cost(); }
-  double evaluate_candidate(const Eigen::VectorXd& nodes, const Eigen::VectorXd& arrow) override {
-    return problem_.evaluate_candidate(nodes, arrow);
+  double evaluate_trial_step(const Eigen::VectorXd& nodes, const Eigen::VectorXd& arrow) override {
+    return problem_.evaluate_trial_step(nodes, arrow);
   }
-  void accept_candidate() override { problem_.accept_candidate(); }
+  void accept_trial_step() override { problem_.accept_trial_step(); }
   void save_point() override { problem_.save_point(); }
   void restore_point() override { problem_.restore_point(); }
   Eigen::VectorXd parameter_values() const override { return problem_.parameter_values(); }
@@ -203,7 +203,8 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
       input.spacing.push_back(fit.joint_problem().node_spacing(window.segment));
       const auto& steps = fit.input().grid.local_steps;
       if (!steps.empty()) {
-        input.grid.local_steps.push_back(local_steps_from(steps[s], segment.time(window.first)));
+        input.grid.local_steps.push_back(
+            select_local_steps_after(steps[s], segment.time(window.first)));
       }
     }
   }
@@ -275,7 +276,7 @@ std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const Window
     const auto at = static_cast<std::size_t>(group);
     return RecordingPartScore{information.group_score[at], information.group_schur[at], {}};
   };
-  prior = take(grouped.prior_group());
+  prior = take(grouped.prior_noise_group());
   std::vector<RecordingPartScore> scores;
   for (int p = 0; p < pieces; ++p) {
     RecordingPartScore score = take(grouped.group(p, 0));

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {

@@ -6,8 +6,6 @@
 #include <limits>
 #include <span>
 
-#include "estimator/diagnostics/jumps/reading_series.hpp"
-
 namespace estimator {
 namespace {
 

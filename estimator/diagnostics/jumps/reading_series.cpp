@@ -1,7 +1,6 @@
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"

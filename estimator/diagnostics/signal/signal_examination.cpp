@@ -12,7 +12,6 @@
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/model/encoder.hpp"
 
 namespace estimator {
 namespace {
