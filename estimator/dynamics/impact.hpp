@@ -39,17 +39,18 @@ struct ImpactedJoint {
 };
 
 /// Returns the change of all joint rates due to impulses along the struck joints that change the
-/// rates of the struck joints by `wanted` [rad/s]. The result is M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹ wanted with
-/// the mass matrix M and the matrix J that selects the struck joints: each row has a single 1.
+/// rates of the struck joints by `rate_changes` [rad/s]. The result is M⁻¹ Jᵀ (J M⁻¹ Jᵀ)⁻¹
+/// rate_changes with the mass matrix M and the matrix J that selects the struck joints: each row
+/// has a single 1.
 ///
 /// @param mass    mass matrix, n × n, positive definite [kg·m²]
-/// @param wanted  struck joints × columns [rad/s]
+/// @param rate_changes  struck joints × columns [rad/s]
 /// @return n × columns; each column is a separate case
 template <typename T>
 Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& mass,
     const std::vector<ImpactedJoint<T>>& struck,
-    const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& wanted) {
+    const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& rate_changes) {
   using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>;
   const auto count = static_cast<Eigen::Index>(struck.size());
   Matrix across = Matrix::Constant(mass.rows(), count, T(0.0)), response(count, count);
@@ -60,7 +61,7 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> apply_joint_impulses(
   for (Eigen::Index i = 0; i < count; ++i) {
     response.row(i) = across.row(struck[i].joint);
   }
-  return across * solve_positive_definite<T>(response, wanted);
+  return across * solve_positive_definite<T>(response, rate_changes);
 }
 
 /// Returns the joint rates v⁺ after an impact at end stops, for the rates v⁻ before the impact.
@@ -84,13 +85,13 @@ Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> resolve_impact(
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& mass,
     const Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic>& rates,
     const std::vector<ImpactedJoint<T>>& struck) {
-  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> wanted(static_cast<Eigen::Index>(struck.size()),
-                                                          rates.cols());
-  for (Eigen::Index i = 0; i < wanted.rows(); ++i) {
+  Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic> rate_changes(
+      static_cast<Eigen::Index>(struck.size()), rates.cols());
+  for (Eigen::Index i = 0; i < rate_changes.rows(); ++i) {
     const ImpactedJoint<T>& each = struck[i];
-    wanted.row(i) = rates.row(each.joint) * T(T(-1.0) - each.restitution);
+    rate_changes.row(i) = rates.row(each.joint) * T(T(-1.0) - each.restitution);
   }
-  return rates + apply_joint_impulses<T>(mass, struck, wanted);
+  return rates + apply_joint_impulses<T>(mass, struck, rate_changes);
 }
 
 /// Returns the end stops at which impulses act in an impact while several joints are at their
@@ -108,14 +109,14 @@ inline std::vector<int> find_active_stops(const Eigen::MatrixXd& mass, const Eig
   // Complementarity problem in the impulses Λ, positive away from the stops.
   const auto count = static_cast<Eigen::Index>(stops.size());
   Eigen::MatrixXd J = Eigen::MatrixXd::Zero(count, mass.rows());
-  Eigen::VectorXd wanted(count);
+  Eigen::VectorXd rate_changes(count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const JointStop& stop = stops[i];
     J(i, stop.joint) = stop.side;
-    wanted[i] = (1.0 + stop.restitution) * stop.side * rates[stop.joint];
+    rate_changes[i] = (1.0 + stop.restitution) * stop.side * rates[stop.joint];
   }
   const Eigen::MatrixXd across = solve_positive_definite<double>(mass, J.transpose());
-  const ComplementaritySolution solution = solve_linear_complementarity(J * across, wanted);
+  const ComplementaritySolution solution = solve_linear_complementarity(J * across, rate_changes);
   std::vector<int> pushing;
   for (Eigen::Index i = 0; i < count; ++i) {
     if (solution.z[i] > 0.0) pushing.push_back(static_cast<int>(i));

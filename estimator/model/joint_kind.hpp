@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cassert>
-#include <cstddef>
 #include <numbers>
 
 #include "estimator/math/angle_wrapping.hpp"
@@ -126,7 +125,7 @@ inline constexpr JointTraits kJointKinds[] = {
 };
 
 inline constexpr const JointTraits& joint_traits(JointKind kind) {
-  const JointTraits& traits = kJointKinds[kind];
+  const JointTraits& traits = kJointKinds[static_cast<int>(kind)];
   assert(traits.kind == kind);  // rows are in the order of the enumerators
   return traits;
 }

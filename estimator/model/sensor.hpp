@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <array>
 #include <cassert>
-#include <cstddef>
 #include <numbers>
 #include <string>
 
@@ -103,7 +102,7 @@ inline constexpr MeasuredQuantityTraits kReadingKinds[] = {
 };
 
 inline constexpr const MeasuredQuantityTraits& measured_quantity_traits(MeasuredQuantity reading) {
-  const MeasuredQuantityTraits& traits = kReadingKinds[reading];
+  const MeasuredQuantityTraits& traits = kReadingKinds[static_cast<int>(reading)];
   assert(traits.reading == reading);  // rows are in the order of the enumerators
   return traits;
 }
@@ -234,7 +233,7 @@ inline constexpr SensorTraits kSensorKinds[] = {
 };
 
 inline constexpr const SensorTraits& sensor_traits(Sensor::Kind kind) {
-  const SensorTraits& traits = kSensorKinds[kind];
+  const SensorTraits& traits = kSensorKinds[static_cast<int>(kind)];
   assert(traits.kind == kind);  // rows are in the order of the enumerators
   return traits;
 }

@@ -119,8 +119,8 @@ void SpookStepper::add_joint_end_pairs(int row, int column) {
 
 StepOutcome SpookStepper::step(State& state, const Eigen::Ref<const Eigen::VectorXd>& control) {
   assert(state.poses.size() == bodies_.size());
-  load_bodies(state);
-  load_joints(state, control);
+  update_body_data(state);
+  update_joint_data(state, control);
   assemble_constraint_blocks();
   if (!factor_.factorise()) return StepOutcome::kSingular;
   assemble_axis_system();
@@ -146,7 +146,7 @@ StepOutcome SpookStepper::solve_velocities() {
   reduce_right_hand_side();
   if (!eliminate_damping()) return StepOutcome::kSingular;
   if (dry_ && !solve_dry_friction()) return StepOutcome::kFrictionNotConverged;
-  finish_velocities();
+  compute_final_velocities();
   return StepOutcome::kOk;
 }
 
@@ -161,7 +161,7 @@ double SpookStepper::update_gyroscopic_velocities() {
   return size > 0.0 ? change / size : 0.0;
 }
 
-void SpookStepper::load_bodies(const State& state) {
+void SpookStepper::update_body_data(const State& state) {
   for (std::size_t i = 0; i < bodies_.size(); ++i) {
     BodyStepData& body = bodies_[i];
     const auto at = static_cast<Eigen::Index>(6 * i);
@@ -175,8 +175,8 @@ void SpookStepper::load_bodies(const State& state) {
   }
 }
 
-void SpookStepper::load_joints(const State& state,
-                               const Eigen::Ref<const Eigen::VectorXd>& control) {
+void SpookStepper::update_joint_data(const State& state,
+                                     const Eigen::Ref<const Eigen::VectorXd>& control) {
   for (std::size_t j = 0; j < joints_.size(); ++j) {
     const Joint& joint = mechanism_.joints[j];
     JointStepData& work = joints_[j];
@@ -187,7 +187,7 @@ void SpookStepper::load_joints(const State& state,
     const Eigen::Matrix3d R_a =
         ground ? Eigen::Matrix3d::Identity().eval() : bodies_[joint.body_a].R;
     work.geometry = make_joint_geometry(joint, values, a.r, R_a, b.r, bodies_[joint.body_b].R);
-    load_ends(state, work);
+    update_joint_ends(state, work);
     const double angle = values.stiffness == 0.0 ? 0.0 : joint_angle(joint, a, b);
     const double u = work.control < 0 ? 0.0 : control[work.control];
     work.T_0 = axis_impulse(values, work.omega, angle, u, h_);
@@ -198,7 +198,7 @@ void SpookStepper::load_joints(const State& state,
 }
 
 // Computes JointRows and axis on each body of the joint; A v into c_, Ḡ v into omega.
-void SpookStepper::load_ends(const State& state, JointStepData& joint) {
+void SpookStepper::update_joint_ends(const State& state, JointStepData& joint) {
   const JointGeometry& geometry = joint.geometry;
   JointRows A_v = JointRows::Zero();
   joint.omega = 0.0;
@@ -380,7 +380,7 @@ bool SpookStepper::iterate_load_friction() {
 }
 
 // λ and v⁺ from the axis impulses.
-void SpookStepper::finish_velocities() {
+void SpookStepper::compute_final_velocities() {
   friction_.setZero();
   bound_.setZero();
   lambda_ = reduced_;

@@ -96,9 +96,9 @@ class SpookStepper {
 
   void prepare_topology();
   void add_joint_end_pairs(int row, int column);
-  void load_bodies(const State& state);
-  void load_joints(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
-  void load_ends(const State& state, JointStepData& joint);
+  void update_body_data(const State& state);
+  void update_joint_data(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
+  void update_joint_ends(const State& state, JointStepData& joint);
   void assemble_constraint_blocks();
   void assemble_axis_system();
   StepOutcome solve_velocities();
@@ -108,7 +108,7 @@ class SpookStepper {
   bool eliminate_damping();
   bool solve_dry_friction();
   bool iterate_load_friction();
-  void finish_velocities();
+  void compute_final_velocities();
   void advance_state(State& state) const;
 
   Mechanism mechanism_;

@@ -58,7 +58,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
 
  private:
   using Base::bearing_multipliers, Base::compute_workspace, Base::workspace;
-  using Base::bodies, Base::body_count_, Base::joint_count_, Base::joint_count, Base::joints_;
+  using Base::body_count, Base::body_count_, Base::joint_count_, Base::joint_count, Base::joints_;
   using Base::combine_derivatives, Base::compute_partial_derivatives;
   using Base::has_load_friction;
   using Base::motor_, Base::row_constants_, Base::settings_, Base::values_;
@@ -141,7 +141,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
   }
 
   void differentiate_gravity_parameter(Workspace& ws, const FreeParameterColumn& column) const {
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.E_p.col(column.column).template segment<3>(at) =
           -settings_.step * ws.bodies[i].mass *
@@ -251,7 +251,7 @@ class StepKernel final : public StepResidual, private StepStateDerivatives<kBodi
       d_q = solver.solve(Eigen::MatrixXd(
           d_q + expand_rotation_columns(L_S_B_turn * ws.P_q - L_S * ws.C_turn) - L_S * rate_A));
       d_v = expand_rotation_columns(L_S_B_turn * ws.P_v) + L_S * gamma_A;
-      for (std::size_t i = 0; i < bodies(); ++i) {
+      for (std::size_t i = 0; i < body_count(); ++i) {
         const auto at = static_cast<Eigen::Index>(6 * i);
         d_v.middleCols<3>(at) -= ws.bodies[i].mass * L_S_B.middleCols<3>(at);
       }

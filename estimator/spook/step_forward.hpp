@@ -37,7 +37,7 @@ class StepForward {
     return storage;
   }
 
-  std::size_t bodies() const {
+  std::size_t body_count() const {
     return static_cast<std::size_t>(kBodies == Eigen::Dynamic ? body_count_ : kBodies);
   }
   std::size_t joint_count() const {
@@ -77,21 +77,21 @@ class StepForward {
   }
 
   void compute_workspace(const StepInput& input, Workspace& ws) const {
-    load_bodies(input, ws);
-    load_joints(input, ws);
+    update_body_data(input, ws);
+    update_joint_data(input, ws);
     assemble_constraint_rows(ws);
     assemble_system(ws);
     for (std::size_t j = 0; j < joint_count(); ++j)
       ws.joints[j].torque = compute_axis_impulse(input, ws, j);
     solve_multipliers(ws);
     if (has_load_friction()) iterate_load_friction(ws);
-    finish_residual(ws);
+    compute_residual(ws);
   }
 
-  void load_bodies(const StepInput& input, Workspace& ws) const {
+  void update_body_data(const StepInput& input, Workspace& ws) const {
     ws.v = Eigen::Map<const typename Workspace::VectorV>(input.velocity, 6 * body_count_);
     ws.w = Eigen::Map<const typename Workspace::VectorV>(input.next_velocity, 6 * body_count_);
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
       body.r = input.poses[i].r;
@@ -109,7 +109,7 @@ class StepForward {
     }
   }
 
-  void load_joints(const StepInput& input, Workspace& ws) const {
+  void update_joint_data(const StepInput& input, Workspace& ws) const {
     static const Pose kGround;
     for (std::size_t j = 0; j < joint_count(); ++j) {
       const Joint& joint = joints_[j];
@@ -183,7 +183,7 @@ class StepForward {
       ws.S.diagonal().template segment<5>(static_cast<Eigen::Index>(5 * j)) +=
           row_constants_[j].sigma;
     }
-    ws.regular = ws.factor.compute(ws.S);
+    ws.regular = ws.factor.factorize(ws.S);
   }
 
   /// Returns a joint's axis impulse without the load-dependent part of the dry friction.
@@ -202,7 +202,7 @@ class StepForward {
   /// Computes the momentum p and the multipliers λ from the current axis impulses.
   void solve_multipliers(Workspace& ws) const {
     const double h = settings_.step;
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.p.template segment<3>(at) = body.mass * (body.v + h * values_.gravity);
@@ -253,7 +253,7 @@ class StepForward {
     }
   }
 
-  void finish_residual(Workspace& ws) const {
+  void compute_residual(Workspace& ws) const {
     for (std::size_t j = 0; j < joint_count(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       ws.big_lambda.template segment<5>(row) =
@@ -261,7 +261,7 @@ class StepForward {
           row_constants_[j].sigma_w_inv.cwiseProduct(ws.s.template segment<5>(row));
     }
     ws.residual = -ws.p - multiply(ws.A.transpose(), ws.big_lambda);
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.residual.template segment<3>(at) += body.mass * body.v_next;

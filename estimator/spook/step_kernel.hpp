@@ -24,7 +24,7 @@ class SmallLdlt {
   using Vector = Eigen::Matrix<double, kSize, 1>;
 
   /// @return false unless every pivot is positive; nothing else may then be called.
-  bool compute(const Matrix& S) {
+  bool factorize(const Matrix& S) {
     L_ = S;
     inverse_d_.resize(S.rows());
     const Eigen::Index n = L_.rows();

@@ -19,13 +19,13 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
   using Base::Base;
 
  protected:
-  using Base::bodies, Base::body_count_, Base::joint_count, Base::joints_;
+  using Base::body_count, Base::body_count_, Base::joint_count, Base::joints_;
   using Base::row_constants_, Base::settings_, Base::values_;
 
   /// Computes φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s (StepWorkspace).
   void compute_partial_derivatives(Workspace& ws) const {
     ws.phi = multiply(ws.M_inv_At, ws.lambda);
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.phi.template segment<3>(at) += ws.p.template segment<3>(at) / body.mass;
@@ -38,7 +38,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     ws.E_q.setZero();
     ws.C_turn.setZero();
     ws.s_turn.setZero();
-    for (std::size_t i = 0; i < bodies(); ++i) differentiate_body(ws, i);
+    for (std::size_t i = 0; i < body_count(); ++i) differentiate_body(ws, i);
     for (std::size_t j = 0; j < joint_count(); ++j) {
       add_axis_impulse_derivatives(ws, j);
       add_constraint_derivatives(ws, j);
@@ -190,7 +190,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
       }
       ws.N = multiply(ws.Y_t, ws.M_inv_At.transpose());
     }
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto turn = static_cast<Eigen::Index>(3 * i);
       ws.N_turn.template middleCols<3>(turn) = ws.N.template middleCols<3>(2 * turn + 3);
     }
@@ -229,7 +229,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     w = multiply(ws.Aw_t, ws.A);
     turn = -multiply(ws.N_turn, ws.P_w);
     add_rotation_columns(turn, ws.P_w, w);
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto at = static_cast<Eigen::Index>(6 * i);
       const double mass = ws.bodies[i].mass;
       v.template middleCols<3>(at) += mass * ws.N.template middleCols<3>(at);
@@ -244,10 +244,10 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
   template <typename Out>
   void add_rotation_columns(const typename Workspace::MatrixVT& all,
                             const typename Workspace::MatrixTT& rotational, Out& out) const {
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto column = static_cast<Eigen::Index>(3 * i);
       out.template middleCols<3>(2 * column + 3) += all.template middleCols<3>(column);
-      for (std::size_t k = 0; k < bodies(); ++k) {
+      for (std::size_t k = 0; k < body_count(); ++k) {
         const auto row = static_cast<Eigen::Index>(3 * k);
         out.template block<3, 3>(2 * row + 3, 2 * column + 3) +=
             rotational.template block<3, 3>(row, column);

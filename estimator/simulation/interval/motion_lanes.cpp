@@ -195,7 +195,7 @@ class MotionLanesOf final : public MotionLanes {
     alignas(32) double going[W], change[W], size[W];
     for_lanes<W>(going, [](int) { return 1.0; });
     for (int round = 0; round < kLoadRounds; ++round) {
-      program_.program().run<W>(TreeProgram::kLoad, rows_.data());
+      program_.program().template run<W>(TreeProgram::kLoad, rows_.data());
       factor();
       for (int j = 0; j < n_; ++j) {
         const double* free = at(free_, j);
@@ -247,7 +247,7 @@ class MotionLanesOf final : public MotionLanes {
       loops_->differentiate_accelerations(rows_.data(), linear_[stage].data());
       return;
     }
-    program_.program().run<W>(TreeProgram::kSensitivities, rows_.data());
+    program_.program().template run<W>(TreeProgram::kSensitivities, rows_.data());
     for (int k = 0; k < n_; ++k) {  // columns of −(∂r/∂a)⁻¹
       double* column = scratch_.data();
       std::fill_n(column, n_ * W, 0.0);
