@@ -62,10 +62,11 @@ struct QuantizationErrors {
   std::vector<Eigen::MatrixXd> scatter;  ///< covariance of Tᵀe by the errors of each sensor
   /// Contribution of each sensor and segment to `scatter`.
   std::vector<std::vector<Eigen::MatrixXd>> segment_scatter;
-  /// Covariance of the approximately normal part of Tᵀe, summed over sensors: analog noise before
-  /// quantization, and high harmonics of the quantization error.
+  /// Covariance of the approximately normally distributed part of the gradient error Tᵀe, summed
+  /// over sensors: analog noise before quantization, and high harmonics of the quantization error.
   Eigen::MatrixXd normal_scatter;
-  /// Random samples of Tᵀe without its normal part, summed over sensors; parameters × samples.
+  /// Random samples of the gradient error Tᵀe without this normally distributed part, summed over
+  /// sensors; parameters × samples.
   Eigen::MatrixXd draws;
 };
 

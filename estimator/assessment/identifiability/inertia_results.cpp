@@ -97,9 +97,10 @@ void require_consistent_initial_inertias(const Mechanism& mechanism) {
     const Body& own = mechanism.bodies[static_cast<std::size_t>(body)];
     if (std::isinf(own.cad_uncertainty)) continue;
     if (InertiaPrior(mechanism, body).residual(mechanism)) continue;
-    throw std::invalid_argument("body " + quoted(own.name) +
-                                ": its initial mass and moments of inertia are not physically "
-                                "consistent, as cad_uncertainty_percent requires; correct them");
+    throw std::invalid_argument(
+        "body " + quoted(own.name) +
+        ": the initial mass and moments of inertia are physically inconsistent; "
+        "correct these values or omit cad_uncertainty_percent");
   }
 }
 

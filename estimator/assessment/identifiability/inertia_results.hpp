@@ -21,8 +21,8 @@ void require_consistent_initial_inertias(const Mechanism& mechanism);
 /// body is planar or rod-like (see `has_inertia_parameterization`).
 struct BodyAtFeasibilityBoundary {
   int body = 0;
-  /// Note about the direction in which the body is thin, and about an optimum without physical
-  /// consistency.
+  /// Note about the direction in which the body is thin, and whether the unconstrained optimum is
+  /// physically inconsistent.
   Message note;
 };
 

@@ -82,8 +82,8 @@ class NoiseScale {
   std::vector<double> local_;  ///< per block of kBlock readings
 };
 
-/// The value of a fitted polynomial at a time, and bounds on its error for weights w of the
-/// readings.
+/// The value of a fitted polynomial at one time, which is a sum of the readings with weights w, and
+/// bounds on the error of this value.
 struct PolynomialPrediction {
   double value = 0.0;
   double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1

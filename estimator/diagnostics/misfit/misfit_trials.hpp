@@ -121,9 +121,9 @@ ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mecha
 /// Smallest relative change of a parameter that is reported as a cause of a misfit.
 inline constexpr double kMinRelativeChange = 1e-3;
 
-/// Fits with one parameter freed, within ±`widest`, and adds a wrong value as a cause. The
-/// parameter must change significantly and by at least `least`, since a smaller change may improve
-/// the fit of a chaotic motion by chance.
+/// Fits the excerpts with one parameter freed within ±`widest`. Adds its change as a cause of the
+/// misfit if the change is significant and at least `least`: smaller changes may improve the fit of
+/// a chaotic motion by chance.
 /// @param finding_of  returns the finding about a change and its standard deviation
 void try_other_parameter_value(
     const MisfitProblem& problem, int index, double widest, double least,
