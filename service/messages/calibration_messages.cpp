@@ -39,7 +39,7 @@ constexpr MessageRow kCalibrationRows[] = {
      "not explain all of the motion; standard deviations were multiplied by {factor:2}"},
     {kUnresolvedSteps, "unresolved-steps",
      "stick and slip alternate too fast to be resolved in {count} of {steps} integration steps; "
-     "joints that stopped in them were held until the end of the step. Use a shorter step, or less "
+     "joints that stopped in such a step stayed at rest until its end. Use a shorter step, or less "
      "friction that grows with the load"},
     {kSimulationDiverged, "simulation-diverged",
      "the simulation fit of the whole recording diverged, although the estimated states match the "
@@ -47,13 +47,13 @@ constexpr MessageRow kCalibrationRows[] = {
      "from the joint estimation of states and parameters; compare simulations on shorter "
      "recordings"},
     {kUnpredictableMotion, "unpredictable-motion",
-     "the open-loop simulation diverges from the recording, so it was not refined. A long motion "
-     "through the upright position cannot be predicted from its start: compare simulations on "
-     "shorter recordings"},
+     "the open-loop simulation diverges from the recording, so no simulation fit refined the "
+     "estimates. A long motion through the upright position cannot be predicted from its start: "
+     "compare simulations on shorter recordings"},
     {kUnpredictableSpookMotion, "unpredictable-motion",
-     "the open-loop simulation deviates from the recording by more than {limit}, so it was not "
-     "refined. A long motion through the upright position cannot be predicted from its start: "
-     "calibrate on shorter recordings to compare simulations"},
+     "the open-loop simulation deviates from the recording by more than {limit}, so no simulation "
+     "fit refined the estimates. A long motion through the upright position cannot be predicted "
+     "from its start: calibrate on shorter recordings to compare simulations"},
     {kUnidentifiableStates, "unidentifiable-states",
      "the states are not identifiable at the final estimate, so standard deviations are "
      "unavailable: check the recordings, or use better initial values"},

@@ -5,7 +5,7 @@ namespace {
 
 using enum estimator::MessageCode;
 
-constexpr const char* kCorrectInertia = "correct the inertia (it is about the centre of mass)";
+constexpr const char* kCorrectInertia = "correct the inertia, which refers to the centre of mass";
 
 constexpr MessageRow kInputRows[] = {
     {kUnnamedElement, "unnamed-element", "a {kind} has no name"},
@@ -36,7 +36,7 @@ constexpr MessageRow kInputRows[] = {
      "joint \"{joint}\": the ratio at which it follows must be finite and not 0",
      "make a joint that does not move FIXED"},
     {kCircularMimicJoint, "circular-mimic-joint",
-     "joint \"{joint}\": it follows itself by way of other joints"},
+     "joint \"{joint}\": it follows itself through other joints"},
     {kLoadSensorInLoop, "load-sensor-in-loop",
      "sensor \"{sensor}\" measures the load of joint \"{joint}\", but in a mechanism with closed "
      "loops or with joints that follow others the motion does not determine this load",

@@ -26,7 +26,8 @@ constexpr const char* kCut = "the recording is cut there";
 constexpr const char* kIdenticalSentence =
     "encoders \"{first}\" and \"{second}\" change by the same amount at every "
     "sample{are_opposite|, with opposite signs|}, although they read different joints";
-constexpr const char* kIdenticalAdvice = "check that each has its own column in the rig file";
+constexpr const char* kIdenticalAdvice =
+    "check that each encoder has its own column in the rig file";
 constexpr const char* kInertialSentence =
     "the {instrument} of inertial sensor \"{sensor}\" contradicts the encoders: {errors}; with "
     "this correction, {percent:2} % is unexplained";
@@ -42,11 +43,11 @@ constexpr MessageRow kSignalRows[] = {
     {kEncoderSlip, "slip",
      "encoder \"{encoder}\" slips by {size}[ ({counts:6} {counts|count|counts})][, ± "
      "{deviation:2},] at {time:6} s: afterwards it reads {more|more|less} by this amount",
-     kSlipAdvice, "its offset is a free parameter from then on"},
+     kSlipAdvice, "from this time on, the encoder's offset is a free parameter"},
     {kPossibleSlip, "slip",
      "encoder \"{encoder}\" may slip by {size}[ ({counts:6} {counts|count|counts})][, ± "
      "{deviation:2},] at {time:6} s: the residuals are also compatible with no slip",
-     kSlipAdvice, "its offset is a free parameter from then on"},
+     kSlipAdvice, "from this time on, the encoder's offset is a free parameter"},
     {kLostTime, "lost-time", kLostTimeSentence, kCutAdvice, kCut},
     {kBreak, "break",
      "the motion is discontinuous at {time:6} s: encoder \"{encoder}\" reads {size}[ ({counts:6} "
@@ -60,7 +61,7 @@ constexpr MessageRow kSignalRows[] = {
      "explains at {time:6} s: this is an encoder slip, or {lost} lost; its speed is {before} "
      "before and {after} after, too similar to distinguish the two",
      kCutAdvice,
-     "the recording is cut there, and the encoder's offset is a free parameter from then on"},
+     "the recording is cut there, and from this time on, the encoder's offset is a free parameter"},
     {kClippedReadings, "clipped",
      "encoder \"{encoder}\" is stuck at its {is_largest|largest|smallest} reading, {limit:5}, "
      "{plateaus} {plateaus|time|times} while the motion continues, the first at {first:6} s: "

@@ -149,7 +149,7 @@ void add_method_options(const Calibration& calibration, const estimator::Calibra
   for (const estimator::OptionRow& row : estimator::kOptionRows) {
     const bool simulator = row.group == estimator::OptionGroup::kSimulator;
     if (find_option_help(row).empty() || (simulator && is_physical(calibration))) continue;
-    const bool given = !is_default(row, asked);
+    const bool given = !has_default_value(row, asked);
     const auto* number = std::get_if<double estimator::CalibrationOptions::*>(&row.member);
     std::string text = row.is_flag()       ? (given ? "yes" : "no")
                        : number == nullptr ? format_option(row, used)

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 
-#include "service/messages/message_text.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"

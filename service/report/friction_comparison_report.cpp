@@ -1,6 +1,5 @@
 #include "service/report/friction_comparison_report.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "service/recordings/recording_selection.hpp"

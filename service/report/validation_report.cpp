@@ -1,7 +1,6 @@
 #include "service/report/validation_report.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "service/messages/message_text.hpp"
 #include "service/recordings/recording_selection.hpp"

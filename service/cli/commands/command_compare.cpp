@@ -9,7 +9,6 @@
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/friction_comparison_report.hpp"
-#include "service/rig/parameters/parameter_edits.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {

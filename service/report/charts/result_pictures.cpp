@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "proto/notation/axis_ticks.hpp"
-#include "service/report/charts/svg_chart.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/svg_elements.hpp"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "proto/notation/axis_ticks.hpp"
-#include "proto/text/printable.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 

@@ -6,7 +6,6 @@
 #include "proto/text/printable.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"

@@ -11,7 +11,6 @@
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/calibration_sections.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 

@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include "proto/recording/mcap/file.hpp"
 #include "service/server/storage/log.hpp"
