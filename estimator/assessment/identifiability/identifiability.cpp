@@ -35,19 +35,6 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
   return {MessageCode::kUnidentifiableChange, {{"changes", changes}}};
 }
 
-NullDirection fixed_direction(const Mechanism& mechanism, const std::vector<int>& requested,
-                              int index) {
-  const Parameter& parameter = mechanism.at(index);
-  NullDirection direction;
-  direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
-  const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();
-  direction.coefficients[position] = 1.0;
-  direction.description = {
-      MessageCode::kFixedDirection,
-      {{"parameter", parameter.name}, {"value", Quantity{parameter.value, parameter.unit}}}};
-  return direction;
-}
-
 /// Eigenvalue of the information matrix, scaled to unit diagonal, below which a direction is weakly
 /// identifiable. Its standard deviation is then about thirty times as large as with all other
 /// directions known.
@@ -295,11 +282,15 @@ ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
   for (const int index : estimated) {
     where.push_back(std::find(requested.begin(), requested.end(), index) - requested.begin());
   }
-  for (const int index : requested) {
-    if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
-        !is_held_out_sensor_parameter(mechanism, index)) {
-      result.null_directions.push_back(fixed_direction(mechanism, requested, index));
-    }
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    const int index = requested[i];
+    if (std::ranges::count(estimated, index) > 0 || is_held_out_sensor_parameter(mechanism, index))
+      continue;
+    const Parameter& fixed = mechanism.at(index);
+    result.null_directions.push_back(
+        {{MessageCode::kFixedDirection,
+          {{"parameter", fixed.name}, {"value", Quantity{fixed.value, fixed.unit}}}},
+         Eigen::VectorXd::Unit(count, static_cast<Eigen::Index>(i))});
   }
   if (!information.valid) return result;
   const ParameterCovariance covariance = compute_covariance(information, variances);

@@ -171,26 +171,6 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
   }
 }
 
-void doubt_axes(const Calibration& calibration, Verdict& verdict) {
-  if (calibration.cross_axes.empty()) return;
-  const CrossAxisSensitivity& first = calibration.cross_axes.front();
-  object(VerdictKind::kRejected,
-         {MessageCode::kCrossAxisSensitivity,
-          {{"instrument", first.instrument}, {"sensor", first.sensor}}},
-         verdict);
-}
-
-void doubt_description(const Calibration& calibration, Verdict& verdict) {
-  if (calibration.contradictions.empty()) return;
-  const ContradictedParameter& first = calibration.contradictions.front();
-  object(VerdictKind::kRejected,
-         {MessageCode::kContradictedValue,
-          {{"parameter", first.name},
-           {"fixed", Quantity{first.kept, first.unit}},
-           {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
-         verdict);
-}
-
 /// Returns the reason to accept the model.
 Message acceptance(const Calibration& calibration, const std::vector<SensorFitQuality>& fits) {
   double worst = 0.0;
@@ -269,8 +249,22 @@ Verdict judge_model(const Calibration& calibration) {
   doubt_agreement(calibration.agreement, verdict);
   doubt_residuals(fits, verdict);
   doubt_accelerations(calibration, fits, verdict);
-  doubt_axes(calibration, verdict);
-  doubt_description(calibration, verdict);
+  if (!calibration.cross_axes.empty()) {
+    const CrossAxisSensitivity& first = calibration.cross_axes.front();
+    object(VerdictKind::kRejected,
+           {MessageCode::kCrossAxisSensitivity,
+            {{"instrument", first.instrument}, {"sensor", first.sensor}}},
+           verdict);
+  }
+  if (!calibration.contradictions.empty()) {
+    const ContradictedParameter& first = calibration.contradictions.front();
+    object(VerdictKind::kRejected,
+           {MessageCode::kContradictedValue,
+            {{"parameter", first.name},
+             {"fixed", Quantity{first.kept, first.unit}},
+             {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
+           verdict);
+  }
   if (verdict.reasons.empty()) verdict.reasons.push_back(acceptance(calibration, fits));
   return verdict;
 }
