@@ -15,10 +15,8 @@ JointParameterValues unpack_joint(const Mechanism& mechanism, int joint) {
     return mechanism.joint_parameter(joint, quantity).value;
   };
   JointParameterValues values;
-  values.point_a << value(JointParameter::kPointAx), value(JointParameter::kPointAy),
-      value(JointParameter::kPointAz);
-  values.point_b << value(JointParameter::kPointBx), value(JointParameter::kPointBy),
-      value(JointParameter::kPointBz);
+  values.point_a = joint_point(mechanism, joint, false);
+  values.point_b = joint_point(mechanism, joint, true);
   values.viscous = value(JointParameter::kViscous);
   values.quadratic_drag = value(JointParameter::kQuadraticDrag);
   values.coulomb_torque = value(JointParameter::kCoulombTorque);

@@ -136,36 +136,6 @@ Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937&
   return q;
 }
 
-std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
-  Descent descent(mechanism, 1.0);
-  StaticPotential& statics = descent.statics();
-  std::mt19937 random(1);
-  std::optional<Equilibrium> best;
-  double lowest = std::numeric_limits<double>::infinity();
-  const int assemblies = statics.has_loops() ? kAssemblies : 1;
-  for (int k = 0; k < assemblies; ++k) {
-    Eigen::VectorXd q = start_of(mechanism, k, random);
-    Eigen::VectorXd wanted = q;
-    for (Eigen::Index j = 0; j < q.size(); ++j) {
-      const double stated = mechanism.joints[j].assembly_guess;
-      if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
-    }
-    if (statics.has_loops() && !statics.close(q, wanted)) continue;
-    std::optional<Equilibrium> found;
-    try {
-      found = descent.run(q);
-    } catch (const std::invalid_argument&) {
-      continue;  // a change point on the path: another start may avoid it
-    }
-    if (!found) continue;
-    const double V = statics.potential_energy(found->coordinates);
-    if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
-    lowest = V;
-    best = found;
-  }
-  return best;
-}
-
 /// Returns the equilibrium with its angles wrapped to within half a turn of zero.
 Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
@@ -358,9 +328,34 @@ Eigen::VectorXd find_equilibrium_within_stops(const Mechanism& mechanism, const 
 
 std::optional<Equilibrium> find_stable_equilibrium(const Mechanism& mechanism) {
   if (mechanism.joint_count() > kTreeJointsMax) return std::nullopt;
-  std::optional<Equilibrium> rest = lowest_rest(mechanism);
-  if (rest) rest = near_zero(mechanism, *rest);
-  return rest;
+  Descent descent(mechanism, 1.0);
+  StaticPotential& statics = descent.statics();
+  std::mt19937 random(1);
+  std::optional<Equilibrium> best;
+  double lowest = std::numeric_limits<double>::infinity();
+  const int assemblies = statics.has_loops() ? kAssemblies : 1;
+  for (int k = 0; k < assemblies; ++k) {
+    Eigen::VectorXd q = start_of(mechanism, k, random);
+    Eigen::VectorXd wanted = q;
+    for (Eigen::Index j = 0; j < q.size(); ++j) {
+      const double stated = mechanism.joints[j].assembly_guess;
+      if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
+    }
+    if (!statics.close(q, wanted)) continue;
+    std::optional<Equilibrium> found;
+    try {
+      found = descent.run(q);
+    } catch (const std::invalid_argument&) {
+      continue;  // a change point on the path: another start may avoid it
+    }
+    if (!found) continue;
+    const double V = statics.potential_energy(found->coordinates);
+    if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
+    lowest = V;
+    best = found;
+  }
+  if (best) best = near_zero(mechanism, *best);
+  return best;
 }
 
 std::optional<Equilibrium> find_highest_equilibrium(const Mechanism& mechanism,
