@@ -34,6 +34,11 @@ constexpr int kExcerptHalvings = 3;
 /// Ratio of costs below which two causes are equally likely and are reported together.
 constexpr double kCauseAlike = 1.3;
 
+/// Length and sampling of excerpts in which creep is tested if the most active excerpts show no
+/// cause. Creep takes seconds, with joints almost at rest.
+constexpr ExcerptLimits kCreepExcerptLimits = {
+    .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
+
 /// Returns the sensor with the largest ratio of error to noise.
 Eigen::Index worst_of(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
   Eigen::Index worst = 0;

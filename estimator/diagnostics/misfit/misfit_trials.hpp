@@ -118,9 +118,6 @@ void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& f
 ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
                             const std::vector<Recording>& excerpts);
 
-/// Smallest relative change of a parameter that is reported as a cause of a misfit.
-inline constexpr double kMinRelativeChange = 1e-3;
-
 /// Fits the excerpts with one parameter freed within ±`widest`. Adds its change as a cause of the
 /// misfit if the change is significant and at least `least`: smaller changes may improve the fit of
 /// a chaotic motion by chance.
@@ -134,45 +131,28 @@ void try_other_parameter_value(
 /// @return index of the first fixed parameter; −1 if none
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
-/// Tests whether another value of a fixed joint distance explains the misfit.
+/// Each of these functions tests whether one kind of error of the description explains the misfit:
+/// another value of a fixed joint distance or motor gain, a joint position coordinate with the
+/// opposite sign, friction or air drag that the description lacks, or joints that creep instead of
+/// sticking. An error that improves the fit enough is added to `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether another value of a fixed motor gain explains the misfit.
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether a joint position coordinate with the opposite sign explains the misfit.
 void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether friction terms that the description lacks explain the misfit.
 void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether air drag on bodies that other bodies carry explains the misfit.
 void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 
 /// Fits all friction terms that the description lacks. Returns nullopt if this does not improve the
 /// fit. The finding of the result is empty.
 std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem);
 
-/// Length and sampling of excerpts in which creep is tested if the most active excerpts show no
-/// cause. Creep takes seconds, with joints almost at rest.
-inline constexpr ExcerptLimits kCreepExcerptLimits = {
-    .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
-
-/// Tests whether joints that creep instead of sticking explain the misfit. Replaces Coulomb
-/// friction by the regularized law with the best transition velocity. Adds no cause if no joint can
-/// stick.
-void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether motor commands that act earlier or later than recorded explain the misfit.
+/// Each of these functions tests whether one kind of error of the recorded signals explains the
+/// misfit: a motor command that acts earlier or later than recorded, commands clipped by the
+/// amplifier, a logger clock that is fast or slow, or readings clipped at an end of an encoder's
+/// range. An error that improves the fit enough is added to `causes`.
 void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether an amplifier that clips motor commands explains the misfit.
 void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether a logger clock that is fast or slow explains the misfit.
 void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
-
-/// Tests whether readings clipped at an end of an encoder's range explain the misfit.
 void try_clipped_readings(const MisfitProblem& problem, const std::vector<Recording>& recordings,
                           std::vector<MisfitCause>& causes);
 

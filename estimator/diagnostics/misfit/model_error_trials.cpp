@@ -15,6 +15,8 @@
 namespace estimator {
 namespace {
 
+/// Smallest relative change of a parameter that is reported as a cause of a misfit.
+constexpr double kMinRelativeChange = 1e-3;
 constexpr double kStribeckShare = 0.1;  // of τ_c, initial Stribeck excess
 constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, initial drag
 constexpr double kGainMost = 100.0;     // upper bound of a freed gain, relative to its fixed value
@@ -233,6 +235,8 @@ std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem) {
   return make_misfit_cause(fit, {}, problem.excerpts);
 }
 
+/// Replaces Coulomb friction by the regularized law with the transition velocity that fits best.
+/// Adds no cause if no joint can stick.
 void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
   std::vector<MisfitCause> creep;
   for (const double speed : kTransitionSpeeds) {

@@ -6,6 +6,10 @@
 namespace estimator {
 namespace {
 
+/// Share of outliers among the readings of a sensor above which the outliers are not isolated, and
+/// therefore not rejected.
+constexpr double kIsolatedShare = 0.05;
+
 /// Size up to which an outlier belongs to the tail of the noise and is no disturbance [standard
 /// deviations].
 constexpr double kTail = 20.0;

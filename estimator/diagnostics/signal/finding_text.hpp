@@ -17,10 +17,6 @@ struct OutlierStatistics {
   double left = 0.0;               ///< 2-norm of the residuals of all readings [rad or m]
 };
 
-/// Share of outliers among the readings of a sensor above which the outliers are not isolated, and
-/// therefore not rejected.
-inline constexpr double kIsolatedShare = 0.05;
-
 Finding make_outlier_finding(const Encoder& sensor, const std::string& recording,
                              const OutlierStatistics& outliers, SeriesKind kind);
 
