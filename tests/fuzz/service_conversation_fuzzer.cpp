@@ -115,9 +115,9 @@ class Service {
           context_, sessions_, jobs_, service::Peer{{"address:fuzzer", false}, "fuzzer"});
       conversation->attach_sink(outlet);
       while (next < frames.size() && !outlet.finished) {
-        const bool client = conversation->greeted() && !streams_;
+        const bool client = conversation->has_valid_greeting() && !streams_;
         const int replies_before = outlet.reply_count;
-        streams_ = streams_ || (!conversation->greeted() &&
+        streams_ = streams_ || (!conversation->has_valid_greeting() &&
                                 frames[next].type == rigcal::v1::ServiceRequest::kOpenSession);
         conversation->on_frame(frames[next++]);
         drain();

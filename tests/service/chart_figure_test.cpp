@@ -245,7 +245,7 @@ TEST(EmbeddedData, DistinguishesEvenSteps) {
 }
 
 TEST(PageScripts, HaveTheLicenceAndNothingFromElsewhere) {
-  const std::string& scripts = page_scripts();
+  const std::string& scripts = page_script_elements();
   expect_parts(scripts, {"Permission is hereby granted, free of charge", "uPlot=function()",
                          "Save data (CSV)"});
   for (const char* external : {"src=", "@import", "url(", "fetch(", "XMLHttpRequest"}) {

@@ -31,7 +31,7 @@ using random_rigs::draw_rig;
 using random_rigs::RandomRig;
 
 std::string kind_of(const estimator::DescriptionHypothesis& hypothesis) {
-  return service::row_of(hypothesis.message.code).id;
+  return service::find_message_row(hypothesis.message.code).id;
 }
 
 std::string text_of(const estimator::DescriptionHypothesis& hypothesis) {

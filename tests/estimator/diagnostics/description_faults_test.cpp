@@ -79,7 +79,7 @@ DescriptionHypothesis hypothesis_of(const Mechanism& mechanism, MessageCode erro
   for (DescriptionHypothesis& each : list_common_description_errors(mechanism)) {
     if (each.message.code == error && each.channel == channel) return std::move(each);
   }
-  ADD_FAILURE() << "no hypothesis " << service::row_of(error).id << " of " << channel;
+  ADD_FAILURE() << "no hypothesis " << service::find_message_row(error).id << " of " << channel;
   return {};
 }
 
@@ -112,9 +112,10 @@ void expect_found(const Described& rig, const Case& planted) {
   };
   EXPECT_EQ(std::ranges::count(causes, text(hypothesis.message), text), 1)
       << describe_finding(findings[0]).what;
-  EXPECT_EQ(describe_finding(findings[0]).kind, service::row_of(causes.front().code).id);
+  EXPECT_EQ(describe_finding(findings[0]).kind, service::find_message_row(causes.front().code).id);
   for (const Message& cause : causes) {
-    const std::string advice = service::fill_template(service::row_of(cause.code).advice, cause);
+    const std::string advice =
+        service::fill_template(service::find_message_row(cause.code).advice, cause);
     EXPECT_NE(describe_finding(findings[0]).advice.find(advice), std::string::npos) << advice;
   }
 }

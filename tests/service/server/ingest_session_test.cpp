@@ -151,15 +151,15 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   service_.context.limits.unload_after_s = 0.0;
   {
     const auto rig = open("run");
-    session_->unload_if_abandoned();
+    session_->unload_if_disconnected();
     service_.run_all();
     send(*rig, 1);
-    session_->drop_owner(*rig);
+    session_->disconnect_rig(*rig);
   }
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_storage();
   EXPECT_EQ(info("run").batch_count(), 1u);
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_all();
   const auto again = open("run");
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
@@ -320,7 +320,7 @@ TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
     const auto rig = open(id);
     store_batch(*rig, 1);
     if (id == "ended") {
-      session_->drop_owner(*rig);
+      session_->disconnect_rig(*rig);
       EXPECT_EQ(session_->end(), std::nullopt);
     } else {
       begin_close(*rig, 1, id == "dead");
@@ -388,9 +388,9 @@ TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
 TEST_F(IngestSessions, EndAtLogDamage) {
   const auto rig = open("run");
   for (std::uint64_t k = 1; k <= 3; ++k) store_batch(*rig, k);
-  session_->drop_owner(*rig);
+  session_->disconnect_rig(*rig);
   service_.context.limits.unload_after_s = 0.0;
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_all();
   const std::string file = folder("run") + "/spool/00000000000000000001.spool";
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);  // batch 3 is torn
@@ -439,10 +439,10 @@ TEST_F(IngestSessions, CountDurableBatches) {
   EXPECT_EQ(service_.context.metrics.batches_total, 3u);
   EXPECT_EQ(service_.context.metrics.samples_total, 60u);
   EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 1u);
-  session_->drop_owner(*rig);
+  session_->disconnect_rig(*rig);
   EXPECT_FALSE(info("run").connected());
   service_.context.limits.unload_after_s = 0.0;
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_all();
   expect_all();
   const auto again = open("run");
