@@ -140,8 +140,8 @@ void Connection::on_bytes_received(std::size_t count) {
 }
 
 void Connection::process_frames() {
-  if (pumping_) return;
-  pumping_ = true;
+  if (processing_frames_) return;
+  processing_frames_ = true;
   while (!closed_ && !finishing_ && conversation_->ready() &&
          control_bytes_ <= kControlBytesPause && can_queue(kRequestReserve)) {
     if (!frames_.empty()) {
@@ -154,7 +154,7 @@ void Connection::process_frames() {
       break;
     }
   }
-  pumping_ = false;
+  processing_frames_ = false;
   if (!closed_) update_input_memory();
   read();
 }

@@ -83,7 +83,7 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   bool paused_ = false;  // by this side; the client's timeout is suspended
   bool out_of_buffer_ =
       false;  // paused because its identity's buffers are full; the timeout runs on
-  bool pumping_ = false;
+  bool processing_frames_ = false;
   bool finishing_ = false;
   bool lingering_ = false;
   bool closed_ = false;

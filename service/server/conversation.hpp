@@ -58,7 +58,7 @@ class Conversation final : public RigConnection,
 
   /// Sets the sink for the frames that the conversation sends. Call this once, before anything
   /// else. The conversation does not use the sink after on_disconnected.
-  void attach_sink(FrameSink& outlet) { sink_ = &outlet; }
+  void attach_sink(FrameSink& sink) { sink_ = &sink; }
 
   /// Returns whether the conversation can accept the next frame. If not, an answer is in progress
   /// or the disk is too slow, and the caller must wait with further frames.
@@ -66,9 +66,7 @@ class Conversation final : public RigConnection,
 
   /// Sets a function that returns the reason why the service refuses a client's first message now,
   /// or an empty text if the service accepts it.
-  void set_refusal_check(std::function<std::string()> find_refusal_reason) {
-    refusal_check_ = std::move(find_refusal_reason);
-  }
+  void set_refusal_check(std::function<std::string()> check) { refusal_check_ = std::move(check); }
 
   void on_frame(const proto::Frame& frame);
 

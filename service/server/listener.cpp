@@ -56,11 +56,11 @@ bool Listener::close_unused_connection(const std::string& identity) {
 
 std::string Listener::find_refusal_reason(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
-  const auto limits_per_identity = std::ranges::count_if(connections_, [&](const auto& connection) {
+  const auto own_count = std::ranges::count_if(connections_, [&](const auto& connection) {
     return connection->is_in_use() && connection->identity() == identity;
   });
-  if (limits_per_identity < context_.limits.limits_per_identity().connections) return "";
-  return std::to_string(limits_per_identity) + " connections from " + identity +
+  if (own_count < context_.limits.limits_per_identity().connections) return "";
+  return std::to_string(own_count) + " connections from " + identity +
          " are open, the limit for one client; close some";
 }
 
@@ -72,8 +72,8 @@ void Listener::add_connection(StreamSocket socket, bool local) {
   const std::uint32_t limit = context_.limits.connections;
   if (connections_.size() >= limit && !close_unused_connection(identity.name))
     close_unused_connection("");
-  const auto is_in_use = std::ranges::count_if(connections_, &Connection::is_in_use);
-  const bool full = is_in_use >= limit;
+  const auto used_count = std::ranges::count_if(connections_, &Connection::is_in_use);
+  const bool full = used_count >= limit;
   auto conversation = std::make_shared<Conversation>(
       context_, sessions_, jobs_, Peer{identity, local ? identity.name : endpoint_text(remote)});
   conversation->set_refusal_check([this, full, limit, newcomer = conversation.get()] {

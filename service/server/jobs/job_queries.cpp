@@ -197,10 +197,10 @@ std::optional<ServiceError> JobStore::check_job_quota(const rigcal::v1::SubmitJo
   const auto busy = [](std::size_t count, const std::string& text) {
     return make_service_error(ServiceError::BUSY, std::to_string(count) + text);
   };
-  const std::string limits_per_identity = " from " + who.name;
+  const std::string from_client = " from " + who.name;
   if (const auto count = queue_.size(who.name); count >= share.queued_jobs) {
     return busy(count,
-                " jobs" + limits_per_identity +
+                " jobs" + from_client +
                     " are waiting, the limit for one client; cancel some or try again later");
   }
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
@@ -209,8 +209,7 @@ std::optional<ServiceError> JobStore::check_job_quota(const rigcal::v1::SubmitJo
   const auto kept = static_cast<std::size_t>(std::ranges::count_if(
       jobs_ | std::views::values, [&](const Job& job) { return job.info.owner() == who.name; }));
   if (kept >= share.jobs) {
-    return busy(kept,
-                " jobs" + limits_per_identity + " are kept, the limit for one client; delete some");
+    return busy(kept, " jobs" + from_client + " are kept, the limit for one client; delete some");
   }
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");

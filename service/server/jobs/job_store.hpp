@@ -86,8 +86,8 @@ class JobStore {
   /// Returns the id of a waiting or running job that needs the session and belongs to the session's
   /// owner, or an empty text. Jobs of other owners do not prevent the deletion of a session.
   std::string find_job_using_session(const std::string& session_id) const;
-  std::map<std::string, std::uint64_t> count_by_state()
-      const;  ///< number of jobs by state, for metrics
+  /// Returns the number of jobs in each state, for metrics.
+  std::map<std::string, std::uint64_t> count_by_state() const;
   /// Adds the disk space and memory that the jobs of each owner use to `disk` and `index`.
   /// @return the total on disk [byte]
   std::uint64_t add_disk_and_memory_usage(IdentityByteUsage& disk, IdentityByteUsage& index) const;

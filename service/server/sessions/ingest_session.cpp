@@ -62,7 +62,7 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       is_new_(is_new),
       changed_(std::move(changed)),
       storage_(context.make_storage_poster(info_.session_id(), info_.owner())),
-      log_(std::make_shared<SessionLogHandle>()),
+      log_(std::make_shared<std::optional<SessionLog>>()),
       names_(parse_joint_and_sensor_names(info_.metadata()).value()),
       check_(proto::shape_of(names_)),
       store_delay_(context.limits.store_retry_s) {}
@@ -99,13 +99,13 @@ void IngestSession::load() {
             create_record_folder(folder, kSessionRecordFile, make_session_record(info, secret));
         if (!created.ok()) return created.error();
       }
-      log->log.reset();
+      log->reset();
       auto opened = SessionLog::open(session_log_folder(folder), shape, limits.session_size_bytes);
       if (!opened.ok()) return opened.error();
       if (Status synced = sync_folder(folder); !synced.ok()) return synced.error();
-      log->log.emplace(std::move(opened.value()));
-      return LoadedLog{log->log->check(), log->log->last_durable_batch(), log->log->sample_count(),
-                       log->log->size_bytes()};
+      log->emplace(std::move(opened.value()));
+      return LoadedLog{(*log)->check(), (*log)->last_durable_batch(), (*log)->sample_count(),
+                       (*log)->size_bytes()};
     };
     main([self, outcome = work()] { self->on_log_loaded(outcome); });
   });
@@ -163,7 +163,7 @@ void IngestSession::unload_if_disconnected() {
     return;
   }
   phase_ = SessionPhase::kUnloaded;
-  storage_([log = log_] { log->log.reset(); });
+  storage_([log = log_] { log->reset(); });
 }
 
 std::uint64_t IngestSession::expected_size_bytes() const {
@@ -274,7 +274,7 @@ void IngestSession::commit_next_group() {
   storage_([self = shared_from_this(), log = log_, group = std::exchange(pending_, {}),
             main = context_.main, folder = folder_,
             floor = context_.limits.free_space_bytes]() mutable {
-    const CommitOutcome outcome = commit_group(*log->log, group, check_disk_space(folder, floor));
+    const CommitOutcome outcome = commit_group(**log, group, check_disk_space(folder, floor));
     main([self, outcome, group = std::move(group)] { self->on_group_committed(outcome, group); });
   });
 }

@@ -47,7 +47,7 @@ class LiveSubscriber {
 /// A session that a rig computer streams to the service, from its opening until its recording is
 /// stored. The session accepts each batch of samples once and in order, writes batches to disk in
 /// groups, and acknowledges a batch when it is durable. A batch that is sent again is acknowledged
-/// only if the stored batch is identical. After closing, the session has its recording written.
+/// only if the stored batch is identical. After closing, the recording of the session is written.
 ///
 /// If the recording cannot be written, the session retries a few times at growing intervals; on a
 /// full disk it retries without limit. If the disk has damaged the log of batches, the session ends
@@ -74,8 +74,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// session is superseded.
   /// @param secret  sent by the rig computer; stored if the session has none
   void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
-  /// Includes the session secret that the service created in the reply to the next opening of the
-  /// session.
+  /// Requests that the next reply to an opening of this session contain the secret that the service
+  /// created.
   void send_secret_at_next_opening() { send_secret_ = true; }
   void append_batch(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
   void close(const RigConnection& owner, const rigcal::v1::CloseSession& request);
@@ -84,7 +84,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Returns true while the rig computer should pause sending batches.
   bool is_congested() const;
 
-  /// Closes the session, whose recording then contains the durable batches and is marked as
+  /// Closes the session. The recording then contains the durable batches and is marked as
   /// interrupted.
   /// @return reason if it cannot be closed
   std::optional<std::string> end();
@@ -116,9 +116,6 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   using Clock = std::chrono::steady_clock;
   enum class SessionPhase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
 
-  struct SessionLogHandle {  // used by the storage thread only
-    std::optional<SessionLog> log;
-  };
   struct LoadedLog;
   struct BatchGroup {  // batches made durable together
     std::vector<std::string> batches;
@@ -162,8 +159,8 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   bool is_new_;
   std::function<void(bool)> changed_;
   Poster storage_;
-  std::shared_ptr<SessionLogHandle> log_;
-  proto::RecordingHeader names_;  // of joints, sensors and motors
+  std::shared_ptr<std::optional<SessionLog>> log_;  // used by the storage thread only
+  proto::RecordingHeader names_;                    // of joints, sensors and motors
 
   SessionPhase phase_ = SessionPhase::kUnloaded;
   BatchValidator check_;

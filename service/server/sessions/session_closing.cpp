@@ -43,7 +43,7 @@ void IngestSession::begin_closing() {
   storage_([self = shared_from_this(), log = log_, folder = folder_, info, secret = secret_,
             main = context_.main] {
     const Status saved = save_session(folder, info, secret);
-    if (saved.ok()) log->log.reset();
+    if (saved.ok()) log->reset();
     main([self, saved, info] { self->on_closing_saved(saved, info); });
   });
 }
@@ -122,7 +122,6 @@ void IngestSession::on_store_failed(const Error& error, const SessionInfo& info)
   set_final_state(failed);
 }
 
-// Sets the final state.
 void IngestSession::set_final_state(const SessionInfo& info) {
   phase_ = SessionPhase::kStored;
   info_ = info;

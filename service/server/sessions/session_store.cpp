@@ -204,15 +204,15 @@ std::optional<SessionRefused> SessionStore::check_streaming_quota(const std::str
                                                                   const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
-  std::uint32_t limits_per_identity = 0;
+  std::uint32_t own_count = 0;
   for (const auto& [other, entry] : entries_) {
     const std::string rig = entry.ingest ? entry.ingest->connected_identity() : std::string();
     if (rig.empty() || other == id) continue;  // a rig may take over its own session
     ++streaming;
-    if (rig == who.name) ++limits_per_identity;
+    if (rig == who.name) ++own_count;
   }
-  if (limits_per_identity >= context_.limits.limits_per_identity().streaming_sessions) {
-    return refusal(SessionRefused::REASON_BUSY, std::to_string(limits_per_identity) +
+  if (own_count >= context_.limits.limits_per_identity().streaming_sessions) {
+    return refusal(SessionRefused::REASON_BUSY, std::to_string(own_count) +
                                                     " sessions are streaming from " + who.name +
                                                     ", the limit for one client; end some");
   }
