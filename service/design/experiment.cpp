@@ -268,7 +268,7 @@ class Designer {
                                                       swing_up.value_or(SwingUpProperties{}))};
       set_task_signals(candidate.shape, task_);
       const std::string name = command_kind_name(kinds[k]);
-      const estimator::DesignEffort effort{
+      const estimator::DesignComputingLimits effort{
           .screens = kinds[k] == CommandKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
           .over = [&] {
@@ -302,10 +302,10 @@ class Designer {
   /// Searches a plan for the current targets. Before the first search, removes default targets that
   /// no command makes identifiable. The first kind of plan that stays within the limits determines
   /// these targets for all kinds.
-  estimator::ExperimentDesign design_for(const estimator::DesignEffort& effort) {
+  estimator::ExperimentDesign design_for(const estimator::DesignComputingLimits& effort) {
     task_.targets = make_design_targets(precisions_, task_.mechanism);
     if (!is_screened_) {
-      estimator::DesignEffort first = effort;
+      estimator::DesignComputingLimits first = effort;
       first.screens = kScreens;
       first.rounds = 0;
       drop_unidentifiable(estimator::optimize_experiment_plan(task_, first).seen);
@@ -363,7 +363,7 @@ class Designer {
   /// @return false if no weakened plan does
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
-      if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
+      if (estimator::is_reliable_plan(task_, candidate.plan, kDraws, request_.threads)) return true;
       candidate.plan = reduce_plan_commands(candidate.shape, candidate.plan, kCalmer);
     }
     return false;

@@ -80,7 +80,7 @@ struct ExperimentRequest {
 };
 
 /// Standard deviation of a free parameter before and after a designed experiment.
-struct DesignedPrecision {
+struct ExperimentPrecision {
   std::string name;
   std::string unit;
   double value = 0.0;
@@ -94,7 +94,7 @@ struct DesignedPrecision {
 struct DesignedExperiment {
   CommandKind kind = CommandKind::kMultisine;
   std::string scenario;  ///< text of the scenario file (proto/scenario.proto)
-  std::vector<DesignedPrecision> parameters;
+  std::vector<ExperimentPrecision> parameters;
   int draws = 0;  ///< number of simulated parameter samples; all stay within the rig's limits
   bool cancelled = false;
   std::vector<std::string> notes;

@@ -43,7 +43,7 @@ constexpr OptionHelp kOptionHelp[] = {
 std::string format_options_json(const estimator::CalibrationOptions& options, bool all) {
   std::string json;
   for (const estimator::OptionRow& row : estimator::kOptionRows) {
-    if (!all && is_default(row, options)) continue;
+    if (!all && has_default_value(row, options)) continue;
     const std::string quote = row.is_enumeration() ? "\"" : "";
     json.append(json.empty() ? "{\"" : ", \"").append(row.key).append("\": ");
     json += quote + format_option(row, options) + quote;

@@ -28,7 +28,7 @@ constexpr double kMissingState = std::numeric_limits<double>::quiet_NaN();
 
 /// Copies the estimated states of a joint, or their standard deviations, to a message.
 void fill(const Eigen::RowVectorXd& row, v1::JointEstimate& out) {
-  const auto load = [&](JointLoad each) { return row[estimator::load_quantity(each)]; };
+  const auto load = [&](JointLoad each) { return row[estimator::load_quantity_index(each)]; };
   out.set_position(row[static_cast<int>(StateQuantity::kAngle)]);
   out.set_velocity(row[static_cast<int>(StateQuantity::kRate)]);
   out.set_acceleration(row[static_cast<int>(StateQuantity::kAcceleration)]);
