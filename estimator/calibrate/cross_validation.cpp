@@ -8,6 +8,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
+#include "estimator/calibrate/validation.hpp"
 #include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -16,31 +17,23 @@
 namespace estimator {
 namespace {
 
-Mechanism with_fixed_parameters(Mechanism mechanism) {
-  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  return mechanism;
-}
-
-/// The sum and number of squared differences between angles and readings, without missing readings.
+/// The sum and number of squared reading errors of estimated states, without missing readings.
 struct SquaredError {
   double sum = 0.0;
   double count = 0.0;
 
-  /// Adds the differences of one sensor, divided by `scale`.
-  void add(const Eigen::Ref<const Eigen::VectorXd>& angles,
-           const Eigen::Ref<const Eigen::VectorXd>& measured, JointKind kind, double scale) {
-    for (Eigen::Index k = 0; k < measured.size(); ++k) {
-      if (std::isnan(measured[k])) continue;
-      sum += std::pow(joint_coordinate_difference(kind, angles[k] - measured[k]) / scale, 2);
-      count += 1.0;
-    }
-  }
-  /// Adds the differences of all sensors; sliding joints are scaled by JointUnits::scale.
+  /// Adds the errors of estimated states; errors of sliding joints are divided by
+  /// JointUnits::scale.
   void add(const SegmentTrajectory& trajectory, const std::vector<JointKind>& kinds) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const auto sensor = static_cast<Eigen::Index>(i);
-      add(trajectory.estimated.col(sensor), trajectory.measured.col(sensor), kinds[i],
-          joint_units(kinds[i]).scale);
+      for (Eigen::Index k = 0; k < trajectory.measured.rows(); ++k) {
+        const double error = trajectory.estimated(k, sensor) - trajectory.measured(k, sensor);
+        if (std::isnan(trajectory.measured(k, sensor))) continue;
+        sum +=
+            std::pow(joint_coordinate_difference(kinds[i], error) / joint_units(kinds[i]).scale, 2);
+        count += 1.0;
+      }
     }
   }
   double rmse() const {
@@ -60,32 +53,12 @@ double observation_rmse(const std::vector<SegmentTrajectory>& trajectories,
 
 double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, JointKind kind,
                        const std::string& recording, Eigen::Index sensor) {
-  SquaredError error;
+  PredictionError error;
   for (const SegmentTrajectory& trajectory : trajectories) {
     if (trajectory.recording != recording) continue;
-    // A SPOOK simulation starts at node 1.
-    const Eigen::Index unused = std::isnan(trajectory.simulated(0, sensor)) ? 1 : 0;
-    const Eigen::Index rows = trajectory.measured.rows() - unused;
-    error.add(trajectory.simulated.col(sensor).tail(rows),
-              trajectory.measured.col(sensor).tail(rows), kind, 1.0);
+    error.add(compute_prediction_error(trajectory, sensor, kind));
   }
   return error.rmse();
-}
-
-TrajectorySettings make_settings(const ShadowInput& preparation,
-                                 const std::vector<Recording>& recordings,
-                                 const CalibrationOptions& options) {
-  TrajectorySettings settings;
-  settings.step.step = preparation.step;
-  settings.step.form = options.residual_form;
-  settings.step.weighting_compliance = options.weighting_compliance;
-  settings.state_form = options.state_form;
-  settings.state_error_weight =
-      options.state_error_weight > 0.0
-          ? options.state_error_weight
-          : choose_state_error_weight(preparation.mechanism, preparation.data,
-                                      angle_noise_level(recordings), preparation.step);
-  return settings;
 }
 
 /// Estimates the states of all segments, and returns the state of each segment at node 1.
@@ -98,18 +71,10 @@ std::vector<State> estimate_states(TrajectoryProblem& problem, const ShadowInput
   evaluation.iterations = summary.iterations;
   std::vector<State> initial;
   SquaredError error;
-  for (std::size_t s = 0; s < preparation.data.size(); ++s) {
-    const int segment = static_cast<int>(s);
+  for (int segment = 0; segment < problem.segment_count(); ++segment) {
     initial.push_back(problem.state_after_first_step(segment));
-    SegmentTrajectory trajectory;
-    trajectory.recording = preparation.sources[s];
-    trajectory.start = preparation.data[s].start;
-    trajectory.step = preparation.step;
-    trajectory.measured = preparation.data[s].angles;
-    trajectory.estimated = problem.predicted_angles(segment);
-    trajectory.control = problem.step_controls(segment);
-    error.add(trajectory, encoder_joint_kinds(preparation.mechanism));
-    evaluation.trajectories.push_back(std::move(trajectory));
+    evaluation.trajectories.push_back(make_segment_trajectory(preparation, problem, segment));
+    error.add(evaluation.trajectories.back(), encoder_joint_kinds(preparation.mechanism));
   }
   evaluation.observation_rmse = error.rmse();
   return initial;
@@ -186,9 +151,9 @@ ParameterEvaluation evaluate_shadow(const Mechanism& rig, const Calibration& cal
                                     CalibrationOptions options, const CalibrationMonitor& monitor) {
   options.state_error_weight = calibration.state_error_weight;
   ShadowInput preparation = prepare_shadow_input(rig, recordings, options);
-  preparation.mechanism = with_fixed_parameters(calibration.mechanism);
-  return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
-                           monitor);
+  preparation.mechanism = fix_parameters(calibration.mechanism);
+  return evaluate_prepared(preparation, make_trajectory_settings(preparation, recordings, options),
+                           options, monitor);
 }
 
 /// Calibrates without the part `held_out`, and evaluates it with the same step and weight.
@@ -221,13 +186,13 @@ ParameterEvaluation evaluate_parameters(const Mechanism& mechanism,
                                         const CalibrationMonitor& monitor) {
   const std::vector<Recording> recordings = split_held_out_sensors(mechanism, given);
   if (select_estimate_kind(mechanism, options) == EstimateKind::kPhysical) {
-    return evaluate_physical_parameters(mechanism, with_fixed_parameters(mechanism), recordings,
-                                        options, monitor);
+    return evaluate_physical_parameters(mechanism, fix_parameters(mechanism), recordings, options,
+                                        monitor);
   }
   ShadowInput preparation = prepare_shadow_input(mechanism, recordings, options);
-  preparation.mechanism = with_fixed_parameters(preparation.mechanism);
-  return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
-                           monitor);
+  preparation.mechanism = fix_parameters(preparation.mechanism);
+  return evaluate_prepared(preparation, make_trajectory_settings(preparation, recordings, options),
+                           options, monitor);
 }
 
 ParameterEvaluation evaluate_calibration(const Mechanism& rig, const Calibration& calibration,
@@ -236,8 +201,8 @@ ParameterEvaluation evaluate_calibration(const Mechanism& rig, const Calibration
                                          const CalibrationMonitor& monitor) {
   options.step = calibration.step;
   return calibration.kind == EstimateKind::kPhysical
-             ? evaluate_physical_parameters(rig, with_fixed_parameters(calibration.mechanism),
-                                            recordings, options, monitor)
+             ? evaluate_physical_parameters(rig, fix_parameters(calibration.mechanism), recordings,
+                                            options, monitor)
              : evaluate_shadow(rig, calibration, recordings, options, monitor);
 }
 
@@ -245,7 +210,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options, const CalibrationMonitor& monitor,
                                const std::function<void(int)>& on_fold) {
   if (given.size() < 2) {
-    throw std::invalid_argument("cross-validation needs at least two recordings or pieces");
+    throw std::invalid_argument("cross-validation needs at least two recordings, or pieces of one");
   }
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   CrossValidation result;

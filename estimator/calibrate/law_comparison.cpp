@@ -243,9 +243,9 @@ std::vector<JointParameter> friction_term_parameters(const FrictionLawTerm& term
 FrictionLaw parse_friction_law(std::string_view name) {
   const auto fail = [&](std::string_view what) {
     std::string text = "\"";
-    text.append(name).append("\": ").append(what).append("; a law is one of ");
+    text.append(name).append("\": ").append(what).append("; a friction law is one of the terms ");
     throw std::invalid_argument(text + list_friction_terms() +
-                                ", or several joined by +, such as viscous+dry");
+                                ", or a sum of several terms, such as viscous+dry");
   };
   FrictionLaw law{std::string(name), {}};
   std::size_t begin = 0;
@@ -333,8 +333,8 @@ Mechanism replace_friction_law(Mechanism mechanism, const FrictionLaw& law,
       if (find_dependency(mechanism, mechanism.joint_parameter_index(j, quantity)) != nullptr) {
         throw std::invalid_argument(
             parameter.name +
-            ": this parameter depends on others, and a comparison of friction laws would break the "
-            "dependency; remove the dependency, or compare laws at other joints");
+            ": this parameter depends on other parameters, and a comparison of friction laws would "
+            "break this dependency; remove the dependency, or compare laws at other joints");
       }
       parameter.free = false;
       if (is_zero_without_friction(place)) parameter.value = 0.0;
@@ -395,7 +395,8 @@ FrictionLawComparison compare_friction_laws(
     const CalibrationMonitor& monitor,
     const std::function<void(const FrictionLaw&, int)>& on_fold) {
   if (given.size() < 2)
-    throw std::invalid_argument("a comparison needs at least two recordings or pieces");
+    throw std::invalid_argument(
+        "a comparison of friction laws needs at least two recordings, or pieces of one");
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   const std::vector<int> joints =
       choice.joints.empty() ? find_joints_with_friction(mechanism) : choice.joints;

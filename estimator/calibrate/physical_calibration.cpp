@@ -56,15 +56,12 @@ double reading_rmse(const ShootingProblem& problem) {
 }
 
 void note_process_noise(const ShootingFit& fit, std::vector<Message>& notes) {
-  const Mechanism& mechanism = fit.joint_problem().mechanism();
-  for (int p = 0; p < fit.joint_problem().coordinate_count(); ++p) {
+  const ShootingProblem& problem = fit.joint_problem();
+  for (int p = 0; p < problem.coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
-    const int j = fit.joint_problem().independent_joints()[static_cast<std::size_t>(p)];
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    notes.push_back(
-        {MessageCode::kProcessNoise,
-         {{"joint", joint.name},
-          {"noise", Quantity{fit.joint_problem().noise().acceleration[p], joint.units().noise}}}});
+    const Joint& joint = problem.mechanism().joints[problem.independent_joints()[p]];
+    const Quantity noise{problem.noise().acceleration[p], joint.units().noise};
+    notes.push_back({MessageCode::kProcessNoise, {{"joint", joint.name}, {"noise", noise}}});
   }
 }
 
@@ -85,15 +82,14 @@ void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
   result.iterations = history.iterations;
   result.history = history.records;
   result.cost = history.cost;
-  result.mechanism = fit.joint_problem().mechanism();
-  result.observation_rmse = reading_rmse(fit.joint_problem());
-  result.angle_noise = fit.joint_problem().noise().angle;
+  const ShootingProblem& problem = fit.joint_problem();
+  result.mechanism = problem.mechanism();
+  result.observation_rmse = reading_rmse(problem);
+  result.angle_noise = problem.noise().angle;
   result.acceleration_noise.setZero(result.mechanism.joint_count());
-  for (int p = 0; p < fit.joint_problem().coordinate_count(); ++p) {
+  for (int p = 0; p < problem.coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
-    result
-        .acceleration_noise[fit.joint_problem().independent_joints()[static_cast<std::size_t>(p)]] =
-        fit.joint_problem().noise().acceleration[p];
+    result.acceleration_noise[problem.independent_joints()[p]] = problem.noise().acceleration[p];
   }
 }
 
@@ -117,12 +113,6 @@ QuantizationErrors account_for_correlation(const ShootingFit& fit,
     variances[sensors[i].sensor] = 1.0;
   }
   return counting;
-}
-
-/// Returns the information matrix of the readings alone, without priors.
-Eigen::MatrixXd information_from_data(const ParameterInformation& information) {
-  if (!information.valid) return {};
-  return information.schur - information.group_schur.back();
 }
 
 std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
@@ -167,10 +157,11 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   ParameterInformation information = compute_information(fit.joint_problem());
   Eigen::VectorXd variances = compute_noise_group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
-  append(
-      describe_sensor_ambiguities(result.mechanism, book.free_parameters(),
-                                  book.estimated_parameters(), information_from_data(information)),
-      result.notes);
+  Eigen::MatrixXd reading_information;  // without priors, which are the last noise group
+  if (information.valid) reading_information = information.schur - information.group_schur.back();
+  append(describe_sensor_ambiguities(result.mechanism, book.free_parameters(),
+                                     book.estimated_parameters(), reading_information),
+         result.notes);
 
   QuantizationErrors counting;
   result.refined = fit.fit_simulation();

@@ -49,7 +49,7 @@ class JointOutputs {
     std::vector<int> axes, moving;
     for (int j = 0; options.loads && j < steps.joint_count(); ++j) {
       for (int load = 0; load < static_cast<int>(JointLoad::kCount); ++load) {
-        const int quantity = load_quantity(static_cast<JointLoad>(load));
+        const int quantity = load_quantity_index(static_cast<JointLoad>(load));
         if (!is_observable(mechanism, j, quantity)) continue;
         axes.push_back(joint_load_axis(mechanism, j, static_cast<JointLoad>(load)));
         quantities_.push_back(quantity);
@@ -153,11 +153,6 @@ class JointOutputs {
   std::vector<int> columns_;  // index of each parameter among those of the loads; −1: none
   std::vector<Motion> waiting_;
 };
-
-Mechanism kept(Mechanism mechanism) {
-  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  return mechanism;
-}
 
 /// Estimates motion and loads at all samples of one segment after a joint estimation.
 class SegmentStates {
@@ -334,8 +329,9 @@ class SegmentStates {
       move(filter, k, step, at.states.col(std::min(k + 1, count() - 1)));
     }
     for (StateFilter::BackwardSmoother back(filter, count() - 1);; back.step()) {
-      outputs.add(back.sample(), steps[static_cast<std::size_t>(back.sample())], back.estimate());
-      if (back.sample() == 0) break;
+      outputs.add(back.sample_index(), steps[static_cast<std::size_t>(back.sample_index())],
+                  back.estimate_state());
+      if (back.sample_index() == 0) break;
     }
   }
 
@@ -343,7 +339,7 @@ class SegmentStates {
   /// up to a lag beyond its sample.
   void follow(StateFilter& filter, JointOutputs& outputs) {
     std::vector<SampleTransition> steps;
-    SegmentSimulator::SampleStates at{steps_.to_coordinates(nodes_.col(0)),
+    SegmentSimulator::SampleStates at{steps_.select_independent_coordinates(nodes_.col(0)),
                                       nodes_.col(0).head(steps_.joint_count())};
     for (int k = 0; k < count(); ++k) {
       filter.read(readings_of(k, steps_.linearize(k, at).front()));
@@ -357,7 +353,7 @@ class SegmentStates {
     for (int k = 0, last = 0; k < count(); ++k) {
       const double until = segment_.time(k) + options_.lag + kSampleTolerance * segment_.period;
       while (last + 1 < count() && segment_.time(last + 1) <= until) ++last;
-      outputs.add(k, steps[static_cast<std::size_t>(k)], filter.estimate(k, last));
+      outputs.add(k, steps[static_cast<std::size_t>(k)], filter.estimate_state(k, last));
     }
   }
 
@@ -378,7 +374,7 @@ class SegmentStates {
 bool is_observable(const Mechanism& mechanism, int joint, int quantity) {
   if (quantity < static_cast<int>(StateQuantity::kLoads)) return true;
   const bool is_driven = mechanism.joints[static_cast<std::size_t>(joint)].motor.present;
-  if (quantity == load_quantity(JointLoad::kMotorTorque)) return is_driven;
+  if (quantity == load_quantity_index(JointLoad::kMotorTorque)) return is_driven;
   return is_tree_mechanism(mechanism);
 }
 
@@ -388,9 +384,9 @@ std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism
                                            const CalibrationMonitor& monitor,
                                            const StateEstimationOptions& wanted) {
   const std::vector<Recording> used = split_held_out_sensors(rig, recordings);
-  ShootingFit fit(prepare_shooting_input(kept(rig), used, options), options, monitor,
+  ShootingFit fit(prepare_shooting_input(fix_parameters(rig), used, options), options, monitor,
                   {EstimationStage::kStateEstimation, EstimationStage::kInitialStates});
-  fit.estimate_jointly(kept(estimate));
+  fit.estimate_jointly(fix_parameters(estimate));
   std::vector<StateEstimate> estimates;
   for (int s = 0; s < fit.joint_problem().segment_count() && !fit.is_cancelled(); ++s) {
     estimates.push_back(SegmentStates(fit, s, wanted, monitor.threads).run());

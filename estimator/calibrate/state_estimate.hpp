@@ -16,7 +16,7 @@ enum class StateQuantity : int { kAngle, kRate, kAcceleration, kLoads };
 inline constexpr int kStateQuantities =
     static_cast<int>(StateQuantity::kLoads) + static_cast<int>(JointLoad::kCount);
 
-inline constexpr int load_quantity(JointLoad load) {
+inline constexpr int load_quantity_index(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
@@ -55,7 +55,7 @@ struct StateEstimate {
     return column_index(joint, static_cast<int>(quantity));
   }
   static Eigen::Index column_index(int joint, JointLoad load) {
-    return column_index(joint, load_quantity(load));
+    return column_index(joint, load_quantity_index(load));
   }
 };
 

@@ -24,10 +24,10 @@ void StateFilter::move(const Eigen::MatrixXd& slope, const Eigen::MatrixXd& defe
   covariance_ = (slope * covariance_ * slope.transpose()).eval() + noise;
 }
 
-StateFilter::Estimate StateFilter::estimate(int sample, int last) const {
+StateFilter::Estimate StateFilter::estimate_state(int sample, int last) const {
   BackwardSmoother backward(*this, last);
-  while (backward.sample() > sample) backward.step();
-  return backward.estimate();
+  while (backward.sample_index() > sample) backward.step();
+  return backward.estimate_state();
 }
 
 StateFilter::BackwardSmoother::BackwardSmoother(const StateFilter& filter, int last)
@@ -37,7 +37,7 @@ StateFilter::BackwardSmoother::BackwardSmoother(const StateFilter& filter, int l
   next_information_ = information_ = Eigen::MatrixXd::Zero(mean.rows(), mean.rows());
 }
 
-StateFilter::Estimate StateFilter::BackwardSmoother::estimate() const {
+StateFilter::Estimate StateFilter::BackwardSmoother::estimate_state() const {
   const Sample& own = filter_.samples_[static_cast<std::size_t>(sample_)];
   const Eigen::MatrixXd& P = own.covariance;
   const Eigen::MatrixXd& Q = own.noise;

@@ -60,7 +60,7 @@ class StateFilter {
 
   /// Returns the estimate of the state at `sample` from readings up to the later sample `last`.
   /// Computing time: one backward step for each sample between `last` and `sample`.
-  Estimate estimate(int sample, int last) const;
+  Estimate estimate_state(int sample, int last) const;
 
   /// Computes smoothed estimates sample by sample, from the last sample to the first.
   class BackwardSmoother;
@@ -83,9 +83,9 @@ class StateFilter::BackwardSmoother {
   /// @param last  the last sample whose readings are used
   BackwardSmoother(const StateFilter& filter, int last);
 
-  int sample() const { return sample_; }
+  int sample_index() const { return sample_; }
   /// Returns the smoothed estimate of the state at the current sample.
-  Estimate estimate() const;
+  Estimate estimate_state() const;
   /// Moves to the previous sample.
   void step();
 

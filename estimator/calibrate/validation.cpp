@@ -159,8 +159,7 @@ Validation validate_parameters(const Mechanism& rig, const Mechanism& estimate,
         "(of a SPOOK simulator)");
   }
   const std::vector<Recording> recordings = split_held_out_sensors(rig, given);
-  Mechanism fixed = estimate;
-  for (Parameter& parameter : fixed.parameters) parameter.free = false;
+  const Mechanism fixed = fix_parameters(estimate);
   Validation result;
   result.start_window = start_window;
   result.step = options.step;

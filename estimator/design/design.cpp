@@ -225,7 +225,8 @@ Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvalu
   return commands;
 }
 
-ExperimentDesign optimize_experiment_plan(const DesignTask& task, const DesignEffort& effort) {
+ExperimentDesign optimize_experiment_plan(const DesignTask& task,
+                                          const DesignComputingLimits& effort) {
   Search search(task, effort.threads);
   std::mt19937_64 random(kSeed);
   ExperimentDesign design;
@@ -257,7 +258,7 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task, const DesignEf
   return design;
 }
 
-bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
+bool is_reliable_plan(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
   const PlanEvaluator bench(task.mechanism, task.facts, 1);
   std::mt19937_64 random(kSeed + 1);  // draws that differ from the search's
   std::vector<Mechanism> values;

@@ -64,7 +64,7 @@ struct ExperimentDesign {
 };
 
 /// Limits on the computing effort of an experiment design.
-struct DesignEffort {
+struct DesignComputingLimits {
   int screens = 6;                  ///< batches of random plans before the search
   int rounds = 40;                  ///< iterations of the search
   int threads = 1;                  ///< number of threads; does not affect the result
@@ -76,7 +76,8 @@ struct DesignEffort {
 /// values from the prior information. The information of a plan is Σ TᵀT for the sensitivities T of
 /// its readings, plus the information of earlier recordings. Rejects plans whose motion comes near
 /// a limit, or is too sensitive to its initial state to be predicted.
-ExperimentDesign optimize_experiment_plan(const DesignTask& task, const DesignEffort& effort);
+ExperimentDesign optimize_experiment_plan(const DesignTask& task,
+                                          const DesignComputingLimits& effort);
 
 /// Computes the commands of plans, samples × plans. Sums of signals are scaled down to the peak
 /// limit. All commands are limited in slew rate, as by daq::SafetyMonitor.
@@ -87,6 +88,6 @@ Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvalu
 /// Returns whether a plan is likely to succeed on the rig. For all of `draws` random parameter
 /// values from the prior information, its motion must satisfy the limits. Nearly all of these
 /// motions must be predictable.
-bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
+bool is_reliable_plan(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
 
 }  // namespace estimator

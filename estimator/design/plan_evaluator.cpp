@@ -388,7 +388,7 @@ ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (information.valid) {
     if (known.size() > 0) {
-      information.group_schur[static_cast<std::size_t>(problem.prior_group())] = known;
+      information.group_schur[static_cast<std::size_t>(problem.prior_noise_group())] = known;
       recompute_information(information);
     }
     std::vector<QuantizedSensor> counting;

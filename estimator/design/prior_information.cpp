@@ -57,7 +57,7 @@ Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& symmetric, double least) {
 
 PriorInformation knowledge_of(const Mechanism& mechanism, Eigen::MatrixXd information,
                               Eigen::MatrixXd covariance) {
-  const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
+  const Eigen::VectorXd values = FreeParameters(mechanism).parameter_values(mechanism);
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     if (!(covariance(i, i) > 0.0))
       covariance(i, i) = std::pow(kUnknownRelativeDeviation * values[i], 2);
@@ -91,7 +91,7 @@ PriorInformation compute_estimate_information(const Mechanism& mechanism,
 Mechanism draw_parameters(const Mechanism& mechanism, const PriorInformation& knowledge,
                           std::mt19937_64& random) {
   const FreeParameters free(mechanism);
-  const Eigen::VectorXd values = free.values(mechanism);
+  const Eigen::VectorXd values = free.parameter_values(mechanism);
   const Eigen::VectorXd lower = free.lower(mechanism), upper = free.upper(mechanism);
   std::normal_distribution<double> normal;
   for (int trial = 0; trial < kTrials; ++trial) {

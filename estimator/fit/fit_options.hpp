@@ -118,7 +118,7 @@ std::string format_option(const OptionRow& row, const CalibrationOptions& option
 bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
 
 /// Return whether an option has its default value, and whether its value is in the range for users.
-bool is_default(const OptionRow& row, const CalibrationOptions& options);
+bool has_default_value(const OptionRow& row, const CalibrationOptions& options);
 bool is_in_range(const OptionRow& row, const CalibrationOptions& options);
 
 /// Returns a description of the valid values of an option for messages, such as "a number > 0 [Hz]"

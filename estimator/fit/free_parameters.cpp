@@ -170,6 +170,11 @@ void check_cad_prior(const Mechanism& mechanism, int body) {
   }
 }
 
+Mechanism fix_parameters(Mechanism mechanism) {
+  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
+  return mechanism;
+}
+
 FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
     : angle_noise_(angle_noise) {
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
@@ -211,7 +216,7 @@ int FreeParameters::find_position(int parameter_index) const {
   return found == indices_.end() ? -1 : static_cast<int>(found - indices_.begin());
 }
 
-Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
+Eigen::VectorXd FreeParameters::parameter_values(const Mechanism& mechanism) const {
   return gather(mechanism, indices_, &Parameter::value);
 }
 

@@ -64,6 +64,9 @@ class InertiaPrior {
 /// @throws std::invalid_argument if they are not
 void check_cad_prior(const Mechanism& mechanism, int body);
 
+/// Returns the mechanism with all parameters fixed.
+Mechanism fix_parameters(Mechanism mechanism);
+
 /// Maps the free parameters of a mechanism to the parameter vector of a least-squares problem.
 class FreeParameters {
  public:
@@ -79,7 +82,7 @@ class FreeParameters {
   /// Mechanism::parameters, or −1 if the parameter is not free.
   int find_position(int parameter_index) const;
 
-  Eigen::VectorXd values(const Mechanism& mechanism) const;
+  Eigen::VectorXd parameter_values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
   /// Returns the largest factors by which one step may change each parameter

@@ -143,8 +143,8 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
   set_parameter_values(values);
   if (moved) {
     const double cost =
-        problem.evaluate_candidate(Eigen::VectorXd::Zero(unknowns), values - before);
-    if (std::isfinite(cost)) problem.accept_candidate();
+        problem.evaluate_trial_step(Eigen::VectorXd::Zero(unknowns), values - before);
+    if (std::isfinite(cost)) problem.accept_trial_step();
   }
   update_sensitivities();
 }
@@ -189,8 +189,8 @@ void InertiaParameterizedProblem::linearize(int index, ResidualBlock& out) const
   }
 }
 
-double InertiaParameterizedProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                                       const Eigen::VectorXd& parameter_step) {
+double InertiaParameterizedProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                                        const Eigen::VectorXd& parameter_step) {
   const Eigen::VectorXd before = problem_.parameter_values();
   Eigen::VectorXd values = before + parameter_step;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
@@ -202,11 +202,11 @@ double InertiaParameterizedProblem::evaluate_candidate(const Eigen::VectorXd& no
         apply_logarithm_step(point_.masses[m], parameter_step[masses_[m].column]);
   }
   set_parameter_values(values);
-  return problem_.evaluate_candidate(node_step, values - before);
+  return problem_.evaluate_trial_step(node_step, values - before);
 }
 
-void InertiaParameterizedProblem::accept_candidate() {
-  problem_.accept_candidate();
+void InertiaParameterizedProblem::accept_trial_step() {
+  problem_.accept_trial_step();
   std::swap(point_, candidate_);
   update_sensitivities();
 }

@@ -88,7 +88,7 @@ void check_input(const Mechanism& mechanism, const std::vector<Recording>& recor
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings) {
   if (options.step > 0.0) check_step(options.step, recordings);
   for (const OptionRow& row : kOptionRows) {
-    if (is_default(row, options) || is_in_range(row, options)) continue;
+    if (has_default_value(row, options) || is_in_range(row, options)) continue;
     throw std::invalid_argument("the " + std::string(row.name) + " is " +
                                 format_option(row, options) + "; give " +
                                 describe_option_values(row));

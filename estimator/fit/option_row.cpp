@@ -51,7 +51,7 @@ bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions&
   return found != list->words.end();
 }
 
-bool is_default(const OptionRow& row, const CalibrationOptions& options) {
+bool has_default_value(const OptionRow& row, const CalibrationOptions& options) {
   return format_option(row, options) == format_option(row, {});
 }
 

@@ -53,7 +53,7 @@ ProblemShape open_nodes(ProblemShape shape) {
 
 ArrowheadMatrix::ArrowheadMatrix(const ProblemShape& shape)
     : shape_(shape),
-      band_offset_(padded_row_count(shape.parameter_count + 1)),
+      band_start_row_(padded_row_count(shape.parameter_count + 1)),
       stride_(panel_stride_for_span(shape.bandwidth + 1)),
       panel_size_(static_cast<std::ptrdiff_t>(stride_) * shape.node_size),
       storage_(Eigen::VectorXd::Zero(panel_size_ * shape.node_count)) {
@@ -72,7 +72,7 @@ BlockLinearizer::BlockLinearizer(const ArrowheadMatrix& panels, int max_block_ro
 }
 
 void BlockLinearizer::linearize(const LeastSquaresProblem& problem, int index,
-                                const ArrowheadMatrix& panels, BlockTerms& out) {
+                                const ArrowheadMatrix& panels, NormalEquationTerms& out) {
   problem.linearize(index, block_);
   const ProblemShape& shape = panels.shape();
   const int m = block_.rows;
@@ -94,7 +94,7 @@ void BlockLinearizer::linearize(const LeastSquaresProblem& problem, int index,
   }
 }
 
-void BlockLinearizer::multiply_block(int node_size, BlockTerms& out) {
+void BlockLinearizer::multiply_block(int node_size, NormalEquationTerms& out) {
   const int m = block_.rows, s = node_size;
   const int columns = s + 1 + static_cast<int>(out.parameters.size()),
             stride = padded_row_count(columns);
@@ -116,10 +116,12 @@ void BlockLinearizer::multiply_block(int node_size, BlockTerms& out) {
   out.stride = stride;
 }
 
-void BlockLinearizer::transpose_rows(const ArrowheadMatrix& panels, BlockTerms& out) const {
+void BlockLinearizer::transpose_rows(const ArrowheadMatrix& panels,
+                                     NormalEquationTerms& out) const {
   const ProblemShape& shape = panels.shape();
   const int m = block_.rows, node_columns = block_.node_span * shape.node_size;
-  const int stride = panels.panel_stride_for_span(block_.node_span), offset = panels.band_offset();
+  const int stride = panels.panel_stride_for_span(block_.node_span),
+            offset = panels.band_start_row();
   double* const columns = room_for(static_cast<Eigen::Index>(m) * stride, out.columns);
   for (int i = 0; i < m; ++i) {
     double* const column = columns + i * stride;
@@ -145,14 +147,14 @@ ArrowheadFactorization::ArrowheadFactorization(const ProblemShape& shape, int ma
       ring_(1),
       corner_(zero_corner(factor_.arrow_row_count())),
       eliminated_corner_(zero_corner(factor_.arrow_row_count())),
-      node_scale_(shape.node_count * static_cast<Eigen::Index>(shape.node_size)),
-      node_gradient_(node_scale_.size()),
-      parameter_scale_(shape.parameter_count),
+      node_diagonal_(shape.node_count * static_cast<Eigen::Index>(shape.node_size)),
+      node_gradient_(node_diagonal_.size()),
+      parameter_diagonal_(shape.parameter_count),
       parameter_gradient_(shape.parameter_count),
       schur_(shape.parameter_count, shape.parameter_count),
       reduced_gradient_(shape.parameter_count),
-      padded_node_step_(node_scale_.size() + factor_.panel_stride()),
-      padded_parameter_step_(Eigen::VectorXd::Zero(factor_.band_offset())) {
+      padded_node_step_(node_diagonal_.size() + factor_.panel_stride()),
+      padded_parameter_step_(Eigen::VectorXd::Zero(factor_.band_start_row())) {
   elimination_.node_size = shape.node_size;
   elimination_.arrow_row_count = factor_.arrow_row_count();
   elimination_.band_row_count = factor_.band_row_count();
@@ -166,7 +168,7 @@ bool ArrowheadFactorization::factorize(const LeastSquaresProblem& problem, doubl
   for (int first = 0; first < block_count; first += window) {
     linearize(problem, first, std::min(first + window, block_count));
     for (int index = first; index < std::min(first + window, block_count); ++index) {
-      const BlockTerms& terms = terms_[index - first];
+      const NormalEquationTerms& terms = terms_[index - first];
       assert(terms.node_span == 0 || terms.first_node >= eliminated_);
       // No later block ends before this one, so none starts more than bandwidth before its end.
       while (eliminated_ < terms.first_node + terms.node_span - 1 - shape.bandwidth) {
@@ -175,7 +177,7 @@ bool ArrowheadFactorization::factorize(const LeastSquaresProblem& problem, doubl
       if (terms.is_product) {
         add_product_rows(terms);
       } else {
-        add_rows(terms);
+        add_residual_rows(terms);
       }
     }
   }
@@ -214,7 +216,7 @@ void ArrowheadFactorization::start(double damping) {
 
 // Returns storage for more columns over the given nodes: in the last pending block if its nodes are
 // the same, in a new one otherwise.
-double* ArrowheadFactorization::append_columns(int first_node, int node_span, int rows) {
+double* ArrowheadFactorization::append_pending_columns(int first_node, int node_span, int rows) {
   const bool extends_last = pending_count_ > 0 &&
                             pending_block(pending_count_ - 1).first_node == first_node &&
                             pending_block(pending_count_ - 1).node_span == node_span;
@@ -240,9 +242,9 @@ double* ArrowheadFactorization::append_columns(int first_node, int node_span, in
 }
 
 // Stores [r J_χ J_x]ᵀ of a block, and adds the parameter part of its product.
-void ArrowheadFactorization::add_rows(const BlockTerms& terms) {
+void ArrowheadFactorization::add_residual_rows(const NormalEquationTerms& terms) {
   if (terms.rows == 0) return;
-  double* const columns = append_columns(terms.first_node, terms.node_span, terms.rows);
+  double* const columns = append_pending_columns(terms.first_node, terms.node_span, terms.rows);
   std::copy_n(terms.columns.data(), static_cast<std::ptrdiff_t>(terms.rows) * terms.stride,
               columns);
   if (terms.parameters.empty()) {  // most observations
@@ -253,7 +255,7 @@ void ArrowheadFactorization::add_rows(const BlockTerms& terms) {
 }
 
 // Adds the product of a block over one node.
-void ArrowheadFactorization::add_product_rows(const BlockTerms& terms) {
+void ArrowheadFactorization::add_product_rows(const NormalEquationTerms& terms) {
   const int s = factor_.shape().node_size;
   const int columns = s + 1 + static_cast<int>(terms.parameters.size());
   const int slot = terms.first_node % sums_.shape().node_count;
@@ -295,7 +297,7 @@ bool ArrowheadFactorization::eliminate_next_node() {
       const int position = node - block.first_node;
       if (position < 0 || block.node_span - position != reach) continue;
       const double* const arrow = block.columns.data();
-      const double* const band = arrow + factor_.band_offset() + position * s;
+      const double* const band = arrow + factor_.band_start_row() + position * s;
       elimination_.added.push_back({arrow, band, block.stride, block.rows, reach * s});
     }
   }
@@ -310,7 +312,7 @@ bool ArrowheadFactorization::eliminate_next_node() {
   elimination_.damping = damping_;
   elimination_.arrow = factor_.arrow(node);
   elimination_.band = factor_.band(node);
-  elimination_.scale = node_scale_.data() + static_cast<Eigen::Index>(node) * s;
+  elimination_.scale = node_diagonal_.data() + static_cast<Eigen::Index>(node) * s;
   elimination_.gradient = node_gradient_.data() + static_cast<Eigen::Index>(node) * s;
   if (!eliminate_node(elimination_)) return false;
 
@@ -326,15 +328,15 @@ bool ArrowheadFactorization::eliminate_next_node() {
 void ArrowheadFactorization::reduce_to_parameters() {
   const int a = factor_.shape().parameter_count;
   parameter_gradient_ = corner_.col(0).segment(1, a);
-  parameter_scale_ = without_zeros(corner_.diagonal().segment(1, a));
+  parameter_diagonal_ = without_zeros(corner_.diagonal().segment(1, a));
   reduced_gradient_ = parameter_gradient_ - eliminated_corner_.col(0).segment(1, a);
   predicted_node_decrease_ = eliminated_corner_(0, 0);
   schur_ = (corner_ - eliminated_corner_).block(1, 1, a, a).selfadjointView<Eigen::Lower>();
-  schur_.diagonal() += damping_ * parameter_scale_;
+  schur_.diagonal() += damping_ * parameter_diagonal_;
 }
 
-void ArrowheadFactorization::solve_nodes(const Eigen::VectorXd& parameter_step,
-                                         Eigen::VectorXd& node_step) {
+void ArrowheadFactorization::compute_node_step(const Eigen::VectorXd& parameter_step,
+                                               Eigen::VectorXd& node_step) {
   const ProblemShape& shape = factor_.shape();
   const int s = shape.node_size;
   assert(parameter_step.size() == shape.parameter_count);
@@ -349,7 +351,7 @@ void ArrowheadFactorization::solve_nodes(const Eigen::VectorXd& parameter_step,
                                 padded_parameter_step_.data(), x);
     back_substitute_block_column(factor_.band_row_count(), s, factor_.band(node), x);
   }
-  node_step = padded_node_step_.head(node_scale_.size());
+  node_step = padded_node_step_.head(node_diagonal_.size());
 }
 
 }  // namespace estimator

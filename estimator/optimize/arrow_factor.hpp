@@ -30,7 +30,7 @@ class ArrowheadMatrix {
   /// Returns the number of rows of the band strip without padding.
   int band_row_count() const { return (shape_.bandwidth + 1) * shape_.node_size; }
   /// Returns the row at which the band strip starts: the padded number of rows of the arrow strip.
-  int band_offset() const { return band_offset_; }
+  int band_start_row() const { return band_start_row_; }
   /// Returns the padded number of rows of a panel.
   int panel_stride() const { return stride_; }
   /// Returns the padded number of rows of a panel whose band strip has only `node_span` nodes.
@@ -39,21 +39,21 @@ class ArrowheadMatrix {
     // So it needs up to kLanes − 1 more zero rows if a block does not start at a multiple of
     // kLanes.
     const int rows = node_span * shape_.node_size;
-    return band_offset_ +
+    return band_start_row_ +
            padded_row_count(shape_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);
   }
 
   MatrixView arrow(int node) { return {panel(node), stride_}; }
   ConstMatrixView arrow(int node) const { return {panel(node), stride_}; }
-  MatrixView band(int node) { return {panel(node) + band_offset_, stride_}; }
-  ConstMatrixView band(int node) const { return {panel(node) + band_offset_, stride_}; }
+  MatrixView band(int node) { return {panel(node) + band_start_row_, stride_}; }
+  ConstMatrixView band(int node) const { return {panel(node) + band_start_row_, stride_}; }
 
  private:
   double* panel(int node) { return storage_.data() + panel_size_ * node; }
   const double* panel(int node) const { return storage_.data() + panel_size_ * node; }
 
   ProblemShape shape_;
-  int band_offset_;
+  int band_start_row_;
   int stride_;
   std::ptrdiff_t panel_size_;
   Eigen::VectorXd storage_;
@@ -65,7 +65,7 @@ class ArrowheadMatrix {
 /// stored. Most readings depend on few parameters, so the product is smaller. Other blocks are
 /// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an
 /// ArrowheadMatrix.
-struct BlockTerms {
+struct NormalEquationTerms {
   int first_node = 0;
   int node_span = 0;
   int rows = 0;                 ///< rows of the residual block
@@ -86,11 +86,11 @@ class BlockLinearizer {
   /// Linearizes the residual block `index`.
   /// @param panels  as in the constructor
   void linearize(const LeastSquaresProblem& problem, int index, const ArrowheadMatrix& panels,
-                 BlockTerms& out);
+                 NormalEquationTerms& out);
 
  private:
-  void multiply_block(int node_size, BlockTerms& out);
-  void transpose_rows(const ArrowheadMatrix& panels, BlockTerms& out) const;
+  void multiply_block(int node_size, NormalEquationTerms& out);
+  void transpose_rows(const ArrowheadMatrix& panels, NormalEquationTerms& out) const;
 
   ResidualBlock block_;
   Eigen::VectorXd tall_;  // [J_x r J_seen]ᵀ, padded
@@ -125,8 +125,8 @@ class ArrowheadFactorization {
 
   /// Return the diagonal D of H = JᵀJ for all node unknowns and for all parameters. An unknown
   /// without any residual has 1 instead of 0, so that damping keeps it constant.
-  const Eigen::VectorXd& node_scale() const { return node_scale_; }
-  const Eigen::VectorXd& parameter_scale() const { return parameter_scale_; }
+  const Eigen::VectorXd& node_diagonal() const { return node_diagonal_; }
+  const Eigen::VectorXd& parameter_diagonal() const { return parameter_diagonal_; }
 
   /// Returns the gradient Jᵀr with respect to the parameters.
   const Eigen::VectorXd& parameter_gradient() const { return parameter_gradient_; }
@@ -141,7 +141,7 @@ class ArrowheadFactorization {
   double predicted_node_decrease() const { return predicted_node_decrease_; }
 
   /// Computes the step of all node unknowns for a given step of the parameters.
-  void solve_nodes(const Eigen::VectorXd& parameter_step, Eigen::VectorXd& node_step);
+  void compute_node_step(const Eigen::VectorXd& parameter_step, Eigen::VectorXd& node_step);
 
   /// Returns the factors L and R of the normal equations, with y as the right-hand side.
   const ArrowheadMatrix& factor() const { return factor_; }
@@ -159,12 +159,12 @@ class ArrowheadFactorization {
 
   void start(double damping);
   void linearize(const LeastSquaresProblem& problem, int first, int last);
-  void add_rows(const BlockTerms& terms);
-  void add_product_rows(const BlockTerms& terms);
+  void add_residual_rows(const NormalEquationTerms& terms);
+  void add_product_rows(const NormalEquationTerms& terms);
   PendingBlock& pending_block(int index) {
     return ring_[(ring_begin_ + static_cast<std::size_t>(index)) % ring_.size()];
   }
-  double* append_columns(int first_node, int node_span, int rows);
+  double* append_pending_columns(int first_node, int node_span, int rows);
   bool eliminate_next_node();
   void reduce_to_parameters();
 
@@ -172,7 +172,7 @@ class ArrowheadFactorization {
   double damping_ = 0.0;
   int max_block_rows_;
   std::vector<BlockLinearizer> linearizers_;  // one per thread
-  std::vector<BlockTerms> terms_;             // of the blocks that are linearized together
+  std::vector<NormalEquationTerms> terms_;    // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
   /// Ring buffer of products JᵀJ, summed over the residual blocks of each node that has not been
   /// eliminated (see `NodeElimination::start_arrow`).
@@ -184,9 +184,9 @@ class ArrowheadFactorization {
   NodeElimination elimination_;
   Eigen::MatrixXd corner_;             // lower: [r J_χ]ᵀ[r J_χ], padded
   Eigen::MatrixXd eliminated_corner_;  // lower: [yᵀ; R][yᵀ; R]ᵀ, padded
-  Eigen::VectorXd node_scale_;
+  Eigen::VectorXd node_diagonal_;
   Eigen::VectorXd node_gradient_;
-  Eigen::VectorXd parameter_scale_;
+  Eigen::VectorXd parameter_diagonal_;
   Eigen::VectorXd parameter_gradient_;
   Eigen::MatrixXd schur_;
   Eigen::VectorXd reduced_gradient_;

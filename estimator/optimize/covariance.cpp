@@ -267,7 +267,7 @@ ParameterInformation compute_information(const LeastSquaresProblem& problem,
     information.at_bound[i] = chi[i] <= lower[i] ? -1 : (chi[i] >= upper[i] ? 1 : 0);
   }
   accumulate_blocks(problem, factor.factor(), information);
-  information.scale = factor.parameter_scale();
+  information.scale = factor.parameter_diagonal();
   information.null_eigenvalue = options.null_eigenvalue;
   recompute_information(information);
   if (options.effective_parameters) {

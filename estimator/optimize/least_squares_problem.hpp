@@ -77,11 +77,11 @@ class LeastSquaresProblem {
 
   /// Applies a step to a copy of the current point, the candidate, and returns its cost. The cost
   /// is infinite or NaN if the model is undefined there.
-  virtual double evaluate_candidate(const Eigen::VectorXd& node_step,
-                                    const Eigen::VectorXd& parameter_step) = 0;
+  virtual double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                     const Eigen::VectorXd& parameter_step) = 0;
 
   /// Replaces the current point by the last candidate.
-  virtual void accept_candidate() = 0;
+  virtual void accept_trial_step() = 0;
 
   /// Save the current point, and return to the saved point. Only one point is saved.
   virtual void save_point() = 0;

@@ -137,9 +137,9 @@ class LevenbergMarquardt {
       const ProblemShape shape = problem_.shape();
       const Eigen::Index node_unknowns =
           static_cast<Eigen::Index>(shape.node_count) * shape.node_size;
-      cost_ = problem_.evaluate_candidate(Eigen::VectorXd::Zero(node_unknowns), correction);
+      cost_ = problem_.evaluate_trial_step(Eigen::VectorXd::Zero(node_unknowns), correction);
       if (std::isfinite(cost_)) {
-        problem_.accept_candidate();
+        problem_.accept_trial_step();
         parameters_ = problem_.parameter_values();
       }
     }
@@ -162,7 +162,7 @@ class LevenbergMarquardt {
       }
       if (!factor_.factorize(problem_, damping_.value())) {
         end_relaxation();
-        if (!damping_.raise_for_rounding()) return Termination::kNumericalFailure;
+        if (!damping_.raise_after_failed_factorization()) return Termination::kNumericalFailure;
         continue;
       }
       const double gradient = gradient_norm();
@@ -205,7 +205,7 @@ class LevenbergMarquardt {
   }
 
   std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record) {
-    problem_.accept_candidate();
+    problem_.accept_trial_step();
     relaxed_steps_ = 0;
     record.step_norm = step_.norm;
     record.damping = damping_.value();
@@ -231,7 +231,7 @@ class LevenbergMarquardt {
       problem_.save_point();
       saved_cost_ = cost_;
     }
-    problem_.accept_candidate();
+    problem_.accept_trial_step();
     cost_ = cost;
     parameters_ = problem_.parameter_values();
     ++relaxed_steps_;
@@ -249,13 +249,13 @@ class LevenbergMarquardt {
   double gradient_norm() const {
     if (cost_ <= 0.0) return 0.0;
     const Eigen::ArrayXd node_norms =
-        factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
+        factor_.node_gradient().array().abs() / factor_.node_diagonal().array().sqrt();
     double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
     for (int i = 0; i < parameters_.size(); ++i) {
       const double g = factor_.parameter_gradient()[i];
       const bool held =
           (parameters_[i] <= lower_[i] && g > 0.0) || (parameters_[i] >= upper_[i] && g < 0.0);
-      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.parameter_scale()[i]));
+      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.parameter_diagonal()[i]));
     }
     return norm / std::sqrt(cost_);
   }
@@ -276,17 +276,17 @@ class LevenbergMarquardt {
   void compute_step() {
     const Eigen::MatrixXd& S = factor_.schur();
     const Eigen::VectorXd& s = factor_.reduced_gradient();
-    step_.parameters = solve_bounded_step(S, s, factor_.parameter_scale(), reach(lower_, false),
+    step_.parameters = solve_bounded_step(S, s, factor_.parameter_diagonal(), reach(lower_, false),
                                           reach(upper_, true))
                            .step;
     for (int i = 0; i < parameters_.size(); ++i) {
       step_.parameters[i] =
           round_into_box(parameters_[i], step_.parameters[i], lower_[i], upper_[i]);
     }
-    factor_.solve_nodes(step_.parameters, step_.nodes);
+    factor_.compute_node_step(step_.parameters, step_.nodes);
 
-    const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_scale()) +
-                                step_.parameters.cwiseAbs2().dot(factor_.parameter_scale());
+    const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_diagonal()) +
+                                step_.parameters.cwiseAbs2().dot(factor_.parameter_diagonal());
     const double damped_decrease = factor_.predicted_node_decrease() -
                                    2.0 * s.dot(step_.parameters) -
                                    step_.parameters.dot(S * step_.parameters);
@@ -297,7 +297,7 @@ class LevenbergMarquardt {
 
   Trial try_step() {
     Trial trial;
-    trial.cost = problem_.evaluate_candidate(step_.nodes, step_.parameters);
+    trial.cost = problem_.evaluate_trial_step(step_.nodes, step_.parameters);
     trial.finite = std::isfinite(trial.cost);
     trial.gain_ratio = (cost_ - trial.cost) / step_.predicted;
     const double gain = (is_relaxed() ? saved_cost_ : cost_) - trial.cost;
@@ -315,8 +315,8 @@ class LevenbergMarquardt {
   bool step_is_small() const {
     const double tolerance = options_.step_tolerance;
     const double node_step = step_.nodes.size() > 0 ? step_.nodes.cwiseAbs().maxCoeff() : 0.0;
-    const double parameter_step = step_.parameters.cwiseAbs2().dot(factor_.parameter_scale());
-    const double parameter_norm = parameters_.cwiseAbs2().dot(factor_.parameter_scale());
+    const double parameter_step = step_.parameters.cwiseAbs2().dot(factor_.parameter_diagonal());
+    const double parameter_norm = parameters_.cwiseAbs2().dot(factor_.parameter_diagonal());
     return node_step <= tolerance && parameter_step <= tolerance * tolerance * parameter_norm;
   }
 
@@ -387,7 +387,7 @@ bool Damping::raise() {
   return true;
 }
 
-bool Damping::raise_for_rounding() { return multiply_damping(kIncreaseOnFailure); }
+bool Damping::raise_after_failed_factorization() { return multiply_damping(kIncreaseOnFailure); }
 
 bool Damping::multiply_damping(double factor) {
   if (value_ >= max_) return false;

@@ -182,7 +182,7 @@ class Damping {
 
   /// Multiplies the damping by 100 after a factorization failed because of round-off.
   /// @return false at the largest damping
-  bool raise_for_rounding();
+  bool raise_after_failed_factorization();
 
  private:
   bool multiply_damping(double factor);

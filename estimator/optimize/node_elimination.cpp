@@ -67,9 +67,10 @@ enum class Strip { kArrow, kBand };
 
 // Adds or subtracts all terms, for the tile at `row` of a strip and column `first`.
 template <bool kAdd, Strip strip, int V, int N>
-RIG_INLINE void accumulate_terms(RegisterTile<V, N>& tile, const std::vector<PanelTerm>& terms,
-                                 int rows, int row, int first) {
-  for (const PanelTerm& term : terms) {
+RIG_INLINE void accumulate_terms(RegisterTile<V, N>& tile,
+                                 const std::vector<EliminationTerm>& terms, int rows, int row,
+                                 int first) {
+  for (const EliminationTerm& term : terms) {
     if (strip == Strip::kBand && term.rows < rows) break;
     const double* a = (strip == Strip::kBand ? term.band : term.arrow) + row;
     accumulate_product<kAdd>(tile, term.depth, a, term.stride, term.band + first, term.stride);

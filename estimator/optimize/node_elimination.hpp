@@ -8,7 +8,7 @@ namespace estimator {
 
 /// The contribution A Bᵀ of a matrix A to the panel of a node. B is the first node_size rows of A's
 /// band strip. The strips of A are padded as required by math/small_dense.hpp.
-struct PanelTerm {
+struct EliminationTerm {
   const double* arrow = nullptr;  ///< arrow_row_count x depth
   const double* band = nullptr;   ///< rows x depth
   int stride = 0;                 ///< stride of `arrow` and `band`
@@ -31,8 +31,8 @@ struct NodeElimination {
   double damping = 0.0;
   ConstMatrixView start_arrow{nullptr, 0};  ///< arrow_row_count x node_size; null: zero
   ConstMatrixView start_band{nullptr, 0};   ///< A alone, lower; used if start_arrow is not null
-  std::vector<PanelTerm> added;             ///< by descending rows
-  std::vector<PanelTerm> subtracted;        ///< by descending rows
+  std::vector<EliminationTerm> added;       ///< by descending rows
+  std::vector<EliminationTerm> subtracted;  ///< by descending rows
 
   MatrixView arrow;            ///< out: R, arrow_row_count x node_size
   MatrixView band;             ///< out: L and the rows below; unspecified above the diagonal

@@ -50,9 +50,9 @@ inline Eigen::VectorXd slope_along(estimator::LeastSquaresProblem& problem,
                                    const Eigen::VectorXd& step) {
   const auto residual_after = [&](double sign) {
     problem.save_point();
-    problem.evaluate_candidate(sign * step.head(node_unknowns(problem)),
-                               sign * step.tail(problem.shape().parameter_count));
-    problem.accept_candidate();
+    problem.evaluate_trial_step(sign * step.head(node_unknowns(problem)),
+                                sign * step.tail(problem.shape().parameter_count));
+    problem.accept_trial_step();
     const Eigen::VectorXd residual = stack(problem).residual;
     problem.restore_point();
     return residual;

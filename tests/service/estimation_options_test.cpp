@@ -85,7 +85,7 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
       SCOPED_TRACE(text);
       CalibrationOptions options;
       EXPECT_FALSE(set_option(row, text, options));
-      EXPECT_TRUE(is_default(row, options));
+      EXPECT_TRUE(has_default_value(row, options));
       if (text != format_option(row, {})) {
         google::protobuf::Struct message;
         (*message.mutable_fields())[std::string(row.key)].set_string_value(text);

@@ -66,7 +66,7 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
                     joint.units().rate
               : "smooth friction that rises so steeply (" + slopes_of(mechanism, index) + ")") +
       " needs integration steps of " + number_text(longest) + " s; use " +
-      (creeps ? "a larger transition speed, or none (joints can then stick)"
+      (creeps ? "a larger transition speed, or no transition speed (the joint can then stick)"
               : "a flatter rise, or dry friction"));
 }
 

@@ -174,13 +174,13 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     report_solve(SolveKind::kShorterSteps, joint_->mechanism(), joint_estimation_history_);
     run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_estimation_history_);
   }
-  if (any_sticks(reached)) repeat_annealing();
+  if (any_sticks(reached)) repeat_noise_annealing();
 }
 
 /// Anneals the process noise again from the result of the joint estimation. Keeps the result if it
 /// has a lower cost with the original noise levels. Unobserved joints stick at instants that the
 /// readings hardly determine. This causes local minima, which states with process noise can leave.
-void ShootingFit::repeat_annealing() {
+void ShootingFit::repeat_noise_annealing() {
   if (has_ended(joint_estimation_history_) || options_.acceleration_noise > 0.0 ||
       options_.restarts == 0) {
     return;
@@ -383,9 +383,10 @@ void ShootingFit::shorten_node_intervals(const Mechanism& start) {
   while (!std::isfinite(make_second_stage_problem(start)->cost())) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
-          "the simulation of the rig file fails from the recorded states, even over " +
+          "the simulation with the values of the rig file fails even in the " +
           number_text(input_.grid.interval) +
-          " s: loops open, or values overflow; check joint points, masses and inertias");
+          " s after a recorded state: loops open, or values overflow; check joint points, "
+          "masses and inertias");
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }

@@ -101,7 +101,7 @@ class ShootingFit {
   bool has_significant_process_noise() const;
   std::vector<Mechanism> make_restart_candidates(const Mechanism& reached) const;
   void restart_joint_estimation();
-  void repeat_annealing();
+  void repeat_noise_annealing();
   void restart_simulation_fit();
   bool has_simulation_diverged() const;
   bool try_restart(std::unique_ptr<ShootingProblem>& problem,

@@ -50,7 +50,7 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
 }
 
 /// Returns the largest speed of every joint, from its initial rates [rad/s].
-Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index joints) {
+Eigen::VectorXd largest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index joints) {
   Eigen::VectorXd max_speed = Eigen::VectorXd::Zero(joints);
   for (const Eigen::MatrixXd& each : states) {
     max_speed = max_speed.cwiseMax(each.bottomRows(joints).cwiseAbs().rowwise().maxCoeff());
@@ -68,7 +68,7 @@ Eigen::VectorXd joint_scales(const Mechanism& mechanism) {
 }
 
 /// Returns whether encoders observe all joints.
-bool is_all_told(const Mechanism& mechanism) {
+bool are_all_joints_observed(const Mechanism& mechanism) {
   return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
 }
 
@@ -80,8 +80,8 @@ Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
 
 /// Chooses integration steps from the speeds of the joints. They vary in time if the readings
 /// determine these speeds.
-void lay_steps(const Mechanism& mechanism, const ShootingInput& input,
-               const IntegrationStepLimits& limits, ShootingGrid& grid) {
+void choose_grid_steps(const Mechanism& mechanism, const ShootingInput& input,
+                       const IntegrationStepLimits& limits, ShootingGrid& grid) {
   const Eigen::VectorXd scales = joint_scales(mechanism);
   grid.step = choose_integration_step(input.max_speed.cwiseQuotient(scales), limits);
   grid.local_steps.clear();
@@ -94,9 +94,10 @@ void lay_steps(const Mechanism& mechanism, const ShootingInput& input,
   }
 }
 
-void note_stretched(const Mechanism& mechanism, const std::string& recording,
-                    const Segment& segment, const std::vector<SingularConfiguration>& poses,
-                    std::vector<Message>& notes) {
+void note_singular_configurations(const Mechanism& mechanism, const std::string& recording,
+                                  const Segment& segment,
+                                  const std::vector<SingularConfiguration>& poses,
+                                  std::vector<Message>& notes) {
   const auto first = std::ranges::find(poses, true, &SingularConfiguration::decided);
   if (first == poses.end()) return;
   const auto count = std::ranges::count(poses, true, &SingularConfiguration::decided);
@@ -122,7 +123,8 @@ double control_period(const std::vector<Segment>& segments) {
 }
 
 /// Converts process noise of joints to process noise of the coordinates that sensors read.
-Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
+Eigen::VectorXd noise_of_encoder_coordinates(const Mechanism& mechanism,
+                                             const Eigen::VectorXd& noise) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   Eigen::VectorXd own(std::ssize(sensors));
   for (Eigen::Index i = 0; i < own.size(); ++i) {
@@ -139,7 +141,8 @@ constexpr int kPoses = 20;  // number of configurations, over all segments
 
 /// Returns the root mean square sensitivity of each sensor axis to the acceleration of each joint,
 /// axes × joints.
-Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
+Eigen::MatrixXd acceleration_sensitivities(const Mechanism& mechanism,
+                                           const std::vector<Eigen::MatrixXd>& states) {
   using Dynamics = TreeInverseDynamics<double>;
   Dynamics dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count(), axes = Sensor::kAxes * mechanism.sensor_count();
@@ -181,7 +184,7 @@ void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
   const std::vector<int> axes = find_inertial_axes(mechanism, input.segments);
   input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
   if (axes.empty()) return;
-  const Eigen::MatrixXd arms = leverage(mechanism, input.states);
+  const Eigen::MatrixXd arms = acceleration_sensitivities(mechanism, input.states);
   double period = input.segments.front().period;
   for (const int axis : axes) {
     double& noise = input.noise.inertial[axis];
@@ -204,7 +207,7 @@ void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
 }
 
 /// Returns whether the pattern matches a recording's name or the name of its file.
-bool is_of(std::string_view recording, std::string_view pattern) {
+bool matches_recording_name(std::string_view recording, std::string_view pattern) {
   return matches_pattern(recording, pattern) ||
          matches_pattern(recording.substr(recording.find_last_of('/') + 1), pattern);
 }
@@ -228,7 +231,7 @@ void add_window(const ShootingInput& input, std::size_t s, int first, int count,
   excerpt.state_spacing.push_back(spacing);
   const std::vector<std::vector<double>>& steps = input.grid.local_steps;
   if (!steps.empty())
-    excerpt.local_steps.push_back(local_steps_from(steps[s], segment.time(first)));
+    excerpt.local_steps.push_back(select_local_steps_after(steps[s], segment.time(first)));
 }
 
 }  // namespace
@@ -240,9 +243,8 @@ double min_node_interval(const std::vector<Segment>& segments) {
 }
 
 double default_node_interval(const std::vector<Segment>& segments) {
-  double total = 0.0;
-  for (const Segment& segment : segments) total += segment.duration();
-  return std::min(kInterval, std::max(total / kIntervals, min_node_interval(segments)));
+  return std::min(kInterval,
+                  std::max(total_duration(segments) / kIntervals, min_node_interval(segments)));
 }
 
 Mechanism with_set_valued_friction(Mechanism mechanism) {
@@ -321,13 +323,14 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
       input.sources.push_back(recording.name);
       Eigen::MatrixXd states =
           compute_initial_joint_states(mechanism, segment, options.filter_cutoff);
-      if (segment.inertial.cols() > 0 && is_tree_mechanism(mechanism) && !is_all_told(mechanism)) {
+      if (segment.inertial.cols() > 0 && is_tree_mechanism(mechanism) &&
+          !are_all_joints_observed(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }
       const std::vector<SingularConfiguration> poses =
           close_loops(mechanism, segment.period, recording.name,
                       {unfiltered(mechanism, segment), segment.assembled}, states);
-      note_stretched(mechanism, recording.name, segment, poses, input.notes);
+      note_singular_configurations(mechanism, recording.name, segment, poses, input.notes);
       input.states.push_back(std::move(states));
       input.state_spacing.push_back(segment.period);
       for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
@@ -348,7 +351,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
   require_motion(recordings);
   check_moved_mass(mechanism, input.states.front().col(0));
   const Eigen::VectorXd scales = joint_scales(mechanism);
-  input.max_speed = fastest_speeds(input.states, mechanism.joint_count());
+  input.max_speed = largest_speeds(input.states, mechanism.joint_count());
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.joint_count())
           .cwiseQuotient(scales);
@@ -366,9 +369,9 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
   if (options.step > 0.0) {
     input.grid.step = options.step;
   } else {
-    lay_steps(mechanism, input, kSteps, input.grid);
+    choose_grid_steps(mechanism, input, kSteps, input.grid);
     if (!is_tree_mechanism(mechanism)) {
-      lay_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
+      choose_grid_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
   limit_integration_steps(
@@ -376,7 +379,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
   const Eigen::VectorXd generous =
       kInflatedNoiseFraction * std::sqrt(kInterval) * scales.cwiseProduct(least);
   input.noise.acceleration = generous(input.grid.coordinates.independent);
-  input.sensor_acceleration = of_what_sensors_read(mechanism, generous);
+  input.sensor_acceleration = noise_of_encoder_coordinates(mechanism, generous);
   input.noise.control = motor_control_noise(mechanism);
   prepare_inertial(mechanism, input);
   return input;
@@ -396,8 +399,9 @@ std::vector<int> find_absent_bodies(const Mechanism& mechanism, const std::strin
   std::vector<int> absent;
   for (int i = 0; i < mechanism.body_count(); ++i) {
     const std::vector<std::string>& there = mechanism.bodies[i].present_in_recordings;
-    const bool named = std::ranges::any_of(
-        there, [&](const std::string& pattern) { return is_of(recording, pattern); });
+    const bool named = std::ranges::any_of(there, [&](const std::string& pattern) {
+      return matches_recording_name(recording, pattern);
+    });
     if (!there.empty() && !named) absent.push_back(i);
   }
   return absent;
@@ -408,8 +412,9 @@ std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
   std::vector<Message> notes;
   for (const Body& body : mechanism.bodies) {
     for (const std::string& pattern : body.present_in_recordings) {
-      const bool found = std::ranges::any_of(
-          recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
+      const bool found = std::ranges::any_of(recordings, [&](const Recording& recording) {
+        return matches_recording_name(recording.name, pattern);
+      });
       if (found) continue;
       notes.push_back(
           {MessageCode::kUnmatchedPattern, {{"body", body.name}, {"pattern", pattern}}});

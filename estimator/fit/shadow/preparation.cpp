@@ -8,6 +8,7 @@
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
+#include "estimator/signal/noise_level.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/residual_form.hpp"
@@ -18,8 +19,8 @@ namespace {
 constexpr double kProcessShare = 0.02;  // relative to the typical inertial impulse
 constexpr double kSmoothShare = 0.5;    // relative to the typical speed change in a step
 
-double choose_integration_step(const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options) {
+double choose_time_step(const std::vector<Recording>& recordings,
+                        const CalibrationOptions& options) {
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (options.step > 0.0) return nearest_compatible_step(options.step, segment.period);
@@ -62,10 +63,10 @@ void require_untied(const Mechanism& mechanism) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     if (!is_changed_by_fit(mechanism, tie.parameter)) continue;
     const std::string& name = mechanism.parameters[tie.parameter].name;
-    throw std::invalid_argument(
-        "parameter " + quoted(name) +
-        " depends on estimated parameters, which shadow parameters (of a SPOOK simulator) do not "
-        "support; request physical parameters, or remove the dependency");
+    throw std::invalid_argument("parameter " + quoted(name) +
+                                " depends on other parameters, but shadow parameters (of a SPOOK "
+                                "simulator) must not depend "
+                                "on others; request physical parameters, or remove the dependency");
   }
 }
 
@@ -147,7 +148,7 @@ ShadowInput prepare_shadow_input(const Mechanism& mechanism,
   }
   check_input(preparation.mechanism, recordings);
   check_options(options, recordings);
-  preparation.step = choose_integration_step(recordings, options);
+  preparation.step = choose_time_step(recordings, options);
   damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -205,6 +206,34 @@ Mechanism raise_stick_speeds(const Mechanism& mechanism, const std::vector<Traje
         std::max(joint.spook.stick_speed, kSmoothShare * typical_speed_change(joint, data, step));
   }
   return smoothed;
+}
+
+TrajectorySettings make_trajectory_settings(const ShadowInput& input,
+                                            const std::vector<Recording>& recordings,
+                                            const CalibrationOptions& options) {
+  TrajectorySettings settings;
+  settings.step.step = input.step;
+  settings.step.form = options.residual_form;
+  settings.step.weighting_compliance = options.weighting_compliance;
+  settings.state_form = options.state_form;
+  settings.state_error_weight =
+      options.state_error_weight > 0.0
+          ? options.state_error_weight
+          : choose_state_error_weight(input.mechanism, input.data, angle_noise_level(recordings),
+                                      input.step);
+  return settings;
+}
+
+SegmentTrajectory make_segment_trajectory(const ShadowInput& input,
+                                          const TrajectoryProblem& problem, int segment) {
+  SegmentTrajectory trajectory;
+  trajectory.recording = input.sources[segment];
+  trajectory.start = input.data[segment].start;
+  trajectory.step = input.step;
+  trajectory.measured = input.data[segment].angles;
+  trajectory.estimated = problem.predicted_angles(segment);
+  trajectory.control = problem.step_controls(segment);
+  return trajectory;
 }
 
 }  // namespace estimator

@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/fit/shadow/trajectory_data.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
@@ -45,5 +47,14 @@ double choose_state_error_weight(const Mechanism& mechanism,
 /// stops the solver far from the optimum.
 Mechanism raise_stick_speeds(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
                              double step);
+
+/// Returns the settings of the joint estimation of parameters and states that the options select.
+TrajectorySettings make_trajectory_settings(const ShadowInput& input,
+                                            const std::vector<Recording>& recordings,
+                                            const CalibrationOptions& options);
+
+/// Returns the measured and estimated angles of a segment after the joint estimation.
+SegmentTrajectory make_segment_trajectory(const ShadowInput& input,
+                                          const TrajectoryProblem& problem, int segment);
 
 }  // namespace estimator

@@ -176,8 +176,8 @@ void SimulationProblem::move_initial_state(const State& from, const Eigen::Matri
   project_velocity(mechanism, values, to);
 }
 
-double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                             const Eigen::VectorXd& parameter_step) {
+double SimulationProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                              const Eigen::VectorXd& parameter_step) {
   free_.move(point_.mechanism, parameter_step, candidate_.mechanism);
   if (!FreeParameters::has_valid_dependent_parameters(candidate_.mechanism)) {
     candidate_.cost = std::numeric_limits<double>::infinity();
@@ -192,7 +192,7 @@ double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
   return candidate_.cost;
 }
 
-void SimulationProblem::accept_candidate() {
+void SimulationProblem::accept_trial_step() {
   std::swap(point_, candidate_);
   candidate_.sensitivities.reset();
   prepare_linearization();

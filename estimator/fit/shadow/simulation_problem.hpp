@@ -45,12 +45,14 @@ class SimulationProblem final : public LeastSquaresProblem {
   int thread_count() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& parameter_step) override;
-  void accept_candidate() override;
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
   void save_point() override { saved_ = point_; }
   void restore_point() override { point_ = saved_; }
-  Eigen::VectorXd parameter_values() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd parameter_values() const override {
+    return free_.parameter_values(point_.mechanism);
+  }
   Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
 

@@ -51,21 +51,22 @@ void chain_velocities(int body_count, double h, double weight, const double* v, 
 }  // namespace
 
 void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
-  const Block& block = blocks_[index];
+  const ResidualBlockId& block = blocks_[index];
   const bool full = settings_.state_form == StateForm::kFull;
   switch (block.kind) {
-    case BlockKind::kObservation:
+    case ResidualBlockKind::kObservation:
       return linearize_observation(block, out);
-    case BlockKind::kImpulse:
+    case ResidualBlockKind::kImpulse:
       return full ? linearize_full_impulse(block, out) : linearize_impulse(block, out);
-    case BlockKind::kInitial:
-      return linearize_initial(block, out);
-    case BlockKind::kPrior:
+    case ResidualBlockKind::kInitial:
+      return linearize_initial_constraints(block, out);
+    case ResidualBlockKind::kPrior:
       return free_.linearize_priors(point_.mechanism, impulse_noise_group() + 2, out);
   }
 }
 
-void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_observation(const ResidualBlockId& block,
+                                              ResidualBlock& out) const {
   resize_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
   const Encoder& sensor = sensors_[block.detail];
   const Pose* poses = node_poses(point_, block.node);
@@ -84,7 +85,7 @@ void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock&
   if (offset >= 0) out.parameter_jacobian(0, offset) = -1.0;
 }
 
-void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_impulse(const ResidualBlockId& block, ResidualBlock& out) const {
   const Segment& segment = segments_[block.detail];
   const StepControlTable& table = point_.controls[block.detail];
   const int n = 6 * body_count_;
@@ -114,7 +115,8 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
   }
 }
 
-void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_full_impulse(const ResidualBlockId& block,
+                                               ResidualBlock& out) const {
   const Segment& segment = segments_[block.detail];
   const StepControlTable& table = point_.controls[block.detail];
   const int n = 6 * body_count_;
@@ -151,7 +153,8 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   }
 }
 
-void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_initial_constraints(const ResidualBlockId& block,
+                                                      ResidualBlock& out) const {
   const bool full = settings_.state_form == StateForm::kFull;
   const auto rows = static_cast<int>(row_inertia_.size());
   const int n = 6 * body_count_;
@@ -179,12 +182,12 @@ void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out
   } else {
     out.node_jacobian.bottomRightCorner(rows, n) = (scale / step()) * jacobian_at(block.node + 1);
   }
-  add_initial_points(block, scale, out);
+  add_initial_point_constraints(block, scale, out);
 }
 
 /// Adds derivatives by free joint points: g changes by ±R e_i, G v by ±ω × R e_i.
-void TrajectoryProblem::add_initial_points(const Block& block, double scale,
-                                           ResidualBlock& out) const {
+void TrajectoryProblem::add_initial_point_constraints(const ResidualBlockId& block, double scale,
+                                                      ResidualBlock& out) const {
   const auto rows = static_cast<int>(row_inertia_.size());
   const bool full = settings_.state_form == StateForm::kFull;
   for (int column = 0; column < free_.size(); ++column) {

@@ -59,19 +59,22 @@ void TrajectoryProblem::make_residual_blocks(const std::vector<TrajectoryData>& 
       const Configuration& q = data[s].initial[k];
       point_.poses.insert(point_.poses.end(), q.begin(), q.end());
       const int node = first + k;
-      if (k == (full ? 0 : 1)) blocks_.push_back({BlockKind::kInitial, first, static_cast<int>(s)});
+      if (k == (full ? 0 : 1))
+        blocks_.push_back({ResidualBlockKind::kInitial, first, static_cast<int>(s)});
       for (int sensor = 0; sensor < static_cast<int>(sensors_.size()); ++sensor) {
         if (!std::isnan(angles_(node, sensor))) {
-          blocks_.push_back({BlockKind::kObservation, node, sensor});
+          blocks_.push_back({ResidualBlockKind::kObservation, node, sensor});
         }
       }
       if (k >= (full ? 1 : 2)) {
-        blocks_.push_back({BlockKind::kImpulse, node - (full ? 1 : 2), static_cast<int>(s)});
+        blocks_.push_back(
+            {ResidualBlockKind::kImpulse, node - (full ? 1 : 2), static_cast<int>(s)});
       }
     }
     first += count;
   }
-  if (free_.prior_residual_count() > 0) blocks_.push_back({BlockKind::kPrior, nodes - 1, 0});
+  if (free_.prior_residual_count() > 0)
+    blocks_.push_back({ResidualBlockKind::kPrior, nodes - 1, 0});
   update_difference_velocities(point_);
   if (!full) return;
   const Eigen::Index n = 6 * body_count_;
@@ -194,7 +197,7 @@ void TrajectoryProblem::compute_initial_constraint_residual(const Iterate& point
   }
 }
 
-double TrajectoryProblem::initial_cost(const Iterate& point, int segment) const {
+double TrajectoryProblem::initial_constraint_cost(const Iterate& point, int segment) const {
   Eigen::VectorXd residual;
   compute_initial_constraint_residual(point, segment, residual);
   return residual.squaredNorm();
@@ -204,13 +207,13 @@ double TrajectoryProblem::total_cost(const Iterate& point, const StepResidual& r
   double sum = free_.prior_cost(point.mechanism);
   for (int segment = 0; segment < segment_count(); ++segment) {
     sum += settings_.state_error_weight * impulse_cost(point, residual, segment) +
-           observation_cost(point, segment) + initial_cost(point, segment);
+           observation_cost(point, segment) + initial_constraint_cost(point, segment);
   }
   return sum;
 }
 
-double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                             const Eigen::VectorXd& parameter_step) {
+double TrajectoryProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                              const Eigen::VectorXd& parameter_step) {
   const int nodes = static_cast<int>(angles_.rows());
   for (int node = 0; node < nodes; ++node) {
     for (int i = 0; i < body_count_; ++i) {
@@ -236,7 +239,7 @@ double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
   return candidate_cost_;
 }
 
-void TrajectoryProblem::accept_candidate() {
+void TrajectoryProblem::accept_trial_step() {
   std::swap(point_, candidate_);
   std::swap(residual_, candidate_residual_);
   std::swap(current_cost_, candidate_cost_);

@@ -49,12 +49,14 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int thread_count() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return current_cost_; }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& parameter_step) override;
-  void accept_candidate() override;
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
   void save_point() override { saved_ = point_; }
   void restore_point() override;
-  Eigen::VectorXd parameter_values() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd parameter_values() const override {
+    return free_.parameter_values(point_.mechanism);
+  }
   Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
 
@@ -81,9 +83,9 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double step() const { return settings_.step.step; }
 
  private:
-  enum class BlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
-  struct Block {
-    BlockKind kind;
+  enum class ResidualBlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
+  struct ResidualBlockId {
+    ResidualBlockKind kind;
     int node;    ///< first node of the block
     int detail;  ///< sensor of an observation, otherwise the segment
   };
@@ -107,7 +109,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double total_cost(const Iterate& point, const StepResidual& residual) const;
   double impulse_cost(const Iterate& point, const StepResidual& residual, int segment) const;
   double observation_cost(const Iterate& point, int segment) const;
-  double initial_cost(const Iterate& point, int segment) const;
+  double initial_constraint_cost(const Iterate& point, int segment) const;
 
   const Pose* node_poses(const Iterate& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);
@@ -125,11 +127,12 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   void compute_initial_constraint_residual(const Iterate& point, int segment,
                                            Eigen::VectorXd& residual) const;
 
-  void linearize_observation(const Block& block, ResidualBlock& out) const;
-  void linearize_impulse(const Block& block, ResidualBlock& out) const;
-  void linearize_full_impulse(const Block& block, ResidualBlock& out) const;
-  void linearize_initial(const Block& block, ResidualBlock& out) const;
-  void add_initial_points(const Block& block, double scale, ResidualBlock& out) const;
+  void linearize_observation(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_impulse(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_full_impulse(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_initial_constraints(const ResidualBlockId& block, ResidualBlock& out) const;
+  void add_initial_point_constraints(const ResidualBlockId& block, double scale,
+                                     ResidualBlock& out) const;
 
   TrajectorySettings settings_;
   int body_count_;
@@ -137,7 +140,7 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int node_size_;
   std::vector<Encoder> sensors_;
   std::vector<Segment> segments_;
-  std::vector<Block> blocks_;
+  std::vector<ResidualBlockId> blocks_;
   Eigen::MatrixXd angles_;       ///< observed readings, all nodes × sensors
   Eigen::VectorXd row_inertia_;  ///< inertia of each constraint row, for initial rows
   bool delay_free_ = false;

@@ -27,8 +27,10 @@ class ChainBenchProblem : public estimator::LeastSquaresProblem {
   int thread_count() const override { return 1; }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return 1.0; }
-  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd&) override { return 1.0; }
-  void accept_candidate() override {}
+  double evaluate_trial_step(const Eigen::VectorXd&, const Eigen::VectorXd&) override {
+    return 1.0;
+  }
+  void accept_trial_step() override {}
   void save_point() override {}
   void restore_point() override {}
   Eigen::VectorXd parameter_values() const override {

@@ -125,9 +125,9 @@ void furuta_parts(benchmark::State& state) {
     lap(linearize);
     if (!factor.factorize(problem, 1e-8)) state.SkipWithError("factorisation failed");
     lap(sweep);
-    factor.solve_nodes(parameter_step, node_step);
+    factor.compute_node_step(parameter_step, node_step);
     lap(solve);
-    benchmark::DoNotOptimize(problem.evaluate_candidate(node_step, parameter_step));
+    benchmark::DoNotOptimize(problem.evaluate_trial_step(node_step, parameter_step));
     lap(evaluate);
     state.SetIterationTime(sweep.back() + solve.back() + evaluate.back());
   }

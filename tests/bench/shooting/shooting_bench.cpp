@@ -83,8 +83,8 @@ void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int t
       static_cast<Eigen::Index>(problem.shape().node_count) * problem.shape().node_size);
   const Eigen::VectorXd arrow = Eigen::VectorXd::Zero(problem.shape().parameter_count);
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(problem.evaluate_candidate(nodes, arrow));
-    problem.accept_candidate();
+    benchmark::DoNotOptimize(problem.evaluate_trial_step(nodes, arrow));
+    problem.accept_trial_step();
     benchmark::DoNotOptimize(factor.factorize(problem, 1e-8));
   }
   bench.counters["us_per_sample"] =

@@ -60,11 +60,11 @@ using Maker = std::unique_ptr<LeastSquaresProblem> (*)();
 
 void move(LeastSquaresProblem& problem) {
   const ProblemShape shape = problem.shape();
-  problem.evaluate_candidate(
+  problem.evaluate_trial_step(
       Eigen::VectorXd::Constant(static_cast<Eigen::Index>(shape.node_count) * shape.node_size,
                                 1e-4),
       Eigen::VectorXd::Constant(shape.parameter_count, 1e-5));
-  problem.accept_candidate();
+  problem.accept_trial_step();
 }
 
 void expect_equal(const DenseProblem& a, const DenseProblem& b) {
@@ -106,7 +106,7 @@ TEST_P(AnyProblem, KeepsItsDerivativesUntilACandidateIsAccepted) {
   const std::unique_ptr<LeastSquaresProblem> problem = GetParam()();
   const DenseProblem before = stack(*problem);
   const ProblemShape shape = problem->shape();
-  problem->evaluate_candidate(
+  problem->evaluate_trial_step(
       Eigen::VectorXd::Constant(static_cast<Eigen::Index>(shape.node_count) * shape.node_size,
                                 1e-3),
       Eigen::VectorXd::Zero(shape.parameter_count));

@@ -226,9 +226,9 @@ TEST(ShootingProblem, IsBitIdenticalForAnyNumberOfThreads) {
     ArrowheadFactorization factor(shape, problem.max_block_rows());
     ASSERT_TRUE(factor.factorize(problem, 1e-8));
     Eigen::VectorXd step;
-    factor.solve_nodes(Eigen::VectorXd::Zero(shape.parameter_count), step);
+    factor.compute_node_step(Eigen::VectorXd::Zero(shape.parameter_count), step);
     const test_support::DenseProblem dense = test_support::stack(problem);
-    const double cost = problem.evaluate_candidate(
+    const double cost = problem.evaluate_trial_step(
         Eigen::VectorXd::Constant(shape.node_count * shape.node_size, 1e-2),
         Eigen::VectorXd::Zero(shape.parameter_count));
     const std::vector<Eigen::MatrixXd> found = {

@@ -22,7 +22,7 @@ DesignTask task() {
   task.mechanism =
       test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
   const FreeParameters free(task.mechanism);
-  const Eigen::VectorXd values = free.values(task.mechanism);
+  const Eigen::VectorXd values = free.parameter_values(task.mechanism);
   task.knowledge = compute_estimate_information(
       task.mechanism, Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
   for (int i = 0; i < free.size(); ++i) task.targets.push_back({i, 0.01 * std::abs(values[i])});
@@ -57,10 +57,10 @@ TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
   const auto steps = command.size() - 1;
   EXPECT_LE((command.tail(steps) - command.head(steps)).cwiseAbs().maxCoeff(),
             own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
-  EXPECT_TRUE(is_reliable(own, design.plan, 50, 2));
+  EXPECT_TRUE(is_reliable_plan(own, design.plan, 50, 2));
   DesignTask narrow = own;
   narrow.limits.sensors[1].fastest = 1e-9;
-  EXPECT_FALSE(is_reliable(narrow, design.plan, 50, 2));
+  EXPECT_FALSE(is_reliable_plan(narrow, design.plan, 50, 2));
 }
 
 /// Feedback of the pendulum's speed, with a gain that is the plan.
@@ -84,7 +84,7 @@ TEST(DesignPlan, FindsTheGainOfAFeedbackLaw) {
   const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 1, .rounds = 5});
   ASSERT_EQ(design.plan.size(), 1);
   EXPECT_LT(design.plan[0], 0.0);  // a motion that the other sign damps has less information
-  EXPECT_TRUE(is_reliable(own, design.plan, 20, 2));
+  EXPECT_TRUE(is_reliable_plan(own, design.plan, 20, 2));
   const ExperimentDesign three =
       optimize_experiment_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
   EXPECT_EQ(design.plan, three.plan);
@@ -141,10 +141,10 @@ TEST(DesignPlan, AvoidsMotionsFromTheUprightPosition) {
   DesignTask own = task();
   own.limits.sensors = {{}, {}};
   const Eigen::VectorXd plan = Eigen::VectorXd::Constant(2 * kTones, 1e-3);
-  EXPECT_TRUE(is_reliable(own, plan, 20, 2));
+  EXPECT_TRUE(is_reliable_plan(own, plan, 20, 2));
   own.facts.start[1] = M_PI - 1e-3;
-  EXPECT_FALSE(is_reliable(own, plan, 20, 2));
-  EXPECT_TRUE(is_reliable(own, plan, 3, 2));  // with so few it may be chance
+  EXPECT_FALSE(is_reliable_plan(own, plan, 20, 2));
+  EXPECT_TRUE(is_reliable_plan(own, plan, 3, 2));  // with so few it may be chance
 }
 
 TEST(DesignPlan, FindsNoPlanWithinImpossibleLimits) {

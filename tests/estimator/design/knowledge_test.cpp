@@ -15,11 +15,12 @@ Mechanism known_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy
 /// Covariance of draws about the values.
 Eigen::MatrixXd scatter(const Mechanism& mechanism, const PriorInformation& knowledge, int draws) {
   const FreeParameters free(mechanism);
-  const Eigen::VectorXd values = free.values(mechanism);
+  const Eigen::VectorXd values = free.parameter_values(mechanism);
   std::mt19937_64 random(3);
   Eigen::MatrixXd sum = Eigen::MatrixXd::Zero(values.size(), values.size());
   for (int k = 0; k < draws; ++k) {
-    const Eigen::VectorXd off = free.values(draw_parameters(mechanism, knowledge, random)) - values;
+    const Eigen::VectorXd off =
+        free.parameter_values(draw_parameters(mechanism, knowledge, random)) - values;
     sum += off * off.transpose();
   }
   return sum / draws;
@@ -29,7 +30,8 @@ Eigen::MatrixXd scatter(const Mechanism& mechanism, const PriorInformation& know
 // variance from 4000 draws is 2 %.
 TEST(PriorInformation, SamplesHaveTheCovarianceOfTheEstimate) {
   const Mechanism mechanism = known_rig();
-  const Eigen::VectorXd deviations = 0.02 * FreeParameters(mechanism).values(mechanism).cwiseAbs();
+  const Eigen::VectorXd deviations =
+      0.02 * FreeParameters(mechanism).parameter_values(mechanism).cwiseAbs();
   Eigen::MatrixXd correlation = Eigen::MatrixXd::Identity(4, 4);
   correlation(0, 3) = correlation(3, 0) = 0.95;
   correlation(1, 2) = correlation(2, 1) = -0.6;
@@ -48,7 +50,7 @@ TEST(PriorInformation, SamplesHaveTheCovarianceOfTheEstimate) {
 // An unidentified parameter has a row of zeros in the covariance, which must not mean certainty.
 TEST(PriorInformation, TreatsUnidentifiedParametersAsUnknown) {
   const Mechanism mechanism = known_rig();
-  const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
+  const Eigen::VectorXd values = FreeParameters(mechanism).parameter_values(mechanism);
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(4, 4);
   covariance(1, 1) = 1e-10;
   const PriorInformation knowledge = compute_estimate_information(mechanism, covariance);
@@ -73,7 +75,7 @@ TEST(PriorInformation, IsThePriorsInformationWithoutRecordings) {
 // Draws from any covariance are within bounds, and their bodies are physically consistent.
 TEST(PriorInformation, SamplesArePhysicallyConsistent) {
   const Mechanism mechanism = known_rig();
-  const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
+  const Eigen::VectorXd values = FreeParameters(mechanism).parameter_values(mechanism);
   const PriorInformation knowledge = compute_estimate_information(
       mechanism, Eigen::MatrixXd((3.0 * values).cwiseAbs2().asDiagonal()));
   std::mt19937_64 random(1);

@@ -95,7 +95,7 @@ TEST_F(FurutaInertiaCalibration, DerivativesInInertiaCoordinatesMatchTheCost) {
       const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(shape.parameter_count, i);
       // Growth by steps and decrease by factors curve by half the square of the step.
       const double expected =
-          (charted.evaluate_candidate(still, along) - charted.evaluate_candidate(still, -along)) /
+          (charted.evaluate_trial_step(still, along) - charted.evaluate_trial_step(still, -along)) /
           (2.0 * step);
       EXPECT_NEAR(gradient[i], expected, 2e-3 * gradient.cwiseAbs().maxCoeff()) << i;
     }

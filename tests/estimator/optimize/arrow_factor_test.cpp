@@ -80,8 +80,8 @@ TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
 
       ArrowheadFactorization factor(shape, problem.max_block_rows());
       ASSERT_TRUE(factor.factorize(problem, damping));
-      EXPECT_LT(relative_error(factor.node_scale(), dense.scale.head(n)), 1e-12);
-      EXPECT_LT(relative_error(factor.parameter_scale(), dense.scale.tail(a)), 1e-12);
+      EXPECT_LT(relative_error(factor.node_diagonal(), dense.scale.head(n)), 1e-12);
+      EXPECT_LT(relative_error(factor.parameter_diagonal(), dense.scale.tail(a)), 1e-12);
       EXPECT_LT(relative_error(factor.parameter_gradient(), dense.g.tail(a)), 1e-12);
       EXPECT_LT(relative_error(factor.node_gradient(), gx), 1e-12);
       EXPECT_NEAR(factor.predicted_node_decrease(), gx.dot(Hxx.solve(gx)),
@@ -97,7 +97,7 @@ TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
 
       const Eigen::VectorXd parameter_step = Eigen::VectorXd::LinSpaced(a, -1.0, 2.0);
       Eigen::VectorXd node_step;
-      factor.solve_nodes(parameter_step, node_step);
+      factor.compute_node_step(parameter_step, node_step);
       EXPECT_LT(relative_error(node_step, -Hxx.solve(gx + Hxc * parameter_step)), 1e-9);
     }
   }
@@ -124,8 +124,8 @@ TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
   EXPECT_EQ(factor.schur(), fresh.schur());
   EXPECT_EQ(factor.reduced_gradient(), fresh.reduced_gradient());
   Eigen::VectorXd step, fresh_step;
-  factor.solve_nodes(Eigen::VectorXd::Ones(shape.parameter_count), step);
-  fresh.solve_nodes(Eigen::VectorXd::Ones(shape.parameter_count), fresh_step);
+  factor.compute_node_step(Eigen::VectorXd::Ones(shape.parameter_count), step);
+  fresh.compute_node_step(Eigen::VectorXd::Ones(shape.parameter_count), fresh_step);
   EXPECT_EQ(step, fresh_step);
 }
 
@@ -144,7 +144,7 @@ TEST(ArrowheadFactorization, UnobservedNodeFailsWithoutDampingAndStaysWithDampin
   EXPECT_FALSE(factor.factorize(problem, 0.0));
   ASSERT_TRUE(factor.factorize(problem, 1e-8));
   Eigen::VectorXd node_step;
-  factor.solve_nodes(Eigen::VectorXd::Zero(3), node_step);
+  factor.compute_node_step(Eigen::VectorXd::Zero(3), node_step);
   EXPECT_EQ(node_step.segment(2 * 6, 6), Eigen::VectorXd::Zero(6));
   EXPECT_GT(node_step.norm(), 0.1);
   EXPECT_TRUE(node_step.allFinite());
@@ -173,7 +173,7 @@ TEST(ArrowheadFactorization, DampedStepOfRankDeficientParametersAgreesWithDenseQ
     ASSERT_TRUE(factor.factorize(problem, kDamping));
     const Eigen::VectorXd parameter_step = -factor.schur().ldlt().solve(factor.reduced_gradient());
     Eigen::VectorXd node_step;
-    factor.solve_nodes(parameter_step, node_step);
+    factor.compute_node_step(parameter_step, node_step);
 
     const Eigen::MatrixXd J = problem.dense_jacobian();
     Eigen::VectorXd scale = J.colwise().norm();
@@ -210,12 +210,12 @@ TEST(ArrowheadFactorization, NonFiniteEntriesAreReported) {
 // All results of one elimination, and a step.
 std::vector<Eigen::MatrixXd> all_of(ArrowheadFactorization& factor) {
   Eigen::VectorXd step;
-  factor.solve_nodes(Eigen::VectorXd::Ones(factor.parameter_scale().size()), step);
+  factor.compute_node_step(Eigen::VectorXd::Ones(factor.parameter_diagonal().size()), step);
   return {factor.schur(),
           factor.reduced_gradient(),
-          factor.node_scale(),
+          factor.node_diagonal(),
           factor.node_gradient(),
-          factor.parameter_scale(),
+          factor.parameter_diagonal(),
           factor.parameter_gradient(),
           step,
           Eigen::MatrixXd::Constant(1, 1, factor.predicted_node_decrease())};

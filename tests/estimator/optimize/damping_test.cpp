@@ -45,7 +45,7 @@ TEST(Damping, GrowsFasterUntilAStepIsAccepted) {
 // A failed factorization raises it a hundredfold without changing that sequence.
 TEST(Damping, RoundingRaisesItAHundredfold) {
   Damping damping = damping_from(1.0);
-  EXPECT_TRUE(damping.raise_for_rounding());
+  EXPECT_TRUE(damping.raise_after_failed_factorization());
   EXPECT_DOUBLE_EQ(damping.value(), 100.0);
   EXPECT_TRUE(damping.raise());
   EXPECT_DOUBLE_EQ(damping.value(), 200.0);
@@ -60,7 +60,7 @@ TEST(Damping, StaysInItsRange) {
   EXPECT_TRUE(high.raise());
   EXPECT_DOUBLE_EQ(high.value(), 1e6);
   EXPECT_FALSE(high.raise());
-  EXPECT_FALSE(high.raise_for_rounding());
+  EXPECT_FALSE(high.raise_after_failed_factorization());
   EXPECT_DOUBLE_EQ(high.value(), 1e6);
   Damping none = damping_from(0.0);
   EXPECT_TRUE(none.raise());

@@ -50,14 +50,14 @@ class FunctionProblem : public LeastSquaresProblem {
     out.parameter_jacobian = jacobian_(x_);
   }
   double cost() const override { return residual_(x_).squaredNorm(); }
-  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
+  double evaluate_trial_step(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
     candidate_ = x_ + step;
     ++candidates;
     left_box = left_box || (candidate_.array() < lower.array()).any() ||
                (candidate_.array() > upper.array()).any();
     return residual_(candidate_).squaredNorm();
   }
-  void accept_candidate() override { x_ = candidate_; }
+  void accept_trial_step() override { x_ = candidate_; }
   void save_point() override { saved_ = x_; }
   void restore_point() override { x_ = saved_; }
   Eigen::VectorXd parameter_values() const override { return x_; }

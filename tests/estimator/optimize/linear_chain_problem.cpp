@@ -42,14 +42,14 @@ void LinearChainProblem::linearize(int index, ResidualBlock& out) const {
   out.parameter_jacobian.topRows(block.rows) = block.parameter_jacobian.topRows(block.rows);
 }
 
-double LinearChainProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                              const Eigen::VectorXd& parameter_step) {
+double LinearChainProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                               const Eigen::VectorXd& parameter_step) {
   candidate_node_ = node_ + node_step;
   candidate_arrow_ = arrow_ + parameter_step;
   return cost_at(candidate_node_, candidate_arrow_);
 }
 
-void LinearChainProblem::accept_candidate() {
+void LinearChainProblem::accept_trial_step() {
   node_ = candidate_node_;
   arrow_ = candidate_arrow_;
 }

@@ -45,9 +45,9 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   int thread_count() const override { return thread_count; }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return cost_at(node_, arrow_); }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& parameter_step) override;
-  void accept_candidate() override;
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
   void save_point() override {
     marked_node_ = node_;
     marked_arrow_ = arrow_;

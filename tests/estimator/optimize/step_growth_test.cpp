@@ -24,11 +24,11 @@ class OneParameter final : public LeastSquaresProblem {
     out.parameter_jacobian(0, 0) = 1.0;
   }
   double cost() const override { return std::pow(x_ - target_, 2); }
-  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
+  double evaluate_trial_step(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
     candidate_ = x_ + step[0];
     return std::pow(candidate_ - target_, 2);
   }
-  void accept_candidate() override { x_ = candidate_; }
+  void accept_trial_step() override { x_ = candidate_; }
   void save_point() override { saved_ = x_; }
   void restore_point() override { x_ = saved_; }
   Eigen::VectorXd parameter_values() const override { return Eigen::VectorXd::Constant(1, x_); }

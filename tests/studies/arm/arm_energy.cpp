@@ -170,9 +170,9 @@ void EnergyObservedProblem::linearize(int index, est::ResidualBlock& out) const 
   }
 }
 
-double EnergyObservedProblem::evaluate_candidate(const VectorXd& node_step,
-                                                 const VectorXd& parameter_step) {
-  const double inner = problem_.evaluate_candidate(node_step, parameter_step);
+double EnergyObservedProblem::evaluate_trial_step(const VectorXd& node_step,
+                                                  const VectorXd& parameter_step) {
+  const double inner = problem_.evaluate_trial_step(node_step, parameter_step);
   free_.move(point_.mechanism, parameter_step, candidate_.mechanism);
   candidate_.states =
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
@@ -181,8 +181,8 @@ double EnergyObservedProblem::evaluate_candidate(const VectorXd& node_step,
   return inner + candidate_.cost;
 }
 
-void EnergyObservedProblem::accept_candidate() {
-  problem_.accept_candidate();
+void EnergyObservedProblem::accept_trial_step() {
+  problem_.accept_trial_step();
   std::swap(point_, candidate_);
   update_sensitivities();
 }

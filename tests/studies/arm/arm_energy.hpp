@@ -34,9 +34,9 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   int thread_count() const override { return problem_.thread_count(); }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return problem_.cost() + point_.cost; }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& parameter_step) override;
-  void accept_candidate() override;
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
   void save_point() override;
   void restore_point() override;
   Eigen::VectorXd parameter_values() const override { return problem_.parameter_values(); }

@@ -137,7 +137,7 @@ InstantEstimate MotionObserver::solve(const Part& part, const Eigen::VectorXd& r
       damped.diagonal() *= 1.0 + damping.value();
       factor.compute(damped);
       if (factor.info() != Eigen::Success) {
-        if (!damping.raise_for_rounding()) return result;
+        if (!damping.raise_after_failed_factorization()) return result;
         continue;
       }
       const Eigen::VectorXd step = factor.solve(g);

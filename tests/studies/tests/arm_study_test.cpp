@@ -218,7 +218,7 @@ TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
   }
   const auto cost_after = [&](Eigen::Index at, double by) {
     const Eigen::VectorXd step = by * Eigen::VectorXd::Unit(gradient.size(), at);
-    return problem.evaluate_candidate(step.head(nodes), step.tail(shape.parameter_count));
+    return problem.evaluate_trial_step(step.head(nodes), step.tail(shape.parameter_count));
   };
   EXPECT_GT(problem.cost() - problem.inner().cost(), 1.0);
   // For the first nodes, and all parameters.

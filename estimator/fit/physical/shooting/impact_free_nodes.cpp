@@ -137,8 +137,8 @@ bool repair_misplaced_nodes(ShootingProblem& problem) {
     if (std::ranges::count(moved, tangle.node - 1) > 0) continue;  // its step has changed
     Eigen::VectorXd step = Eigen::VectorXd::Zero(shape.node_count * shape.node_size);
     step.segment(tangle.node * shape.node_size, shape.node_size) = tangle.way;
-    if (!(problem.evaluate_candidate(step, no_change) < problem.cost())) continue;
-    problem.accept_candidate();
+    if (!(problem.evaluate_trial_step(step, no_change) < problem.cost())) continue;
+    problem.accept_trial_step();
     moved.push_back(tangle.node);
   }
   return !moved.empty();

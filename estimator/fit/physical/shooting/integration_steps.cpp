@@ -41,7 +41,7 @@ std::vector<double> choose_local_integration_steps(const Segment& segment,
   return steps;
 }
 
-std::vector<double> local_steps_from(const std::vector<double>& steps, double start) {
+std::vector<double> select_local_steps_after(const std::vector<double>& steps, double start) {
   const auto at = std::min(static_cast<std::size_t>(start / kStepPiece), steps.size() - 1);
   std::vector<double> own;
   for (std::size_t k = at; k < steps.size(); ++k) {

@@ -44,7 +44,7 @@ std::vector<double> choose_local_integration_steps(const Segment& segment,
 
 /// Returns the local integration steps of a part of a segment that begins at the time `start` [s].
 /// @param steps  local integration steps of the segment
-std::vector<double> local_steps_from(const std::vector<double>& steps, double start);
+std::vector<double> select_local_steps_after(const std::vector<double>& steps, double start);
 
 /// Limits all integration steps of a shooting grid to `longest` [s].
 void limit_integration_steps(double longest, ShootingGrid& grid);

@@ -10,12 +10,10 @@ namespace {
 
 using RowMajor = IntervalSensitivities::RowMajor;
 
-/// Frees the given parameters and fixes all others.
-Mechanism only_free(Mechanism mechanism, const std::vector<int>& parameters) {
-  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  for (const int index : parameters) {
-    mechanism.parameters[index].free = true;
-  }
+/// Frees the given parameters and fixes all other parameters.
+Mechanism free_only(Mechanism mechanism, const std::vector<int>& parameters) {
+  mechanism = fix_parameters(std::move(mechanism));
+  for (const int index : parameters) mechanism.parameters[index].free = true;
   return mechanism;
 }
 
@@ -46,7 +44,7 @@ SegmentSimulator::SegmentSimulator(const Mechanism& mechanism, const Segment& se
       node_times_(node_times),
       threads_(threads),
       near_rest_(grid.near_rest),
-      freed_mechanism_(only_free(mechanism, parameters)),
+      freed_mechanism_(free_only(mechanism, parameters)),
       programs_(freed_mechanism_, grid.coordinates, {segment.absent_bodies}),
       run_(programs_.runs(freed_mechanism_, std::vector<int>{0}).front()),
       sensing_(run_.values, find_inertial_axes(mechanism, {segment}),
@@ -119,8 +117,8 @@ int SegmentSimulator::step_index_at(double time) const {
   return static_cast<int>(std::ranges::lower_bound(edges_, time - slack) - edges_.begin());
 }
 
-MotionInterval SegmentSimulator::make_interval(double begin, double end, int first_instant,
-                                               int last_instant) const {
+MotionInterval SegmentSimulator::make_motion_interval(double begin, double end, int first_instant,
+                                                      int last_instant) const {
   return {.controls = &controls_,
           .first_substep = controls_.first(step_index_at(begin)),
           .last_substep = controls_.first(step_index_at(end)),
@@ -137,9 +135,9 @@ SegmentSimulator::SampleStates SegmentSimulator::simulate(const Eigen::MatrixXd&
     const bool is_last = k + 1 == nodes.cols();
     const double end = is_last ? edges_.back() : node_times_[k + 1];
     intervals.push_back(
-        make_interval(begin, end, segment_.first_sample_at_or_after(begin),
-                      is_last ? sample_count() : segment_.first_sample_at_or_after(end)));
-    intervals.back().start = to_coordinates(nodes.col(k));
+        make_motion_interval(begin, end, segment_.first_sample_at_or_after(begin),
+                             is_last ? sample_count() : segment_.first_sample_at_or_after(end)));
+    intervals.back().start = select_independent_coordinates(nodes.col(k));
     intervals.back().guess = nodes.col(k).head(joint_count());
   }
   std::vector<Eigen::MatrixXd> unused(intervals.size());
@@ -156,7 +154,8 @@ SegmentSimulator::SampleStates SegmentSimulator::simulate(const Eigen::MatrixXd&
   return at;
 }
 
-Eigen::VectorXd SegmentSimulator::to_coordinates(const Eigen::VectorXd& joints) const {
+Eigen::VectorXd SegmentSimulator::select_independent_coordinates(
+    const Eigen::VectorXd& joints) const {
   const int c = coordinate_count();
   Eigen::VectorXd state(2 * c);
   for (int p = 0; p < c; ++p) {
@@ -187,7 +186,8 @@ std::vector<SampleTransition> SegmentSimulator::linearize(int first, const Sampl
   for (int k = first; k < first + count; ++k) {
     const auto from = static_cast<std::size_t>(k);
     const bool is_last = k + 1 == sample_count();
-    steps.push_back(make_interval(times_[from], times_[is_last ? from : from + 1], k, k + 1));
+    steps.push_back(
+        make_motion_interval(times_[from], times_[is_last ? from : from + 1], k, k + 1));
     steps.back().start = at.states.col(k - first);
     if (tree_program().has_loops()) steps.back().guess = at.guesses.col(k - first);
   }

@@ -43,7 +43,6 @@ class SegmentSimulator {
 
   int coordinate_count() const { return tree_program().coordinate_count(); }
   int joint_count() const { return tree_program().joint_count(); }
-  int motor_count() const { return static_cast<int>(tree_program().motor_joints().size()); }
   int sample_count() const { return static_cast<int>(times_.size()); }
   const std::vector<double>& times() const { return times_; }
   /// Returns the time to the next sample [s]; for the last sample, the time since the previous
@@ -67,7 +66,7 @@ class SegmentSimulator {
   /// @param nodes  angles over rates of all joints × nodes
   SampleStates simulate(const Eigen::MatrixXd& nodes) const;
   /// Selects the independent coordinates and their rates from the angles and rates of all joints.
-  Eigen::VectorXd to_coordinates(const Eigen::VectorXd& joints) const;
+  Eigen::VectorXd select_independent_coordinates(const Eigen::VectorXd& joints) const;
 
   /// Linearizes the transitions of consecutive samples, starting with `first`.
   std::vector<SampleTransition> linearize(int first, const SampleStates& at);
@@ -78,7 +77,8 @@ class SegmentSimulator {
   void place_step_boundaries(double step);
   void assign_derivative_columns(const std::vector<int>& parameters);
   int step_index_at(double time) const;
-  MotionInterval make_interval(double begin, double end, int first_instant, int last_instant) const;
+  MotionInterval make_motion_interval(double begin, double end, int first_instant,
+                                      int last_instant) const;
   void complete_last_sample(const Eigen::VectorXd& guess, MotionInterval& last) const;
   void store_sensor_readings(const Eigen::MatrixXd& values,
                              const std::vector<IntervalSensitivities::RowMajor>& slopes,

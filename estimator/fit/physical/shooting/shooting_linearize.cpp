@@ -35,29 +35,29 @@ void ShootingProblem::compute_sensitivities(
 }
 
 void ShootingProblem::linearize(int index, ResidualBlock& out) const {
-  const Block& block = blocks_[index];
+  const ResidualBlockId& block = blocks_[index];
   switch (block.kind) {
-    case BlockKind::kReadings:
+    case ResidualBlockKind::kReadings:
       return linearize_readings(block, out);
-    case BlockKind::kInertial:
+    case ResidualBlockKind::kInertial:
       return linearize_sampled_readings(block, out);
-    case BlockKind::kAcceleration:
+    case ResidualBlockKind::kAcceleration:
       return linearize_acceleration(block, out);
-    case BlockKind::kStart:
+    case ResidualBlockKind::kStart:
       return linearize_initial_state(block, out);
-    case BlockKind::kPrior:
-      return free_.linearize_priors(point_.mechanism, prior_group(), out);
+    case ResidualBlockKind::kPrior:
+      return free_.linearize_priors(point_.mechanism, prior_noise_group(), out);
   }
 }
 
-void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out) const {
+void ShootingProblem::linearize_readings(const ResidualBlockId& block, ResidualBlock& out) const {
   if (sampled_index_[block.detail] >= 0) {
     linearize_sampled_readings(block, out);
     return;
   }
   const ShootingSegment& segment = segments_[block.segment];
   const NodeInterval& span = segment.spans[block.interval];
-  const int node = first_node_of(block);
+  const int node = first_node_of_block(block);
   const int states = 2 * coordinate_count();
   const double weight = 1.0 / noise_.angle[block.detail];
   const IntervalSensitivities::RowMajor& along = node_sensitivities(node).readings[block.detail];
@@ -102,8 +102,9 @@ void ShootingProblem::linearize_readings(const Block& block, ResidualBlock& out)
   }
 }
 
-void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& out) const {
-  const int node = first_node_of(block);
+void ShootingProblem::linearize_acceleration(const ResidualBlockId& block,
+                                             ResidualBlock& out) const {
+  const int node = first_node_of_block(block);
   const int size = 2 * coordinate_count(), j = block.detail;
   resize_block(out, node, 2, size, free_.size(), 2, acceleration_noise_group(j));
   const IntervalSensitivities::RowMajor& end = node_sensitivities(node).end;
@@ -131,14 +132,15 @@ void ShootingProblem::linearize_acceleration(const Block& block, ResidualBlock& 
   out.residual[1] = defect[1];
 }
 
-void ShootingProblem::linearize_initial_state(const Block& block, ResidualBlock& out) const {
+void ShootingProblem::linearize_initial_state(const ResidualBlockId& block,
+                                              ResidualBlock& out) const {
   const int size = 2 * coordinate_count();
   // An initial state with a prior belongs to the noise group of priors, whose variance is given.
   const auto deviation = start_deviation_.col(block.segment);
   const bool known = (deviation.head(coordinate_count()).array() != kStartAngleDeviation).any() ||
                      (deviation.tail(coordinate_count()).array() != kStartRateDeviation).any();
-  resize_block(out, first_node_of(block), 1, size, free_.size(), size,
-               known ? prior_group() : initial_state_group());
+  resize_block(out, first_node_of_block(block), 1, size, free_.size(), size,
+               known ? prior_noise_group() : initial_state_noise_group());
   out.parameter_jacobian.setZero();
   out.node_jacobian = deviation.cwiseInverse().asDiagonal();
   out.residual = initial_state_error(point_, block.segment);
@@ -306,10 +308,11 @@ void ShootingProblem::linearize_instant(int node, int place, int instant, int ro
 }
 
 /// Linearizes the readings of an inertial axis or of a delayed encoder.
-void ShootingProblem::linearize_sampled_readings(const Block& block, ResidualBlock& out) const {
+void ShootingProblem::linearize_sampled_readings(const ResidualBlockId& block,
+                                                 ResidualBlock& out) const {
   const ShootingSegment& segment = segments_[block.segment];
-  const bool is_encoder = block.kind == BlockKind::kReadings;
-  const int node = first_node_of(block), sensor = block.detail;
+  const bool is_encoder = block.kind == ResidualBlockKind::kReadings;
+  const int node = first_node_of_block(block), sensor = block.detail;
   const int place = is_encoder ? sampled_index_[sensor] : block.detail;
   const int axis = is_encoder ? -1 : inertial_axes()[place];
   const double weight = 1.0 / (is_encoder ? noise_.angle[sensor] : noise_.inertial[axis]);

@@ -54,7 +54,7 @@ ShootingProblem::ShootingProblem(const Mechanism& mechanism, const std::vector<S
   apply_dependencies(point_.mechanism);
   find_delayed_encoders();
   for (const Segment& segment : segments) add_segment(segment, grid);
-  place_nodes(states, state_spacing);
+  place_shooting_nodes(states, state_spacing);
   update_acceleration_whitening();
   update_sample_instants(point_);
   make_residual_blocks();
@@ -121,8 +121,8 @@ void ShootingProblem::add_segment(const Segment& segment, const ShootingGrid& gr
   segments_.push_back(std::move(shot));
 }
 
-void ShootingProblem::place_nodes(const std::vector<Eigen::MatrixXd>& states,
-                                  const std::vector<double>& state_spacing) {
+void ShootingProblem::place_shooting_nodes(const std::vector<Eigen::MatrixXd>& states,
+                                           const std::vector<double>& state_spacing) {
   const int c = coordinate_count();
   point_.states.resize(2 * c, node_count_);
   point_.guesses.resize(joint_count_, node_count_);
@@ -200,23 +200,23 @@ void ShootingProblem::make_residual_blocks() {
   max_rows_ = std::max({2 * coordinate_count(), free_.prior_residual_count(), max_instant_count()});
   for (int s = 0; s < segment_count(); ++s) {
     const ShootingSegment& segment = segments_[s];
-    blocks_.push_back({BlockKind::kStart, s, 0, 0});
+    blocks_.push_back({ResidualBlockKind::kStart, s, 0, 0});
     for (int k = 0; k < segment.node_count; ++k) {
       const NodeInterval& span = segment.spans[k];
       max_rows_ = std::max(max_rows_, span.last - span.first);
       for (int sensor = 0; sensor < encoder_count(); ++sensor) {
-        blocks_.push_back({BlockKind::kReadings, s, k, sensor});
+        blocks_.push_back({ResidualBlockKind::kReadings, s, k, sensor});
       }
       for (int place = 0; place < std::ssize(inertial_axes_); ++place) {
-        blocks_.push_back({BlockKind::kInertial, s, k, place});
+        blocks_.push_back({ResidualBlockKind::kInertial, s, k, place});
       }
       if (k + 1 == segment.node_count) continue;
       for (int p = 0; p < coordinate_count(); ++p) {
-        blocks_.push_back({BlockKind::kAcceleration, s, k, p});
+        blocks_.push_back({ResidualBlockKind::kAcceleration, s, k, p});
       }
     }
   }
-  if (free_.prior_residual_count() > 0) blocks_.push_back({BlockKind::kPrior, 0, 0, 0});
+  if (free_.prior_residual_count() > 0) blocks_.push_back({ResidualBlockKind::kPrior, 0, 0, 0});
 }
 
 ProblemShape ShootingProblem::shape() const {
@@ -449,8 +449,8 @@ double ShootingProblem::squared_error(int sensor) const {
 
 // --- moves --------------------------------------------------------------------------------------
 
-double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                           const Eigen::VectorXd& parameter_step) {
+double ShootingProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                            const Eigen::VectorXd& parameter_step) {
   free_.move(point_.mechanism, parameter_step, candidate_.mechanism);
   if (!FreeParameters::has_valid_dependent_parameters(candidate_.mechanism)) {
     candidate_.cost = std::numeric_limits<double>::infinity();
@@ -465,7 +465,7 @@ double ShootingProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
   return candidate_.cost;
 }
 
-void ShootingProblem::accept_candidate() {
+void ShootingProblem::accept_trial_step() {
   std::swap(point_, candidate_);
   candidate_.slopes.reset();
   point_.slopes = std::make_shared<Sensitivities>();

@@ -55,8 +55,8 @@ struct ShootingNoise {
 
 /// The least-squares problem of estimating states and parameters in continuous time by multiple
 /// shooting [Boc87]. The states x_k at shooting nodes are angles and rates of the independent
-/// joints. Between nodes the equations of motion are integrated (IntervalIntegrator), so the parameters
-/// χ are physical and every sample y is used. With the integrated state φ, the cost is
+/// joints. Between nodes the equations of motion are integrated (IntervalIntegrator), so the
+/// parameters χ are physical and every sample y is used. With the integrated state φ, the cost is
 ///
 ///   Σ ((θ(t; x_k, χ) − offset − y)/σ_y)² + Σ ‖Q^{−½} (x_{k+1} − φ(x_k, χ))‖² + priors.
 ///
@@ -92,16 +92,18 @@ class ShootingProblem final : public LeastSquaresProblem {
   ProblemShape shape() const override;
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override { return max_rows_; }
-  int noise_group_count() const override { return prior_group() + 1; }
+  int noise_group_count() const override { return prior_noise_group() + 1; }
   int thread_count() const override { return threads_; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return point_.cost; }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& parameter_step) override;
-  void accept_candidate() override;
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
   void save_point() override { saved_ = point_; }
   void restore_point() override { point_ = saved_; }
-  Eigen::VectorXd parameter_values() const override { return free_.values(point_.mechanism); }
+  Eigen::VectorXd parameter_values() const override {
+    return free_.parameter_values(point_.mechanism);
+  }
   Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
   Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
   Eigen::VectorXd growth_limits() const override { return free_.growth_limits(point_.mechanism); }
@@ -112,8 +114,8 @@ class ShootingProblem final : public LeastSquaresProblem {
   int acceleration_noise_group(int coordinate) const {
     return inertial_noise_group(Sensor::kAxes * mechanism().sensor_count()) + coordinate;
   }
-  int initial_state_group() const { return acceleration_noise_group(coordinate_count()); }
-  int prior_group() const { return initial_state_group() + 1; }
+  int initial_state_noise_group() const { return acceleration_noise_group(coordinate_count()); }
+  int prior_noise_group() const { return initial_state_noise_group() + 1; }
 
   int encoder_count() const { return static_cast<int>(sensors_.size()); }
   const Encoder& encoder(int index) const { return sensors_[index]; }
@@ -201,19 +203,25 @@ class ShootingProblem final : public LeastSquaresProblem {
     double cost = 0.0;
     std::shared_ptr<Sensitivities> slopes;  ///< null for a candidate point
   };
-  enum class BlockKind : unsigned char { kReadings, kInertial, kAcceleration, kStart, kPrior };
-  struct Block {
-    BlockKind kind;
+  enum class ResidualBlockKind : unsigned char {
+    kReadings,
+    kInertial,
+    kAcceleration,
+    kStart,
+    kPrior
+  };
+  struct ResidualBlockId {
+    ResidualBlockKind kind;
     int segment, interval;
     int detail;  ///< index of a sensor, inertial axis or coordinate
   };
-  int first_node_of(const Block& block) const {
+  int first_node_of_block(const ResidualBlockId& block) const {
     return segments_[block.segment].first_node + block.interval;
   }
 
   void add_segment(const Segment& segment, const ShootingGrid& grid);
-  void place_nodes(const std::vector<Eigen::MatrixXd>& states,
-                   const std::vector<double>& state_spacing);
+  void place_shooting_nodes(const std::vector<Eigen::MatrixXd>& states,
+                            const std::vector<double>& state_spacing);
   void set_expected_initial_state(int segment);
   Eigen::VectorXd initial_state_error(const Iterate& point, int segment) const;
   void make_residual_blocks();
@@ -244,12 +252,12 @@ class ShootingProblem final : public LeastSquaresProblem {
   void update_acceleration_whitening();
   const IntervalSensitivities::IntervalDerivatives& node_sensitivities(int node) const;
   void compute_sensitivities(std::vector<IntervalSensitivities::IntervalDerivatives>& slopes) const;
-  void linearize_readings(const Block& block, ResidualBlock& out) const;
-  void linearize_sampled_readings(const Block& block, ResidualBlock& out) const;
+  void linearize_readings(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_sampled_readings(const ResidualBlockId& block, ResidualBlock& out) const;
   void linearize_instant(int node, int place, int instant, int row, double weight,
                          ResidualBlock& out) const;
-  void linearize_acceleration(const Block& block, ResidualBlock& out) const;
-  void linearize_initial_state(const Block& block, ResidualBlock& out) const;
+  void linearize_acceleration(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_initial_state(const ResidualBlockId& block, ResidualBlock& out) const;
 
   int joint_count_;
   FreeParameters free_;
@@ -269,7 +277,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   int threads_;
   double near_rest_;  // longest step for smoothed friction near rest [s]
   std::vector<ShootingSegment> segments_;
-  std::vector<Block> blocks_;
+  std::vector<ResidualBlockId> blocks_;
   int node_count_ = 0, max_rows_ = 0;
   std::vector<int> groups_;          ///< segment of each node
   Eigen::MatrixXd start_;            ///< expected first nodes: 2·coordinates × segments
