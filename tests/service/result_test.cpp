@@ -300,10 +300,10 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   marked.intervals = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
   calibration.findings = {finding, marked};
   CalibrationMetadata context = prepared_context();
-  EXPECT_EQ(count_of(render_calibration_page(calibration, context), "held back pivot"), 0);
+  EXPECT_EQ(count_of(render_calibration_page(calibration, context), "rejected pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
   const std::string html = render_calibration_page(calibration, context);
-  EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that contains 0.5 s
+  EXPECT_EQ(count_of(html, "rejected pivot [rad]"), 1);  // of the segment that contains 0.5 s
   // The treatment is in its own column, if there was any.
   EXPECT_EQ(count_of(render_finding_section(calibration.findings), ">done automatically<"), 1);
   finding.treated = false;

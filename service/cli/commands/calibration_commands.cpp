@@ -237,7 +237,8 @@ void add_options(CLI::App& command, RepeatOptions& options) {
 
 void add_repeat(CLI::App& app, ExitCode& exit_code) {
   add_command<RepeatOptions>(
-      app, exit_code, "repeat", "Repeat a calibration from its result, and compare",
+      app, exit_code, "repeat",
+      "Repeat a calibration from its result file, and compare the estimates",
       "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
       "Exit status: 0 every estimate is within 0.01 standard deviations of the previous one,\n"
       "2 otherwise.\n"

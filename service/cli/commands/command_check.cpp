@@ -81,7 +81,7 @@ void add_check(CLI::App& app, ExitCode& exit_code) {
       "Reports each problem with its time, size and remedy, what calibrate repairs by itself, and\n"
       "the predicted standard deviations of the free parameters. calibrate always runs these\n"
       "checks.\n"
-      "Exit status: 0 nothing worse than notes, 2 warnings, 1 faults or bad input.\n"
+      "Exit status: 0 no problems, or only notes; 2 warnings; 1 faults or bad input.\n"
       "Examples:\n"
       "  rigcal check run.csv --rig rig.textproto\n"
       "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json --plot findings.html",

@@ -131,7 +131,8 @@ void add_options(CLI::App& command, SimulateOptions& options) {
 
 void add_simulate(CLI::App& app, ExitCode& exit_code) {
   add_command<SimulateOptions>(
-      app, exit_code, "simulate", "Simulate a scenario on a rig file's model, as a recording",
+      app, exit_code, "simulate",
+      "Simulate a scenario with the model of a rig file, and write a recording",
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"
       "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"

@@ -343,7 +343,7 @@ ChartSeries make_rejected_sample_series(const std::vector<double>& times,
                                         std::vector<double> values, const std::string& sensor,
                                         const std::string& unit) {
   ChartSeries series = make_line_series("rejected", "residual", times, std::move(values),
-                                        "held back " + sensor + " " + unit);
+                                        "rejected " + sensor + " " + unit);
   series.markers = true;
   series.shape = MarkerShape::kDiamond;
   series.excluded_from_range = true;
