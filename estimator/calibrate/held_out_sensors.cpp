@@ -96,7 +96,7 @@ std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segm
     for (Eigen::Index k = 0; k < predicted.size(); ++k) {
       if (!all.has_reading(static_cast<int>(s), k, sensor)) continue;
       errors.push_back(
-          all.encoder(sensor).difference(predicted[k] - segments[s].angles(k, sensor)));
+          all.encoder(sensor).reading_difference(predicted[k] - segments[s].angles(k, sensor)));
     }
   }
   return errors;

@@ -25,7 +25,7 @@ inline constexpr int load_quantity_index(JointLoad load) {
 /// absent motor.
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
-/// Selects the readings that are used to estimate the state at a sample.
+/// The selection of readings from which the state at a sample is estimated.
 enum class ReadingSelection {
   kAll,    ///< all readings of the segment: smoothing
   kLagged  ///< readings up to the sample plus a lag: filtering, fixed-lag smoothing

@@ -25,8 +25,8 @@ class InertiaPrior {
  public:
   static constexpr int kRows = 10;  ///< number of residuals
   using Residual = Eigen::Matrix<double, kRows, 1>;
-  /// Derivatives by mass m, centre of mass c_x, c_y, c_z and moments J_xx, J_yy, J_zz, J_xy, J_xz,
-  /// J_yz.
+  /// Derivatives of the residuals by mass m, centre of mass c_x, c_y, c_z and moments J_xx, J_yy,
+  /// J_zz, J_xy, J_xz, J_yz.
   using Sensitivities = Eigen::Matrix<double, kRows, 10>;
 
   /// @param body  index of a body with physically consistent CAD values

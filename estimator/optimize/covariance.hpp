@@ -58,7 +58,7 @@ struct NoiseGroupStatistics {
 /// of squares preserves its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹
 /// H_xχ.
 struct ParameterInformation {
-  /// Whether the residuals determine the nodes. If false, all other members are unset.
+  /// Whether the residuals determine the states at all nodes. If not, all other members are unset.
   bool valid = false;
   Eigen::MatrixXd schur;                     ///< Schur complement S
   Eigen::VectorXd scale;                     ///< diagonal of J_χᵀJ_χ
@@ -68,7 +68,7 @@ struct ParameterInformation {
   std::vector<NoiseGroupStatistics> groups;
   /// −1 or +1 for a parameter at its lower or upper bound, which is treated as fixed; 0 if free.
   Eigen::VectorXi at_bound;
-  /// Inverse of S over the free and determined parameters, zero for all others.
+  /// Inverse of the Schur complement for the free, identifiable parameters; zero for all others.
   Eigen::MatrixXd inverse;
   /// Basis of the unidentifiable directions of the free parameters: parameters x directions, in the
   /// units of the parameters. It is reduced so that each direction has a 1 where all other

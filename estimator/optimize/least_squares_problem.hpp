@@ -83,7 +83,7 @@ class LeastSquaresProblem {
   /// Replaces the current point by the last candidate.
   virtual void accept_trial_step() = 0;
 
-  /// Save the current point, and return to the saved point. Only one point is saved.
+  /// Save the current point, and restore the saved point. Only one point is saved.
   virtual void save_point() = 0;
   virtual void restore_point() = 0;
 
@@ -93,8 +93,9 @@ class LeastSquaresProblem {
   virtual Eigen::VectorXd lower_bounds() const = 0;
   virtual Eigen::VectorXd upper_bounds() const = 0;
 
-  /// Returns factors > 1 by which one step may at most change each positive parameter, up or down.
-  /// Beyond these factors the linearization is invalid. Infinite, or an empty vector, for no limit.
+  /// Returns the largest factors (> 1) by which one step may increase or decrease each positive
+  /// parameter, because the linearization is invalid beyond them. Infinite, or an empty vector,
+  /// without limits.
   virtual Eigen::VectorXd growth_limits() const { return {}; }
 };
 

@@ -95,7 +95,8 @@ struct LmSummary {
   std::vector<IterationRecord> history;
 };
 
-/// Stopping criteria and damping of `solve`, for residuals r with H = JᵀJ and D = diag(H).
+/// Stopping criteria and damping of the Levenberg–Marquardt solver. r are the residuals, J is their
+/// Jacobian, H = JᵀJ and D = diag(H).
 struct LmOptions {
   int max_iterations = 50;
 

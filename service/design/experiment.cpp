@@ -20,13 +20,6 @@
 namespace service {
 namespace {
 
-/// Task of designing an experiment, without its targets and its signals.
-struct DesignSetup {
-  estimator::DesignTask task;
-  int motor = 0;  ///< index of the driven joint
-  std::vector<std::string> notes;
-};
-
 constexpr double kPeriodMax = 0.004;  // sampling period of candidate commands [s]
 constexpr double kCoast_s = 10.0;     // time after a run during which the limits must hold, too
 
@@ -147,28 +140,6 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
   return all;
 }
 
-/// Returns the design task of a request, with prior information, initial coordinates and limits.
-/// @throws proto::InputError under the conditions of design_experiment
-DesignSetup make_design_setup(const DesignInput& input, const ExperimentRequest& request) {
-  const Rig& rig = input.rig;
-  DesignSetup posed{.task = {.mechanism = rig.mechanism, .knowledge = input.knowledge},
-                    .motor = find_motor(rig, request.motor),
-                    .notes = {}};
-  const daq::CommandLimits command = command_limits(rig, request, posed.motor);
-  posed.task.facts = facts_of(input, request, posed.motor);
-  posed.task.limits = {.command_max = kPeakShare * command.command_max,
-                       .command_slew_per_s_max = command.command_slew_per_s_max,
-                       .sensors = motion_limits(rig, posed.task.facts.start, request.limit_share)};
-  const bool any = std::ranges::any_of(posed.task.limits.sensors, [](const auto& limits) {
-    return limits.highest > limits.lowest || limits.fastest > 0.0;
-  });
-  if (!any) {
-    posed.notes.push_back(
-        rig.path + ": has no motion limits (safety { joint { } }); only the command is limited");
-  }
-  return posed;
-}
-
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSearch_s = 18.0;           // longest search time, all kinds of plan together
@@ -193,16 +164,28 @@ class Designer {
       : input_(input),
         request_(request),
         where_(std::move(where)),
-        posed_(make_design_setup(input, request)),
-        task_(posed_.task),
+        motor_(find_motor(input.rig, request.motor)),
+        task_{.mechanism = input.rig.mechanism, .knowledge = input.knowledge},
         precisions_(request.targets.empty() ? default_target_precisions(input.rig.mechanism)
                                             : request.targets) {
+    const daq::CommandLimits command = command_limits(input.rig, request, motor_);
+    task_.facts = facts_of(input, request, motor_);
+    task_.limits = {.command_max = kPeakShare * command.command_max,
+                    .command_slew_per_s_max = command.command_slew_per_s_max,
+                    .sensors = motion_limits(input.rig, task_.facts.start, request.limit_share)};
+    const bool any = std::ranges::any_of(task_.limits.sensors, [](const auto& limits) {
+      return limits.highest > limits.lowest || limits.fastest > 0.0;
+    });
+    if (!any) {
+      result_.notes.push_back(
+          input.rig.path +
+          ": has no motion limits (safety { joint { } }); only the command is limited");
+    }
     if (precisions_.empty()) {
       throw proto::InputError(
           "no free parameter has a meaningful relative precision. Name the parameters to estimate "
           "with --for NAME:PRECISION");
     }
-    result_.notes = posed_.notes;
   }
 
   DesignedExperiment run() {
@@ -233,7 +216,7 @@ class Designer {
   bool is_stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
   std::string motor_name() const {
-    return task_.mechanism.joints[static_cast<std::size_t>(posed_.motor)].name;
+    return task_.mechanism.joints[static_cast<std::size_t>(motor_)].name;
   }
 
   double fastest_mode() const {
@@ -250,7 +233,7 @@ class Designer {
   void search() {
     std::vector<CommandKind> kinds = {CommandKind::kMultisine, CommandKind::kPulses};
     const std::optional<SwingUpProperties> swing_up =
-        find_swing_up_joint(task_.mechanism, posed_.motor, task_.limits.command_max);
+        find_swing_up_joint(task_.mechanism, motor_, task_.limits.command_max);
     if (swing_up) kinds.push_back(CommandKind::kSwingUp);
     if (request_.kind) kinds = {*request_.kind};
     if (kinds.front() == CommandKind::kSwingUp && !swing_up) {
@@ -465,8 +448,8 @@ class Designer {
   const DesignInput& input_;
   const ExperimentRequest& request_;
   std::string where_;
-  DesignSetup posed_;
-  estimator::DesignTask& task_;
+  int motor_;  // index of the driven joint
+  estimator::DesignTask task_;
   std::vector<TargetPrecision> precisions_;
   bool is_screened_ = false;  // unidentifiable targets have been removed
   std::vector<Candidate> candidates_;

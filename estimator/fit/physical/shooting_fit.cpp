@@ -73,8 +73,7 @@ Mechanism held_near_start(Mechanism mechanism) {
 ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
                          const CalibrationMonitor& monitor, FitStages stages)
     : input_(std::move(input)), options_(options), monitor_(monitor), stages_(stages) {
-  joint_estimation_history_.iterations_most = simulation_history_.iterations_most =
-      options_.max_iterations;
+  joint_history_.iterations_most = simulation_history_.iterations_most = options_.max_iterations;
 }
 
 bool ShootingFit::is_process_noise_significant(int coordinate) const {
@@ -84,9 +83,7 @@ bool ShootingFit::is_process_noise_significant(int coordinate) const {
              kNegligibleShare / kInflatedNoiseFraction * generous;
 }
 
-bool ShootingFit::is_cancelled() const {
-  return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
-}
+bool ShootingFit::is_cancelled() const { return is_stop_requested(monitor_); }
 
 bool ShootingFit::has_ended(const ShootingHistory& history) const {
   return is_cancelled() || history.iterations >= history.iterations_most;
@@ -108,7 +105,7 @@ void ShootingFit::report_solve(SolveKind kind, const Mechanism& varied,
   ++history.solve;
   history.kind = kind;
   if (!monitor_.on_stage) return;
-  const bool is_joint = &history == &joint_estimation_history_;
+  const bool is_joint = &history == &joint_history_;
   monitor_.on_stage({is_joint ? stages_.joint : stages_.simulation, kind}, varied);
 }
 
@@ -159,8 +156,8 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (has_steep_friction(reached)) {
     // Set-valued friction first: its estimates determine the steps for smooth friction.
     joint_ = make_problem(with_set_valued_friction(reached), noise, input_.grid);
-    report_solve(SolveKind::kStickingFriction, reached, joint_estimation_history_);
-    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_estimation_history_);
+    report_solve(SolveKind::kStickingFriction, reached, joint_history_);
+    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
     copy_parameter_values(joint_->mechanism(), reached);
     limit_integration_steps(compute_friction_step_limits(reached, input_.states), input_);
   }
@@ -171,8 +168,8 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (is_tree_mechanism(reached)) return;
   if (use_final_integration_steps(input_)) {
     joint_ = make_problem(joint_->mechanism(), joint_->noise(), input_.grid);
-    report_solve(SolveKind::kShorterSteps, joint_->mechanism(), joint_estimation_history_);
-    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_estimation_history_);
+    report_solve(SolveKind::kShorterSteps, joint_->mechanism(), joint_history_);
+    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
   }
   if (any_sticks(reached)) repeat_noise_annealing();
 }
@@ -181,29 +178,27 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
 /// has a lower cost with the original noise levels. Unobserved joints stick at instants that the
 /// readings hardly determine. This causes local minima, which states with process noise can leave.
 void ShootingFit::repeat_noise_annealing() {
-  if (has_ended(joint_estimation_history_) || options_.acceleration_noise > 0.0 ||
-      options_.restarts == 0) {
+  if (has_ended(joint_history_) || options_.acceleration_noise > 0.0 || options_.restarts == 0) {
     return;
   }
-  const ShootingHistory before = joint_estimation_history_;
+  const ShootingHistory before = joint_history_;
   const std::vector<bool> significant =
       std::exchange(is_noise_significant_, std::vector<bool>(is_noise_significant_.size(), false));
   ShootingNoise noise = joint_->noise();
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   std::unique_ptr<ShootingProblem> first =
       std::exchange(joint_, make_problem(joint_->mechanism(), noise, input_.grid));
-  joint_estimation_history_.iterations_most =
-      joint_estimation_history_.iterations + options_.max_iterations;
-  report_solve(SolveKind::kAnnealedAgain, joint_->mechanism(), joint_estimation_history_);
+  joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
+  report_solve(SolveKind::kAnnealedAgain, joint_->mechanism(), joint_history_);
   estimate_noise_levels();
   std::unique_ptr<ShootingProblem> again =
       make_problem(joint_->mechanism(), first->noise(), input_.grid);
   joint_ = std::move(first);
   is_noise_significant_ = significant;
-  joint_estimation_history_.termination = before.termination;
-  joint_estimation_history_.cost = before.cost;
-  if (!has_ended(joint_estimation_history_) &&
-      try_restart(joint_, std::move(again), kNegligibleDecrease, joint_estimation_history_)) {
+  joint_history_.termination = before.termination;
+  joint_history_.cost = before.cost;
+  if (!has_ended(joint_history_) &&
+      try_restart(joint_, std::move(again), kNegligibleDecrease, joint_history_)) {
     estimate_noise_levels();
   }
 }
@@ -223,13 +218,12 @@ std::vector<Mechanism> ShootingFit::make_restart_candidates(const Mechanism& rea
 /// if no restart does. Restarts have their own iteration limit, as long fits need them most.
 void ShootingFit::restart_joint_estimation() {
   const auto is_better = [&](const Mechanism& chance) {
-    return !has_ended(joint_estimation_history_) &&
+    return !has_ended(joint_history_) &&
            try_restart(joint_, make_problem(chance, joint_->noise(), input_.grid), kSmallDecrease,
-                       joint_estimation_history_);
+                       joint_history_);
   };
-  for (int round = 0; round < options_.restarts && !has_ended(joint_estimation_history_); ++round) {
-    joint_estimation_history_.iterations_most =
-        joint_estimation_history_.iterations + options_.max_iterations;
+  for (int round = 0; round < options_.restarts && !has_ended(joint_history_); ++round) {
+    joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
     if (!std::ranges::any_of(make_restart_candidates(joint_->mechanism()), is_better)) return;
     estimate_noise_levels();
   }
@@ -258,9 +252,9 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
 /// when it no longer affects the states, or when the residuals exceed it.
 void ShootingFit::estimate_noise_levels() {
   for (int round = 0; round < kNoiseRounds; ++round) {
-    report_solve(SolveKind::kNewNoise, joint_->mechanism(), joint_estimation_history_);
-    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_estimation_history_);
-    if (has_ended(joint_estimation_history_)) return;
+    report_solve(SolveKind::kNewNoise, joint_->mechanism(), joint_history_);
+    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
+    if (has_ended(joint_history_)) return;
     const ParameterInformation information = compute_information(*joint_);
     if (!information.valid) break;
     ShootingNoise noise = joint_->noise();
@@ -268,8 +262,8 @@ void ShootingFit::estimate_noise_levels() {
     joint_->set_noise_levels(noise);
     if (!changed) break;
   }
-  report_solve(SolveKind::kFinalNoise, joint_->mechanism(), joint_estimation_history_);
-  run(*joint_, make_solver_options(*joint_, kNegligibleDecrease), joint_estimation_history_);
+  report_solve(SolveKind::kFinalNoise, joint_->mechanism(), joint_history_);
+  run(*joint_, make_solver_options(*joint_, kNegligibleDecrease), joint_history_);
 }
 
 /// Adapts the noise level of each sensor and coordinate to its residuals.
@@ -430,15 +424,15 @@ void ShootingFit::fit_relaxed(const Mechanism& start) {
       select_excerpt(input_, kExcerptIntervals * interval, kWindowIntervals * interval);
   joint_ = search_initial_values(held, excerpt);
   if (excerpt.is_whole) return;
-  joint_estimation_history_.iterations_most += joint_estimation_history_.iterations;
+  joint_history_.iterations_most += joint_history_.iterations;
   Mechanism near = held;
   copy_parameter_values(joint_->mechanism(), near);
   const Excerpt whole = make_complete_excerpt(input_);
   joint_ = make_relaxed_problem(near, whole, interval, joint_->noise());
-  report_solve(SolveKind::kAllFromExcerpt, near, joint_estimation_history_);
+  report_solve(SolveKind::kAllFromExcerpt, near, joint_history_);
   solve_relaxed(*joint_);
   if (is_near_solution(*joint_)) return;
-  report_solve(SolveKind::kAllFromStart, held, joint_estimation_history_);
+  report_solve(SolveKind::kAllFromStart, held, joint_history_);
   joint_ = search_initial_values(held, whole);
 }
 
@@ -455,7 +449,7 @@ std::unique_ptr<ShootingProblem> ShootingFit::search_initial_values(const Mechan
   const ShootingNoise noise = inflate_noise(kInflatedNoiseFraction, interval);
   if (noise.angle != input_.noise.angle) {
     best = make_relaxed_problem(start, excerpt, interval, noise);
-    report_solve(SolveKind::kInflatedNoise, start, joint_estimation_history_);
+    report_solve(SolveKind::kInflatedNoise, start, joint_history_);
     solve_relaxed(*best);
     if (is_near_solution(*best)) return best;
   }
@@ -463,12 +457,12 @@ std::unique_ptr<ShootingProblem> ShootingFit::search_initial_values(const Mechan
   if (shorter >= interval) return best;
   const std::unique_ptr<ShootingProblem> approach =
       make_relaxed_problem(start, excerpt, shorter, inflate_noise(kApproachShare, shorter));
-  report_solve(SolveKind::kShortSegments, start, joint_estimation_history_);
+  report_solve(SolveKind::kShortSegments, start, joint_history_);
   solve_relaxed(*approach);
   Mechanism near = start;
   copy_parameter_values(approach->mechanism(), near);
   std::unique_ptr<ShootingProblem> again = make_relaxed_problem(near, excerpt, interval, noise);
-  report_solve(SolveKind::kAfterShortSegments, near, joint_estimation_history_);
+  report_solve(SolveKind::kAfterShortSegments, near, joint_history_);
   solve_relaxed(*again);
   return again->cost() < best->cost() ? std::move(again) : std::move(best);
 }
@@ -483,7 +477,7 @@ void ShootingFit::solve_relaxed(ShootingProblem& problem) {
   loose.max_iterations = kLooseIterations;
   loose.stagnant_gain = kLooseGain;
   loose.far_cost = kDivergedErrorRatio * problem.total_reading_count();
-  run(problem, loose, joint_estimation_history_);
+  run(problem, loose, joint_history_);
 }
 
 }  // namespace estimator

@@ -65,7 +65,7 @@ class ShootingFit {
 
   /// Returns the least-squares problem at the result of `estimate_jointly`.
   const ShootingProblem& joint_problem() const { return *joint_; }
-  const ShootingHistory& joint_estimation_history() const { return joint_estimation_history_; }
+  const ShootingHistory& joint_estimation_history() const { return joint_history_; }
   /// Returns whether significant process noise (unmodelled acceleration) remains in a coordinate.
   bool is_process_noise_significant(int coordinate) const;
 
@@ -121,7 +121,7 @@ class ShootingFit {
   FitStages stages_;
   Mechanism start_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
-  ShootingHistory joint_estimation_history_, simulation_history_;
+  ShootingHistory joint_history_, simulation_history_;
   std::vector<bool> is_noise_significant_;
   bool predictable_ = false, diverged_ = false;
 };

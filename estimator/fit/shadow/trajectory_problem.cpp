@@ -197,17 +197,13 @@ void TrajectoryProblem::compute_initial_constraint_residual(const Iterate& point
   }
 }
 
-double TrajectoryProblem::initial_constraint_cost(const Iterate& point, int segment) const {
-  Eigen::VectorXd residual;
-  compute_initial_constraint_residual(point, segment, residual);
-  return residual.squaredNorm();
-}
-
 double TrajectoryProblem::total_cost(const Iterate& point, const StepResidual& residual) const {
   double sum = free_.prior_cost(point.mechanism);
+  Eigen::VectorXd constraints;
   for (int segment = 0; segment < segment_count(); ++segment) {
+    compute_initial_constraint_residual(point, segment, constraints);
     sum += settings_.state_error_weight * impulse_cost(point, residual, segment) +
-           observation_cost(point, segment) + initial_constraint_cost(point, segment);
+           observation_cost(point, segment) + constraints.squaredNorm();
   }
   return sum;
 }

@@ -64,8 +64,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   /// are the encoders. The two groups after it are the initial constraints and the priors.
   int impulse_noise_group() const { return static_cast<int>(sensors_.size()); }
 
-  const FreeParameters& free_parameters() const { return free_; }
-
   /// Returns the mechanism with the current parameter values.
   const Mechanism& mechanism() const { return point_.mechanism; }
 
@@ -109,7 +107,6 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   double total_cost(const Iterate& point, const StepResidual& residual) const;
   double impulse_cost(const Iterate& point, const StepResidual& residual, int segment) const;
   double observation_cost(const Iterate& point, int segment) const;
-  double initial_constraint_cost(const Iterate& point, int segment) const;
 
   const Pose* node_poses(const Iterate& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);

@@ -145,7 +145,7 @@ class ShootingProblem final : public LeastSquaresProblem {
   const std::vector<double>& node_times(int segment) const { return segments_[segment].node_times; }
 
   /// Returns the number of integration steps in which contacts with end stops or of friction could
-  /// not be resolved (MotionLog).
+  /// not be resolved (ContactLog).
   int unresolved_step_count() const;
   /// Returns the number of integration steps, including steps added for smoothed friction.
   int integration_step_count() const;
