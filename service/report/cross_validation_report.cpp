@@ -106,7 +106,7 @@ std::string parameters(const CrossValidation& validation) {
     titles.push_back("without " + std::to_string(i + 1));
   }
   HtmlTable table("Estimates without one piece at a time", make_text_and_number_columns(titles, 1));
-  const std::vector<TableNotation> notations = make_table_notations(validation.parameters);
+  const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
     const estimator::ParameterSpread& spread = validation.parameters[p];
     const TableNotation& notation = notations[p];
@@ -186,7 +186,7 @@ std::vector<estimator::Message> all_notes(const estimator::CrossValidation& vali
 
 std::string parameter_table(const estimator::CrossValidation& validation) {
   TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
-  const std::vector<TableNotation> notations = make_table_notations(validation.parameters);
+  const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterSpread& spread = validation.parameters[i];
     rows.push_back({spread.name, notations[i].value(), notations[i].deviation_text(),
@@ -212,7 +212,7 @@ std::string render_cross_validation_page(const CrossValidation& validation,
                                 render_data_section(context) + render_input_section(context)));
 }
 
-std::vector<TableNotation> make_table_notations(
+std::vector<TableNotation> make_spread_notations(
     const std::vector<estimator::ParameterSpread>& spreads) {
   std::vector<TableQuantity> quantities;
   for (const estimator::ParameterSpread& each : spreads) {

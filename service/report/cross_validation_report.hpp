@@ -29,7 +29,7 @@ std::string format_cross_validation(const estimator::CrossValidation& validation
 
 /// Returns the notation (power of ten and number of digits) for the mean of each parameter over the
 /// folds and its variation.
-std::vector<TableNotation> make_table_notations(
+std::vector<TableNotation> make_spread_notations(
     const std::vector<estimator::ParameterSpread>& spreads);
 
 }  // namespace service

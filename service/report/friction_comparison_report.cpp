@@ -100,7 +100,7 @@ std::string estimate_table(const FrictionLawComparison& comparison) {
   HtmlTable table("Estimates of each law's fit without the first pieces",
                   {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
   for (const FrictionLawScore& score : comparison.laws) {
-    const std::vector<TableNotation> notations = make_table_notations(score.estimates);
+    const std::vector<TableNotation> notations = make_estimate_notations(score.estimates);
     for (std::size_t i = 0; i < notations.size(); ++i) {
       table.add({score.law.name, score.estimates[i].name, notations[i].value(),
                  notations[i].deviation_text(), notations[i].unit()});

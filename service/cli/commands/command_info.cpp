@@ -358,7 +358,7 @@ void print_result_file(const std::string& path) {
   TableRows rows = {{"parameter", "value", "± sd", "unit"}};
   const std::vector<estimator::ParameterEstimate> estimates =
       read_stored_result(path).rig.estimates;
-  const std::vector<TableNotation> notations = make_table_notations(estimates);
+  const std::vector<TableNotation> notations = make_estimate_notations(estimates);
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     rows.push_back({estimates[i].name, notations[i].value(), notations[i].deviation_text(),
                     notations[i].unit()});

@@ -285,7 +285,7 @@ std::string deviation_table(const Calibration& calibration) {
                    {"from the scatter between pieces", kRight},
                    {"unit"}},
                   "narrow");
-  const std::vector<TableNotation> notations = make_table_notations(calibration.parameters);
+  const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& estimate = calibration.parameters[i];
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
@@ -308,7 +308,7 @@ std::string render_parameter_section(const estimator::Calibration& calibration) 
     return prior_of(estimate).is_given() || !std::isnan(estimate.data_deviation);
   });
   const int decades = decades_of(all);
-  const std::vector<TableNotation> notations = make_table_notations(all);
+  const std::vector<TableNotation> notations = make_estimate_notations(all);
   HtmlTable table(caption_of(with_priors), make_columns(decades, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), decades,

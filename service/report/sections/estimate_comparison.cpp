@@ -41,7 +41,7 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
                                     const TrueParameters& truth) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "truth", "estimate", "± sd", "unit", "error", "error/sd"}};
-  const std::vector<TableNotation> notations = make_table_notations(estimates);
+  const std::vector<TableNotation> notations = make_estimate_notations(estimates);
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     const estimator::ParameterEstimate& estimate = estimates[i];
     const TableNotation& notation = notations[i];

@@ -104,7 +104,7 @@ std::string dependence_table(const Calibration& calibration) {
        {"factor", kRight},
        {"correlated with"}},
       "narrow");
-  const std::vector<TableNotation> notations = make_table_notations(calibration.parameters);
+  const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
   for (const IdentifiableParameter& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
     const TableNotation& notation = notations[static_cast<std::size_t>(one.index)];

@@ -21,7 +21,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
       {"parameter", "estimate", "± sd", "unit", "95 % interval", "initial", ""}};
   std::vector<estimator::ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
-  const std::vector<TableNotation> notations = make_table_notations(all);
+  const std::vector<TableNotation> notations = make_estimate_notations(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TableNotation& notation = notations[i];
     rows.push_back({all[i].name, notation.value(), notation.deviation_text(), notation.unit(),
@@ -35,7 +35,7 @@ std::string parameter_table(const estimator::Calibration& calibration) {
 /// Formats the estimates from the data without priors; empty if the rig file has no priors.
 std::string prior_free_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"data without prior", "estimate", "± sd", "unit"}};
-  const std::vector<TableNotation> notations = make_table_notations(calibration.parameters);
+  const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& each = calibration.parameters[i];
     if (std::isnan(each.data_deviation)) continue;
@@ -276,7 +276,7 @@ std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& ca
   return tables;
 }
 
-std::vector<TableNotation> make_table_notations(
+std::vector<TableNotation> make_estimate_notations(
     const std::vector<estimator::ParameterEstimate>& estimates) {
   std::vector<TableQuantity> quantities;
   for (const estimator::ParameterEstimate& each : estimates) {

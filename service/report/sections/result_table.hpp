@@ -38,7 +38,7 @@ std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& ca
 
 /// Returns the notation of each estimate in a table: power of ten and number of digits. Estimates
 /// with the same unit share the power of ten.
-std::vector<TableNotation> make_table_notations(
+std::vector<TableNotation> make_estimate_notations(
     const std::vector<estimator::ParameterEstimate>& estimates);
 
 /// Describes the 95 % confidence interval of an estimate: "4.3953 … 4.4105", or why there is none,
