@@ -100,14 +100,14 @@ Moments SecondMomentParameterization::moments_of_inertia(const Eigen::VectorXd& 
     const Eigen::Vector3d values = coordinates.head<3>().array().exp();
     sigma = R * values.asDiagonal() * R.transpose();
   }
-  return moments_of_inertia(second_moments_to_inertia(sigma));
+  return estimator::moments_of_inertia(second_moments_to_inertia(sigma));
 }
 
 Eigen::MatrixXd SecondMomentParameterization::moment_derivatives(
     const Eigen::VectorXd& coordinates) const {
   Eigen::MatrixXd slopes(6, size_);
   const auto put = [&](int column, const Eigen::Matrix3d& sigma_slope) {
-    slopes.col(column) = moments_of_inertia(second_moments_to_inertia(sigma_slope));
+    slopes.col(column) = estimator::moments_of_inertia(second_moments_to_inertia(sigma_slope));
   };
   if (kind_ == InertiaParameterization::kLogCholesky) {
     const Eigen::Matrix3d U = cholesky_triangle(coordinates);

@@ -18,11 +18,11 @@ double way_between(double from, double to) {
 
 TEST(ScaledSpeedParabola, MatchesTheIntegratedDistance) {
   for (const double side : {-1.0, 1.0}) {
-    EXPECT_NEAR(ScaledSpeedParabola(side * 3.0, side * 0.5).passed(), way_between(0.5, 3.0), 1e-8);
-    EXPECT_NEAR(ScaledSpeedParabola(side * -2.0, side * 1.0).passed(), way_between(-2.0, 1.0),
+    EXPECT_NEAR(ScaledSpeedParabola(side * 3.0, side * 0.5).transformed_length(), way_between(0.5, 3.0), 1e-8);
+    EXPECT_NEAR(ScaledSpeedParabola(side * -2.0, side * 1.0).transformed_length(), way_between(-2.0, 1.0),
                 1e-8);
-    EXPECT_NEAR(ScaledSpeedParabola(side * -80.0, side * 80.0).passed(), 5.0, 1e-12);
-    EXPECT_LT(ScaledSpeedParabola(side * 60.0, side * 100.0).passed(), 1e-10);
+    EXPECT_NEAR(ScaledSpeedParabola(side * -80.0, side * 80.0).transformed_length(), 5.0, 1e-12);
+    EXPECT_LT(ScaledSpeedParabola(side * 60.0, side * 100.0).transformed_length(), 1e-10);
   }
 }
 
@@ -30,7 +30,7 @@ TEST(ScaledSpeedParabola, MatchesTheIntegratedDistance) {
 TEST(ScaledSpeedParabola, HandlesASpeedThatTurnsWithinTheStep) {
   for (const double side : {-1.0, 1.0}) {
     const ScaledSpeedParabola course(side * 8.0, side * 8.0 / 3.0, side * 8.0);
-    EXPECT_NEAR(course.passed(), 2.0 * way_between(0.0, 8.0), 1e-8);
+    EXPECT_NEAR(course.transformed_length(), 2.0 * way_between(0.0, 8.0), 1e-8);
     // At the initial rate, −32 per step.
     const double share = course.step_fraction_at_initial_slope(0.3);
     EXPECT_NEAR(way_between(8.0, 8.0 - 32.0 * share), 0.3, 1e-8);

@@ -36,7 +36,7 @@ Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator:
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * model.joint_count(), smooth.rows());
   for (Eigen::Index k = 0; k < smooth.rows(); ++k) {
     states.col(k).head(model.joint_count()) =
-        readings.coordinates(smooth.row(k).transpose() + offsets);
+        readings.joint_coordinates(smooth.row(k).transpose() + offsets);
   }
   estimator::close_loops(model, segment.period, "the measured motion", states);
   return states.topRows(model.joint_count());
