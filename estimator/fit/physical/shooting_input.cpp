@@ -143,11 +143,12 @@ constexpr int kPoses = 20;  // number of configurations, over all segments
 /// axes × joints.
 Eigen::MatrixXd acceleration_sensitivities(const Mechanism& mechanism,
                                            const std::vector<Eigen::MatrixXd>& states) {
-  using Dynamics = TreeInverseDynamics<double>;
-  Dynamics dynamics(mechanism, parameter_values(mechanism));
+  using InverseDynamics = TreeInverseDynamics<double>;
+  InverseDynamics dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count(), axes = Sensor::kAxes * mechanism.sensor_count();
   const auto readings = [&](const Eigen::VectorXd& angle, const Eigen::VectorXd& acceleration) {
-    Dynamics::VectorX q = angle, a = acceleration, none = Dynamics::VectorX::Zero(n), torque;
+    InverseDynamics::VectorX q = angle, a = acceleration, none = InverseDynamics::VectorX::Zero(n),
+                             torque;
     dynamics.torque_residual(q, none, a, none, torque);
     Eigen::VectorXd all(axes);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {

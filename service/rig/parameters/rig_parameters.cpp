@@ -374,12 +374,12 @@ std::map<std::string, std::string> read_priors(
       place.fail("joint \"" + source.name() + "\" is fixed; it has neither a position nor a speed");
     }
     if (source.has_start_position()) {
-      read_start(source.start_position(), place.at("start_position"), joint->start_angle);
+      read_start(source.start_position(), place.at("start_position"), joint->start.angle);
       refuse_start_beyond_stops(mechanism, static_cast<int>(joint - mechanism.joints.begin()),
                                 place.at("start_position"));
     }
     if (source.has_start_speed()) {
-      read_start(source.start_speed(), place.at("start_speed"), joint->start_rate);
+      read_start(source.start_speed(), place.at("start_speed"), joint->start.rate);
     }
   }
   return prior_locations(rig, root, places, mechanism);

@@ -14,7 +14,7 @@ Mechanism make_pendulum(const PendulumDescription& description) {
   joint.name = "1";
   joint.frame_a = make_joint_frame(z, -y);
   joint.frame_b = make_joint_frame(z, x);
-  joint.motor.present = description.motor.present;
+  joint.motor.present = description.motorised;
   mechanism.joints = {joint};
   make_parameters(mechanism);
 
