@@ -157,7 +157,7 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
       find_assembly_modes(mechanism, closure, measured, nearest);
   if (found.empty()) {
     throw std::invalid_argument(where + ": at the first readings, " +
-                                describe_open_loop(closure.widest_gap(nearest)) +
+                                describe_open_loop(closure.widest_loop_gap(nearest)) +
                                 "; check joint points, signs and encoder zeros");
   }
   if (found.size() == 1) return found.front().angles;
@@ -269,7 +269,7 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
     if (!closure.close(angles, measured_at(k))) {
       throw std::invalid_argument(where + ": " + number_text(static_cast<double>(k) * period) +
                                   " s after the start of a segment, " +
-                                  describe_open_loop(closure.widest_gap(angles)) +
+                                  describe_open_loop(closure.widest_loop_gap(angles)) +
                                   "; check joint points, signs and encoder zeros");
     }
     closed.col(k) = angles;

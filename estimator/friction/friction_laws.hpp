@@ -169,7 +169,7 @@ T stribeck_decay(const T& stribeck_rate, const T& omega) {
 /// Returns the dry friction without load dependence, τ_c + τ_δ exp(−ζ ω²), at the joint rate ω
 /// [Mar, eq. 4.1 as a torque].
 template <typename T>
-T dry_friction(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
+T dry_friction_torque(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
   return coulomb + stribeck * stribeck_decay(stribeck_rate, omega);
 }
 
@@ -211,7 +211,9 @@ struct CoulombStribeck {
   struct LawParameterValues {
     T coulomb, stribeck, stribeck_rate;
 
-    T bound(const T& rate) const { return dry_friction(coulomb, stribeck, stribeck_rate, rate); }
+    T bound(const T& rate) const {
+      return dry_friction_torque(coulomb, stribeck, stribeck_rate, rate);
+    }
   };
 };
 

@@ -79,6 +79,6 @@ Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& A, std::optional<double> t
 Eigen::MatrixXd null_space(const Eigen::MatrixXd& G, std::optional<double> tolerance = {});
 
 /// Returns A⁻¹ B for a square matrix A. The result is huge or not finite if A is singular.
-Eigen::MatrixXd solve_square(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
+Eigen::MatrixXd solve_square_system(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
 }  // namespace estimator

@@ -27,7 +27,7 @@ inline double slip_direction(Contact contact) {
 }
 
 /// Returns the slip state of a joint that moves, or is pulled, in a direction.
-inline Contact slip_contact(double direction) {
+inline Contact contact_for_slip_direction(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
 }
 

@@ -50,8 +50,8 @@ inline constexpr double kLoadTolerance = 1e-14;
 /// `omega` before the step of length h.
 inline double dry_friction_impulse_bound(const JointParameterValues& values, double omega,
                                          double h) {
-  return h *
-         dry_friction(values.coulomb_torque, values.stribeck_torque, values.stribeck_rate, omega);
+  return h * dry_friction_torque(values.coulomb_torque, values.stribeck_torque,
+                                 values.stribeck_rate, omega);
 }
 
 /// Returns regularized dry friction as a fraction of its bound B: the joint rate `omega` after the

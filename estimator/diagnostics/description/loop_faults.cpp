@@ -69,7 +69,7 @@ std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
   if (free > 0) return {};
   if (free == 0) return Message(MessageCode::kImmobileLoop, {joint});
   if (nearest.size() == 0) return {};
-  return open_loop(closure.widest_gap(nearest));
+  return open_loop(closure.widest_loop_gap(nearest));
 }
 
 }  // namespace estimator

@@ -30,10 +30,10 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.joint_count()));
   if (!closure.has_loops())
-    return solve_square(mass, Eigen::MatrixXd::Identity(mass.rows(), mass.cols()));
+    return solve_square_system(mass, Eigen::MatrixXd::Identity(mass.rows(), mass.cols()));
   const Eigen::MatrixXd motions =
       null_space(closure.closure_jacobian(state.head(mass.rows())), kDependent);
-  return motions * solve_square(motions.transpose() * mass * motions, motions.transpose());
+  return motions * solve_square_system(motions.transpose() * mass * motions, motions.transpose());
 }
 
 /// Returns the names of the parameters that determine the slope of a joint's friction at rest.

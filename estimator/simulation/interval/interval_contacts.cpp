@@ -27,7 +27,7 @@ constexpr double kGrazing = 1e-9;
 void IntervalLane::determine_initial_contacts() {
   const int n = program_.joint_count();
   if (!program_.has_loops()) {
-    for (int j = 0; j < n; ++j) contact_state(j) = slip_contact(state(n + j));
+    for (int j = 0; j < n; ++j) contact_state(j) = contact_for_slip_direction(state(n + j));
     for (int j = 0; j < n; ++j) {
       if (program_.has_holding_friction(j) && state(n + j) == 0.0) determine_contact(j, begin_);
     }
@@ -37,7 +37,7 @@ void IntervalLane::determine_initial_contacts() {
   narrow_accelerations();
   interval_->start_angles.resize(n);
   for (int j = 0; j < n; ++j) {
-    contact_state(j) = slip_contact(single_.joint_rate(j)[0]);
+    contact_state(j) = contact_for_slip_direction(single_.joint_rate(j)[0]);
     interval_->start_angles[j] = lanes_.guess(j)[lane_] = single_.joint_angle(j)[0];
   }
   determine_loop_contacts(-1, begin_, true);
@@ -130,7 +130,7 @@ void IntervalLane::determine_contact(int joint, double time) {
   narrow_accelerations();
   const double held = narrow_holding_torque(joint);
   if (std::abs(held) > single_.holding_torque_bound(joint)[0])
-    contact_state(joint) = slip_contact(-held);
+    contact_state(joint) = contact_for_slip_direction(-held);
 }
 
 // --- end stops, supported only without loops ----------------------------------------------------
@@ -149,7 +149,7 @@ void IntervalLane::determine_initial_stop_contacts() {
 /// `first` if this event is earlier.
 void IntervalLane::find_stop_event(ContactChange& first) {
   for (const JointStop& stop : stops_) {
-    const bool rests = rests_at_stop(stop);
+    const bool rests = is_resting_at_stop(stop);
     if (rests && holds_) continue;
     double time = end_ - begin_, left;
     if (rests) {
@@ -192,7 +192,7 @@ double IntervalLane::find_reversal_at_stop(const JointStop& stop, double& left) 
 /// joint that rests at the stop, it returns the remaining contact force instead.
 IntervalLane::Margins IntervalLane::stop_margins(const JointStop& stop, bool at_end) {
   Margins left;
-  if (!rests_at_stop(stop)) {
+  if (!is_resting_at_stop(stop)) {
     const double* angle = at_end ? single_.end_angle(stop.joint) : single_.state(stop.joint);
     for (std::size_t i = 0; i < left.size(); ++i) left[i] = stop.distance_from_stop(angle[i]);
     return left;
@@ -219,10 +219,10 @@ void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool mo
     for (int j = 0; j < n; ++j) values[j] = state(first + j);
     return values;
   };
-  if (rests_at_stop(stop)) {
+  if (is_resting_at_stop(stop)) {
     load_narrow_integrator(time);
     const JointVector<double> before = narrow_accelerations();
-    contact_state(stop.joint) = slip_contact(stop.side);
+    contact_state(stop.joint) = contact_for_slip_direction(stop.side);
     load_narrow_integrator(time);
     event.drop = before - narrow_accelerations();
   } else {
@@ -238,7 +238,7 @@ void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool mo
     if (moves || !(stop.side * speed > 0.0)) {
       apply_stop_impact(time, stop, *impact);
     } else {
-      contact_state(stop.joint) = slip_contact(stop.side);
+      contact_state(stop.joint) = contact_for_slip_direction(stop.side);
     }
     load_narrow_integrator(time);
     impact->after = narrow_accelerations();
@@ -280,7 +280,7 @@ void IntervalLane::apply_impact_rates(const JointStop& stop, double restitution,
   std::vector<JointStop> near{stop};
   near.front().restitution = restitution;
   for (const JointStop& each : stops_) {
-    if (rests_at_stop(each)) near.push_back(each);
+    if (is_resting_at_stop(each)) near.push_back(each);
   }
   std::vector<int> pushing{0};
   if (near.size() > 1) pushing = find_active_stops(mass, impact.rates, near);
@@ -295,13 +295,13 @@ void IntervalLane::apply_impact_rates(const JointStop& stop, double restitution,
   for (const auto& each : impact.struck) {
     after[each.joint] = -each.restitution * impact.rates[each.joint];  // removes round-off
   }
-  contact_state(stop.joint) = slip_contact(stop.side);
+  contact_state(stop.joint) = contact_for_slip_direction(stop.side);
   const double least = kUnmoved * (after - before).norm();
   for (int j = 0; j < n; ++j) {
     if (is_at_rest(contact_state(j)) && std::abs(after[j]) <= least) {
       after[j] = 0.0;
     } else if (after[j] != 0.0) {
-      contact_state(j) = slip_contact(after[j]);
+      contact_state(j) = contact_for_slip_direction(after[j]);
     }
     state(n + j) = after[j];
   }
@@ -314,9 +314,10 @@ void IntervalLane::update_resting_contacts(double time) {
   }
   if (holds_) return;
   for (const JointStop& stop : stops_) {
-    if (!rests_at_stop(stop)) continue;
+    if (!is_resting_at_stop(stop)) continue;
     load_narrow_integrator(time);
-    if (stop_margins(stop, false)[0] < 0.0) contact_state(stop.joint) = slip_contact(stop.side);
+    if (stop_margins(stop, false)[0] < 0.0)
+      contact_state(stop.joint) = contact_for_slip_direction(stop.side);
   }
 }
 

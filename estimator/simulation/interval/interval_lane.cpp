@@ -113,7 +113,7 @@ void IntervalLane::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
   determine_initial_contacts();
   interval.log.start = contacts_;
   determine_initial_stop_contacts();
-  enter_substep();
+  begin_substep();
 }
 
 void IntervalLane::load() {
@@ -129,7 +129,7 @@ void IntervalLane::begin_segment(double time) {
 }
 
 /// Extends the segment to the end of the substep.
-void IntervalLane::enter_substep() {
+void IntervalLane::begin_substep() {
   event_count_ = 0;
   holds_ = false;
   begin_ = interval_->controls->begin(substep_);
@@ -173,14 +173,14 @@ void IntervalLane::accept_or_shorten_segment() {
     handle_contact_event(event_, end_);
     return;
   }
-  if (is_shortened()) {
+  if (is_segment_shortened()) {
     interval_->log.cuts.push_back(end_);
     begin_segment(end_);
     return;
   }
   if (++substep_ < interval_->last_substep) {
     if ((substep_ - interval_->first_substep) % limits_.checkpoint_span == 0) store_checkpoint();
-    enter_substep();
+    begin_substep();
     return;
   }
   interval_->end.resize(rows);
@@ -271,8 +271,8 @@ void IntervalLane::handle_friction_event(double time, int joint) {
   } else if (stops) {
     determine_contact(joint, time);
   } else {
-    contact_state(joint) =
-        slip_contact(-held);  // without another test, whose result round-off may reverse
+    contact_state(joint) = contact_for_slip_direction(
+        -held);  // without another test, whose result round-off may reverse
   }
   load_narrow_integrator(time);
   event.drop = before - narrow_accelerations();

@@ -123,12 +123,12 @@ class IntervalLane {
   // Segments.
   void load();
   void begin_segment(double time);
-  void enter_substep();
+  void begin_substep();
   void record_control_jumps();
   void store_checkpoint();
   void interpolate_samples();
   void record_sample_instants();
-  bool is_shortened() const { return end_ < interval_->controls->end(substep_); }
+  bool is_segment_shortened() const { return end_ < interval_->controls->end(substep_); }
   double full_segment_end() const;
 
   // Events.
@@ -162,7 +162,7 @@ class IntervalLane {
   static Contact contact_at_stop(const JointStop& stop) {
     return stop.side > 0.0 ? Contact::kAtLower : Contact::kAtUpper;
   }
-  bool rests_at_stop(const JointStop& stop) const {
+  bool is_resting_at_stop(const JointStop& stop) const {
     return contact_state(stop.joint) == contact_at_stop(stop);
   }
   void determine_initial_stop_contacts();

@@ -214,7 +214,7 @@ std::vector<std::string> LoopClosure::closing_joint_names() const {
   return names;
 }
 
-LoopGap LoopClosure::widest_gap(const Eigen::VectorXd& angles) {
+LoopGap LoopClosure::widest_loop_gap(const Eigen::VectorXd& angles) {
   const std::vector<std::string> names = closing_joint_names();
   const Eigen::VectorXd c = closure_violation(angles);
   LoopGap widest;

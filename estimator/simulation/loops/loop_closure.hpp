@@ -67,7 +67,7 @@ class LoopClosure {
   std::vector<std::string> closing_joint_names() const;
 
   /// Returns the loop with the largest opening; the mechanism must have a loop.
-  LoopGap widest_gap(const Eigen::VectorXd& angles);
+  LoopGap widest_loop_gap(const Eigen::VectorXd& angles);
 
   /// Returns the joint rates nearest to `wanted` that keep the loops closed.
   Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);

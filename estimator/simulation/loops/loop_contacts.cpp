@@ -38,7 +38,7 @@ Contacts determine_contact_states(const RestingJoints& joints) {
   Contacts contacts;
   for (Eigen::Index j = 0; j < s; ++j) {
     if (!solved) {
-      contacts.push_back(slip_contact(unhindered[j]));
+      contacts.push_back(contact_for_slip_direction(unhindered[j]));
       continue;
     }
     // Friction acts forward with u − bound; if it is exhausted, the joint moves against it.

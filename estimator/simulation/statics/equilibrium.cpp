@@ -217,7 +217,7 @@ Eigen::MatrixXd StaticPotential::admissible_displacements(const Eigen::VectorXd&
   const Eigen::MatrixXd J = closure_.closure_jacobian(coordinates);
   const auto& rows = choice_.rows;
   const Eigen::MatrixXd J_d = J(rows, choice_.dependent), J_i = J(rows, choice_.independent);
-  const Eigen::MatrixXd follow = -solve_square(J_d, J_i);
+  const Eigen::MatrixXd follow = -solve_square_system(J_d, J_i);
   for (std::size_t k = 0; k < choice_.dependent.size(); ++k) {
     Z.row(choice_.dependent[k]) = follow.row(k);
   }

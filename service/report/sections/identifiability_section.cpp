@@ -63,7 +63,8 @@ void measure(const Calibration& calibration, std::vector<IdentifiableParameter>&
                                         seen[static_cast<std::size_t>(j)].index);
     }
   }
-  const Eigen::MatrixXd inverse = estimator::solve_square(R, Eigen::MatrixXd::Identity(n, n));
+  const Eigen::MatrixXd inverse =
+      estimator::solve_square_system(R, Eigen::MatrixXd::Identity(n, n));
   for (Eigen::Index i = 0; i < n; ++i) {
     IdentifiableParameter& one = seen[static_cast<std::size_t>(i)];
     const double deviation =

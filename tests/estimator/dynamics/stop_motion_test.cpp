@@ -241,7 +241,7 @@ TEST(StopMotion, LeavesAStopIfForcesExceedFriction) {
         if (event.impact != nullptr) continue;
         // The control's staircase equals a line from half a period on.
         EXPECT_NEAR(event.time, (1.6 + coulomb) / 2.0, 1e-3);
-        EXPECT_EQ(event.contacts[0], slip_contact(side));
+        EXPECT_EQ(event.contacts[0], contact_for_slip_direction(side));
       }
       EXPECT_GT(side * (interval.end[0] + side * 0.1), 0.01);
     }

@@ -130,7 +130,7 @@ TEST(NullSpace, ContainsExactlyTheNullDirections) {
 
 TEST(SolveSquare, SolvesAllColumns) {
   const Eigen::MatrixXd A = random_matrix(5, 5, 13), B = random_matrix(5, 2, 14);
-  EXPECT_LT(largest(A * solve_square(A, B) - B), 1e-12);
+  EXPECT_LT(largest(A * solve_square_system(A, B) - B), 1e-12);
 }
 
 }  // namespace
