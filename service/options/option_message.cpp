@@ -41,7 +41,7 @@ estimator::CalibrationOptions read_calibration_options(const Struct& message,
       std::vector<std::string> keys;
       for (const OptionRow& each : kOptionRows) keys.emplace_back(each.key);
       throw proto::InputError(where + "." + key + ": unknown option" +
-                              proto::did_you_mean(key, keys));
+                              proto::suggest_spelling(key, keys));
     }
     const std::string text = text_of(value);
     if (text == format_option(*row, {}) || set_option(*row, text, options)) continue;

@@ -143,7 +143,7 @@ const OptionRow& option_of(const std::string& argument) {
     if (!find_option_help(row).empty()) names.push_back(python_argument_name(row));
   }
   throw py::type_error("unexpected argument '" + argument + "'" +
-                       proto::did_you_mean(argument, names));
+                       proto::suggest_spelling(argument, names));
 }
 
 /// Returns the text of an option for the value of its argument; empty if it is no number or word.

@@ -77,7 +77,7 @@ class AngleImport {
         request_(request),
         angles_(table.values[static_cast<std::size_t>(request)]) {
     for (double& angle : angles_) angle = column.scale * angle + column.offset;
-    hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
+    hold_to(proto::require_range("Sample.angle_rad"), table, request, column.column, angles_);
   }
 
   /// Unwraps angles that were recorded modulo one turn.
@@ -326,7 +326,7 @@ ImportedRecording import_csv_table(const proto::CsvTable& table, const Recording
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
     controls.push_back(read_control(format.controls[i], table.values[request]));
-    hold_to(proto::range_of("Sample.command"), table, static_cast<int>(request),
+    hold_to(proto::require_range("Sample.command"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
   const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);

@@ -122,7 +122,7 @@ class RigWriter {
         const std::string& field = placed_.places.at(estimate->name).back().field->name();
         return (in_line.size() > 1 ? field + " " : "") + deviation_text(*estimate);
       });
-      const std::string rest = without_deviations(edit_.comment_of(line));
+      const std::string rest = without_deviations(edit_.line_comment(line));
       edit_.set_comment(line, rest.empty() ? text : text + "; " + rest);
     }
   }
@@ -131,8 +131,8 @@ class RigWriter {
   /// directives for editors stay above it.
   void set_headline(const std::string& headline) {
     int line = 0;
-    while (edit_.comment_of(line).starts_with("proto-")) ++line;
-    if (edit_.comment_of(line).starts_with(kHeadline)) {
+    while (edit_.line_comment(line).starts_with("proto-")) ++line;
+    if (edit_.line_comment(line).starts_with(kHeadline)) {
       edit_.set_comment(line, headline);
     } else {
       edit_.insert_line(line, "# " + headline);

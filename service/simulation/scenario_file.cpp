@@ -245,8 +245,8 @@ class ScenarioReader {
     }
     scenario_.command_limits =
         daq::merge_command_limits(std::move(limits), source_.limits(), root_);
-    daq::check_commands(scenario_.excitation, scenario_.command_limits, units, scenario_rig(),
-                        root_);
+    daq::check_command_limits(scenario_.excitation, scenario_.command_limits, units, scenario_rig(),
+                              root_);
   }
 
   void read_limits() {

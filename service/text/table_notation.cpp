@@ -71,7 +71,7 @@ std::string TableNotation::unit() const {
 std::string TableNotation::rounded_text(double number) const {
   if (decimals_ < 0 || !std::isfinite(number)) return this->number_text(number, kValueDigits);
   const std::string text = notation::fixed(scaled(number, exponent_), decimals_);
-  return notation::is_zero(text) ? "0" : text;
+  return notation::is_zero_text(text) ? "0" : text;
 }
 
 std::string TableNotation::number_text(double number, int digits) const {

@@ -138,9 +138,9 @@ proto::Recording read_samples(
       const double angle = columns[kFirstCommand + motors + c][k];
       sample.angle_rad[c] = angle;
       sample.valid[c] = !std::isnan(angle);
-      if (std::isnan(angle) || proto::range_of("Sample.angle_rad").holds(angle)) continue;
+      if (std::isnan(angle) || proto::require_range("Sample.angle_rad").holds(angle)) continue;
       throw proto::InputError(place(k, 0) + ": the angle must be " +
-                              proto::range_of("Sample.angle_rad").text());
+                              proto::require_range("Sample.angle_rad").text());
     }
     check(sample, 0);
     recording.samples.push_back(sample);

@@ -85,9 +85,9 @@ ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
       throw proto::InputError(
           path + ": no data set \"" + name + "\", or several in groups; the file has " +
           join_quoted_names(file.columns(), "no numbers", kNamesMax) + "; " +
-          (file.has_blocks() ? "pandas wrote a table without column names; save it with "
-                               "to_hdf(..., format='fixed')"
-                             : "correct the name in the rig file's recording { }"));
+          (file.has_pandas_blocks() ? "pandas wrote a table without column names; save it with "
+                                      "to_hdf(..., format='fixed')"
+                                    : "correct the name in the rig file's recording { }"));
     }
     return file.read(*column);
   });

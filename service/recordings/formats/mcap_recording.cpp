@@ -233,7 +233,7 @@ void check_times(const std::string& path, const proto::Recording& recording,
                  const proto::Series& series) {
   const double rate_error_ppm =
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
-  if (!proto::range_of("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
+  if (!proto::require_range("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
     throw proto::InputError(path +
                             ": the recording's clock fit gives an implausible clock error of " +
                             format_number(rate_error_ppm) +
@@ -251,13 +251,13 @@ void check_times(const std::string& path, const proto::Recording& recording,
 ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig) {
   const auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
-  return import_daq_samples(path, recording.value(), proto::find_release(recording.value().events),
-                            rig);
+  return import_daq_samples(path, recording.value(),
+                            proto::find_release_time(recording.value().events), rig);
 }
 
 ImportedRecording import_daq_samples(const std::string& path, const proto::Recording& recording,
                                      double release_s, const Rig& rig) {
-  auto series = proto::make_series(recording);
+  auto series = proto::make_uniform_series(recording);
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
   check_times(path, recording, series.value());
   const std::vector<std::string>& joints = series.value().joints;

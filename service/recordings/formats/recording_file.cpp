@@ -88,7 +88,7 @@ RecordingColumns csv_columns(const std::string& path) {
     try {
       auto table = proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
       found.columns.push_back({name, std::move(table.values[0])});
-    } catch (const proto::TextColumn&) {
+    } catch (const proto::TextColumnError&) {
       found.columns.push_back({name, {}});
       found.texts.push_back(name);
     } catch (const proto::InputError& error) {
@@ -128,7 +128,7 @@ RecordingColumns hdf5_columns(const std::string& path) {
   // The row index of pandas is a column, too, but the least likely choice.
   std::ranges::stable_partition(found.columns,
                                 [](const NamedColumn& each) { return each.name != "axis1"; });
-  if (file.has_blocks()) {
+  if (file.has_pandas_blocks()) {
     found.fault =
         path +
         ": pandas wrote a table without column names. Save it with to_hdf(..., format='fixed')";
@@ -222,7 +222,7 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig) {
 RecordingFileFormat detect_file_format(const std::string& path) {
   if (has_mcap_extension(path)) return mcap_kind(path);
   if (path.ends_with(".mat")) return RecordingFileFormat::kMat;
-  if (proto::is_hdf5(path)) return RecordingFileFormat::kHdf5;
+  if (proto::is_hdf5_file(path)) return RecordingFileFormat::kHdf5;
   const std::string begin = beginning_of(path);
   if (begin.starts_with(proto::as_text(proto::kMcapMagic))) return mcap_kind(path);
   if (begin.starts_with("\x89HDF\r\n")) return RecordingFileFormat::kHdf5;

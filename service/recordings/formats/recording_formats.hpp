@@ -59,7 +59,7 @@ ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig);
 
 /// Imports a recording of rigcal-daq whose samples are in memory.
 /// @param path       name of the recording for messages
-/// @param release_s  time at which the rig was released by hand [s], see find_release
+/// @param release_s  time at which the rig was released by hand [s], see find_release_time
 ImportedRecording import_daq_samples(const std::string& path, const proto::Recording& recording,
                                      double release_s, const Rig& rig);
 

@@ -117,7 +117,7 @@ estimator::Parameter& find_required_parameter(const std::string& asked, const st
   for (const estimator::Parameter& parameter : mechanism.parameters) {
     names.push_back(parameter.name);
   }
-  const std::vector<std::string> near = proto::similar_names(name, names, 3);
+  const std::vector<std::string> near = proto::find_similar_names(name, names, 3);
   throw proto::InputError(asked + ": the rig has no such parameter; did you mean " + near.at(0) +
                           ", " + near.at(1) + " or " + near.at(2) + "? (" + lister + " lists all)");
 }

@@ -34,7 +34,7 @@ const char* xml_fault(tinyxml2::XMLError error) {
 }  // namespace
 
 XmlSource::XmlSource(std::string path, const std::string& text) : path_(std::move(path)) {
-  const std::string_view plain = proto::without_byte_order_mark(text);
+  const std::string_view plain = proto::strip_byte_order_mark(text);
   document_.Parse(plain.data(), plain.size());
   if (document_.Error()) {
     fail(document_.ErrorLineNum(), std::string("is not XML: ") + xml_fault(document_.ErrorID()) +
