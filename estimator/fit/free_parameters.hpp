@@ -86,7 +86,8 @@ class FreeParameters {
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
   /// Returns the largest factors by which one step may change each parameter
-  /// (LeastSquaresProblem::growth_limits): two for the decay of a Stribeck excess, else infinite.
+  /// (LeastSquaresProblem::growth_limits): four for the decay rate ζ of a Stribeck excess, which
+  /// changes its decay speed by a factor of two; else infinite.
   Eigen::VectorXd growth_limits(const Mechanism& mechanism) const;
 
   /// Adds `step` to the free parameter values of `from` and stores the sums in `to`. Then updates

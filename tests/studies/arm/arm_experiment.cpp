@@ -125,7 +125,7 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
       problem, inner.mechanism(), est::InertiaParameterization::kLogCholesky, options, {}, stop);
   EnergyRun run{.iterations = summary.iterations, .cost = summary.cost};
   const est::Mechanism& reached = inner.mechanism();
-  run.trajectory = (inner.angles(0) - own.clean.angles).cwiseAbs().maxCoeff();
+  run.trajectory = (inner.predicted_angles(0) - own.clean.angles).cwiseAbs().maxCoeff();
   const est::BaseInertialParameters base = est::find_base_inertial_parameters(own.truth);
   run.inertia = relative(base_values(base, reached), base_values(base, own.truth));
   const est::ParameterInformation information =
