@@ -98,12 +98,12 @@ inline double initial_excess_torque(double torque, const FrictionScale&) {
 inline constexpr double kDecayShare = 0.1;  // of the fastest speed, over which an excess decays
 
 inline constexpr double kRiseShare = 0.2;  // of the mean speed, over which smooth friction rises
-inline double initial_rise(double, const FrictionScale& scale) {
+inline double initial_friction_rise(double, const FrictionScale& scale) {
   return 1.0 / (kRiseShare * scale.speed);
 }
 
 inline constexpr double kSteepestShare = 0.01;  // the same for the steepest rise, nearly a jump
-inline double largest_rise(const FrictionScale& scale) {
+inline double largest_friction_rise(const FrictionScale& scale) {
   return 1.0 / (kSteepestShare * scale.speed);
 }
 
@@ -264,8 +264,8 @@ struct Makkar {
        .symbol = "gamma_2",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .start = initial_rise,
-       .most = largest_rise},
+       .start = initial_friction_rise,
+       .most = largest_friction_rise},
       {.field = "makkar.decay",
        .symbol = "gamma_3",
        .unit = "s/rad",
@@ -282,8 +282,8 @@ struct Makkar {
        .symbol = "gamma_5",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .start = initial_rise,
-       .most = largest_rise}};
+       .start = initial_friction_rise,
+       .most = largest_friction_rise}};
   static constexpr FrictionLawTerm kTerms[] = {
       {"smooth", {kCoulomb, kSlope}}, {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
   static constexpr bool kInSpook = false;

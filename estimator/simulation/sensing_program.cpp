@@ -17,7 +17,7 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
       constants_(axes_.size()) {
   using Dynamics = TreeInverseDynamics<Expression>;
   ExpressionGraph graph;
-  std::vector<LaneProgram::ProgramInput> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
   std::vector<Expression> columns;
   const auto input = [&](int section) {
     inputs.push_back({graph.input(), section});
@@ -73,7 +73,7 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
       outputs[kSensitivities].push_back(slope);
     }
   }
-  program_ = LaneProgram(graph, inputs, outputs);
+  program_ = SimdProgram(graph, inputs, outputs);
   for (SparseEntry& entry : slopes_) entry.row = program_.output_row(kSensitivities, entry.row);
   for (const SparseEntry& entry : slopes_) {
     const int place = entry.column - 3 * joint_count_;

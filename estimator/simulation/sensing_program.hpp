@@ -32,7 +32,7 @@ class SensingProgram {
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
                  int motion_parameters = 0);
 
-  const LaneProgram& program() const { return program_; }
+  const SimdProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
   const std::vector<int>& axes() const { return axes_; }
   int axis_count() const { return static_cast<int>(axes_.size()); }
@@ -80,7 +80,7 @@ class SensingProgram {
   int moving_;
   std::vector<std::vector<int>> constants_;
   std::vector<std::vector<DelayDependency>> delay_sources_;
-  LaneProgram program_;
+  SimdProgram program_;
   std::vector<SparseEntry> slopes_;
 };
 
@@ -106,9 +106,9 @@ std::vector<int> free_sensor_parameters(const Mechanism& mechanism);
 /// Runs a SensingProgram for kWidth motions in parallel SIMD lanes. Rows contain kWidth numbers,
 /// one per lane.
 template <int kWidth>
-class SensingLanes {
+class SimdSensorReadings {
  public:
-  SensingLanes(const SensingProgram& program, const Mechanism& values)
+  SimdSensorReadings(const SensingProgram& program, const Mechanism& values)
       : program_(program),
         rows_(static_cast<std::size_t>(program.program().row_count()) * kWidth, 0.0) {
     program.program().fill_constants(rows_.data(), kWidth);

@@ -17,7 +17,7 @@ using Vector = JointVector<Expression>;
 struct Unknowns {
   Vector angle, rate, acceleration, slip;
   std::vector<Expression> control, control_slope, reaction, parameter;
-  std::vector<LaneProgram::ProgramInput> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
 };
 
 class Recorder {
@@ -287,7 +287,7 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   closure_slopes_[0] = record(closures.violation, false, false);
   closure_slopes_[1] = record(closures.rate, true, false);
   closure_slopes_[2] = record(closures.acceleration, true, true);
-  program_ = LaneProgram(graph, x.inputs, outputs);
+  program_ = SimdProgram(graph, x.inputs, outputs);
   for (const int output : direction_outputs) {
     direction_rows_.push_back(program_.output_row(kBalance, output));
   }

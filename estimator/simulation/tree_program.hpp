@@ -70,7 +70,7 @@ class TreeProgram {
   explicit TreeProgram(const Mechanism& mechanism)
       : TreeProgram(mechanism, choose_all_coordinates(mechanism)) {}
 
-  const LaneProgram& program() const { return program_; }
+  const SimdProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
   /// Returns the joints whose coordinates form the state; without loops these are all joints.
   const std::vector<int>& independent_joints() const { return coordinates_.independent; }
@@ -175,7 +175,7 @@ class TreeProgram {
   std::vector<bool> dry_, creeps_;
   std::vector<int> moving_, motors_;
   std::vector<std::vector<DelayDependency>> delay_sources_;  // of each motor
-  LaneProgram program_;
+  SimdProgram program_;
   std::vector<int> direction_rows_;
   std::vector<SparseEntry> bound_slopes_, slopes_, closure_slopes_[3];
 };

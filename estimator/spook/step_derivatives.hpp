@@ -18,14 +18,15 @@ struct FreeParameterColumn {
 
 /// Computes the step residual with its derivatives. StepResidual documents the formulas.
 template <int kBodies, int kJoints>
-class StepKernel final : public StepResidual, private StepStateDerivatives<kBodies, kJoints> {
+class StepResidualKernel final : public StepResidual,
+                                 private StepStateDerivatives<kBodies, kJoints> {
   using Base = StepStateDerivatives<kBodies, kJoints>;
 
  public:
   using Workspace = typename Base::Workspace;
 
-  StepKernel(const Mechanism& mechanism, const StepSettings& settings,
-             const std::vector<int>& free_parameters)
+  StepResidualKernel(const Mechanism& mechanism, const StepSettings& settings,
+                     const std::vector<int>& free_parameters)
       : Base(mechanism, settings) {
     for (std::size_t i = 0; i < free_parameters.size(); ++i) {
       const ParameterOwner target = find_parameter_owner(mechanism, free_parameters[i]);

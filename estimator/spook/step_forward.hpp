@@ -14,11 +14,11 @@ namespace estimator {
 /// Computes the impulse residual of one time step, without derivatives, for StepResidual. Sizes are
 /// template arguments, so that common mechanisms use unrolled fixed-size algebra.
 template <int kBodies, int kJoints>
-class StepForward {
+class StepResidualEvaluator {
  public:
   using Workspace = StepWorkspace<kBodies, kJoints>;
 
-  StepForward(const Mechanism& mechanism, const StepSettings& settings)
+  StepResidualEvaluator(const Mechanism& mechanism, const StepSettings& settings)
       : joints_(mechanism.joints),
         values_(unpack_parameters(mechanism)),
         settings_(settings),

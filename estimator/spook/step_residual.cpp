@@ -27,13 +27,13 @@ std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
   assert(settings.step > 0.0);
   const int bodies = mechanism.body_count(), joints = mechanism.joint_count();
   if (bodies == 1 && joints == 1) {
-    return std::make_unique<StepKernel<1, 1>>(mechanism, settings, free_parameters);
+    return std::make_unique<StepResidualKernel<1, 1>>(mechanism, settings, free_parameters);
   }
   if (bodies == 2 && joints == 2) {
-    return std::make_unique<StepKernel<2, 2>>(mechanism, settings, free_parameters);
+    return std::make_unique<StepResidualKernel<2, 2>>(mechanism, settings, free_parameters);
   }
-  return std::make_unique<StepKernel<Eigen::Dynamic, Eigen::Dynamic>>(mechanism, settings,
-                                                                      free_parameters);
+  return std::make_unique<StepResidualKernel<Eigen::Dynamic, Eigen::Dynamic>>(mechanism, settings,
+                                                                              free_parameters);
 }
 
 }  // namespace estimator

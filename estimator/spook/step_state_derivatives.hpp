@@ -11,8 +11,8 @@ namespace estimator {
 /// Computes the derivatives of the impulse residual by configuration, velocity and next velocity,
 /// for StepResidual.
 template <int kBodies, int kJoints>
-class StepStateDerivatives : public StepForward<kBodies, kJoints> {
-  using Base = StepForward<kBodies, kJoints>;
+class StepStateDerivatives : public StepResidualEvaluator<kBodies, kJoints> {
+  using Base = StepResidualEvaluator<kBodies, kJoints>;
 
  public:
   using Workspace = typename Base::Workspace;

@@ -12,7 +12,7 @@ namespace estimator {
 /// Sections of the program run in order and use results of earlier sections. A section may be
 /// repeated if all earlier ones have run since their inputs changed. Section 0 is for values common
 /// to all lanes.
-class LaneProgram {
+class SimdProgram {
  public:
   /// An unknown of the expressions, and the first section that may use it.
   struct ProgramInput {
@@ -20,10 +20,10 @@ class LaneProgram {
     int section;
   };
 
-  LaneProgram() = default;
+  SimdProgram() = default;
 
   /// @param outputs  expressions to compute, one list per section
-  LaneProgram(const ExpressionGraph& graph, const std::vector<ProgramInput>& inputs,
+  SimdProgram(const ExpressionGraph& graph, const std::vector<ProgramInput>& inputs,
               const std::vector<std::vector<Expression>>& outputs);
 
   int row_count() const { return row_count_; }
@@ -53,7 +53,7 @@ class LaneProgram {
     int row;
     double value;
   };
-  friend class LaneCompiler;
+  friend class SimdProgramCompiler;
 
   std::vector<std::vector<Instruction>> sections_;
   std::vector<int> input_rows_;
@@ -62,8 +62,8 @@ class LaneProgram {
   int row_count_ = 0;
 };
 
-extern template void LaneProgram::run<4>(int section, double* rows) const;
-extern template void LaneProgram::run<8>(int section, double* rows) const;
-extern template void LaneProgram::run<16>(int section, double* rows) const;
+extern template void SimdProgram::run<4>(int section, double* rows) const;
+extern template void SimdProgram::run<8>(int section, double* rows) const;
+extern template void SimdProgram::run<16>(int section, double* rows) const;
 
 }  // namespace estimator

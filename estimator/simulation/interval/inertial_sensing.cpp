@@ -33,7 +33,7 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
 
 /// Loads the motion at a sample instant, and the increase of the controls over the substep, into a
 /// lane.
-void load_look(MotionLanes& lanes, int lane, const MotionInterval& interval, int look) {
+void load_look(SimdMotionIntegrator& lanes, int lane, const MotionInterval& interval, int look) {
   const SampleInstantMotion& log = *interval.instants;
   const int at = interval.first_instant + look - log.first;
   for (int row = 0; row < log.states.rows(); ++row) lanes.state(row)[lane] = log.states(row, at);
@@ -49,7 +49,7 @@ void load_look(MotionLanes& lanes, int lane, const MotionInterval& interval, int
 /// Calls `use(lane, place)` for each sample instant, after `work` has processed its batch.
 template <typename Work, typename Use>
 void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
-                   MotionLanes& lanes, const Work& work, const Use& use) {
+                   SimdMotionIntegrator& lanes, const Work& work, const Use& use) {
   for (std::size_t first = 0; first < places.size(); first += kSensingLanes) {
     const int count = static_cast<int>(std::min<std::size_t>(kSensingLanes, places.size() - first));
     for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last instant
@@ -64,7 +64,7 @@ void for_each_look(std::span<const MotionInterval> intervals, std::span<const Pl
 }
 
 /// Copies the joint motion and the controls to the sensing lanes.
-void pass_motion(MotionLanes& from, SensingLanes<kSensingLanes>& to) {
+void pass_motion(SimdMotionIntegrator& from, SimdSensorReadings<kSensingLanes>& to) {
   const int n = from.joint_count();
   for (int j = 0; j < n; ++j) {
     std::copy_n(from.joint_angle(j), kSensingLanes, to.motion(j));
@@ -76,7 +76,7 @@ void pass_motion(MotionLanes& from, SensingLanes<kSensingLanes>& to) {
 }
 
 /// Writes the joint motion of a lane to a column: angles, rates, accelerations.
-void store_motion(const MotionLanes& lanes, int lane, Eigen::Ref<Eigen::VectorXd> motion) {
+void store_motion(const SimdMotionIntegrator& lanes, int lane, Eigen::Ref<Eigen::VectorXd> motion) {
   const int n = lanes.joint_count();
   for (int j = 0; j < n; ++j) {
     motion[j] = lanes.joint_angle(j)[lane];
@@ -92,7 +92,7 @@ class LookSlopes {
   LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
       : sensing_(sensing),
         program_(program),
-        integrator_(MotionLanes::make(kSensingLanes, program, values, true)),
+        integrator_(SimdMotionIntegrator::make(kSensingLanes, program, values, true)),
         lanes_(*integrator_),
         sensors_(sensing, values),
         directions_(lanes_.derivative_column_count()),
@@ -109,7 +109,7 @@ class LookSlopes {
     growth_ = zero_rows<kSensingLanes>(sensing.axis_count());
   }
 
-  MotionLanes& lanes() { return lanes_; }
+  SimdMotionIntegrator& lanes() { return lanes_; }
   /// Returns the number of columns: state, motion parameters, and constants on which an axis
   /// depends.
   int columns(int axis) const {
@@ -224,9 +224,9 @@ class LookSlopes {
 
   const SensingProgram& sensing_;
   const TreeProgram& program_;
-  std::unique_ptr<MotionLanes> integrator_;
-  MotionLanes& lanes_;
-  SensingLanes<kSensingLanes> sensors_;
+  std::unique_ptr<SimdMotionIntegrator> integrator_;
+  SimdMotionIntegrator& lanes_;
+  SimdSensorReadings<kSensingLanes> sensors_;
   int directions_, states_;
   Rows motion_;              // of joint angles, rates, accelerations × directions
   std::vector<bool> moves_;  // of its rows: whether any lane is nonzero
@@ -249,8 +249,8 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
   const std::vector<Place> places = places_of(intervals);
   constexpr std::size_t kBatch = 64 * kSensingLanes;
   run_parallel_batches(threads, places.size(), kBatch, [&](std::size_t first, std::size_t count) {
-    const auto lanes = MotionLanes::make(kSensingLanes, program, values, false);
-    SensingLanes<kSensingLanes> sensors(sensing, values);
+    const auto lanes = SimdMotionIntegrator::make(kSensingLanes, program, values, false);
+    SimdSensorReadings<kSensingLanes> sensors(sensing, values);
     for_each_look(
         intervals, std::span(places).subspan(first, count), *lanes,
         [&] {
@@ -268,7 +268,7 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
 
 Eigen::MatrixXd motion_at_sample_instants(const TreeProgram& program, const Mechanism& values,
                                           std::span<const MotionInterval> intervals) {
-  const auto lanes = MotionLanes::make(kSensingLanes, program, values, false);
+  const auto lanes = SimdMotionIntegrator::make(kSensingLanes, program, values, false);
   const std::vector<Place> places = places_of(intervals);
   Eigen::MatrixXd motion(3 * lanes->joint_count(), std::ssize(places));
   Eigen::Index at = 0;
@@ -313,8 +313,8 @@ void differentiate_sensor_readings(const TreeProgram& program, const SensingProg
 void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism& values,
                                      std::span<const MotionInterval> intervals,
                                      Eigen::MatrixXd& motion, std::vector<RowMajor>& slopes) {
-  const auto integrator = MotionLanes::make(kSensingLanes, program, values, true);
-  MotionLanes& lanes = *integrator;
+  const auto integrator = SimdMotionIntegrator::make(kSensingLanes, program, values, true);
+  SimdMotionIntegrator& lanes = *integrator;
   const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
   const int directions = lanes.derivative_column_count(), states = 2 * program.coordinate_count();
   const std::vector<Place> places = places_of(intervals);
@@ -358,7 +358,7 @@ void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism
 void compute_readings_of_motion(const SensingProgram& sensing, const Mechanism& values,
                                 const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
                                 std::vector<RowMajor>& slopes) {
-  SensingLanes<kSensingLanes> lanes(sensing, values);
+  SimdSensorReadings<kSensingLanes> lanes(sensing, values);
   const int moves = 3 * sensing.joint_count();
   readings.resize(sensing.axis_count(), motion.cols());
   slopes.assign(static_cast<std::size_t>(motion.cols()),

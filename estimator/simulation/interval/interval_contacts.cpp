@@ -1,4 +1,4 @@
-// Members of IntervalLane that determine which joints stick, slip, or hit, touch and leave end
+// Members of SegmentIntegrator that determine which joints stick, slip, or hit, touch and leave end
 // stops.
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,7 @@ constexpr double kGrazing = 1e-9;
 }  // namespace
 
 /// Determines the contacts at the start of an interval from the joint rates.
-void IntervalLane::determine_initial_contacts() {
+void SegmentIntegrator::determine_initial_contacts() {
   const int n = program_.joint_count();
   if (!program_.has_loops()) {
     for (int j = 0; j < n; ++j) contact_state(j) = contact_for_slip_direction(state(n + j));
@@ -45,7 +45,7 @@ void IntervalLane::determine_initial_contacts() {
 
 /// Sets the rate of a joint that has nearly stopped to zero. A loop joint that reverses at a dead
 /// centre while other joints move is unchanged.
-void IntervalLane::set_joint_rate_to_zero(int joint) {
+void SegmentIntegrator::set_joint_rate_to_zero(int joint) {
   const int c = program_.coordinate_count();
   if (!program_.has_loops()) {
     state(c + joint) = 0.0;
@@ -64,7 +64,7 @@ void IntervalLane::set_joint_rate_to_zero(int joint) {
 
 /// Determines the contacts of all loop joints at rest together, including a joint that has just
 /// stopped or is breaking loose.
-void IntervalLane::determine_loop_contacts(int joint, double time, bool stops) {
+void SegmentIntegrator::determine_loop_contacts(int joint, double time, bool stops) {
   load_narrow_integrator(time);
   narrow_accelerations();
   const int n = program_.joint_count(), c = program_.coordinate_count();
@@ -102,7 +102,7 @@ void IntervalLane::determine_loop_contacts(int joint, double time, bool stops) {
 
 /// Returns the smallest remaining friction torque of the sticking joints in loops. Call it after
 /// `lanes` has computed accelerations.
-double IntervalLane::spare_holding_torque(const MotionLanes& lanes, int lane) const {
+double SegmentIntegrator::spare_holding_torque(const SimdMotionIntegrator& lanes, int lane) const {
   const int n = program_.joint_count(), c = program_.coordinate_count();
   Eigen::VectorXd force = Eigen::VectorXd::Zero(c), bound(n);
   Eigen::MatrixXd coupling(n, c);
@@ -123,7 +123,7 @@ double IntervalLane::spare_holding_torque(const MotionLanes& lanes, int lane) co
 
 /// Determines the contact of a joint at rest. It sticks if friction can hold it. Otherwise it slips
 /// in the direction of its load.
-void IntervalLane::determine_contact(int joint, double time) {
+void SegmentIntegrator::determine_contact(int joint, double time) {
   contact_state(joint) = Contact::kStick;
   if (holds_) return;
   load_narrow_integrator(time);
@@ -136,7 +136,7 @@ void IntervalLane::determine_contact(int joint, double time) {
 // --- end stops, supported only without loops ----------------------------------------------------
 
 /// Sets the contacts of joints that start an interval at or beyond an end stop.
-void IntervalLane::determine_initial_stop_contacts() {
+void SegmentIntegrator::determine_initial_stop_contacts() {
   for (const JointStop& stop : stops_) {
     const double distance = stop.distance_from_stop(state(stop.joint));
     const double speed = stop.side * state(program_.joint_count() + stop.joint);
@@ -147,7 +147,7 @@ void IntervalLane::determine_initial_stop_contacts() {
 
 /// Finds the first joint that reaches or leaves an end stop within the segment, and replaces
 /// `first` if this event is earlier.
-void IntervalLane::find_stop_event(ContactChange& first) {
+void SegmentIntegrator::find_stop_event(ContactChange& first) {
   for (const JointStop& stop : stops_) {
     const bool rests = is_resting_at_stop(stop);
     if (rests && holds_) continue;
@@ -170,7 +170,7 @@ void IntervalLane::find_stop_event(ContactChange& first) {
 /// Finds a joint that passes an end stop within the segment and returns before the segment ends.
 /// Returns the time at which the joint reverses. `left` receives its distance from the stop at that
 /// time.
-double IntervalLane::find_reversal_at_stop(const JointStop& stop, double& left) {
+double SegmentIntegrator::find_reversal_at_stop(const JointStop& stop, double& left) {
   const double length = end_ - begin_;
   const double distance = stop.distance_from_stop(lanes_.begin_angle(stop.joint)[lane_]);
   const double v0 = stop.side * lanes_.begin_rate(stop.joint)[lane_];
@@ -190,7 +190,7 @@ double IntervalLane::find_reversal_at_stop(const JointStop& stop, double& left) 
 
 /// Returns the distance of a joint from its end stop in each lane of the narrow integrator. For a
 /// joint that rests at the stop, it returns the remaining contact force instead.
-IntervalLane::Margins IntervalLane::stop_margins(const JointStop& stop, bool at_end) {
+SegmentIntegrator::Margins SegmentIntegrator::stop_margins(const JointStop& stop, bool at_end) {
   Margins left;
   if (!is_resting_at_stop(stop)) {
     const double* angle = at_end ? single_.end_angle(stop.joint) : single_.state(stop.joint);
@@ -211,7 +211,7 @@ IntervalLane::Margins IntervalLane::stop_margins(const JointStop& stop, bool at_
 ///
 /// @param moves  whether the time of the event depends on the motion; false at the start of an
 /// interval
-void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool moves) {
+void SegmentIntegrator::handle_stop_event(double time, const JointStop& stop, bool moves) {
   const int n = program_.joint_count();
   MotionEvent event{.time = time, .substep = substep_, .joint = stop.joint};
   const auto states = [&](int first) {
@@ -251,7 +251,8 @@ void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool mo
 
 /// Computes the impact of a joint at an end stop. The joint rebounds, or stays at the stop if the
 /// rebound would last less than kFlightMin.
-void IntervalLane::apply_stop_impact(double time, const JointStop& stop, EndStopImpact& impact) {
+void SegmentIntegrator::apply_stop_impact(double time, const JointStop& stop,
+                                          EndStopImpact& impact) {
   const int n = program_.joint_count();
   const Contacts contacts = contacts_;
   Eigen::MatrixXd mass(n, n);
@@ -274,8 +275,8 @@ void IntervalLane::apply_stop_impact(double time, const JointStop& stop, EndStop
 }
 
 /// Sets the joint rates and the contacts after an impact.
-void IntervalLane::apply_impact_rates(const JointStop& stop, double restitution,
-                                      const Eigen::MatrixXd& mass, EndStopImpact& impact) {
+void SegmentIntegrator::apply_impact_rates(const JointStop& stop, double restitution,
+                                           const Eigen::MatrixXd& mass, EndStopImpact& impact) {
   const int n = program_.joint_count();
   std::vector<JointStop> near{stop};
   near.front().restitution = restitution;
@@ -308,7 +309,7 @@ void IntervalLane::apply_impact_rates(const JointStop& stop, double restitution,
 }
 
 /// Updates the contacts of joints at rest after an impact.
-void IntervalLane::update_resting_contacts(double time) {
+void SegmentIntegrator::update_resting_contacts(double time) {
   for (int j = 0; j < program_.joint_count(); ++j) {
     if (contact_state(j) == Contact::kStick) determine_contact(j, time);
   }

@@ -74,8 +74,8 @@ SharedLaneData::SharedLaneData(const TreeProgram& equations, const Mechanism& va
     : program(equations),
       limits(segment),
       stops(joint_end_stops(values)),
-      lanes(MotionLanes::make(width, program, values, false)),
-      single(MotionLanes::make(kSingle, program, values, false)),
+      lanes(SimdMotionIntegrator::make(width, program, values, false)),
+      single(SimdMotionIntegrator::make(kSingle, program, values, false)),
       torques(static_cast<std::size_t>(program.joint_count()),
               std::vector<double>(static_cast<std::size_t>(width))) {
   if (!std::isfinite(limits.near_rest)) return;
@@ -85,7 +85,7 @@ SharedLaneData::SharedLaneData(const TreeProgram& equations, const Mechanism& va
   }
 }
 
-void IntervalLane::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
+void SegmentIntegrator::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
   const int n = program_.joint_count();
   interval_ = &interval;
   angles_ = &angles;
@@ -116,12 +116,12 @@ void IntervalLane::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
   begin_substep();
 }
 
-void IntervalLane::load() {
+void SegmentIntegrator::load() {
   load_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
   load_contact_states(lanes_, lane_, contacts_);
 }
 
-void IntervalLane::begin_segment(double time) {
+void SegmentIntegrator::begin_segment(double time) {
   begin_ = time;
   end_ = full_segment_end();
   event_ = {};
@@ -129,7 +129,7 @@ void IntervalLane::begin_segment(double time) {
 }
 
 /// Extends the segment to the end of the substep.
-void IntervalLane::begin_substep() {
+void SegmentIntegrator::begin_substep() {
   event_count_ = 0;
   holds_ = false;
   begin_ = interval_->controls->begin(substep_);
@@ -138,7 +138,7 @@ void IntervalLane::begin_substep() {
 }
 
 /// Records the jumps of controls at the begin of a substep for the derivatives.
-void IntervalLane::record_control_jumps() {
+void SegmentIntegrator::record_control_jumps() {
   const SegmentControls& controls = *interval_->controls;
   const std::vector<int>& jumps = controls.jumps(substep_);
   if (jumps.empty() || substep_ == 0) return;
@@ -159,7 +159,7 @@ void IntervalLane::record_control_jumps() {
   }
 }
 
-void IntervalLane::accept_or_shorten_segment() {
+void SegmentIntegrator::accept_or_shorten_segment() {
   if (event_.joint < 0 && (shorten_for_smoothed_friction() || find_contact_change())) return;
   interpolate_samples();
   record_sample_instants();
@@ -188,7 +188,7 @@ void IntervalLane::accept_or_shorten_segment() {
   interval_ = nullptr;
 }
 
-void IntervalLane::store_checkpoint() {
+void SegmentIntegrator::store_checkpoint() {
   MotionCheckpoint point{.substep = substep_,
                          .sample = sample_,
                          .look = look_,
@@ -206,7 +206,7 @@ void IntervalLane::store_checkpoint() {
 
 /// Finds the first contact change in the segment and ends the segment there. Returns whether there
 /// is one.
-bool IntervalLane::find_contact_change() {
+bool SegmentIntegrator::find_contact_change() {
   ContactChange first;
   bool asked = false;  // sticking joints of loops are tested together
   for (int j = 0; j < program_.joint_count(); ++j) {
@@ -243,7 +243,7 @@ bool IntervalLane::find_contact_change() {
 }
 
 /// Changes the contact of a joint at an event of dry friction or of an end stop.
-void IntervalLane::handle_contact_event(const ContactChange& event, double time) {
+void SegmentIntegrator::handle_contact_event(const ContactChange& event, double time) {
   if (event.stop == nullptr) {
     handle_friction_event(time, event.joint);
   } else {
@@ -253,7 +253,7 @@ void IntervalLane::handle_contact_event(const ContactChange& event, double time)
 }
 
 /// Changes the contact of a joint at an event of dry friction, at the lane's current state.
-void IntervalLane::handle_friction_event(double time, int joint) {
+void SegmentIntegrator::handle_friction_event(double time, int joint) {
   MotionEvent event{.time = time, .substep = substep_, .joint = joint};
   load_narrow_integrator(time);
   JointVector<double> before = narrow_accelerations();
@@ -281,7 +281,7 @@ void IntervalLane::handle_friction_event(double time, int joint) {
 }
 
 /// Copies the lane's state, contacts, and controls at a given time to the narrow integrator.
-void IntervalLane::load_narrow_integrator(double time) {
+void SegmentIntegrator::load_narrow_integrator(double time) {
   for (int i = 0; i < kSingle; ++i) {
     for (int row = 0; row < 2 * program_.coordinate_count(); ++row) {
       single_.state(row)[i] = state(row);
@@ -294,7 +294,7 @@ void IntervalLane::load_narrow_integrator(double time) {
   }
 }
 
-JointVector<double> IntervalLane::narrow_accelerations() {
+JointVector<double> SegmentIntegrator::narrow_accelerations() {
   single_.compute_start_accelerations();
   JointVector<double> result(program_.coordinate_count());
   for (int p = 0; p < result.size(); ++p) result[p] = single_.coordinate_acceleration(p)[0];
@@ -302,7 +302,7 @@ JointVector<double> IntervalLane::narrow_accelerations() {
 }
 
 /// Returns the torque that holds a sticking joint, after `narrow_accelerations` [N·m].
-double IntervalLane::narrow_holding_torque(int joint) const {
+double SegmentIntegrator::narrow_holding_torque(int joint) const {
   double torque[kSingle];
   single_.holding_torque(joint, torque);
   return torque[0];
@@ -311,7 +311,8 @@ double IntervalLane::narrow_holding_torque(int joint) const {
 /// Returns the margin of a contact in each lane of the narrow integrator: the speed in the slip
 /// direction, or the remaining friction torque. The integrator must have stepped or be at the
 /// start.
-IntervalLane::Margins IntervalLane::contact_margins(int joint, const JointStop* stop, bool at_end) {
+SegmentIntegrator::Margins SegmentIntegrator::contact_margins(int joint, const JointStop* stop,
+                                                              bool at_end) {
   if (stop != nullptr) return stop_margins(*stop, at_end);
   Margins left;
   if (contact_state(joint) != Contact::kStick) {
@@ -342,8 +343,8 @@ IntervalLane::Margins IntervalLane::contact_margins(int joint, const JointStop* 
 /// Finds the time within the segment at which the margin of a joint vanishes. `left` is its
 /// negative value at the later time `time`. Regula falsi uses four probes per round around the root
 /// of the secant, closer in later rounds as the secant becomes more accurate.
-double IntervalLane::locate_contact_change(int joint, const JointStop* stop, double time,
-                                           double left) {
+double SegmentIntegrator::locate_contact_change(int joint, const JointStop* stop, double time,
+                                                double left) {
   load_narrow_integrator(begin_);
   RootBracket bracket{0.0, time, contact_margins(joint, stop, false)[0], left};
   const bool leaves = stop == nullptr
@@ -367,8 +368,8 @@ double IntervalLane::locate_contact_change(int joint, const JointStop* stop, dou
 
 /// Moves the low end of a bracket to a time with a positive margin, by halving the high end. It
 /// serves a joint that was just released, moves away and returns.
-void IntervalLane::bracket_return_to_contact(int joint, const JointStop* stop,
-                                             RootBracket& bracket) {
+void SegmentIntegrator::bracket_return_to_contact(int joint, const JointStop* stop,
+                                                  RootBracket& bracket) {
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
     const double high = bracket.high;
     probe(joint, stop, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
@@ -376,8 +377,8 @@ void IntervalLane::bracket_return_to_contact(int joint, const JointStop* stop,
 }
 
 /// Narrows a bracket by the margins at four times within it.
-void IntervalLane::probe(int joint, const JointStop* stop, const Margins& times,
-                         RootBracket& bracket) {
+void SegmentIntegrator::probe(int joint, const JointStop* stop, const Margins& times,
+                              RootBracket& bracket) {
   for (int i = 0; i < kSingle; ++i) {
     const double time = std::clamp(times[i], bracket.low, bracket.high);
     load_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + time);
@@ -394,7 +395,7 @@ void IntervalLane::probe(int joint, const JointStop* stop, const Margins& times,
   }
 }
 
-void IntervalLane::interpolate_samples() {
+void SegmentIntegrator::interpolate_samples() {
   for (; is_sample_in_segment(*interval_, sample_, substep_, end_); ++sample_) {
     const HermiteWeights w = hermite_weights(interval_->time(sample_) - begin_, end_ - begin_);
     for (int j = 0; j < program_.joint_count(); ++j) {
@@ -404,7 +405,7 @@ void IntervalLane::interpolate_samples() {
   }
 }
 
-void IntervalLane::record_sample_instants() {
+void SegmentIntegrator::record_sample_instants() {
   const int c = program_.coordinate_count();
   for (; look_ < interval_->last_instant; ++look_) {
     const double time = interval_->sample_instants[look_];
@@ -430,7 +431,7 @@ void IntervalLane::record_sample_instants() {
 // --- shorter segments near rest, where smoothed Coulomb friction is steep ------------------------
 
 /// Returns a joint's speed over the last step, in units of its transition velocity.
-ScaledSpeedParabola IntervalLane::scaled_speed(
+ScaledSpeedParabola SegmentIntegrator::scaled_speed(
     const SharedLaneData::SmoothedFrictionJoint& each) const {
   const double length = end_ - begin_;
   const double begin = lanes_.begin_rate(each.joint)[lane_] / each.speed;
@@ -442,13 +443,13 @@ ScaledSpeedParabola IntervalLane::scaled_speed(
 
 /// Returns the longest stable segment at the speed x in transition velocities. The slope of
 /// smoothed friction at x is 1/cosh²(x) of its slope at rest.
-double IntervalLane::longest_stable_segment(double x) const {
+double SegmentIntegrator::longest_stable_segment(double x) const {
   const double rise = std::cosh(x);
   return limits_.near_rest * rise * rise;
 }
 
 /// Shortens a segment that is too long for joints with smoothed friction. Returns whether it did.
-bool IntervalLane::shorten_for_smoothed_friction() {
+bool SegmentIntegrator::shorten_for_smoothed_friction() {
   if (smoothed_joints_.empty()) return false;
   const double length = end_ - begin_;
   double wanted = length;
@@ -468,7 +469,7 @@ bool IntervalLane::shorten_for_smoothed_friction() {
 }
 
 /// Returns the longest segment that joints with smoothed friction allow after the last step.
-double IntervalLane::longest_next_segment() const {
+double SegmentIntegrator::longest_next_segment() const {
   double longest = std::numeric_limits<double>::infinity();
   for (const SharedLaneData::SmoothedFrictionJoint& each : smoothed_joints_) {
     const ScaledSpeedParabola x = scaled_speed(each);
@@ -479,7 +480,7 @@ double IntervalLane::longest_next_segment() const {
 }
 
 /// Returns the end time of the next segment if no event shortens it.
-double IntervalLane::full_segment_end() const {
+double SegmentIntegrator::full_segment_end() const {
   const double end = interval_->controls->end(substep_), rest = end - begin_;
   return rest > longest_ ? begin_ + rest / std::ceil(rest / longest_) : end;
 }

@@ -69,16 +69,16 @@ struct SharedLaneData {
   IntegrationSegmentLimits limits;
   std::vector<SmoothedFrictionJoint> smoothed_joints;
   std::vector<JointStop> stops;
-  std::unique_ptr<MotionLanes> lanes;
-  std::unique_ptr<MotionLanes> single;       ///< the same state in all its lanes
+  std::unique_ptr<SimdMotionIntegrator> lanes;
+  std::unique_ptr<SimdMotionIntegrator> single;  ///< the same state in all its lanes
   std::vector<std::vector<double>> torques;  ///< holding torques of joints, at the segments' ends
 };
 
 /// Integrates one interval segment by segment, in one of the SIMD lanes of IntervalIntegrator. It
 /// handles the events at which the contacts of joints change.
-class IntervalLane {
+class SegmentIntegrator {
  public:
-  IntervalLane(SharedLaneData& tools, int lane)
+  SegmentIntegrator(SharedLaneData& tools, int lane)
       : program_(tools.program),
         limits_(tools.limits),
         smoothed_joints_(tools.smoothed_joints),
@@ -150,7 +150,7 @@ class IntervalLane {
   void determine_contact(int joint, double time);
   void determine_loop_contacts(int joint, double time, bool stops);
   void set_joint_rate_to_zero(int joint);
-  double spare_holding_torque(const MotionLanes& lanes, int lane) const;
+  double spare_holding_torque(const SimdMotionIntegrator& lanes, int lane) const;
 
   // Smoothed Coulomb friction.
   ScaledSpeedParabola scaled_speed(const SharedLaneData::SmoothedFrictionJoint& each) const;
@@ -183,8 +183,8 @@ class IntervalLane {
   const IntegrationSegmentLimits& limits_;
   const std::vector<SharedLaneData::SmoothedFrictionJoint>& smoothed_joints_;
   const std::vector<JointStop>& stops_;
-  MotionLanes& lanes_;
-  MotionLanes& single_;
+  SimdMotionIntegrator& lanes_;
+  SimdMotionIntegrator& single_;
   const std::vector<std::vector<double>>& torques_;
   int lane_;
 

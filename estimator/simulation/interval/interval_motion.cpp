@@ -23,9 +23,9 @@ int checkpoint_span_length(std::span<const MotionInterval> intervals) {
 }
 
 /// Computes the torques that hold resting joints at the end of the step.
-void find_torques(SharedLaneData& tools, std::vector<IntervalLane>& lanes) {
+void find_torques(SharedLaneData& tools, std::vector<SegmentIntegrator>& lanes) {
   bool any_holds = false;
-  for (IntervalLane& lane : lanes) {
+  for (SegmentIntegrator& lane : lanes) {
     if (!lane.has_interval() || !lane.has_resting_joint()) continue;
     any_holds = true;
     if (tools.program.has_loops()) lane.update_spare_holding_torque();
@@ -46,7 +46,7 @@ void integrate(SharedLaneData& tools, std::span<MotionInterval> intervals,
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](std::size_t i) { return intervals[i].substep_count(); });
   std::size_t next = 0;
-  const auto fill = [&](IntervalLane& lane) {
+  const auto fill = [&](SegmentIntegrator& lane) {
     if (next < order.size()) {
       lane.start(intervals[order[next]], angles[order[next]]);
       ++next;
@@ -54,13 +54,13 @@ void integrate(SharedLaneData& tools, std::span<MotionInterval> intervals,
       lane.idle();
     }
   };
-  std::vector<IntervalLane> lanes;
+  std::vector<SegmentIntegrator> lanes;
   for (int lane = 0; lane < tools.lanes->width(); ++lane) lanes.emplace_back(tools, lane);
-  for (IntervalLane& lane : lanes) fill(lane);
-  while (std::ranges::any_of(lanes, &IntervalLane::has_interval)) {
+  for (SegmentIntegrator& lane : lanes) fill(lane);
+  while (std::ranges::any_of(lanes, &SegmentIntegrator::has_interval)) {
     tools.lanes->step();
     find_torques(tools, lanes);
-    for (IntervalLane& lane : lanes) {
+    for (SegmentIntegrator& lane : lanes) {
       if (!lane.has_interval()) continue;
       lane.accept_or_shorten_segment();
       if (!lane.has_interval()) fill(lane);

@@ -146,7 +146,7 @@ class ImpactSensitivities {
 /// One lane of IntervalSensitivities: propagates the derivatives through an interval.
 class SlopeLane {
  public:
-  SlopeLane(const TreeProgram& program, MotionLanes& lanes, ImpactSensitivities& impacts,
+  SlopeLane(const TreeProgram& program, SimdMotionIntegrator& lanes, ImpactSensitivities& impacts,
             const std::vector<Encoder>& sensors, int lane)
       : program_(program), lanes_(lanes), impacts_(impacts), sensors_(sensors), lane_(lane) {}
 
@@ -293,7 +293,7 @@ class SlopeLane {
   }
 
   const TreeProgram& program_;
-  MotionLanes& lanes_;
+  SimdMotionIntegrator& lanes_;
   ImpactSensitivities& impacts_;
   const std::vector<Encoder>& sensors_;
   int lane_;
@@ -312,7 +312,8 @@ class SlopeLane {
 void propagate(const TreeProgram& program, const Mechanism& values,
                const std::vector<Encoder>& sensors, std::span<const MotionInterval> intervals,
                std::span<Result> results) {
-  const auto integrator = MotionLanes::make(static_cast<int>(kSideBySide), program, values, true);
+  const auto integrator =
+      SimdMotionIntegrator::make(static_cast<int>(kSideBySide), program, values, true);
   ImpactSensitivities impacts(program, values);
   std::vector<SlopeLane> lanes;
   for (int lane = 0; lane < integrator->width(); ++lane) {

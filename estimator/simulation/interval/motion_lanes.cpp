@@ -15,12 +15,12 @@ namespace {
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
-/// MotionLanes of W lanes.
+/// SimdMotionIntegrator of W lanes.
 template <int W>
-class MotionLanesOf final : public MotionLanes {
+class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
  public:
-  MotionLanesOf(const TreeProgram& program, const Mechanism& values, bool slopes)
-      : MotionLanes(W, program, values, slopes) {
+  SimdMotionIntegratorOf(const TreeProgram& program, const Mechanism& values, bool slopes)
+      : SimdMotionIntegrator(W, program, values, slopes) {
     if (has_loops_) loops_.emplace(program, slopes);
     program.program().run<W>(TreeProgram::kParameters, rows_.data());
   }
@@ -333,8 +333,8 @@ class MotionLanesOf final : public MotionLanes {
 
 }  // namespace
 
-MotionLanes::MotionLanes(int width, const TreeProgram& program, const Mechanism& values,
-                         bool slopes)
+SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program,
+                                           const Mechanism& values, bool slopes)
     : program_(program),
       width_(width),
       n_(program.joint_count()),
@@ -365,14 +365,16 @@ MotionLanes::MotionLanes(int width, const TreeProgram& program, const Mechanism&
   for (Rows* rows : {&begin_slopes_, &joint_end_slopes_}) resize(*rows, 2 * n_ * directions_);
 }
 
-std::unique_ptr<MotionLanes> MotionLanes::make(int width, const TreeProgram& program,
-                                               const Mechanism& values, bool slopes) {
-  if (width == 4) return std::make_unique<MotionLanesOf<4>>(program, values, slopes);
-  if (width == 8) return std::make_unique<MotionLanesOf<8>>(program, values, slopes);
-  return std::make_unique<MotionLanesOf<16>>(program, values, slopes);
+std::unique_ptr<SimdMotionIntegrator> SimdMotionIntegrator::make(int width,
+                                                                 const TreeProgram& program,
+                                                                 const Mechanism& values,
+                                                                 bool slopes) {
+  if (width == 4) return std::make_unique<SimdMotionIntegratorOf<4>>(program, values, slopes);
+  if (width == 8) return std::make_unique<SimdMotionIntegratorOf<8>>(program, values, slopes);
+  return std::make_unique<SimdMotionIntegratorOf<16>>(program, values, slopes);
 }
 
-void MotionLanes::continue_from_end_state() {
+void SimdMotionIntegrator::continue_from_end_state() {
   std::swap(state_, end_);
   std::swap(slopes_, end_slopes_);
   std::swap(begin_, joint_end_);

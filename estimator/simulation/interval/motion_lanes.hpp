@@ -17,16 +17,16 @@ namespace estimator {
 /// The derivatives of the accelerations a follow from the equations of motion r = 0 by one linear
 /// solve, da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step takes four evaluations of the
 /// program, four n × n factorizations, and about 16 n² multiplications per direction. Loops are
-/// closed at every evaluation (LoopLanes), and once more at the end of the step.
+/// closed at every evaluation (SimdLoopAccelerations), and once more at the end of the step.
 ///
 /// The accessors return rows: arrays of numbers, one per lane.
-class MotionLanes {
+class SimdMotionIntegrator {
  public:
   /// @param width   number of lanes: 4, 8 or 16
   /// @param slopes  whether steps compute derivatives by state and parameters
-  static std::unique_ptr<MotionLanes> make(int width, const TreeProgram& program,
-                                           const Mechanism& values, bool slopes);
-  virtual ~MotionLanes() = default;
+  static std::unique_ptr<SimdMotionIntegrator> make(int width, const TreeProgram& program,
+                                                    const Mechanism& values, bool slopes);
+  virtual ~SimdMotionIntegrator() = default;
 
   int width() const { return width_; }
   bool has_loops() const { return has_loops_; }
@@ -102,8 +102,8 @@ class MotionLanes {
   const double* holding_torque_bound(int joint) const {
     return row(program_.holding_friction_bound_row(joint));
   }
-  /// Return elements of the matrix N and the vector γ that LoopLanes defines for a mechanism with
-  /// loops, after the accelerations have been computed.
+  /// Return elements of the matrix N and the vector γ that SimdLoopAccelerations defines for a
+  /// mechanism with loops, after the accelerations have been computed.
   virtual const double* rate_coupling(int joint, int coordinate) const = 0;
   virtual const double* acceleration_bias(int joint) const = 0;
   /// Return terms of the equations of motion (TreeProgram): the bias torque h, the slip direction σ
@@ -114,7 +114,7 @@ class MotionLanes {
   const double* mass(int j, int k) const { return row(program_.mass_matrix_row(j, k)); }
 
  protected:
-  MotionLanes(int width, const TreeProgram& program, const Mechanism& values, bool slopes);
+  SimdMotionIntegrator(int width, const TreeProgram& program, const Mechanism& values, bool slopes);
 
   const TreeProgram& program_;
   int width_, n_, c_, directions_, motors_;
@@ -143,7 +143,8 @@ class MotionLanes {
 };
 
 /// Copies the start state of an interval to a lane.
-inline void load_start_state(MotionLanes& lanes, int lane, const MotionInterval& interval) {
+inline void load_start_state(SimdMotionIntegrator& lanes, int lane,
+                             const MotionInterval& interval) {
   for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
     lanes.state(row)[lane] = interval.start[row];
   }
@@ -153,8 +154,9 @@ inline void load_start_state(MotionLanes& lanes, int lane, const MotionInterval&
 }
 
 /// Sets the duration and the controls of a lane for one segment of a substep.
-inline void load_segment_controls(MotionLanes& lanes, int lane, const SegmentControls& controls,
-                                  int substep, double begin, double end) {
+inline void load_segment_controls(SimdMotionIntegrator& lanes, int lane,
+                                  const SegmentControls& controls, int substep, double begin,
+                                  double end) {
   lanes.substep_length()[lane] = end - begin;
   const double length = controls.end(substep) - controls.begin(substep);
   const double from = length > 0.0 ? (begin - controls.begin(substep)) / length : 0.0;
@@ -171,7 +173,7 @@ inline void load_segment_controls(MotionLanes& lanes, int lane, const SegmentCon
 }
 
 /// Sets the contacts of a lane.
-inline void load_contact_states(MotionLanes& lanes, int lane, const Contacts& contacts) {
+inline void load_contact_states(SimdMotionIntegrator& lanes, int lane, const Contacts& contacts) {
   for (std::size_t j = 0; j < contacts.size(); ++j) {
     const auto joint = static_cast<int>(j);
     lanes.slip(joint)[lane] = slip_direction(contacts[j]);
@@ -220,7 +222,7 @@ inline HermiteWeights hermite_rate_weights(double time, double length) {
 }
 
 /// Returns a joint's angle or rate at an instant within the last step.
-inline double interpolate_joint_motion(const MotionLanes& lanes, int lane, int joint,
+inline double interpolate_joint_motion(const SimdMotionIntegrator& lanes, int lane, int joint,
                                        const HermiteWeights& w) {
   return w.angle_begin * lanes.begin_angle(joint)[lane] +
          w.angle_end * lanes.end_angle(joint)[lane] + w.rate_begin * lanes.begin_rate(joint)[lane] +
@@ -228,7 +230,7 @@ inline double interpolate_joint_motion(const MotionLanes& lanes, int lane, int j
 }
 
 /// Returns the derivative of `interpolate_joint_motion` in one direction.
-inline double interpolate_joint_derivative(const MotionLanes& lanes, int lane, int joint,
+inline double interpolate_joint_derivative(const SimdMotionIntegrator& lanes, int lane, int joint,
                                            int direction, const HermiteWeights& w) {
   const int rate = lanes.joint_count() + joint;
   return w.angle_begin * lanes.begin_derivative(joint, direction)[lane] +

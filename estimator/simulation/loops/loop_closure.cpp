@@ -95,7 +95,7 @@ LoopClosure::LoopClosure(const Mechanism& mechanism)
   for (const Parameter& parameter : mechanism.parameters) parameters.emplace_back(parameter.value);
   ExpressionGraph graph;
   JointVector<Expression> angle(n_);
-  std::vector<LaneProgram::ProgramInput> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
   std::vector<Expression> angles;
   for (int j = 0; j < n_; ++j) {
     angle[j] = graph.input();
@@ -109,7 +109,7 @@ LoopClosure::LoopClosure(const Mechanism& mechanism)
   for (const std::vector<Expression>& row : differentiate(graph, closures, angles)) {
     outputs.insert(outputs.end(), row.begin(), row.end());
   }
-  program_ = LaneProgram(graph, inputs, {{}, outputs});
+  program_ = SimdProgram(graph, inputs, {{}, outputs});
   values_.assign(static_cast<std::size_t>(program_.row_count()) * kClosureLanes, 0.0);
   program_.fill_constants(values_.data(), kClosureLanes);
   program_.run<kClosureLanes>(0, values_.data());

@@ -90,7 +90,7 @@ class LoopClosure {
 
   Mechanism mechanism_;
   int n_, rows_ = 0;
-  LaneProgram program_;
+  SimdProgram program_;
   Rows values_;
 };
 

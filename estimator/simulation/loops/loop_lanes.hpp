@@ -25,9 +25,9 @@ namespace estimator {
 ///
 /// Rows belong to the program, except the results named below.
 template <int W>
-class LoopLanes {
+class SimdLoopAccelerations {
  public:
-  explicit LoopLanes(const TreeProgram& program)
+  explicit SimdLoopAccelerations(const TreeProgram& program)
       : program_(program),
         n_(program.joint_count()),
         c_(program.coordinate_count()),

@@ -8,12 +8,13 @@
 
 namespace estimator {
 
-/// Accelerations of a mechanism with loops (LoopLanes) and their derivatives. These follow from the
-/// derivatives of the closure equations c, of the time derivatives of c, and of r + Gᵀ λ with the
-/// loop reactions λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) = Nᵀ r identically.
+/// Accelerations of a mechanism with loops (SimdLoopAccelerations) and their derivatives. These
+/// follow from the derivatives of the closure equations c, of the time derivatives of c, and of r +
+/// Gᵀ λ with the loop reactions λ. Derivatives of N and K are not needed, since Nᵀ (r + Gᵀ λ) = Nᵀ
+/// r identically.
 template <int W>
-class LoopSensitivities : public LoopLanes<W> {
-  using Base = LoopLanes<W>;
+class LoopSensitivities : public SimdLoopAccelerations<W> {
+  using Base = SimdLoopAccelerations<W>;
 
  public:
   /// @param slopes  whether derivatives will be computed

@@ -34,7 +34,7 @@ InstantModel::InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> 
       unknown_count_((outside ? 9 : 3) * joint_count_),
       axes_(std::move(axes)) {
   ExpressionGraph graph;
-  std::vector<LaneProgram::ProgramInput> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
   std::vector<Expression> unknowns;
   for (int i = 0; i < unknown_count_; ++i) {
     unknowns.push_back(graph.input());
@@ -74,7 +74,7 @@ InstantModel::InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> 
       outputs[kSensitivities].push_back(slope);
     }
   }
-  program_ = LaneProgram(graph, inputs, outputs);
+  program_ = SimdProgram(graph, inputs, outputs);
   for (Entry& entry : entries_) entry.row = program_.output_row(kSensitivities, entry.row);
   rows_.assign(static_cast<std::size_t>(program_.row_count()) * kWidth, 0.0);
   program_.fill_constants(rows_.data(), kWidth);

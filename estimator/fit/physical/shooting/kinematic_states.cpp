@@ -393,7 +393,7 @@ class Smoother {
   int n_;
   std::vector<Encoder> sensors_;
   SensingProgram program_;
-  SensingLanes<4> lanes_;
+  SimdSensorReadings<4> lanes_;
   int size_, stride_ = 1;
   std::vector<double> angle_noise_, inertial_noise_, jerk_;
   bool is_first_ = true;  // whether there are no means yet for linearization
