@@ -165,7 +165,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   };
   proto::ContentHash name;
   name.add("abc");
-  const std::string named = proto::upload_id(name.text(), 1);
+  const std::string named = proto::make_upload_id(name.text(), 1);
   ASSERT_FALSE(found(open(named, "a.csv", kBert)));
   EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
   EXPECT_TRUE(refused(open(named, "a.csv", kRoot)))
@@ -216,7 +216,7 @@ TEST(Lives, OfBatchesDependOnTheirNumbers) {
   for (const std::uint64_t number : {1u, 5u}) {
     rigcal::v1::SampleBatch batch;
     batch.set_batch_sequence(number);
-    ASSERT_TRUE(spool.value().append_part(batch.SerializeAsString()).ok());
+    ASSERT_TRUE(spool.value().append(batch.SerializeAsString()).ok());
   }
   EXPECT_TRUE(read_batch(spool.value(), 1).ok());
   const auto other = read_batch(spool.value(), 2);
@@ -263,7 +263,7 @@ class Uploads : public ::testing::Test {
 
   /// Opens one under an id that promises this content.
   void open_named(const std::string& content) {
-    record_.mutable_info()->set_session_id(proto::upload_id(name_of(content), 1));
+    record_.mutable_info()->set_session_id(proto::make_upload_id(name_of(content), 1));
     record_.set_upload_size_bytes(content.size());
     open();
   }
