@@ -194,7 +194,7 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
   StoreInHand store;
   ASSERT_EQ(fault_of(store.open_upload("u", kAnna, 4)).code(), 0);
   std::vector<ServiceError::Code> faults;
-  const auto append = [&](std::uint64_t offset) {
+  const auto append_part = [&](std::uint64_t offset) {
     auto part = part_request("u", offset, "ab").upload_part();
     store.sessions->append_upload(
         part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
