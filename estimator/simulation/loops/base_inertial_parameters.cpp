@@ -242,7 +242,7 @@ Eigen::VectorXd standard_parameter_values(const Mechanism& mechanism) {
 
 double BaseParameter::value(const Eigen::VectorXd& standard) const {
   double sum = 0.0;
-  for (const Term& term : terms) sum += term.factor * standard[term.parameter];
+  for (const WeightedParameter& term : terms) sum += term.factor * standard[term.parameter];
   return sum;
 }
 
