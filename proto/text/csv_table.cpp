@@ -132,7 +132,7 @@ struct Header {
 
 /// Removes the header, the first line that is not blank, from `rest`.
 Header take_header(const std::string& path, std::string_view& rest) {
-  rest = without_byte_order_mark(rest);
+  rest = strip_byte_order_mark(rest);
   if (rest.find('\0') != std::string_view::npos) {
     throw InputError(path + ": is not a text file; recordings are CSV in UTF-8");
   }
@@ -186,7 +186,7 @@ int find_field(const std::string& path, const Header& header, const std::string&
     throw InputError(who + "\"" + shown + "\" has a decimal comma; write a decimal point");
   }
   if (first_row && is_enumeration(shown)) {
-    throw TextColumn(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
+    throw TextColumnError(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
   }
   throw InputError(who + "\"" + shown + "\" is not a finite number; correct or remove the row");
 }

@@ -180,13 +180,13 @@ void check_result_files_writable(const ResultFiles& files, const std::vector<std
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;
-    proto::check_output(path, inputs);
+    proto::check_output_file(path, inputs);
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[k].second != path) continue;
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
                               "; give two different files");
     }
-    if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
+    if (option == "--plot") proto::check_file_extension(path, {".html", ".htm"});
   }
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> remarks_of(const CalibratedParameters& calibrated,
                                     const std::string& covariance) {
   std::vector<std::string> lines = {calibrated.headline};
   const auto add = [&](const estimator::ParameterEstimate& estimate) {
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    const MeasuredText number = format_measured(estimate.value, estimate.standard_deviation);
     std::string line = estimate.name + " = " + number.value;
     if (estimate.at_bound) {
       line += ", at its bound";

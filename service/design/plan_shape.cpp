@@ -135,7 +135,8 @@ estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::In
                     const Eigen::VectorXd& rates) {
                 const double angle = joints[rig.pendulum], rate = rates[rig.pendulum];
                 const daq::JointState seen = {angle, rate, std::isfinite(angle + rate)};
-                return daq::SwingUp(compute_swing_up_gains(rig, plan)).command({time, {&seen, 1}});
+                return daq::SwingUp(compute_swing_up_gains(rig, plan))
+                    .compute_command({time, {&seen, 1}});
               },
           .draw =
               [](std::mt19937_64& random) {

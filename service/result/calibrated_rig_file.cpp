@@ -63,7 +63,7 @@ class RigWriter {
   }
 
   /// Writes the value of a parameter to the rig file, adding the field if necessary.
-  bool set_value(const std::string& parameter, double value, const Notation& notation) {
+  bool set_value(const std::string& parameter, double value, const QuantityFormat& notation) {
     const Steps* const steps = place_of(parameter);
     if (steps == nullptr) return false;
     const estimator::Parameter& was =
@@ -94,7 +94,7 @@ class RigWriter {
         !(estimate.standard_deviation > 0.0) || estimate.at_bound) {
       return;
     }
-    const Notation notation = estimate_notation(estimate);
+    const QuantityFormat notation = estimate_notation(estimate);
     edit_.set_number(below(*steps, "prior_mean"), notation.exact(estimate.value));
     edit_.set_number(below(*steps, "prior_standard_deviation"),
                      notation.exact(estimate.standard_deviation));

@@ -28,7 +28,7 @@ std::vector<estimator::Message> describe_unexplained_joints(
     const estimator::Calibration& calibration);
 
 /// Returns the number format of a parameter estimate for tables, pages and files.
-inline Notation estimate_notation(const estimator::ParameterEstimate& estimate) {
+inline QuantityFormat estimate_notation(const estimator::ParameterEstimate& estimate) {
   return {estimate.value, estimate.standard_deviation};
 }
 

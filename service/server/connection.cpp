@@ -70,7 +70,7 @@ void Connection::start() {
       asio::ssl::stream_base::server, [self = shared_from_this()](const asio::error_code& error) {
         if (error) return self->abort("TLS handshake: " + error.message());
         self->conversation_->set_identity(identify_certificate(
-            proto::peer_name(self->tls_->native_handle()), self->context_.operators));
+            proto::read_peer_name(self->tls_->native_handle()), self->context_.operators));
         self->read();
       });
 }
@@ -95,7 +95,7 @@ bool Connection::can_queue(std::size_t bytes) const {
 
 // Updates the charge for received but unanswered bytes.
 void Connection::update_input_memory() {
-  std::size_t bytes = decoder_.held_bytes();
+  std::size_t bytes = decoder_.incomplete_frame_size();
   for (const proto::Frame& frame : frames_) bytes += frame.payload.size();
   release_memory(std::exchange(input_bytes_, bytes));
   reserve_memory(bytes);

@@ -180,9 +180,9 @@ class Daemon {
 
   void listen(const DaemonConfig& config) {
     std::optional<asio::ssl::context> tls;
-    if (proto::wants_tls(config.tls)) tls = proto::make_server_tls(config.tls);
+    if (proto::has_tls_certificate(config.tls)) tls = proto::make_server_tls(config.tls);
     std::vector<std::string> texts = config.listen;
-    if (texts.empty()) texts.push_back(proto::account_service_place());
+    if (texts.empty()) texts.push_back(proto::account_service_address());
     std::vector<ListenAddress> places;
     for (const std::string& text : texts) {
       places.push_back(
@@ -376,7 +376,7 @@ void check_daemon_config(const DaemonConfig& config) {
   if (config.data_folder.empty()) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }
-  if (proto::wants_tls(config.tls) && config.insecure && config.http.empty()) {
+  if (proto::has_tls_certificate(config.tls) && config.insecure && config.http.empty()) {
     throw proto::InputError("--insecure cannot be combined with TLS, except for --http");
   }
 }

@@ -40,7 +40,7 @@ void remove_left_over(const ListenAddress& place) {
 }  // namespace
 
 ListenAddress parse_listen_address(asio::io_context& io, const std::string& text) {
-  const proto::ServiceLocation place = proto::parse_service_place(text);
+  const proto::ServiceLocation place = proto::parse_service_address(text);
   if (!place.unix_path.empty()) {
     return {asio::local::stream_protocol::endpoint(place.unix_path), place.unix_path, true};
   }

@@ -287,7 +287,7 @@ Eigen::Index count_samples(double duration, double period) {
 
 /// Checks whether a scenario finished early because the rig came to rest after a release.
 bool has_ended_early(const daq::Scenario& excitation, double time) {
-  return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
+  return excitation.phase() == daq::ScenarioPhase::kFinished && time < excitation.duration_s();
 }
 
 /// Returns an empty command history for each motor, in joint order.
@@ -341,7 +341,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
     if (k == 0) encoders.take(plant->joint_coordinates(), plant->joint_speeds());
     run.angles.row(k) = encoders.read();
     watch.check(time, plant->joint_coordinates(), plant->joint_speeds(), run.notes);
-    excitation.command({time, plant->joint_states()}, {control.data(), motors.size()});
+    excitation.compute_command({time, plant->joint_states()}, {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     for (Eigen::Index m = 0; m < motor_count; ++m) {

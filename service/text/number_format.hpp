@@ -14,8 +14,8 @@ using notation::format_number;
 using notation::format_range;
 using notation::format_signed;
 using notation::format_with_deviation;
-using notation::Measured;
-using notation::Notation;
+using notation::MeasuredText;
+using notation::QuantityFormat;
 
 /// Returns a text with its first letter capitalised.
 std::string capitalise_first_letter(std::string text);

@@ -35,7 +35,7 @@ void check_daq(const std::string& text) {
   for (const daq::MotorLimits& motor : rig.limits.motor) {
     require_finite({motor.command_max, motor.command_slew_per_s_max});
   }
-  require(find_faults(rig.limits).empty());
+  require(find_limit_errors(rig.limits).empty());
   for (const daq::JointLimits& joint : rig.limits.joint) {
     require_finite({joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,
                     joint.jump_rad_max, joint.missing_s_max});

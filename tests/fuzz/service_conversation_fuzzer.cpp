@@ -155,14 +155,14 @@ class Service {
 // Ten batches that wait for acknowledgement.
 class TenBatches final : public proto::BatchStore {
  public:
-  std::uint64_t durable_end() const override { return 11; }
+  std::uint64_t durable_batch_end() const override { return 11; }
   std::uint64_t acknowledged_through() const override { return through_; }
   proto::Result<std::string> read(std::uint64_t sequence) override {
-    require(sequence > through_ && sequence < durable_end());
+    require(sequence > through_ && sequence < durable_batch_end());
     return std::string();
   }
   proto::Status acknowledge(std::uint64_t through) override {
-    require(through >= through_ && through < durable_end());
+    require(through >= through_ && through < durable_batch_end());
     through_ = through;
     return proto::success();
   }
@@ -191,8 +191,8 @@ void feed_sender(const std::uint8_t* data, std::size_t size) {
     rigcal::v1::StreamReply reply;
     if (!proto::parse_frame(frame, proto::stream_reply_limits(), reply).ok()) continue;
     require(sender.on_reply(reply, now).ok());
-    if (sender.state() == proto::StreamSender::State::kDone) {
-      require(store.acknowledged_through() == store.durable_end() - 1);
+    if (sender.state() == proto::StreamSender::SenderState::kDone) {
+      require(store.acknowledged_through() == store.durable_batch_end() - 1);
     }
   }
 }

@@ -60,7 +60,7 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::Comma
                            scenario.limits, sink ? &*sink : nullptr, furuta);
     unit.run();
     const std::string tripped =
-        unit.loop().trip() == nullptr ? "" : daq::describe(*unit.loop().trip(), scenario.limits);
+        unit.loop().trip() == nullptr ? "" : daq::describe_trip(*unit.loop().trip(), scenario.limits);
     unit.finish();
     if (sink) {
       EXPECT_TRUE(sink->finish().ok());

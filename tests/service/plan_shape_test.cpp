@@ -96,7 +96,7 @@ TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
   EXPECT_EQ(least.stop_angle_rad, 0.0);
   EXPECT_EQ(least.kick_time_s, 0.0);
   for (const daq::SwingUpSettings& each : {gains, most, least}) {
-    EXPECT_TRUE(daq::SwingUp(each).faults().empty());
+    EXPECT_TRUE(daq::SwingUp(each).validation_errors().empty());
   }
   // A calmer plan pumps less, however far beyond its limits the plan was.
   const daq::SwingUpSettings calm = compute_swing_up_gains(
@@ -125,7 +125,8 @@ TEST(CommandShape, PulsesOfAScenarioAreSideBySide) {
       for (Eigen::Index k = 0; k + 1 < samples; k += 7) {
         const double time = static_cast<double>(k) / rate;
         const auto pulse = static_cast<Eigen::Index>((time + 1e-9) / duration * 24.0);
-        ASSERT_NEAR(scenario.command({time, {}}), plan[pulse], 1e-7) << duration << " " << time;
+        ASSERT_NEAR(scenario.compute_command({time, {}}), plan[pulse], 1e-7)
+            << duration << " " << time;
       }
     }
   }
@@ -152,7 +153,7 @@ TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
       const Eigen::Vector2d joints(0.3, 0.2 * i), rates(-1.0, 4.0 * std::sin(i));
       const std::vector<daq::JointState> seen = {{joints[0], rates[0], true},
                                                  {joints[1], rates[1], true}};
-      const double reported = scenario.command({time, seen});
+      const double reported = scenario.compute_command({time, seen});
       EXPECT_NEAR(task.law->command(plan, time, joints, rates), reported, 1e-5 * 6.0)
           << k << " " << i;
     }

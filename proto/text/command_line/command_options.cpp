@@ -52,7 +52,7 @@ OptionInfo text_of(const CLI::Option& option) {
 
 }  // namespace
 
-std::vector<OptionInfo> options_of(const CLI::App& command) {
+std::vector<OptionInfo> list_options(const CLI::App& command) {
   std::vector<OptionInfo> texts;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
@@ -61,14 +61,14 @@ std::vector<OptionInfo> options_of(const CLI::App& command) {
   return texts;
 }
 
-std::vector<const CLI::App*> commands_of(const CLI::App& program) {
+std::vector<const CLI::App*> list_commands(const CLI::App& program) {
   const auto all = program.get_subcommands([](const CLI::App*) { return true; });
   return {all.begin(), all.end()};
 }
 
-std::vector<std::string> command_names(const CLI::App& program) {
+std::vector<std::string> list_command_names(const CLI::App& program) {
   std::vector<std::string> names;
-  for (const CLI::App* command : commands_of(program)) names.push_back(command->get_name());
+  for (const CLI::App* command : list_commands(program)) names.push_back(command->get_name());
   return names;
 }
 

@@ -18,7 +18,7 @@ ExitCode run_design(const DesignOptions& options) {
   for (const std::string& result : {options.after, options.values}) {
     if (!result.empty()) inputs.push_back(result);
   }
-  proto::check_output(options.out, inputs);
+  proto::check_output_file(options.out, inputs);
   DesignInput today = load_design_input(options.rig, options.after, options.values);
   ExperimentRequest request = options.experiment;
   request.targets = parse_target_precisions("--for", options.targets, today.rig.mechanism);

@@ -56,15 +56,15 @@ bool writes_mcap(const std::string& path) { return path.ends_with(".mcap"); }
 
 void check_output(const EstimateOptions& options) {
   if (options.out == "-") return;
-  proto::check_output(options.out, input_file_paths(options.estimation));
-  proto::check_ending(options.out, {".csv", ".mcap"});
+  proto::check_output_file(options.out, input_file_paths(options.estimation));
+  proto::check_file_extension(options.out, {".csv", ".mcap"});
   if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
     throw proto::InputError(options.out +
                             ": an MCAP file has one clock; estimate one recording at a time, or "
                             "write CSV");
   }
-  if (const proto::Status free = proto::check_free(options.out); !free.ok()) {
+  if (const proto::Status free = proto::check_path_is_free(options.out); !free.ok()) {
     throw proto::InputError(options.out + ": " + free.error().detail);
   }
 }

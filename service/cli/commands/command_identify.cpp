@@ -50,7 +50,7 @@ class IdentificationFolder {
       throw proto::InputError(path + ": cannot be created as a folder; give another --folder");
     }
     count_runs();
-    const std::string part = proto::part_path(recording(count_ + 1));
+    const std::string part = proto::part_file_path(recording(count_ + 1));
     if (std::filesystem::exists(part)) {
       throw proto::InputError(part +
                               ": is an incomplete recording; finish it with rigcal recover " +

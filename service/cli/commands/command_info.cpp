@@ -336,10 +336,10 @@ void check_picture(const InfoOptions& options) {
                             " is not a rig file");
   }
   if (options.picture == "-") return;
-  proto::check_ending(options.picture, {".svg"});
+  proto::check_file_extension(options.picture, {".svg"});
   std::vector<std::string> inputs = {options.file};
   if (!options.values.empty()) inputs.push_back(options.values);
-  proto::check_output(options.picture, inputs);
+  proto::check_output_file(options.picture, inputs);
 }
 
 /// Prints the parameters of a calibration result; for other results, prints their kind and origin.

@@ -152,7 +152,7 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
 ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& out) {
   const std::vector<std::string> inputs =
       options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
-  proto::check_output(options.out, inputs);
+  proto::check_output_file(options.out, inputs);
   if (!options.force && std::filesystem::exists(options.out)) {
     throw proto::InputError(options.out +
                             ": exists; give another --out, or --force to overwrite it");

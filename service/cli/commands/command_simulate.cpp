@@ -78,10 +78,10 @@ ExitCode run_simulate(const SimulateOptions& options) {
     throw proto::InputError("nothing to write: give --out run.csv, --plot run.svg, or both");
   }
   for (const std::string& output : {options.out, options.plot}) {
-    if (!output.empty()) proto::check_output(output, inputs);
+    if (!output.empty()) proto::check_output_file(output, inputs);
   }
-  if (!options.out.empty()) proto::check_ending(options.out, {".csv"});
-  if (!options.plot.empty()) proto::check_ending(options.plot, {".svg"});
+  if (!options.out.empty()) proto::check_file_extension(options.out, {".csv"});
+  if (!options.plot.empty()) proto::check_file_extension(options.plot, {".svg"});
   Rig rig = load_rig(options.rig);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   apply_parameter_edits(options.edits, rig.mechanism);

@@ -59,7 +59,7 @@ void export_rig(const ExportOptions& options) {
                               ": a rig file can be exported as .urdf, or as a MuJoCo model (.xml, "
                               ".mjcf); use one of these endings");
     }
-    proto::check_output(path, inputs);
+    proto::check_output_file(path, inputs);
   }
   Rig rig = load_rig(options.source);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
@@ -78,7 +78,7 @@ void export_rig(const ExportOptions& options) {
 void export_recording(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     exporter_of(path);
-    proto::check_output(path, {options.source});
+    proto::check_output_file(path, {options.source});
   }
   for (const std::string& path : options.out) {
     const auto scan = exporter_of(path)(options.source, path);
@@ -95,7 +95,7 @@ void export_as_read(const ExportOptions& options) {
       throw proto::InputError(
           path + ": a recording read with --rig can be exported only as .csv; use this ending");
     }
-    proto::check_output(path, {options.source, options.rig});
+    proto::check_output_file(path, {options.source, options.rig});
   }
   const Rig rig = load_rig(options.rig);
   const ImportedRecording imported = import_recording(options.source, rig);
@@ -151,7 +151,7 @@ struct ImportOptions {
 };
 
 void import_robot(const ImportOptions& options) {
-  if (!options.out.empty()) proto::check_output(options.out, {options.source});
+  if (!options.out.empty()) proto::check_output_file(options.out, {options.source});
   const Robot robot = parse_robot(options.source, proto::read_file(options.source));
   if (options.floating && robot.gravity) {
     throw proto::InputError(

@@ -113,7 +113,7 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
       std::min(names.joints.size(), static_cast<std::size_t>(sample.angle_rad_size()));
   for (std::size_t c = 0; c < channels; ++c) {
     line += "  " + proto::escape_for_terminal(names.joints[c]) + " " +
-            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + unit_of(names, c);
+            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + channel_unit(names, c);
   }
   line += "  command";
   for (const double command : sample.command()) line += " " + format_number(command, 4);
@@ -305,8 +305,8 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
                     "The report of its cross-validation");
   run_with(*command, options, write_report, exit_code, [](JobOptions& given) {
     if (given.report.empty()) given.report = given.id + ".html";
-    proto::check_output(given.report, {});
-    proto::check_ending(given.report, {".html", ".htm"});
+    proto::check_output_file(given.report, {});
+    proto::check_file_extension(given.report, {".html", ".htm"});
   });
 }
 

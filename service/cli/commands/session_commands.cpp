@@ -85,7 +85,7 @@ void print_session(const SessionInfo& info) {
 }
 
 void fetch(ServiceClient& client, const SessionsOptions& options) {
-  proto::check_output(options.fetch, {});
+  proto::check_output_file(options.fetch, {});
   proto::FileWriter file(options.fetch);
   client.read_file(
       [&](std::uint64_t offset) {

@@ -91,7 +91,7 @@ std::string name_of(const proto::InputFile& file) {
 rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& content,
                                     rigcal::v1::OpenUpload& open) {
   for (int attempt = 1;; ++attempt) {
-    open.set_session_id(proto::upload_id(content, attempt));
+    open.set_session_id(proto::make_upload_id(content, attempt));
     ServiceRequest request;
     *request.mutable_open_upload() = open;
     try {
@@ -176,7 +176,7 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
 
 /// Checks the local files. Call it before anything is sent to the service.
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
-  if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
+  if (!remote.job_id.empty() && !proto::is_valid_session_id(remote.job_id)) {
     throw proto::InputError(
         "--job \"" + remote.job_id +
         "\": an id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");

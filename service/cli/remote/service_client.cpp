@@ -100,8 +100,8 @@ bool is_notification(const ServiceReply& reply) {
 struct ServiceEndpoint {
   /// @throws proto::InputError for an invalid address or an unusable TLS file
   explicit ServiceEndpoint(const ServiceAddress& address)
-      : host_port(address.host_port), place(proto::parse_service_place(address.host_port)) {
-    if (!proto::wants_tls(address.tls)) return;
+      : host_port(address.host_port), place(proto::parse_service_address(address.host_port)) {
+    if (!proto::has_tls_certificate(address.tls)) return;
     if (!place.unix_path.empty()) {
       throw proto::InputError(
           host_port + ": a Unix socket does not use TLS; omit --tls-cert, --tls-key and --tls-ca");
@@ -176,7 +176,7 @@ class ServiceSocket {
   void shake_hands() {
     ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot disable SIGPIPE for its writes
     tls_.reset(::SSL_new(endpoint_.tls->native_handle()));
-    proto::expect_host(tls_.get(), endpoint_.place.network.host);
+    proto::require_peer_host(tls_.get(), endpoint_.place.network.host);
     ::SSL_set_fd(tls_.get(), socket_);
     const timeval limit{kWriteTimeout_s, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -191,8 +191,8 @@ class ServiceSocket {
     const int kind = ::SSL_get_error(tls_.get(), result);
     if (kind == SSL_ERROR_SSL) {
       const auto code = static_cast<int>(::ERR_get_error());
-      return proto::tls_problem(tls_.get(),
-                                asio::error_code(code, asio::error::get_ssl_category()));
+      return proto::describe_tls_problem(tls_.get(),
+                                         asio::error_code(code, asio::error::get_ssl_category()));
     }
     if (kind == SSL_ERROR_SYSCALL && error_number != 0) return std::strerror(error_number);
     return kind == SSL_ERROR_WANT_READ ? "it does not answer" : "it was closed";

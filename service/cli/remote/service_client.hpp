@@ -21,7 +21,7 @@ namespace service {
 
 /// Address of the service as the user gives it. The connection uses TLS if TLS files are given.
 struct ServiceAddress {
-  std::string host_port = proto::default_service_place();  ///< "HOST:PORT" or "unix:/PATH"
+  std::string host_port = proto::default_service_address();  ///< "HOST:PORT" or "unix:/PATH"
   proto::TlsFiles tls;
 };
 

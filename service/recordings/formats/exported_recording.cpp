@@ -112,13 +112,13 @@ proto::Recording read_samples(
     const proto::RecordingHeader& names, const std::vector<std::vector<double>>& columns,
     const std::function<std::string(std::size_t row, std::size_t column)>& place) {
   constexpr std::size_t kFirstCommand = 3;
-  const std::size_t motors = proto::shape_of(names).commands();
+  const std::size_t motors = proto::recording_shape(names).commands();
   const std::size_t joints = names.joints.size();
   const std::size_t first_inertial = kFirstCommand + motors + joints;
   proto::Recording recording;
   recording.header = names;
   recording.scan.container.finished = true;  // a table cannot be cut off
-  proto::RecordingRules rules(proto::shape_of(names));
+  proto::RecordingRules rules(proto::recording_shape(names));
   for (std::size_t k = 0; k < columns[0].size(); ++k) {
     const auto where = [&](std::size_t column) {
       return [&place, k, column] { return place(k, column); };
@@ -216,7 +216,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   const std::vector<std::string>& joints = names.joints;
   const bool has_clock = header.back() == "release_s";
   std::vector<proto::ColumnRequest> requests = {{"time_s"}, {"sequence"}, {"device_time_us"}};
-  for (std::size_t m = 0; m < proto::shape_of(names).commands(); ++m) {
+  for (std::size_t m = 0; m < proto::recording_shape(names).commands(); ++m) {
     requests.push_back({header[1 + joints.size() + m]});
   }
   for (std::size_t c = 0; c < joints.size(); ++c) {
@@ -291,7 +291,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   }
   add("sequence", 1);
   add("device_time_us", 1);
-  add(command_variable(file).c_str(), proto::shape_of(names).commands());
+  add(command_variable(file).c_str(), proto::recording_shape(names).commands());
   const bool turns = file.find(kMatAngles) != nullptr;
   add(turns ? kMatAngles : proto::kMatReadings, joints.size());
   if (!turns) names.slides = slides_of(path, joints, file.read_texts(proto::kMatUnits));

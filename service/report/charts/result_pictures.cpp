@@ -78,9 +78,9 @@ class ForestAxis {
     const double zero = relative ? estimate.value : 0.0;
     std::string svg;
     const double low = (low_ - zero) / unit, high = (high_ - zero) / unit;
-    std::vector<double> ticks = notation::nice_ticks(low, high, 3);
-    if (ticks.size() < 2) ticks = notation::nice_ticks(low, high, 5);  // one shows no scale
-    const std::vector<std::string> texts = notation::tick_labels(ticks).texts;
+    std::vector<double> ticks = notation::choose_axis_ticks(low, high, 3);
+    if (ticks.size() < 2) ticks = notation::choose_axis_ticks(low, high, 5);  // one shows no scale
+    const std::vector<std::string> texts = notation::format_tick_labels(ticks).texts;
     double taken = 0.0;  // right end of the last tick text [px]
     for (std::size_t k = 0; k < ticks.size(); ++k) {
       const double x = to_x(zero + unit * ticks[k]);

@@ -164,7 +164,7 @@ struct AxisTicks {
 };
 
 AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
-  const notation::TickLabels reported = notation::tick_labels(values);
+  const notation::TickLabels reported = notation::format_tick_labels(values);
   AxisTicks axis{.ticks = {}, .offset = reported.offset};
   for (std::size_t k = 0; k < values.size(); ++k) {
     axis.ticks.push_back({logarithmic ? std::log10(values[k]) : values[k], reported.texts[k]});
@@ -200,7 +200,7 @@ AxisTicks log_ticks(const Range& range, double count_max) {
   }
   if (axis.ticks.size() >= 2) return axis;
   std::vector<double> values =
-      notation::nice_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6);
+      notation::choose_axis_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6);
   std::erase_if(values, [](double value) { return !(value > 0.0); });
   return texts_at(values, true);
 }
@@ -212,13 +212,13 @@ AxisTicks x_ticks(const Chart& chart, const Plane& plane) {
   const double span = range.high - range.low;
   const int ticks_max =
       chart.integer_x ? std::min(static_cast<int>(std::max(span, 1.0)), room) : room;
-  return texts_at(notation::nice_ticks(range.low, range.high, ticks_max), false);
+  return texts_at(notation::choose_axis_ticks(range.low, range.high, ticks_max), false);
 }
 
 AxisTicks y_ticks(const Chart& chart, const Plane& plane) {
   const Range& range = plane.y_range();
   if (chart.log_y) return log_ticks(range, 6.0);
-  return texts_at(notation::nice_ticks(range.low, range.high, 6), false);
+  return texts_at(notation::choose_axis_ticks(range.low, range.high, 6), false);
 }
 
 std::string axes(const Chart& chart, const Plane& plane) {

@@ -162,7 +162,7 @@ int samples_used(const UsedRecording& use) {
 
 std::string clock_text(const ImportSummary& summary) {
   if (!summary.clock) return "-";
-  const Measured rate =
+  const MeasuredText rate =
       format_measured(summary.clock->rate_error_ppm, summary.clock->standard_deviation_ppm);
   return (summary.clock->rate_error_ppm > 0.0 ? "+" : "") + rate.value + " ± " +
          rate.standard_deviation + " ppm";
@@ -246,8 +246,8 @@ std::string strip(const UsedRecording& use) {
     const double right = to_x(std::min(gap.start + gap.duration, high));
     svg += svg_rect(left, 2.0, std::max(right - left, kGapWidthMin), 22.0, "gap");
   }
-  const std::vector<double> ticks = notation::nice_ticks(low, high, 12);
-  const std::vector<std::string> texts = notation::tick_labels(ticks, kTickLength).texts;
+  const std::vector<double> ticks = notation::choose_axis_ticks(low, high, 12);
+  const std::vector<std::string> texts = notation::format_tick_labels(ticks, kTickLength).texts;
   for (std::size_t k = 0; k < ticks.size(); ++k) {
     svg += svg_text(to_x(ticks[k]), 40.0, "middle", "tick", texts[k]);
   }

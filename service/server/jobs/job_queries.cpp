@@ -161,7 +161,7 @@ std::optional<ServiceError> JobStore::check_submission(const rigcal::v1::SubmitJ
     return make_service_error(ServiceError::BAD_REQUEST, text);
   };
   const rigcal::v1::JobSpec& spec = request.spec();
-  if (!proto::is_session_id(request.job_id())) {
+  if (!proto::is_valid_session_id(request.job_id())) {
     return bad(
         "a job id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
   }

@@ -76,7 +76,7 @@ Status JobStore::load() {
   const auto names = open_item_folders(folder);
   if (!names.ok()) return names.error();
   for (const std::string& id : names.value()) {
-    if (proto::is_session_id(id)) load_job(folder + '/' + id, id);
+    if (proto::is_valid_session_id(id)) load_job(folder + '/' + id, id);
   }
   std::vector<const JobInfo*> waiting;
   for (const auto& [id, job] : jobs_) {

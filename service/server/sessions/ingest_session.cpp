@@ -64,7 +64,7 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       storage_(context.make_storage_poster(info_.session_id(), info_.owner())),
       log_(std::make_shared<std::optional<SessionLog>>()),
       names_(parse_joint_and_sensor_names(info_.metadata()).value()),
-      check_(proto::shape_of(names_)),
+      check_(proto::recording_shape(names_)),
       store_delay_(context.limits.store_retry_s) {}
 
 void IngestSession::start() {
@@ -87,7 +87,7 @@ void IngestSession::start() {
 void IngestSession::load() {
   phase_ = SessionPhase::kLoading;
   storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
-            shape = proto::shape_of(names_), is_new = is_new_, limits = context_.limits,
+            shape = proto::recording_shape(names_), is_new = is_new_, limits = context_.limits,
             main = context_.main] {
     const auto work = [&]() -> Result<LoadedLog> {
       if (is_new) {
@@ -177,7 +177,7 @@ std::string IngestSession::connected_identity() const {
 }
 
 bool IngestSession::accepts_secret(const std::string& secret) const {
-  return secret_.empty() || proto::secrets_equal(secret, secret_);
+  return secret_.empty() || proto::are_secrets_equal(secret, secret_);
 }
 
 void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std::string& secret) {

@@ -138,7 +138,7 @@ void IngestSession::retry() {
 proto::RecordingHeader IngestSession::recording_header() const {
   proto::RecordingHeader header = names_;
   header.epoch_unix_ns = info_.epoch_unix_ns();
-  const auto named = proto::metadata_of_names(header);
+  const auto named = proto::make_name_metadata(header);
   for (const auto& [key, value] : info_.metadata()) {
     if (!named.contains(key)) header.facts[key] = value;
   }

@@ -95,7 +95,7 @@ Status SessionStore::load() {
   const auto names = open_item_folders(folder);
   if (!names.ok()) return names.error();
   for (const std::string& id : names.value()) {
-    if (proto::is_session_id(id)) load_session(folder + '/' + id, id);
+    if (proto::is_valid_session_id(id)) load_session(folder + '/' + id, id);
   }
   return sync_folder(folder);
 }
@@ -139,7 +139,7 @@ std::shared_ptr<IngestSession> SessionStore::add_streamed_session(const SessionR
 std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const rigcal::v1::OpenSession& request, const Identity& who) {
   const std::string& id = request.session_id();
-  if (!proto::is_session_id(id)) {
+  if (!proto::is_valid_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "a session id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not "
                    "start with a dot");
@@ -165,8 +165,9 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
-        proto::metadata_of_names(parse_joint_and_sensor_names(ingest->info().metadata()).value()) ==
-            proto::metadata_of_names(*names)) {
+        proto::make_name_metadata(
+            parse_joint_and_sensor_names(ingest->info().metadata()).value()) ==
+            proto::make_name_metadata(*names)) {
       if (!ingest->accepts_secret(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session \"" + id +

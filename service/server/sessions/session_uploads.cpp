@@ -26,7 +26,7 @@ bool SessionStore::SessionEntry::matches_upload(std::uint64_t size_bytes,
   if (!upload) return false;
   const SessionRecord& record = upload->session_record();
   const bool known_content =
-      upload->is_stored() && !proto::content_hash_of(record.info().session_id()).empty();
+      upload->is_stored() && !proto::extract_content_hash(record.info().session_id()).empty();
   return record.upload_size_bytes() == size_bytes && record.info().file_name() == file_name &&
          (known_content || record.info().owner() == who.name);
 }
@@ -48,8 +48,8 @@ void SessionStore::open_upload(const rigcal::v1::OpenUpload& request, const Iden
   const std::string& id = request.session_id();
   const std::string& name = request.file_name();
   const bool mcap = name.ends_with(".mcap");
-  if (!proto::is_session_id(id) || name.size() > kFileNameSizeMax || request.size_bytes() == 0 ||
-      (!mcap && !name.ends_with(".csv"))) {
+  if (!proto::is_valid_session_id(id) || name.size() > kFileNameSizeMax ||
+      request.size_bytes() == 0 || (!mcap && !name.ends_with(".csv"))) {
     return answer(make_service_error(ServiceError::BAD_REQUEST,
                                      "an upload must have an id of 1 to 64 characters (A-Z a-z 0-9 "
                                      ". _ -), a size, and a file name that ends in .mcap or .csv"));

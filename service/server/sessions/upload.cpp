@@ -69,7 +69,7 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
   }
   // A crash after the rename, before the record's update, leaves a complete file.
   if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
-  const std::string part = proto::part_path(file_path(folder, record));
+  const std::string part = proto::part_file_path(file_path(folder, record));
   if (!fs::exists(part, error)) return std::uint64_t{0};
   if (Status synced = sync_files_in_folder(folder); !synced.ok())
     return start_over(part, synced).error();
@@ -83,8 +83,8 @@ Status add_file(const std::string& folder, const SessionRecord& record, std::uin
   const std::string path = file_path(folder, record);
   std::error_code ignored;
   const bool named = fs::exists(path, ignored);
-  const auto file =
-      proto::open_input_file(named ? path : proto::part_path(path), proto::SymlinkPolicy::kRefuse);
+  const auto file = proto::open_input_file(named ? path : proto::part_file_path(path),
+                                           proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) return file.error();
   std::string part;
   for (std::uint64_t at = 0; at < size_bytes; at += part.size()) {
@@ -101,7 +101,7 @@ Status publish(const std::string& folder, SessionRecord& record) {
   const std::string path = file_path(folder, record);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
-    if (Status published = proto::publish_part(path); !published.ok()) return published;
+    if (Status published = proto::publish_part_file(path); !published.ok()) return published;
   }
   record.mutable_info()->set_state(rigcal::v1::SESSION_STORED);
   record.mutable_info()->set_size_bytes(record.upload_size_bytes());
@@ -112,14 +112,14 @@ Status publish(const std::string& folder, SessionRecord& record) {
 // is deleted, unless an earlier version stored it without this check.
 Status complete(const std::string& folder, SessionRecord& record, proto::ContentHash& content) {
   const std::string& id = record.info().session_id();
-  const std::string_view promised = proto::content_hash_of(id);
+  const std::string_view promised = proto::extract_content_hash(id);
   if (!promised.empty()) {
     const std::string name = content.text();
     if (name != promised) {
       const Error mismatch{ErrorCode::kVerifyMismatch,
                            "the content of \"" + id +
                                "\" does not match the hash in this id, but the hash in the id \"" +
-                               proto::upload_id(name, 1) + "\""};
+                               proto::make_upload_id(name, 1) + "\""};
       if (record.info().state() == rigcal::v1::SESSION_STORED) return mismatch;
       if (Status removed = remove_folder(folder); !removed.ok()) return removed;
       return mismatch;
@@ -143,7 +143,8 @@ Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record
 
 // Uploads stored by a version without the check are checked when opened again.
 bool Upload::needs_content_check() const {
-  return !record_.content_checked() && !proto::content_hash_of(record_.info().session_id()).empty();
+  return !record_.content_checked() &&
+         !proto::extract_content_hash(record_.info().session_id()).empty();
 }
 
 void Upload::open(const Answer& answer) {
@@ -199,7 +200,7 @@ void Upload::append_part(std::uint64_t offset_bytes, std::string data, const Ans
             floor = context_.limits.free_space_bytes]() mutable {
     Status status = check_disk_space(folder, floor + data.size());
     if (status.ok()) {
-      const std::string part = proto::part_path(file_path(folder, record));
+      const std::string part = proto::part_file_path(file_path(folder, record));
       status = write_part(part, offset_bytes, data);
       if (!status.ok()) status = start_over(part, status);
     }

@@ -216,11 +216,11 @@ Result<StoredRecording> store_recording(const std::string& folder,
     return stored;
   }
   fs::remove(path, ignored);  // from an interrupted try; the log has everything
-  fs::remove(proto::part_path(path), ignored);
+  fs::remove(proto::part_file_path(path), ignored);
   if (Status space = check_space_for(folder); !space.ok()) return space.error();
   auto stored = write_recording(folder, path, header, order);
   if (!stored.ok()) {
-    fs::remove(proto::part_path(path), ignored);  // free the space for others meanwhile
+    fs::remove(proto::part_file_path(path), ignored);  // free the space for others meanwhile
     return stored;
   }
   if (Status verified = verify(path, order.last_try, stored.value()); !verified.ok()) {

@@ -142,7 +142,7 @@ TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   GreetedPeer stranger(store, kBert);
   proto::ContentHash content;
   content.add("aa");
-  const std::string id = proto::upload_id(content.text(), 1);
+  const std::string id = proto::make_upload_id(content.text(), 1);
   const auto open = upload_request(id, 2);
   ASSERT_TRUE(owner.call(open).has_upload_state());
   ASSERT_TRUE(owner.call(part_request(id, 0, "a")).has_upload_state());

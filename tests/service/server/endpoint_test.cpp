@@ -209,7 +209,7 @@ TEST(Endpoint, AcceptsAFileThatAnotherHasOnlyBegun) {
   const std::string table = "t_s,theta1_rad\n0,0\n0.001,1\n";
   proto::ContentHash content;
   content.add(table);
-  const std::string id = proto::upload_id(content.text(), 1);
+  const std::string id = proto::make_upload_id(content.text(), 1);
   test_support::SocketClient squatter(service.port());  // identified by address, not account
   ASSERT_TRUE(squatter.greet());
   ASSERT_TRUE(squatter.call(upload_request(id, table.size())).has_upload_state());

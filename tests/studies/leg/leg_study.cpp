@@ -236,15 +236,15 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
         study.loop.mechanism.joint_parameter_index(0, estimator::JointParameter::kPointAx)) {
       continue;
     }
-    const Measured loop = format_measured(parameter.value, parameter.standard_deviation);
+    const MeasuredText loop = format_measured(parameter.value, parameter.standard_deviation);
     const RunParameter* of_ratio = result.ratio.find(parameter.name);
-    const Measured ratio = of_ratio == nullptr
-                               ? Measured{"-", "-"}
-                               : format_measured(of_ratio->value, of_ratio->standard_deviation);
-    const std::string truth =
-        result.leg.truth ? Notation(parameter.value, parameter.standard_deviation)
-                               .number(estimator::parameter_at(*result.leg.truth, index).value)
-                         : "-";
+    const MeasuredText ratio = of_ratio == nullptr
+                                   ? MeasuredText{"-", "-"}
+                                   : format_measured(of_ratio->value, of_ratio->standard_deviation);
+    const std::string truth = result.leg.truth
+                                  ? QuantityFormat(parameter.value, parameter.standard_deviation)
+                                        .number(result.leg.truth->at(index).value)
+                                  : "-";
     table.rows.push_back({parameter.name, parameter.unit, truth, loop.value,
                           loop.standard_deviation, ratio.value, ratio.standard_deviation});
   }
