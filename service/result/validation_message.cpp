@@ -143,7 +143,7 @@ std::string validation_json(const estimator::Validation& validation,
   result.set_kind(
       estimate_kind_name(estimator::select_estimate_kind(choice.estimate, context.options)));
   for (const estimator::Parameter& parameter : choice.estimate.parameters) {
-    v1::KeptParameter* kept = result.add_parameter_results();
+    v1::KeptParameter* kept = result.add_parameters();
     kept->set_name(parameter.name);
     kept->set_value(parameter.value);
     kept->set_unit(parameter.unit);
@@ -202,7 +202,7 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
     add_matrix_rows(validation.simulation[j], matrix->mutable_rmse_rad());
   }
   for (const estimator::ParameterSpread& spread : validation.parameters) {
-    v1::ParameterSpreadResult* out = result.add_parameter_results();
+    v1::ParameterSpreadResult* out = result.add_parameters();
     out->set_name(spread.name);
     out->set_unit(spread.unit);
     out->set_mean(spread.mean);
