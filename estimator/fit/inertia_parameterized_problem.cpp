@@ -236,7 +236,7 @@ Eigen::VectorXd InertiaParameterizedProblem::parameter_values() const {
 Eigen::VectorXd InertiaParameterizedProblem::lower_bounds() const {
   Eigen::VectorXd lower = problem_.lower_bounds();
   for (const ParameterizedBody& body : bodies_) lower(body.columns) = body.chart.lower();
-  for (const Mass& mass : masses_) {
+  for (const FreeMass& mass : masses_) {
     lower[mass.column] = std::log(std::max(lower[mass.column], kFlatnessLimit * mass.start));
   }
   return lower;
@@ -245,7 +245,7 @@ Eigen::VectorXd InertiaParameterizedProblem::lower_bounds() const {
 Eigen::VectorXd InertiaParameterizedProblem::upper_bounds() const {
   Eigen::VectorXd upper = problem_.upper_bounds();
   for (const ParameterizedBody& body : bodies_) upper(body.columns).setConstant(HUGE_VAL);
-  for (const Mass& mass : masses_) upper[mass.column] = std::log(upper[mass.column]);
+  for (const FreeMass& mass : masses_) upper[mass.column] = std::log(upper[mass.column]);
   return upper;
 }
 

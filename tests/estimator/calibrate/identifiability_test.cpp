@@ -118,7 +118,7 @@ double step_of(double period, double requested) {
   segment.controls.resize(400, 0);
   CalibrationOptions options;
   options.step = requested;
-  return prepare(make_pendulum(), {{"run", {segment}}}, options).step;
+  return prepare_shadow_input(make_pendulum(), {{"run", {segment}}}, options).step;
 }
 
 // Default: the longest whole multiple or fraction of the period up to 5 ms. A given step may differ

@@ -67,12 +67,12 @@ TEST(IntegrationSteps, AreShortWhereAControlChanges) {
 TEST(IntegrationSteps, AreLimitedEverywhere) {
   ShootingGrid grid{
       .step = 0.002, .interval = 0.2, .coordinates = {}, .local_steps = {{0.004, 0.001}, {0.003}}};
-  limit_steps(0.0025, grid);
+  limit_integration_steps(0.0025, grid);
   EXPECT_EQ(grid.step, 0.002);
   EXPECT_EQ(grid.local_steps, (std::vector<std::vector<double>>{{0.0025, 0.001}, {0.0025}}));
-  limit_steps(0.0005, grid);
+  limit_integration_steps(0.0005, grid);
   EXPECT_EQ(grid.step, 0.0005);
-  limit_steps(std::numeric_limits<double>::infinity(), grid);
+  limit_integration_steps(std::numeric_limits<double>::infinity(), grid);
   EXPECT_EQ(grid.step, 0.0005);
 }
 
@@ -92,7 +92,7 @@ TEST(IntegrationSteps, EndWithControlPeriodsForCreepingJoints) {
       segment.controls.resize(10, controls);
       input.segments.push_back(segment);
     }
-    limit_steps(longest, input);
+    limit_integration_steps(longest, input);
     EXPECT_EQ(input.grid.near_rest, longest.near_rest);
     EXPECT_EQ(input.last_grid->near_rest, longest.near_rest);
     return std::array{input.grid.step, input.grid.local_steps[0][0], input.last_grid->step};

@@ -233,7 +233,7 @@ TEST(ArrowheadFactorization, IsBitIdenticalForAnyNumberOfThreads) {
     ASSERT_TRUE(one.factorize(problem, 1e-3));
     const std::vector<Eigen::MatrixXd> expected = all_of(one);
     for (const int threads : {2, 3, 1}) {
-      problem.thread_count = threads;
+      problem.threads = threads;
       ArrowheadFactorization fresh(shape, problem.max_block_rows());
       for (ArrowheadFactorization* factor : {&fresh, &one}) {
         ASSERT_TRUE(factor->factorize(problem, 1e-3));
@@ -258,7 +258,7 @@ TEST(ArrowheadFactorization, LinearizesOnTheThreadsOfItsProblem) {
   const ProblemShape shape{100, 4, 1, 3};
   std::mt19937 random(32);
   WatchedChain problem(make_random_chain(shape, random));
-  problem.thread_count = 3;
+  problem.threads = 3;
   std::atomic<int> begun = 0;
   problem.before = [&](int) {
     ++begun;
@@ -279,7 +279,7 @@ TEST(ArrowheadFactorization, RethrowsExceptionsOfTheModel) {
   ASSERT_TRUE(factor.factorize(problem, 1e-3));
   const std::vector<Eigen::MatrixXd> expected = all_of(factor);
   for (const int threads : {1, 3}) {
-    problem.thread_count = threads;
+    problem.threads = threads;
     for (const int bad : {0, 50, problem.block_count() - 1}) {
       problem.before = [&](int index) {
         if (index == bad) throw std::invalid_argument("this one");

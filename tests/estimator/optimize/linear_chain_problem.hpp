@@ -42,7 +42,7 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override;
   int noise_group_count() const override { return group_count_; }
-  int thread_count() const override { return thread_count; }
+  int thread_count() const override { return threads; }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return cost_at(node_, arrow_); }
   double evaluate_trial_step(const Eigen::VectorXd& node_step,
@@ -64,7 +64,7 @@ class LinearChainProblem : public estimator::LeastSquaresProblem {
 
   Eigen::VectorXd lower;
   Eigen::VectorXd upper;
-  int thread_count = 1;
+  int threads = 1;
 
  private:
   Eigen::VectorXd residual_at(const estimator::ResidualBlock& block, const Eigen::VectorXd& node,
