@@ -41,7 +41,7 @@ Step::Vector<T> read_velocity(const T* node) {
 template <typename T>
 Step::Vector<T> velocity(const Step::Poses<T>& to, const Step::Poses<T>& from, double h) {
   Step::Vector<T> v;
-  v.template head<6>() = pose_difference(to[0], from[0]) / T(h);
+  v.template head<6>() = difference(to[0], from[0]) / T(h);
   v.template tail<6>() = difference(to[1], from[1]) / T(h);
   return v;
 }
