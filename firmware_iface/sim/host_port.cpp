@@ -76,7 +76,7 @@ class PtyPort final : public HostConnection {
 
 class TcpPort final : public HostConnection {
  public:
-  Status listen(const proto::HostConnection& set_joint_angle) {
+  Status listen(const proto::NetworkAddress& set_joint_angle) {
     const std::string port = std::to_string(set_joint_angle.port);
     const std::string address = set_joint_angle.host + ":" + port;
     asio::error_code error;

@@ -47,7 +47,7 @@ class Watch {
     monitor_.add(now_, reading);
   }
   bool has(InertialFault fault, std::size_t sensor = 0) const {
-    InertialMonitor::Finding finding;
+    InertialMonitor::DetectedFault finding;
     return monitor_.has(sensor, fault, finding);
   }
   Observation& now() { return now_; }

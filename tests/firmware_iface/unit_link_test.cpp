@@ -325,7 +325,7 @@ TEST(UnitLink, ChannelsAreValidOneByOne) {
 // The hand holds the rig at its start position until it lets go, once in each stream.
 TEST(UnitLink, HandLetsGoAfterTheStreamStarts) {
   sim::SimulationSettings settings;
-  settings.unit.hand = {sim::HandSettings::Release::kAfterStreamStart, 500ms};
+  settings.unit.hand = {sim::HandSettings::ReleaseTime::kAfterStreamStart, 500ms};
   VirtualRig rig(settings, {{0.0, 3.0}, {}});
   for (int run = 0; run < 2; ++run) {
     rig.start();

@@ -90,7 +90,7 @@ TEST(Frame, AnyTwoWrongBitsAndAnyTruncationAreRefused) {
     std::size_t size = 0;
     for (std::size_t a = 0; a < stuffed_size * 8; ++a) {
       for (std::size_t b = a; b < stuffed_size * 8; ++b) {
-        Bytes damaged_count(frame.begin(), frame.end() - 1);
+        Bytes damaged(frame.begin(), frame.end() - 1);
         damaged[a / 8] ^= static_cast<std::uint8_t>(1U << (a % 8));
         if (b != a) damaged[b / 8] ^= static_cast<std::uint8_t>(1U << (b % 8));
         ASSERT_NE(frame_decode(damaged.data(), damaged.size(), message.data(), &size), FRAME_OK)
