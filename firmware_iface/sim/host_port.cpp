@@ -76,13 +76,13 @@ class PtyPort final : public HostConnection {
 
 class TcpPort final : public HostConnection {
  public:
-  Status listen(const proto::NetworkAddress& set_joint_angle) {
-    const std::string port = std::to_string(set_joint_angle.port);
-    const std::string address = set_joint_angle.host + ":" + port;
+  Status listen(const proto::NetworkAddress& location) {
+    const std::string port = std::to_string(location.port);
+    const std::string address = location.host + ":" + port;
     asio::error_code error;
     asio::ip::tcp::resolver resolver(context_);
     const auto endpoints =
-        resolver.resolve(set_joint_angle.host, port, asio::ip::tcp::resolver::passive, error);
+        resolver.resolve(location.host, port, asio::ip::tcp::resolver::passive, error);
     if (error) return failed(address, error.message());
     const asio::ip::tcp::endpoint endpoint = *endpoints.begin();
     acceptor_.open(endpoint.protocol(), error);
@@ -91,8 +91,7 @@ class TcpPort final : public HostConnection {
     if (!error) acceptor_.listen(1, error);
     if (!error) acceptor_.native_non_blocking(true, error);
     if (error) return failed(address, error.message());
-    url_ =
-        "tcp://" + set_joint_angle.host + ":" + std::to_string(acceptor_.local_endpoint().port());
+    url_ = "tcp://" + location.host + ":" + std::to_string(acceptor_.local_endpoint().port());
     return success();
   }
 
