@@ -92,7 +92,7 @@ class Commands {
   }
 
   daq::RigConfig load_watched_rig() const {
-    return daq::load_rig(run_.rig_path, run_.url, daq::RigUse::kWatch);
+    return daq::load_rig(run_.rig_path, run_.url, daq::RigFilePurpose::kWatch);
   }
 
   // The same names and environment variables as in rigcal.
@@ -138,7 +138,7 @@ class Commands {
           "\nrigcal-daq: ended at once. The unit switches off when its last command expires. To "
           "finish the recording:\n"
           "  rigcal recover " +
-          proto::part_path(run_.out_path) + "\n";
+          proto::part_file_path(run_.out_path) + "\n";
       stop_on_signals();
       run_.terminal = ::isatty(STDOUT_FILENO) == 1;
       exit_code_ = daq::run_scenario(run_, flags, std::cout);
@@ -215,7 +215,7 @@ class Commands {
         ->check(proto::count_from_to(-1, 1023));
     command.callback([this] {
       latency_.duration = daq::Nanoseconds(static_cast<std::int64_t>(latency_duration_s_ * 1e9));
-      exit_code_ = daq::run_latency(latency_, std::cout);
+      exit_code_ = daq::print_latency_report(latency_, std::cout);
     });
   }
 
@@ -228,7 +228,7 @@ class Commands {
     add_service(command, "host:port or unix:/path", send_.service)->required();
     command.callback([this] {
       stop_on_signals();
-      exit_code_ = daq::send_spool(send_, flags.stop_requested, std::cout);
+      exit_code_ = daq::send_spooled_data(send_, flags.stop_requested, std::cout);
     });
   }
 

@@ -7,7 +7,7 @@
 
 namespace firmware_iface {
 
-/// Kinds of failures of a port or the unit connected to it.
+/// Kinds of failures of a port or of the conversion unit at the port.
 enum class ErrorCode {
   kBadUrl,
   kPortNotFound,

@@ -20,25 +20,11 @@ other part of this project needs them. rigcal-study must have been built.
 USAGE
 }
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=out/arm
-while (($# > 0)); do
-  case $1 in
-    -h | --help) usage; exit 0 ;;
-    -*) usage >&2; exit 1 ;;
-    *) out=$1; shift ;;
-  esac
-done
-environment=${RIG_ARM:-$HOME/.cache/rigcal-arm}
-rigcal=${RIG_RIGCAL:-build/bin/rigcal}
-
-name=compare_arm
-source scripts/peers/environment.sh
-
-peers_environment "$environment" RIG_ARM pin 'mujoco[sysid]' numpy
+source "$(dirname "${BASH_SOURCE[0]}")/peers/environment.sh"
+parse_output_folder out/arm "$@"
+make_python_environment RIG_ARM ~/.cache/rigcal-arm pin 'mujoco[sysid]' numpy
 mkdir -p "$out"
-export PYTHONDONTWRITEBYTECODE=1
 # A study that misses a goal exits with a nonzero status and reports it.
 "$rigcal-study" "${RIG_ARM_CONFIG:-arm}" --out "$out/study" || true
-"$environment/bin/python" scripts/peers/arm_source.py "$out/study/draws.jsonl" | tee "$out/pinocchio.md"
-"$environment/bin/python" scripts/peers/arm_mujoco.py "$out/study/draws.jsonl" | tee "$out/mujoco.md"
+"$python" scripts/peers/arm_source.py "$out/study/draws.jsonl" | tee "$out/pinocchio.md"
+"$python" scripts/peers/arm_mujoco.py "$out/study/draws.jsonl" | tee "$out/mujoco.md"

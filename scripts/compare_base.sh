@@ -21,20 +21,8 @@ other part of this project needs them.
 USAGE
 }
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-  usage
-  exit 0
-fi
-environment=${RIG_ROBOTS:-$HOME/.cache/rigcal-robots}
-rigcal=${RIG_RIGCAL:-build/bin/rigcal}
-
-name=compare_base
-source scripts/peers/environment.sh
-
-peers_environment "$environment" RIG_ROBOTS pin example-robot-data
+source "$(dirname "${BASH_SOURCE[0]}")/peers/environment.sh"
+make_python_environment RIG_ROBOTS ~/.cache/rigcal-robots pin example-robot-data
 robots=$(find "$environment" -type d -path '*share/example-robot-data/robots' | head -1)
 [[ -n $robots ]] || fail "there are no robots in $environment; remove it and run again."
-
-PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/base_parameters.py \
-  --rigcal "$rigcal" --robots "$robots" "$@"
+"$python" scripts/peers/base_parameters.py --rigcal "$rigcal" --robots "$robots" "$@"

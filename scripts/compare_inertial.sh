@@ -22,16 +22,6 @@ project needs them.
 USAGE
 }
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if [[ ${1:-} == -h || ${1:-} == --help ]]; then
-  usage
-  exit 0
-fi
-environment=${RIG_PEERS:-$HOME/.cache/rigcal-inertial}
-rigcal=${RIG_RIGCAL:-build/bin/rigcal}
-name=compare_inertial
-source scripts/peers/environment.sh
-
-peers_environment "$environment" RIG_PEERS mujoco numpy
-PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/inertial_source.py \
-  --rigcal "$rigcal" "$@"
+source "$(dirname "${BASH_SOURCE[0]}")/peers/environment.sh"
+make_python_environment RIG_PEERS ~/.cache/rigcal-inertial mujoco numpy
+"$python" scripts/peers/inertial_source.py --rigcal "$rigcal" "$@"

@@ -23,29 +23,12 @@ other part of this project needs them. rigcal must have been built; CasADi's com
 USAGE
 }
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=out/peers
-while (($# > 0)); do
-  case $1 in
-    -h | --help) usage; exit 0 ;;
-    --) shift; break ;;
-    -*) usage >&2; exit 1 ;;
-    *) out=$1; shift ;;
-  esac
-done
-environment=${RIG_PEERS:-$HOME/.cache/rigcal-peers}
-rigcal=${RIG_RIGCAL:-build/bin/rigcal}
-
-name=compare_peers
-source scripts/peers/environment.sh
-
+source "$(dirname "${BASH_SOURCE[0]}")/peers/environment.sh"
+parse_output_folder out/peers "$@"
 command -v gcc >/dev/null || fail "gcc is missing: apt-get install gcc"
 python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' ||
   fail "mujoco[sysid] needs Python 3.11 or newer."
-
-peers_environment "$environment" RIG_PEERS casadi 'mujoco[sysid]' numpy scipy
-"$environment/bin/python" -c 'from mujoco.sysid import optimize' 2>/dev/null ||
+make_python_environment RIG_PEERS ~/.cache/rigcal-peers casadi 'mujoco[sysid]' numpy scipy
+"$python" -c 'from mujoco.sysid import optimize' 2>/dev/null ||
   fail "the mujoco in $environment has no sysid toolbox; remove the folder and run again."
-
-PYTHONDONTWRITEBYTECODE=1 "$environment/bin/python" scripts/peers/compare.py \
-  --rigcal "$rigcal" --out "$out" "$@"
+"$python" scripts/peers/compare.py --rigcal "$rigcal" --out "$out" "${options[@]}"

@@ -19,27 +19,13 @@ other part of this project needs them. rigcal-study must have been built.
 USAGE
 }
 
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=out/redundant
-while (($# > 0)); do
-  case $1 in
-    -h | --help) usage; exit 0 ;;
-    -*) usage >&2; exit 1 ;;
-    *) out=$1; shift ;;
-  esac
-done
-environment=${RIG_REDUNDANT:-$HOME/.cache/rigcal-redundant}
-rigcal=${RIG_RIGCAL:-build/bin/rigcal}
-
-name=compare_redundant
-source scripts/peers/environment.sh
-
-peers_environment "$environment" RIG_REDUNDANT idyntree numpy example-robot-data
+source "$(dirname "${BASH_SOURCE[0]}")/peers/environment.sh"
+parse_output_folder out/redundant "$@"
+make_python_environment RIG_REDUNDANT ~/.cache/rigcal-redundant idyntree numpy example-robot-data
 mkdir -p "$out"
-export PYTHONDONTWRITEBYTECODE=1
 # A study that misses a goal exits with a nonzero status and reports it.
 "$rigcal-study" redundant --out "$out/chain" || true
-"$environment/bin/python" scripts/redundant/compare.py "$out/chain/draws.jsonl" --out "$out/berdy.md"
-"$environment/bin/python" scripts/redundant/robot.py --rigcal "$rigcal" --out "$out/icub.textproto"
+"$python" scripts/redundant/compare.py "$out/chain/draws.jsonl" --out "$out/berdy.md"
+"$python" scripts/redundant/robot.py --rigcal "$rigcal" --out "$out/icub.textproto"
 cp scripts/redundant/study.textproto "$out/study.textproto"
 "$rigcal-study" "$out/study.textproto" --out "$out/robot" || true

@@ -237,7 +237,8 @@ class Writer:
             if other in self.page_of and resolve(self.types, other, part.kind) == name
         ]
         if style == "text" and 0 < len(users) <= 4:
-            lines += [f"Used in {', '.join(users)}.", ""]
+            noun = "field" if len(users) == 1 else "fields"
+            lines += [f"`{name}` is the type of the {noun} {', '.join(users)}.", ""]
         if added.is_enum:
             rows = [
                 {"value": f"`{value.name}`",
@@ -259,8 +260,9 @@ class Writer:
         sources, _, style = PAGES[page]
         names = [name for name, other in self.page_of.items() if other == page]
         lines = [MARKER.format(sources), "", "## Fields" if style == "text" else "## Messages", ""]
-        lines += [", ".join(f"[{name}](#{anchor(name)})" for name in names), ""]
-        lines += ['A field of a type with the word "repeated" may occur several times.', ""]
+        contents = ", ".join(f"[{name}](#{anchor(name)})" for name in names)
+        lines += [f"Contents: {contents}.", ""]
+        lines += ['A field may occur several times if its type contains the word "repeated".', ""]
         for name in names:
             lines += self.section(page, style, name)
         return "\n".join(lines).rstrip() + "\n"

@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
       "  rigcald --data /var/lib/rigcald\n"
       "  rigcald --config configs/daemon.textproto --http 127.0.0.1:9330\n"
       "\nStops on SIGTERM or Ctrl-C; running jobs restart at the next start.\n"
-      "Exit status: 0 ended as asked, 1 bad settings or usage, or a folder or address that cannot "
-      "be used.");
+      "Exit status: 0 stopped by a signal, 1 bad settings or usage, or a folder or address that "
+      "cannot be used.");
   return serve(app, argc, argv);
 }

@@ -30,7 +30,7 @@ struct RunOptions {
   bool terminal = false;          ///< output goes to a terminal: show the run's progress
 };
 
-/// Flags shared by a signal handler and a run.
+/// Flags with which a signal handler stops a run, and through which the run reports its state.
 struct RunFlags {
   std::atomic<bool> stop_requested{false};  ///< by the operator
   std::atomic<bool> stop_loop{false};       ///< stops the real-time loop
@@ -38,10 +38,11 @@ struct RunFlags {
   static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only use such");
 };
 
-/// Reads a rig file for connecting to its unit. A nonempty `url` replaces the URL in the file.
+/// Reads a rig file in order to connect to the rig's conversion unit. A nonempty `url` replaces the
+/// URL in the file.
 /// @throws proto::InputError for an error in the file, or if neither gives a URL
 RigConfig load_rig(const std::string& rig_path, const std::string& url,
-                   RigUse use = RigUse::kDrive);
+                   RigFilePurpose use = RigFilePurpose::kDrive);
 
 /// Runs a scenario on a rig and records it. Ends when the scenario has finished, after a trip, when
 /// the unit or the disk fails, or when `flags` request it. Unless the disk fails, the recording is
@@ -56,12 +57,12 @@ ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& 
 /// @throws proto::InputError for an error in the files
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out);
 
-/// Connects to a rig's unit and prints its description and a table of one second of its samples:
-/// counts, angles, validity, losses. Drives no motor.
+/// Connects to a rig's conversion unit, then prints the unit's description and a summary of one
+/// second of samples: encoder counts, angles, validity and losses. Drives no motor.
 ExitCode probe_unit(const RigConfig& rig, std::ostream& out);
 
-/// Shows the state of a rig until `stop` is set: angles, speeds, output, timing and lost samples.
-/// Drives no motor.
+/// Shows the joint angles, speeds, motor output, timing and lost samples of a rig until `stop` is
+/// set. Drives no motor.
 /// @param in_place  `out` is a terminal: the view is updated ten times a second. Otherwise it is
 ///     printed once, at the end.
 ExitCode monitor_unit(const RigConfig& rig, const std::atomic<bool>& stop, bool in_place,
@@ -79,61 +80,64 @@ struct CommissionOptions {
 /// beside it. The motors are always off at the end.
 /// @throws proto::InputError for an error in the files, or if the operator's input has ended
 ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool>& stop,
-                        Operator& person, std::ostream& out);
+                        OperatorInterface& person, std::ostream& out);
 
-/// Commissions a rig as commission_rig does, with a connected unit whose sample stream has not been
-/// started.
+/// Commissions a rig like commission_rig, through a conversion unit that is already connected. The
+/// unit's sample stream must not have been started.
 /// @param black_box  receives the messages of `unit`
 /// @param time       time written into the record, UTC, "2026-11-26T10:15:30Z"
 ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& joints,
                          firmware_iface::UnitLink& unit, BlackBox& black_box,
-                         const std::atomic<bool>& stop, Operator& person, const std::string& time);
+                         const std::atomic<bool>& stop, OperatorInterface& person,
+                         const std::string& time);
 
-/// Checks that commissioning can write its changes to the rig file. Called before the operator is
-/// asked anything.
+/// Checks that the rig file is writable, because commissioning changes it. Called before the first
+/// question to the operator.
 /// @throws proto::InputError
-void require_writable_rig(const RigConfig& rig);
+void require_writable_rig_file(const RigConfig& rig);
 
 /// Result of checking a rig's commissioning before a run.
-struct CommissionNotice {
+struct CommissioningCheck {
   std::string text;      ///< message for the operator; empty if the rig is commissioned
   bool refuses = false;  ///< the run must not start
 };
 
-/// Checks whether a scenario may run on a rig. On a rig that is not commissioned, or has changed
-/// since it was, no command may exceed a quarter of its motor's command_max.
+/// Checks whether a scenario may run on a rig. Unless the rig was commissioned in its present
+/// state, no command may exceed a quarter of the motor's command_max.
 /// @param is_allowed  the operator accepts larger commands
-CommissionNotice check_commissioning(const RigConfig& rig, const firmware_iface::UnitFacts& facts,
-                                     const std::string& scenario_path, const Scenario& scenario,
-                                     bool is_allowed);
+CommissioningCheck check_commissioning(const RigConfig& rig,
+                                       const firmware_iface::UnitDescription& facts,
+                                       const std::string& scenario_path, const Scenario& scenario,
+                                       bool is_allowed);
 
 struct ConformanceOptions {
   std::string url;
   std::string json_path;  ///< path of the JSON report; "-": standard output, with the table on
                           ///< standard error; empty: none
   std::vector<std::string> only;  ///< numbers of the requirements to test; empty: all
-  firmware_iface::conformance::Settings settings;
+  firmware_iface::conformance::TestSettings settings;
 };
 
-/// Tests the unit against PROTOCOL.md and prints a table of requirements. Leaves the unit tripped.
+/// Tests whether a conversion unit meets the requirements of PROTOCOL.md and prints a table of the
+/// results. At the end the unit's output is locked (tripped).
 /// @return kTrouble if a check failed, the port failed or `stop` ended the test
 /// @throws proto::InputError for an unknown requirement number
 ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<bool>& stop,
                           std::ostream& out, std::ostream& err);
 
 /// Returns the report of a conformance test as a JSON object.
-std::string conformance_json(const std::string& url,
-                             const firmware_iface::conformance::Settings& settings,
-                             const firmware_iface::conformance::Report& report);
+std::string conformance_report_json(const std::string& url,
+                                    const firmware_iface::conformance::TestSettings& settings,
+                                    const firmware_iface::conformance::ConformanceReport& report);
 
-/// Rating of the delay with which a computer wakes up a sleeping thread, as in LinuxCNC's latency
-/// test.
-enum class LatencyVerdict { kExcellent, kGood, kUsable, kUnusable };
+/// Rating of a computer by the delay with which a sleeping thread wakes up, as in LinuxCNC's
+/// latency test.
+enum class LatencyRating { kExcellent, kGood, kUsable, kUnusable };
 
 /// Returns the rating for the longest wake-up latency: excellent below 20 µs, good below 100 µs,
-/// usable below half a period, else unusable. If usable, samples stay in order and single commands
-/// act one tick late.
-LatencyVerdict judge_latency(Nanoseconds longest, Nanoseconds period);
+/// usable below half a sampling period, else unusable. "Usable" means that samples stay in order,
+/// but some commands act one tick late.
+LatencyRating assess_latency(Nanoseconds longest, Nanoseconds period);
 
 struct LatencyOptions {
   Nanoseconds period{1'000'000};
@@ -147,29 +151,30 @@ struct LatencyResult {
   std::int64_t skipped_periods = 0;
 };
 
-/// Returns the rating in words: "too slow for 1 kHz: 2 of 3000 periods missed", "good for 1 kHz: at
-/// most 87 µs late".
-std::string describe_verdict(const LatencyResult& result, Nanoseconds period);
+/// Describes a latency measurement in words, such as "good for 1 kHz: at most 87 µs late" or "too
+/// slow for 1 kHz: 2 of 3000 periods missed".
+std::string describe_latency(const LatencyResult& result, Nanoseconds period);
 
 /// Measures how late a thread with the given settings wakes up after sleeping until absolute
 /// deadlines.
 LatencyResult measure_latency(const LatencyOptions& options);
 
-/// Measures the wake-up latency and prints the granted thread settings, the distribution and a
-/// rating.
+/// Measures the wake-up latency of this computer, then prints the granted thread settings, the
+/// distribution of latencies and a rating.
 /// @return kTrouble if the rating is unusable
-ExitCode run_latency(const LatencyOptions& options, std::ostream& out);
+ExitCode print_latency_report(const LatencyOptions& options, std::ostream& out);
 
 struct SendOptions {
   std::string spool_folder;  ///< folder that `rigcal-daq run` left behind
   ServiceOptions service;
 };
 
-/// Sends the service those data of an ended or interrupted run that it does not have yet. They come
-/// from the spool folder and from the recording beside it. Retries until the service has
-/// everything, or until `stop` is set. Removes the spool folder once the service has everything.
+/// Sends the missing data of an ended or interrupted run to the service. The data come from the
+/// run's spool folder and from the recording beside that folder. Retries until the service has
+/// everything, then removes the spool folder. Setting `stop` ends the retries.
 ///
 /// @throws proto::InputError for a service that is not host:port, or for errors in TLS files
-ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out);
+ExitCode send_spooled_data(const SendOptions& options, const std::atomic<bool>& stop,
+                           std::ostream& out);
 
 }  // namespace daq

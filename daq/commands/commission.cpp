@@ -35,7 +35,7 @@ class StreamGuard {
  public:
   explicit StreamGuard(firmware_iface::UnitLink& unit) : unit_(unit) {}
   ~StreamGuard() {
-    unit_.write_trip();
+    unit_.write_trip_command();
     static_cast<void>(unit_.stop_stream());
   }
   StreamGuard(const StreamGuard&) = delete;
@@ -53,7 +53,7 @@ std::string names_of(const auto& parts, auto member) {
 
 /// Returns the commissioning record for the rig file; nullopt if a joint has not been checked.
 std::optional<CommissionRecord> make_record(const RigConfig& rig, const Commissioning& found,
-                                            const firmware_iface::UnitFacts& facts,
+                                            const firmware_iface::UnitDescription& facts,
                                             const std::string& time) {
   const bool was_current = commission_state(rig, facts) == CommissionState::kCurrent;
   if (!found.covers_all_joints() && !was_current) return {};
@@ -67,7 +67,7 @@ CommissionEdit make_edit(const Commissioning& found) {
     edit.channel.push_back({channel.joint, channel.inverted, channel.offset_rad});
   }
   for (const CheckedJoint& joint : found.joints()) {
-    CommissionEdit::Channel& channel =
+    CommissionEdit::ChannelEdit& channel =
         edit.channel[static_cast<std::size_t>(found.rig().find_channel(joint.name))];
     channel.inverted = joint.inverted;
     channel.offset = joint.offset;
@@ -88,7 +88,7 @@ std::string backup_path(const std::string& path) {
 }
 
 void write_files(const RigConfig& rig, const std::string& text, const Commissioning& found,
-                 const std::string& time, const Findings& findings, Operator& person) {
+                 const std::string& time, const Findings& findings, OperatorInterface& person) {
   if (proto::read_file(rig.path) != rig.text) {
     throw proto::InputError(
         rig.path + ": was changed in the meantime and is not overwritten; run the command again");
@@ -99,17 +99,17 @@ void write_files(const RigConfig& rig, const std::string& text, const Commission
   const RigConfig written = parse_rig_config(rig.path, text);
   const std::string record = rig.path + ".commissioned.json";
   if (written.commissioned) {
-    proto::write_file(record, commission_json(written, found, time, findings));
+    proto::write_file(record, commissioning_record_json(written, found, time, findings));
   }
   person.say("Wrote " + rig.path + "; backup: " + backup +
              (written.commissioned ? "; measurements: " + record : ""));
 }
 
 ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDialog& dialog,
-                  const firmware_iface::UnitFacts& facts, const std::string& time,
-                  Operator& person) {
+                  const firmware_iface::UnitDescription& facts, const std::string& time,
+                  OperatorInterface& person) {
   person.say("");
-  if (const std::size_t faults = fault_count(dialog.findings()); faults > 0) {
+  if (const std::size_t faults = count_faults(dialog.findings()); faults > 0) {
     person.say("Not commissioned: " + std::to_string(faults) +
                (faults == 1 ? " fault." : " faults.") +
                " Correct the items marked FAULT and run the command again. Nothing was written.");
@@ -117,7 +117,7 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
   }
   CommissionEdit edit = make_edit(found);
   edit.record = make_record(rig, found, facts, time);
-  const std::string text = edit_rig(rig, edit);
+  const std::string text = edit_rig_text(rig, edit);
   if (!edit.record) {
     person.say(
         "No record is written, because not all joints were checked: run the command without "
@@ -129,10 +129,10 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
     return edit.record ? ExitCode::kDone : ExitCode::kNotCommissioned;
   }
   person.say("Changes to " + rig.path + ":");
-  const std::string diff = proto::line_diff(rig.text, text);
+  const std::string diff = proto::diff_lines(rig.text, text);
   for (std::size_t begin = 0; begin < diff.size();) {
     const std::size_t end = diff.find('\n', begin);
-    person.say_line(diff.substr(begin, end - begin));
+    person.print_line(diff.substr(begin, end - begin));
     begin = end + 1;
   }
   const std::string answer = dialog.ask("Write them? [y/N]");
@@ -146,7 +146,7 @@ ExitCode conclude(const RigConfig& rig, const Commissioning& found, CommissionDi
 
 }  // namespace
 
-void require_writable_rig(const RigConfig& rig) {
+void require_writable_rig_file(const RigConfig& rig) {
   struct stat facts {};
   const bool is_read_only = ::stat(rig.path.c_str(), &facts) != 0 ||
                             (facts.st_mode & (S_IWUSR | S_IWGRP | S_IWOTH)) == 0 ||
@@ -156,7 +156,7 @@ void require_writable_rig(const RigConfig& rig) {
                             ": is read-only, and commission writes its result into it; "
                             "make it writable, or give a copy with --rig");
   }
-  proto::check_output(rig.path, {});
+  proto::check_output_file(rig.path, {});
   // Tries the largest edit first, to find a file layout that cannot be edited before the work.
   CommissionEdit edit{.channel = {}, .record = CommissionRecord{"x", "x", "x", "x"}};
   for (const ChannelConfig& channel : rig.channel) {
@@ -165,14 +165,16 @@ void require_writable_rig(const RigConfig& rig) {
   for (std::size_t m = 0; m < rig.motor.size(); ++m) {
     edit.stall.push_back({rig.motor[m].joint, 0.5 * rig.limits.motor[m].command_max, 1.0});
   }
-  edit_rig(rig, edit);
+  edit_rig_text(rig, edit);
 }
 
 ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& joints,
                          firmware_iface::UnitLink& unit, BlackBox& black_box,
-                         const std::atomic<bool>& stop, Operator& person, const std::string& time) {
+                         const std::atomic<bool>& stop, OperatorInterface& person,
+                         const std::string& time) {
   Commissioning found(rig, unit.facts(), joints);
-  if (const auto started = unit.start_stream(stream_settings(rig, unit.facts())); !started.ok()) {
+  if (const auto started = unit.start_stream(make_stream_settings(rig, unit.facts()));
+      !started.ok()) {
     return fail(started.error().detail);
   }
   const StreamGuard guard(unit);
@@ -192,7 +194,7 @@ ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& j
                ". Ctrl-C ends it at any time: motor off, nothing written.");
     dialog.run();
     return conclude(rig, found, dialog, unit.facts(), time, person);
-  } catch (const CommissionEnded& ended) {
+  } catch (const CommissioningAborted& ended) {
     person.say("");
     if (ended.code == ExitCode::kTrouble) return fail(ended.sentence);
     person.say(ended.sentence);
@@ -201,15 +203,15 @@ ExitCode commission_unit(const RigConfig& rig, const std::vector<std::string>& j
 }
 
 ExitCode commission_rig(const CommissionOptions& options, const std::atomic<bool>& stop,
-                        Operator& person, std::ostream& out) {
+                        OperatorInterface& person, std::ostream& out) {
   const RigConfig rig = load_rig(options.rig_path, options.url);
-  require_writable_rig(rig);
-  if (person.has_left()) {
+  require_writable_rig_file(rig);
+  if (person.has_input_ended()) {
     throw proto::InputError(
         "commission needs the operator's answers: run it in a terminal, or write them to its "
         "standard input");
   }
-  auto session = open_session(rig, out);
+  auto session = connect_to_unit(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   return commission_unit(rig, options.joints, *session.value()->unit, session.value()->black_box,
                          stop, person, time_now());

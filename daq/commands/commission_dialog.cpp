@@ -48,32 +48,33 @@ bool concerns_link(TripCause cause) {
 
 // Returns the next sample; nothing if none arrives in time.
 std::optional<UnitSample> CommissionDialog::read_sample(bool may_stop) {
-  const Nanoseconds period = sample_period(found_.rig(), unit_.facts());
+  const Nanoseconds period = compute_sample_period(commissioning_.rig(), unit_.facts());
   UnitSample sample;
   const ReadStatus status = unit_.read_sample(unit_.transport().now() + 2 * period, sample);
   if (may_stop && stop_.load()) {
-    throw CommissionEnded{ExitCode::kNotCommissioned,
-                          "Stopped. The motor is off, and nothing was written."};
+    throw CommissioningAborted{ExitCode::kNotCommissioned,
+                               "Stopped. The motor is off, and nothing was written."};
   }
   if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) {
-    throw CommissionEnded{ExitCode::kTrouble,
-                          "the connection to the unit is lost; nothing was written"};
+    throw CommissioningAborted{ExitCode::kTrouble,
+                               "the connection to the unit is lost; nothing was written"};
   }
   return status == ReadStatus::kSample ? std::optional(sample) : std::nullopt;
 }
 
 // Answers each sample with "output off", which also suits a unit that the host paces.
 void CommissionDialog::record_sample(EncoderRecorder& watch) {
-  unit_.write_idle();
+  unit_.write_idle_command();
   const std::optional<UnitSample> sample = read_sample(true);
   missed_ = sample ? 0 : missed_ + 1;
   if (missed_ > kMissedMax) {
-    throw CommissionEnded{ExitCode::kTrouble, "the unit sends no samples; nothing was written"};
+    throw CommissioningAborted{ExitCode::kTrouble,
+                               "the unit sends no samples; nothing was written"};
   }
   if (!sample) return;
   watch.add(*sample);
-  if (!UnitReportMonitor::is_off(*sample)) {
-    throw CommissionEnded{
+  if (!UnitReportMonitor::is_output_off(*sample)) {
+    throw CommissioningAborted{
         ExitCode::kTrouble,
         "THE UNIT MAY STILL DRIVE: it left the tripped state by itself. Switch off "
         "the motor's supply. Nothing was written"};
@@ -85,33 +86,34 @@ void CommissionDialog::watch(EncoderRecorder& watch, double duration_s) {
   while (watch.duration_s() < duration_s) record_sample(watch);
 }
 
-void CommissionDialog::switch_off() {
+void CommissionDialog::switch_output_off() {
   const Nanoseconds give_up =
       unit_.transport().now() + Nanoseconds(std::llround(kSwitchOff_s_max * 1e9));
   while (unit_.transport().now() < give_up) {
-    unit_.write_trip();
+    unit_.write_trip_command();
     const std::optional<UnitSample> sample = read_sample(false);
-    if (sample && UnitReportMonitor::is_off(*sample)) return;
+    if (sample && UnitReportMonitor::is_output_off(*sample)) return;
   }
-  throw CommissionEnded{ExitCode::kTrouble,
-                        "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
-                        "the motor's supply. Nothing was written"};
+  throw CommissioningAborted{
+      ExitCode::kTrouble,
+      "THE UNIT MAY STILL DRIVE: it does not confirm that it tripped. Switch off "
+      "the motor's supply. Nothing was written"};
 }
 
 std::string CommissionDialog::ask(const std::string& question, EncoderRecorder& watch,
                                   const Status& status) {
-  person_.forget_typed();
+  person_.discard_typed_input();
   person_.ask(question, 2);
   Nanoseconds shown{0};
   missed_ = 0;
   for (;;) {
     record_sample(watch);
-    if (auto answer = person_.take_answer()) {
+    if (auto answer = person_.read_answer()) {
       if (*answer != "q") return *answer;
-      throw CommissionEnded{ExitCode::kNotCommissioned,
-                            "Ended. The motor is off, and nothing was written."};
+      throw CommissioningAborted{ExitCode::kNotCommissioned,
+                                 "Ended. The motor is off, and nothing was written."};
     }
-    if (person_.has_left()) {
+    if (person_.has_input_ended()) {
       throw proto::InputError(
           "commission needs the operator's answers: run it in a terminal, or write them to its "
           "standard input; nothing was written");
@@ -131,9 +133,9 @@ std::string CommissionDialog::ask(const std::string& question) {
 void CommissionDialog::say(const Findings& findings) {
   for (const Finding& finding : findings) {
     const char* label = "  ok      ";
-    if (finding.kind == Finding::Kind::kNote) label = "  note    ";
-    if (finding.kind == Finding::Kind::kChange) label = "  change  ";
-    if (finding.kind == Finding::Kind::kFault) label = "  FAULT   ";
+    if (finding.kind == Finding::FindingKind::kNote) label = "  note    ";
+    if (finding.kind == Finding::FindingKind::kChange) label = "  change  ";
+    if (finding.kind == Finding::FindingKind::kFault) label = "  FAULT   ";
     person_.say(label + finding.text, kIndent);
   }
 }
@@ -144,7 +146,7 @@ void CommissionDialog::repeat(const Step& step) {
     const Findings findings = step();
     say(findings);
     const bool again =
-        fault_count(findings) > 0 &&
+        count_faults(findings) > 0 &&
         ask("  Enter: continue with this fault, r: repeat the step, q: quit.") == "r";
     if (again) continue;
     findings_.insert(findings_.end(), findings.begin(), findings.end());
@@ -152,12 +154,13 @@ void CommissionDialog::repeat(const Step& step) {
   }
 }
 
-std::string CommissionDialog::counts_status(const EncoderRecorder& watch, std::size_t own) const {
+std::string CommissionDialog::format_count_status(const EncoderRecorder& watch,
+                                                  std::size_t own) const {
   std::string status;
   for (int e = 0; e < watch.encoder_count(); ++e) {
     const auto encoder = static_cast<std::size_t>(e);
-    const ChannelConfig& channel = found_.rig().channel[encoder];
-    const double change = watch.track(encoder).change();
+    const ChannelConfig& channel = commissioning_.rig().channel[encoder];
+    const double change = watch.track(encoder).total_change();
     if (encoder != own && std::abs(change) <= kFlickerCounts) continue;
     const double amount = change / channel.counts_per_turn;
     char text[96];
@@ -178,35 +181,35 @@ void CommissionDialog::check_encoders() {
     ask("  Do not touch the rig. Wait until all joints are at rest, then press Enter.");
     EncoderRecorder watch;
     this->watch(watch, kHandsOff_s);
-    return found_.add_rest_recording(watch);
+    return commissioning_.add_rest_recording(watch);
   });
-  for (std::size_t j = 0; j < found_.joints().size(); ++j) {
-    repeat([this, j] { return turn_joint(j); });
+  for (std::size_t j = 0; j < commissioning_.joints().size(); ++j) {
+    repeat([this, j] { return guide_hand_motion(j); });
   }
-  const Findings order = found_.assign_encoders();
+  const Findings order = commissioning_.assign_encoders();
   say(order);
   findings_.insert(findings_.end(), order.begin(), order.end());
-  for (std::size_t j = 0; j < found_.joints().size(); ++j) {
-    repeat([this, j] { return find_zero(j); });
+  for (std::size_t j = 0; j < commissioning_.joints().size(); ++j) {
+    repeat([this, j] { return find_joint_zero(j); });
   }
 }
 
-Findings CommissionDialog::turn_joint(std::size_t index) {
-  const CheckedJoint& joint = found_.joints()[index];
-  const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
-  const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
-  const JointLimits& limits = found_.limits_of(index);
+Findings CommissionDialog::guide_hand_motion(std::size_t index) {
+  const CheckedJoint& joint = commissioning_.joints()[index];
+  const JointDescription guide = read_joint_description(commissioning_.rig(), joint.name);
+  const auto own = static_cast<std::size_t>(commissioning_.rig().find_channel(joint.name));
+  const JointLimits& limits = commissioning_.joint_limits(index);
   const auto make = [&](const HandMotion& motion) {
     EncoderRecorder watch;
     const std::string verb = limits.slides ? "  Push joint " : "  Turn joint ";
     const std::string way = guide.positive_way.empty() ? "" : ", " + guide.positive_way;
-    ask(verb + in_quotes(joint.name) + " by hand " + motion.words + " in the positive direction" +
+    ask(verb + quote_name(joint.name) + " by hand " + motion.words + " in the positive direction" +
             way + ". Hold it there, wait until the other joints are at rest, and press Enter.",
-        watch, [&](const EncoderRecorder& so_far) { return counts_status(so_far, own); });
-    return found_.add_hand_motion(index, motion, watch);
+        watch, [&](const EncoderRecorder& so_far) { return format_count_status(so_far, own); });
+    return commissioning_.add_hand_motion(index, motion, watch);
   };
-  Findings findings = make(hand_motion(limits));
-  const auto exact = exact_hand_motion(limits);
+  Findings findings = make(choose_hand_motion(limits));
+  const auto exact = choose_full_turn(limits);
   if (joint.is_encoder_known && !joint.is_scale_confirmed && exact) {
     say(findings);
     person_.say("  A whole turn is more exact. Move the joint back first.", 2);
@@ -216,26 +219,27 @@ Findings CommissionDialog::turn_joint(std::size_t index) {
   return findings;
 }
 
-Findings CommissionDialog::find_zero(std::size_t index) {
-  const CheckedJoint& joint = found_.joints()[index];
+Findings CommissionDialog::find_joint_zero(std::size_t index) {
+  const CheckedJoint& joint = commissioning_.joints()[index];
   if (!joint.is_encoder_known || !joint.is_scale_confirmed)
     return {};  // its position is not meaningful yet
-  const JointGuide guide = read_joint_guide(found_.rig(), joint.name);
-  const auto own = static_cast<std::size_t>(found_.rig().find_channel(joint.name));
+  const JointDescription guide = read_joint_description(commissioning_.rig(), joint.name);
+  const auto own = static_cast<std::size_t>(commissioning_.rig().find_channel(joint.name));
   EncoderRecorder watch;
-  ask("  Move joint " + in_quotes(joint.name) + " to its zero position, " + guide.zero +
+  ask("  Move joint " + quote_name(joint.name) + " to its zero position, " + guide.zero +
           ", let it come to rest there, and press Enter.",
-      watch, [&](const EncoderRecorder& so_far) { return counts_status(so_far, own); });
+      watch, [&](const EncoderRecorder& so_far) { return format_count_status(so_far, own); });
   EncoderRecorder after;
   this->watch(after, 0.5);
-  return found_.add_zero_recording(index, after);
+  return commissioning_.add_zero_recording(index, after);
 }
 
 // --- Motors ---
 
-TestPushLimits CommissionDialog::limits_of(const CheckedMotor& motor) const {
-  const ChannelScale scale = channel_scales(found_.rig())[motor.channel];
-  return test_push_limits(found_.rig().limits.joint[motor.channel], std::abs(scale.rad_per_count));
+TestPushLimits CommissionDialog::test_push_limits(const CheckedMotor& motor) const {
+  const ChannelScale scale = compute_channel_scales(commissioning_.rig())[motor.channel];
+  return compute_test_push_limits(commissioning_.rig().limits.joint[motor.channel],
+                                  std::abs(scale.rad_per_count));
 }
 
 bool CommissionDialog::wait_for_rest(std::size_t channel) {
@@ -249,13 +253,13 @@ bool CommissionDialog::wait_for_rest(std::size_t channel) {
 
 MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_s,
                                    Findings& findings) {
-  const CheckedMotor& motor = found_.motors()[index];
+  const CheckedMotor& motor = commissioning_.motors()[index];
   if (!wait_for_rest(motor.channel)) {
-    ask("  Joint " + in_quotes(motor.joint) +
+    ask("  Joint " + quote_name(motor.joint) +
         " still moves. Stop it, release it, and press Enter.");
   }
-  const RigConfig rig = found_.found_rig();
-  const TestPushLimits limits = limits_of(motor);
+  const RigConfig rig = commissioning_.corrected_rig();
+  const TestPushLimits limits = test_push_limits(motor);
   TestPushSettings settings;
   settings.joint = motor.channel;
   settings.joint_count = rig.channel.size();
@@ -268,30 +272,32 @@ MotorTrial CommissionDialog::nudge(std::size_t index, double level, double rise_
     person_.say("THE UNIT STILL DRIVES: switch off the motor's supply.");
   });
   if (trial.trip && concerns_link(trial.trip->cause)) {
-    throw CommissionEnded{ExitCode::kTrouble, describe(*trial.trip, rig.limits) +
-                                                  "; the unit switches off by itself, and nothing "
-                                                  "was written"};
+    throw CommissioningAborted{ExitCode::kTrouble,
+                               describe_trip(*trial.trip, rig.limits) +
+                                   "; the unit switches off by itself, and nothing "
+                                   "was written"};
   }
-  switch_off();
+  switch_output_off();
   if (trial.trip && trial.trip->cause == TripCause::kWrongDirection &&
       trial.trip->joint == motor.channel) {
-    findings = found_.add_reversed(index);
+    findings = commissioning_.add_reversed_pulse(index);
   } else if (trial.trip) {
-    findings.push_back({Finding::Kind::kFault, "A safety limit ended the motion: " +
-                                                   describe(*trial.trip, rig.limits) + "."});
+    findings.push_back(
+        {Finding::FindingKind::kFault,
+         "A safety limit ended the motion: " + describe_trip(*trial.trip, rig.limits) + "."});
   }
   return trial;
 }
 
-Findings CommissionDialog::try_pulses(std::size_t index) {
-  const CheckedMotor& motor = found_.motors()[index];
-  const double detectable_motion_rad = limits_of(motor).detectable_motion_rad;
+Findings CommissionDialog::test_motor_pulses(std::size_t index) {
+  const CheckedMotor& motor = commissioning_.motors()[index];
+  const double detectable_motion_rad = test_push_limits(motor).detectable_motion_rad;
   for (int k = 1; k <= kLevelCount; ++k) {
     const double share = std::lerp(kFirstLevel, kLastLevel, (k - 1.0) / (kLevelCount - 1.0));
     level_ = share * motor.command_max;
     ask(k == 1 ? "  Bring all joints to rest well within their limits. Release the brake, keep "
                  "clear, and press Enter: the motor will push joint " +
-                     in_quotes(motor.joint) + " a little in both directions with " +
+                     quote_name(motor.joint) + " a little in both directions with " +
                      level_text(motor, level_) + "."
                : "  Keep clear, and press Enter to try " + level_text(motor, level_) + ".");
     Findings findings;
@@ -303,21 +309,21 @@ Findings CommissionDialog::try_pulses(std::size_t index) {
     for (std::size_t j = 0; j < positive.motion_rad.size(); ++j) {
       const double motion = std::max(positive.motion_rad[j], negative.motion_rad[j]);
       if (j == motor.channel || motion < detectable_motion_rad) continue;
-      others += (others.empty() ? "" : ", ") + in_quotes(found_.rig().channel[j].joint);
+      others += (others.empty() ? "" : ", ") + quote_name(commissioning_.rig().channel[j].joint);
     }
-    findings = found_.add_pulses(index, level_, k == kLevelCount,
-                                 evaluate_pulse(positive.samples, detectable_motion_rad),
-                                 evaluate_pulse(negative.samples, detectable_motion_rad), others);
-    const bool is_over = motor.is_good || fault_count(findings) > 0;
+    findings = commissioning_.add_pulses(
+        index, level_, k == kLevelCount, evaluate_pulse(positive.samples, detectable_motion_rad),
+        evaluate_pulse(negative.samples, detectable_motion_rad), others);
+    const bool is_over = motor.is_good || count_faults(findings) > 0;
     if (is_over || k == kLevelCount) return findings;
     say(findings);
   }
   return {};
 }
 
-Findings CommissionDialog::try_ramps(std::size_t index) {
-  const CheckedMotor& motor = found_.motors()[index];
-  const double detectable_motion_rad = limits_of(motor).detectable_motion_rad;
+Findings CommissionDialog::test_motor_ramps(std::size_t index) {
+  const CheckedMotor& motor = commissioning_.motors()[index];
+  const double detectable_motion_rad = test_push_limits(motor).detectable_motion_rad;
   ask("  Keep clear, and press Enter: the command rises slowly to " + level_text(motor, level_) +
       ", in both directions, until the joint moves.");
   Findings findings;
@@ -333,27 +339,28 @@ Findings CommissionDialog::try_ramps(std::size_t index) {
     std::nth_element(delays.begin(), middle, delays.end());
     median = *middle;
   }
-  return found_.add_ramps(index, evaluate_ramp(rise.samples, detectable_motion_rad),
-                          evaluate_ramp(fall.samples, detectable_motion_rad), median);
+  return commissioning_.add_ramps(index, evaluate_ramp(rise.samples, detectable_motion_rad),
+                                  evaluate_ramp(fall.samples, detectable_motion_rad), median);
 }
 
 void CommissionDialog::check_motor(std::size_t index) {
   person_.say("");
-  person_.say("Motor of joint " + in_quotes(found_.motors()[index].joint));
-  if (const std::string reason = found_.reason_against_motors(); !reason.empty()) {
-    const Findings findings = {{Finding::Kind::kFault, "The motor is not tested: " + reason + "."}};
+  person_.say("Motor of joint " + quote_name(commissioning_.motors()[index].joint));
+  if (const std::string reason = commissioning_.reason_against_motor_tests(); !reason.empty()) {
+    const Findings findings = {
+        {Finding::FindingKind::kFault, "The motor is not tested: " + reason + "."}};
     say(findings);
     findings_.insert(findings_.end(), findings.begin(), findings.end());
     return;
   }
-  repeat([&] { return try_pulses(index); });
-  if (found_.motors()[index].is_good) repeat([&] { return try_ramps(index); });
+  repeat([&] { return test_motor_pulses(index); });
+  if (commissioning_.motors()[index].is_good) repeat([&] { return test_motor_ramps(index); });
 }
 
 void CommissionDialog::run() {
-  switch_off();
+  switch_output_off();
   check_encoders();
-  for (std::size_t m = 0; m < found_.motors().size(); ++m) check_motor(m);
+  for (std::size_t m = 0; m < commissioning_.motors().size(); ++m) check_motor(m);
 }
 
 }  // namespace daq

@@ -15,61 +15,67 @@
 namespace daq {
 
 /// Exception that ends a commissioning early, with the motor off and no files written.
-struct CommissionEnded {
+struct CommissioningAborted {
   ExitCode code = ExitCode::kNotCommissioned;
   std::string sentence;
 };
 
-/// Runs the steps of a commissioning: asks the operator, records samples and has Commissioning
-/// evaluate them.
+/// Runs the steps of a commissioning: asks the operator, records samples, and evaluates the samples
+/// by means of the class Commissioning.
 class CommissionDialog {
  public:
   /// Creates a dialog. The sample stream of `unit` must be running. All references must outlive the
   /// dialog.
   CommissionDialog(Commissioning& commissioning, firmware_iface::UnitLink& unit,
-                   BlackBox& black_box, const std::atomic<bool>& stop, Operator& person)
-      : found_(commissioning), unit_(unit), black_box_(black_box), stop_(stop), person_(person) {}
+                   BlackBox& black_box, const std::atomic<bool>& stop, OperatorInterface& person)
+      : commissioning_(commissioning),
+        unit_(unit),
+        black_box_(black_box),
+        stop_(stop),
+        person_(person) {}
 
-  /// Runs all steps. @throws CommissionEnded; proto::InputError if the operator's input has ended
+  /// Runs all steps. @throws CommissioningAborted; proto::InputError if the operator's input has
+  /// ended
   void run();
 
-  /// Asks the operator a question and returns the answer. The motor is off in the meantime.
+  /// Asks the operator a question and returns the answer. The motor is off while the program waits.
   /// @throws the exceptions of run()
   std::string ask(const std::string& question);
 
   /// Returns the accepted results.
   const Findings& findings() const { return findings_; }
 
-  /// Trips the unit, and verifies that its output is off. @throws CommissionEnded
-  void switch_off();
+  /// Trips the conversion unit and verifies that the motor output is off. @throws
+  /// CommissioningAborted
+  void switch_output_off();
 
  private:
   using Status = std::function<std::string(const EncoderRecorder&)>;
   using Step = std::function<Findings()>;
 
   void check_encoders();
-  Findings turn_joint(std::size_t joint);
-  Findings find_zero(std::size_t joint);
+  Findings guide_hand_motion(std::size_t joint);
+  Findings find_joint_zero(std::size_t joint);
   void check_motor(std::size_t motor);
-  Findings try_pulses(std::size_t motor);
-  Findings try_ramps(std::size_t motor);
+  Findings test_motor_pulses(std::size_t motor);
+  Findings test_motor_ramps(std::size_t motor);
   MotorTrial nudge(std::size_t motor, double level, double rise_s, Findings& findings);
   bool wait_for_rest(std::size_t channel);
-  TestPushLimits limits_of(const CheckedMotor& motor) const;
+  TestPushLimits test_push_limits(const CheckedMotor& motor) const;
 
   void repeat(const Step& step);
   void watch(EncoderRecorder& watch, double duration_s);
   std::string ask(const std::string& question, EncoderRecorder& watch, const Status& status);
   std::optional<firmware_iface::UnitSample> read_sample(bool may_stop);
   void record_sample(EncoderRecorder& watch);
-  std::string counts_status(const EncoderRecorder& watch, std::size_t own) const;
+  std::string format_count_status(const EncoderRecorder& watch, std::size_t own) const;
   void say(const Findings& findings);
 
-  Commissioning& found_;
+  Commissioning& commissioning_;
   firmware_iface::UnitLink& unit_;
   BlackBox& black_box_;
   const std::atomic<bool>& stop_;
-  Operator& person_;
+  OperatorInterface& person_;
   Findings findings_;
   double level_ = 0.0;  // level at which the motor moves its joint
   int missed_ = 0;      // samples in a row that did not arrive

@@ -14,32 +14,32 @@ namespace {
 
 using firmware_iface::ErrorCode;
 using firmware_iface::conformance::all_checks;
-using firmware_iface::conformance::Check;
 using firmware_iface::conformance::CheckResult;
+using firmware_iface::conformance::CheckVerdict;
+using firmware_iface::conformance::ConformanceCheck;
+using firmware_iface::conformance::ConformanceReport;
+using firmware_iface::conformance::format_value;
 using firmware_iface::conformance::is_selected_by;
-using firmware_iface::conformance::Report;
-using firmware_iface::conformance::requirements_not_testable;
-using firmware_iface::conformance::Settings;
-using firmware_iface::conformance::text_of;
-using firmware_iface::conformance::Verdict;
+using firmware_iface::conformance::TestSettings;
+using firmware_iface::conformance::untestable_requirements;
 
 constexpr int kIdWidth = 7;
 
 std::size_t requirement_width() {
   std::size_t width = 0;
-  for (const Check& check : all_checks()) {
+  for (const ConformanceCheck& check : all_checks()) {
     width = std::max(width, std::string(check.requirement).size());
   }
   return width + 2;
 }
 
-void print_warning(const Settings& settings, std::ostream& out) {
+void print_warning(const TestSettings& settings, std::ostream& out) {
   if (settings.command == 0.0) {
     out << "This test enables the unit's output with commands of 0. A fault-free unit does not "
            "move the motors.\n";
   } else {
-    out << "This test drives the motors at up to " << text_of(100.0 * std::abs(settings.command))
-        << " % of their range. ";
+    out << "This test drives the motors at up to "
+        << format_value(100.0 * std::abs(settings.command)) << " % of their range. ";
   }
   out << "Keep clear of the motors. Ctrl-C trips the unit and ends the test.\n\n";
 }
@@ -47,13 +47,13 @@ void print_warning(const Settings& settings, std::ostream& out) {
 void print_end(const CheckResult& row, std::ostream& out) {
   const auto& [value, unit, note] = row.figure;
   switch (row.verdict) {
-    case Verdict::kPassed:
-      out << "pass  " << text_of(value) << ' ' << unit << (note.empty() ? "" : ", ") << note;
+    case CheckVerdict::kPassed:
+      out << "pass  " << format_value(value) << ' ' << unit << (note.empty() ? "" : ", ") << note;
       break;
-    case Verdict::kFailed:
+    case CheckVerdict::kFailed:
       out << "FAIL\n" << std::string(kIdWidth, ' ') << row.detail;
       break;
-    case Verdict::kNotTested:
+    case CheckVerdict::kNotTested:
       out << "-     " << row.detail;
       break;
   }
@@ -63,19 +63,19 @@ void print_end(const CheckResult& row, std::ostream& out) {
   out << std::endl;
 }
 
-void print_end_of_test(const Report& report, std::ostream& out) {
+void print_end_of_test(const ConformanceReport& report, std::ostream& out) {
   std::vector<std::string> failed;
   for (const CheckResult& row : report.rows) {
-    if (row.verdict == Verdict::kFailed) failed.emplace_back(row.check.id);
+    if (row.verdict == CheckVerdict::kFailed) failed.emplace_back(row.check.id);
   }
   out << '\n'
-      << report.count(Verdict::kPassed) << " passed, " << failed.size() << " failed, "
-      << report.count(Verdict::kNotTested) << " not tested.\n";
+      << report.count(CheckVerdict::kPassed) << " passed, " << failed.size() << " failed, "
+      << report.count(CheckVerdict::kNotTested) << " not tested.\n";
   if (!failed.empty()) {
     out << fmt::format("Failed: {}. See firmware_iface/PROTOCOL.md.\n", fmt::join(failed, ", "));
   }
   out << fmt::format("Requirements that need a test of the board itself: {}.\n",
-                     fmt::join(requirements_not_testable(), ", "));
+                     fmt::join(untestable_requirements(), ", "));
   if (report.unit && report.is_tripped) out << "The unit is tripped.\n";
 }
 
@@ -105,11 +105,11 @@ std::string json_unit(const hello_reply& unit) {
 std::string json_row(const CheckResult& row) {
   const std::string detail = json_text(row.detail);
   const std::string result =
-      row.verdict == Verdict::kPassed
+      row.verdict == CheckVerdict::kPassed
           ? fmt::format(R"("pass", "value": {:.9g}, "unit": {}, "note": {})", row.figure.value,
                         json_text(row.figure.unit), json_text(row.figure.note))
-      : row.verdict == Verdict::kFailed ? R"("fail", "detail": )" + detail
-                                        : R"("not tested", "detail": )" + detail;
+      : row.verdict == CheckVerdict::kFailed ? R"("fail", "detail": )" + detail
+                                             : R"("not tested", "detail": )" + detail;
   return fmt::format(R"({{"id": {}, "requirement": {}, "verdict": {}, "repetitions": {}}})",
                      json_text(row.check.id), json_text(row.check.requirement), result,
                      row.repetitions);
@@ -118,21 +118,22 @@ std::string json_row(const CheckResult& row) {
 void check_options(const ConformanceOptions& options) {
   for (const std::string& name : options.only) {
     const auto checks = all_checks();
-    if (std::ranges::any_of(checks, [&](const Check& c) { return is_selected_by(c, name); })) {
+    if (std::ranges::any_of(checks,
+                            [&](const ConformanceCheck& c) { return is_selected_by(c, name); })) {
       continue;
     }
     throw proto::InputError("--only " + name + ": unknown requirement; use a number of " +
                             "firmware_iface/PROTOCOL.md, such as C8 or F5a");
   }
   if (!options.json_path.empty() && options.json_path != "-") {
-    proto::check_output(options.json_path, {});
+    proto::check_output_file(options.json_path, {});
   }
 }
 
 }  // namespace
 
-std::string conformance_json(const std::string& url, const Settings& settings,
-                             const Report& report) {
+std::string conformance_report_json(const std::string& url, const TestSettings& settings,
+                                    const ConformanceReport& report) {
   std::vector<std::string> rows;
   for (const CheckResult& row : report.rows) rows.push_back("\n  " + json_row(row));
   return fmt::format(R"({{"url": {},
@@ -151,10 +152,10 @@ std::string conformance_json(const std::string& url, const Settings& settings,
 )",
                      json_text(url), json_text(RIGCAL_VERSION), int{PROTOCOL_VERSION},
                      settings.command, report.unit ? json_unit(*report.unit) : "null",
-                     report.count(Verdict::kPassed), report.count(Verdict::kFailed),
-                     report.count(Verdict::kNotTested), report.is_interrupted, report.is_tripped,
-                     json_text(report.trouble), fmt::join(requirements_not_testable(), "\", \""),
-                     fmt::join(rows, ","));
+                     report.count(CheckVerdict::kPassed), report.count(CheckVerdict::kFailed),
+                     report.count(CheckVerdict::kNotTested), report.is_interrupted,
+                     report.is_tripped, json_text(report.trouble),
+                     fmt::join(untestable_requirements(), "\", \""), fmt::join(rows, ","));
 }
 
 ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<bool>& stop,
@@ -173,10 +174,10 @@ ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<b
   print_warning(options.settings, table);
   const std::size_t width = requirement_width();
   bool is_within_row = false;
-  const Report report = firmware_iface::conformance::run_checks(
+  const ConformanceReport report = firmware_iface::conformance::run_checks(
       *transport.value(), options.settings, options.only, stop,
       {.begin =
-           [&](const Check& check) {
+           [&](const ConformanceCheck& check) {
              table << fmt::format("{:<{}}{:<{}}", check.id, kIdWidth, check.requirement, width)
                    << std::flush;
              is_within_row = true;
@@ -188,7 +189,7 @@ ExitCode test_conformance(const ConformanceOptions& options, const std::atomic<b
            }});
   if (is_within_row) table << "-     ended early\n";
   print_end_of_test(report, table);
-  const std::string json = conformance_json(options.url, options.settings, report);
+  const std::string json = conformance_report_json(options.url, options.settings, report);
   if (options.json_path == "-") out << json;
   if (!options.json_path.empty() && options.json_path != "-") {
     proto::write_file(options.json_path, json);

@@ -18,17 +18,17 @@ void print_grants(const LatencyResult& result, std::ostream& out) {
 
 }  // namespace
 
-LatencyVerdict judge_latency(Nanoseconds longest, Nanoseconds period) {
-  if (longest < std::chrono::microseconds(20)) return LatencyVerdict::kExcellent;
-  if (longest < std::chrono::microseconds(100)) return LatencyVerdict::kGood;
-  if (longest < period / 2) return LatencyVerdict::kUsable;
-  return LatencyVerdict::kUnusable;
+LatencyRating assess_latency(Nanoseconds longest, Nanoseconds period) {
+  if (longest < std::chrono::microseconds(20)) return LatencyRating::kExcellent;
+  if (longest < std::chrono::microseconds(100)) return LatencyRating::kGood;
+  if (longest < period / 2) return LatencyRating::kUsable;
+  return LatencyRating::kUnusable;
 }
 
-std::string describe_verdict(const LatencyResult& result, Nanoseconds period) {
+std::string describe_latency(const LatencyResult& result, Nanoseconds period) {
   constexpr const char* kWords[] = {"excellent", "good", "usable", "too slow"};
   const Nanoseconds longest = result.histogram->max();
-  const auto verdict = static_cast<std::size_t>(judge_latency(longest, period));
+  const auto verdict = static_cast<std::size_t>(assess_latency(longest, period));
   std::ostringstream text;
   text << kWords[verdict] << " for " << 1e3 / microseconds(period) << " kHz: ";
   if (result.skipped_periods > 0) {
@@ -54,19 +54,19 @@ LatencyResult measure_latency(const LatencyOptions& options) {
   return result;
 }
 
-ExitCode run_latency(const LatencyOptions& options, std::ostream& out) {
+ExitCode print_latency_report(const LatencyOptions& options, std::ostream& out) {
   out << "Measuring wake-up latency for " << microseconds(options.duration) * 1e-6 << " s at "
       << microseconds(options.period) << " µs ...\n";
   const LatencyResult result = measure_latency(options);
   const TimingHistogram& histogram = *result.histogram;
   print_grants(result, out);
-  out << histogram.picture() << std::fixed << std::setprecision(1) << "mean "
+  out << histogram.text_chart() << std::fixed << std::setprecision(1) << "mean "
       << microseconds(histogram.mean()) << " µs, 99 % below " << histogram.percentile_us(0.99)
       << " µs, 99.99 % below " << histogram.percentile_us(0.9999) << " µs, longest "
       << microseconds(histogram.max()) << " µs\n";
-  out << "verdict: " << describe_verdict(result, options.period) << '\n';
-  const LatencyVerdict verdict = judge_latency(histogram.max(), options.period);
-  return verdict == LatencyVerdict::kUnusable ? ExitCode::kTrouble : ExitCode::kDone;
+  out << "verdict: " << describe_latency(result, options.period) << '\n';
+  const LatencyRating verdict = assess_latency(histogram.max(), options.period);
+  return verdict == LatencyRating::kUnusable ? ExitCode::kTrouble : ExitCode::kDone;
 }
 
 }  // namespace daq

@@ -56,7 +56,7 @@ class UnitView {
   std::array<double, kJointsMax> angle_rad_{};
   std::array<JointTracker, kJointsMax> trackers_{};
   std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers_;
-  std::array<firmware_iface::UnitInertial, INERTIAL_SENSORS_MAX>
+  std::array<firmware_iface::InertialReadings, INERTIAL_SENSORS_MAX>
       readings_{};  // last reading of each sensor
   TimingHistogram jitter_;
 };
@@ -64,15 +64,15 @@ class UnitView {
 UnitView::UnitView(const RigConfig& rig, firmware_iface::UnitLink& unit)
     : rig_(rig),
       unit_(unit),
-      scales_(channel_scales(rig)),
-      period_(sample_period(rig, unit.facts())),
-      inertial_dividers_(inertial_dividers(rig, unit.facts())) {}
+      scales_(compute_channel_scales(rig)),
+      period_(compute_sample_period(rig, unit.facts())),
+      inertial_dividers_(compute_inertial_dividers(rig, unit.facts())) {}
 
 bool UnitView::watch(Nanoseconds duration) {
   const Nanoseconds until = unit_.transport().now() + duration;
   UnitSample sample = sample_;
   while (unit_.transport().now() < until) {
-    unit_.write_idle();
+    unit_.write_idle_command();
     const ReadStatus status = unit_.read_sample(unit_.transport().now() + period_ * 2, sample);
     if (status == ReadStatus::kClosed || status == ReadStatus::kInconsistent) return false;
     if (status == ReadStatus::kSample) take(sample);
@@ -90,7 +90,7 @@ void UnitView::take(const UnitSample& sample) {
   }
   const double time_s = static_cast<double>(sample.unit_time_us) * 1e-6;
   for (std::size_t j = 0; j < rig_.channel.size(); ++j) {
-    if (!sample.encoder_is_valid(static_cast<int>(j))) continue;
+    if (!sample.is_encoder_valid(static_cast<int>(j))) continue;
     angle_rad_[j] = scales_[j].rad_per_count * static_cast<double>(sample.encoder_counts[j]) +
                     scales_[j].offset_rad;
     trackers_[j].add(time_s, angle_rad_[j]);
@@ -103,13 +103,13 @@ std::string UnitView::joint_line(std::size_t channel) const {
                 angle_rad_[channel], angle_rad_[channel] * fine,
                 trackers_[channel].speed_rad_per_s(),
                 static_cast<long long>(sample_.encoder_counts[channel]),
-                sample_.encoder_is_valid(static_cast<int>(channel)) ? "good" : "MISSING");
+                sample_.is_encoder_valid(static_cast<int>(channel)) ? "good" : "MISSING");
 }
 
 // Missing means that two due readings are absent; the last sample's may still be on the way.
 std::string UnitView::inertial_line(std::size_t sensor) const {
   constexpr std::uint64_t kReadingsLate = 2;
-  const firmware_iface::UnitInertial& reading = readings_[sensor];
+  const firmware_iface::InertialReadings& reading = readings_[sensor];
   const InertialScale& scale = rig_.inertial[sensor].scale;
   const char* name = rig_.inertial[sensor].name.c_str();
   if (reading.sensors == 0) return format("  %-14s no reading yet", name);
@@ -149,7 +149,7 @@ std::vector<std::string> UnitView::lines() const {
   const firmware_iface::LinkCounters& counters = unit_.counters();
   lines.push_back(format("  samples  %llu received, %llu lost, %llu damaged frames",
                          whole(counters.samples_received), whole(counters.samples_lost),
-                         whole(unit_.frame_counters().damaged())));
+                         whole(unit_.frame_counters().damaged_count())));
   lines.push_back(format("  timing   99 %% within %.0f µs of their period, longest %.0f µs",
                          jitter_.percentile_us(0.99),
                          static_cast<double>(jitter_.max().count()) * 1e-3));
@@ -174,10 +174,10 @@ void print_in_place(const std::vector<std::string>& lines, bool first, std::ostr
 // Connects to the unit and starts its sample stream.
 firmware_iface::Result<std::unique_ptr<UnitConnection>> open_stream(const RigConfig& rig,
                                                                     std::ostream& out) {
-  auto opened = open_session(rig, out);
+  auto opened = connect_to_unit(rig, out);
   if (!opened.ok()) return opened;
   firmware_iface::UnitLink& unit = *opened.value()->unit;
-  const auto started = unit.start_stream(stream_settings(rig, unit.facts()));
+  const auto started = unit.start_stream(make_stream_settings(rig, unit.facts()));
   if (!started.ok()) return started.error();
   return opened;
 }

@@ -42,7 +42,7 @@ constexpr std::chrono::seconds kStreamPatience(5);
 // Checks the path of a new file: the extension, an existing folder, an unused name.
 void require_new_file(const std::string& path, const std::vector<std::string>& extensions) {
   const std::filesystem::path file(path);
-  proto::check_ending(path, extensions);
+  proto::check_file_extension(path, extensions);
   if (file.has_parent_path() && !std::filesystem::is_directory(file.parent_path())) {
     throw proto::InputError(path + ": there is no folder " + file.parent_path().string() +
                             "; make it first");
@@ -53,7 +53,7 @@ void require_new_file(const std::string& path, const std::vector<std::string>& e
 }
 
 proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& scenario,
-                                   const firmware_iface::UnitFacts& facts) {
+                                   const firmware_iface::UnitDescription& facts) {
   proto::RecordingHeader header;
   for (const ChannelConfig& channel : rig.channel) {
     header.joints.push_back(channel.joint);
@@ -63,7 +63,8 @@ proto::RecordingHeader make_header(const RigConfig& rig, const ScenarioConfig& s
     header.motors.push_back(motor.joint);
     header.command_units.push_back(motor.command_unit);
   }
-  for (const InertialConfig& sensor : rig.inertial) header.inertial_sensors.push_back(sensor.name);
+  for (const InertialSensorConfig& sensor : rig.inertial)
+    header.inertial_sensors.push_back(sensor.name);
   header.epoch_unix_ns =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
           .count();
@@ -88,17 +89,17 @@ proto::StreamSession make_session(const RunOptions& options, const proto::Record
   session.id += '-';
   session.id += std::to_string(header.epoch_unix_ns);
   session.metadata = header.facts;
-  session.metadata.merge(proto::metadata_of_names(header));
+  session.metadata.merge(proto::make_name_metadata(header));
   session.epoch_unix_ns = header.epoch_unix_ns;
   return session;
 }
 
 // Returns a scenario's commands. Without a motor there is one command of zero, as in recordings.
 CommandPlan plan_of(const Scenario& scenario, const RigConfig& rig, double period_s) {
-  std::vector<PlannedMotor> motors;
+  std::vector<PlannedMotorCommands> motors;
   for (const MotorConfig& motor : rig.motor) motors.push_back({motor.joint, motor.command_unit});
   if (motors.empty()) motors.emplace_back();
-  return make_plan(scenario, period_s, std::move(motors));
+  return make_command_plan(scenario, period_s, std::move(motors));
 }
 
 proto::Status attach_inputs(proto::RecordingWriter& writer, const RigConfig& rig,
@@ -110,7 +111,8 @@ proto::Status attach_inputs(proto::RecordingWriter& writer, const RigConfig& rig
   proto::Status status = attach("rig.textproto", "text/plain", rig.text);
   if (status.ok()) status = attach("scenario.textproto", "text/plain", scenario.text);
   if (status.ok() && scenario.scenario.is_open_loop()) {
-    status = attach("plan.csv", "text/csv", plan_csv(plan_of(scenario.scenario, rig, period_s)));
+    status =
+        attach("plan.csv", "text/csv", command_plan_csv(plan_of(scenario.scenario, rig, period_s)));
   }
   return status;
 }
@@ -130,7 +132,7 @@ class StreamWatch {
 
   void look() {
     if (stream_ == nullptr) return;
-    const std::string problem = stream_->problem();
+    const std::string problem = stream_->latest_problem();
     const bool loses_samples = stream_->loses_samples();
     if (problem.empty() == problem_.empty() && loses_samples == loses_samples_) return;
     problem_ = problem;
@@ -191,11 +193,11 @@ void supervise(LoopThread& thread, Supervisor& supervisor, StreamWatch stream,
     supervisor.poll();
     stream.look();
     progress.show(supervisor);
-    if (supervisor.wants_stop()) thread.stop();
+    if (supervisor.must_stop()) thread.stop();
   }
   thread.join();
   supervisor.poll();
-  if (thread.was_stopped() && !supervisor.wants_stop()) {
+  if (thread.was_stopped() && !supervisor.must_stop()) {
     supervisor.report(proto::EventKind::kOperator, "stop", "The operator ended the run.");
   }
 }
@@ -217,15 +219,15 @@ void print_summary(const ControlLoop& loop, const Supervisor& supervisor, double
     out << name << std::llround(histogram.percentile_us(0.99)) << " µs, longest "
         << histogram.max().count() / 1000 << " µs";
   };
-  print("\nsample jitter: 99 % below ", loop.arrival_jitter());
-  print("; time from sample to command: 99 % below ", loop.cycle_time());
+  print("\nsample jitter: 99 % below ", loop.arrival_jitter_histogram());
+  print("; time from sample to command: 99 % below ", loop.cycle_time_histogram());
   out << '\n';
-  const std::string delays = describe_delays(loop.command_delays(), tick_s);
+  const std::string delays = describe_command_delays(loop.command_delay_counts(), tick_s);
   if (!delays.empty()) out << delays << '\n';
   if (const auto rejected = loop.counters().rejected_commands.load(); rejected > 0) {
     out << rejected << " commands were rejected by the unit because they arrived too late\n";
   }
-  const std::string output = describe(loop.output_state(), loop.settings().ttl_ms);
+  const std::string output = describe_output_state(loop.output_state(), loop.settings().ttl_ms);
   if (!output.empty()) out << output << '\n';
 }
 
@@ -234,7 +236,8 @@ void print_readings(const RigConfig& rig, const std::array<int, INERTIAL_SENSORS
                     const Supervisor& supervisor, std::optional<std::uint64_t> samples_sent,
                     std::ostream& out) {
   for (std::size_t i = 0; i < rig.inertial.size(); ++i) {
-    out << "inertial sensor " << rig.inertial[i].name << ": " << supervisor.reading_count(i);
+    out << "inertial sensor " << rig.inertial[i].name << ": "
+        << supervisor.inertial_reading_count(i);
     if (samples_sent && *samples_sent > 0) {
       out << " of " << 1 + (*samples_sent - 1) / static_cast<std::uint64_t>(dividers[i]);
     }
@@ -301,7 +304,7 @@ proto::Result<Sinks> open_sinks(const RunOptions& options,
 template <typename Work>
 auto with_delay_notice(const std::string& path, const RunFlags& flags, const Say& say,
                        const Work& work) {
-  const SlowNotice notice(kDiskPatience, [&] {
+  const DelayedNotice notice(kDiskPatience, [&] {
     say("The run has ended. The disk does not respond while writing the end of " + path +
         "; waiting. To quit without it, press Ctrl-C " +
         (flags.stop_requested.load() ? "again." : "twice."));
@@ -313,7 +316,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
                    const RunFlags& flags, const Say& say) {
   const std::string folder = spool_folder(options);
   const proto::Status marked =
-      with_delay_notice(folder, flags, say, [&] { return mark_ended(folder); });
+      with_delay_notice(folder, flags, say, [&] { return mark_run_ended(folder); });
   if (!marked.ok()) say("note: " + marked.error().detail);
   stream->end();
   if (!stream->wait(kStreamShortPatience)) {
@@ -321,7 +324,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
         options.service.host_port);
   }
   const bool done = stream->wait(kStreamPatience);
-  const std::string problem = stream->problem();
+  const std::string problem = stream->latest_problem();
   with_delay_notice(folder, flags, say, [&] {
     stream.reset();
     if (done) remove_spool_folder(folder);
@@ -330,7 +333,7 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
     say("streamed to " + options.service.host_port);
     return;
   }
-  say("note: the service has received only part of the run" +
+  say("note: the service has received only a part of the run" +
       (problem.empty() ? std::string() : " (" + proto::escape_for_terminal(problem) + ")") +
       "; the recording is complete. To send the rest later:\n  rigcal-daq send --spool " + folder +
       " --service " + options.service.host_port);
@@ -340,8 +343,8 @@ void finish_stream(std::unique_ptr<StreamSink> stream, const RunOptions& options
 ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioConfig& scenario,
                UnitConnection& session, Sinks& sinks, RunFlags& flags, std::ostream& out) {
   firmware_iface::UnitLink& unit = *session.unit;
-  const SafetyLimits limits = with_reading_times(scenario.limits, rig, unit.facts());
-  LoopSettings settings = loop_settings(rig, unit.facts());
+  const SafetyLimits limits = fill_in_reading_time_limits(scenario.limits, rig, unit.facts());
+  LoopSettings settings = make_loop_settings(rig, unit.facts());
   settings.drive = scenario.scenario.command_peak() > 0.0;
   settings.storage_heartbeat = &sinks.recording->heartbeat();
   const auto loop =
@@ -358,16 +361,16 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
   progress.clear();
   std::optional<std::uint64_t> samples_sent;
   const auto ended = unit.stop_stream(
-      [&](const firmware_iface::UnitSample& sample) { supervisor.take_late(sample); });
+      [&](const firmware_iface::UnitSample& sample) { supervisor.add_late_sample(sample); });
   if (ended.ok()) samples_sent = ended.value().samples_sent;
-  supervisor.take_inertial(unit.pending_inertial());
+  supervisor.add_inertial_readings(unit.last_inertial_readings());
   supervisor.finish(samples_sent);
-  const proto::Status finished = with_delay_notice(proto::part_path(options.out_path), flags, say,
-                                                   [&] { return sinks.recording->finish(); });
+  const proto::Status finished = with_delay_notice(proto::part_file_path(options.out_path), flags,
+                                                   say, [&] { return sinks.recording->finish(); });
   flags.unfinished.store(!finished.ok());
   print_summary(*loop, supervisor, 1.0 / unit.facts().tick_rate_Hz, samples_sent,
                 sinks.recording->lost_sample_count(), finished.ok(), out);
-  print_readings(rig, inertial_dividers(rig, unit.facts()), supervisor, samples_sent, out);
+  print_readings(rig, compute_inertial_dividers(rig, unit.facts()), supervisor, samples_sent, out);
   if (!finished.ok()) return fail(finished.error().detail);
   out << "recorded " << options.out_path << '\n';
   if (sinks.stream) finish_stream(std::move(sinks.stream), options, flags, say);
@@ -378,7 +381,7 @@ ExitCode drive(const RunOptions& options, const RigConfig& rig, const ScenarioCo
 
 }  // namespace
 
-RigConfig load_rig(const std::string& rig_path, const std::string& url, RigUse use) {
+RigConfig load_rig(const std::string& rig_path, const std::string& url, RigFilePurpose use) {
   RigConfig rig = load_rig_config(rig_path, use);
   if (!url.empty()) rig.unit_url = url;
   if (!rig.unit_url.empty()) return rig;
@@ -386,11 +389,12 @@ RigConfig load_rig(const std::string& rig_path, const std::string& url, RigUse u
                           ": has no unit URL; write unit { url: \"...\" } or give --url");
 }
 
-CommissionNotice check_commissioning(const RigConfig& rig, const firmware_iface::UnitFacts& facts,
-                                     const std::string& scenario_path, const Scenario& scenario,
-                                     bool is_allowed) {
+CommissioningCheck check_commissioning(const RigConfig& rig,
+                                       const firmware_iface::UnitDescription& facts,
+                                       const std::string& scenario_path, const Scenario& scenario,
+                                       bool is_allowed) {
   constexpr double kShareMax = 0.25;
-  CommissionNotice notice{describe(commission_state(rig, facts), rig)};
+  CommissioningCheck notice{describe_commission_state(commission_state(rig, facts), rig)};
   if (notice.text.empty() || is_allowed) return notice;
   for (std::size_t m = 0; m < rig.motor.size(); ++m) {
     const double peak = scenario.command_peak(m);
@@ -412,24 +416,24 @@ ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& 
   require_new_file(options.out_path, {".mcap"});
   std::optional<ServiceEndpoint> service;
   if (!options.service.host_port.empty()) service = make_service_endpoint(options.service);
-  auto session = open_session(rig, out);
+  auto session = connect_to_unit(rig, out);
   if (!session.ok()) return fail(session.error().detail);
   firmware_iface::UnitLink& unit = *session.value()->unit;
-  const CommissionNotice notice = check_commissioning(rig, unit.facts(), options.scenario_path,
-                                                      scenario.scenario, options.not_commissioned);
+  const CommissioningCheck notice = check_commissioning(
+      rig, unit.facts(), options.scenario_path, scenario.scenario, options.not_commissioned);
   if (notice.refuses) {
     fail(notice.text);
     return ExitCode::kNotCommissioned;
   }
   if (!notice.text.empty()) out << "note: " << notice.text << '\n';
   // Start the stream first: if the line is too slow for it, no empty recording is left behind.
-  if (const auto on = unit.start_stream(stream_settings(rig, unit.facts())); !on.ok()) {
+  if (const auto on = unit.start_stream(make_stream_settings(rig, unit.facts())); !on.ok()) {
     return fail(on.error().detail);
   }
   const proto::RecordingHeader header = make_header(rig, scenario, unit.facts());
   auto sinks = open_sinks(options, service, header, [&] {
     return open_recording(options.out_path, header, rig, scenario,
-                          sample_period(rig, unit.facts()));
+                          compute_sample_period(rig, unit.facts()));
   });
   if (!sinks.ok()) return fail(sinks.error().detail);
   flags.unfinished.store(true);
@@ -437,7 +441,7 @@ ExitCode run_scenario(const RunOptions& options, RunFlags& flags, std::ostream& 
 }
 
 ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::ostream& out) {
-  const RigConfig rig = load_rig_config(options.rig_path, RigUse::kPlan);
+  const RigConfig rig = load_rig_config(options.rig_path, RigFilePurpose::kPlan);
   const ScenarioConfig config = load_scenario_config(options.scenario_path, rig);
   const Scenario& scenario = config.scenario;
   require_new_file(path, {".svg", ".csv"});
@@ -447,15 +451,16 @@ ExitCode plot_scenario(const RunOptions& options, const std::string& path, std::
         " depend on the rig's motion, which a dry run does not simulate; 'rigcal "
         "simulate --rig " +
         options.rig_path + " --scenario " + options.scenario_path +
-        " --plot motion.svg' draws both on the rig file's model");
+        " --plot motion.svg' simulates and draws commands and motion");
   }
   constexpr double kPlanPeriod_s = 1e-3;  // of a unit with 1 kHz ticks
   const CommandPlan plan = plan_of(scenario, rig, kPlanPeriod_s * rig.divider);
   const bool picture = std::filesystem::path(path).extension() == ".svg";
-  proto::write_file(path, picture ? plan_svg(plan, scenario.name()) : plan_csv(plan));
+  proto::write_file(path,
+                    picture ? command_plan_svg(plan, scenario.name()) : command_plan_csv(plan));
   out << scenario.name() << ": " << scenario.duration_s() << " s, at most ";
   for (std::size_t m = 0; m < plan.motors.size(); ++m) {
-    const PlannedMotor& motor = plan.motors[m];
+    const PlannedMotorCommands& motor = plan.motors[m];
     out << (m == 0 ? "" : ", ") << scenario.command_peak(m) << ' ' << motor.unit;
     if (plan.motors.size() > 1) out << " at " << motor.joint;
   }

@@ -16,11 +16,12 @@ constexpr std::chrono::milliseconds kWaitTime(200);
 
 }  // namespace
 
-ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, std::ostream& out) {
+ExitCode send_spooled_data(const SendOptions& options, const std::atomic<bool>& stop,
+                           std::ostream& out) {
   const ServiceEndpoint service = make_service_endpoint(options.service);
   auto folder = open_spool_folder(options.spool_folder);
   if (!folder.ok()) return fail(folder.error().detail);
-  const auto rest = append_rest(options.spool_folder, folder.value());
+  const auto rest = append_missing_messages(options.spool_folder, folder.value());
   if (!rest.ok()) return fail(rest.error().detail);
   for (const std::string& note : rest.value().notes) out << "note: " << note << std::endl;
   if (!rest.value().ended) {
@@ -34,12 +35,12 @@ ExitCode send_spool(const SendOptions& options, const std::atomic<bool>& stop, s
   bool refused = false;
   while (!done && !refused && !stop.load()) {
     done = stream->wait(kWaitTime);
-    refused = stream->is_refused();
-    if (stream->problem() == problem) continue;
-    problem = stream->problem();
+    refused = stream->is_session_rejected();
+    if (stream->latest_problem() == problem) continue;
+    problem = stream->latest_problem();
     if (!problem.empty()) out << "note: " << proto::escape_for_terminal(problem) << std::endl;
   }
-  const std::uint64_t backlog = stream->backlog();
+  const std::uint64_t backlog = stream->unsent_batch_count();
   stream.reset();
   if (done) {
     remove_spool_folder(options.spool_folder);

@@ -7,8 +7,8 @@
 
 namespace daq {
 
-std::string commission_json(const RigConfig& rig, const Commissioning& found,
-                            const std::string& time, const Findings& notes) {
+std::string commissioning_record_json(const RigConfig& rig, const Commissioning& found,
+                                      const std::string& time, const Findings& notes) {
   rigcal::v1::CommissionRecord record;
   record.set_date(time);
   record.set_version(RIGCAL_VERSION);

@@ -10,7 +10,7 @@
 namespace daq {
 namespace {
 
-using Kind = Finding::Kind;
+using Kind = Finding::FindingKind;
 
 std::string encoder_name(std::size_t encoder) { return "Encoder " + std::to_string(encoder); }
 std::string number(double value, int digits = 3) { return notation::format_number(value, digits); }
@@ -44,19 +44,19 @@ std::string advise_factor(const ChannelConfig& channel, double factor) {
 
 }  // namespace
 
-std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
+std::string quote_name(const std::string& name) { return "\"" + name + "\""; }
 
-std::size_t fault_count(const Findings& findings) {
+std::size_t count_faults(const Findings& findings) {
   return static_cast<std::size_t>(std::ranges::count(findings, Kind::kFault, &Finding::kind));
 }
 
-Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitFacts& facts,
+Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitDescription& facts,
                              const std::vector<std::string>& names)
     : rig_(std::move(rig)), facts_(facts) {
   for (const std::string& name : names) {
     if (rig_.find_channel(name) >= 0) continue;
     std::string known;
-    for (const ChannelConfig& channel : rig_.channel) known += " " + in_quotes(channel.joint);
+    for (const ChannelConfig& channel : rig_.channel) known += " " + quote_name(channel.joint);
     throw proto::InputError("--joint " + name + ": " + rig_.path +
                             " has no channel of that name; use one of" + known);
   }
@@ -83,11 +83,11 @@ Commissioning::Commissioning(RigConfig rig, const firmware_iface::UnitFacts& fac
   }
 }
 
-const ChannelConfig& Commissioning::channel_of(const CheckedJoint& joint) const {
+const ChannelConfig& Commissioning::joint_channel(const CheckedJoint& joint) const {
   return rig_.channel[static_cast<std::size_t>(rig_.find_channel(joint.name))];
 }
 
-const JointLimits& Commissioning::limits_of(std::size_t joint) const {
+const JointLimits& Commissioning::joint_limits(std::size_t joint) const {
   return rig_.limits.joint[static_cast<std::size_t>(rig_.find_channel(joints_[joint].name))];
 }
 
@@ -98,7 +98,7 @@ Findings Commissioning::add_rest_recording(const EncoderRecorder& watch) {
     const EncoderCounts track = watch.track(channel);
     const RestVerdict verdict = assess_rest(track);
     joint.is_still_at_rest = verdict == RestVerdict::kStill;
-    const std::string of = encoder_name(channel) + " of joint " + in_quotes(joint.name);
+    const std::string of = encoder_name(channel) + " of joint " + quote_name(joint.name);
     switch (verdict) {
       case RestVerdict::kStill:
         break;
@@ -110,7 +110,8 @@ Findings Commissioning::add_rest_recording(const EncoderRecorder& watch) {
         break;
       case RestVerdict::kDrifts:
         findings.push_back(
-            {Kind::kFault, of + " drifts by " + signed_counts(track.change() / watch.duration_s()) +
+            {Kind::kFault, of + " drifts by " +
+                               signed_counts(track.total_change() / watch.duration_s()) +
                                " counts per second. Wait until the joint is at rest and repeat; if "
                                "it was at rest, check the encoder's supply, ground and shield."});
         break;
@@ -130,7 +131,7 @@ Findings Commissioning::add_rest_recording(const EncoderRecorder& watch) {
 Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& motion,
                                         const EncoderRecorder& watch) {
   CheckedJoint& joint = joints_[index];
-  const ChannelConfig& channel = channel_of(joint);
+  const ChannelConfig& channel = joint_channel(joint);
   const auto own = static_cast<std::size_t>(rig_.find_channel(joint.name));
   std::vector<EncoderCounts> tracks;
   for (int e = 0; e < watch.encoder_count(); ++e) {
@@ -160,9 +161,9 @@ Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& mot
           std::abs(std::log(std::abs(joint.count_ratio))) <= std::log(motion.tolerance);
       findings.push_back({joint.is_scale_confirmed ? Kind::kNote : Kind::kFault,
                           counted + ", but the rig file lists it for joint " +
-                              in_quotes(rig_.channel[turn.encoder].joint) + ". " +
+                              quote_name(rig_.channel[turn.encoder].joint) + ". " +
                               encoder_name(own) + " counted " +
-                              signed_counts(tracks[own].change()) + "."});
+                              signed_counts(tracks[own].total_change()) + "."});
       break;
     }
     case HandMotionVerdict::kFactor:
@@ -178,16 +179,16 @@ Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& mot
                              "."});
       break;
     case HandMotionVerdict::kTwoEncoders:
-      findings.push_back({Kind::kFault, "Encoders " + std::to_string(own) + " and " +
-                                            std::to_string(turn.other) +
-                                            " both counted. Hold the other joints and repeat."});
+      findings.push_back(
+          {Kind::kFault, "Encoders " + std::to_string(own) + " and " + std::to_string(turn.other) +
+                             " both counted. Hold the other joints still and repeat the step."});
       break;
     case HandMotionVerdict::kNothing: {
       std::string text = encoder_name(own) +
                          " did not count. If the joint was moved, check the "
                          "encoder's supply, its cable and the unit's input " +
                          std::to_string(own) + ".";
-      if (const double other = turn.other == own ? 0.0 : tracks[turn.other].change();
+      if (const double other = turn.other == own ? 0.0 : tracks[turn.other].total_change();
           std::abs(other) >= 0.01 * expected) {
         text += " (" + encoder_name(turn.other) + " counted " + signed_counts(other) + ".)";
       }
@@ -196,18 +197,19 @@ Findings Commissioning::add_hand_motion(std::size_t index, const HandMotion& mot
     }
   }
   const std::int64_t jump =
-      find_jump(tracks[turn.encoder], channel.slides ? 0.0 : channel.counts_per_turn);
+      find_count_jump(tracks[turn.encoder], channel.slides ? 0.0 : channel.counts_per_turn);
   if (jump != 0) {
     joint.is_scale_confirmed = false;
-    const std::uint32_t modulus = modulus_of_jump(jump);
+    const std::uint32_t modulus = guess_counter_modulus(jump);
     findings.push_back(
         {Kind::kFault,
          encoder_name(turn.encoder) + " jumped by " + signed_counts(static_cast<double>(jump)) +
              " from one sample to the next. " +
-             (modulus != 0 ? "It seems to wrap at " + std::to_string(modulus) +
-                                 ", but the unit reports another modulus: correct the firmware's "
-                                 "description."
-                           : "Check its cable, and plugs that the joint's motion may loosen.")});
+             (modulus != 0
+                  ? "It seems to wrap at " + std::to_string(modulus) +
+                        ", but the unit reports another modulus: correct the firmware's "
+                        "description."
+                  : "Check its cable and the plugs that may loosen when the joint moves.")});
   }
   if (!joint.is_encoder_known) return findings;
   joint.inverted = turn.counts < 0.0;
@@ -228,8 +230,8 @@ Findings Commissioning::assign_encoders() {
     if (!joint.is_encoder_known) continue;
     if (!owner[joint.encoder].empty()) {
       findings.push_back({Kind::kFault, encoder_name(joint.encoder) + " counted for joint " +
-                                            in_quotes(owner[joint.encoder]) + " and for joint " +
-                                            in_quotes(joint.name) +
+                                            quote_name(owner[joint.encoder]) + " and for joint " +
+                                            quote_name(joint.name) +
                                             ". Check the encoders' cables."});
     }
     owner[joint.encoder] = joint.name;
@@ -247,7 +249,7 @@ Findings Commissioning::assign_encoders() {
   if (!covers_all_joints || !findings.empty()) {
     if (findings.empty()) {
       findings.push_back({Kind::kFault,
-                          "It is not known which encoders belong to the other joints. Commission "
+                          "The encoders of the other joints are not known. Commission "
                           "all joints, without --joint."});
     }
     for (CheckedJoint& joint : joints_)
@@ -263,7 +265,7 @@ Findings Commissioning::assign_encoders() {
     channels.push_back(rig_.channel[from]);
     limits.push_back(rig_.limits.joint[from]);
     motion.push_back(rig_.limits.motion[from]);
-    order += (order.empty() ? "" : ", ") + in_quotes(name);
+    order += (order.empty() ? "" : ", ") + quote_name(name);
   }
   rig_.channel = std::move(channels);
   rig_.limits.joint = std::move(limits);
@@ -281,7 +283,7 @@ Findings Commissioning::assign_encoders() {
     if (channel.slides || in_unit == 0 || channel.counts_per_turn == in_unit) continue;
     findings.push_back({Kind::kFault, "The unit describes " + encoder_name(e) + " with " +
                                           std::to_string(in_unit) + " counts per turn, joint " +
-                                          in_quotes(channel.joint) + " has " +
+                                          quote_name(channel.joint) + " has " +
                                           number(channel.counts_per_turn, 7) +
                                           ". Exchange the cables instead."});
   }
@@ -290,12 +292,13 @@ Findings Commissioning::assign_encoders() {
 
 Findings Commissioning::add_zero_recording(std::size_t index, const EncoderRecorder& watch) {
   CheckedJoint& joint = joints_[index];
-  ChannelConfig channel = channel_of(joint);
+  ChannelConfig channel = joint_channel(joint);
   const auto encoder = static_cast<std::size_t>(rig_.find_channel(joint.name));
   joint.has_zero = watch.is_still(encoder);
   if (!joint.has_zero) {
-    return {{Kind::kFault, "Joint " + in_quotes(joint.name) +
-                               " still moved. Hold it at rest at its zero, and repeat."}};
+    return {{Kind::kFault,
+             "Joint " + quote_name(joint.name) +
+                 " still moved. Hold it at rest at its zero position, and repeat the step."}};
   }
   channel.inverted = joint.inverted;
   const ZeroResult zero = assess_zero(watch.track(encoder).last, channel);
@@ -325,7 +328,7 @@ Findings Commissioning::add_zero_recording(std::size_t index, const EncoderRecor
   return findings;
 }
 
-RigConfig Commissioning::found_rig() const {
+RigConfig Commissioning::corrected_rig() const {
   RigConfig found = rig_;
   for (const CheckedJoint& joint : joints_) {
     const auto index = static_cast<std::size_t>(found.find_channel(joint.name));
@@ -337,10 +340,10 @@ RigConfig Commissioning::found_rig() const {
   return found;
 }
 
-std::string Commissioning::reason_against_motors() const {
+std::string Commissioning::reason_against_motor_tests() const {
   for (const CheckedJoint& joint : joints_) {
     if (joint.is_reliable() && joint.has_zero) continue;
-    return "the encoder of joint " + in_quotes(joint.name) +
+    return "the encoder of joint " + quote_name(joint.name) +
            " is not confirmed yet, and the safety limits depend on it";
   }
   return "";
@@ -357,7 +360,7 @@ Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last
   const bool slides = rig_.channel[motor.channel].slides;
   const std::string at = number(level) + " " + motor.command_unit + " (" +
                          number(100.0 * level / motor.command_max) + " % of command_max)";
-  const std::string joint = "Joint " + in_quotes(motor.joint);
+  const std::string joint = "Joint " + quote_name(motor.joint);
   if (!positive.moved && !negative.moved) {
     if (!is_last) return {{Kind::kNote, joint + " did not move at " + at + "."}};
     return {
@@ -374,7 +377,7 @@ Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last
     return {{is_last ? Kind::kFault : Kind::kNote,
              joint + " moved only under a " + way + " command of " + at + "." +
                  (is_last ? " Check whether it is at an end stop, its brake drags, or half of the "
-                            "power stage is dead."
+                            "power stage is defective."
                           : "")}};
   }
   if (positive.motion_rad * negative.motion_rad > 0.0) {
@@ -383,19 +386,19 @@ Findings Commissioning::add_pulses(std::size_t index, double level, bool is_last
                      "it against falling, or check the sign of the power stage."}};
   }
   const double as_told = positive.motion_rad * rig_.limits.motion[motor.channel].gain_sign;
-  if (as_told < 0.0) return add_reversed(index);
+  if (as_told < 0.0) return add_reversed_pulse(index);
   motor.is_good = true;
   return {{Kind::kGood, joint + " moved by " + position_text(positive.motion_rad, slides) +
                             " and " + position_text(negative.motion_rad, slides) + " at ±" + at +
                             ": the motor's sign is right."}};
 }
 
-Findings Commissioning::add_reversed(std::size_t index) {
+Findings Commissioning::add_reversed_pulse(std::size_t index) {
   CheckedMotor& motor = motors_[index];
   motor.is_good = false;
   const bool is_negative = rig_.limits.motion[motor.channel].gain_sign < 0.0;
   return {
-      {Kind::kFault, "Joint " + in_quotes(motor.joint) + " moves in the " +
+      {Kind::kFault, "Joint " + quote_name(motor.joint) + " moves in the " +
                          (is_negative ? "positive" : "negative") +
                          " direction under a positive command, but the rig file's motor { gain } "
                          "has the opposite sign. Exchange the motor's two wires, or make gain " +
@@ -404,7 +407,7 @@ Findings Commissioning::add_reversed(std::size_t index) {
 }
 
 // Called only if the ramps moved the joint, as limits need its dead band.
-Findings Commissioning::judge_stall(CheckedMotor& motor) const {
+Findings Commissioning::assess_stall_limits(CheckedMotor& motor) const {
   const JointDrive& motion = rig_.limits.motion[motor.channel];
   const bool slides = rig_.channel[motor.channel].slides;
   const double count = std::abs(motion.rad_per_count);
@@ -414,18 +417,20 @@ Findings Commissioning::judge_stall(CheckedMotor& motor) const {
            " }";
   };
   motor.stall.reset();
-  if (is_suitable(own, motor.figures, count, slides)) {
+  if (are_stall_limits_suitable(own, motor.figures, count, slides)) {
     return {{Kind::kGood, text_of(own) +
                               " is suitable: a frozen encoder is detected before the joint has "
                               "moved " +
-                              position_text(undetected_motion(motor.figures, own), slides) + "."}};
+                              position_text(compute_undetected_motion(motor.figures, own), slides) +
+                              "."}};
   }
   motor.stall = propose_stall_limits(motor.figures, motor.command_max, count, slides);
   return {{Kind::kChange,
            text_of(*motor.stall) + " in safety, from " + text_of(own) +
                ": this command surely moves the joint, and a frozen encoder is "
                "detected before it has moved " +
-               position_text(undetected_motion(motor.figures, *motor.stall), slides) + "."}};
+               position_text(compute_undetected_motion(motor.figures, *motor.stall), slides) +
+               "."}};
 }
 
 Findings Commissioning::add_ramps(std::size_t index, const TestPushResult& rise,
@@ -459,7 +464,7 @@ Findings Commissioning::add_ramps(std::size_t index, const TestPushResult& rise,
                                          " after the sample that it answers."});
   }
   if (!rise.moved || !fall.moved) return findings;
-  const Findings stall = judge_stall(motor);
+  const Findings stall = assess_stall_limits(motor);
   findings.insert(findings.end(), stall.begin(), stall.end());
   return findings;
 }

@@ -11,15 +11,15 @@
 
 namespace daq {
 
-/// One result of a commissioning, as a sentence.
+/// One result of a commissioning, as a sentence for the operator, with its kind.
 struct Finding {
-  enum class Kind {
+  enum class FindingKind {
     kGood,
     kNote,
     kChange,  ///< commissioning must change the unit section of the rig file
     kFault,   ///< the rig or another section of its file must be corrected first
   };
-  Kind kind = Kind::kGood;
+  FindingKind kind = FindingKind::kGood;
   std::string text;
 };
 using Findings = std::vector<Finding>;
@@ -51,25 +51,25 @@ struct CheckedMotor {
   bool is_good = false;  ///< the motor moves its joint both ways, with the sign in the rig file
 };
 
-/// Evaluates the encoder counts and motor pulses that a commissioning has recorded, without input
-/// or output. A repeated step replaces its earlier results.
+/// Evaluates the recorded encoder counts and motor tests of a commissioning. Performs no input or
+/// output. If a step is repeated, its new results replace the earlier ones.
 class Commissioning {
  public:
   /// @param names  joints to check; empty: all joints with an encoder
   /// @throws proto::InputError for a name that is not a channel of the rig file
-  Commissioning(RigConfig rig, const firmware_iface::UnitFacts& facts,
+  Commissioning(RigConfig rig, const firmware_iface::UnitDescription& facts,
                 const std::vector<std::string>& names);
 
   /// Returns the settings of the rig file, with the channels in the order found by commissioning.
   const RigConfig& rig() const { return rig_; }
-  /// Returns the settings of rig() with the encoder signs found and, for joints whose zero the
-  /// operator has shown, the zero offset found.
-  RigConfig found_rig() const;
+  /// Returns the settings of rig() with the encoder signs and zero offsets that commissioning has
+  /// found. A joint keeps its zero offset if the operator has not shown its zero.
+  RigConfig corrected_rig() const;
   const std::vector<CheckedJoint>& joints() const { return joints_; }
   /// Returns the motors of checked joints.
   const std::vector<CheckedMotor>& motors() const { return motors_; }
   /// Returns the safety limits of a checked joint.
-  const JointLimits& limits_of(std::size_t joint) const;
+  const JointLimits& joint_limits(std::size_t joint) const;
 
   /// Returns whether all joints with an encoder are checked.
   bool covers_all_joints() const { return joints_.size() == rig_.channel.size(); }
@@ -81,34 +81,34 @@ class Commissioning {
   Findings add_hand_motion(std::size_t joint, const HandMotion& motion,
                            const EncoderRecorder& watch);
 
-  /// Assigns encoders to joints, after all joints were moved, and reorders the channels.
+  /// Assigns each encoder to the joint that it measures, and reorders the channels accordingly. To
+  /// be called after the operator has moved all joints.
   Findings assign_encoders();
 
   /// Adds a recording of a joint that the operator has moved to its zero.
   Findings add_zero_recording(std::size_t joint, const EncoderRecorder& watch);
 
-  /// Returns the reason why motors must not be driven; empty if they may be driven.
-  std::string reason_against_motors() const;
+  /// Returns the reason why the motors must not be tested; empty if they may be tested.
+  std::string reason_against_motor_tests() const;
 
-  /// Adds a joint's responses to motor pulses at +level and −level.
+  /// Adds the responses of a motor's joint to command pulses of +level and −level.
   /// @param is_last  the level is not raised further
   /// @param others   names of other joints that moved
   Findings add_pulses(std::size_t motor, double level, bool is_last, const TestPushResult& positive,
                       const TestPushResult& negative, const std::string& others);
 
-  /// Adds a pulse that the safety monitor ended because the joint moved against its motor's
-  /// command.
-  Findings add_reversed(std::size_t motor);
+  /// Adds a motor pulse that the safety monitor ended because the joint moved against the command.
+  Findings add_reversed_pulse(std::size_t motor);
 
   Findings add_ramps(std::size_t motor, const TestPushResult& rise, const TestPushResult& fall,
                      std::optional<int> delay_ticks);
 
  private:
-  const ChannelConfig& channel_of(const CheckedJoint& joint) const;
-  Findings judge_stall(CheckedMotor& motor) const;
+  const ChannelConfig& joint_channel(const CheckedJoint& joint) const;
+  Findings assess_stall_limits(CheckedMotor& motor) const;
 
   RigConfig rig_;
-  firmware_iface::UnitFacts facts_;
+  firmware_iface::UnitDescription facts_;
   std::vector<CheckedJoint> joints_;
   std::vector<CheckedMotor> motors_;
   double level_ = 0.0;  // of the last pulses
@@ -116,8 +116,8 @@ class Commissioning {
 };
 
 /// Returns a name in quotes.
-std::string in_quotes(const std::string& name);
+std::string quote_name(const std::string& name);
 
-std::size_t fault_count(const Findings& findings);
+std::size_t count_faults(const Findings& findings);
 
 }  // namespace daq

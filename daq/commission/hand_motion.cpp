@@ -34,12 +34,12 @@ bool is_within(double factor, double of, double tolerance) {
 void EncoderRecorder::add(const firmware_iface::UnitSample& sample) {
   if (recent_.empty()) first_time_us_ = sample.unit_time_us;
   encoder_count_ = sample.encoder_count;
-  const Recent* before = recent_.empty() ? nullptr : &recent_.back();
+  const RecentSample* before = recent_.empty() ? nullptr : &recent_.back();
   for (int e = 0; e < sample.encoder_count; ++e) {
     const auto encoder = static_cast<std::size_t>(e);
     EncoderCounts& track = tracks_[encoder];
     ++track.sample_count;
-    if (!sample.encoder_is_valid(e)) {
+    if (!sample.is_encoder_valid(e)) {
       ++track.missing_count;
       continue;
     }
@@ -68,7 +68,7 @@ EncoderCounts EncoderRecorder::track(std::size_t encoder) const {
   int count = 0;
   std::int64_t lowest = 0, highest = 0;
   bool seen = false;
-  for (const Recent& recent : recent_) {
+  for (const RecentSample& recent : recent_) {
     if (((recent.valid >> encoder) & 1) == 0) continue;
     const std::int64_t counts = recent.counts[encoder];
     lowest = seen ? std::min(lowest, counts) : counts;
@@ -94,7 +94,7 @@ bool EncoderRecorder::is_still(std::size_t encoder) const {
          track(encoder).recent_span <= kFlickerCounts;
 }
 
-HandMotion hand_motion(const JointLimits& limits) {
+HandMotion choose_hand_motion(const JointLimits& limits) {
   constexpr std::array kTurns = {HandMotion{0.25, "a quarter turn", 1.3},
                                  HandMotion{1.0 / 12, "30 degrees", 1.3},
                                  HandMotion{1.0 / 36, "10 degrees", 1.3}};
@@ -108,7 +108,7 @@ HandMotion hand_motion(const JointLimits& limits) {
   return found == motions.end() ? motions.back() : *found;
 }
 
-std::optional<HandMotion> exact_hand_motion(const JointLimits& limits) {
+std::optional<HandMotion> choose_full_turn(const JointLimits& limits) {
   if (limits.slides || !(limits.angle_rad_max - limits.angle_rad_min > 1.1 * kTurn_rad)) return {};
   return HandMotion{1.0, "a whole turn", 1.1};
 }
@@ -118,28 +118,28 @@ RestVerdict assess_rest(const EncoderCounts& track) {
   if (track.missing_count == track.sample_count) return RestVerdict::kMissing;
   if (track.span() <= kFlickerCounts) return RestVerdict::kStill;
   const bool is_steady =
-      std::abs(track.change()) >= kSteadyShare * static_cast<double>(track.span());
+      std::abs(track.total_change()) >= kSteadyShare * static_cast<double>(track.span());
   return is_steady ? RestVerdict::kDrifts : RestVerdict::kMoves;
 }
 
 HandMotionResult assess_hand_motion(std::span<const EncoderCounts> tracks, std::size_t own,
                                     double expected, double tolerance) {
   HandMotionResult finding{.encoder = own, .expected = expected};
-  const auto share = [&](std::size_t e) { return std::abs(tracks[e].change()) / expected; };
+  const auto share = [&](std::size_t e) { return std::abs(tracks[e].total_change()) / expected; };
   const auto has_moved = [&](std::size_t e) {
-    return share(e) >= kMovedShare && std::abs(tracks[e].change()) >= kMovedCounts;
+    return share(e) >= kMovedShare && std::abs(tracks[e].total_change()) >= kMovedCounts;
   };
   std::size_t other = own;
   for (std::size_t e = 0; e < tracks.size(); ++e) {
     if (e != own && (other == own || share(e) > share(other))) other = e;
   }
   finding.other = other;
-  finding.counts = tracks[own].change();
+  finding.counts = tracks[own].total_change();
   if (other != own && share(other) >= kOtherShare) {
     if (share(other) >= 2.0 * share(own)) {
       finding.verdict = HandMotionVerdict::kOtherEncoder;
       finding.encoder = other;
-      finding.counts = tracks[other].change();
+      finding.counts = tracks[other].total_change();
       return finding;
     }
     if (share(own) < 2.0 * share(other)) {
@@ -161,14 +161,14 @@ HandMotionResult assess_hand_motion(std::span<const EncoderCounts> tracks, std::
   return finding;
 }
 
-std::int64_t find_jump(const EncoderCounts& track, double counts_per_turn) {
+std::int64_t find_count_jump(const EncoderCounts& track, double counts_per_turn) {
   constexpr double kJumpTurns = 0.05;  // in one sample: 50 turns per second at 1 kHz
   constexpr std::int64_t kJumpCounts = 100;
   const auto least = static_cast<std::int64_t>(kJumpTurns * counts_per_turn);
   return std::abs(track.step_max) > std::max(kJumpCounts, least) ? track.step_max : 0;
 }
 
-std::uint32_t modulus_of_jump(std::int64_t jump) {
+std::uint32_t guess_counter_modulus(std::int64_t jump) {
   constexpr double kNear = 0.02;
   const auto size = static_cast<double>(std::abs(jump));
   for (const int bits : {8, 10, 12, 13, 14, 16, 17, 18, 20, 24}) {

@@ -13,7 +13,7 @@
 
 namespace daq {
 
-/// Counts of one encoder over a time interval.
+/// Summary of the counts of one encoder over a time interval.
 struct EncoderCounts {
   double first = 0.0;  ///< at the beginning [counts]
   double last = 0.0;   ///< at the end, mean of the last tenth of a second [counts]
@@ -24,11 +24,11 @@ struct EncoderCounts {
   std::uint64_t sample_count = 0;
   std::uint64_t missing_count = 0;  ///< samples without a reading of the encoder
 
-  double change() const { return last - first; }
+  double total_change() const { return last - first; }
   std::int64_t span() const { return highest - lowest; }
 };
 
-/// Tracks the counts of all encoders of a unit.
+/// Records the counts of all encoders of a conversion unit and summarizes them.
 class EncoderRecorder {
  public:
   void add(const firmware_iface::UnitSample& sample);
@@ -43,7 +43,7 @@ class EncoderRecorder {
   bool is_still(std::size_t encoder) const;
 
  private:
-  struct Recent {
+  struct RecentSample {
     std::int64_t unit_time_us;
     std::uint16_t valid;
     std::array<std::int64_t, ENCODERS_MAX> counts;
@@ -51,29 +51,29 @@ class EncoderRecorder {
 
   int encoder_count_ = 0;
   std::int64_t first_time_us_ = 0;
-  std::deque<Recent> recent_;  // of the last half second
+  std::deque<RecentSample> recent_;  // of the last half second
   std::array<EncoderCounts, ENCODERS_MAX> tracks_{};
   std::array<bool, ENCODERS_MAX> seen_{};
 };
 
-/// Largest variation of the count of an encoder at rest, which may flicker at the edge between two
-/// counts.
+/// Largest variation of an encoder's count at rest. An encoder that rests at the edge between two
+/// counts may flicker.
 inline constexpr std::int64_t kFlickerCounts = 2;
 
-/// A motion that the operator makes by hand.
+/// Joint motion that the operator is asked to make by hand.
 struct HandMotion {
   double amount = 0.25;  ///< [turns], or [m] of a sliding joint
   const char* words = "a quarter turn";
   double tolerance = 1.3;  ///< largest factor between the made and the requested motion
 };
 
-/// Returns the motion to request from the operator: the largest within half of the joint's range,
-/// at most a quarter turn or, for a sliding joint, 100 mm.
-HandMotion hand_motion(const JointLimits& limits);
+/// Returns the hand motion to request from the operator: the largest one within half of the joint's
+/// range, but at most a quarter turn, or 100 mm for a sliding joint.
+HandMotion choose_hand_motion(const JointLimits& limits);
 
-/// Returns a motion of a whole turn, which an operator can make more exactly; nullopt if the
-/// joint's range does not allow it.
-std::optional<HandMotion> exact_hand_motion(const JointLimits& limits);
+/// Returns a hand motion of a whole turn; nullopt if the joint's range does not allow it. An
+/// operator can make a whole turn more exactly than a part of a turn.
+std::optional<HandMotion> choose_full_turn(const JointLimits& limits);
 
 enum class RestVerdict {
   kStill,
@@ -109,12 +109,14 @@ struct HandMotionResult {
 HandMotionResult assess_hand_motion(std::span<const EncoderCounts> tracks, std::size_t own,
                                     double expected, double tolerance);
 
-/// Returns a jump between two samples that is too large for a motion by hand; 0 if there is none.
+/// Returns the largest change of the count between two samples if it is too large for a motion by
+/// hand, otherwise 0 [counts].
 /// @param counts_per_turn  0 for a linear encoder
-std::int64_t find_jump(const EncoderCounts& track, double counts_per_turn);
+std::int64_t find_count_jump(const EncoderCounts& track, double counts_per_turn);
 
-/// Returns the likely modulus of a counter that jumped by `jump` counts; 0 if none is likely.
-std::uint32_t modulus_of_jump(std::int64_t jump);
+/// Returns the likely modulus of a counter that wrapped around and thus jumped by `jump` counts; 0
+/// if no modulus is likely.
+std::uint32_t guess_counter_modulus(std::int64_t jump);
 
 struct ZeroResult {
   double offset = 0.0;  ///< zero offset for the rig file, unchanged if confirmed [rad] or [m]

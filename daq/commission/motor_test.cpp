@@ -32,7 +32,7 @@ TestPushResult finding_of(std::span<const TestPushSample> push, double detectabl
 
 }  // namespace
 
-TestPushLimits test_push_limits(const JointLimits& limits, double rad_per_count) {
+TestPushLimits compute_test_push_limits(const JointLimits& limits, double rad_per_count) {
   constexpr double kCountsSeen = 4.0, kCountsPush = 16.0, kRangeShare = 0.05;
   const double scale = limits.slides ? 0.1 : 1.0;
   const double detectable_motion_rad = std::max(kCountsSeen * rad_per_count, 2e-3 * scale);
@@ -93,12 +93,12 @@ TestPushResult evaluate_ramp(std::span<const TestPushSample> samples,
   return finding;
 }
 
-double undetected_motion(const MotorProperties& figures, const StallLimits& stall) {
+double compute_undetected_motion(const MotorProperties& figures, const StallLimits& stall) {
   return 0.5 * std::abs(figures.acceleration) * stall.command * stall.time_s * stall.time_s;
 }
 
-bool is_suitable(const StallLimits& stall, const MotorProperties& figures, double rad_per_count,
-                 bool slides) {
+bool are_stall_limits_suitable(const StallLimits& stall, const MotorProperties& figures,
+                               double rad_per_count, bool slides) {
   constexpr double kMargin = 1.2;       // of the command above the dead band
   constexpr double kCountsLeast = 4.0;  // the check needs two counts
   const double most_rad = slides ? 0.025 : 0.25;
@@ -107,7 +107,7 @@ bool is_suitable(const StallLimits& stall, const MotorProperties& figures, doubl
                                        stall.time_s;
   return stall.command >= kMargin * figures.dead_band &&
          detectable_motion_rad >= kCountsLeast * rad_per_count &&
-         undetected_motion(figures, stall) <= most_rad;
+         compute_undetected_motion(figures, stall) <= most_rad;
 }
 
 StallLimits propose_stall_limits(const MotorProperties& figures, double command_max,

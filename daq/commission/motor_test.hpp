@@ -8,26 +8,26 @@
 
 namespace daq {
 
-/// One sample of a test of a motor by a command pulse or ramp.
+/// One sample of a motor test with a command pulse or ramp.
 struct TestPushSample {
   double time_s = 0.0;
   double command = 0.0;    ///< in effect from this sample on [unit of the control signal]
   double angle_rad = 0.0;  ///< of the motor's joint; [m] if it slides
 };
 
-/// Joint motions that end a test of a motor [rad], or [m] for a sliding joint.
+/// Limits of joint motion in a motor test [rad], or [m] for a sliding joint.
 struct TestPushLimits {
   double detectable_motion_rad = 0.0;  ///< smallest motion above flicker
   double end_motion_rad = 0.0;         ///< ends a pulse: enough to measure the acceleration
   double other_rad = 0.0;              ///< of any other joint, ends a pulse too
 };
 
-/// Returns the limits for a test of a motor. Its joint moves at most 0.2 rad or 20 mm, and at most
-/// a twentieth of its range, unless a few counts are more.
+/// Returns the limits of joint motion in a motor test: at most 0.2 rad or 20 mm, and at most a
+/// twentieth of the joint's range. If a few encoder counts are more, the limit is these counts.
 /// @param rad_per_count  joint motion per encoder count, magnitude [rad] or [m]
-TestPushLimits test_push_limits(const JointLimits& limits, double rad_per_count);
+TestPushLimits compute_test_push_limits(const JointLimits& limits, double rad_per_count);
 
-/// Response of the motor's joint to a pulse or a ramp.
+/// Response of the motor's joint to a command pulse or a command ramp.
 struct TestPushResult {
   bool moved = false;
   double motion_rad = 0.0;     ///< of the joint until the end of the command, signed
@@ -52,26 +52,27 @@ struct MotorProperties {
   std::optional<int> delay_ticks;  ///< median from a sample to the command that answers it
 };
 
-/// Limits of stall detection, safety { stall } in a rig file: the encoder of a driven joint must
-/// count within this time.
+/// Limits of stall detection, given by safety { stall } in a rig file: the encoder of a driven
+/// joint must count within this time.
 struct StallLimits {
   double command = 0.0;  ///< command that surely moves the joint [unit of the control signal]
   double time_s = 0.0;   ///< longest time without a count at that command
 };
 
-/// Returns the largest motion of a joint before stall detection notices that its encoder does not
-/// count [rad]. For a joint without friction it is ½ κ command time², with κ the joint's
-/// acceleration per unit of command.
-double undetected_motion(const MotorProperties& figures, const StallLimits& stall);
+/// Returns the largest motion of a joint until stall detection finds that its encoder does not
+/// count [rad]. For a joint without friction this motion is ½ κ command time², where κ is the
+/// joint's acceleration per unit of command.
+double compute_undetected_motion(const MotorProperties& figures, const StallLimits& stall);
 
-/// Returns whether stall limits suit a motor. They must not trip while friction holds the joint or
-/// while it starts to move. They must allow at most 0.25 rad, or 25 mm, without a count.
+/// Returns whether stall limits are suitable for a motor. The limits must not trip while friction
+/// holds the joint or while the joint starts to move. A joint whose encoder does not count must
+/// move by at most 0.25 rad, or 25 mm, before the trip.
 /// @param rad_per_count  joint motion per encoder count, magnitude [rad] or [m]
-bool is_suitable(const StallLimits& stall, const MotorProperties& figures, double rad_per_count,
-                 bool slides);
+bool are_stall_limits_suitable(const StallLimits& stall, const MotorProperties& figures,
+                               double rad_per_count, bool slides);
 
-/// Returns stall limits with a command just above the dead band. Their time allows a motion of 0.1
-/// rad (10 mm for a sliding joint), or of 8 counts if that takes longer.
+/// Returns suitable stall limits for a motor. The command is just above the dead band. The time
+/// allows a motion of 0.1 rad (10 mm for a sliding joint), or of 8 counts if that takes longer.
 StallLimits propose_stall_limits(const MotorProperties& figures, double command_max,
                                  double rad_per_count, bool slides);
 

@@ -49,7 +49,7 @@ Steps channel_steps(int index, const char* field = nullptr) {
 }
 
 /// Reorders the text of the unit's channels, together with the comments in and after them.
-void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& order,
+void reorder(const RigConfig& rig, const std::vector<CommissionEdit::ChannelEdit>& order,
              proto::TextEdit& text) {
   const auto last_line = [&](int index) {
     const std::string_view block = text.text_of(channel_steps(index));
@@ -58,10 +58,10 @@ void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& o
   };
   std::vector<std::string> blocks, comments;
   std::set<int> lines;
-  for (const CommissionEdit::Channel& channel : order) {
+  for (const CommissionEdit::ChannelEdit& channel : order) {
     const int from = rig.find_channel(channel.joint);
     blocks.emplace_back(text.text_of(channel_steps(from)));
-    comments.push_back(text.comment_of(last_line(from)));
+    comments.push_back(text.line_comment(last_line(from)));
     lines.insert(last_line(from));
   }
   bool is_changed = false;
@@ -75,7 +75,7 @@ void reorder(const RigConfig& rig, const std::vector<CommissionEdit::Channel>& o
   if (!is_changed || lines.size() < order.size()) return;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const int line = last_line(static_cast<int>(k));
-    if (text.comment_of(line) != comments[k]) text.set_comment(line, comments[k]);
+    if (text.line_comment(line) != comments[k]) text.set_comment(line, comments[k]);
   }
 }
 
@@ -87,7 +87,8 @@ std::string rounded_up(double value) {
 
 /// Changes the stall limits of a joint's motor; without an own entry, the limits of the rig's only
 /// motor.
-void set_stall(const RigConfig& rig, const CommissionEdit::Stall& stall, proto::TextEdit& text) {
+void set_stall(const RigConfig& rig, const CommissionEdit::StallEdit& stall,
+               proto::TextEdit& text) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
   proto::parse_text(rig.path, text.text(), message, tree);
@@ -166,7 +167,7 @@ std::string zero_words(const RigConfig& rig, const v1::Joint& joint, int index) 
     const std::vector<proto::FieldStep> steps = {
         {joint_field, index}, {side_field, -1}, {zero, -1}};
     if (!text.has(steps)) continue;
-    if (std::string comment = text.comment_of(text.line_of(steps)); !comment.empty()) {
+    if (std::string comment = text.line_comment(text.line_of(steps)); !comment.empty()) {
       return comment;
     }
   }
@@ -215,19 +216,20 @@ std::string commission_hash(const std::string& fields, const std::string& config
   return content.sha256().substr(0, kHashDigits);
 }
 
-std::string unit_id_text(const firmware_iface::UnitFacts& facts) {
+std::string unit_id_text(const firmware_iface::UnitDescription& facts) {
   char text[24];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(facts.unit_id));
   return text;
 }
 
-std::string configuration_hash_text(const firmware_iface::UnitFacts& facts) {
+std::string configuration_hash_text(const firmware_iface::UnitDescription& facts) {
   char text[16];
   std::snprintf(text, sizeof text, "%08x", static_cast<unsigned>(facts.configuration_hash));
   return text;
 }
 
-CommissionState commission_state(const RigConfig& rig, const firmware_iface::UnitFacts& facts) {
+CommissionState commission_state(const RigConfig& rig,
+                                 const firmware_iface::UnitDescription& facts) {
   if (!rig.commissioned) return CommissionState::kNever;
   const CommissionRecord& record = *rig.commissioned;
   if (record.hash != commission_hash(rig.commissioned_fields, record.configuration_hash)) {
@@ -238,7 +240,7 @@ CommissionState commission_state(const RigConfig& rig, const firmware_iface::Uni
              : CommissionState::kUnitChanged;
 }
 
-std::string describe(CommissionState state, const RigConfig& rig) {
+std::string describe_commission_state(CommissionState state, const RigConfig& rig) {
   const std::string since =
       rig.commissioned ? " since it was commissioned on " + rig.commissioned->date : "";
   switch (state) {
@@ -254,11 +256,11 @@ std::string describe(CommissionState state, const RigConfig& rig) {
   return "";
 }
 
-std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit) {
+std::string edit_rig_text(const RigConfig& rig, const CommissionEdit& edit) {
   proto::TextEdit text(rig.path, rig.text, v1::Rig::default_instance());
   reorder(rig, edit.channel, text);
   for (std::size_t k = 0; k < edit.channel.size(); ++k) {
-    const CommissionEdit::Channel& channel = edit.channel[k];
+    const CommissionEdit::ChannelEdit& channel = edit.channel[k];
     const ChannelConfig& was =
         rig.channel[static_cast<std::size_t>(rig.find_channel(channel.joint))];
     const int index = static_cast<int>(k);
@@ -270,7 +272,7 @@ std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit) {
                       notation::format_number(channel.offset, 4));
     }
   }
-  for (const CommissionEdit::Stall& stall : edit.stall) set_stall(rig, stall, text);
+  for (const CommissionEdit::StallEdit& stall : edit.stall) set_stall(rig, stall, text);
   if (!edit.record) return text.text();
   CommissionRecord record = *edit.record;
   const RigConfig edited = parse_rig_config(rig.path, text.text());
@@ -279,7 +281,7 @@ std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit) {
   return text.text();
 }
 
-JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint) {
+JointDescription read_joint_description(const RigConfig& rig, const std::string& joint) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
   proto::parse_text(rig.path, rig.text, message, tree);

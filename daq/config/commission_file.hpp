@@ -14,10 +14,10 @@ class Rig;
 
 namespace daq {
 
-/// Returns the settings of a rig file that a commissioning checks, as text independent of comments
-/// and layout. They are the unit and safety sections without url and record, and the encoder and
-/// motor fields that rigcal-daq uses. Quantities that a calibration estimates are omitted, except
-/// the sign of a gain.
+/// Returns the settings of a rig file that a commissioning checks, as text without comments and
+/// layout. These settings are the unit and safety sections, without the URL and the commissioning
+/// record, and the encoder and motor fields that rigcal-daq uses. Quantities that a calibration
+/// estimates are omitted, except the sign of a gain.
 std::string commissioned_fields(const rigcal::v1::Rig& rig);
 
 /// @param fields              commissioned_fields()
@@ -31,45 +31,48 @@ enum class CommissionState {
   kUnitChanged,  ///< another unit, or its description has changed
 };
 
-CommissionState commission_state(const RigConfig& rig, const firmware_iface::UnitFacts& facts);
+CommissionState commission_state(const RigConfig& rig,
+                                 const firmware_iface::UnitDescription& facts);
 
-/// Describes the state in words: "rig.textproto was never commissioned"; empty for kCurrent.
-std::string describe(CommissionState state, const RigConfig& rig);
+/// Describes the commissioning state of a rig in words, such as "rig.textproto was never
+/// commissioned"; empty for kCurrent.
+std::string describe_commission_state(CommissionState state, const RigConfig& rig);
 
 /// Return the unit's id and configuration hash as text, as written in a commissioning record.
-std::string unit_id_text(const firmware_iface::UnitFacts& facts);
-std::string configuration_hash_text(const firmware_iface::UnitFacts& facts);
+std::string unit_id_text(const firmware_iface::UnitDescription& facts);
+std::string configuration_hash_text(const firmware_iface::UnitDescription& facts);
 
 /// Changes that a commissioning makes to a rig file. Joints are in the order of the unit's
 /// channels.
 struct CommissionEdit {
-  struct Channel {
+  struct ChannelEdit {
     std::string joint;
     bool inverted = false;
     double offset = 0.0;  ///< [rad] or [m]
   };
-  struct Stall {
+  struct StallEdit {
     std::string joint;
     double command = 0.0;  ///< [unit of the control signal]
     double time_s = 0.0;
   };
-  std::vector<Channel> channel;
-  std::vector<Stall> stall = {};           ///< new stall limits; other motors keep theirs
-  std::optional<CommissionRecord> record;  ///< without its hash, which edit_rig computes
+  std::vector<ChannelEdit> channel;
+  std::vector<StallEdit> stall = {};       ///< new stall limits; other motors keep theirs
+  std::optional<CommissionRecord> record;  ///< without its hash, which edit_rig_text computes
 };
 
-/// Returns the rig file's text after the edit. Comments and layout are kept.
+/// Returns the text of the rig file with the changes applied. Comments and layout are kept.
 /// @param rig  settings parsed from the text to edit
 /// @throws proto::InputError if a field to change is inside a list, [ ... ]
-std::string edit_rig(const RigConfig& rig, const CommissionEdit& edit);
+std::string edit_rig_text(const RigConfig& rig, const CommissionEdit& edit);
 
-/// Descriptions of a joint's positive direction and zero for the operator, from the rig file.
-struct JointGuide {
+/// Texts in the rig file that describe a joint's positive direction and zero position to the
+/// operator.
+struct JointDescription {
   std::string positive_way;  ///< e.g. "counter-clockwise seen from above"; empty: unknown
   std::string zero;          ///< zero position, e.g. "hanging"
 };
 
-/// Reads the descriptions for one joint from a valid rig file.
-JointGuide read_joint_guide(const RigConfig& rig, const std::string& joint);
+/// Reads the texts about one joint's positive direction and zero position from a valid rig file.
+JointDescription read_joint_description(const RigConfig& rig, const std::string& joint);
 
 }  // namespace daq

@@ -121,8 +121,8 @@ void set_axes(std::size_t first, double counts_per_unit, double range, InertialS
   }
 }
 
-InertialConfig read_sensor(const v1::UnitInertial& source, const v1::Rig& rig,
-                           const proto::TextLocator& place) {
+InertialSensorConfig read_sensor(const v1::UnitInertial& source, const v1::Rig& rig,
+                                 const proto::TextLocator& place) {
   const auto found = std::ranges::find(rig.inertial_sensor(), source.sensor(),
                                        [](const auto& sensor) { return sensor.name(); });
   if (found == rig.inertial_sensor().end()) {
@@ -134,7 +134,7 @@ InertialConfig read_sensor(const v1::UnitInertial& source, const v1::Rig& rig,
     place.at("sensor").fail("inertial sensor \"" + source.sensor() + "\" has no " + instrument +
                             " { " + field + ": ... }; rigcal-daq needs it");
   };
-  InertialConfig sensor{
+  InertialSensorConfig sensor{
       .name = source.sensor(), .divider = static_cast<int>(source.divider()), .scale = {}};
   if (found->has_gyroscope()) {
     const v1::Gyroscope& gyro = found->gyroscope();
@@ -187,17 +187,18 @@ void read_motor_limits_of_joint(const v1::Rig& rig, const RigConfig& config,
 /// Reads the inertial sensors listed in the unit section of a rig file, in the order of the list.
 /// @param place  location of the unit section in the file
 /// @throws proto::InputError for an unknown sensor, one listed twice, or one without counts
-std::vector<InertialConfig> read_inertial(const v1::Rig& rig, const proto::TextLocator& place) {
+std::vector<InertialSensorConfig> read_inertial(const v1::Rig& rig,
+                                                const proto::TextLocator& place) {
   const v1::Unit& unit = rig.unit();
   if (unit.inertial_size() > INERTIAL_SENSORS_MAX) {
     place.at("inertial", INERTIAL_SENSORS_MAX)
         .fail("a unit reads at most " + std::to_string(INERTIAL_SENSORS_MAX) +
               " inertial sensors; remove this one");
   }
-  std::vector<InertialConfig> sensors;
+  std::vector<InertialSensorConfig> sensors;
   for (int i = 0; i < unit.inertial_size(); ++i) {
-    InertialConfig sensor = read_sensor(unit.inertial(i), rig, place.at("inertial", i));
-    if (std::ranges::count(sensors, sensor.name, &InertialConfig::name) > 0) {
+    InertialSensorConfig sensor = read_sensor(unit.inertial(i), rig, place.at("inertial", i));
+    if (std::ranges::count(sensors, sensor.name, &InertialSensorConfig::name) > 0) {
       place.at("inertial", i)
           .fail("inertial sensor \"" + sensor.name + "\" is listed twice; remove one entry");
     }
@@ -211,10 +212,10 @@ std::vector<InertialConfig> read_inertial(const v1::Rig& rig, const proto::TextL
 /// @param place  location of the safety section in the file
 /// @throws proto::InputError for a sensor that the unit does not read, or that is limited twice
 std::vector<InertialLimits> read_inertial_limits(const v1::Safety& safety,
-                                                 const std::vector<InertialConfig>& sensors,
+                                                 const std::vector<InertialSensorConfig>& sensors,
                                                  const proto::TextLocator& place) {
   std::vector<InertialLimits> limits;
-  for (const InertialConfig& sensor : sensors) {
+  for (const InertialSensorConfig& sensor : sensors) {
     limits.push_back({.sensor = sensor.name,
                       .stuck_s_max = 1e-3 * kStuckDefault_ms,
                       .saturated_s_max = 1e-3 * kSaturatedDefault_ms,
@@ -389,7 +390,7 @@ void read_safety(const v1::Rig& rig, const proto::TextLocator& place, RigConfig&
   }
   limits.inertial = read_inertial_limits(safety, config.inertial, place);
   limits.motion = read_joint_motion(rig, config, place);
-  const std::vector<std::string> faults = find_faults(limits);
+  const std::vector<std::string> faults = find_limit_errors(limits);
   if (!faults.empty()) place.fail(faults.front());
 }
 
@@ -425,11 +426,11 @@ int RigConfig::find_channel(const std::string& joint) const {
   return found == channel.end() ? -1 : static_cast<int>(found - channel.begin());
 }
 
-RigConfig load_rig_config(const std::string& path, RigUse use) {
+RigConfig load_rig_config(const std::string& path, RigFilePurpose use) {
   return parse_rig_config(path, proto::read_file(path), use);
 }
 
-RigConfig parse_rig_config(const std::string& path, const std::string& text, RigUse use) {
+RigConfig parse_rig_config(const std::string& path, const std::string& text, RigFilePurpose use) {
   v1::Rig rig;
   proto::TextLocator::Tree tree;
   proto::parse_text(path, text, rig, tree);
@@ -438,7 +439,7 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
   config.path = path;
   config.text = text;
   config.name = rig.name();
-  if (use == RigUse::kPlan && !(rig.has_unit() && rig.has_safety())) {
+  if (use == RigFilePurpose::kPlan && !(rig.has_unit() && rig.has_safety())) {
     read_motors(rig, root, config);
     read_for_plan(rig, root, config);
     return config;
@@ -446,7 +447,7 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
   if (!rig.has_unit()) {
     root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
   }
-  if (!rig.has_safety() && use != RigUse::kWatch) {
+  if (!rig.has_safety() && use != RigFilePurpose::kWatch) {
     root.fail("has no safety section; write safety { command_max: ... joint { ... } }");
   }
   read_unit(rig, root.at("unit"), config);

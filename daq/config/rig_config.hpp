@@ -27,7 +27,7 @@ struct MotorConfig {
 };
 
 /// Settings of one inertial sensor of the unit.
-struct InertialConfig {
+struct InertialSensorConfig {
   std::string name;
   int divider = 0;  ///< one reading per this many samples; 0: as often as the unit reads it
   InertialScale scale;
@@ -41,15 +41,15 @@ struct CommissionRecord {
   std::string hash;                ///< of the checked settings, see commission_file.hpp
 };
 
-/// Settings of the DAQ in a rig file (proto/rig.proto).
+/// Settings of data acquisition (DAQ) from a rig file (proto/rig.proto).
 struct RigConfig {
   std::string path;
   std::string text;  ///< the whole file, stored in the recording
   std::string name;
   std::string unit_url;
-  std::vector<ChannelConfig> channel;         ///< in the unit's order
-  std::vector<InertialConfig> inertial = {};  ///< in the unit's order
-  std::vector<MotorConfig> motor = {};        ///< in the unit's order
+  std::vector<ChannelConfig> channel;               ///< in the unit's order
+  std::vector<InertialSensorConfig> inertial = {};  ///< in the unit's order
+  std::vector<MotorConfig> motor = {};              ///< in the unit's order
   int ttl_ms = 100;
   int divider = 1;
   bool compact = false;
@@ -63,22 +63,21 @@ struct RigConfig {
   int find_channel(const std::string& joint) const;
 };
 
-/// Purpose of reading a rig file. It determines which sections are required.
-enum class RigUse {
+/// Purpose for which a rig file is read. The purpose determines the required sections.
+enum class RigFilePurpose {
   kDrive,  ///< to drive motors: needs the sections unit and safety
   kWatch,  ///< to read samples: needs unit; without safety, `limits` has no joints
   kPlan,  ///< to plan commands: needs neither; without both, only joints, motors and command limits
           ///< are read
 };
 
-/// Reads and checks the parts of a rig file that concern the DAQ.
+/// Reads and checks the settings of data acquisition in a rig file.
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do" for a syntax error, an unknown
 ///     field or joint, a missing section, an invalid limit
-RigConfig load_rig_config(const std::string& path, RigUse use = RigUse::kDrive);
+RigConfig load_rig_config(const std::string& path, RigFilePurpose use = RigFilePurpose::kDrive);
 
-/// Reads and checks a rig file as load_rig_config does, from text in memory. `path` is used in
-/// messages.
+/// Reads and checks the text of a rig file like load_rig_config. `path` is only used in messages.
 RigConfig parse_rig_config(const std::string& path, const std::string& text,
-                           RigUse use = RigUse::kDrive);
+                           RigFilePurpose use = RigFilePurpose::kDrive);
 
 }  // namespace daq

@@ -75,7 +75,7 @@ SafetyLimits tighten(const SafetyLimits& rig, const std::vector<CommandLimits>& 
     }
     tighten_joint(*joint, wish, where);
   }
-  const std::vector<std::string> faults = find_faults(limits);
+  const std::vector<std::string> faults = find_limit_errors(limits);
   if (!faults.empty()) place.fail(faults.front());
   return limits;
 }
@@ -99,12 +99,12 @@ ScenarioConfig parse_scenario_config(const std::string& path, const std::string&
     commands.push_back({motor.command_max, motor.command_slew_per_s_max});
   }
   commands = merge_command_limits(std::move(commands), source.limits(), root);
-  const bool only_plan = rig.limits.joint.empty();  // read for RigUse::kPlan
+  const bool only_plan = rig.limits.joint.empty();  // read for RigFilePurpose::kPlan
   const SafetyLimits limits =
       only_plan ? rig.limits : tighten(rig.limits, commands, source.limits(), root.at("limits"));
   std::vector<std::string> units;
   for (const MotorConfig& motor : rig.motor) units.push_back(motor.command_unit);
-  check_commands(scenario, commands, units, facts, root);
+  check_command_limits(scenario, commands, units, facts, root);
   return {path, text, std::move(scenario), limits};
 }
 

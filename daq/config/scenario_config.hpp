@@ -20,8 +20,8 @@ struct ScenarioConfig {
 /// @throws proto::InputError "FILE:LINE:COLUMN: what; what to do"
 ScenarioConfig load_scenario_config(const std::string& path, const RigConfig& rig);
 
-/// Reads a scenario as load_scenario_config does, from text in memory. `path` is used in messages
-/// and to find the file of a replay.
+/// Reads the text of a scenario file like load_scenario_config. `path` is used in messages, and
+/// replayed files are relative to its folder.
 ScenarioConfig parse_scenario_config(const std::string& path, const std::string& text,
                                      const RigConfig& rig);
 

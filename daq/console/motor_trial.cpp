@@ -57,12 +57,12 @@ class TrialRecorder {
 MotorTrial run_test_push(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,
                          const TestPushSettings& nudge, std::size_t motor,
                          const std::atomic<bool>& stop, const std::function<void()>& alarm) {
-  SafetyLimits limits = with_reading_times(rig.limits, rig, unit.facts());
+  SafetyLimits limits = fill_in_reading_time_limits(rig.limits, rig, unit.facts());
   double& command_max = limits.motor[motor].command_max;
   command_max = std::min(command_max, std::abs(nudge.level));
   // No stall check: the push is short, and serves to find out whether the joint moves.
   limits.motion[nudge.joint].stall_time_s = kNoStall_s;
-  LoopSettings settings = loop_settings(rig, unit.facts());
+  LoopSettings settings = make_loop_settings(rig, unit.facts());
   settings.after_trip_s = kAfterTrip_s;
   const double duration_s = 2.0 * nudge.push_s_max + nudge.rest_s + 1.0;
   const auto loop = std::make_unique<ControlLoop>(

@@ -20,9 +20,9 @@ struct MotorTrial {
   std::optional<Trip> trip;
 };
 
-/// Applies a test pulse or ramp to one motor, with the control loop, safety monitor and limits of a
-/// normal run. The sample stream must be running. Clears the unit's trip first and ends with the
-/// output off. Setting `stop` ends the test early.
+/// Applies a test pulse or ramp to one motor, using the control loop, safety monitor and limits of
+/// a normal run. The sample stream must be running. Clears the unit's trip before the test and
+/// switches the output off after it. Setting `stop` ends the test early.
 /// @param motor  index in the unit's order; all other motors get commands of zero
 /// @param alarm  called once if the unit still drives after a trip
 MotorTrial run_test_push(const RigConfig& rig, firmware_iface::UnitLink& unit, BlackBox& black_box,

@@ -26,7 +26,7 @@ std::size_t columns_of(const std::string& text) {
 
 }  // namespace
 
-std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent) {
+std::string wrap_text(const std::string& text, std::size_t columns, std::size_t indent) {
   std::string lines, line;
   std::size_t used = 0;  // columns in use, including the indentation
   for (std::size_t begin = 0; begin < text.size();) {
@@ -53,24 +53,24 @@ void OperatorConsole::begin_line() {
 }
 
 // On a terminal lines are wrapped; a script reads whole sentences.
-std::string OperatorConsole::paragraph(const std::string& text, std::size_t indent) const {
+std::string OperatorConsole::format_paragraph(const std::string& text, std::size_t indent) const {
   if (!terminal_) return text;
   const std::size_t first = std::min(text.find_first_not_of(' '), text.size());
-  return text.substr(0, first) + wrapped(text.substr(first), kColumns - first, indent);
+  return text.substr(0, first) + wrap_text(text.substr(first), kColumns - first, indent);
 }
 
 void OperatorConsole::ask(const std::string& question, std::size_t indent) {
-  if (!terminal_) return say_line(question);
+  if (!terminal_) return print_line(question);
   begin_line();
-  out_ << paragraph(question, indent) << ' ' << std::flush;
+  out_ << format_paragraph(question, indent) << ' ' << std::flush;
   asks_ = true;
 }
 
 void OperatorConsole::say(const std::string& text, std::size_t indent) {
-  say_line(paragraph(text, indent));
+  print_line(format_paragraph(text, indent));
 }
 
-void OperatorConsole::say_line(const std::string& line) {
+void OperatorConsole::print_line(const std::string& line) {
   begin_line();
   out_ << line << std::endl;
 }
@@ -96,7 +96,7 @@ void OperatorConsole::read_input() {
   typed_.append(buffer.data(), static_cast<std::size_t>(size_bytes));
 }
 
-std::optional<std::string> OperatorConsole::take_answer() {
+std::optional<std::string> OperatorConsole::read_answer() {
   if (typed_.find('\n') == std::string::npos) read_input();
   const std::size_t end = typed_.find('\n');
   if (end == std::string::npos) return {};
@@ -113,13 +113,13 @@ std::optional<std::string> OperatorConsole::take_answer() {
   return answer;
 }
 
-bool OperatorConsole::has_left() {
+bool OperatorConsole::has_input_ended() {
   if (typed_.find('\n') != std::string::npos) return false;
   read_input();
   return input_ < 0 && typed_.find('\n') == std::string::npos;
 }
 
-void OperatorConsole::forget_typed() {
+void OperatorConsole::discard_typed_input() {
   if (input_ < 0 || ::isatty(input_) == 0) return;
   ::tcflush(input_, TCIFLUSH);
   typed_.clear();

@@ -7,9 +7,9 @@
 namespace daq {
 
 /// Interface to the operator at the rig, who reads messages and answers with lines of text.
-class Operator {
+class OperatorInterface {
  public:
-  virtual ~Operator() = default;
+  virtual ~OperatorInterface() = default;
 
   /// Prints a paragraph. Its second and later lines start with `indent` blanks.
   virtual void say(const std::string& text, std::size_t indent = 0) = 0;
@@ -18,24 +18,24 @@ class Operator {
   virtual void ask(const std::string& question, std::size_t indent = 0) = 0;
 
   /// Prints a line unchanged.
-  virtual void say_line(const std::string& line) = 0;
+  virtual void print_line(const std::string& line) = 0;
 
-  /// Updates a status line in place. Only on a terminal.
+  /// Updates a status line in place if the output is a terminal; otherwise does nothing.
   virtual void show(const std::string& status) = 0;
 
   /// Returns the next line of input without its line end; nullopt if there is none yet. Never
   /// waits.
-  virtual std::optional<std::string> take_answer() = 0;
+  virtual std::optional<std::string> read_answer() = 0;
 
   /// Returns whether the operator's input has ended.
-  virtual bool has_left() = 0;
+  virtual bool has_input_ended() = 0;
 
-  /// Discards input that was typed before a question. Only on a terminal.
-  virtual void forget_typed() = 0;
+  /// Discards input that was typed before a question, if the input is a terminal.
+  virtual void discard_typed_input() = 0;
 };
 
-/// An operator at a terminal, or a script connected by pipes.
-class OperatorConsole final : public Operator {
+/// Operator at a terminal, or a script that writes and reads through pipes.
+class OperatorConsole final : public OperatorInterface {
  public:
   /// @param input     descriptor to read from
   /// @param terminal  `out` is a terminal
@@ -44,15 +44,15 @@ class OperatorConsole final : public Operator {
 
   void say(const std::string& text, std::size_t indent = 0) override;
   void ask(const std::string& question, std::size_t indent = 0) override;
-  void say_line(const std::string& line) override;
+  void print_line(const std::string& line) override;
   void show(const std::string& status) override;
-  std::optional<std::string> take_answer() override;
-  bool has_left() override;
-  void forget_typed() override;
+  std::optional<std::string> read_answer() override;
+  bool has_input_ended() override;
+  void discard_typed_input() override;
 
  private:
   void begin_line();
-  std::string paragraph(const std::string& text, std::size_t indent) const;
+  std::string format_paragraph(const std::string& text, std::size_t indent) const;
   void read_input();
 
   int input_;  // negative: ended
@@ -65,6 +65,6 @@ class OperatorConsole final : public Operator {
 
 /// Wraps text between words to lines of at most `columns` characters. The second and later lines
 /// start with `indent` blanks. A word that is longer than a line is not broken.
-std::string wrapped(const std::string& text, std::size_t columns, std::size_t indent);
+std::string wrap_text(const std::string& text, std::size_t columns, std::size_t indent);
 
 }  // namespace daq

@@ -13,24 +13,25 @@
 
 namespace daq {
 
-/// Writes the recording of a run. A separate thread writes to the disk, in order, and makes the
-/// data durable a few times a second. So a slow or hanging disk delays no other thread.
+/// Writes the recording of a run. A separate thread writes to the disk and synchronizes the data a
+/// few times a second, so a slow or hanging disk delays no other thread.
 class RecordingSink final : public RunSink {
  public:
   explicit RecordingSink(proto::RecordingWriter writer);
   /// Waits until all messages are written to the disk.
   ~RecordingSink() override;
 
-  /// Events end their chunk at once, as they are rare and a trip must survive whatever follows.
+  /// Queues a message for the writing thread. An event is passed to the disk at once, because a
+  /// trip must not be lost in a later crash.
   proto::Status write(const proto::RecordingMessage& message) override;
 
   /// Wakes the writing thread. @return status()
   proto::Status idle() override;
 
-  /// Returns the first failure to write data or to make them durable.
+  /// Returns the first error of writing or synchronizing data; success if there was none.
   proto::Status status() const;
 
-  std::size_t unwritten_count() const override { return unwritten_count_.load(); }
+  std::size_t unwritten_message_count() const override { return unwritten_count_.load(); }
 
   /// Returns a counter that increases at least ten times a second, unless the disk blocks the
   /// writing thread.
@@ -39,7 +40,8 @@ class RecordingSink final : public RunSink {
   /// Completes the recording and gives the file its final name. Nothing can be written afterwards.
   proto::Status finish();
 
-  /// Returns the number of samples that could not be written. To be called after finish().
+  /// Returns the number of samples that could not be written to the disk. To be called after
+  /// finish().
   std::uint64_t lost_sample_count() const { return writer_.lost_sample_count(); }
 
  private:

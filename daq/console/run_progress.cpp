@@ -17,14 +17,14 @@ constexpr int kBarWidth = 30;
 
 }  // namespace
 
-std::string progress_bar(double share, int width) {
+std::string format_progress_bar(double share, int width) {
   const auto filled = static_cast<int>(std::lround(width * std::clamp(share, 0.0, 1.0)));
   std::string bar = "[";
   for (int k = 0; k < width; ++k) bar += k < filled ? '#' : '.';
   return bar += ']';
 }
 
-std::string describe_delays(const DelayCounts& delays, double tick_s) {
+std::string describe_command_delays(const DelayCounts& delays, double tick_s) {
   const std::size_t longest = delays.size() - 1;  // also counts all longer delays
   double total = 0.0;
   std::size_t first = delays.size(), last = 0;
@@ -67,12 +67,12 @@ void RunProgress::show(const Supervisor& supervisor) {
   const auto now = std::chrono::steady_clock::now();
   if (now - shown_at_ < kShowPeriod) return;
   shown_at_ = now;
-  std::string text = "  " + supervisor.held_reading();
+  std::string text = "  " + supervisor.describe_held_joint();
   if (text.size() > 2) text += "  ";
   char numbers[96];
   if (running_since_s_ >= 0.0) {
     const double ran_s = time_s - running_since_s_;
-    text += progress_bar(ran_s / duration_s_, kBarWidth) + " ";
+    text += format_progress_bar(ran_s / duration_s_, kBarWidth) + " ";
     std::snprintf(numbers, sizeof numbers, "%.1f of %s s", ran_s,
                   notation::format_number(duration_s_).c_str());
   } else {

@@ -8,8 +8,8 @@
 
 namespace daq {
 
-/// Prints messages for the operator during a run. On a terminal it also shows a progress line below
-/// them, which is updated in place.
+/// Prints messages for the operator during a run. On a terminal, a progress line below the messages
+/// is updated in place.
 class RunProgress {
  public:
   /// @param terminal    `out` is a terminal; otherwise only lines are printed
@@ -36,12 +36,12 @@ class RunProgress {
   bool shown_ = false;
 };
 
-/// Describes the delays of a run's commands: "98 % of commands acted within 1 ms, all within 5 ms".
-/// Empty if no delay was measured.
+/// Describes the delays until a run's commands took effect: "98 % of commands acted within 1 ms,
+/// all within 5 ms". Empty if no delay was measured.
 /// @param tick_s  period of the unit's timer, in which delays are counted
-std::string describe_delays(const DelayCounts& delays, double tick_s);
+std::string describe_command_delays(const DelayCounts& delays, double tick_s);
 
 /// Returns a progress bar such as "[#####.....]", with `width` characters between the brackets.
-std::string progress_bar(double share, int width);
+std::string format_progress_bar(double share, int width);
 
 }  // namespace daq

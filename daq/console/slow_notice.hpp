@@ -8,11 +8,11 @@
 
 namespace daq {
 
-/// Calls a function once, on a separate thread, if this object still exists after a given time. For
-/// scopes that may wait for a hanging disk.
-class SlowNotice {
+/// Calls a function once, on a separate thread, if this object still exists after a given time.
+/// Used around operations that may wait for a hanging disk, to inform the operator.
+class DelayedNotice {
  public:
-  SlowNotice(std::chrono::milliseconds patience, std::function<void()> notice)
+  DelayedNotice(std::chrono::milliseconds patience, std::function<void()> notice)
       : thread_([patience, notice = std::move(notice)](const std::stop_token& over) {
           std::mutex mutex;
           std::unique_lock lock(mutex);

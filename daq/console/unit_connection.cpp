@@ -15,10 +15,10 @@ namespace {
 
 using firmware_iface::Error;
 using firmware_iface::ErrorCode;
-using firmware_iface::UnitFacts;
+using firmware_iface::UnitDescription;
 
 // Returns how the unit contradicts the rig file's motors; empty if it does not.
-std::string motor_contradiction(const RigConfig& rig, const UnitFacts& facts) {
+std::string motor_contradiction(const RigConfig& rig, const UnitDescription& facts) {
   std::ostringstream what;
   if (static_cast<int>(rig.motor.size()) > facts.motor_count) {
     what << "the unit drives " << facts.motor_count
@@ -28,7 +28,7 @@ std::string motor_contradiction(const RigConfig& rig, const UnitFacts& facts) {
   }
   for (std::size_t m = 0; m < rig.motor.size(); ++m) {
     const MotorConfig& motor = rig.motor[m];
-    const std::string in_unit = firmware_iface::motor_unit(facts.motor[m].kind);
+    const std::string in_unit = firmware_iface::motor_command_unit(facts.motor[m].kind);
     const double most = facts.motor[m].command_max;
     if (motor.command_unit != in_unit && motor.command_unit != "1") {
       what << "the unit's motor " << m << " is commanded in " << in_unit << ", " << rig.path
@@ -48,7 +48,7 @@ std::string motor_contradiction(const RigConfig& rig, const UnitFacts& facts) {
 
 }  // namespace
 
-std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
+std::string find_rig_contradiction(const RigConfig& rig, const UnitDescription& facts) {
   std::ostringstream what;
   const auto channels = static_cast<int>(rig.channel.size());
   if (channels != facts.encoder_count) {
@@ -74,8 +74,8 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
   }
   for (std::size_t i = 0; i < rig.limits.inertial.size(); ++i) {  // empty without a safety section
     const InertialLimits& own = rig.limits.inertial[i];
-    const double period_s = 1e-9 * static_cast<double>(sample_period(rig, facts).count()) *
-                            inertial_dividers(rig, facts)[i];
+    const double period_s = 1e-9 * static_cast<double>(compute_sample_period(rig, facts).count()) *
+                            compute_inertial_dividers(rig, facts)[i];
     if (own.missing_s_max == 0.0 || own.missing_s_max > period_s) continue;
     what << "inertial sensor \"" << own.sensor << "\" is read every " << 1e3 * period_s << " ms, "
          << rig.path << " allows " << 1e3 * own.missing_s_max
@@ -96,7 +96,7 @@ std::string contradiction(const RigConfig& rig, const UnitFacts& facts) {
 
 namespace {
 
-void print_facts(const firmware_iface::Transport& transport, const UnitFacts& facts,
+void print_facts(const firmware_iface::Transport& transport, const UnitDescription& facts,
                  std::ostream& out) {
   out << transport.report().description << '\n';
   for (const std::string& note : transport.report().notes) out << "  " << note << '\n';
@@ -104,8 +104,9 @@ void print_facts(const firmware_iface::Transport& transport, const UnitFacts& fa
       << std::setfill(' ') << ": protocol " << facts.protocol_version << ", " << facts.encoder_count
       << (facts.encoder_count == 1 ? " encoder, " : " encoders, ") << facts.tick_rate_Hz << " Hz, ";
   for (int k = 0; k < facts.motor_count; ++k) {
-    const firmware_iface::MotorFacts& motor = facts.motor[static_cast<std::size_t>(k)];
-    out << "±" << motor.command_max << ' ' << firmware_iface::motor_unit(motor.kind) << ", ";
+    const firmware_iface::MotorDescription& motor = facts.motor[static_cast<std::size_t>(k)];
+    out << "±" << motor.command_max << ' ' << firmware_iface::motor_command_unit(motor.kind)
+        << ", ";
   }
   out << "time to live up to " << facts.ttl_max_ms << " ms, started " << facts.boot_count
       << (facts.boot_count == 1 ? " time\n" : " times\n");
@@ -118,15 +119,16 @@ void print_facts(const firmware_iface::Transport& transport, const UnitFacts& fa
 
 }  // namespace
 
-firmware_iface::StreamSettings stream_settings(const RigConfig& rig, const UnitFacts& facts) {
+firmware_iface::StreamSettings make_stream_settings(const RigConfig& rig,
+                                                    const UnitDescription& facts) {
   return {.compact = rig.compact,
           .host_paced = rig.host_paced,
           .divider = rig.divider,
-          .inertial_divider = inertial_dividers(rig, facts)};
+          .inertial_divider = compute_inertial_dividers(rig, facts)};
 }
 
-std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers(const RigConfig& rig,
-                                                        const UnitFacts& facts) {
+std::array<int, INERTIAL_SENSORS_MAX> compute_inertial_dividers(const RigConfig& rig,
+                                                                const UnitDescription& facts) {
   std::array<int, INERTIAL_SENSORS_MAX> dividers{};
   const std::size_t count =
       std::min(rig.inertial.size(), static_cast<std::size_t>(facts.inertial_count));
@@ -138,25 +140,26 @@ std::array<int, INERTIAL_SENSORS_MAX> inertial_dividers(const RigConfig& rig,
   return dividers;
 }
 
-SafetyLimits with_reading_times(SafetyLimits limits, const RigConfig& rig, const UnitFacts& facts) {
+SafetyLimits fill_in_reading_time_limits(SafetyLimits limits, const RigConfig& rig,
+                                         const UnitDescription& facts) {
   constexpr double kMissingDefault_s = 10e-3;
   constexpr double kMissingDefaultReadings = 3.0;
-  const auto dividers = inertial_dividers(rig, facts);
+  const auto dividers = compute_inertial_dividers(rig, facts);
   for (std::size_t i = 0; i < limits.inertial.size(); ++i) {
     double& missing_s = limits.inertial[i].missing_s_max;
     if (missing_s > 0.0) continue;
     const double period_s =
-        1e-9 * static_cast<double>(sample_period(rig, facts).count()) * dividers[i];
+        1e-9 * static_cast<double>(compute_sample_period(rig, facts).count()) * dividers[i];
     missing_s = std::max(kMissingDefault_s, kMissingDefaultReadings * period_s);
   }
   return limits;
 }
 
-Nanoseconds sample_period(const RigConfig& rig, const UnitFacts& facts) {
+Nanoseconds compute_sample_period(const RigConfig& rig, const UnitDescription& facts) {
   return Nanoseconds(std::llround(1e9 * rig.divider / facts.tick_rate_Hz));
 }
 
-std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {
+std::array<ChannelScale, kJointsMax> compute_channel_scales(const RigConfig& rig) {
   std::array<ChannelScale, kJointsMax> scales{};
   for (std::size_t j = 0; j < rig.channel.size(); ++j) {
     const ChannelConfig& channel = rig.channel[j];
@@ -167,19 +170,19 @@ std::array<ChannelScale, kJointsMax> channel_scales(const RigConfig& rig) {
   return scales;
 }
 
-LoopSettings loop_settings(const RigConfig& rig, const UnitFacts& facts) {
-  LoopSettings settings{.period = sample_period(rig, facts),
+LoopSettings make_loop_settings(const RigConfig& rig, const UnitDescription& facts) {
+  LoopSettings settings{.period = compute_sample_period(rig, facts),
                         .host_paced = rig.host_paced,
                         .ttl_ms = rig.ttl_ms,
                         .joint_count = rig.channel.size(),
-                        .channel = channel_scales(rig),
+                        .channel = compute_channel_scales(rig),
                         .inertial_count = rig.inertial.size()};
-  std::ranges::transform(rig.inertial, settings.inertial.begin(), &InertialConfig::scale);
+  std::ranges::transform(rig.inertial, settings.inertial.begin(), &InertialSensorConfig::scale);
   return settings;
 }
 
-firmware_iface::Result<std::unique_ptr<UnitConnection>> open_session(const RigConfig& rig,
-                                                                     std::ostream& out) {
+firmware_iface::Result<std::unique_ptr<UnitConnection>> connect_to_unit(const RigConfig& rig,
+                                                                        std::ostream& out) {
   auto transport = firmware_iface::open_transport(rig.unit_url);
   if (!transport.ok()) return transport.error();
   auto session = std::make_unique<UnitConnection>();
@@ -189,7 +192,7 @@ firmware_iface::Result<std::unique_ptr<UnitConnection>> open_session(const RigCo
   const auto facts = session->unit->connect();
   if (!facts.ok()) return facts.error();
   print_facts(*session->transport, session->unit->facts(), out);
-  if (const std::string what = contradiction(rig, session->unit->facts()); !what.empty()) {
+  if (const std::string what = find_rig_contradiction(rig, session->unit->facts()); !what.empty()) {
     return Error{ErrorCode::kBadConfig, rig.unit_url + ": " + what};
   }
   return session;

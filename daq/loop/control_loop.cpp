@@ -8,7 +8,7 @@
 namespace daq {
 namespace {
 
-using firmware_iface::ClearState;
+using firmware_iface::ClearTripState;
 using firmware_iface::ReadStatus;
 using firmware_iface::UnitSample;
 
@@ -34,15 +34,15 @@ std::uint64_t commands_written(const firmware_iface::UnitLink& unit) noexcept {
   return unit.counters().commands_sent + unit.counters().commands_not_sent;
 }
 
-RunPhase phase_of(Phase scenario) noexcept {
+RunPhase phase_of(ScenarioPhase scenario) noexcept {
   switch (scenario) {
-    case Phase::kWaitingForHold:
+    case ScenarioPhase::kWaitingForHold:
       return RunPhase::kWaitingForHold;
-    case Phase::kWaitingForRelease:
+    case ScenarioPhase::kWaitingForRelease:
       return RunPhase::kWaitingForRelease;
-    case Phase::kRunning:
+    case ScenarioPhase::kRunning:
       return RunPhase::kRunning;
-    case Phase::kFinished:
+    case ScenarioPhase::kFinished:
       return RunPhase::kFinished;
   }
   return RunPhase::kFinished;
@@ -64,7 +64,7 @@ ControlLoop::ControlLoop(firmware_iface::UnitLink& unit, BlackBox& black_box, Sc
 void ControlLoop::run(const std::atomic<bool>& stop) noexcept {
   while (!stop.load(std::memory_order_relaxed) && tick()) {
   }
-  power_off();
+  switch_output_off();
   black_box_.freeze();
 }
 
@@ -76,7 +76,7 @@ bool ControlLoop::tick() noexcept {
   check_host_timing(last_run_at_);
   Nanoseconds read_until = last_received_ + scaled(settings_.period, 1.0 + kLateShare);
   if (settings_.host_paced) {
-    const NextDeadline next = next_deadline(deadline_, settings_.period, now);
+    const NextDeadline next = compute_next_deadline(deadline_, settings_.period, now);
     increase(counters_.skipped_periods, static_cast<std::uint64_t>(next.skipped));
     read_until = deadline_ = next.deadline;
     send(pending_commands_);
@@ -93,7 +93,7 @@ bool ControlLoop::tick() noexcept {
     status = read(deadline_, sample);
     if (status == ReadStatus::kSample) take(sample);
   }
-  return !is_over();
+  return !is_run_over();
 }
 
 ReadStatus ControlLoop::read(Nanoseconds until, UnitSample& sample) noexcept {
@@ -144,12 +144,12 @@ bool ControlLoop::handle_missing_sample(ReadStatus status) noexcept {
 
 void ControlLoop::take(const UnitSample& sample) noexcept {
   sample_missed_ = false;
-  measure(sample);
+  measure_timing(sample);
   unit_time_us_ = sample.unit_time_us;
   if (sample.command_rejected) increase(counters_.rejected_commands);
   LoopRecord record{.sample = sample};
-  record.observation = observe(sample);
-  record.sent = decide(sample, record.observation, record.requested);
+  record.observation = update_observation(sample);
+  record.sent = decide_commands(sample, record.observation, record.requested);
   record.enabled = is_driving();
   record.phase = phase_;
   if (settings_.host_paced) {
@@ -166,13 +166,13 @@ void ControlLoop::take(const UnitSample& sample) noexcept {
     safety_.trip(TripCause::kRingFull, time_s_, Ring::kCapacity + 1.0, Ring::kCapacity);
     publish_trip();
   }
-  publish_clock();
+  publish_clock_fit();
   increase(counters_.samples);
-  counters_.damaged_frames.store(static_cast<std::int64_t>(unit_.frame_counters().damaged()),
+  counters_.damaged_frames.store(static_cast<std::int64_t>(unit_.frame_counters().damaged_count()),
                                  std::memory_order_relaxed);
 }
 
-void ControlLoop::measure(const UnitSample& sample) noexcept {
+void ControlLoop::measure_timing(const UnitSample& sample) noexcept {
   if (started_) {
     arrival_jitter_.add(std::chrono::abs(sample.received - last_received_ - settings_.period));
   } else {
@@ -189,7 +189,7 @@ void ControlLoop::measure(const UnitSample& sample) noexcept {
 }
 
 void ControlLoop::set_unit_expectations() noexcept {
-  const firmware_iface::UnitFacts& facts = unit_.facts();
+  const firmware_iface::UnitDescription& facts = unit_.facts();
   UnitExpectations expected{.tick_s = 1.0 / facts.tick_rate_Hz,
                             .period_s = period_s(),
                             .ttl_s = 1e-3 * settings_.ttl_ms,
@@ -205,7 +205,7 @@ void ControlLoop::convert_angles(const UnitSample& sample,
                                  Observation& observation) const noexcept {
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
     JointState& joint = observation.joint[j];
-    joint.valid = sample.encoder_is_valid(static_cast<int>(j));
+    joint.valid = sample.is_encoder_valid(static_cast<int>(j));
     if (!joint.valid) continue;
     const ChannelScale& scale = settings_.channel[j];
     joint.angle_rad =
@@ -213,8 +213,8 @@ void ControlLoop::convert_angles(const UnitSample& sample,
   }
 }
 
-Observation ControlLoop::observe(const UnitSample& sample) noexcept {
-  time_s_ = time_of(sample.unit_time_us);
+Observation ControlLoop::update_observation(const UnitSample& sample) noexcept {
+  time_s_ = seconds_since_start(sample.unit_time_us);
   observation_.time_s = time_s_;
   convert_angles(sample, observation_);
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
@@ -225,27 +225,28 @@ Observation ControlLoop::observe(const UnitSample& sample) noexcept {
 }
 
 // The supervisor reports faults. If the rig file has limits for the sensor, they also end the run.
-void ControlLoop::watch_inertial(const UnitSample& sample, const Observation& now) noexcept {
+void ControlLoop::check_inertial_sensors(const UnitSample& sample,
+                                         const Observation& now) noexcept {
   constexpr InertialFault kFaults[] = {InertialFault::kMissing, InertialFault::kStuck,
                                        InertialFault::kSaturated};
   inertial_.add(now, sample.inertial);
   for (std::size_t i = 0; i < inertial_.sensor_count(); ++i) {
     for (const InertialFault fault : kFaults) {
-      InertialMonitor::Finding finding;
+      InertialMonitor::DetectedFault finding;
       if (!inertial_.has(i, fault, finding)) continue;
       counters_.inertial_faults[i].fetch_or(
           static_cast<std::uint8_t>(1U << static_cast<unsigned>(fault)), std::memory_order_relaxed);
       if (!inertial_.stops_run(i)) continue;
-      safety_.trip(cause_of(fault), now.time_s, finding.value, finding.limit,
+      safety_.trip(to_trip_cause(fault), now.time_s, finding.value, finding.limit,
                    static_cast<std::uint8_t>(i));
     }
   }
 }
 
-MotorCommands ControlLoop::decide(const UnitSample& sample, const Observation& now,
-                                  MotorCommands& requested) noexcept {
-  advance_phase(sample);
-  watch_inertial(sample, now);
+MotorCommands ControlLoop::decide_commands(const UnitSample& sample, const Observation& now,
+                                           MotorCommands& requested) noexcept {
+  advance_run_phase(sample);
+  check_inertial_sensors(sample, now);
   const bool in_scenario = phase_ > RunPhase::kArming && phase_ < RunPhase::kTripped;
   if (in_scenario && settings_.drive && sample.tripped) {
     safety_.trip(TripCause::kUnitTripped, now.time_s, sample.fault_flags, 0.0);
@@ -292,7 +293,7 @@ bool ControlLoop::is_settled() noexcept {
   const double waited_s = seconds(last_received_ - first_received_);
   if (verdict == ClockVerdict::kBad ||
       (verdict == ClockVerdict::kUnknown && !(waited_s <= settings_.clock_s_max))) {
-    const Trip trip = UnitReportMonitor::clock_trip(fit, time_s_);
+    const Trip trip = UnitReportMonitor::make_clock_trip(fit, time_s_);
     safety_.trip(trip.cause, trip.time_s, trip.value, trip.limit);
   }
   return verdict == ClockVerdict::kGood && !motion_.may_creep();
@@ -302,31 +303,31 @@ bool ControlLoop::is_settled() noexcept {
 void ControlLoop::update_output_state(const UnitSample& sample) noexcept {
   const double since_s = time_s_ - safety_.current_trip().time_s;
   OutputState state = OutputState::kTripSent;
-  if (UnitReportMonitor::is_off(sample)) {
+  if (UnitReportMonitor::is_output_off(sample)) {
     state = OutputState::kOff;
-  } else if (!(since_s <= unit_check_.reaction_s())) {
+  } else if (!(since_s <= unit_check_.reaction_time_s())) {
     state = OutputState::kStillDrives;
   }
   output_state_.store(state, std::memory_order_release);
 }
 
 // Changes from watching to driving. evaluate_scenario follows the scenario's own phases.
-void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
+void ControlLoop::advance_run_phase(const UnitSample& sample) noexcept {
   if (phase_ == RunPhase::kSettling && time_s_ >= settings_.settle_s && is_settled()) {
     phase_ = RunPhase::kArming;
     arming_since_s_ = time_s_;
-    if (settings_.drive) unit_.request_clear();
+    if (settings_.drive) unit_.request_trip_clear();
   }
   if (phase_ != RunPhase::kArming) return;
-  const ClearState state = unit_.clear_state();
-  const bool cleared = state == ClearState::kDone && !sample.tripped;
+  const ClearTripState state = unit_.trip_clear_state();
+  const bool cleared = state == ClearTripState::kDone && !sample.tripped;
   if (!settings_.drive || cleared) {
     phase_ = RunPhase::kRunning;
     scenario_start_s_ = time_s_;
     armed_at_ = last_received_;
-  } else if (state == ClearState::kRefused || state == ClearState::kNoReply ||
+  } else if (state == ClearTripState::kRefused || state == ClearTripState::kNoReply ||
              !(time_s_ - arming_since_s_ <= settings_.arm_s_max)) {
-    safety_.trip(TripCause::kClearRefused, time_s_, unit_.clear_fault_flags(), 0.0);
+    safety_.trip(TripCause::kClearRefused, time_s_, unit_.fault_flags_after_clear(), 0.0);
   }
 }
 
@@ -335,7 +336,7 @@ void ControlLoop::advance_phase(const UnitSample& sample) noexcept {
 MotorCommands ControlLoop::evaluate_scenario(Observation now) noexcept {
   now.time_s = std::round((now.time_s - scenario_start_s_) * 1e6) / 1e6;
   MotorCommands requested{};
-  scenario_.command(now, requested);
+  scenario_.compute_command(now, requested);
   phase_ = phase_of(scenario_.phase());
   return requested;
 }
@@ -347,11 +348,11 @@ bool ControlLoop::is_driving() const noexcept {
 void ControlLoop::send(const MotorCommands& commands) noexcept {
   bool taken = false;
   if (safety_.is_tripped()) {
-    taken = unit_.write_trip();
+    taken = unit_.write_trip_command();
   } else if (is_driving() && !sample_missed_) {
     taken = unit_.write_command(commands, settings_.ttl_ms);
   } else {
-    taken = unit_.write_idle();
+    taken = unit_.write_idle_command();
   }
   if (!taken) increase(counters_.unsent_commands);
   const SentCommand sent{.number = commands_written(unit_),
@@ -359,19 +360,19 @@ void ControlLoop::send(const MotorCommands& commands) noexcept {
                          .at = unit_.transport().now(),
                          .enabled = !safety_.is_tripped() && is_driving() && !sample_missed_,
                          .command = commands};
-  unit_check_.note_sent(sent);
+  unit_check_.record_sent_command(sent);
 }
 
-void ControlLoop::power_off() noexcept {
+void ControlLoop::switch_output_off() noexcept {
   if (safety_.is_tripped()) {
-    unit_.write_trip();
+    unit_.write_trip_command();
   } else {
-    unit_.write_idle();
+    unit_.write_idle_command();
   }
 }
 
 // If the ring is full, the supervisor has earlier fits to read first.
-void ControlLoop::publish_clock() noexcept {
+void ControlLoop::publish_clock_fit() noexcept {
   if (time_s_ < next_clock_fit_s_ || !unit_.clock().fit().valid) return;
   next_clock_fit_s_ = time_s_ + kClockPeriod_s;
   clock_fits_.try_push(unit_.clock().fit());
@@ -380,11 +381,11 @@ void ControlLoop::publish_clock() noexcept {
 void ControlLoop::publish_trip() noexcept {
   if (trip_published_.load(std::memory_order_relaxed)) return;
   published_trip_ = safety_.current_trip();
-  black_box_.note_trip();
+  black_box_.freeze_after_trip();
   trip_published_.store(true, std::memory_order_release);
 }
 
-bool ControlLoop::is_over() const noexcept {
+bool ControlLoop::is_run_over() const noexcept {
   if (safety_.is_tripped()) {
     return !(time_s_ - safety_.current_trip().time_s <= settings_.after_trip_s) &&
            output_state() == OutputState::kOff;

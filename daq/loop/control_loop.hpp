@@ -62,7 +62,7 @@ enum class OutputState : std::uint8_t {
   kUnconfirmed,  ///< no sample arrived; the unit switches off when the command's ttl expires
 };
 
-/// Data of one tick of the loop, as passed to the recording.
+/// Data of one period of the control loop, as passed to the recording.
 struct LoopRecord {
   firmware_iface::UnitSample sample{};
   Observation observation{};         ///< time since the first sample
@@ -73,7 +73,7 @@ struct LoopRecord {
   RunPhase phase = RunPhase::kSettling;
 };
 
-/// Counters of the real-time thread; any thread may read them.
+/// Event counters of the real-time thread. Any thread may read them.
 struct LoopCounters {
   std::atomic<std::int64_t> samples{0};
   std::atomic<std::int64_t> timeouts{0};           ///< periods without a sample
@@ -82,18 +82,19 @@ struct LoopCounters {
   std::atomic<std::int64_t> rejected_commands{0};  ///< too late, as reported by samples
   std::atomic<std::int64_t> skipped_periods{0};    ///< of a host-paced unit
   std::atomic<std::int64_t> damaged_frames{0};     ///< from the unit: bad checksum or length
-  /// Faults that each inertial sensor has had so far, one bit per InertialFault.
+  /// Faults of each inertial sensor since the start of the run, one bit per InertialFault.
   std::array<std::atomic<std::uint8_t>, INERTIAL_SENSORS_MAX> inertial_faults{};
 };
 
-/// Numbers of commands by delay. Entry k counts the commands that took effect after k samples; the
-/// last entry includes longer delays.
+/// Histogram of command delays. Entry k is the number of commands that took effect after k samples;
+/// the last entry includes longer delays.
 using DelayCounts = std::array<std::atomic<std::int64_t>, 8>;
 
-/// Control loop of the real-time thread. Each tick reads a sample, computes and sends the commands,
-/// and passes a record on. The loop depends on the samples alone, so that a run can be repeated in
-/// the virtual time of a simulated transport. `run` has no allocation, locks, logging, exceptions
-/// or unbounded loops. Faults are counted here and reported by the supervisor's thread.
+/// Control loop of the real-time thread. In each period it reads a sample, computes and sends the
+/// commands, and passes a record to the supervisor. The loop depends on the samples alone, so that
+/// a run can be repeated in the virtual time of a simulated transport. `run` has no allocation,
+/// locks, logging, exceptions or unbounded loops. Faults are counted here and reported by the
+/// supervisor's thread.
 ///
 /// The sample stream must have been started. The loop observes the first samples without driving.
 /// It then clears the unit's trip and starts the scenario, whose time begins at 0.
@@ -115,28 +116,29 @@ class ControlLoop {
 
   // For the supervisor's thread:
   Ring& records() noexcept { return records_; }
-  /// Returns the queue of fits of the unit's clock to the host's, one per second.
+  /// Returns the queue of fits between the unit's clock and the host's clock, one fit per second.
   SpscRing<firmware_iface::ClockFit, 16>& clock_fits() noexcept { return clock_fits_; }
-  /// Writes the joint angles and validity of a sample into `observation`. Does not change its time
-  /// and speeds.
+  /// Converts a sample's encoder counts to joint angles and writes angles and validity into
+  /// `observation`. Its time and speeds do not change.
   void convert_angles(const firmware_iface::UnitSample& sample,
                       Observation& observation) const noexcept;
   const LoopSettings& settings() const noexcept { return settings_; }
-  /// Returns the joint that the operator must hold. It does not change during a run.
+  /// Returns the joint that the operator must hold, the same joint during the whole run; nullopt if
+  /// there is none.
   std::optional<HeldJoint> held_joint() const { return scenario_.held_joint(); }
-  /// Returns the time from the first sample to a given time of the unit's clock [s].
-  double time_of(std::int64_t unit_time_us) const noexcept {
+  /// Returns the time from the first sample of the run to a given time of the unit's clock [s].
+  double seconds_since_start(std::int64_t unit_time_us) const noexcept {
     return static_cast<double>(unit_time_us - start_unit_time_us_) / 1e6;
   }
   double period_s() const noexcept { return static_cast<double>(settings_.period.count()) * 1e-9; }
   const LoopCounters& counters() const noexcept { return counters_; }
-  const DelayCounts& command_delays() const noexcept { return command_delays_; }
-  /// Returns the distribution of times from the arrival of a sample until its command was written.
-  const TimingHistogram& cycle_time() const noexcept { return cycle_time_; }
-  /// Returns the distribution of the difference between the samples' interval and the period,
-  /// magnitude.
-  const TimingHistogram& arrival_jitter() const noexcept { return arrival_jitter_; }
-  /// Returns what is known about the unit's output after a trip.
+  const DelayCounts& command_delay_counts() const noexcept { return command_delays_; }
+  /// Returns the histogram of the times from the arrival of a sample to the writing of its command.
+  const TimingHistogram& cycle_time_histogram() const noexcept { return cycle_time_; }
+  /// Returns the histogram of sample jitter: the magnitude of the time between two samples minus
+  /// the period.
+  const TimingHistogram& arrival_jitter_histogram() const noexcept { return arrival_jitter_; }
+  /// Returns the known state of the unit's motor output after a trip.
   OutputState output_state() const noexcept {
     return output_state_.load(std::memory_order_acquire);
   }
@@ -150,24 +152,25 @@ class ControlLoop {
   void check_host_timing(Nanoseconds expected) noexcept;
   bool handle_missing_sample(firmware_iface::ReadStatus status) noexcept;
   void take(const firmware_iface::UnitSample& sample) noexcept;
-  void measure(const firmware_iface::UnitSample& sample) noexcept;
-  Observation observe(const firmware_iface::UnitSample& sample) noexcept;
-  void watch_inertial(const firmware_iface::UnitSample& sample, const Observation& now) noexcept;
+  void measure_timing(const firmware_iface::UnitSample& sample) noexcept;
+  Observation update_observation(const firmware_iface::UnitSample& sample) noexcept;
+  void check_inertial_sensors(const firmware_iface::UnitSample& sample,
+                              const Observation& now) noexcept;
   void check_plausibility(const firmware_iface::UnitSample& sample,
                           const Observation& now) noexcept;
   void set_unit_expectations() noexcept;
   MotionPhase motion_phase() const noexcept;
   bool is_settled() noexcept;
   void update_output_state(const firmware_iface::UnitSample& sample) noexcept;
-  MotorCommands decide(const firmware_iface::UnitSample& sample, const Observation& now,
-                       MotorCommands& requested) noexcept;
-  void advance_phase(const firmware_iface::UnitSample& sample) noexcept;
+  MotorCommands decide_commands(const firmware_iface::UnitSample& sample, const Observation& now,
+                                MotorCommands& requested) noexcept;
+  void advance_run_phase(const firmware_iface::UnitSample& sample) noexcept;
   MotorCommands evaluate_scenario(Observation now) noexcept;
   void send(const MotorCommands& commands) noexcept;
-  void power_off() noexcept;
-  void publish_clock() noexcept;
+  void switch_output_off() noexcept;
+  void publish_clock_fit() noexcept;
   void publish_trip() noexcept;
-  bool is_over() const noexcept;
+  bool is_run_over() const noexcept;
   bool is_driving() const noexcept;
 
   firmware_iface::UnitLink& unit_;

@@ -93,7 +93,7 @@ proto::Sample sample_of(const LoopRecord& record, const SafetyLimits& limits) {
   for (std::size_t j = 0; j < sample.channel_count; ++j) {
     // A NaN angle has tripped the run; readers would reject the whole sample for it.
     const double angle_rad = record.observation.joint[j].angle_rad;
-    sample.valid[j] = from.encoder_is_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
+    sample.valid[j] = from.is_encoder_valid(static_cast<int>(j)) && std::isfinite(angle_rad);
     sample.encoder_counts[j] = from.encoder_counts[j];
     sample.angle_rad[j] = sample.valid[j] ? angle_rad : std::numeric_limits<double>::quiet_NaN();
   }
@@ -116,7 +116,7 @@ proto::Command command_of(const LoopRecord& record, const SafetyLimits& limits) 
           .flags = record.enabled ? std::uint32_t{COMMAND_ENABLE} : 0U};
 }
 
-proto::InertialReading reading_of(const firmware_iface::UnitInertial& from, std::size_t sensor,
+proto::InertialReading reading_of(const firmware_iface::InertialReadings& from, std::size_t sensor,
                                   const InertialScale& scale, double time_s) {
   proto::InertialReading reading{.timestamp_s = time_s,
                                  .sequence = from.sequence,
@@ -136,7 +136,7 @@ proto::InertialReading reading_of(const firmware_iface::UnitInertial& from, std:
 
 }  // namespace
 
-std::string describe(OutputState state, int ttl_ms) {
+std::string describe_output_state(OutputState state, int ttl_ms) {
   switch (state) {
     case OutputState::kInUse:
       return "";
@@ -172,11 +172,11 @@ void Supervisor::publish(const proto::RecordingMessage& message) {
   }
   if (stream_ == nullptr) return;
   if (const proto::Status status = stream_->write(message); !status.ok()) {
-    note_stream_failure(status.error());
+    report_stream_failure(status.error());
   }
 }
 
-void Supervisor::note_stream_failure(const proto::Error& error) {
+void Supervisor::report_stream_failure(const proto::Error& error) {
   stream_ = nullptr;
   say_("Streaming stopped: " + error.detail);
 }
@@ -186,50 +186,51 @@ void Supervisor::poll() {
   if (const proto::Status status = recording_.idle(); !status.ok() && !storage_error_) {
     storage_error_ = status.error();
   }
-  note_storage_error();
+  report_storage_error();
   if (stream_ == nullptr) return;
   if (const proto::Status status = stream_->idle(); !status.ok()) {
-    note_stream_failure(status.error());
+    report_stream_failure(status.error());
   }
 }
 
 void Supervisor::drain(std::size_t unwritten_max) {
   LoopRecord record;
-  while (recording_.unwritten_count() < unwritten_max && loop_.records().try_pop(record)) {
+  while (recording_.unwritten_message_count() < unwritten_max && loop_.records().try_pop(record)) {
     take(record);
   }
-  note_trip();
-  note_output();
-  note_inertial_faults();
-  if (black_box_.is_frozen()) note_black_box();
-  note_clock();
+  record_trip();
+  report_output_state();
+  report_inertial_faults();
+  if (black_box_.is_frozen()) record_black_box();
+  record_clock_fits();
   if (time_s() < next_stats_s_) return;
   next_stats_s_ = time_s() + kStatsPeriod_s;
-  note_stats();
+  record_loop_statistics();
 }
 
 void Supervisor::take(const LoopRecord& record) {
   if (sample_counts_.recorded == 0) host_epoch_ns_ = record.sample.received.count();
   count_missing_samples(record);
   driven_ = driven_ || (record.phase > RunPhase::kArming && record.phase < RunPhase::kTripped);
-  note_phase(record);
-  take_inertial(record.sample.inertial);
+  record_phase_change(record);
+  add_inertial_readings(record.sample.inertial);
   publish(sample_of(record, limits_));
   if (record.command_number > last_.command_number) publish(command_of(record, limits_));
   ++sample_counts_.recorded;
   last_ = record;
 }
 
-void Supervisor::take_inertial(const firmware_iface::UnitInertial& readings) {
+void Supervisor::add_inertial_readings(const firmware_iface::InertialReadings& readings) {
   const LoopSettings& settings = loop_.settings();
   for (std::size_t i = 0; i < settings.inertial_count; ++i) {
     if (!readings.has(static_cast<int>(i))) continue;
-    publish(reading_of(readings, i, settings.inertial[i], loop_.time_of(readings.unit_time_us)));
+    publish(reading_of(readings, i, settings.inertial[i],
+                       loop_.seconds_since_start(readings.unit_time_us)));
     ++reading_counts_[i];
   }
 }
 
-void Supervisor::take_late(const firmware_iface::UnitSample& sample) {
+void Supervisor::add_late_sample(const firmware_iface::UnitSample& sample) {
   drain(kTakeAll);
   LoopRecord record = last_;
   record.observation.time_s +=
@@ -246,31 +247,31 @@ void Supervisor::count_missing_samples(const LoopRecord& record) {
   if (sequence > next_sequence_) {
     const std::uint64_t missing = sequence - next_sequence_;
     const std::uint64_t on_link = std::min(missing, record.sample.lost_before);
-    note_gap(next_sequence_, missing - on_link, proto::GapCause::kRingFull);
-    note_gap(sequence - on_link, on_link, proto::GapCause::kLink);
+    record_gap(next_sequence_, missing - on_link, proto::GapCause::kRingFull);
+    record_gap(sequence - on_link, on_link, proto::GapCause::kLink);
   }
   next_sequence_ = sequence + 1;
 }
 
-void Supervisor::note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause) {
+void Supervisor::record_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause) {
   if (count == 0) return;
   (cause == proto::GapCause::kLink ? sample_counts_.lost_on_link : sample_counts_.lost_in_ring) +=
       count;
-  publish(proto::Gap{time_of(first), first, count, cause});
+  publish(proto::Gap{seconds_since_start(first), first, count, cause});
 }
 
 // Samples lie on the unit's time grid, relative to the last record.
-double Supervisor::time_of(std::uint64_t sequence) const {
+double Supervisor::seconds_since_start(std::uint64_t sequence) const {
   if (sample_counts_.recorded == 0) return 0.0;
   const auto ahead = static_cast<double>(sequence) - static_cast<double>(last_.sample.sequence);
   return last_.observation.time_s + ahead * loop_.period_s();
 }
 
-void Supervisor::note_phase(const LoopRecord& record) {
+void Supervisor::record_phase_change(const LoopRecord& record) {
   if (record.phase == phase_ && sample_counts_.recorded > 0) return;
   phase_ = record.phase;
-  const std::string prompt = prompt_of(record);
-  if (phase_ == RunPhase::kTripped && UnitReportMonitor::is_off(record.sample)) {
+  const std::string prompt = operator_prompt(record);
+  if (phase_ == RunPhase::kTripped && UnitReportMonitor::is_output_off(record.sample)) {
     reported_output_ = OutputState::kOff;
   }
   say_(prompt);
@@ -281,8 +282,8 @@ void Supervisor::note_phase(const LoopRecord& record) {
                        .sequence = record.sample.sequence});
 }
 
-std::string Supervisor::prompt_of(const LoopRecord& record) const {
-  if (record.phase == RunPhase::kTripped && UnitReportMonitor::is_off(record.sample)) {
+std::string Supervisor::operator_prompt(const LoopRecord& record) const {
+  if (record.phase == RunPhase::kTripped && UnitReportMonitor::is_output_off(record.sample)) {
     return "Tripped: the output is off.";
   }
   const std::optional<HeldJoint> held = loop_.held_joint();
@@ -293,18 +294,18 @@ std::string Supervisor::prompt_of(const LoopRecord& record) const {
          "), and keep it still.";
 }
 
-std::string Supervisor::held_reading() const {
+std::string Supervisor::describe_held_joint() const {
   const std::optional<HeldJoint> held = loop_.held_joint();
   if (last_.phase != RunPhase::kWaitingForHold || !held) return "";
   return "joint \"" + limits_.joint[held->joint].joint + "\" " +
          present_text(*held, last_.observation.joint[held->joint]);
 }
 
-void Supervisor::note_trip() {
+void Supervisor::record_trip() {
   const Trip* trip = loop_.trip();
   if (trip == nullptr || trip_reported_) return;
   trip_reported_ = true;
-  std::string text = describe(*trip, limits_);
+  std::string text = describe_trip(*trip, limits_);
   const std::string advice = driven_ ? "" : describe_start_remedy(*trip, limits_);
   if (!advice.empty()) text += ". " + advice;
   say_("TRIP: " + text);
@@ -314,28 +315,28 @@ void Supervisor::note_trip() {
                        .kind = proto::EventKind::kTrip,
                        .name = std::string(to_string(trip->cause)),
                        .text = text,
-                       .channel = subject_name_of(*trip, limits_),
+                       .channel = find_trip_subject(*trip, limits_),
                        .value = trip->value,
                        .limit = trip->limit,
-                       .unit = std::string(unit_of(trip->cause, slides)),
+                       .unit = std::string(trip_unit(trip->cause, slides)),
                        .sequence = last_.sample.sequence});
 }
 
 // Reported at every change, and repeatedly while the unit still drives.
-void Supervisor::note_output() {
+void Supervisor::report_output_state() {
   const OutputState state = loop_.output_state();
   const bool drives = state == OutputState::kStillDrives;
   if (state == reported_output_ && !(drives && time_s() >= next_warning_s_)) return;
   reported_output_ = state;
   next_warning_s_ = time_s() + kWarningPeriod_s;
   if (state == OutputState::kTripSent) return;
-  const std::string text = describe(state, loop_.settings().ttl_ms);
+  const std::string text = describe_output_state(state, loop_.settings().ttl_ms);
   say_(text);
   report(proto::EventKind::kTrip, "output", text);
 }
 
 // Reported once per sensor and fault, as the recording lacks readings.
-void Supervisor::note_inertial_faults() {
+void Supervisor::report_inertial_faults() {
   constexpr const char* kTexts[kInertialFaultCount] = {
       "is missing: no reading within the allowed time",
       "is stuck: its counts do not change while the rig moves",
@@ -356,7 +357,7 @@ void Supervisor::note_inertial_faults() {
 
 // The messages are a separate event, because the trip must reach the disk at once and the black box
 // is frozen a little later.
-void Supervisor::note_black_box() {
+void Supervisor::record_black_box() {
   if (!trip_reported_ || black_box_reported_) return;
   black_box_reported_ = true;
   proto::Event event{.timestamp_s = time_s(),
@@ -365,7 +366,7 @@ void Supervisor::note_black_box() {
                      .text = "Messages on the link before and after the trip.",
                      .sequence = last_.sample.sequence};
   for (std::size_t k = 0; k < black_box_.count(); ++k) {
-    const KeptMessage& kept = black_box_.message(k);
+    const StoredMessage& kept = black_box_.message(k);
     const std::span<const std::uint8_t> bytes = kept.message();
     event.last_frames.push_back(
         {.timestamp_s = static_cast<double>(kept.at.count() - host_epoch_ns_) * 1e-9,
@@ -377,10 +378,10 @@ void Supervisor::note_black_box() {
   publish(event);
 }
 
-void Supervisor::note_clock() {
+void Supervisor::record_clock_fits() {
   firmware_iface::ClockFit fit;
   while (loop_.clock_fits().try_pop(fit)) {
-    judge_clock(fit);
+    warn_about_clock(fit);
     publish(proto::ClockFit{.timestamp_s = time_s(),
                             .rate_error_ppm = fit.rate_error_ppm,
                             .rate_error_ppm_sd = fit.rate_sigma_ppm,
@@ -393,7 +394,7 @@ void Supervisor::note_clock() {
 }
 
 // Reported once, because a wrong clock rate does not change.
-void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
+void Supervisor::warn_about_clock(const firmware_iface::ClockFit& fit) {
   const double least_ppm = std::abs(fit.rate_error_ppm) - kClockSigmas * fit.rate_sigma_ppm;
   if (clock_reported_ || least_ppm <= kClockErrorMax_ppm) return;
   clock_reported_ = true;
@@ -407,10 +408,10 @@ void Supervisor::judge_clock(const firmware_iface::ClockFit& fit) {
   report(proto::EventKind::kLink, "clock", text);
 }
 
-void Supervisor::note_stats() {
+void Supervisor::record_loop_statistics() {
   const LoopCounters& counters = loop_.counters();
-  const TimingHistogram& jitter = loop_.arrival_jitter();
-  const TimingHistogram& cycle = loop_.cycle_time();
+  const TimingHistogram& jitter = loop_.arrival_jitter_histogram();
+  const TimingHistogram& cycle = loop_.cycle_time_histogram();
   publish(proto::LoopStats{.timestamp_s = time_s(),
                            .cycle_count = read(counters.samples),
                            .skipped_periods = read(counters.skipped_periods),
@@ -425,7 +426,7 @@ void Supervisor::note_stats() {
 }
 
 // The recorder reserves space for this last message on a full disk.
-void Supervisor::note_storage_error() {
+void Supervisor::report_storage_error() {
   if (!storage_error_ || storage_error_reported_) return;
   storage_error_reported_ = true;
   const std::string text =
@@ -450,11 +451,11 @@ void Supervisor::finish(std::optional<std::uint64_t> samples_sent) {
     const std::uint64_t dropped =
         read(loop_.counters().dropped_records) - sample_counts_.lost_in_ring;
     const std::uint64_t in_ring = std::min(missing, dropped);
-    note_gap(next_sequence_, in_ring, proto::GapCause::kRingFull);
-    note_gap(next_sequence_ + in_ring, missing - in_ring, proto::GapCause::kLink);
+    record_gap(next_sequence_, in_ring, proto::GapCause::kRingFull);
+    record_gap(next_sequence_ + in_ring, missing - in_ring, proto::GapCause::kLink);
     next_sequence_ = *samples_sent;
   }
-  note_stats();
+  record_loop_statistics();
 }
 
 }  // namespace daq

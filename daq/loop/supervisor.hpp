@@ -13,7 +13,7 @@
 
 namespace daq {
 
-/// Number of samples of a run, recorded and lost.
+/// Numbers of recorded and lost samples of a run.
 struct SampleCounts {
   std::uint64_t recorded = 0;
   std::uint64_t lost_on_link = 0;
@@ -25,32 +25,34 @@ struct SampleCounts {
 
 /// Describes the state of the unit's output after a trip, for the operator.
 /// @param ttl_ms  time after which the unit switches off without a command
-std::string describe(OutputState state, int ttl_ms);
+std::string describe_output_state(OutputState state, int ttl_ms);
 
-/// Processes the records of a control loop on an ordinary thread. Accounts for every sample, and
-/// passes messages to the recording, the stream and the operator. Never accesses the unit.
+/// Processes the records of a control loop on an ordinary thread. Counts every sample as recorded
+/// or lost, and passes messages to the recording, the stream and the operator. Never accesses the
+/// unit.
 class Supervisor {
  public:
-  /// @param recording  receives all messages; if it fails, an event is written and wants_stop() is
+  /// @param recording  receives all messages; if it fails, an event is written and must_stop() is
   ///     true
   /// @param stream     may be null; a failure is reported once and then ignored
   /// @param say        prints one line for the operator
   Supervisor(ControlLoop& loop, const BlackBox& black_box, const SafetyLimits& limits,
              RunSink& recording, RunSink* stream, std::function<void(const std::string&)> say);
 
-  /// Processes waiting records of the loop, at most as many as the recording can store. To be
-  /// called about every 10 ms while the loop runs.
+  /// Processes the waiting records of the control loop, at most as many as the recording can store.
+  /// To be called about every 10 ms while the loop runs.
   void poll();
 
-  /// Adds a sample that arrived after the end of the loop, when the stream was stopped.
-  void take_late(const firmware_iface::UnitSample& sample);
+  /// Adds a sample that arrived after the end of the control loop, while the sample stream was
+  /// being stopped.
+  void add_late_sample(const firmware_iface::UnitSample& sample);
 
   /// Adds readings of inertial sensors that no later sample contains, such as the last ones of a
   /// run.
-  void take_inertial(const firmware_iface::UnitInertial& readings);
+  void add_inertial_readings(const firmware_iface::InertialReadings& readings);
 
   /// Returns the number of recorded readings of an inertial sensor.
-  std::uint64_t reading_count(std::size_t sensor) const { return reading_counts_[sensor]; }
+  std::uint64_t inertial_reading_count(std::size_t sensor) const { return reading_counts_[sensor]; }
 
   /// Processes the remaining records, after the loop has ended and the stream was stopped.
   /// Completes the sample counts if the unit reported how many samples it sent.
@@ -63,33 +65,33 @@ class Supervisor {
   const LoopRecord& last_record() const { return last_; }
   double time_s() const { return last_.observation.time_s; }
 
-  /// Returns the name and present position of the joint that the operator must hold, e.g. "joint
-  /// \"2\" now 3°"; empty if there is none.
-  std::string held_reading() const;
+  /// Returns the name and present position of the joint that the operator must hold, such as "joint
+  /// \"2\" now 3°"; empty if there is no such joint.
+  std::string describe_held_joint() const;
   const std::optional<proto::Error>& storage_error() const { return storage_error_; }
 
-  /// Returns whether the run must end because it can no longer be recorded.
-  bool wants_stop() const { return storage_error_.has_value(); }
+  /// Returns whether the run must end because its data can no longer be recorded.
+  bool must_stop() const { return storage_error_.has_value(); }
 
  private:
   void drain(std::size_t unwritten_max);
   void take(const LoopRecord& record);
   void count_missing_samples(const LoopRecord& record);
-  void note_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause);
-  void note_phase(const LoopRecord& record);
-  std::string prompt_of(const LoopRecord& record) const;
-  void note_trip();
-  void note_output();
-  void note_black_box();
-  void note_stats();
-  void note_inertial_faults();
-  void note_clock();
-  void judge_clock(const firmware_iface::ClockFit& fit);
-  void note_storage_error();
-  double time_of(std::uint64_t sequence) const;
+  void record_gap(std::uint64_t first, std::uint64_t count, proto::GapCause cause);
+  void record_phase_change(const LoopRecord& record);
+  std::string operator_prompt(const LoopRecord& record) const;
+  void record_trip();
+  void report_output_state();
+  void record_black_box();
+  void record_loop_statistics();
+  void report_inertial_faults();
+  void record_clock_fits();
+  void warn_about_clock(const firmware_iface::ClockFit& fit);
+  void report_storage_error();
+  double seconds_since_start(std::uint64_t sequence) const;
 
   void publish(const proto::RecordingMessage& message);
-  void note_stream_failure(const proto::Error& error);
+  void report_stream_failure(const proto::Error& error);
 
   ControlLoop& loop_;
   const BlackBox& black_box_;

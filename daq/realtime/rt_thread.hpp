@@ -5,15 +5,15 @@
 
 namespace daq {
 
-/// Settings requested from the operating system for the thread of the loop.
+/// Real-time settings to request from the operating system for the thread of the control loop.
 struct RealTimeSettings {
   int priority = 80;        ///< SCHED_FIFO priority, 1 … 99; 0: stay an ordinary thread
   bool lock_memory = true;  ///< keep all pages of the process in memory
   int cpu = -1;             ///< pin the thread to this processor; negative: any
 };
 
-/// Real-time settings that the operating system granted. `refused` has a sentence with consequence
-/// and remedy for each refused setting.
+/// Real-time settings that the operating system granted. For each refused setting, `refused`
+/// contains a sentence with the consequence and the remedy.
 struct RealTimeReport {
   bool fifo = false;
   bool memory_locked = false;

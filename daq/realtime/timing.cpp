@@ -25,7 +25,8 @@ void sleep_until(Nanoseconds deadline) noexcept {
   }
 }
 
-NextDeadline next_deadline(Nanoseconds deadline, Nanoseconds period, Nanoseconds now) noexcept {
+NextDeadline compute_next_deadline(Nanoseconds deadline, Nanoseconds period,
+                                   Nanoseconds now) noexcept {
   assert(period.count() > 0);
   const Nanoseconds next = deadline + period;
   if (now < next) return {next, 0};
@@ -39,7 +40,7 @@ PeriodicTimer::PeriodicTimer(Nanoseconds period) noexcept
 }
 
 std::int64_t PeriodicTimer::wait() noexcept {
-  const NextDeadline next = next_deadline(deadline_, period_, monotonic_now());
+  const NextDeadline next = compute_next_deadline(deadline_, period_, monotonic_now());
   deadline_ = next.deadline;
   sleep_until(deadline_);
   return next.skipped;
@@ -71,7 +72,7 @@ double TimingHistogram::percentile_us(double fraction) const noexcept {
   return static_cast<double>(max().count()) * 1e-3;
 }
 
-std::string TimingHistogram::picture() const {
+std::string TimingHistogram::text_chart() const {
   constexpr int kWidth = 50;
   std::string text;
   const double total = static_cast<double>(std::max<std::int64_t>(count(), 1));

@@ -21,16 +21,17 @@ using firmware_iface::monotonic_now;  // the clock of all deadlines here
 /// Sleeps until an absolute time of CLOCK_MONOTONIC; returns at once if it has passed.
 void sleep_until(Nanoseconds deadline) noexcept;
 
-/// Result of next_deadline: the first of the times deadline + k·period, k ≥ 1, that is after `now`,
-/// and the number of such times skipped before it.
+/// Next deadline of a periodic timer: the first of the times deadline + k·period (k ≥ 1) after
+/// `now`, and the number of skipped times before it.
 struct NextDeadline {
   Nanoseconds deadline;
   std::int64_t skipped;
 };
-NextDeadline next_deadline(Nanoseconds deadline, Nanoseconds period, Nanoseconds now) noexcept;
+NextDeadline compute_next_deadline(Nanoseconds deadline, Nanoseconds period,
+                                   Nanoseconds now) noexcept;
 
-/// Timer with absolute deadlines, one period apart. A late caller skips the missed deadlines and
-/// gets their number. The later deadlines do not move.
+/// Timer with absolute deadlines, one period apart. If a caller is late, the missed deadlines are
+/// skipped and counted; later deadlines do not move.
 class PeriodicTimer {
  public:
   /// Creates a timer whose first deadline is one period from now. `period` > 0.
@@ -47,8 +48,8 @@ class PeriodicTimer {
   Nanoseconds deadline_;
 };
 
-/// Distribution of a duration in bins of 1 µs. One real-time thread adds durations; any thread may
-/// read concurrently and gets a recent state. Adding neither allocates nor locks.
+/// Histogram of durations in bins of 1 µs. One real-time thread adds durations without allocation
+/// or locks. Any thread may read concurrently and gets a recent state.
 class TimingHistogram {
  public:
   static constexpr int kBins = 2000;  ///< durations of 2 ms and more share the last bin
@@ -61,11 +62,11 @@ class TimingHistogram {
   Nanoseconds mean() const noexcept;
 
   /// Returns the quantile `fraction` of the durations, 0 < fraction ≤ 1, as the upper edge of its
-  /// bin [µs]. Returns max() if it is in the last bin, zero if nothing was added.
+  /// bin [µs]; max() if the quantile is in the last bin, zero if nothing was added.
   double percentile_us(double fraction) const noexcept;
 
   /// Returns a text chart of the distribution, one row per doubling of the duration.
-  std::string picture() const;
+  std::string text_chart() const;
 
  private:
   std::array<std::atomic<std::int64_t>, kBins> bins_{};

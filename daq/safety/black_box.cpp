@@ -9,7 +9,7 @@ void BlackBox::on_message(firmware_iface::Direction direction,
                           std::span<const std::uint8_t> message,
                           firmware_iface::Nanoseconds at) noexcept {
   if (frozen_.load(std::memory_order_relaxed)) return;
-  KeptMessage& kept = messages_[added_ % kCapacity];
+  StoredMessage& kept = messages_[added_ % kCapacity];
   kept.at = at;
   kept.direction = direction;
   const std::size_t size_bytes = std::min(message.size(), kept.bytes.size());
@@ -19,7 +19,7 @@ void BlackBox::on_message(firmware_iface::Direction direction,
   if (trip_noted_ && ++added_after_trip_ == kAfterTrip) freeze();
 }
 
-const KeptMessage& BlackBox::message(std::size_t index) const noexcept {
+const StoredMessage& BlackBox::message(std::size_t index) const noexcept {
   assert(is_frozen());
   assert(index < count());
   const std::size_t oldest = added_ < kCapacity ? 0 : added_ % kCapacity;

@@ -97,13 +97,13 @@ void EncoderMotionMonitor::fail(TripCause cause, std::size_t j, double value,
   found_ = {cause, static_cast<std::uint8_t>(j), now_s_, value, limit};
 }
 
-bool EncoderMotionMonitor::drives(std::size_t j) const noexcept {
+bool EncoderMotionMonitor::is_driven(std::size_t j) const noexcept {
   const JointDrive& motion = bounds_[j].motion;
   return motion.motor >= 0 &&
          !(std::abs(command_[static_cast<std::size_t>(motion.motor)]) < motion.stall_command);
 }
 
-bool EncoderMotionMonitor::is_passive(std::size_t j) const noexcept {
+bool EncoderMotionMonitor::is_passive_joint(std::size_t j) const noexcept {
   return bounds_[j].motion.motor < 0 && !bounds_[j].motion.is_unaffected;
 }
 
@@ -112,7 +112,7 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
   now_s_ = sample.now.time_s;
   if (sample.phase != phase_ || !started_) update_phase(sample.phase);
   bool any_drives = false;
-  for (std::size_t j = 0; j < joint_count_; ++j) any_drives = any_drives || drives(j);
+  for (std::size_t j = 0; j < joint_count_; ++j) any_drives = any_drives || is_driven(j);
   for (std::size_t j = 0; j < joint_count_; ++j) {
     if (any_drives) joints_[j].rest.driven_s += since_s_;
     if (any_drives && now_s_ - changed_s_ <= kChanging_s) joints_[j].rest.shaken_s += since_s_;
@@ -121,7 +121,7 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
   }
   for (std::size_t j = 0; j < joint_count_; ++j) {
     const bool valid = sample.now.joint[j].valid && joints_[j].seen;
-    check_swings(j, sample);
+    check_growing_swings(j, sample);
     if (!valid) continue;
     if (phase_ == MotionPhase::kWatched) check_creep(j, sample);
     if (phase_ != MotionPhase::kDriven) continue;
@@ -130,9 +130,9 @@ Trip EncoderMotionMonitor::add(const MotionSample& sample) noexcept {
       check_stall(j);
       check_response(j, sample);
     }
-    if (is_at_stop(j, sample.now.joint[j].angle_rad)) continue;
+    if (is_at_end_stop(j, sample.now.joint[j].angle_rad)) continue;
     check_sudden_stop(j);
-    if (is_passive(j)) check_frozen_passive_joint(j);
+    if (is_passive_joint(j)) check_frozen_passive_joint(j);
   }
   update_commands(sample);
   started_ = true;
@@ -165,12 +165,13 @@ void EncoderMotionMonitor::update_commands(const MotionSample& sample) noexcept 
 void EncoderMotionMonitor::update_phase(MotionPhase phase) noexcept {
   phase_ = phase;
   for (std::size_t j = 0; j < joint_count_; ++j) {
-    Joint& joint = joints_[j];
+    JointHistory& joint = joints_[j];
     joint.rest = {};
     joint.awaits_response = false;
     joint.last_push_s = now_s_ - kRest_s;
-    joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0 ? Start::kWaiting
-                                                                                : Start::kDone;
+    joint.start = phase == MotionPhase::kDriven && bounds_[j].motion.motor >= 0
+                      ? FirstMotionState::kWaiting
+                      : FirstMotionState::kDone;
     joint.start_command = 0.0;
     joint.start_is_mixed = false;
     joint.creep_s = now_s_;
@@ -184,16 +185,16 @@ void EncoderMotionMonitor::update_phase(MotionPhase phase) noexcept {
 // Integrates the motion without friction or load due to commands above the stall command. Below it,
 // friction brakes the joint. A command in the other direction restarts the integral.
 void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sample) noexcept {
-  Joint& joint = joints_[j];
+  JointHistory& joint = joints_[j];
   const JointDrive& motion = bounds_[j].motion;
   if (motion.motor < 0) return;
   const double u = command_[static_cast<std::size_t>(motion.motor)];
-  if (joint.start == Start::kWaiting && u != 0.0) {
+  if (joint.start == FirstMotionState::kWaiting && u != 0.0) {
     joint.start_is_mixed = joint.start_is_mixed || u * joint.start_command < 0.0;
     joint.start_command = sign_of(u);
   }
   if (std::abs(u) < 0.5 * motion.stall_command) joint.idle_s = now_s_;
-  if (drives(j)) {
+  if (is_driven(j)) {
     joint.rest.pushed_s += since_s_;
     update_push(j, sample);
     if (u * joint.rest.impulse < 0.0) joint.rest.impulse = 0.0;
@@ -206,7 +207,7 @@ void EncoderMotionMonitor::update_motor(std::size_t j, const MotionSample& sampl
 }
 
 void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sample) noexcept {
-  Joint& joint = joints_[j];
+  JointHistory& joint = joints_[j];
   const std::int64_t counts = sample.counts[j];
   if (!joint.seen) {
     joint.seen = true;
@@ -228,7 +229,7 @@ void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sam
   begin_motion(j, now_s_ - joint.moved_s);
   joint.reference = counts;
   joint.moved_s = now_s_;
-  const Motion& earlier = joint.motions[joint.next_motion % kMoveHistory];
+  const CountChange& earlier = joint.motions[joint.next_motion % kMoveHistory];
   if (joint.next_motion >= kMoveHistory) {
     joint.speed = static_cast<double>(std::abs(counts - earlier.counts)) * bounds_[j].count_rad /
                   (now_s_ - earlier.time_s);
@@ -239,10 +240,11 @@ void EncoderMotionMonitor::update_encoder(std::size_t j, const MotionSample& sam
 
 // Called while the motor drives. A push starts if there was none for kRest_s.
 void EncoderMotionMonitor::update_push(std::size_t j, const MotionSample& sample) noexcept {
-  Joint& joint = joints_[j];
+  JointHistory& joint = joints_[j];
   if (now_s_ - joint.last_push_s >= kRest_s && phase_ == MotionPhase::kDriven) {
-    const bool others = std::any_of(joints_.begin(), joints_.end(),
-                                    [](const Joint& other) { return other.awaits_response; });
+    const bool others = std::any_of(joints_.begin(), joints_.end(), [](const JointHistory& other) {
+      return other.awaits_response;
+    });
     for (std::size_t p = 0; p < joint_count_ && !others; ++p) {
       joints_[p].origin = sample.counts[p];
       joints_[p].rested = now_s_ - joints_[p].moved_s >= kRest_s;
@@ -252,7 +254,7 @@ void EncoderMotionMonitor::update_push(std::size_t j, const MotionSample& sample
         now_s_ - joint.idle_s <= kPushedWithin_s &&
         std::abs(sample.now.joint[j].speed_rad_per_s) <= kPushedFrom * bounds_[j].scale;
     store_push_start(j, sample.now.joint[j]);
-    if (joint.start == Start::kWaiting && now_s_ - joint.moved_s < kRest_s) {
+    if (joint.start == FirstMotionState::kWaiting && now_s_ - joint.moved_s < kRest_s) {
       start(j, sign_of(command_[static_cast<std::size_t>(bounds_[j].motion.motor)]),
             sample.counts[j], sample.now.joint[j].speed_rad_per_s);
     }
@@ -268,9 +270,9 @@ void EncoderMotionMonitor::store_push_start(std::size_t j, const JointState& sta
 
 // Called when the joint moves after a rest; its stored state is still that of the rest.
 void EncoderMotionMonitor::begin_motion(std::size_t j, double rested_s) noexcept {
-  Joint& joint = joints_[j];
+  JointHistory& joint = joints_[j];
   if (rested_s >= kRecent_s) joint.spans = {};
-  if (joint.start != Start::kWaiting || rested_s < kRest_s) return;
+  if (joint.start != FirstMotionState::kWaiting || rested_s < kRest_s) return;
   const double command = joint.start_is_mixed ? 0.0 : joint.start_command;
   start(j, joint.rest.reach != 0.0 ? sign_of(joint.rest.reach) : command, joint.reference, 0.0);
 }
@@ -279,8 +281,8 @@ void EncoderMotionMonitor::begin_motion(std::size_t j, double rested_s) noexcept
 // because they would push this joint too.
 void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t counts,
                                  double drift) noexcept {
-  Joint& joint = joints_[j];
-  joint.start = Start::kMoving;
+  JointHistory& joint = joints_[j];
+  joint.start = FirstMotionState::kMoving;
   joint.start_direction = pushed * bounds_[j].motion.gain_sign;
   joint.start_counts = counts;
   joint.start_drift = drift / bounds_[j].motion.rad_per_count;
@@ -290,10 +292,10 @@ void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t coun
       std::abs(drift) <= kStartDrift * bounds_[j].scale && now_s_ - joint.first_s >= kRest_s;
   for (std::size_t k = 0; k < joint_count_; ++k) {
     if (k == j) continue;
-    others_rest = others_rest && !drives(k) &&
+    others_rest = others_rest && !is_driven(k) &&
                   largest_recent_speed(k) <= kStartOthersDrift * bounds_[k].scale;
   }
-  if (!others_rest || joint.start_direction == 0.0) joint.start = Start::kDone;
+  if (!others_rest || joint.start_direction == 0.0) joint.start = FirstMotionState::kDone;
 }
 
 // At rest under a constant command u a joint moves by κ u t²/2 in t. Its encoder has not counted
@@ -302,7 +304,7 @@ void EncoderMotionMonitor::start(std::size_t j, double pushed, std::int64_t coun
 // and less at a larger one. With a working encoder, a joint reverses within two counts in ∫∫u dt² =
 // 11.7 q/κ. So time_s must be above sqrt(24 q / (κ command)), 0.2 s in that example.
 void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
-  const Joint& joint = joints_[j];
+  const JointHistory& joint = joints_[j];
   const JointDrive& motion = bounds_[j].motion;
   double limit = 0.5 * motion.stall_command * motion.stall_time_s * motion.stall_time_s;
   const double reach = std::abs(joint.rest.reach);
@@ -324,7 +326,7 @@ void EncoderMotionMonitor::check_stall(std::size_t j) noexcept {
 
 double EncoderMotionMonitor::largest_recent_speed(std::size_t j,
                                                   std::size_t span_count) const noexcept {
-  const Joint& joint = joints_[j];
+  const JointHistory& joint = joints_[j];
   double fastest = 0.0;
   for (std::size_t k = 1; k <= std::min(span_count, joint.next_span); ++k) {
     fastest = std::max(fastest, joint.spans[(joint.next_span - k) % kSpanCount].speed);
@@ -333,7 +335,7 @@ double EncoderMotionMonitor::largest_recent_speed(std::size_t j,
 }
 
 void EncoderMotionMonitor::check_sudden_stop(std::size_t j) noexcept {
-  const Joint& joint = joints_[j];
+  const JointHistory& joint = joints_[j];
   const double count = bounds_[j].count_rad;
   const double a = kDecelerationMax * bounds_[j].scale;
   const double honest = 3.0 * std::sqrt(count * a) + 1.5 * a * since_s_;
@@ -344,14 +346,14 @@ void EncoderMotionMonitor::check_sudden_stop(std::size_t j) noexcept {
 }
 
 void EncoderMotionMonitor::check_frozen_passive_joint(std::size_t j) noexcept {
-  const Joint& joint = joints_[j];
+  const JointHistory& joint = joints_[j];
   const double scale = bounds_[j].scale;
   if (joint.rest.shaken_s > kStoppedByCommandTime_s &&
       largest_recent_speed(j) > kStoppedByCommandSpeed * scale) {
     fail(TripCause::kFrozenEncoder, j, joint.rest.shaken_s, kStoppedByCommandTime_s);
   }
   double fastest = 0.0;  // under the present command
-  for (const Span& span : joint.spans) {
+  for (const SpeedInterval& span : joint.spans) {
     if (span.since_s >= changed_s_) fastest = std::max(fastest, span.speed);
   }
   if (joint.moved_s < changed_s_ || joint.rest.driven_s <= kFrictionRestTimeMin_s) return;
@@ -366,7 +368,7 @@ void EncoderMotionMonitor::check_frozen_passive_joint(std::size_t j) noexcept {
 // that hardly moves has a frozen encoder or a clamp, or the motor does not affect it. The earlier
 // motion of the driven joint is subtracted; its speed is known to a count in the tracker's window.
 void EncoderMotionMonitor::check_response(std::size_t j, const MotionSample& sample) noexcept {
-  Joint& joint = joints_[j];
+  JointHistory& joint = joints_[j];
   if (!joint.awaits_response) return;
   const double since_s = now_s_ - joint.pushed_s;
   if (since_s > kPushedTime_s) joint.awaits_response = false;
@@ -378,8 +380,8 @@ void EncoderMotionMonitor::check_response(std::size_t j, const MotionSample& sam
   joint.awaits_response = false;
   for (std::size_t p = 0; p < joint_count_; ++p) {
     const JointState& state = sample.now.joint[p];
-    if (!is_passive(p) || !state.valid || is_at_stop(p, state.angle_rad)) continue;
-    const Joint& passive = joints_[p];
+    if (!is_passive_joint(p) || !state.valid || is_at_end_stop(p, state.angle_rad)) continue;
+    const JointHistory& passive = joints_[p];
     if (passive.rested && passive.excursion < kResponseCounts)
       fail(TripCause::kNoResponse, p, pushed, travel);
   }
@@ -387,8 +389,8 @@ void EncoderMotionMonitor::check_response(std::size_t j, const MotionSample& sam
 
 // A joint at rest must start in the direction in which its motor pushes it.
 void EncoderMotionMonitor::check_direction(std::size_t j, const MotionSample& sample) noexcept {
-  Joint& joint = joints_[j];
-  if (joint.start != Start::kMoving) return;
+  JointHistory& joint = joints_[j];
+  if (joint.start != FirstMotionState::kMoving) return;
   const JointDrive& motion = bounds_[j].motion;
   const double u = command_[static_cast<std::size_t>(motion.motor)];
   const double since_s = now_s_ - joint.start_s;
@@ -402,16 +404,16 @@ void EncoderMotionMonitor::check_direction(std::size_t j, const MotionSample& sa
          limit * bounds_[j].count_rad);
   }
   bool turned =
-      u * motion.gain_sign * joint.start_direction < 0.0 || (joint.start_drifts && !drives(j));
-  for (std::size_t k = 0; k < joint_count_; ++k) turned = turned || (k != j && drives(k));
+      u * motion.gain_sign * joint.start_direction < 0.0 || (joint.start_drifts && !is_driven(j));
+  for (std::size_t k = 0; k < joint_count_; ++k) turned = turned || (k != j && is_driven(k));
   const bool judged = since_s > kStart_s && ahead >= limit;
-  if (turned || judged || since_s > kStartMax_s) joint.start = Start::kDone;
+  if (turned || judged || since_s > kStartMax_s) joint.start = FirstMotionState::kDone;
 }
 
 // Detects counts that drift at a constant rate although nothing is driven. A swing is not as steady
 // for that long, unless its period is above 4 s.
 void EncoderMotionMonitor::check_creep(std::size_t j, const MotionSample& sample) noexcept {
-  Joint& joint = joints_[j];
+  JointHistory& joint = joints_[j];
   const double span_s = now_s_ - joint.creep_s;
   if (span_s < kCreepSpan_s) return;
   const std::int64_t step = sample.counts[j] - joint.creep_counts;
@@ -430,24 +432,25 @@ void EncoderMotionMonitor::check_creep(std::size_t j, const MotionSample& sample
 
 bool EncoderMotionMonitor::may_creep() const noexcept {
   return std::any_of(joints_.begin(), joints_.begin() + static_cast<std::ptrdiff_t>(joint_count_),
-                     [](const Joint& joint) {
+                     [](const JointHistory& joint) {
                        return joint.creep_steady_s > kCreepNoted_s ||
                               (joint.moving_spans > 0 && joint.moving_spans < kCreepSpansMin);
                      });
 }
 
-void EncoderMotionMonitor::check_swings(std::size_t j, const MotionSample& sample) noexcept {
-  SwingGrowth& swings = joints_[j].swings;
+void EncoderMotionMonitor::check_growing_swings(std::size_t j,
+                                                const MotionSample& sample) noexcept {
+  SwingGrowthDetector& swings = joints_[j].swings;
   const bool is_free = phase_ == MotionPhase::kReleased || phase_ == MotionPhase::kDriven;
   const bool driven =
       std::any_of(command_.begin(), command_.end(), [](double u) { return u != 0.0; });
   if (!is_free || driven) swings = {};
   if (!is_free || driven || !sample.now.joint[j].valid) return;
   const double growth = swings.add(sample.counts[j], now_s_, bounds_[j].counts_per_turn);
-  if (growth > 0.0) fail(TripCause::kGrowingSwings, j, growth, 1.0 + SwingGrowth::kShare);
+  if (growth > 0.0) fail(TripCause::kGrowingSwings, j, growth, 1.0 + SwingGrowthDetector::kShare);
 }
 
-bool EncoderMotionMonitor::is_at_stop(std::size_t j, double angle_rad) const noexcept {
+bool EncoderMotionMonitor::is_at_end_stop(std::size_t j, double angle_rad) const noexcept {
   const JointDrive& motion = bounds_[j].motion;
   const double reach = kUndetectedTravel * bounds_[j].scale + 2e-3 * joints_[j].speed;
   return angle_rad < motion.stop_rad_min + reach || angle_rad > motion.stop_rad_max - reach;

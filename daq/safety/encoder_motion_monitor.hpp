@@ -26,8 +26,8 @@ struct MotionSample {
   MotionPhase phase = MotionPhase::kHandled;
 };
 
-/// Checks whether the motion read by the encoders is plausible for the commands of the motors. All
-/// other safety limits rely on encoders that count if and only if their joint moves. Real-time
+/// Checks whether the motion measured by the encoders is plausible for the commands of the motors.
+/// All other safety limits assume that an encoder counts if and only if its joint moves. Real-time
 /// safe: no allocation, no exceptions. A NaN fails each check.
 ///
 /// Symbols in the comments of this class: q is one count [rad], u the command, κ the joint's
@@ -40,28 +40,28 @@ class EncoderMotionMonitor {
   /// Adds a sample. Returns a trip for the first check that fails, with cause kNone if none fails.
   Trip add(const MotionSample& sample) noexcept;
 
-  /// Returns whether a joint moves at a constant speed before the run, or has just begun to move.
-  /// The run must then wait or trip.
+  /// Returns whether a joint moves at a constant speed before the run, or has just begun to move,
+  /// although no motor drives. The run must then wait or trip.
   bool may_creep() const noexcept;
 
  private:
   static constexpr std::size_t kSpanCount = 5;
   static constexpr std::size_t kMoveHistory = 3;
-  enum class Start : std::uint8_t { kWaiting, kMoving, kDone };
+  enum class FirstMotionState : std::uint8_t { kWaiting, kMoving, kDone };
 
-  struct Motion {
+  struct CountChange {
     double time_s = 0.0;
     std::int64_t counts = 0;
   };
 
   /// A short time interval in which a joint moved.
-  struct Span {
+  struct SpeedInterval {
     double since_s = 0.0;
     double speed = 0.0;  // mean, magnitude [rad/s]
   };
 
-  /// Amount of drive that a joint has received since its last motion.
-  struct Rest {
+  /// Durations and integrals of the motor commands since a joint's last motion.
+  struct DriveSinceMotion {
     double driven_s = 0.0;  // time in which any motor drove
     double shaken_s = 0.0;  // part of that in which a command changed
     double pushed_s = 0.0;  // part of that in which the joint's own motor drove
@@ -69,19 +69,19 @@ class EncoderMotionMonitor {
     double reach = 0.0;     // ∫∫u dt²
   };
 
-  struct Joint {
+  struct JointHistory {
     bool seen = false;
     double first_s = 0.0;        // time of the first reading
     std::int64_t reference = 0;  // counts at the last motion
     double moved_s = 0.0;        // time of the last motion
     double speed = 0.0;          // magnitude, over the last motions [rad/s]
-    std::array<Motion, kMoveHistory> motions{};
+    std::array<CountChange, kMoveHistory> motions{};
     std::size_t next_motion = 0;
-    Rest rest;
+    DriveSinceMotion rest;
 
     std::int64_t span_counts = 0;
     double span_s = 0.0;
-    std::array<Span, kSpanCount> spans{};  // the last ones with motion
+    std::array<SpeedInterval, kSpanCount> spans{};  // the last ones with motion
     std::size_t next_span = 0;
 
     double steady_command = 0.0;  // of its motor
@@ -96,7 +96,7 @@ class EncoderMotionMonitor {
     std::int64_t excursion = 0;  // largest distance from there since
     bool rested = false;         // it was at rest then
 
-    Start start = Start::kDone;
+    FirstMotionState start = FirstMotionState::kDone;
     double start_command = 0.0;    // sign of the last nonzero command
     bool start_is_mixed = false;   // commands of both signs occurred
     double start_direction = 0.0;  // direction of the command, +1 or −1
@@ -112,10 +112,10 @@ class EncoderMotionMonitor {
     int moving_spans = 0;  // of kCreepSpan_s since the first motion before the run
     double transition_speed = 0.0;
 
-    SwingGrowth swings;
+    SwingGrowthDetector swings;
   };
 
-  struct Bounds {
+  struct JointProperties {
     JointDrive motion;
     double count_rad;  // size of a count
     double scale;      // 1, or 0.1 for a sliding joint
@@ -130,11 +130,11 @@ class EncoderMotionMonitor {
   void store_push_start(std::size_t j, const JointState& state) noexcept;
   void start(std::size_t j, double pushed, std::int64_t counts, double drift) noexcept;
   void begin_motion(std::size_t j, double rested_s) noexcept;
-  bool drives(std::size_t j) const noexcept;
-  bool is_passive(std::size_t j) const noexcept;
+  bool is_driven(std::size_t j) const noexcept;
+  bool is_passive_joint(std::size_t j) const noexcept;
   /// Returns the largest mean speed among the joint's last time intervals with motion [rad/s].
   double largest_recent_speed(std::size_t j, std::size_t span_count = kSpanCount) const noexcept;
-  bool is_at_stop(std::size_t j, double angle_rad) const noexcept;
+  bool is_at_end_stop(std::size_t j, double angle_rad) const noexcept;
 
   void check_stall(std::size_t j) noexcept;
   void check_sudden_stop(std::size_t j) noexcept;
@@ -142,11 +142,11 @@ class EncoderMotionMonitor {
   void check_response(std::size_t j, const MotionSample& sample) noexcept;
   void check_direction(std::size_t j, const MotionSample& sample) noexcept;
   void check_creep(std::size_t j, const MotionSample& sample) noexcept;
-  void check_swings(std::size_t j, const MotionSample& sample) noexcept;
+  void check_growing_swings(std::size_t j, const MotionSample& sample) noexcept;
   void fail(TripCause cause, std::size_t j, double value, double limit) noexcept;
 
-  std::array<Bounds, kJointsMax> bounds_{};
-  std::array<Joint, kJointsMax> joints_{};
+  std::array<JointProperties, kJointsMax> bounds_{};
+  std::array<JointHistory, kJointsMax> joints_{};
   std::size_t joint_count_ = 0;
   MotorCommands command_{};  // in effect until the next sample
   MotionPhase phase_ = MotionPhase::kHandled;

@@ -19,7 +19,7 @@ InertialMonitor::InertialMonitor(const std::vector<InertialLimits>& limits)
   }
 }
 
-bool InertialMonitor::is_saturated(std::size_t sensor, const Memory& memory) const noexcept {
+bool InertialMonitor::is_saturated(std::size_t sensor, const SensorState& memory) const noexcept {
   for (std::size_t axis = 0; axis < INERTIAL_AXES; ++axis) {
     const int most = bounds_[sensor].counts_max[axis];
     const int counts = memory.counts[axis];
@@ -29,7 +29,7 @@ bool InertialMonitor::is_saturated(std::size_t sensor, const Memory& memory) con
 }
 
 void InertialMonitor::add(const Observation& now,
-                          const firmware_iface::UnitInertial& reading) noexcept {
+                          const firmware_iface::InertialReadings& reading) noexcept {
   const double since_s = started_ ? now.time_s - last_time_s_ : 0.0;
   bool moves = false;
   for (std::size_t j = 0; j < kJointsMax; ++j) {
@@ -37,7 +37,7 @@ void InertialMonitor::add(const Observation& now,
     last_angle_rad_[j] = now.joint[j].angle_rad;
   }
   for (std::size_t i = 0; i < count_; ++i) {
-    Memory& memory = memory_[i];
+    SensorState& memory = memory_[i];
     double& missing_s = memory.lasting_s[at(InertialFault::kMissing)];
     double& stuck_s = memory.lasting_s[at(InertialFault::kStuck)];
     double& saturated_s = memory.lasting_s[at(InertialFault::kSaturated)];
@@ -57,7 +57,7 @@ void InertialMonitor::add(const Observation& now,
 
 // Written such that a NaN on either side is a fault.
 bool InertialMonitor::has(std::size_t sensor, InertialFault fault,
-                          Finding& finding) const noexcept {
+                          DetectedFault& finding) const noexcept {
   const double lasting_s = memory_[sensor].lasting_s[at(fault)];
   const double longest_s = bounds_[sensor].longest_s[at(fault)];
   finding = {fault, lasting_s, longest_s};

@@ -11,7 +11,8 @@
 
 namespace daq {
 
-/// Reading of an inertial sensor per count [rad/s] or [m/s²]; 0 for axes that do not exist.
+/// Scale of an inertial sensor: reading per count and axis [rad/s] or [m/s²]; 0 for axes that do
+/// not exist.
 struct InertialScale {
   std::array<double, INERTIAL_AXES> si_per_count{};
   std::array<std::int16_t, INERTIAL_AXES> counts_max{};  ///< at the end of the measuring range
@@ -32,12 +33,13 @@ struct InertialLimits {
   std::array<std::int16_t, INERTIAL_AXES> counts_max{};
 };
 
-/// Monitors inertial sensors. Real-time safe: no allocation, no exceptions.
+/// Detects missing, stuck and saturated readings of inertial sensors. Real-time safe: no
+/// allocation, no exceptions.
 ///
 /// Constant counts are correct while no joint moves. A time that is NaN counts as too long.
 class InertialMonitor {
  public:
-  struct Finding {
+  struct DetectedFault {
     InertialFault fault;
     double value;  ///< duration of the fault [s]
     double limit;  ///< allowed duration [s]
@@ -45,32 +47,33 @@ class InertialMonitor {
 
   explicit InertialMonitor(const std::vector<InertialLimits>& limits);
 
-  /// Adds the readings that precede this sample.
-  void add(const Observation& now, const firmware_iface::UnitInertial& reading) noexcept;
+  /// Adds a sample and the inertial readings that preceded the sample.
+  void add(const Observation& now, const firmware_iface::InertialReadings& reading) noexcept;
 
   std::size_t sensor_count() const noexcept { return count_; }
   bool stops_run(std::size_t sensor) const noexcept { return bounds_[sensor].stops_run; }
 
-  /// Returns whether a sensor has a fault at present. Writes the fault's duration to `finding`.
-  bool has(std::size_t sensor, InertialFault fault, Finding& finding) const noexcept;
+  /// Returns whether a sensor currently has a fault of the given kind. Writes the duration of the
+  /// fault to `finding`.
+  bool has(std::size_t sensor, InertialFault fault, DetectedFault& finding) const noexcept;
 
  private:
-  struct Bounds {
+  struct SensorBounds {
     bool stops_run;
     std::array<double, kInertialFaultCount> longest_s;
     std::array<std::int16_t, INERTIAL_AXES> counts_max;
   };
-  struct Memory {
+  struct SensorState {
     std::array<double, kInertialFaultCount> lasting_s{};  ///< duration of each fault so far
     std::array<std::int16_t, INERTIAL_AXES> counts{};
     bool seen = false;
   };
 
-  bool is_saturated(std::size_t sensor, const Memory& memory) const noexcept;
+  bool is_saturated(std::size_t sensor, const SensorState& memory) const noexcept;
 
   std::size_t count_ = 0;
-  std::array<Bounds, INERTIAL_SENSORS_MAX> bounds_{};
-  std::array<Memory, INERTIAL_SENSORS_MAX> memory_{};
+  std::array<SensorBounds, INERTIAL_SENSORS_MAX> bounds_{};
+  std::array<SensorState, INERTIAL_SENSORS_MAX> memory_{};
   std::array<double, kJointsMax> last_angle_rad_{};
   double last_time_s_ = 0.0;
   bool started_ = false;

@@ -236,7 +236,7 @@ std::string describe_end_of_stream(const Trip& trip) {
 
 std::string_view to_string(TripCause cause) { return text_of(cause).name; }
 
-std::string_view unit_of(TripCause cause, bool slides) {
+std::string_view trip_unit(TripCause cause, bool slides) {
   return slides ? text_of(cause).unit_of_slide : text_of(cause).unit;
 }
 
@@ -255,13 +255,13 @@ bool concerns_inertial_sensor(TripCause cause) {
          cause == TripCause::kInertialSaturated;
 }
 
-TripCause cause_of(InertialFault fault) {
+TripCause to_trip_cause(InertialFault fault) {
   constexpr TripCause kInertialCauses[kInertialFaultCount] = {
       TripCause::kInertialMissing, TripCause::kInertialStuck, TripCause::kInertialSaturated};
   return kInertialCauses[static_cast<std::size_t>(fault)];
 }
 
-std::string subject_name_of(const Trip& trip, const SafetyLimits& limits) {
+std::string find_trip_subject(const Trip& trip, const SafetyLimits& limits) {
   if (concerns_joint(trip.cause) && trip.joint < limits.joint.size()) {
     return limits.joint[trip.joint].joint;
   }
@@ -274,7 +274,7 @@ std::string subject_name_of(const Trip& trip, const SafetyLimits& limits) {
   return {};
 }
 
-std::string describe(const Trip& trip, const SafetyLimits& limits) {
+std::string describe_trip(const Trip& trip, const SafetyLimits& limits) {
   if (trip.cause == TripCause::kNone) return "no trip";
   if (trip.cause == TripCause::kUnitTripped || trip.cause == TripCause::kClearRefused) {
     return describe_unit_trip(trip);
@@ -287,11 +287,11 @@ std::string describe(const Trip& trip, const SafetyLimits& limits) {
   const bool slides = named && limits.joint[trip.joint].slides;
   const bool is_position = slides && trip.cause == TripCause::kAngle;
   const char* quantity = is_position ? "position" : text_of(trip.cause).quantity;
-  const std::string unit(unit_of(trip.cause, slides));
+  const std::string unit(trip_unit(trip.cause, slides));
   const auto exact = [&](double value) {
     return number_or_nan(value, 6) + (unit.empty() ? "" : " " + unit);
   };
-  std::string place = subject_name_of(trip, limits);
+  std::string place = find_trip_subject(trip, limits);
   if (!place.empty()) place += ": ";
   std::string text = describe_motion_trip(trip, unit);
   if (text.empty()) text = describe_report_trip(trip);
@@ -329,7 +329,7 @@ std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits) 
       upper, kAgain);
 }
 
-std::vector<std::string> find_faults(const SafetyLimits& limits) {
+std::vector<std::string> find_limit_errors(const SafetyLimits& limits) {
   std::vector<std::string> found;
   const auto require = [&](bool holds, const std::string& sentence) {
     if (!holds) found.push_back(sentence);
@@ -411,7 +411,7 @@ void SafetyMonitor::check_host(double time_s, double pause_s, double unstored_s)
 void SafetyMonitor::check_joint(std::size_t index, const Observation& now) noexcept {
   const JointState& joint = now.joint[index];
   const JointBounds& bounds = bounds_[index];
-  JointMemory& memory = memory_[index];
+  LastJointReading& memory = memory_[index];
   const auto trip_joint = [&](TripCause cause, double value, double limit) {
     if (is_tripped()) return;
     trip_ = {cause, static_cast<std::uint8_t>(index), now.time_s, value, limit};
@@ -472,7 +472,7 @@ double SafetyMonitor::clamp(std::size_t motor, const Observation& now, double re
 MotorCommands SafetyMonitor::limit_commands(const Observation& now,
                                             const MotorCommands& requested) noexcept {
   if (!started_) {
-    for (JointMemory& memory : memory_) memory.valid_time_s = now.time_s;
+    for (LastJointReading& memory : memory_) memory.valid_time_s = now.time_s;
   }
   check_staleness(now);
   for (std::size_t j = 0; j < joint_count_; ++j) check_joint(j, now);

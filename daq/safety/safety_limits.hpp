@@ -31,12 +31,13 @@ struct MotorLimits {
   double command_slew_per_s_max = 0.0;  ///< magnitude [unit of the control signal / s]
 };
 
-/// Default stall limits of a joint: the command as a share of its motor's command_max, and the
-/// time.
+/// Default stall limits of a driven joint: the command as a share of the motor's command_max, and
+/// the longest time without a count.
 inline constexpr double kStallShareDefault = 0.05;
 inline constexpr double kStallTimeDefault_s = 0.65;
 
-/// Drive and end stops of a joint, for encoder checks. For a sliding joint, m instead of rad.
+/// Properties of a joint that the encoder checks need: encoder scale, motor, stall limits and end
+/// stops. For a sliding joint the unit is m instead of rad.
 struct JointDrive {
   double rad_per_count = 0.0;  ///< negative for an inverted encoder
   int motor = -1;              ///< index of its motor in the unit's order; −1: none
@@ -60,7 +61,7 @@ struct SafetyLimits {
 };
 
 /// Returns the errors in safety limits as sentences that name the field; empty if there are none.
-std::vector<std::string> find_faults(const SafetyLimits& limits);
+std::vector<std::string> find_limit_errors(const SafetyLimits& limits);
 
 /// Cause of a trip, which switches the output of all motors off.
 enum class TripCause : std::uint8_t {
@@ -96,20 +97,22 @@ enum class TripCause : std::uint8_t {
 };
 std::string_view to_string(TripCause cause);
 
-/// Returns the unit of a trip's value and limit: "rad/s", "m/s"; empty if they have none.
-std::string_view unit_of(TripCause cause, bool slides = false);
+/// Returns the physical unit of a trip's measured value and limit, such as "rad/s" or "m/s"; empty
+/// if there is none.
+std::string_view trip_unit(TripCause cause, bool slides = false);
 
-/// Returns whether the cause concerns one joint.
+/// Returns whether a trip of this cause concerns one joint.
 bool concerns_joint(TripCause cause);
 
-/// Returns whether the cause concerns one motor.
+/// Returns whether a trip of this cause concerns one motor.
 bool concerns_motor(TripCause cause);
 
-/// Returns whether the cause concerns one inertial sensor.
+/// Returns whether a trip of this cause concerns one inertial sensor.
 bool concerns_inertial_sensor(TripCause cause);
-TripCause cause_of(InertialFault fault);
+TripCause to_trip_cause(InertialFault fault);
 
-/// A trip of a run, with its cause and values. Only the first trip is kept.
+/// Trip of a run: the cause, the measured value and the exceeded limit. Only the first trip of a
+/// run is stored.
 struct Trip {
   TripCause cause = TripCause::kNone;
   std::uint8_t joint =
@@ -121,20 +124,21 @@ struct Trip {
 };
 
 /// Returns the name of the joint, motor or inertial sensor that a trip concerns; empty if none.
-std::string subject_name_of(const Trip& trip, const SafetyLimits& limits);
+std::string find_trip_subject(const Trip& trip, const SafetyLimits& limits);
 
 /// Describes a trip for people: "pendulum: speed 41.2 rad/s exceeds 40 rad/s at t = 3.141 s".
-std::string describe(const Trip& trip, const SafetyLimits& limits);
+std::string describe_trip(const Trip& trip, const SafetyLimits& limits);
 
-/// Returns the remedy for a trip by a joint outside its range before any motor was driven, e.g.
-/// because the encoders continue to count from the end of the last run. Empty for any other trip.
+/// Returns the remedy for a trip before any motor was driven whose cause is a joint outside its
+/// range. Such a trip occurs if encoders continue to count from the end of the last run. Empty for
+/// any other trip.
 std::string describe_start_remedy(const Trip& trip, const SafetyLimits& limits);
 
 /// Returns the unit's fault flags (firmware_iface/wire/fault.h) in words; empty if none is set.
 std::string describe_fault_flags(unsigned flags);
 
-/// Checks every sample of a run and limits the motors' commands. Real-time safe: no allocation, no
-/// exceptions.
+/// Checks every sample of a run against the safety limits, and limits the commands of the motors.
+/// Real-time safe: no allocation, no exceptions.
 ///
 /// A requested command beyond its magnitude or slew limit is clamped. Any other violation trips.
 /// After a trip the output stays zero: only a new run, which explicitly clears the unit's trip, can
@@ -143,11 +147,12 @@ class SafetyMonitor {
  public:
   explicit SafetyMonitor(const SafetyLimits& limits);
 
-  /// Returns the commands to send in reply to a sample: the requested ones within the limits; zero
-  /// for unused motors.
+  /// Returns the commands to send in reply to a sample: the requested commands, clamped to the
+  /// limits; zero for unused motors and after a trip.
   MotorCommands limit_commands(const Observation& now, const MotorCommands& requested) noexcept;
 
-  /// Checks the timing and data storage of this computer, once per period of the loop.
+  /// Trips if this computer paused for too long or has stored no data for too long. To be called
+  /// once per period of the control loop.
   /// @param pause_s     delay of the loop by the host's clock
   /// @param unstored_s  time since data were last stored
   void check_host(double time_s, double pause_s, double unstored_s) noexcept;
@@ -161,7 +166,7 @@ class SafetyMonitor {
   const Trip& current_trip() const noexcept { return trip_; }
 
  private:
-  struct JointMemory {
+  struct LastJointReading {
     double angle_rad = 0.0;
     double valid_time_s = 0.0;
     bool seen = false;
@@ -175,7 +180,7 @@ class SafetyMonitor {
     double angle_rad_min, angle_rad_max, speed_rad_per_s_max, jump_rad_max, missing_s_max;
   };
   std::array<JointBounds, kJointsMax> bounds_{};
-  std::array<JointMemory, kJointsMax> memory_{};
+  std::array<LastJointReading, kJointsMax> memory_{};
   std::size_t joint_count_ = 0;
   struct CommandBounds {
     double command_max, command_slew_per_s_max;

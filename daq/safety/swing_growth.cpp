@@ -14,7 +14,8 @@ constexpr std::int64_t kTurningCounts = 4;  // back from an extreme, which then 
 
 }  // namespace
 
-double SwingGrowth::add(std::int64_t counts, double time_s, double counts_per_turn) noexcept {
+double SwingGrowthDetector::add(std::int64_t counts, double time_s,
+                                double counts_per_turn) noexcept {
   if (direction_ == 0) {
     if (!has_extreme_) extreme_ = counts;
     has_extreme_ = true;
@@ -32,11 +33,11 @@ double SwingGrowth::add(std::int64_t counts, double time_s, double counts_per_tu
   if (ahead > -kTurningCounts) {
     const auto turned = static_cast<double>(std::abs(counts - turn_counts_));
     if (counts_per_turn <= 0.0 || turned < counts_per_turn) return 0.0;
-    growth = compare(turned / counts_per_turn / (time_s - turn_s_), fastest_turn_, 0.0);
+    growth = update_growth(turned / counts_per_turn / (time_s - turn_s_), fastest_turn_, 0.0);
   } else {
     if (has_extreme_) {
-      growth = compare(static_cast<double>(std::abs(extreme_ - last_extreme_)), largest_swing_,
-                       kMarginCounts);
+      growth = update_growth(static_cast<double>(std::abs(extreme_ - last_extreme_)),
+                             largest_swing_, kMarginCounts);
     }
     has_extreme_ = true;
     last_extreme_ = extreme_;
@@ -49,7 +50,7 @@ double SwingGrowth::add(std::int64_t counts, double time_s, double counts_per_tu
 }
 
 // The first has none to compare with.
-double SwingGrowth::compare(double size, double& largest, double margin) noexcept {
+double SwingGrowthDetector::update_growth(double size, double& largest, double margin) noexcept {
   const bool grows = largest > 0.0 && size > (1.0 + kShare) * largest + margin;
   growths_ = grows ? growths_ + 1 : 0;
   const double ratio = size / largest;

@@ -6,9 +6,10 @@ namespace daq {
 
 /// Detects swings of a free joint that grow although no motor drives the rig. Compares the sizes of
 /// swings between turning points, or the speeds of turns if the joint rotates. Real-time safe.
-class SwingGrowth {
+class SwingGrowthDetector {
  public:
-  /// Smallest relative increase over the largest earlier swing or turn that counts as growth.
+  /// Smallest relative increase that counts as growth, relative to the largest earlier swing or the
+  /// fastest earlier turn.
   static constexpr double kShare = 0.1;
 
   /// Adds the counts of the joint's encoder at a time [s].
@@ -18,7 +19,7 @@ class SwingGrowth {
   double add(std::int64_t counts, double time_s, double counts_per_turn) noexcept;
 
  private:
-  double compare(double size, double& largest, double margin) noexcept;
+  double update_growth(double size, double& largest, double margin) noexcept;
 
   int direction_ = 0;  // 0: has not moved yet
   std::int64_t extreme_ = 0;

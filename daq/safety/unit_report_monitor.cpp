@@ -24,7 +24,7 @@ ClockVerdict UnitReportMonitor::judge(const ClockFit& clock) noexcept {
   return error - uncertainty <= kClockErrorMax_ppm ? ClockVerdict::kUnknown : ClockVerdict::kBad;
 }
 
-Trip UnitReportMonitor::clock_trip(const ClockFit& clock, double time_s) noexcept {
+Trip UnitReportMonitor::make_clock_trip(const ClockFit& clock, double time_s) noexcept {
   constexpr double kPpmPerPercent = 1e4;
   const bool is_known = judge(clock) == ClockVerdict::kBad;
   return {
@@ -33,7 +33,7 @@ Trip UnitReportMonitor::clock_trip(const ClockFit& clock, double time_s) noexcep
       kClockErrorMax_ppm / kPpmPerPercent};
 }
 
-bool UnitReportMonitor::is_off(const UnitSample& sample) noexcept {
+bool UnitReportMonitor::is_output_off(const UnitSample& sample) noexcept {
   return sample.tripped && !sample.driving &&
          std::all_of(sample.command.begin(), sample.command.end(),
                      [](double command) { return command == 0.0; });
@@ -44,11 +44,11 @@ const SentCommand* UnitReportMonitor::find(std::uint64_t number) const noexcept 
   return number != 0 && sent.number == number ? &sent : nullptr;
 }
 
-bool UnitReportMonitor::exceeds_reaction_time(Contradiction& contradiction, bool contradicts,
+bool UnitReportMonitor::exceeds_reaction_time(OngoingContradiction& contradiction, bool contradicts,
                                               double time_s) const noexcept {
   if (!contradiction.lasts) contradiction.since_s = time_s;
   contradiction.lasts = contradicts;
-  return contradicts && !(time_s - contradiction.since_s <= reaction_s());
+  return contradicts && !(time_s - contradiction.since_s <= reaction_time_s());
 }
 
 // Each sample names the command in effect, so the two can be compared although later commands are
@@ -74,8 +74,8 @@ Trip UnitReportMonitor::check_output(const UnitSample& sample, double time_s) no
 
 // The age of an enabling command counts from the sample that it answers, of any other command from
 // when it was sent. For commands of earlier runs it counts from when the run started to drive.
-Trip UnitReportMonitor::check_age_of_command(const UnitSample& sample, double time_s,
-                                             double driving_for_s) const noexcept {
+Trip UnitReportMonitor::check_command_age(const UnitSample& sample, double time_s,
+                                          double driving_for_s) const noexcept {
   const SentCommand* sent = find(sample.command_sequence);
   double age_s = driving_for_s;
   if (sent != nullptr) {
@@ -93,7 +93,7 @@ Trip UnitReportMonitor::check_age_of_command(const UnitSample& sample, double ti
 // been latched shows that the clock has jumped ahead, so that no age is known.
 Trip UnitReportMonitor::check_clock(const UnitSample& sample, const ClockFit& clock,
                                     double time_s) const noexcept {
-  if (!clock.valid || judge(clock) == ClockVerdict::kBad) return clock_trip(clock, time_s);
+  if (!clock.valid || judge(clock) == ClockVerdict::kBad) return make_clock_trip(clock, time_s);
   const double host_s =
       static_cast<double>((sample.received - clock.host_reference).count()) * 1e-9;
   const double unit_s = static_cast<double>(sample.unit_time_us - clock.unit_reference_us) * 1e-6;
@@ -117,7 +117,7 @@ Trip UnitReportMonitor::add(const UnitSample& sample, const ClockFit& clock, dou
   }
   Trip trip = check_output(sample, time_s);
   if (trip.cause != TripCause::kNone || driving_for_s < 0.0) return trip;
-  trip = check_age_of_command(sample, time_s, driving_for_s);
+  trip = check_command_age(sample, time_s, driving_for_s);
   return trip.cause != TripCause::kNone ? trip : check_clock(sample, clock, time_s);
 }
 

@@ -10,7 +10,7 @@
 
 namespace daq {
 
-/// Expected properties of the unit and of the line to it.
+/// Expected properties of the conversion unit and of the line to the unit.
 struct UnitExpectations {
   double tick_s = 0.0;           ///< tick period of the unit
   double period_s = 0.0;         ///< between samples
@@ -32,8 +32,8 @@ struct SentCommand {
 /// Assessment of the rate of the unit's clock.
 enum class ClockVerdict : std::uint8_t { kUnknown, kGood, kBad };
 
-/// Checks the unit's reports against the sent commands and this computer's clock. Real-time safe:
-/// no allocation, no exceptions. A NaN fails each check.
+/// Checks whether the reports of the conversion unit are consistent with the sent commands and with
+/// this computer's clock. Real-time safe: no allocation, no exceptions. A NaN fails each check.
 class UnitReportMonitor {
  public:
   /// Largest relative error of the unit's clock rate [ppm]. Speeds and the unit's time to live have
@@ -42,7 +42,9 @@ class UnitReportMonitor {
 
   void expect(const UnitExpectations& expected) noexcept { expected_ = expected; }
 
-  void note_sent(const SentCommand& sent) noexcept { history_[sent.number % kHistory] = sent; }
+  void record_sent_command(const SentCommand& sent) noexcept {
+    history_[sent.number % kHistory] = sent;
+  }
 
   /// Adds a sample. Returns a trip for the first check that fails, with cause kNone if none fails.
   /// @param clock          fit of the unit's clock to this computer's
@@ -55,41 +57,42 @@ class UnitReportMonitor {
 
   /// Returns the longest time that the unit may take to obey a command [s]: the longest measured
   /// delay plus a margin.
-  double reaction_s() const noexcept { return delay_s_ + kMargin_s + expected_.period_s; }
+  double reaction_time_s() const noexcept { return delay_s_ + kMargin_s + expected_.period_s; }
 
   static ClockVerdict judge(const firmware_iface::ClockFit& clock) noexcept;
 
-  /// Returns the trip for a clock that is not good; its value [%] is NaN if the rate is unknown.
-  static Trip clock_trip(const firmware_iface::ClockFit& clock, double time_s) noexcept;
+  /// Returns the trip for a unit's clock whose rate is wrong or unknown. The trip's value is the
+  /// rate error [%], NaN if unknown.
+  static Trip make_clock_trip(const firmware_iface::ClockFit& clock, double time_s) noexcept;
 
-  /// Returns whether the sample shows that the output is off and locked.
-  static bool is_off(const firmware_iface::UnitSample& sample) noexcept;
+  /// Returns whether a sample reports that the motor output is off and locked.
+  static bool is_output_off(const firmware_iface::UnitSample& sample) noexcept;
 
  private:
   static constexpr std::size_t kHistory =
       1024;  // one second at 1 kHz, longer than any time to live
   static constexpr double kMargin_s = 0.01;
 
-  struct Contradiction {
+  struct OngoingContradiction {
     bool lasts = false;
     double since_s = 0.0;
   };
 
   Trip check_output(const firmware_iface::UnitSample& sample, double time_s) noexcept;
-  Trip check_age_of_command(const firmware_iface::UnitSample& sample, double time_s,
-                            double driving_for_s) const noexcept;
+  Trip check_command_age(const firmware_iface::UnitSample& sample, double time_s,
+                         double driving_for_s) const noexcept;
   Trip check_clock(const firmware_iface::UnitSample& sample, const firmware_iface::ClockFit& clock,
                    double time_s) const noexcept;
   const SentCommand* find(std::uint64_t number) const noexcept;
-  bool exceeds_reaction_time(Contradiction& contradiction, bool contradicts,
+  bool exceeds_reaction_time(OngoingContradiction& contradiction, bool contradicts,
                              double time_s) const noexcept;
 
   UnitExpectations expected_;
   std::array<SentCommand, kHistory> history_{};
   double delay_s_ = 0.01;  // until it is measured
   bool is_measured_ = false;
-  Contradiction output_;
-  Contradiction faults_;
+  OngoingContradiction output_;
+  OngoingContradiction faults_;
 };
 
 }  // namespace daq

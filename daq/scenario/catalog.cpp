@@ -10,11 +10,11 @@ namespace {
 
 // Scenarios without phase() run from the start.
 template <typename T>
-Phase phase_of(const T& excitation) noexcept {
+ScenarioPhase phase_of(const T& excitation) noexcept {
   if constexpr (requires { excitation.phase(); }) {
     return excitation.phase();
   } else {
-    return Phase::kRunning;
+    return ScenarioPhase::kRunning;
   }
 }
 
@@ -28,23 +28,23 @@ Scenario::Scenario(std::string name, std::vector<MotorExcitation> excitations, d
 Scenario::Scenario(std::string name, Excitation excitation, double duration_s)
     : Scenario(std::move(name), {MotorExcitation{std::move(excitation)}}, duration_s) {}
 
-void Scenario::command(const ScenarioInput& now, std::span<double> commands) noexcept {
+void Scenario::compute_command(const ScenarioInput& now, std::span<double> commands) noexcept {
   std::ranges::fill(commands, 0.0);
-  if (phase_ == Phase::kFinished) return;
+  if (phase_ == ScenarioPhase::kFinished) return;
   for (MotorExcitation& each : excitations_) {
     std::visit(
         [&](auto& excitation) {
-          const double command = excitation.command(now);
+          const double command = excitation.compute_command(now);
           phase_ = phase_of(excitation);
           if (each.motor < commands.size()) commands[each.motor] = command;
         },
         each.excitation);
   }
-  if (phase_ == Phase::kRunning) {
+  if (phase_ == ScenarioPhase::kRunning) {
     if (running_since_s_ < 0.0) running_since_s_ = now.time_s;
-    if (!(now.time_s - running_since_s_ < duration_s_)) phase_ = Phase::kFinished;
+    if (!(now.time_s - running_since_s_ < duration_s_)) phase_ = ScenarioPhase::kFinished;
   }
-  if (phase_ == Phase::kFinished) std::ranges::fill(commands, 0.0);
+  if (phase_ == ScenarioPhase::kFinished) std::ranges::fill(commands, 0.0);
 }
 
 double Scenario::command_peak() const {
@@ -69,11 +69,11 @@ std::optional<HeldJoint> Scenario::held_joint() const {
   return release == nullptr ? std::nullopt : std::optional(release->held_joint());
 }
 
-std::vector<std::string> Scenario::faults() const {
+std::vector<std::string> Scenario::validation_errors() const {
   std::vector<std::string> found;
   for (const MotorExcitation& each : excitations_) {
-    const auto own =
-        std::visit([](const auto& excitation) { return excitation.faults(); }, each.excitation);
+    const auto own = std::visit(
+        [](const auto& excitation) { return excitation.validation_errors(); }, each.excitation);
     found.insert(found.end(), own.begin(), own.end());
   }
   if (!(duration_s_ > 0.0)) found.push_back("duration_s must be positive");

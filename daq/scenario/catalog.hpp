@@ -12,9 +12,10 @@
 
 namespace daq {
 
-/// Command signal of one motor, of any supported kind. To add a kind: write its type (command,
-/// command_peak, faults, and phase if the operator or the rig determines when it runs) and add it
-/// here. The compiler reports the other places.
+/// Excitation signal of one motor, of any supported kind. A new kind needs a type with the
+/// functions compute_command, command_peak and validation_errors, and with phase if the operator or
+/// the rig determines the time of its motion. After the type is added here, the compiler reports
+/// the other places to extend.
 using Excitation =
     std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, TestPush>;
 
@@ -24,8 +25,8 @@ struct MotorExcitation {
   std::size_t motor = 0;  ///< in the order of the rig's motors
 };
 
-/// The excitations of a run and its duration. `duration_s` counts from the start of the run, or
-/// from the start of the motion if an operator triggers it.
+/// Excitation signals of a run, and the run's duration. `duration_s` counts from the start of the
+/// run, or from the start of the motion if an operator triggers the motion.
 class Scenario {
  public:
   /// @param excitations  at least one, each of another motor; a Release must be the only one
@@ -33,18 +34,19 @@ class Scenario {
   /// Creates a scenario with one excitation, of the first motor.
   Scenario(std::string name, Excitation excitation, double duration_s);
 
-  /// Writes the command of each motor for a sample to `commands` [unit of the control signal]. It
-  /// is zero for a motor that is not driven, and after the end. Real-time safe.
-  void command(const ScenarioInput& now, std::span<double> commands) noexcept;
+  /// Writes the command of each motor in reply to a sample to `commands` [unit of the control
+  /// signal]. The command of a motor without excitation is zero, as are all commands after the end.
+  /// Real-time safe.
+  void compute_command(const ScenarioInput& now, std::span<double> commands) noexcept;
 
   /// Returns the command of the first motor.
-  double command(const ScenarioInput& now) noexcept {
+  double compute_command(const ScenarioInput& now) noexcept {
     double first = 0.0;
-    command(now, {&first, 1});
+    compute_command(now, {&first, 1});
     return first;
   }
 
-  Phase phase() const noexcept { return phase_; }
+  ScenarioPhase phase() const noexcept { return phase_; }
   const std::string& name() const noexcept { return name_; }
   double duration_s() const noexcept { return duration_s_; }
   double command_peak() const;  ///< largest magnitude of any motor's command
@@ -53,8 +55,9 @@ class Scenario {
   /// Returns the joint that an operator must hold; nullopt if there is none.
   std::optional<HeldJoint> held_joint() const;
 
-  /// Returns the errors in the scenario's numbers as sentences that name the field.
-  std::vector<std::string> faults() const;
+  /// Returns the errors in the scenario's numbers as sentences that name the field; empty if there
+  /// are none.
+  std::vector<std::string> validation_errors() const;
 
   /// Returns whether the commands depend on time alone, so that they are known beforehand.
   bool is_open_loop() const noexcept;
@@ -63,7 +66,7 @@ class Scenario {
   std::string name_;
   std::vector<MotorExcitation> excitations_;
   double duration_s_;
-  Phase phase_ = Phase::kRunning;
+  ScenarioPhase phase_ = ScenarioPhase::kRunning;
   double running_since_s_ = -1.0;  // negative: not yet running
 };
 

@@ -16,7 +16,7 @@ constexpr double kHeldSpeed_m_per_s = 0.05;
 
 }  // namespace
 
-double SwingUp::command(const ScenarioInput& now) const noexcept {
+double SwingUp::compute_command(const ScenarioInput& now) const noexcept {
   const JointState& pendulum = now.joint[settings_.pendulum];
   if (!pendulum.valid) return 0.0;
   if (now.time_s < settings_.kick_time_s) return settings_.kick_command;
@@ -38,7 +38,7 @@ double SwingUp::command_peak() const noexcept {
   return std::max(settings_.command_max, std::abs(settings_.kick_command));
 }
 
-std::vector<std::string> SwingUp::faults() const {
+std::vector<std::string> SwingUp::validation_errors() const {
   return unmet(
       {{settings_.energy_gain != 0.0, "swing_up.energy_gain must not be zero"},
        {settings_.command_max > 0.0, "swing_up.command_max must be positive"},
@@ -47,30 +47,31 @@ std::vector<std::string> SwingUp::faults() const {
        {settings_.kick_time_s >= 0.0, "swing_up.kick_time_s must not be negative"}});
 }
 
-bool Release::is_held(const JointState& joint) const noexcept {
+bool Release::is_joint_held(const JointState& joint) const noexcept {
   const double held = settings_.held_angle_rad;
-  const double distance =
-      slides(settings_.joint) ? joint.angle_rad - held : wrapped_difference(joint.angle_rad, held);
+  const double distance = is_sliding(settings_.joint) ? joint.angle_rad - held
+                                                      : wrapped_difference(joint.angle_rad, held);
   return joint.valid && std::abs(distance) <= settings_.held_tolerance_rad;
 }
 
 bool Release::is_at_rest(const ScenarioInput& now) const noexcept {
   for (std::size_t j = 0; j < settings_.joint_count; ++j) {
-    const double slower = slides(j) ? settings_.rest_speed_m_per_s : settings_.rest_speed_rad_per_s;
+    const double slower =
+        is_sliding(j) ? settings_.rest_speed_m_per_s : settings_.rest_speed_rad_per_s;
     const JointState& joint = now.joint[j];
     if (!(joint.valid && std::abs(joint.speed_rad_per_s) < slower)) return false;
   }
   return true;
 }
 
-bool Release::is_known(const ScenarioInput& now) const noexcept {
-  if (phase_ != Phase::kRunning) return now.joint[settings_.joint].valid;
+bool Release::has_complete_readings(const ScenarioInput& now) const noexcept {
+  if (phase_ != ScenarioPhase::kRunning) return now.joint[settings_.joint].valid;
   return std::ranges::all_of(now.joint.first(settings_.joint_count), &JointState::valid);
 }
 
-double Release::command(const ScenarioInput& now) noexcept {
+double Release::compute_command(const ScenarioInput& now) noexcept {
   const JointState& joint = now.joint[settings_.joint];
-  if (is_known(now)) {
+  if (has_complete_readings(now)) {
     known_s_ = now.time_s;
   } else if (now.time_s - known_s_ < kMissingMax_s) {
     return 0.0;
@@ -81,42 +82,42 @@ double Release::command(const ScenarioInput& now) noexcept {
     return condition && now.time_s - since_s_ >= wanted_s;
   };
   switch (phase_) {
-    case Phase::kWaitingForHold:
-      if (lasted(is_held(joint) &&
+    case ScenarioPhase::kWaitingForHold:
+      if (lasted(is_joint_held(joint) &&
                      std::abs(joint.speed_rad_per_s) <
-                         (slides(settings_.joint) ? kHeldSpeed_m_per_s : kHeldSpeed_rad_per_s),
+                         (is_sliding(settings_.joint) ? kHeldSpeed_m_per_s : kHeldSpeed_rad_per_s),
                  kHeldTime_s)) {
-        phase_ = Phase::kWaitingForRelease;
+        phase_ = ScenarioPhase::kWaitingForRelease;
       }
       break;
-    case Phase::kWaitingForRelease:
-      if (joint.valid && !is_held(joint)) {
-        phase_ = Phase::kRunning;
+    case ScenarioPhase::kWaitingForRelease:
+      if (joint.valid && !is_joint_held(joint)) {
+        phase_ = ScenarioPhase::kRunning;
         since_s_ = -1.0;
       }
       break;
-    case Phase::kRunning:
+    case ScenarioPhase::kRunning:
       if (waits_for_rest() && lasted(is_at_rest(now), settings_.rest_time_s)) {
-        phase_ = Phase::kFinished;
+        phase_ = ScenarioPhase::kFinished;
       }
       break;
-    case Phase::kFinished:
+    case ScenarioPhase::kFinished:
       break;
   }
   return 0.0;
 }
 
-std::vector<std::string> Release::faults() const {
+std::vector<std::string> Release::validation_errors() const {
   return unmet(
       {{!settings_.has_operator || settings_.held_tolerance_rad > 0.0,
-        slides(settings_.joint) ? "release.held_tolerance_m must be positive"
-                                : "release.held_tolerance_rad must be positive"},
+        is_sliding(settings_.joint) ? "release.held_tolerance_m must be positive"
+                                    : "release.held_tolerance_rad must be positive"},
        {settings_.rest_speed_rad_per_s >= 0.0, "release.rest_speed_rad_per_s must not be negative"},
        {settings_.rest_speed_m_per_s >= 0.0, "release.rest_speed_m_per_s must not be negative"},
        {settings_.rest_time_s >= 0.0, "release.rest_time_s must not be negative"}});
 }
 
-void TestPush::enter(Stage stage, double time_s) noexcept {
+void TestPush::enter(TestPushStage stage, double time_s) noexcept {
   stage_ = stage;
   since_s_ = time_s;
 }
@@ -143,18 +144,18 @@ bool TestPush::has_stopped(const ScenarioInput& now) noexcept {
   return !(now.time_s - farthest_s_ < kWithoutCount_s);
 }
 
-double TestPush::command(const ScenarioInput& now) noexcept {
-  if (stage_ == Stage::kBegin) {
+double TestPush::compute_command(const ScenarioInput& now) noexcept {
+  if (stage_ == TestPushStage::kBegin) {
     const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
     for (std::size_t j = 0; j < count; ++j) start_rad_[j] = now.joint[j].angle_rad;
-    enter(Stage::kPush, now.time_s);
+    enter(TestPushStage::kPush, now.time_s);
   }
   const double passed_s = now.time_s - since_s_;
   switch (stage_) {
-    case Stage::kBegin:
-    case Stage::kOver:
+    case TestPushStage::kBegin:
+    case TestPushStage::kOver:
       return 0.0;
-    case Stage::kPush: {
+    case TestPushStage::kPush: {
       if (!has_moved(now) && passed_s < settings_.push_s_max) {
         const double share = settings_.rise_s > 0.0 ? passed_s / settings_.rise_s : 1.0;
         return pushed_command_ = settings_.level * std::min(share, 1.0);
@@ -163,15 +164,15 @@ double TestPush::command(const ScenarioInput& now) noexcept {
       const double motion = now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint];
       direction_ = motion > 0.0 ? 1.0 : motion < 0.0 ? -1.0 : 0.0;
       farthest_s_ = now.time_s;
-      enter(direction_ != 0.0 ? Stage::kBrake : Stage::kRest, now.time_s);
-      return stage_ == Stage::kBrake ? -pushed_command_ : 0.0;
+      enter(direction_ != 0.0 ? TestPushStage::kBrake : TestPushStage::kRest, now.time_s);
+      return stage_ == TestPushStage::kBrake ? -pushed_command_ : 0.0;
     }
-    case Stage::kBrake:
+    case TestPushStage::kBrake:
       if (passed_s < pushed_s_ && !has_stopped(now)) return -pushed_command_;
-      enter(Stage::kRest, now.time_s);
+      enter(TestPushStage::kRest, now.time_s);
       return 0.0;
-    case Stage::kRest:
-      if (!(passed_s < settings_.rest_s)) enter(Stage::kOver, now.time_s);
+    case TestPushStage::kRest:
+      if (!(passed_s < settings_.rest_s)) enter(TestPushStage::kOver, now.time_s);
       return 0.0;
   }
   return 0.0;
@@ -179,7 +180,7 @@ double TestPush::command(const ScenarioInput& now) noexcept {
 
 double TestPush::command_peak() const noexcept { return std::abs(settings_.level); }
 
-std::vector<std::string> TestPush::faults() const {
+std::vector<std::string> TestPush::validation_errors() const {
   return unmet({{settings_.push_s_max > 0.0, "nudge.push_s_max must be positive"},
                 {settings_.motion_rad > 0.0, "nudge.motion_rad must be positive"}});
 }

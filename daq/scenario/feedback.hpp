@@ -31,17 +31,17 @@ class SwingUp {
  public:
   explicit SwingUp(const SwingUpSettings& settings) : settings_(settings) {}
 
-  double command(const ScenarioInput& now) const noexcept;
+  double compute_command(const ScenarioInput& now) const noexcept;
   double command_peak() const noexcept;
-  std::vector<std::string> faults() const;
+  std::vector<std::string> validation_errors() const;
 
  private:
   SwingUpSettings settings_;
 };
 
-/// Settings of a run without commands. The run waits until the operator holds a joint near an angle
-/// or a position, then until the joint is released, and ends when every joint is at rest. A
-/// simulation has no operator and starts from the joints' initial state.
+/// Settings of a release experiment, a run without commands. First the operator holds a joint near
+/// a given angle or position, then releases the joint. The run ends when every joint is at rest. A
+/// simulation has no operator and starts from the initial state of the joints.
 struct ReleaseSettings {
   bool has_operator = true;
   std::size_t joint = 0;
@@ -54,7 +54,7 @@ struct ReleaseSettings {
   double rest_time_s = 1.0;
 };
 
-/// The joint that an operator must hold, and the angle to hold it at. For a sliding joint the unit
+/// Joint that an operator must hold, with the angle and its tolerance. For a sliding joint the unit
 /// is m instead of rad.
 struct HeldJoint {
   std::size_t joint = 0;
@@ -67,22 +67,22 @@ class Release {
  public:
   explicit Release(const ReleaseSettings& settings)
       : settings_(settings),
-        phase_(settings.has_operator ? Phase::kWaitingForHold : Phase::kRunning) {}
+        phase_(settings.has_operator ? ScenarioPhase::kWaitingForHold : ScenarioPhase::kRunning) {}
 
-  double command(const ScenarioInput& now) noexcept;
+  double compute_command(const ScenarioInput& now) noexcept;
   double command_peak() const noexcept { return 0.0; }
-  Phase phase() const noexcept { return phase_; }
-  std::vector<std::string> faults() const;
+  ScenarioPhase phase() const noexcept { return phase_; }
+  std::vector<std::string> validation_errors() const;
   HeldJoint held_joint() const {
-    return {settings_.joint, slides(settings_.joint), settings_.held_angle_rad,
+    return {settings_.joint, is_sliding(settings_.joint), settings_.held_angle_rad,
             settings_.held_tolerance_rad};
   }
 
  private:
-  bool is_held(const JointState& joint) const noexcept;
+  bool is_joint_held(const JointState& joint) const noexcept;
   bool is_at_rest(const ScenarioInput& now) const noexcept;
-  bool is_known(const ScenarioInput& now) const noexcept;
-  bool slides(std::size_t joint) const noexcept {
+  bool has_complete_readings(const ScenarioInput& now) const noexcept;
+  bool is_sliding(std::size_t joint) const noexcept {
     return joint < settings_.slides.size() && settings_.slides[joint];
   }
   bool waits_for_rest() const noexcept {
@@ -90,14 +90,14 @@ class Release {
   }
 
   ReleaseSettings settings_;
-  Phase phase_;
+  ScenarioPhase phase_;
   double since_s_ = -1.0;  // since when the joint is held, or all are at rest; negative: not
   double known_s_ = -1.0;  // time of the last complete readings
 };
 
-/// Settings of a test of an unknown motor. The test applies a command until a joint has moved a
-/// little, then the opposite command until that joint stops, for at most as long as the first
-/// command.
+/// Settings of a test push, the first test of an unknown motor. A test push applies a command until
+/// a joint has moved a little. The opposite command then brakes that joint until it stops, for at
+/// most as long as the first command.
 struct TestPushSettings {
   std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;
@@ -113,22 +113,22 @@ class TestPush {
  public:
   explicit TestPush(const TestPushSettings& settings) : settings_(settings) {}
 
-  double command(const ScenarioInput& now) noexcept;
+  double compute_command(const ScenarioInput& now) noexcept;
   double command_peak() const noexcept;
-  Phase phase() const noexcept {
-    return stage_ == Stage::kOver ? Phase::kFinished : Phase::kRunning;
+  ScenarioPhase phase() const noexcept {
+    return stage_ == TestPushStage::kOver ? ScenarioPhase::kFinished : ScenarioPhase::kRunning;
   }
-  std::vector<std::string> faults() const;
+  std::vector<std::string> validation_errors() const;
 
  private:
-  enum class Stage { kBegin, kPush, kBrake, kRest, kOver };
+  enum class TestPushStage { kBegin, kPush, kBrake, kRest, kOver };
 
   bool has_moved(const ScenarioInput& now) const noexcept;
   bool has_stopped(const ScenarioInput& now) noexcept;
-  void enter(Stage stage, double time_s) noexcept;
+  void enter(TestPushStage stage, double time_s) noexcept;
 
   TestPushSettings settings_;
-  Stage stage_ = Stage::kBegin;
+  TestPushStage stage_ = TestPushStage::kBegin;
   double since_s_ = 0.0;  // start time of the stage
   double pushed_s_ = 0.0;
   double pushed_command_ = 0.0;  // when the push ended

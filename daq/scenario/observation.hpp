@@ -29,14 +29,14 @@ struct JointState {
   bool valid = false;  ///< false: the channel was missing; angle and speed are the last known ones
 };
 
-/// One sample as input of the loop and the safety limits.
+/// One sample as input of the control loop and the safety checks.
 struct Observation {
   double time_s = 0.0;  ///< device time since the run started
   std::array<JointState, kJointsMax> joint{};
 };
 
 /// One sample as input of a scenario, from a rig or from a simulation with any number of joints.
-/// Refers to the joints given to its constructor, which must outlive it.
+/// The joint states given to the constructor must outlive this object.
 struct ScenarioInput {
   double time_s = 0.0;  ///< since the run started
   std::span<const JointState> joint;
@@ -50,7 +50,7 @@ inline double wrapped_difference(double angle_rad, double other_rad) noexcept {
   return std::remainder(angle_rad - other_rad, 2.0 * std::numbers::pi);
 }
 
-/// Returns the sentences of the conditions that do not hold.
+/// Returns, of pairs of a condition and a sentence, the sentences whose condition is false.
 inline std::vector<std::string> unmet(
     std::initializer_list<std::pair<bool, const char*>> conditions) {
   std::vector<std::string> sentences;
@@ -61,7 +61,7 @@ inline std::vector<std::string> unmet(
 }
 
 /// Progress of a scenario. The supervisor reports it to the operator.
-enum class Phase {
+enum class ScenarioPhase {
   kWaitingForHold,     ///< the operator must bring the joint to the given angle
   kWaitingForRelease,  ///< the operator must let go
   kRunning,

@@ -104,7 +104,7 @@ void improve_phases(Multisine& multisine, const std::vector<bool>& is_free, cons
 
 }  // namespace
 
-double Multisine::command(const ScenarioInput& now) const noexcept {
+double Multisine::compute_command(const ScenarioInput& now) const noexcept {
   if (now.time_s < 0.0) return 0.0;
   double sum = 0.0;
   for (const Tone& tone : tones) sum += tone_value(tone, now.time_s);
@@ -131,7 +131,7 @@ double Multisine::command_peak() const {
   return std::min(bound, amplitude_sum);
 }
 
-std::vector<std::string> Multisine::faults() const {
+std::vector<std::string> Multisine::validation_errors() const {
   std::vector<std::string> found;
   if (tones.empty()) found.push_back("multisine.sine: give at least one");
   for (std::size_t i = 0; i < tones.size(); ++i) {
@@ -143,7 +143,7 @@ std::vector<std::string> Multisine::faults() const {
   return found;
 }
 
-void choose_phases(Multisine& multisine) {
+void choose_multisine_phases(Multisine& multisine) {
   const auto n = static_cast<double>(multisine.tones.size());
   std::vector<bool> is_free(multisine.tones.size());
   for (std::size_t i = 0; i < multisine.tones.size(); ++i) {
@@ -178,7 +178,7 @@ Replay::Replay(std::vector<double> time_s, std::vector<double> values)
   for (double& t : time_s_) t -= start_s;
 }
 
-double Replay::command(const ScenarioInput& now) noexcept {
+double Replay::compute_command(const ScenarioInput& now) noexcept {
   if (time_s_.empty() || now.time_s < 0.0) return 0.0;
   while (row_ + 1 < time_s_.size() && time_s_[row_ + 1] <= now.time_s) ++row_;
   return row_ + 1 < time_s_.size() ? values_[row_] : 0.0;
@@ -190,7 +190,7 @@ double Replay::command_peak() const noexcept {
   return peak;
 }
 
-std::vector<std::string> Replay::faults() const {
+std::vector<std::string> Replay::validation_errors() const {
   std::vector<std::string> found;
   if (time_s_.size() < 2) found.push_back("replay.file: needs at least two rows");
   for (std::size_t k = 0; k < time_s_.size(); ++k) {

@@ -17,11 +17,11 @@ struct Step {
   double amplitude = 0.0;  // [unit of the control signal]
   double start_s = 0.0;
 
-  double command(const ScenarioInput& now) const noexcept {
+  double compute_command(const ScenarioInput& now) const noexcept {
     return now.time_s >= start_s ? amplitude : 0.0;
   }
   double command_peak() const noexcept { return std::abs(amplitude); }
-  std::vector<std::string> faults() const {
+  std::vector<std::string> validation_errors() const {
     return unmet({{start_s >= 0.0, "step.start_s must not be negative"}});
   }
 };
@@ -32,11 +32,11 @@ struct Pulse {
   double start_s = 0.0;
   double width_s = 0.0;
 
-  double command(const ScenarioInput& now) const noexcept {
+  double compute_command(const ScenarioInput& now) const noexcept {
     return now.time_s >= start_s && now.time_s < start_s + width_s ? amplitude : 0.0;
   }
   double command_peak() const noexcept { return std::abs(amplitude); }
-  std::vector<std::string> faults() const {
+  std::vector<std::string> validation_errors() const {
     return unmet({{start_s >= 0.0, "pulse.start_s must not be negative"},
                   {width_s > 0.0, "pulse.width_s must be positive"}});
   }
@@ -46,9 +46,9 @@ struct Pulse {
 struct PulseTrain {
   std::vector<Pulse> pulses{};
 
-  double command(const ScenarioInput& now) const noexcept {
+  double compute_command(const ScenarioInput& now) const noexcept {
     double sum = 0.0;
-    for (const Pulse& pulse : pulses) sum += pulse.command(now);
+    for (const Pulse& pulse : pulses) sum += pulse.compute_command(now);
     return sum;
   }
 
@@ -58,13 +58,13 @@ struct PulseTrain {
     double peak = 0.0;
     for (const Pulse& pulse : pulses) {
       for (const double edge_s : {pulse.start_s, pulse.start_s + pulse.width_s}) {
-        peak = std::max(peak, std::abs(command({edge_s, {}})));
+        peak = std::max(peak, std::abs(compute_command({edge_s, {}})));
       }
     }
     return peak;
   }
 
-  std::vector<std::string> faults() const {
+  std::vector<std::string> validation_errors() const {
     std::vector<std::string> found;
     if (pulses.empty()) found.push_back("pulse_train.pulse: give at least one");
     for (std::size_t i = 0; i < pulses.size(); ++i) {
@@ -86,7 +86,7 @@ struct Chirp {
   double start_s = 0.0;
   double end_s = 0.0;
 
-  double command(const ScenarioInput& now) const noexcept {
+  double compute_command(const ScenarioInput& now) const noexcept {
     const double s = now.time_s - start_s;
     const double T = end_s - start_s;
     if (s < 0.0 || s > T) return 0.0;
@@ -95,7 +95,7 @@ struct Chirp {
     return amplitude * std::sin(2.0 * std::numbers::pi * turns);
   }
   double command_peak() const noexcept { return std::abs(amplitude); }
-  std::vector<std::string> faults() const {
+  std::vector<std::string> validation_errors() const {
     return unmet({{start_s >= 0.0, "chirp.start_s must not be negative"},
                   {end_s > start_s, "chirp.start_s must lie before duration_s"},
                   {frequency_start_Hz >= 0.0, "chirp.frequency_start_hz must not be negative"},
@@ -107,7 +107,7 @@ struct Chirp {
 struct Tone {
   double frequency_Hz = 0.0;
   double amplitude = 0.0;             // [unit of the control signal]
-  std::optional<double> phase_rad{};  // empty: chosen by `choose_phases`
+  std::optional<double> phase_rad{};  // empty: chosen by `choose_multisine_phases`
 };
 
 /// A sum of sines Σ aᵢ sin(2π fᵢ t + φᵢ) with amplitudes aᵢ, frequencies fᵢ and phases φᵢ, faded in
@@ -117,12 +117,12 @@ struct Multisine {
   double ramp_s = 0.0;
   double duration_s = 0.0;  // time span over which the peak is evaluated
 
-  double command(const ScenarioInput& now) const noexcept;
+  double compute_command(const ScenarioInput& now) const noexcept;
 
   /// Returns an upper bound of the largest command during duration_s, at most a few thousandths
   /// above the exact value.
   double command_peak() const;
-  std::vector<std::string> faults() const;
+  std::vector<std::string> validation_errors() const;
 };
 
 /// Chooses the omitted phases of a multisine for a low crest factor (peak divided by root mean
@@ -133,19 +133,19 @@ struct Multisine {
 /// [Sch70] M. Schroeder, Synthesis of low-peak-factor signals, IEEE Trans. Inf. Theory 16(1), 1970.
 /// [Gui91] P. Guillaume et al., Crest-factor minimization using nonlinear Chebyshev approximation
 /// methods, IEEE Trans. Instrum. Meas. 40(6), 1991.
-void choose_phases(Multisine& multisine);
+void choose_multisine_phases(Multisine& multisine);
 
-/// Replay of a recorded command. The command is constant from the time of each row to that of the
-/// next row. It is zero before the first row and from the time of the last row on.
+/// Replay of a recorded command. The command of each row lasts until the time of the next row. The
+/// command is zero before the first row and from the time of the last row on.
 class Replay {
  public:
   /// Creates a replay. `time_s` and `values` have one entry per row; time zero is the first row's
   /// time.
   Replay(std::vector<double> time_s, std::vector<double> values);
 
-  double command(const ScenarioInput& now) noexcept;
+  double compute_command(const ScenarioInput& now) noexcept;
   double command_peak() const noexcept;
-  std::vector<std::string> faults() const;
+  std::vector<std::string> validation_errors() const;
 
  private:
   std::vector<double> time_s_;

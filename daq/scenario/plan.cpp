@@ -28,7 +28,7 @@ std::string format(const char* pattern, Values... values) {
 
 std::string label(double x, double y, const char* anchor, const std::string& text) {
   return format("<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor) +
-         proto::escaped_markup(proto::escape_for_terminal(text)) + "</text>\n";
+         proto::escape_markup(proto::escape_for_terminal(text)) + "</text>\n";
 }
 
 std::string grid_line(double x1, double y1, double x2, double y2) {
@@ -48,15 +48,16 @@ struct Axes {
 
 std::string draw_axes(const Axes& axes, const std::string& quantity) {
   std::string svg;
-  const std::vector<double> times = notation::nice_ticks(0.0, axes.end_s, kTicksMax);
-  const notation::TickLabels time_texts = notation::tick_labels(times);
+  const std::vector<double> times = notation::choose_axis_ticks(0.0, axes.end_s, kTicksMax);
+  const notation::TickLabels time_texts = notation::format_tick_labels(times);
   for (std::size_t k = 0; k < times.size(); ++k) {
     const double x = axes.x(times[k]);
     svg += grid_line(x, kTop, x, kBottom);
     svg += label(x, kBottom + 18, "middle", time_texts.texts[k]);
   }
-  const std::vector<double> commands = notation::nice_ticks(-axes.range, axes.range, kTicksMax);
-  const notation::TickLabels command_texts = notation::tick_labels(commands);
+  const std::vector<double> commands =
+      notation::choose_axis_ticks(-axes.range, axes.range, kTicksMax);
+  const notation::TickLabels command_texts = notation::format_tick_labels(commands);
   for (std::size_t k = 0; k < commands.size(); ++k) {
     const double y = axes.y(commands[k]);
     svg += grid_line(kLeft, y, kRight, y);
@@ -87,7 +88,8 @@ std::string draw_commands(const std::vector<double>& commands, double period_s, 
   return path + format("H%.2f", kRight);
 }
 
-std::string draw_motor(const PlannedMotor& motor, double period_s, const std::string& name) {
+std::string draw_motor(const PlannedMotorCommands& motor, double period_s,
+                       const std::string& name) {
   double peak = 0.0;
   for (const double u : motor.command) peak = std::max(peak, std::abs(u));
   const double end_s = static_cast<double>(motor.command.size()) * period_s;
@@ -98,28 +100,29 @@ std::string draw_motor(const PlannedMotor& motor, double period_s, const std::st
 }
 
 // One row: a time, and the commands from then on.
-std::string plan_row(double time_s, const std::vector<PlannedMotor>& motors,
-                     const std::function<double(const PlannedMotor&)>& command) {
+std::string plan_row(double time_s, const std::vector<PlannedMotorCommands>& motors,
+                     const std::function<double(const PlannedMotorCommands&)>& command) {
   std::string row = format("%.9g", time_s);
-  for (const PlannedMotor& motor : motors) row += format(",%.9g", command(motor));
+  for (const PlannedMotorCommands& motor : motors) row += format(",%.9g", command(motor));
   return row + "\n";
 }
 
 }  // namespace
 
-CommandPlan make_plan(Scenario scenario, double period_s, std::vector<PlannedMotor> motors) {
+CommandPlan make_command_plan(Scenario scenario, double period_s,
+                              std::vector<PlannedMotorCommands> motors) {
   assert(period_s > 0.0);
   const double rate_Hz =
       1.0 / period_s;  // an integer, so that a sample's time is the nearest double
   const auto samples = static_cast<std::size_t>(std::ceil(scenario.duration_s() / period_s));
   CommandPlan plan{period_s, std::move(motors)};
-  for (PlannedMotor& motor : plan.motors) motor.command.reserve(samples);
+  for (PlannedMotorCommands& motor : plan.motors) motor.command.reserve(samples);
   std::vector<double> commands(plan.motors.size());
   Observation at_rest;
   for (JointState& joint : at_rest.joint) joint.valid = true;
   for (std::size_t k = 0; k < samples; ++k) {
     at_rest.time_s = static_cast<double>(k) / rate_Hz;
-    scenario.command(at_rest, commands);
+    scenario.compute_command(at_rest, commands);
     for (std::size_t m = 0; m < commands.size(); ++m) {
       plan.motors[m].command.push_back(commands[m]);
     }
@@ -127,28 +130,29 @@ CommandPlan make_plan(Scenario scenario, double period_s, std::vector<PlannedMot
   return plan;
 }
 
-std::string plan_csv(const CommandPlan& plan) {
-  const std::vector<PlannedMotor>& motors = plan.motors;
+std::string command_plan_csv(const CommandPlan& plan) {
+  const std::vector<PlannedMotorCommands>& motors = plan.motors;
   std::string csv = "t_s";
-  for (const PlannedMotor& motor : motors) {
+  for (const PlannedMotorCommands& motor : motors) {
     csv += motors.size() == 1 ? ",command" : ",command_" + motor.joint;
   }
   csv += "\n";
   const std::size_t count = motors.empty() ? 0 : motors.front().command.size();
   for (std::size_t k = 0; k < count; ++k) {
-    const bool changes = k == 0 || std::ranges::any_of(motors, [&](const PlannedMotor& motor) {
-                           return motor.command[k] != motor.command[k - 1];
-                         });
+    const bool changes =
+        k == 0 || std::ranges::any_of(motors, [&](const PlannedMotorCommands& motor) {
+          return motor.command[k] != motor.command[k - 1];
+        });
     if (!changes) continue;
     csv += plan_row(static_cast<double>(k) * plan.period_s, motors,
-                    [&](const PlannedMotor& motor) { return motor.command[k]; });
+                    [&](const PlannedMotorCommands& motor) { return motor.command[k]; });
   }
   return csv + plan_row(static_cast<double>(count) * plan.period_s, motors,
-                        [](const PlannedMotor&) { return 0.0; });
+                        [](const PlannedMotorCommands&) { return 0.0; });
 }
 
-std::string plan_svg(const CommandPlan& plan, const std::string& title) {
-  const std::vector<PlannedMotor>& motors = plan.motors;
+std::string command_plan_svg(const CommandPlan& plan, const std::string& title) {
+  const std::vector<PlannedMotorCommands>& motors = plan.motors;
   std::string svg = format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
       "font-family=\"sans-serif\" font-size=\"12\">\n"

@@ -140,7 +140,8 @@ Excitation read(const v1::Multisine& source, const Context& context) {
     if (sine.has_phase_rad()) tone.phase_rad = sine.phase_rad();
     multisine.tones.push_back(tone);
   }
-  if (multisine.faults().empty() && context.duration_s > 0.0) choose_phases(multisine);
+  if (multisine.validation_errors().empty() && context.duration_s > 0.0)
+    choose_multisine_phases(multisine);
   return multisine;
 }
 
@@ -225,7 +226,7 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
     check_combination(added, excitations, rig, own);
     std::visit(
         [&](const auto& excitation) {
-          if (const auto faults = excitation.faults(); !faults.empty()) {
+          if (const auto faults = excitation.validation_errors(); !faults.empty()) {
             place_of(faults.front(), own).fail(faults.front());
           }
           if (std::isfinite(excitation.command_peak())) return;
@@ -267,9 +268,9 @@ std::vector<CommandLimits> merge_command_limits(std::vector<CommandLimits> rig,
   return rig;
 }
 
-void check_commands(const Scenario& scenario, const std::vector<CommandLimits>& limits,
-                    const std::vector<std::string>& units, const ScenarioRig& rig,
-                    const proto::TextLocator& place) {
+void check_command_limits(const Scenario& scenario, const std::vector<CommandLimits>& limits,
+                          const std::vector<std::string>& units, const ScenarioRig& rig,
+                          const proto::TextLocator& place) {
   for (std::size_t m = 0; m < limits.size(); ++m) {
     const double peak = scenario.command_peak(m);
     if (peak <= limits[m].command_max) continue;

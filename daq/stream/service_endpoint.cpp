@@ -6,9 +6,9 @@
 namespace daq {
 
 ServiceEndpoint make_service_endpoint(const ServiceOptions& options) {
-  ServiceEndpoint endpoint{options.host_port, proto::parse_service_place(options.host_port),
+  ServiceEndpoint endpoint{options.host_port, proto::parse_service_address(options.host_port),
                            nullptr};
-  if (proto::wants_tls(options.tls)) {
+  if (proto::has_tls_certificate(options.tls)) {
     if (!endpoint.place.unix_path.empty()) {
       throw proto::InputError(
           options.host_port +

@@ -19,14 +19,15 @@ struct ServiceOptions {
   proto::TlsFiles tls{};
 };
 
-/// Checked address of the service, with the TLS files loaded.
+/// Address of the service after its checks, with the loaded TLS files.
 struct ServiceEndpoint {
   std::string host_port;  ///< as it was given, for people
   proto::ServiceLocation place;
   std::shared_ptr<asio::ssl::context> tls;  ///< null: no TLS
 };
 
-/// Checks an address and loads the TLS files. @throws proto::InputError for an invalid address, or
+/// Checks the address of the service and loads the TLS files. @throws proto::InputError for an
+/// invalid address, or
 ///     naming the TLS file that cannot be used
 ServiceEndpoint make_service_endpoint(const ServiceOptions& options);
 

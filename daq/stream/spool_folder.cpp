@@ -65,7 +65,7 @@ proto::Result<proto::StreamSession> read_session(const std::string& folder) {
   }
   OpenSession message;
   if (!message.ParseFromString(proto::read_file(path)) ||
-      !proto::is_session_id(message.session_id())) {
+      !proto::is_valid_session_id(message.session_id())) {
     return proto::Error{proto::ErrorCode::kDamaged,
                         path + ": is damaged; the recording next to it has the same samples"};
   }
@@ -198,7 +198,7 @@ std::string find_recording(const std::string& spool_folder) {
   if (path.extension() != ".spool") return {};
   const std::string recording = path.replace_extension().string();
   for (const std::string& name :
-       {recording, proto::part_path(recording), proto::default_recovery_path(recording)}) {
+       {recording, proto::part_file_path(recording), proto::default_recovery_path(recording)}) {
     if (fs::exists(name)) return name;
   }
   return {};
@@ -235,7 +235,7 @@ proto::Result<SpoolFolder> create_spool_folder(const std::string& folder,
   return made;
 }
 
-proto::Status mark_ended(const std::string& folder) { return save(ended_path(folder), ""); }
+proto::Status mark_run_ended(const std::string& folder) { return save(ended_path(folder), ""); }
 
 proto::Result<SpoolFolder> open_spool_folder(const std::string& folder) {
   auto session = read_session(folder);
@@ -262,7 +262,8 @@ void remove_spool_folder(const std::string& folder) {
   fs::remove_all(folder, ignored);
 }
 
-proto::Result<SpoolCompletion> append_rest(const std::string& spool_folder, SpoolFolder& folder) {
+proto::Result<SpoolCompletion> append_missing_messages(const std::string& spool_folder,
+                                                       SpoolFolder& folder) {
   SpoolCompletion rest{.ended = folder.ended, .notes = {}};
   const std::string path = find_recording(spool_folder);
   const auto tail = read_tail(folder.spool);
@@ -276,7 +277,7 @@ proto::Result<SpoolCompletion> append_rest(const std::string& spool_folder, Spoo
   }
   if (!scan || finder.epoch_unix_ns() != folder.session.epoch_unix_ns) {
     if (!folder.ended) {
-      rest.notes.push_back("the run was interrupted, and its recording is not next to " +
+      rest.notes.push_back("the run was interrupted, and its recording is not in the folder of " +
                            spool_folder +
                            ": the recording may contain samples that the service will not have");
     }

@@ -47,7 +47,7 @@ StreamConnection::StreamConnection(proto::StreamSender& sender, ServiceEndpoint 
 
 StreamConnection::~StreamConnection() = default;
 
-void StreamConnection::run_for(std::chrono::milliseconds duration) {
+void StreamConnection::process_events_for(std::chrono::milliseconds duration) {
   const auto end = std::chrono::steady_clock::now() + duration;
   do {
     process_sender_requests();
@@ -63,8 +63,8 @@ void StreamConnection::process_sender_requests() {
     return;
   }
   if (sender_.wants_disconnect(now)) {
-    const bool done = sender_.state() == proto::StreamSender::State::kDone;
-    const std::string& why = sender_.problem();
+    const bool done = sender_.state() == proto::StreamSender::SenderState::kDone;
+    const std::string& why = sender_.latest_problem();
     return disconnect(why.empty() && !done ? "the service does not respond" : why);
   }
   if (!connected_ && now - connecting_since_ >= kConnectTimeout) {
@@ -77,21 +77,21 @@ void StreamConnection::connect() {
   connecting_since_ = monotonic_now();
   line_ = std::make_shared<Socket>(context_, endpoint_.tls.get());
   const std::string& path = endpoint_.place.unix_path;
-  if (!path.empty()) return connect_to({asio::local::stream_protocol::endpoint(path)}, 0);
-  const proto::HostPort& network = endpoint_.place.network;
+  if (!path.empty()) return connect_to_endpoint({asio::local::stream_protocol::endpoint(path)}, 0);
+  const proto::NetworkAddress& network = endpoint_.place.network;
   resolver_.async_resolve(network.host, std::to_string(network.port),
                           [this, line = line_](const asio::error_code& error, const auto& found) {
                             if (line != line_) return;
                             if (error) return disconnect(error.message());
                             std::vector<RawSocket::endpoint_type> endpoints;
                             for (const auto& entry : found) endpoints.push_back(entry.endpoint());
-                            connect_to(std::move(endpoints), 0);
+                            connect_to_endpoint(std::move(endpoints), 0);
                           });
 }
 
 // Tries the endpoints one after the other, and reports the error of the last one.
-void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
-                                  std::size_t index) {
+void StreamConnection::connect_to_endpoint(
+    std::vector<asio::generic::stream_protocol::endpoint> endpoints, std::size_t index) {
   const auto endpoint = endpoints.at(index);
   line_->socket.async_connect(endpoint, [this, line = line_, endpoints = std::move(endpoints),
                                          index](const asio::error_code& error) mutable {
@@ -99,7 +99,7 @@ void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::en
     asio::error_code ignored;
     if (error && index + 1 < endpoints.size()) {
       line->socket.close(ignored);
-      return connect_to(std::move(endpoints), index + 1);
+      return connect_to_endpoint(std::move(endpoints), index + 1);
     }
     if (error) return disconnect(error.message());
     line->socket.set_option(tcp::no_delay(true), ignored);  // fails for a Unix socket
@@ -109,11 +109,11 @@ void StreamConnection::connect_to(std::vector<asio::generic::stream_protocol::en
 
 void StreamConnection::start_tls() {
   if (!line_->tls) return ready();
-  proto::expect_host(line_->tls->native_handle(), endpoint_.place.network.host);
+  proto::require_peer_host(line_->tls->native_handle(), endpoint_.place.network.host);
   line_->tls->async_handshake(asio::ssl::stream_base::client,
                               [this, line = line_](const asio::error_code& error) {
                                 if (line != line_) return;
-                                if (error) return disconnect(reason_of(error));
+                                if (error) return disconnect(describe_error(error));
                                 ready();
                               });
 }
@@ -135,9 +135,9 @@ void StreamConnection::disconnect(const std::string& why) {
   sender_.on_disconnected(monotonic_now());
 }
 
-std::string StreamConnection::reason_of(const asio::error_code& error) const {
+std::string StreamConnection::describe_error(const asio::error_code& error) const {
   // A service with TLS closes a connection without it.
-  const bool opening = sender_.state() == proto::StreamSender::State::kOpening;
+  const bool opening = sender_.state() == proto::StreamSender::SenderState::kOpening;
   const bool hung_up = error == asio::error::eof || error == asio::error::connection_reset;
   if (hung_up && opening && !endpoint_.tls) {
     return error.message() +
@@ -146,7 +146,7 @@ std::string StreamConnection::reason_of(const asio::error_code& error) const {
   const bool of_tls = error.category() == asio::error::get_ssl_category() ||
                       error.category() == asio::ssl::error::get_stream_category();
   if (!of_tls || !line_ || !line_->tls) return error.message();
-  return proto::tls_problem(line_->tls->native_handle(), error);
+  return proto::describe_tls_problem(line_->tls->native_handle(), error);
 }
 
 void StreamConnection::write() {
@@ -160,7 +160,7 @@ void StreamConnection::write() {
                       [this, line = line_](const asio::error_code& error, std::size_t) {
                         if (line != line_) return;
                         writing_ = false;
-                        if (error) return disconnect(reason_of(error));
+                        if (error) return disconnect(describe_error(error));
                         write();
                       });
   });
@@ -172,14 +172,14 @@ void StreamConnection::read() {
         asio::buffer(received_),
         [this, line = line_](const asio::error_code& error, std::size_t size_bytes) {
           if (line != line_) return;
-          if (error) return disconnect(reason_of(error));
-          take_replies(size_bytes);
+          if (error) return disconnect(describe_error(error));
+          process_replies(size_bytes);
           if (line == line_) read();
         });
   });
 }
 
-void StreamConnection::take_replies(std::size_t size_bytes) {
+void StreamConnection::process_replies(std::size_t size_bytes) {
   std::vector<proto::Frame> frames;
   const proto::Status fed = decoder_->feed(std::span(received_).first(size_bytes), frames);
   for (const proto::Frame& frame : frames) {
@@ -192,7 +192,7 @@ void StreamConnection::take_replies(std::size_t size_bytes) {
       return disconnect(status.error().detail);
     }
     // Report the service's reason before it closes the connection.
-    if (sender_.wants_disconnect(monotonic_now())) return disconnect(sender_.problem());
+    if (sender_.wants_disconnect(monotonic_now())) return disconnect(sender_.latest_problem());
   }
   if (!fed.ok()) disconnect(fed.error().detail);
 }

@@ -16,35 +16,35 @@
 
 namespace daq {
 
-/// Connection of a StreamSender to the service over TCP, TLS or a Unix socket. It connects when the
-/// sender requests it, transfers requests and replies, and disconnects on errors of either side.
+/// Connection to the service over TCP, TLS or a Unix socket, for a StreamSender. Connects when the
+/// sender requests a connection, transfers requests and replies, and disconnects after an error.
 /// Not thread-safe.
 class StreamConnection {
  public:
   StreamConnection(proto::StreamSender& sender, ServiceEndpoint endpoint);
   ~StreamConnection();
 
-  /// Processes all events for this duration.
-  void run_for(std::chrono::milliseconds duration);
+  /// Processes all events of the connection for the given duration.
+  void process_events_for(std::chrono::milliseconds duration);
 
-  /// Returns the latest problem of the connection, with its address, for people; empty if there was
-  /// none.
-  const std::string& problem() const { return problem_; }
+  /// Returns the latest problem of the connection as a text for people, with the address; empty if
+  /// there was none.
+  const std::string& latest_problem() const { return problem_; }
 
  private:
   struct Socket;
 
   void process_sender_requests();
   void connect();
-  void connect_to(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
-                  std::size_t index);
+  void connect_to_endpoint(std::vector<asio::generic::stream_protocol::endpoint> endpoints,
+                           std::size_t index);
   void start_tls();
   void ready();
   void read();
   void write();
   void disconnect(const std::string& why);
-  std::string reason_of(const asio::error_code& error) const;
-  void take_replies(std::size_t size_bytes);
+  std::string describe_error(const asio::error_code& error) const;
+  void process_replies(std::size_t size_bytes);
 
   proto::StreamSender& sender_;
   ServiceEndpoint endpoint_;

@@ -10,7 +10,7 @@ namespace daq {
 namespace {
 
 using rigcal::v1::SampleBatch;
-using State = proto::StreamSender::State;
+using State = proto::StreamSender::SenderState;
 
 constexpr std::chrono::milliseconds kBatchAge(100);
 constexpr std::chrono::milliseconds kTurn(20);
@@ -51,16 +51,16 @@ StreamSink::~StreamSink() {
 proto::Status StreamSink::write(const proto::RecordingMessage& message) {
   std::visit([this](const auto& plain) { proto::to_message(plain, *add(*batch_, plain)); },
              message);
-  if (++batch_message_count_ >= kBatchMessagesMax) hand_over();
+  if (++batch_message_count_ >= kBatchMessagesMax) queue_batch();
   return proto::success();
 }
 
 proto::Status StreamSink::idle() {
-  if (std::chrono::steady_clock::now() - batch_started_ >= kBatchAge) hand_over();
+  if (std::chrono::steady_clock::now() - batch_started_ >= kBatchAge) queue_batch();
   return proto::success();
 }
 
-void StreamSink::hand_over() {
+void StreamSink::queue_batch() {
   batch_started_ = std::chrono::steady_clock::now();
   if (batch_message_count_ == 0) return;
   std::string bytes = batch_->SerializeAsString();
@@ -71,7 +71,7 @@ void StreamSink::hand_over() {
 }
 
 void StreamSink::end(bool interrupted) {
-  hand_over();
+  queue_batch();
   const std::lock_guard lock(mutex_);
   interrupted_ = interrupted;
   ending_ = true;
@@ -83,12 +83,12 @@ bool StreamSink::wait(std::chrono::milliseconds patience) {
   return done_;
 }
 
-bool StreamSink::is_refused() const {
+bool StreamSink::is_session_rejected() const {
   const std::lock_guard lock(mutex_);
   return ended_ && !done_;
 }
 
-std::string StreamSink::problem() const {
+std::string StreamSink::latest_problem() const {
   const std::lock_guard lock(mutex_);
   return problem_;
 }
@@ -98,7 +98,7 @@ bool StreamSink::loses_samples() const {
   return loses_samples_;
 }
 
-std::uint64_t StreamSink::backlog() const {
+std::uint64_t StreamSink::unsent_batch_count() const {
   const std::lock_guard lock(mutex_);
   return backlog_ + pending_batches_.size();
 }
@@ -120,7 +120,7 @@ void StreamSink::run(const ServiceEndpoint& service) {
     if (ending && batches.empty() && unspooled_gap_) batches.emplace_back();  // carries the gap
     if (!batches.empty() && spool_batches(batches, spool_problem)) spool_problem.clear();
     if (ending && !unspooled_gap_) sender_.end_session(interrupted);
-    connection.run_for(kTurn);
+    connection.process_events_for(kTurn);
     publish(connection, spool_problem);
   }
 }
@@ -134,14 +134,14 @@ void StreamSink::publish(const StreamConnection& connection, const std::string& 
   ended_ = done_ || state == State::kRefused;
   loses_samples_ = !spool_problem.empty();
   if (state == State::kRefused) {
-    problem_ = sender_.problem();
+    problem_ = sender_.latest_problem();
   } else if (!spool_problem.empty()) {
     problem_ = spool_problem + "; samples will be missing on the service";
-  } else if (connected || done_ || connection.problem().empty()) {
+  } else if (connected || done_ || connection.latest_problem().empty()) {
     problem_.clear();
   } else {
-    problem_ =
-        connection.problem() + "; data for the service are kept on the disk until it responds";
+    problem_ = connection.latest_problem() +
+               "; data for the service are kept on the disk until it responds";
   }
   if (ended_) ended_changed_.notify_all();
 }

@@ -22,9 +22,10 @@ namespace daq {
 
 class StreamConnection;
 
-/// Streams a run to the service through a spool on disk. A separate thread owns spool and
-/// connection, so a slow or unreachable service delays no other thread. The service gets missed
-/// data later. Samples that do not fit into the spool are listed in the stream as a gap.
+/// Streams the messages of a run to the service through a buffer on disk, the spool. A separate
+/// thread owns spool and connection, so a slow or unreachable service delays no other thread and
+/// gets missed data later. Samples that do not fit into the spool are listed in the stream as a
+/// gap.
 class StreamSink final : public RunSink {
  public:
   /// Starts the thread.
@@ -33,32 +34,33 @@ class StreamSink final : public RunSink {
 
   proto::Status write(const proto::RecordingMessage& message) override;
 
-  /// Passes the current batch to the spool if it is old enough.
+  /// Passes the current batch of messages to the spool if the batch is old enough.
   proto::Status idle() override;
 
-  /// Passes the last batch to the spool. Nothing can be written afterwards.
+  /// Passes the last batch of messages to the spool. Nothing can be written afterwards.
   /// @param interrupted  another process recorded the run and did not record its end
   void end(bool interrupted = false);
 
-  /// Waits, for at most `patience`, until the service has everything or rejects it. To be called
-  /// after end().
+  /// Waits until the service has received all data or rejects the session, but at most for
+  /// `patience`. To be called after end().
   /// @return true if it has everything; else the spool keeps the missing batches
   bool wait(std::chrono::milliseconds patience);
 
-  /// Returns whether the service rejects the session permanently; see problem() for the reason.
-  bool is_refused() const;
+  /// Returns whether the service rejects the session permanently. latest_problem() returns the
+  /// reason.
+  bool is_session_rejected() const;
 
-  /// Returns the current problem of the stream, for people; empty if there is none.
-  std::string problem() const;
+  /// Returns the current problem of the stream as a text for people; empty if there is none.
+  std::string latest_problem() const;
 
-  /// Returns whether the spool fails, so that new samples are lost for the service.
+  /// Returns whether writing to the spool fails, so that the service will not get new samples.
   bool loses_samples() const;
 
-  /// Returns the number of batches that the service does not have yet.
-  std::uint64_t backlog() const;
+  /// Returns the number of batches that the service has not acknowledged yet.
+  std::uint64_t unsent_batch_count() const;
 
  private:
-  void hand_over();
+  void queue_batch();
   void run(const ServiceEndpoint& service);
   bool spool_batches(std::deque<std::string>& batches, std::string& problem);
   void publish(const StreamConnection& connection, const std::string& spool_problem);

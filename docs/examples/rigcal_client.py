@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""A client of rigcald in Python, with nothing but python3-protobuf, for authors of clients.
-Programs in Python use the package: docs/python.md.
+"""Example of a client of the calibration service rigcald that needs only python3-protobuf.
 
-Streams a CSV recording as a session, calibrates from it, and prints the parameters:
+Python programs can also use the package rigcal instead (docs/python.md). This client sends a CSV
+recording to the service, calibrates with this recording, and prints the estimated parameters:
 
-    protoc --python_out=OUT proto/*.proto       (once, from the repository's root)
+    protoc --python_out=OUT proto/*.proto       (once, in the root folder of the repository)
     PYTHONPATH=OUT docs/examples/rigcal_client.py HOST:PORT RIG.textproto RECORDING.csv \\
         --joint pivot --time t_s --angle theta1_rad
 
-The columns hold seconds and radians. docs/protocol.md describes the messages.
+The columns contain times [s] and angles [rad]. docs/protocol.md describes the messages.
 """
 
 import argparse
@@ -22,11 +22,11 @@ from proto import service_pb2
 
 
 class ServiceFault(Exception):
-    """The service's answer was an error; the text is for people."""
+    """An error that the service returned, with a message for users."""
 
 
 class Connection:
-    """Length-prefixed messages over TCP: a u32, little-endian, then one envelope."""
+    """TCP connection for messages, each after its length as a 32-bit little-endian number."""
 
     def __init__(self, address):
         host, port = address.rsplit(":", 1)
@@ -60,7 +60,8 @@ class Connection:
 
 
 def stream_session(address, session_id, joint, times, angles):
-    """Streams samples as a session and closes it: everything is durable when this returns."""
+    """Sends samples to the service as a session, and closes the session after the service has
+    stored all samples on disk."""
     connection = Connection(address)
     request = service_pb2.ServiceRequest()
     request.open_session.protocol_version = 1
@@ -82,7 +83,8 @@ def stream_session(address, session_id, joint, times, angles):
             sample.encoder_counts.append(0)
             sample.valid.append(True)
         connection.send(request)
-        # One batch at a time keeps the example short; up to 32 may be under way.
+        # Waits for each acknowledgement, to keep the example short. A client may send up to 32
+        # batches before it receives an acknowledgement.
         while durable < batch:
             durable = connection.receive().acknowledge.through
 
@@ -92,7 +94,7 @@ def stream_session(address, session_id, joint, times, angles):
 
 
 def calibrate(address, job_id, session_id, rig_path):
-    """Submits a job, follows it to its end, and returns its result."""
+    """Submits a calibration job, prints its progress, and returns its result."""
     connection = Connection(address)
     request = service_pb2.ServiceRequest()
     request.hello.protocol_version = 2

@@ -15,9 +15,9 @@
 
 namespace estimator {
 
-/// The parameter estimates from one part of the recordings alone, with separate initial states.
-/// They are linearised about the estimates from all parts.
-struct PartEstimate {
+/// The parameter estimates from one part of the recordings alone, linearised about the estimates
+/// from all recordings. The part has its own initial states.
+struct RecordingPartEstimate {
   std::string recording;
   double from = 0.0, to = 0.0;  ///< [s]
   /// Estimates and their standard deviations from noise alone, one per free parameter; NaN if this
@@ -33,9 +33,9 @@ struct ConsistencyTest {
       std::numeric_limits<double>::quiet_NaN();  ///< probability of a larger Q if the parts agree
 };
 
-/// A combination of two or more parameters that is known much more precisely, relative to its
-/// value, than each parameter.
-struct Combination {
+/// A combination of two or more parameters whose relative precision is much higher than the
+/// precision of each parameter.
+struct ParameterCombination {
   std::string description;  ///< "1.J_zz / 1.K"
   double value = 0.0;
   double standard_deviation = 0.0;
@@ -53,18 +53,19 @@ struct PrincipalInertia {
   bool at_feasibility_boundary = false;
 };
 
-/// A prior that contradicts the data and the other priors.
+/// A prior of a parameter or body that contradicts the data and all other priors.
 struct PriorConflict {
   std::string parameter;  ///< name of the parameter; of the body for a CAD prior
   double mean = 0.0;      ///< mean of the prior
   double without = 0.0;   ///< estimate from the data and all other priors
-  /// Difference between `mean` and `without` [combined standard deviations].
+  /// Distance between the prior's mean and the estimate without this prior [combined standard
+  /// deviations].
   double deviations = 0.0;
   std::string unit;
 };
 
 /// A parameter fixed in the rig description at a value that contradicts the readings.
-struct Contradiction {
+struct ContradictedParameter {
   std::string name, unit;
   /// Value in the rig description, and value estimated from the data.
   double kept = 0.0, value = 0.0;
@@ -78,11 +79,12 @@ struct Contradiction {
 /// Probability below which an observation is not attributed to chance.
 inline constexpr double kSignificanceLevel = 1e-4;
 
-/// Ratio of size to standard deviation above which an effect is significant, given many candidates.
+/// Ratio of an effect to its standard deviation above which the effect is significant. The ratio is
+/// high because many effects are tested.
 inline constexpr double kSignificantDeviations = 5.0;
 
-/// Returns whether the size of an effect exceeds kSignificantDeviations standard deviations. A
-/// deviation of 0 marks an optimum at the end of the search range, which is not significant.
+/// Returns whether an effect exceeds kSignificantDeviations standard deviations. A deviation of 0
+/// means that the optimum is at the end of the search range; such an effect is not significant.
 inline bool is_significant(double size, double deviation) {
   return deviation > 0.0 && std::abs(size) > kSignificantDeviations * deviation;
 }
@@ -90,7 +92,8 @@ inline bool is_significant(double size, double deviation) {
 enum class VerdictKind {
   kAccepted,  ///< residuals match the sensor noise, and all parts of the recordings agree
   kDoubtful,  ///< there are signs of a modelling error
-  /// Residuals exceed the sensor noise, so noise alone would yield too small standard deviations.
+  /// The model is rejected: residuals exceed the sensor noise, so that standard deviations from
+  /// noise alone would be too small.
   kRejected,
   kNoFit,  ///< the model does not fit at all; the estimates are meaningless
 };
@@ -122,14 +125,14 @@ struct ParameterEstimate {
   /// disagree. NaN if not available.
   double noise_deviation = std::numeric_limits<double>::quiet_NaN();
   double scatter_deviation = std::numeric_limits<double>::quiet_NaN();
-  /// The estimate from the data alone, with all priors left out, and its standard deviation from
-  /// noise, which is infinite if the parameter is not identifiable. NaN if the rig file has no
-  /// priors.
+  /// The estimate from the data alone, without priors, and its standard deviation due to noise
+  /// (infinite if the parameter is not identifiable). NaN if the rig file has no priors.
   double data_value = std::numeric_limits<double>::quiet_NaN();
   double data_deviation = std::numeric_limits<double>::quiet_NaN();
 };
 
-/// A direction in parameter space that the recordings do not identify.
+/// A direction in parameter space along which the predicted readings do not change, so that the
+/// recordings do not identify it.
 struct NullDirection {
   Message description;
   Eigen::VectorXd coefficients;  ///< one per free parameter, in units of that parameter
@@ -143,7 +146,7 @@ struct SimulationError {
 };
 
 /// The prediction error of one axis of an inertial sensor over all fitted segments.
-struct InertialError {
+struct InertialAxisError {
   std::string name;  ///< such as "imu1.gyro_z"
   std::string unit;  ///< rad/s or m/s²
   /// Root-mean-square error of the simulation from the fitted parameters and initial states.
@@ -152,8 +155,8 @@ struct InertialError {
   int readings = 0;
 };
 
-/// A sensor that was held out of the fit, with its prediction error and the precision lost without
-/// it.
+/// A sensor that was held out of the fit, with its prediction error and the loss of precision
+/// without this sensor.
 struct HeldOutSensor {
   /// Name of the encoder, or of the axis, such as "imu1.gyro_z".
   std::string name;
@@ -165,20 +168,21 @@ struct HeldOutSensor {
   double mean = 0.0;
   /// Reading noise, from differences of readings [rad, m or `unit`].
   double noise = 0.0;
-  /// Largest ratio of a parameter's standard deviation without this sensor to that with it.
+  /// Largest factor by which this sensor would reduce the standard deviation of a parameter.
   double narrowing = 1.0;
-  std::string narrowed;   ///< the parameter with this ratio; empty if there is none
+  std::string narrowed;   ///< the parameter with this factor; empty if there is none
   bool at_start = false;  ///< the sensor's own free parameters keep their initial values
 };
 
-/// An instrument with a significant cross-axis sensitivity that the rig description lacks.
+/// An instrument of a sensor with a significant cross-axis sensitivity that the rig description
+/// lacks.
 struct CrossAxisSensitivity {
   std::string sensor, instrument;  ///< "gyroscope", "accelerometer", "moment", "force"
   std::string share;               ///< name of the most significant cross-axis parameter
   double value = 0.0, standard_deviation = 0.0;  ///< estimate of `share` [-]
   /// The parameter whose estimate the cross-axis sensitivity changes most.
   std::string moved;
-  /// Change of the estimate of `moved` [standard deviations].
+  /// Change of the estimate of the parameter `moved` [standard deviations].
   double shift = 0.0;
 };
 
@@ -186,23 +190,22 @@ struct CrossAxisSensitivity {
 struct Calibration {
   EstimateKind kind = EstimateKind::kShadow;
   std::vector<ParameterEstimate> parameters;  ///< the free parameters
-  /// Parameters computed from the free ones (`ParameterDependency`).
+  /// Parameters that are computed from the free parameters (`ParameterDependency`).
   std::vector<ParameterEstimate> tied;
   Eigen::MatrixXd covariance;   ///< free × free
   Eigen::MatrixXd correlation;  ///< free × free
   std::vector<NullDirection> null_directions;
   std::vector<SimulationError> simulation;
   /// Inertial sensor axes with readings; physical parameters only.
-  std::vector<InertialError> inertial;
+  std::vector<InertialAxisError> inertial;
   std::vector<HeldOutSensor> held_out;  ///< physical parameters only
-  /// Significant sensitivities that the rig description has no parameters for.
+  /// Significant cross-axis sensitivities that the rig description lacks.
   std::vector<CrossAxisSensitivity> cross_axes;
-  std::vector<Contradiction> contradictions;  ///< the most significant first
+  std::vector<ContradictedParameter> contradictions;  ///< the most significant first
   std::vector<SegmentTrajectory> trajectories;
   Mechanism mechanism;  ///< the rig description with the estimated values
-  /// Estimated noise levels, for physical parameters only: of the readings of each sensor [rad],
-  /// and of the accelerations of each joint [rad/s²/√Hz], which are 0 if the data show no process
-  /// noise.
+  /// Estimated noise of the readings of each encoder [rad], and process noise of the acceleration
+  /// of each joint [rad/s²/√Hz], 0 if the data show none. For physical parameters only.
   Eigen::VectorXd angle_noise, acceleration_noise;
   /// Directions in parameter space that are not identifiable at the initial values, before the fit.
   std::vector<NullDirection> initial_null_directions;
@@ -211,25 +214,28 @@ struct Calibration {
   /// joints scaled by JointUnits::scale.
   double observation_rmse = 0.0;
   double step = 0.0;  ///< integration step used [s]
-  /// Weight of the state errors used; SPOOK (shadow) parameters only.
+  /// Weight of the state errors relative to the observations; shadow (SPOOK) parameters only.
   double state_error_weight = 0.0;
   bool approached = false;  ///< the shadow fit started from estimated physical parameters
   Termination termination = Termination::kNumericalFailure;
   int iterations = 0;
   std::vector<IterationRecord> history;
-  /// The estimates come from the refinement; the fields above describe the joint estimation.
+  /// Whether the estimates come from the refinement, a fit of the open-loop simulation. The fields
+  /// above then describe the preceding joint estimation of states and parameters.
   bool refined = false;
   Termination refinement_termination = Termination::kNumericalFailure;
   int refinement_iterations = 0;
-  /// Iterations of the refinement. For shadow parameters, costs sum squared angle errors.
+  /// Iterations of the refinement. For shadow parameters, the cost is the sum of squared angle
+  /// errors.
   std::vector<IterationRecord> refinement_history;
   Verdict verdict;
-  /// Estimates from parts of the recordings; this and all following members: physical only.
-  std::vector<PartEstimate> pieces;
+  /// Estimates from parts of the recordings. This and all following members are for physical
+  /// parameters only.
+  std::vector<RecordingPartEstimate> pieces;
   ConsistencyTest agreement;
-  std::vector<Combination> combinations;
+  std::vector<ParameterCombination> combinations;
   std::vector<PrincipalInertia> principal;  ///< for bodies with free moments of inertia
-  std::vector<Combination> base;            ///< base inertial parameters
+  std::vector<ParameterCombination> base;   ///< base inertial parameters
   std::vector<PriorConflict> conflicts;     ///< priors that contradict the data
   /// Returns whether the estimation stage that produced the estimates converged and the verdict is
   /// not "no fit".

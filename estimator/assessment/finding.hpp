@@ -10,18 +10,18 @@
 namespace estimator {
 
 /// A time interval of a recording [s]; a single instant if both times are equal.
-struct TimeStretch {
+struct TimeInterval {
   double from = 0.0, to = 0.0;
 };
 
-/// Appends a time interval to a list. If it begins less than 0.1 s after the last interval ends,
-/// extends the last interval instead.
-inline void add_stretch(TimeStretch stretch, std::vector<TimeStretch>& stretches) {
+/// Appends a time interval to a list, or extends the last interval if the gap between these two is
+/// at most 0.1 s.
+inline void append_time_interval(TimeInterval interval, std::vector<TimeInterval>& intervals) {
   constexpr double kNear = 0.1;  // [s]
-  if (stretches.empty() || stretch.from - stretches.back().to > kNear) {
-    stretches.push_back(stretch);
+  if (intervals.empty() || interval.from - intervals.back().to > kNear) {
+    intervals.push_back(interval);
   } else {
-    stretches.back().to = stretch.to;
+    intervals.back().to = interval.to;
   }
 }
 
@@ -35,16 +35,16 @@ struct Finding {
   double from = std::numeric_limits<double>::quiet_NaN();
   double to = std::numeric_limits<double>::quiet_NaN();
   /// Intervals to mark in plots. Empty for single readings, which are visible without marks.
-  std::vector<TimeStretch> stretches = {};
+  std::vector<TimeInterval> intervals = {};
   double size = std::numeric_limits<double>::quiet_NaN();  ///< size of the fault, in `unit`
   std::string unit = {};
   double confidence = 1.0;  ///< probability that the fault is real, 0 to 1
-  bool treated = false;     ///< rigcal repaired it, as the message's row describes
-  bool doubtful = false;    ///< a note: a model error may cause the same residuals
-  std::string place = {};   ///< where the rig file describes it: "rig.textproto:12"; or empty
+  bool treated = false;     ///< whether rigcal repaired the fault
+  bool doubtful = false;  ///< a model error may cause the same residuals, so the severity is a note
+  std::string place = {};  ///< where the rig file describes it: "rig.textproto:12"; or empty
 };
 
-/// Makes a finding from a message, with the message's severity.
+/// Returns a finding with a message and the severity of this message.
 /// @param size  size of the fault, with its unit
 inline Finding make_finding(Message message, std::string recording = {}, std::string channel = {},
                             Quantity size = {std::numeric_limits<double>::quiet_NaN()}) {
@@ -58,11 +58,11 @@ inline Finding make_finding(Message message, std::string recording = {}, std::st
 }
 
 /// Sets the time intervals of a finding.
-/// @param stretches  in order of time, at least one
-inline void set_stretches(std::vector<TimeStretch> stretches, Finding& finding) {
-  finding.from = stretches.front().from;
-  finding.to = stretches.back().to;
-  finding.stretches = std::move(stretches);
+/// @param intervals  in order of time, at least one
+inline void set_time_intervals(std::vector<TimeInterval> intervals, Finding& finding) {
+  finding.from = intervals.front().from;
+  finding.to = intervals.back().to;
+  finding.intervals = std::move(intervals);
 }
 
 }  // namespace estimator

@@ -37,7 +37,7 @@ struct WhitePiece {
   Eigen::VectorXd shares;  ///< part's share of the total information in each direction, 0 to 1
   Eigen::MatrixXd directions;
 
-  WhitePiece(const PartScore& piece, const Eigen::MatrixXd& B)
+  WhitePiece(const RecordingPartScore& piece, const Eigen::MatrixXd& B)
       : score(B.transpose() * piece.score),
         information(B.transpose() * piece.information * B),
         noise(B.transpose() * piece.noise * B) {
@@ -52,7 +52,7 @@ struct WhitePiece {
   }
 };
 
-ConsistencyTest cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
+ConsistencyTest cochran_test(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
   Eigen::MatrixXd N = Eigen::MatrixXd::Zero(size, size);
   Eigen::VectorXd b = Eigen::VectorXd::Zero(size);
   double squares = 0.0, rows = 0.0;
@@ -77,7 +77,7 @@ ConsistencyTest cochran(const std::vector<WhitePiece>& pieces, Eigen::Index size
 
 /// Returns (1 − A)⁻¹ for the whitened information matrix A of a part, without the directions that
 /// only this part identifies.
-Eigen::MatrixXd without(const WhitePiece& piece) {
+Eigen::MatrixXd leave_one_out_inverse(const WhitePiece& piece) {
   const Eigen::VectorXd gain = piece.shares.unaryExpr(
       [](double share) { return 1.0 - share > kOthersShare ? 1.0 / (1.0 - share) : 0.0; });
   return piece.directions * gain.asDiagonal() * piece.directions.transpose();
@@ -86,8 +86,8 @@ Eigen::MatrixXd without(const WhitePiece& piece) {
 /// Stores the change of the parameters if fitted to this part alone, with standard deviations, in
 /// parameter units.
 /// @param own  diagonal of the part's information matrix in parameter units
-void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
-                   PartComparison& result) {
+void store_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Eigen::MatrixXd& B,
+                    RecordingPartComparison& result) {
   const Eigen::VectorXd inverse =
       piece.shares.unaryExpr([](double share) { return share > kSeenShare ? 1.0 / share : 0.0; });
   const Eigen::MatrixXd A =
@@ -109,40 +109,40 @@ void book_estimate(const WhitePiece& piece, const Eigen::VectorXd& own, const Ei
 
 }  // namespace
 
-PartComparison compare_parts(const std::vector<PartScore>& pieces,
-                             const Eigen::MatrixXd& prior_information,
-                             const Eigen::VectorXd& prior_score, bool cut) {
+RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& pieces,
+                                            const Eigen::MatrixXd& prior_information,
+                                            const Eigen::VectorXd& prior_score, bool cut) {
   assert(pieces.size() >= 2);
   Eigen::MatrixXd H = prior_information;
-  for (const PartScore& piece : pieces) H += piece.information;
+  for (const RecordingPartScore& piece : pieces) H += piece.information;
   const Eigen::MatrixXd B = whitening_basis(H);
   std::vector<WhitePiece> white;
-  for (const PartScore& piece : pieces) white.emplace_back(piece, B);
+  for (const RecordingPartScore& piece : pieces) white.emplace_back(piece, B);
 
   Eigen::VectorXd d = B.transpose() * prior_score;
   for (const WhitePiece& piece : white) d += piece.score;
-  PartComparison result;
-  result.agreement = cochran(white, B.cols());
+  RecordingPartComparison result;
+  result.agreement = cochran_test(white, B.cols());
   result.shift = B * d;
   const auto count = static_cast<double>(pieces.size());
   Eigen::MatrixXd V = Eigen::MatrixXd::Zero(B.cols(), B.cols()), noise = V;
   Eigen::VectorXd shares = Eigen::VectorXd::Zero(H.rows()), squares = shares;
   for (std::size_t p = 0; p < white.size(); ++p) {
     const WhitePiece& piece = white[p];
-    const Eigen::VectorXd e = without(piece) * (piece.score - piece.information * d);
+    const Eigen::VectorXd e = leave_one_out_inverse(piece) * (piece.score - piece.information * d);
     V += (count - 1.0) / count * e * e.transpose();
     noise += piece.noise;
     const Eigen::VectorXd share = (B * piece.information * B.transpose()).diagonal();
     shares += share;
     squares += share.cwiseAbs2();
-    book_estimate(piece, pieces[p].information.diagonal(), B, result);
+    store_estimate(piece, pieces[p].information.diagonal(), B, result);
   }
   if (cut) {
     result.agreement.statistic += d.dot(SymmetricFactor(noise).solve(d));
     result.agreement.degrees_of_freedom += static_cast<double>(B.cols());
   }
   result.agreement.p_value =
-      chi_square_tail(result.agreement.statistic, result.agreement.degrees_of_freedom);
+      chi_square_tail_probability(result.agreement.statistic, result.agreement.degrees_of_freedom);
   result.scatter = B * (V + d * d.transpose()) * B.transpose();
   result.noise = B * noise * B.transpose();
   result.effective_part_count =

@@ -13,16 +13,17 @@ inline constexpr double kConsistencyLevel = 0.01;
 
 /// The gradient and the information matrix of one part of the recordings at the fitted parameters,
 /// after elimination of the part's initial states.
-struct PartScore {
+struct RecordingPartScore {
   Eigen::VectorXd score;        ///< g = −Tᵀr, half the negative cost gradient of the part
   Eigen::MatrixXd information;  ///< information matrix H = TᵀT
-  /// Covariance of g due to noise alone; equal to H for white residuals.
+  /// Covariance of the score due to noise alone; equal to the information matrix for white
+  /// residuals.
   Eigen::MatrixXd noise;
 };
 
 /// The comparison of estimates from parts of the recordings. Part p has the score g_p, the
-/// information matrix H_p and the score covariance C_p (see PartScore); the priors have g_0 and
-/// H_0. With P parts, H = Σ H_p + H_0 and arbitrary parameters z:
+/// information matrix H_p and the score covariance C_p (see RecordingPartScore); the priors have
+/// g_0 and H_0. With P parts, H = Σ H_p + H_0 and arbitrary parameters z:
 ///
 ///   d = H⁺ (Σ g_p + g_0), difference between the parts' joint estimate and the fit of the whole,
 ///   Q = min_z Σ (g_p − H_p z)ᵀ C_p⁺ (g_p − H_p z), Cochran's [Coc54], Σ rank C_p − rank H d.o.f.,
@@ -34,14 +35,15 @@ struct PartScore {
 ///
 /// Parameter directions about which a part has almost no information are left out of this part's
 /// contribution to Q. Directions that only one part identifies are left out of V.
-struct PartComparison {
+struct RecordingPartComparison {
   ConsistencyTest agreement;
-  Eigen::VectorXd shift;    ///< d
+  Eigen::VectorXd shift;    ///< d, change of the parameters from the fit of the whole
   Eigen::MatrixXd scatter;  ///< V + d dᵀ: squared distance of the parts from the estimate
   Eigen::VectorXd effective_part_count;  ///< effective number of parts that identify each parameter
-  /// Covariance of d due to noise alone, as if the whole and the parts were independent samples.
+  /// Covariance of the shift d due to noise alone, as if whole and parts of the recordings were
+  /// independent samples.
   Eigen::MatrixXd noise;
-  /// H_p⁺ g_p, the change of the parameters if fitted to each part alone
+  /// Change of the parameters if fitted to each part alone, H_p⁺ g_p.
   std::vector<Eigen::VectorXd> estimates;
   /// Standard deviations of `estimates`; NaN if not identifiable.
   std::vector<Eigen::VectorXd> deviations;
@@ -51,8 +53,8 @@ struct PartComparison {
 /// @param pieces  two or more parts with the same parameters
 /// @param prior_information  information matrix of the priors, with the gradient `prior_score`
 /// @param cut  whether segments that were fitted as a whole were cut into parts
-PartComparison compare_parts(const std::vector<PartScore>& pieces,
-                             const Eigen::MatrixXd& prior_information,
-                             const Eigen::VectorXd& prior_score, bool cut);
+RecordingPartComparison compare_part_scores(const std::vector<RecordingPartScore>& pieces,
+                                            const Eigen::MatrixXd& prior_information,
+                                            const Eigen::VectorXd& prior_score, bool cut);
 
 }  // namespace estimator

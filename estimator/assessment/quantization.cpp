@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <limits>
 #include <random>
 
 #include "estimator/math/decompositions.hpp"
@@ -96,10 +95,10 @@ struct SegmentRows {
 
 /// Returns the modelled angles of a sensor at its readings.
 Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sensor) {
-  const Eigen::MatrixXd& all = problem.angles(segment);
+  const Eigen::MatrixXd& all = problem.predicted_angles(segment);
   std::vector<double> angles;
   for (Eigen::Index k = 0; k < all.rows(); ++k) {
-    if (problem.is_read(segment, k, sensor)) angles.push_back(all(k, sensor));
+    if (problem.has_reading(segment, k, sensor)) angles.push_back(all(k, sensor));
   }
   return Eigen::Map<Eigen::VectorXd>(angles.data(), static_cast<Eigen::Index>(angles.size()));
 }
@@ -108,11 +107,11 @@ Eigen::VectorXd angles_read(const ShootingProblem& problem, int segment, int sen
 /// J_xᵀJ_χ, with Jacobians J_χ for parameters and J_x for states, and N = J_xᵀJ_x.
 std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
                                       const std::vector<QuantizedSensor>& sensors) {
-  const ArrowLayout layout = problem.layout();
-  const int n = layout.node_size;
+  const ProblemShape shape = problem.shape();
+  const int n = shape.node_size;
   const auto segments = static_cast<std::size_t>(problem.segment_count());
   std::vector<Eigen::MatrixXd> nodes(segments, Eigen::MatrixXd::Zero(n, n));
-  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, layout.arrow_size));
+  std::vector<Eigen::MatrixXd> cross(segments, Eigen::MatrixXd::Zero(n, shape.parameter_count));
   std::vector<std::vector<Eigen::MatrixXd>> node_rows(segments), parameter_rows(segments);
   for (std::size_t s = 0; s < segments; ++s) {
     node_rows[s].resize(sensors.size());
@@ -124,7 +123,7 @@ std::vector<SegmentRows> collect_rows(const ShootingProblem& problem,
     if (block.node_span == 0) continue;
     const auto at = static_cast<std::size_t>(block.first_node);
     const auto J_x = block.node_jacobian.topRows(block.rows);
-    const auto J_p = block.arrow_jacobian.topRows(block.rows);
+    const auto J_p = block.parameter_jacobian.topRows(block.rows);
     nodes[at] += J_x.transpose() * J_x;
     cross[at] += J_x.transpose() * J_p;
     for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -158,68 +157,62 @@ Eigen::VectorXd draw(const Harmonics& harmonics, std::mt19937_64& random) {
   return harmonics * weights;
 }
 
-/// Draws random samples of the gradient Tᵀe around motions perturbed by quantization errors.
-class ShapeDraws {
- public:
-  ShapeDraws(const std::vector<SegmentRows>& rows, const std::vector<QuantizedSensor>& sensors,
-             const Eigen::MatrixXd& inverse, std::vector<double> units)
-      : rows_(rows), sensors_(sensors), inverse_(inverse), units_(std::move(units)) {
-    for (const SegmentRows& segment : rows) {
-      for (std::size_t i = 0; i < sensors.size(); ++i) {
-        const SensorRows& own = segment.sensors[i];
-        Eigen::MatrixXd both(own.response.rows(), own.response.cols() + own.of_node.cols());
-        both << own.response, own.of_node;
-        harmonics_.push_back(sum_harmonics(both, own.angles, kShaped, sensors[i], units_[i]));
-      }
+/// Fills columns with random samples of the gradient Tᵀe, around motions perturbed by quantization
+/// errors. Each column has its own random phases.
+/// @param units    whitened per actual error, by sensor
+/// @param columns  initially zero
+void draw_gradients(const std::vector<SegmentRows>& rows,
+                    const std::vector<QuantizedSensor>& sensors, const Eigen::MatrixXd& inverse,
+                    const std::vector<double>& units, Eigen::MatrixXd& columns) {
+  std::vector<Harmonics> harmonics;  // by segment and sensor, for Tᵀe above J_xᵀe
+  for (const SegmentRows& segment : rows) {
+    for (std::size_t i = 0; i < sensors.size(); ++i) {
+      const SensorRows& own = segment.sensors[i];
+      Eigen::MatrixXd both(own.response.rows(), own.response.cols() + own.of_node.cols());
+      both << own.response, own.of_node;
+      harmonics.push_back(sum_harmonics(both, own.angles, kShaped, sensors[i], units[i]));
     }
   }
-
-  /// Adds samples of Tᵀe for one perturbed motion to the columns. Each column has its own random
-  /// phases.
-  void add(Eigen::Ref<Eigen::MatrixXd> columns, std::mt19937_64& random) const {
-    const Eigen::Index p = inverse_.rows();
+  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
+  for (Eigen::Index motion = 0; motion < kMotions; ++motion) {
     std::vector<Eigen::VectorXd> gradients;
-    Eigen::VectorXd score = Eigen::VectorXd::Zero(p);
-    for (std::size_t s = 0, at = 0; s < rows_.size(); ++s) {
-      gradients.emplace_back(Eigen::VectorXd::Zero(rows_[s].node_inverse.rows()));
-      for (std::size_t i = 0; i < sensors_.size(); ++i, ++at) {
-        const Eigen::VectorXd both = draw(harmonics_[at], random);
-        score += both.head(p);
+    Eigen::VectorXd score = Eigen::VectorXd::Zero(inverse.rows());
+    for (std::size_t s = 0, at = 0; s < rows.size(); ++s) {
+      gradients.emplace_back(Eigen::VectorXd::Zero(rows[s].node_inverse.rows()));
+      for (std::size_t i = 0; i < sensors.size(); ++i, ++at) {
+        const Eigen::VectorXd both = draw(harmonics[at], random);
+        score += both.head(score.size());
         gradients.back() += both.tail(gradients.back().size());
       }
     }
-    const Eigen::VectorXd moved = inverse_ * score;
-    for (std::size_t s = 0; s < rows_.size(); ++s) {
-      const Eigen::VectorXd node = rows_[s].node_inverse * gradients[s];
-      for (std::size_t i = 0; i < sensors_.size(); ++i) {
-        const SensorRows& own = rows_[s].sensors[i];
+    const Eigen::VectorXd moved = inverse * score;
+    const Eigen::Index begin = motion * columns.cols() / kMotions;
+    auto own_columns = columns.middleCols(begin, (motion + 1) * columns.cols() / kMotions - begin);
+    for (std::size_t s = 0; s < rows.size(); ++s) {
+      const Eigen::VectorXd node = rows[s].node_inverse * gradients[s];
+      for (std::size_t i = 0; i < sensors.size(); ++i) {
+        const SensorRows& own = rows[s].sensors[i];
         const Eigen::VectorXd angles =
-            own.angles + (own.response * moved + own.of_node * node) / units_[i];
-        const Harmonics harmonics =
-            sum_harmonics(own.response, angles, kShaped, sensors_[i], units_[i]);
-        for (auto column : columns.colwise()) column += draw(harmonics, random);
+            own.angles + (own.response * moved + own.of_node * node) / units[i];
+        const Harmonics perturbed =
+            sum_harmonics(own.response, angles, kShaped, sensors[i], units[i]);
+        for (auto column : own_columns.colwise()) column += draw(perturbed, random);
       }
     }
   }
-
- private:
-  const std::vector<SegmentRows>& rows_;
-  const std::vector<QuantizedSensor>& sensors_;
-  const Eigen::MatrixXd& inverse_;
-  std::vector<double> units_;         ///< whitened per actual error, by sensor
-  std::vector<Harmonics> harmonics_;  ///< by segment and sensor, for Tᵀe above J_xᵀe
-};
+}
 
 }  // namespace
 
-Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
-                                     int count, const QuantizedSensor& sensor, double unit) {
+Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
+                                                const Eigen::VectorXd& angles, int count,
+                                                const QuantizedSensor& sensor, double unit) {
   const Harmonics harmonics = sum_harmonics(rows, angles, count, sensor, unit);
   return 0.5 * harmonics * harmonics.transpose() +
          white_variance(sensor, unit, count) * rows.transpose() * rows;
 }
 
-double find_quantum(const std::vector<Segment>& segments, int sensor, double scale) {
+double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale) {
   std::vector<double> changes;
   for (const Segment& segment : segments) {
     for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
@@ -242,14 +235,15 @@ double find_quantum(const std::vector<Segment>& segments, int sensor, double sca
   return whole ? quantum : 0.0;
 }
 
-double pre_quantization_noise(const std::vector<Segment>& segments, int sensor, double quantum) {
+double estimate_noise_before_quantization(const std::vector<Segment>& segments, int sensor,
+                                          double quantum) {
   const double encoder = quantum * quantum / 12.0;
-  const double variance = std::pow(noise_level(segments, sensor), 2) - encoder;
+  const double variance = std::pow(estimate_noise_level(segments, sensor), 2) - encoder;
   return variance > kAnalogShare * encoder ? variance : 0.0;
 }
 
-bool is_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
-                           double pre_quantization_variance) {
+bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
+                               double pre_quantization_variance) {
   const double largest = 0.5 * quantum + kAnalogDeviations * std::sqrt(pre_quantization_variance);
   double squares = 0.0, count = 0.0;
   for (const Eigen::VectorXd& segment : errors) {
@@ -295,11 +289,11 @@ bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& error
   return sum > kChance * std::sqrt(squares);
 }
 
-QuantizationErrors quantization_errors(const ShootingProblem& problem,
-                                       const std::vector<QuantizedSensor>& sensors,
-                                       const Eigen::MatrixXd& inverse, int draws) {
-  assert(problem.layout().node_count == problem.segment_count());
-  const Eigen::Index n = problem.layout().arrow_size;
+QuantizationErrors compute_quantization_errors(const ShootingProblem& problem,
+                                               const std::vector<QuantizedSensor>& sensors,
+                                               const Eigen::MatrixXd& inverse, int draws) {
+  assert(problem.shape().node_count == problem.segment_count());
+  const Eigen::Index n = problem.shape().parameter_count;
   QuantizationErrors errors;
   errors.sensors = sensors;
   errors.scatter.assign(sensors.size(), Eigen::MatrixXd::Zero(n, n));
@@ -323,25 +317,19 @@ QuantizationErrors quantization_errors(const ShootingProblem& problem,
       errors.normal_scatter += 0.5 * fine * fine.transpose() + white;
     }
   }
-  if (errors.draws.size() == 0) return errors;
-  std::mt19937_64 random;  // fixed seed on purpose: repeatable results
-  const ShapeDraws shapes(rows, sensors, inverse, units);
-  for (Eigen::Index motion = 0; motion < kMotions; ++motion) {
-    const Eigen::Index begin = motion * draws / kMotions, end = (motion + 1) * draws / kMotions;
-    shapes.add(errors.draws.middleCols(begin, end - begin), random);
-  }
+  if (errors.draws.size() > 0) draw_gradients(rows, sensors, inverse, units, errors.draws);
   return errors;
 }
 
-std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
-                                                         const std::vector<Segment>& segments) {
+std::vector<std::vector<Eigen::VectorXd>> compute_reading_errors(
+    const ShootingProblem& problem, const std::vector<Segment>& segments) {
   std::vector<std::vector<Eigen::VectorXd>> errors(
       static_cast<std::size_t>(problem.encoder_count()));
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     for (std::size_t s = 0; s < segments.size(); ++s) {
-      Eigen::VectorXd series = problem.angles(static_cast<int>(s)).col(sensor);
+      Eigen::VectorXd series = problem.predicted_angles(static_cast<int>(s)).col(sensor);
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = problem.sensor(sensor).difference(series[k] - segments[s].angles(k, sensor));
+        series[k] = problem.encoder(sensor).reading_difference(series[k] - segments[s].angles(k, sensor));
       }
       errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
     }
@@ -353,13 +341,14 @@ std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors) {
   std::vector<QuantizedSensor> sensors;
-  const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
+  const Eigen::VectorXd scales = readings_per_radian(problem.mechanism());
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
-    const double quantum = find_quantum(segments, sensor, scales[sensor]);
+    const double quantum = find_quantization_step(segments, sensor, scales[sensor]);
     if (!(quantum > 0.0)) continue;
-    const double pre_quantization_variance = pre_quantization_noise(segments, sensor, quantum);
+    const double pre_quantization_variance =
+        estimate_noise_before_quantization(segments, sensor, quantum);
     std::vector<Eigen::VectorXd>& own = errors[static_cast<std::size_t>(sensor)];
-    if (!is_quantization_error(own, quantum, pre_quantization_variance)) continue;
+    if (!can_be_quantization_error(own, quantum, pre_quantization_variance)) continue;
     sensors.push_back({sensor, quantum, pre_quantization_variance});
     own.clear();
   }

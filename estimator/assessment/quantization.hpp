@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// A sensor with quantization errors only.
+/// A sensor whose reading errors are due to quantization only.
 struct QuantizedSensor {
   int sensor = 0;        ///< index of the sensor and of its noise group
   double quantum = 0.0;  ///< quantization step [rad or m]
@@ -16,32 +16,34 @@ struct QuantizedSensor {
       0.0;  ///< variance of analog noise before quantization [rad² or m²]
 };
 
-/// Returns the covariance of Aᵀe, where A is `rows` and e the whitened quantization errors with a
-/// random phase of the quantization grid [Wid08, ch. 5]. Harmonics above `count` are treated as
-/// white noise.
-Eigen::MatrixXd quantization_scatter(const Eigen::MatrixXd& rows, const Eigen::VectorXd& angles,
-                                     int count, const QuantizedSensor& sensor, double unit);
+/// Returns the covariance of a weighted sum of a sensor's quantization errors, for a random phase
+/// of the quantization grid [Wid08, ch. 5]. The sum is Aᵀe with A = `rows` and the whitened errors
+/// e. Harmonics above the first `count` are treated as white noise.
+Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
+                                                const Eigen::VectorXd& angles, int count,
+                                                const QuantizedSensor& sensor, double unit);
 
 /// Returns the quantization step of a sensor [rad], the smallest unit of which all differences
 /// between its readings are whole multiples. Returns 0 if there is no such unit, or if the unit
 /// only reflects decimal rounding.
 /// @param scale  JointUnits::scale of the sensor's unit
-double find_quantum(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
+double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
 /// Returns the variance of the analog noise that a sensor's signal has before quantization [rad²].
 /// Returns 0 if quantization alone explains the scatter between readings.
-double pre_quantization_noise(const std::vector<Segment>& segments, int sensor, double quantum);
+double estimate_noise_before_quantization(const std::vector<Segment>& segments, int sensor,
+                                          double quantum);
 
-/// Returns whether the errors of one sensor can be quantization errors. All but a small share must
-/// be below half a quantization step plus the analog noise before quantization. A joint at rest has
-/// the same error all the time.
-bool is_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
-                           double pre_quantization_variance);
+/// Returns whether the errors of one sensor can be quantization errors. Only few may exceed half a
+/// quantization step plus the analog noise before quantization. The distribution is not tested,
+/// since a joint at rest repeats one error.
+bool can_be_quantization_error(const std::vector<Eigen::VectorXd>& errors, double quantum,
+                               double pre_quantization_variance);
 
 /// Returns whether the errors of one sensor are more correlated over time than quantization
 /// explains. Tests products of errors some hundredths of a second apart, if the sensor moves by at
 /// least two quantization steps in between. From each product, its mean over the phase of the
-/// quantization grid is subtracted (see `quantization_errors`). The result has zero mean if
+/// quantization grid is subtracted (see `compute_quantization_errors`). The result has zero mean if
 /// quantization is the only cause of the errors. Products within one quantization step of travel
 /// are summed, however long it takes, since a joint that sticks or turns back repeats its error.
 /// The threshold is five standard deviations of the sum.
@@ -58,12 +60,13 @@ bool is_correlated_beyond_quantization(const std::vector<Eigen::VectorXd>& error
 struct QuantizationErrors {
   std::vector<QuantizedSensor> sensors;
   std::vector<Eigen::MatrixXd> scatter;  ///< covariance of Tᵀe by the errors of each sensor
-  /// Contributions to `scatter`, by sensor and segment.
+  /// Contribution of each sensor and segment to `scatter`.
   std::vector<std::vector<Eigen::MatrixXd>> segment_scatter;
-  /// Covariance of the approximately normal part of Tᵀe, summed over sensors: analog noise before
-  /// quantization, and high harmonics of the quantization error.
+  /// Covariance of the approximately normally distributed part of the gradient error Tᵀe, summed
+  /// over sensors: analog noise before quantization, and high harmonics of the quantization error.
   Eigen::MatrixXd normal_scatter;
-  /// Random samples of Tᵀe without its normal part, summed over sensors; parameters × samples.
+  /// Random samples of the gradient error Tᵀe without this normally distributed part, summed over
+  /// sensors; parameters × samples.
   Eigen::MatrixXd draws;
 };
 
@@ -79,16 +82,18 @@ struct QuantizationErrors {
 /// @param inverse  inverse of the information matrix at the optimum; if empty, no samples are drawn
 /// @param draws    number of samples. With the default, the computed 95 % quantile is the quantile
 ///                 of 95 ± 0.35 %
-QuantizationErrors quantization_errors(const ShootingProblem& problem,
-                                       const std::vector<QuantizedSensor>& sensors,
-                                       const Eigen::MatrixXd& inverse = {}, int draws = 4000);
+QuantizationErrors compute_quantization_errors(const ShootingProblem& problem,
+                                               const std::vector<QuantizedSensor>& sensors,
+                                               const Eigen::MatrixXd& inverse = {},
+                                               int draws = 4000);
 
-/// Returns the current reading errors of a problem, by sensor and segment; NaN if missing.
-std::vector<std::vector<Eigen::VectorXd>> reading_errors(const ShootingProblem& problem,
-                                                         const std::vector<Segment>& segments);
+/// Returns the differences between modelled angles and readings, by encoder and segment; NaN for
+/// missing readings.
+std::vector<std::vector<Eigen::VectorXd>> compute_reading_errors(
+    const ShootingProblem& problem, const std::vector<Segment>& segments);
 
-/// Returns the sensors whose errors quantization explains.
-/// @param errors  from `reading_errors`; emptied for the returned sensors
+/// Returns the sensors whose reading errors can be quantization errors.
+/// @param errors  from `compute_reading_errors`; emptied for the returned sensors
 std::vector<QuantizedSensor> find_quantized_sensors(
     const ShootingProblem& problem, const std::vector<Segment>& segments,
     std::vector<std::vector<Eigen::VectorXd>>& errors);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <stdexcept>
 
@@ -24,9 +25,9 @@ bool differs_in_friction(const Mechanism& a, const Mechanism& b) {
   for (int j = 0; j < a.joint_count(); ++j) {
     const auto at = static_cast<std::size_t>(j);
     if (a.joints[at].spook.stick_speed == b.joints[at].spook.stick_speed) continue;
-    for (const JointQuantity quantity :
-         {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
-          JointQuantity::kLoadFriction, JointQuantity::kLoadFrictionAngular}) {
+    for (const JointParameter quantity :
+         {JointParameter::kCoulombTorque, JointParameter::kStribeckTorque,
+          JointParameter::kLoadFriction, JointParameter::kLoadFrictionAngular}) {
       if (a.joint_parameter(j, quantity).value > 0.0) return true;
     }
   }
@@ -39,30 +40,23 @@ class ShadowCalibration {
  public:
   ShadowCalibration(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                     const CalibrationOptions& options, const CalibrationMonitor& monitor)
-      : options_(options), monitor_(monitor), book_(mechanism) {
-    Preparation preparation = prepare(mechanism, recordings, options);
-    data_ = std::move(preparation.data);
-    sources_ = std::move(preparation.sources);
-    result_.notes = std::move(preparation.notes);
-    result_.mechanism = std::move(preparation.mechanism);
-    result_.step = preparation.step;
+      : options_(options),
+        monitor_(monitor),
+        book_(mechanism),
+        input_(prepare_shadow_input(mechanism, recordings, options)) {
+    result_.notes = std::move(input_.notes);
+    result_.step = input_.step;
     estimate_physical_start(recordings);
-    settings_.step.step = preparation.step;
-    settings_.step.form = options.residual_form;
-    settings_.step.weighting_compliance = options.weighting_compliance;
-    settings_.state_form = options.state_form;
+    result_.mechanism = input_.mechanism;
+    settings_ = make_trajectory_settings(input_, recordings, options);
     settings_.angle_noise = angle_noise_level(recordings);
-    settings_.state_error_weight =
-        options.state_error_weight > 0.0
-            ? options.state_error_weight
-            : choose_state_error_weight(result_.mechanism, data_, settings_.angle_noise,
-                                        preparation.step);
     result_.state_error_weight = settings_.state_error_weight;
-    move_off_bounds(result_.mechanism, [&](const Mechanism& at) {
-      return std::make_unique<TrajectoryProblem>(at, data_, settings_);
+    move_initial_values_off_bounds(result_.mechanism, [&](const Mechanism& at) {
+      return std::make_unique<TrajectoryProblem>(at, input_.data, settings_);
     });
-    book_.fix_parameters_without_effect(TrajectoryProblem(result_.mechanism, data_, settings_),
-                                        result_.mechanism, result_.notes);
+    book_.fix_parameters_without_effect(
+        TrajectoryProblem(result_.mechanism, input_.data, settings_), result_.mechanism,
+        result_.notes);
     lm_options_.max_iterations = options.max_iterations;
   }
 
@@ -77,13 +71,14 @@ class ShadowCalibration {
   /// Starts from estimated physical parameters if possible, since the given initial values may be
   /// far off. Must run before anything is derived from the parameters.
   void estimate_physical_start(const std::vector<Recording>& recordings) {
-    if (!options_.start_from_physical || !can_shoot(result_.mechanism, recordings)) return;
+    if (!options_.start_from_physical || !is_shooting_supported(input_.mechanism, recordings))
+      return;
     CalibrationOptions options = options_;
     options.step = 0.0;
     const auto approached =
-        estimate_physical_initial_values(result_.mechanism, recordings, options, monitor_);
+        estimate_physical_initial_values(input_.mechanism, recordings, options, monitor_);
     result_.approached = approached.has_value();
-    if (approached) result_.mechanism = *approached;
+    if (approached) input_.mechanism = *approached;
   }
 
   LmSummary solve_stage(LeastSquaresProblem& problem, const FitStage& stage) {
@@ -92,9 +87,9 @@ class ShadowCalibration {
   }
 
   void estimate_jointly() {
-    TrajectoryProblem problem(smooth_friction(result_.mechanism, data_, result_.step), data_,
-                              settings_);
-    const LmSummary summary = solve_stage(problem, {Stage::kJointEstimation});
+    TrajectoryProblem problem(raise_stick_speeds(result_.mechanism, input_.data, result_.step),
+                              input_.data, settings_);
+    const LmSummary summary = solve_stage(problem, {EstimationStage::kJointEstimation});
     result_.termination = summary.termination;
     result_.iterations = summary.iterations;
     result_.history = summary.history;
@@ -103,32 +98,26 @@ class ShadowCalibration {
     double squared = 0.0, count = 0.0;
     for (int s = 0; s < problem.segment_count(); ++s) {
       initial_states_.push_back(problem.state_after_first_step(s));
-      SegmentTrajectory trajectory;
-      trajectory.recording = sources_[static_cast<std::size_t>(s)];
-      trajectory.start = data_[static_cast<std::size_t>(s)].start;
-      trajectory.step = result_.step;
-      trajectory.measured = data_[static_cast<std::size_t>(s)].angles;
-      trajectory.estimated = problem.observed_angles(s);
-      trajectory.control = problem.step_controls(s);
+      const SegmentTrajectory trajectory = make_segment_trajectory(input_, problem, s);
       for (Eigen::Index i = 0; i < trajectory.measured.size(); ++i) {
         if (std::isnan(trajectory.measured(i))) continue;
         squared +=
-            std::pow(wrapped_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
+            std::pow(wrap_angle_difference(trajectory.estimated(i) - trajectory.measured(i)), 2);
         count += 1.0;
       }
-      result_.trajectories.push_back(std::move(trajectory));
+      result_.trajectories.push_back(trajectory);
     }
     result_.observation_rmse = std::sqrt(squared / count);
     const ParameterInformation information = compute_information(problem);
-    uncertainty_ =
-        make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(), information,
-                         group_variances(information, settings_.angle_noise));
+    uncertainty_ = compute_parameter_uncertainty(
+        result_.mechanism, book_.free_parameters(), book_.estimated_parameters(), information,
+        compute_noise_group_variances(information, settings_.angle_noise));
   }
 
   /// Simulates open loop from the estimated initial states. If this predicts the readings well
   /// enough, refines the parameters by a fit of the simulation.
   void simulate() {
-    SimulationProblem problem(result_.mechanism, data_, initial_states_, settings_.step,
+    SimulationProblem problem(result_.mechanism, input_.data, initial_states_, settings_.step,
                               settings_.angle_noise);
     if (!options_.refine_simulation || result_.termination == Termination::kCancelled) {
       store_simulation(problem);
@@ -144,26 +133,26 @@ class ShadowCalibration {
   /// Fits the simulation with smoothed dry friction, then from this result with the actual
   /// friction, whose kinks cause many local optima. Keeps the better fit.
   void refine(SimulationProblem& sharp) {
-    const Mechanism smoothed = smooth_friction(result_.mechanism, data_, result_.step);
-    SimulationProblem smooth(smoothed, data_, initial_states_, settings_.step,
+    const Mechanism smoothed = raise_stick_speeds(result_.mechanism, input_.data, result_.step);
+    SimulationProblem smooth(smoothed, input_.data, initial_states_, settings_.step,
                              settings_.angle_noise);
     const bool is_smoothed = differs_in_friction(smoothed, result_.mechanism);
     result_.refinement_termination =
         fit_simulation(smooth, is_smoothed ? SolveKind::kSmoothedFriction : SolveKind::kFirst);
-    if (is_stopped(monitor_) || !is_smoothed) {
+    if (is_stop_requested(monitor_) || !is_smoothed) {
       store_fit(smooth);
       return;
     }
     std::vector<State> initial;
-    for (int s = 0; s < static_cast<int>(data_.size()); ++s) {
+    for (int s = 0; s < static_cast<int>(input_.data.size()); ++s) {
       initial.push_back(smooth.initial_state(s));
     }
     Mechanism start = result_.mechanism;
     start.parameters = smooth.mechanism().parameters;
-    sharp = SimulationProblem(start, data_, initial, settings_.step, settings_.angle_noise);
+    sharp = SimulationProblem(start, input_.data, initial, settings_.step, settings_.angle_noise);
     const Termination termination = fit_simulation(sharp, SolveKind::kRigFriction);
     const bool is_better = sharp.cost() <= smooth.cost();
-    if (is_better || is_stopped(monitor_)) result_.refinement_termination = termination;
+    if (is_better || is_stop_requested(monitor_)) result_.refinement_termination = termination;
     store_fit(is_better ? sharp : smooth);
   }
 
@@ -179,7 +168,7 @@ class ShadowCalibration {
   }
 
   Termination fit_simulation(SimulationProblem& problem, SolveKind kind) {
-    const LmSummary summary = solve_stage(problem, {Stage::kSimulationFit, kind});
+    const LmSummary summary = solve_stage(problem, {EstimationStage::kSimulationFit, kind});
     result_.refined = true;
     for (IterationRecord record : summary.history) {
       record.iteration += result_.refinement_iterations;
@@ -196,14 +185,15 @@ class ShadowCalibration {
     store_simulation(problem);
     const ParameterInformation information = compute_information(problem);
     if (!information.valid) return;
-    Eigen::VectorXd variances = group_variances(information, settings_.angle_noise);
+    Eigen::VectorXd variances = compute_noise_group_variances(information, settings_.angle_noise);
     std::vector<std::vector<Eigen::VectorXd>> errors;
     for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
       errors.push_back(residuals_of(problem, sensor));
     }
-    inflate_for_correlation(result_.mechanism, errors, variances, result_.notes);
-    uncertainty_ = make_uncertainty(result_.mechanism, book_.requested(), book_.estimated(),
-                                    information, variances);
+    inflate_variances_for_autocorrelation(result_.mechanism, errors, variances, result_.notes);
+    uncertainty_ =
+        compute_parameter_uncertainty(result_.mechanism, book_.free_parameters(),
+                                      book_.estimated_parameters(), information, variances);
   }
 
   void store_simulation(const SimulationProblem& problem) {
@@ -212,18 +202,18 @@ class ShadowCalibration {
       result_.simulation.push_back(
           {sensors[static_cast<std::size_t>(sensor)].name, sensor_rmse(problem, sensor)});
     }
-    for (std::size_t s = 0; s < data_.size(); ++s) {
+    for (std::size_t s = 0; s < input_.data.size(); ++s) {
       result_.trajectories[s].simulated = problem.simulated_angles(static_cast<int>(s));
     }
   }
 
   std::vector<Eigen::VectorXd> residuals_of(const SimulationProblem& problem, int sensor) const {
     std::vector<Eigen::VectorXd> residuals;
-    for (std::size_t s = 0; s < data_.size(); ++s) {
+    for (std::size_t s = 0; s < input_.data.size(); ++s) {
       const Eigen::MatrixXd& simulated = problem.simulated_angles(static_cast<int>(s));
       Eigen::VectorXd series(simulated.rows());
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = wrapped_difference(simulated(k, sensor) - data_[s].angles(k, sensor));
+        series[k] = wrap_angle_difference(simulated(k, sensor) - input_.data[s].angles(k, sensor));
       }
       residuals.push_back(std::move(series));
     }
@@ -234,33 +224,34 @@ class ShadowCalibration {
   CalibrationMonitor monitor_;
   LmOptions lm_options_;
   EstimateTable book_;
-  std::vector<TrajectoryData> data_;
-  std::vector<std::string> sources_;
+  ShadowInput input_;
   TrajectorySettings settings_;
   std::vector<State> initial_states_;
-  Uncertainty uncertainty_;
+  ParameterUncertainty uncertainty_;
   Calibration result_;
 };
 
-bool has_simulator_choices(const CalibrationOptions& options) {
-  return std::ranges::any_of(kOptionRows, [&](const OptionRow& row) {
-    return row.group == OptionGroup::kSimulator && !is_default(row, options);
+/// Returns the first changed option that only a SPOOK simulator has, or the end of kOptionRows.
+const OptionRow* find_simulator_option(const CalibrationOptions& options) {
+  return std::ranges::find_if(kOptionRows, [&](const OptionRow& row) {
+    return row.group == OptionGroup::kSimulator && !has_default_value(row, options);
   });
 }
 
 }  // namespace
 
-EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options) {
-  const bool simulator = has_simulator_choices(options);
+EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationOptions& options) {
+  const OptionRow* const row = find_simulator_option(options);
+  const bool simulator = row != std::end(kOptionRows);
   if (!options.kind) {
-    return simulator || has_loaded_loop(mechanism) ? EstimateKind::kShadow
-                                                   : EstimateKind::kPhysical;
+    return simulator || has_load_friction_in_loop(mechanism) ? EstimateKind::kShadow
+                                                             : EstimateKind::kPhysical;
   }
   if (*options.kind == EstimateKind::kPhysical && simulator) {
     throw std::invalid_argument(
-        "state error weight, compliance, damping time, residual form, state form and no approach "
-        "are options for shadow parameters (of a SPOOK simulator) only: request shadow parameters, "
-        "or omit the option");
+        "the option " + std::string(row->name) +
+        " applies to shadow parameters (of a SPOOK simulator) only; request shadow parameters, or "
+        "omit the option");
   }
   return *options.kind;
 }
@@ -268,14 +259,14 @@ EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& o
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                       const CalibrationOptions& options, const CalibrationMonitor& monitor) {
   const std::vector<Recording> used = split_held_out_sensors(mechanism, recordings);
-  Calibration result = chosen_kind(mechanism, options) == EstimateKind::kPhysical
+  Calibration result = select_estimate_kind(mechanism, options) == EstimateKind::kPhysical
                            ? calibrate_physical(mechanism, used, options, monitor)
                            : ShadowCalibration(mechanism, used, options, monitor).run();
-  if (!options.kind && has_loaded_loop(mechanism)) {
+  if (!options.kind && has_load_friction_in_loop(mechanism)) {
     result.notes.insert(result.notes.begin(),
                         Message(MessageCode::kLoadedLoop, {{"step", Quantity{result.step, "s"}}}));
   }
-  result.verdict = judge(result);
+  result.verdict = judge_model(result);
   return result;
 }
 

@@ -8,11 +8,12 @@
 
 namespace estimator {
 
-/// Returns the kind of estimate (physical or SPOOK shadow parameters) that the options select.
+/// Returns whether the options select physical parameters or shadow parameters (of a SPOOK
+/// simulator).
 /// @throws std::invalid_argument if the options contradict one another
-EstimateKind chosen_kind(const Mechanism& mechanism, const CalibrationOptions& options);
+EstimateKind select_estimate_kind(const Mechanism& mechanism, const CalibrationOptions& options);
 
-/// Estimates the free parameters of `mechanism` and the states of all recordings jointly.
+/// Estimates the free parameters of `mechanism` together with the states in all recordings.
 /// @throws std::invalid_argument naming the recording or parameter and the remedy, for unusable
 ///         input: no free parameter, too few samples, a parameter without effect, …
 Calibration calibrate(const Mechanism& mechanism, const std::vector<Recording>& recordings,

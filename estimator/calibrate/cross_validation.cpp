@@ -8,6 +8,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/calibrate/physical_calibration.hpp"
+#include "estimator/calibrate/validation.hpp"
 #include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/fit/shadow/simulation_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
@@ -16,31 +17,23 @@
 namespace estimator {
 namespace {
 
-Mechanism with_fixed_parameters(Mechanism mechanism) {
-  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  return mechanism;
-}
-
-/// The sum and number of squared differences between angles and readings, without missing readings.
+/// The sum and number of squared reading errors of estimated states, without missing readings.
 struct SquaredError {
   double sum = 0.0;
   double count = 0.0;
 
-  /// Adds the differences of one sensor, divided by `scale`.
-  void add(const Eigen::Ref<const Eigen::VectorXd>& angles,
-           const Eigen::Ref<const Eigen::VectorXd>& measured, JointKind kind, double scale) {
-    for (Eigen::Index k = 0; k < measured.size(); ++k) {
-      if (std::isnan(measured[k])) continue;
-      sum += std::pow(joint_difference(kind, angles[k] - measured[k]) / scale, 2);
-      count += 1.0;
-    }
-  }
-  /// Adds the differences of all sensors; sliding joints are scaled by JointUnits::scale.
+  /// Adds the errors of estimated states; errors of sliding joints are divided by
+  /// JointUnits::scale.
   void add(const SegmentTrajectory& trajectory, const std::vector<JointKind>& kinds) {
     for (std::size_t i = 0; i < kinds.size(); ++i) {
       const auto sensor = static_cast<Eigen::Index>(i);
-      add(trajectory.estimated.col(sensor), trajectory.measured.col(sensor), kinds[i],
-          joint_units(kinds[i]).scale);
+      for (Eigen::Index k = 0; k < trajectory.measured.rows(); ++k) {
+        const double error = trajectory.estimated(k, sensor) - trajectory.measured(k, sensor);
+        if (std::isnan(trajectory.measured(k, sensor))) continue;
+        sum +=
+            std::pow(joint_coordinate_difference(kinds[i], error) / joint_units(kinds[i]).scale, 2);
+        count += 1.0;
+      }
     }
   }
   double rmse() const {
@@ -60,62 +53,34 @@ double observation_rmse(const std::vector<SegmentTrajectory>& trajectories,
 
 double simulation_rmse(const std::vector<SegmentTrajectory>& trajectories, JointKind kind,
                        const std::string& recording, Eigen::Index sensor) {
-  SquaredError error;
+  PredictionError error;
   for (const SegmentTrajectory& trajectory : trajectories) {
     if (trajectory.recording != recording) continue;
-    // A SPOOK simulation starts at node 1.
-    const Eigen::Index unused = std::isnan(trajectory.simulated(0, sensor)) ? 1 : 0;
-    const Eigen::Index rows = trajectory.measured.rows() - unused;
-    error.add(trajectory.simulated.col(sensor).tail(rows),
-              trajectory.measured.col(sensor).tail(rows), kind, 1.0);
+    error.add(compute_prediction_error(trajectory, sensor, kind));
   }
   return error.rmse();
 }
 
-TrajectorySettings make_settings(const Preparation& preparation,
-                                 const std::vector<Recording>& recordings,
-                                 const CalibrationOptions& options) {
-  TrajectorySettings settings;
-  settings.step.step = preparation.step;
-  settings.step.form = options.residual_form;
-  settings.step.weighting_compliance = options.weighting_compliance;
-  settings.state_form = options.state_form;
-  settings.state_error_weight =
-      options.state_error_weight > 0.0
-          ? options.state_error_weight
-          : choose_state_error_weight(preparation.mechanism, preparation.data,
-                                      angle_noise_level(recordings), preparation.step);
-  return settings;
-}
-
 /// Estimates the states of all segments, and returns the state of each segment at node 1.
-std::vector<State> estimate_states(TrajectoryProblem& problem, const Preparation& preparation,
+std::vector<State> estimate_states(TrajectoryProblem& problem, const ShadowInput& preparation,
                                    const LmOptions& lm_options, const CalibrationMonitor& monitor,
-                                   Evaluation& evaluation) {
+                                   ParameterEvaluation& evaluation) {
   const LmSummary summary = solve(problem, lm_options, monitor.on_iteration, monitor.stop);
   evaluation.cost = summary.cost;
   evaluation.termination = summary.termination;
   evaluation.iterations = summary.iterations;
   std::vector<State> initial;
   SquaredError error;
-  for (std::size_t s = 0; s < preparation.data.size(); ++s) {
-    const int segment = static_cast<int>(s);
+  for (int segment = 0; segment < problem.segment_count(); ++segment) {
     initial.push_back(problem.state_after_first_step(segment));
-    SegmentTrajectory trajectory;
-    trajectory.recording = preparation.sources[s];
-    trajectory.start = preparation.data[s].start;
-    trajectory.step = preparation.step;
-    trajectory.measured = preparation.data[s].angles;
-    trajectory.estimated = problem.observed_angles(segment);
-    trajectory.control = problem.step_controls(segment);
-    error.add(trajectory, encoder_kinds(preparation.mechanism));
-    evaluation.trajectories.push_back(std::move(trajectory));
+    evaluation.trajectories.push_back(make_segment_trajectory(preparation, problem, segment));
+    error.add(evaluation.trajectories.back(), encoder_joint_kinds(preparation.mechanism));
   }
   evaluation.observation_rmse = error.rmse();
   return initial;
 }
 
-void fill_matrices(const Fold& fold, Eigen::Index row, CrossValidation& result) {
+void fill_matrices(const CrossValidationFold& fold, Eigen::Index row, CrossValidation& result) {
   for (std::size_t p = 0; p < result.pieces.size(); ++p) {
     const auto column = static_cast<Eigen::Index>(p);
     const std::vector<SegmentTrajectory>& trajectories =
@@ -129,19 +94,19 @@ void fill_matrices(const Fold& fold, Eigen::Index row, CrossValidation& result) 
   }
 }
 
-std::vector<ParameterSpread> spread_over(const std::vector<Fold>& folds) {
+std::vector<ParameterSpread> spread_over(const std::vector<CrossValidationFold>& folds) {
   std::vector<ParameterSpread> spreads;
   if (folds.empty()) return spreads;
   const auto n = static_cast<double>(folds.size());
   for (std::size_t i = 0; i < folds.front().calibration.parameters.size(); ++i) {
     const ParameterEstimate& first = folds.front().calibration.parameters[i];
     ParameterSpread spread{first.name, first.unit, 0.0, 0.0, 0.0};
-    for (const Fold& fold : folds) {
+    for (const CrossValidationFold& fold : folds) {
       spread.mean += fold.calibration.parameters[i].value / n;
       spread.reported_standard_deviation += fold.calibration.parameters[i].standard_deviation / n;
     }
     double squares = 0.0;
-    for (const Fold& fold : folds) {
+    for (const CrossValidationFold& fold : folds) {
       squares += std::pow(fold.calibration.parameters[i].value - spread.mean, 2);
     }
     spread.standard_deviation = std::sqrt((n - 1.0) / n * squares);
@@ -150,16 +115,19 @@ std::vector<ParameterSpread> spread_over(const std::vector<Fold>& folds) {
   return spreads;
 }
 
-Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySettings& settings,
-                             const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+ParameterEvaluation evaluate_prepared(const ShadowInput& preparation,
+                                      const TrajectorySettings& settings,
+                                      const CalibrationOptions& options,
+                                      const CalibrationMonitor& monitor) {
   const LmOptions lm_options{.max_iterations = options.max_iterations};
-  Evaluation evaluation;
-  if (monitor.on_stage) monitor.on_stage({Stage::kStateEstimation}, preparation.mechanism);
+  ParameterEvaluation evaluation;
+  if (monitor.on_stage)
+    monitor.on_stage({EstimationStage::kStateEstimation}, preparation.mechanism);
   TrajectoryProblem states(preparation.mechanism, preparation.data, settings);
   const std::vector<State> initial =
       estimate_states(states, preparation, lm_options, monitor, evaluation);
 
-  if (monitor.on_stage) monitor.on_stage({Stage::kInitialStates}, preparation.mechanism);
+  if (monitor.on_stage) monitor.on_stage({EstimationStage::kInitialStates}, preparation.mechanism);
   SimulationProblem simulation(preparation.mechanism, preparation.data, initial, settings.step);
   const LmSummary summary = solve(simulation, lm_options, monitor.on_iteration, monitor.stop);
   evaluation.simulation_termination = summary.termination;
@@ -178,31 +146,31 @@ Evaluation evaluate_prepared(const Preparation& preparation, const TrajectorySet
 
 /// Evaluates a shadow calibration. The input is checked with `rig`, since an estimate with
 /// inconsistent inertia (see the calibration's notes) may still predict well.
-Evaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
-                           const std::vector<Recording>& recordings, CalibrationOptions options,
-                           const CalibrationMonitor& monitor) {
+ParameterEvaluation evaluate_shadow(const Mechanism& rig, const Calibration& calibration,
+                                    const std::vector<Recording>& recordings,
+                                    CalibrationOptions options, const CalibrationMonitor& monitor) {
   options.state_error_weight = calibration.state_error_weight;
-  Preparation preparation = prepare(rig, recordings, options);
-  preparation.mechanism = with_fixed_parameters(calibration.mechanism);
-  return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
-                           monitor);
+  ShadowInput preparation = prepare_shadow_input(rig, recordings, options);
+  preparation.mechanism = fix_parameters(calibration.mechanism);
+  return evaluate_prepared(preparation, make_trajectory_settings(preparation, recordings, options),
+                           options, monitor);
 }
 
 /// Calibrates without the part `held_out`, and evaluates it with the same step and weight.
-Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
-              std::size_t held_out, const CalibrationOptions& options,
-              const CalibrationMonitor& monitor) {
+CrossValidationFold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+                             std::size_t held_out, const CalibrationOptions& options,
+                             const CalibrationMonitor& monitor) {
   std::vector<Recording> others;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (i != held_out) others.push_back(pieces[i]);
   }
-  Fold fold;
+  CrossValidationFold fold;
   try {
     fold.calibration = calibrate(mechanism, others, options, monitor);
     fold.evaluation =
-        evaluate_estimate(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
+        evaluate_calibration(mechanism, fold.calibration, {pieces[held_out]}, options, monitor);
     for (const Message& note : fold.evaluation.notes) {
-      fold.calibration.notes.push_back(in_recording(pieces[held_out].name, note));
+      fold.calibration.notes.push_back(add_recording_name(pieces[held_out].name, note));
     }
   } catch (const std::invalid_argument& fault) {
     throw std::invalid_argument("holding out " + pieces[held_out].name + ": " + fault.what());
@@ -212,26 +180,29 @@ Fold run_fold(const Mechanism& mechanism, const std::vector<Recording>& pieces,
 
 }  // namespace
 
-Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& given,
-                    const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+ParameterEvaluation evaluate_parameters(const Mechanism& mechanism,
+                                        const std::vector<Recording>& given,
+                                        const CalibrationOptions& options,
+                                        const CalibrationMonitor& monitor) {
   const std::vector<Recording> recordings = split_held_out_sensors(mechanism, given);
-  if (chosen_kind(mechanism, options) == EstimateKind::kPhysical) {
-    return evaluate_physical(mechanism, with_fixed_parameters(mechanism), recordings, options,
-                             monitor);
+  if (select_estimate_kind(mechanism, options) == EstimateKind::kPhysical) {
+    return evaluate_physical_parameters(mechanism, fix_parameters(mechanism), recordings, options,
+                                        monitor);
   }
-  Preparation preparation = prepare(mechanism, recordings, options);
-  preparation.mechanism = with_fixed_parameters(preparation.mechanism);
-  return evaluate_prepared(preparation, make_settings(preparation, recordings, options), options,
-                           monitor);
+  ShadowInput preparation = prepare_shadow_input(mechanism, recordings, options);
+  preparation.mechanism = fix_parameters(preparation.mechanism);
+  return evaluate_prepared(preparation, make_trajectory_settings(preparation, recordings, options),
+                           options, monitor);
 }
 
-Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
-                             const std::vector<Recording>& recordings, CalibrationOptions options,
-                             const CalibrationMonitor& monitor) {
+ParameterEvaluation evaluate_calibration(const Mechanism& rig, const Calibration& calibration,
+                                         const std::vector<Recording>& recordings,
+                                         CalibrationOptions options,
+                                         const CalibrationMonitor& monitor) {
   options.step = calibration.step;
   return calibration.kind == EstimateKind::kPhysical
-             ? evaluate_physical(rig, with_fixed_parameters(calibration.mechanism), recordings,
-                                 options, monitor)
+             ? evaluate_physical_parameters(rig, fix_parameters(calibration.mechanism), recordings,
+                                            options, monitor)
              : evaluate_shadow(rig, calibration, recordings, options, monitor);
 }
 
@@ -239,20 +210,21 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options, const CalibrationMonitor& monitor,
                                const std::function<void(int)>& on_fold) {
   if (given.size() < 2) {
-    throw std::invalid_argument("cross-validation needs at least two recordings or pieces");
+    throw std::invalid_argument(
+        "cross-validation needs at least two recordings, or pieces of a recording");
   }
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   CrossValidation result;
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
   for (const Encoder& sensor : used_encoders(mechanism)) result.joints.push_back(sensor.name);
-  result.kinds = encoder_kinds(mechanism);
+  result.kinds = encoder_joint_kinds(mechanism);
   const auto n = static_cast<Eigen::Index>(pieces.size());
   result.observation.setConstant(n, n, std::numeric_limits<double>::quiet_NaN());
   result.simulation.assign(result.joints.size(), result.observation);
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     if (on_fold) on_fold(static_cast<int>(i));
-    Fold fold = run_fold(mechanism, pieces, i, options, monitor);
-    if (is_stopped(monitor)) {
+    CrossValidationFold fold = run_fold(mechanism, pieces, i, options, monitor);
+    if (is_stop_requested(monitor)) {
       result.stopped = true;
       break;
     }

@@ -12,8 +12,8 @@
 
 namespace estimator {
 
-/// The result of fitting only the states of recordings, with all parameters fixed.
-struct Evaluation {
+/// The errors of given parameter values on recordings. Only the states are estimated.
+struct ParameterEvaluation {
   double cost = 0.0;              ///< sum of squared residuals of the estimated states
   double observation_rmse = 0.0;  ///< root-mean-square reading error of the estimated states [rad]
   Termination termination = Termination::kNumericalFailure;  ///< result of the state estimation
@@ -26,50 +26,53 @@ struct Evaluation {
   std::vector<Message> notes;  ///< anomalies, for people
 };
 
-/// Estimates only the states of the recordings, with all parameters fixed. First estimates all
-/// states jointly, then the initial state of each segment for the best open-loop simulation.
-/// Parameter priors are not used.
+/// Computes the errors of given parameter values on recordings. First estimates all states jointly,
+/// then the initial state of each segment for the best open-loop simulation. All parameters are
+/// fixed, and parameter priors are not used.
 /// @param options  as for `calibrate`; give its `step` and `state_error_weight` to compare costs
 /// @throws std::invalid_argument as `calibrate`, but free parameters are not required
-Evaluation evaluate(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                    const CalibrationOptions& options = {}, const CalibrationMonitor& monitor = {});
+ParameterEvaluation evaluate_parameters(const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationOptions& options = {},
+                                        const CalibrationMonitor& monitor = {});
 
 /// One fold of a cross-validation: a calibration without one part of the recordings, and its
 /// evaluation on this held-out part.
-struct Fold {
-  Calibration calibration;  ///< calibration on all other parts
-  Evaluation evaluation;    ///< evaluation on the held-out part
+struct CrossValidationFold {
+  Calibration calibration;         ///< calibration on all other parts
+  ParameterEvaluation evaluation;  ///< evaluation on the held-out part
 };
 
-/// The spread of one parameter's estimates over the folds of a cross-validation.
+/// The scatter of one parameter's estimates over the folds of a cross-validation.
 struct ParameterSpread {
   std::string name;
   std::string unit;
   double mean = 0.0;
-  /// Standard deviation of the overall estimate from the scatter between folds, by the delete-one
-  /// jackknife: √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds.
+  /// Standard deviation of the estimate from all parts, by the delete-one jackknife:
+  /// √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds.
   double standard_deviation = 0.0;
-  /// Mean of the standard deviations that the folds report; infinite if any of them is infinite.
+  /// Mean of the standard deviations that the calibrations of the folds report.
   double reported_standard_deviation = 0.0;
 };
 
-/// The result of a cross-validation. Matrices have one row per fold and one column per part. Fold i
-/// holds out part i: diagonal entries are prediction errors, all others are fit errors.
+/// The result of a cross-validation. Error matrices have one row per fold and one column per part
+/// of the recordings. Fold i holds out part i, so diagonal entries are prediction errors, and all
+/// other entries are fit errors.
 struct CrossValidation {
-  std::vector<std::string> pieces;  ///< names
-  std::vector<Fold> folds;          ///< one fold per part; fewer if stopped
-  std::vector<std::string> joints;  ///< names of the measured joints
-  std::vector<JointKind> kinds;     ///< joint kinds of `joints`
-  /// Root-mean-square error of the estimated states, as in Calibration.
+  std::vector<std::string> pieces;         ///< names
+  std::vector<CrossValidationFold> folds;  ///< one fold per part; fewer if stopped
+  std::vector<std::string> joints;         ///< names of the measured joints
+  std::vector<JointKind> kinds;            ///< joint kinds of `joints`
+  /// Root-mean-square reading error of the estimated states, folds × parts [rad].
   Eigen::MatrixXd observation;
-  /// Open-loop root-mean-square errors, one matrix per joint [rad or m].
+  /// Root-mean-square errors of the open-loop simulation, one matrix per joint [rad or m].
   std::vector<Eigen::MatrixXd> simulation;
   std::vector<ParameterSpread> parameters;
   bool stopped = false;  ///< the monitor's stop flag ended the cross-validation early
 };
 
-/// Cross-validates a calibration: holds out each part in turn, calibrates on all other parts, and
-/// evaluates the held-out part.
+/// Cross-validates a calibration: holds out each part of the recordings in turn, calibrates on all
+/// other parts, and evaluates the estimates on the held-out part.
 /// @param pieces    at least two, with unique names
 /// @param on_fold   called before each fold with its index from 0; may be empty
 /// @throws std::invalid_argument naming the fold, see `calibrate`
@@ -78,12 +81,13 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationMonitor& monitor = {},
                                const std::function<void(int)>& on_fold = {});
 
-/// Evaluates the estimates of a calibration on recordings (`evaluate`), with the time step and
-/// state error weight of the calibration.
+/// Computes the errors of a calibration's estimates on recordings (`evaluate_parameters`), with the
+/// time step and the state error weight of the calibration.
 /// @param rig  the rig description, used to check the input, since an estimate with inconsistent
 ///             inertia may still predict well
-Evaluation evaluate_estimate(const Mechanism& rig, const Calibration& calibration,
-                             const std::vector<Recording>& recordings, CalibrationOptions options,
-                             const CalibrationMonitor& monitor);
+ParameterEvaluation evaluate_calibration(const Mechanism& rig, const Calibration& calibration,
+                                         const std::vector<Recording>& recordings,
+                                         CalibrationOptions options,
+                                         const CalibrationMonitor& monitor);
 
 }  // namespace estimator

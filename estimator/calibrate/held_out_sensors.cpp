@@ -33,7 +33,7 @@ Segment with_all_columns(const Mechanism& mechanism, Segment segment) {
 std::vector<int> withheld_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
   Mechanism all = mechanism;
   all.held_out.clear();
-  std::vector<int> axes = sensed_axes(all, segments);
+  std::vector<int> axes = find_inertial_axes(all, segments);
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     return !is_held_out(mechanism, mechanism.sensors[sensor].name);
@@ -56,34 +56,34 @@ ShootingProblem problem_with_all(const ShootingProblem& fitted,
       noise.angle[column] = fitted.noise().angle[used++];
       continue;
     }
-    noise.angle[column] =
-        std::max(kAngleNoiseFloor * sensors[i].units().scale, noise_level(segments, column));
+    noise.angle[column] = std::max(kAngleNoiseFloor * sensors[i].units().scale,
+                                   estimate_noise_level(segments, column));
   }
   for (const int axis : withheld_axes(mechanism, segments)) {
     for (const Segment& segment : segments) {
       if (axis >= segment.inertial.cols()) continue;
       noise.inertial[axis] =
-          std::max(noise.inertial[axis], noise_level(segment.inertial.col(axis)));
+          std::max(noise.inertial[axis], estimate_noise_level(segment.inertial.col(axis)));
     }
   }
   mechanism.held_out.clear();
-  return fitted.restated(mechanism, segments, grid, noise);
+  return fitted.copy_with_changes(mechanism, segments, grid, noise);
 }
 
 Eigen::VectorXd deviations(const ShootingProblem& problem, const EstimateTable& book) {
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  return make_uncertainty(problem.mechanism(), book.requested(), book.estimated(), information,
-                          unit)
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
+  return compute_parameter_uncertainty(problem.mechanism(), book.free_parameters(),
+                                       book.estimated_parameters(), information, unit)
       .standard_deviation;
 }
 
 /// Returns whether a sensor has free parameters of its own.
 bool has_free(const EstimateTable& book, const Mechanism& mechanism, const std::string& sensor) {
-  return std::ranges::any_of(book.requested(), [&](int index) {
-    return belongs_to_sensor(mechanism, index) &&
-           parameter_at(mechanism, index).name.starts_with(sensor + ".");
+  return std::ranges::any_of(book.free_parameters(), [&](int index) {
+    return is_sensor_parameter(mechanism, index) &&
+           mechanism.at(index).name.starts_with(sensor + ".");
   });
 }
 
@@ -92,10 +92,11 @@ std::vector<double> errors_of(const ShootingProblem& all, const std::vector<Segm
                               int sensor) {
   std::vector<double> errors;
   for (std::size_t s = 0; s < segments.size(); ++s) {
-    const auto predicted = all.angles(static_cast<int>(s)).col(sensor);
+    const auto predicted = all.predicted_angles(static_cast<int>(s)).col(sensor);
     for (Eigen::Index k = 0; k < predicted.size(); ++k) {
-      if (!all.is_read(static_cast<int>(s), k, sensor)) continue;
-      errors.push_back(all.sensor(sensor).difference(predicted[k] - segments[s].angles(k, sensor)));
+      if (!all.has_reading(static_cast<int>(s), k, sensor)) continue;
+      errors.push_back(
+          all.encoder(sensor).reading_difference(predicted[k] - segments[s].angles(k, sensor)));
     }
   }
   return errors;
@@ -134,9 +135,10 @@ std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
   return recordings;
 }
 
-std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
-                                           const ShootingInput& input, const EstimateTable& book,
-                                           const ShootingGrid& grid) {
+std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted,
+                                                   const ShootingInput& input,
+                                                   const EstimateTable& book,
+                                                   const ShootingGrid& grid) {
   std::vector<HeldOutSensor> judged;
   if (fitted.mechanism().held_out.empty()) return judged;
   std::vector<Segment> segments;
@@ -148,13 +150,13 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
   double narrowing = kLeastNarrowing;
   std::string narrowed;
   for (Eigen::Index i = 0; i < with.size(); ++i) {
-    const int requested = book.requested()[static_cast<std::size_t>(i)];
+    const int requested = book.free_parameters()[static_cast<std::size_t>(i)];
     if (!(with[i] > 0.0) || !std::isfinite(with[i])) continue;
-    if (belongs_to_held_out(fitted.mechanism(), requested)) continue;
+    if (is_held_out_sensor_parameter(fitted.mechanism(), requested)) continue;
     const double ratio = without[i] / with[i];
     if (!(ratio > narrowing)) continue;
     narrowing = ratio;
-    narrowed = parameter_at(fitted.mechanism(), requested).name;
+    narrowed = fitted.mechanism().at(requested).name;
   }
   if (narrowed.empty()) narrowing = 1.0;
   const auto assess = [&](HeldOutSensor sensor, const std::vector<double>& errors,
@@ -173,13 +175,13 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
     judged.push_back(std::move(sensor));
   };
   for (int i = 0; i < all.encoder_count(); ++i) {
-    const Encoder& own = all.sensor(i);
+    const Encoder& own = all.encoder(i);
     if (!is_held_out(fitted.mechanism(), own.name)) continue;
     assess({.name = own.name, .kind = own.kind, .noise = all.noise().angle[i]},
            errors_of(all, segments, i), own.name);
   }
   for (const int axis : withheld_axes(fitted.mechanism(), segments)) {
-    const auto place = std::ranges::find(all.sensed(), axis) - all.sensed().begin();
+    const auto place = std::ranges::find(all.inertial_axes(), axis) - all.inertial_axes().begin();
     const std::string name = inertial_axis_name(all.mechanism(), axis);
     assess({.name = name,
             .unit = inertial_axis_unit(all.mechanism(), axis),
@@ -189,7 +191,7 @@ std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
   return judged;
 }
 
-Message held_out_note(const HeldOutSensor& sensor) {
+Message describe_held_out_sensor(const HeldOutSensor& sensor) {
   const bool is_encoder = sensor.unit.empty();
   const auto quantity = [&](double value) {
     return is_encoder ? Quantity{1e3 * value, joint_units(sensor.kind).error}

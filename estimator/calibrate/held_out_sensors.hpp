@@ -8,20 +8,21 @@
 
 namespace estimator {
 
-/// Returns the recordings with the readings of held-out sensors moved to Segment::held_out.
+/// Moves the readings of held-out sensors from the readings to be fitted to Segment::held_out.
 /// @param recordings  with one column for each sensor of the mechanism
 /// @throws std::invalid_argument if the number of columns is wrong
 std::vector<Recording> split_held_out_sensors(const Mechanism& mechanism,
                                               std::vector<Recording> recordings);
 
 /// Computes the prediction errors of held-out sensors, and how much more precise the parameters
-/// would be with them. The noise of these sensors is estimated from differences of readings.
+/// would be if these sensors were fitted. Their noise is estimated from differences of readings.
 /// @param fitted  the fitted problem at the estimates, on `input` and `grid`
-std::vector<HeldOutSensor> assess_held_out(const ShootingProblem& fitted,
-                                           const ShootingInput& input, const EstimateTable& book,
-                                           const ShootingGrid& grid);
+std::vector<HeldOutSensor> assess_held_out_sensors(const ShootingProblem& fitted,
+                                                   const ShootingInput& input,
+                                                   const EstimateTable& book,
+                                                   const ShootingGrid& grid);
 
-/// Returns a note about one held-out sensor.
-Message held_out_note(const HeldOutSensor& sensor);
+/// Returns a note with the prediction error of a held-out sensor and the gain of fitting it.
+Message describe_held_out_sensor(const HeldOutSensor& sensor);
 
 }  // namespace estimator

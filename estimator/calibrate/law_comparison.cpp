@@ -25,8 +25,8 @@ constexpr double kDifferenceTime = 0.02;     // time over which accelerations ar
 
 constexpr int kPlaces = FrictionLaws::kQuantityCount;
 
-const FrictionQuantity& facts_at(int place) {
-  return kFrictionQuantities[static_cast<std::size_t>(place)];
+const FrictionParameter& facts_at(int place) {
+  return kFrictionParameters[static_cast<std::size_t>(place)];
 }
 
 bool is_zero_without_friction(int place) {
@@ -38,9 +38,9 @@ bool is_zero_without_friction(int place) {
 Mechanism with_load_alone(Mechanism mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     for (int place = 0; place < kPlaces; ++place) {
-      mechanism.joint_parameter(j, friction_quantity(place)).value = 0.0;
+      mechanism.joint_parameter(j, friction_parameter_at(place)).value = 0.0;
     }
-    mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1.0;
+    mechanism.joint_parameter(j, JointParameter::kLoadFriction).value = 1.0;
   }
   return mechanism;
 }
@@ -74,14 +74,14 @@ void add_segment(const Mechanism& mechanism, const Segment& segment, const Eigen
       sums.work[j] -= torque[j] * rate[j];
       sums.squared_torque[j] += torque[j] * torque[j];
       sums.squared_speed[j] += rate[j] * rate[j];
-      sums.load[j] += dynamics.dry_bound(static_cast<int>(j), 0.0);
+      sums.load[j] += dynamics.dry_friction_bound(static_cast<int>(j), 0.0);
     }
     sums.count += 1.0;
   }
 }
 
 /// Returns whether `term` has all joint parameters of the term `other`.
-bool holds(const LawTerm& term, const LawTerm& other) {
+bool holds(const FrictionLawTerm& term, const FrictionLawTerm& other) {
   const auto all = std::span(term.quantities).first(static_cast<std::size_t>(term.count));
   return std::ranges::all_of(
       std::span(other.quantities).first(static_cast<std::size_t>(other.count)),
@@ -102,9 +102,9 @@ constexpr double kPreferred = 1.0;
 /// reading noise.
 constexpr double kSameError = 1e-3;
 
-PartMean mean_of(const std::vector<double>& values) {
+MeanWithStandardError mean_of(const std::vector<double>& values) {
   const auto n = static_cast<double>(values.size());
-  PartMean mean;
+  MeanWithStandardError mean;
   for (const double value : values) mean.value += value / n;
   double squares = 0.0;
   for (const double value : values) squares += std::pow(value - mean.value, 2);
@@ -133,14 +133,14 @@ void count_vanished(const Mechanism& mechanism, const FrictionLaw& law,
   for (std::size_t t = 0; t < law.terms.size(); ++t) {
     for (std::size_t j = 0; j < joints.size(); ++j) {
       const Parameter& size =
-          mechanism.joint_parameter(joints[j], quantities_of(*law.terms[t]).front());
+          mechanism.joint_parameter(joints[j], friction_term_parameters(*law.terms[t]).front());
       if (size.free && size.value <= size.lower) ++counts[t][j];
     }
   }
 }
 
 void store_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
-                     const Vanishing& counts, int folds, LawScore& score) {
+                     const Vanishing& counts, int folds, FrictionLawScore& score) {
   std::string left;
   std::size_t start = 0;
   for (std::size_t t = 0; t < score.law.terms.size(); ++t) {
@@ -150,7 +150,7 @@ void store_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
       const bool here = 2 * counts[t][j] > folds;
       gone &= here;
       if (!here) continue;
-      const JointQuantity size = quantities_of(*score.law.terms[t]).front();
+      const JointParameter size = friction_term_parameters(*score.law.terms[t]).front();
       score.at_zero.push_back(mechanism.joint_parameter(joints[j], size).name);
     }
     if (!gone) left.append(left.empty() ? "" : "+").append(score.law.name, start, end - start);
@@ -159,16 +159,16 @@ void store_reduction(const Mechanism& mechanism, const std::vector<int>& joints,
   if (left != score.law.name) score.reduces_to = left.empty() ? "no friction" : left;
 }
 
-bool is_simpler(const LawScore& a, const LawScore& b) {
+bool is_simpler(const FrictionLawScore& a, const FrictionLawScore& b) {
   return std::pair(a.parameters, a.order) < std::pair(b.parameters, b.order);
 }
 
 /// Stores the estimates of a law's friction parameters.
 void take_estimates(const Calibration& calibration, const std::vector<int>& joints,
-                    LawScore& score) {
+                    FrictionLawScore& score) {
   for (const int joint : joints) {
-    for (const LawTerm* term : score.law.terms) {
-      for (const JointQuantity quantity : quantities_of(*term)) {
+    for (const FrictionLawTerm* term : score.law.terms) {
+      for (const JointParameter quantity : friction_term_parameters(*term)) {
         const std::string& name = calibration.mechanism.joint_parameter(joint, quantity).name;
         const auto found =
             std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
@@ -184,8 +184,8 @@ void take_estimates(const Calibration& calibration, const std::vector<int>& join
 bool run_law(const Mechanism& mechanism, const std::vector<Recording>& pieces,
              const std::vector<int>& joints, int folds, const CalibrationOptions& options,
              const CalibrationMonitor& monitor,
-             const std::function<void(const FrictionLaw&, int)>& on_fold, LawScore& score) {
-  const std::vector<JointKind> kinds = encoder_kinds(mechanism);
+             const std::function<void(const FrictionLaw&, int)>& on_fold, FrictionLawScore& score) {
+  const std::vector<JointKind> kinds = encoder_joint_kinds(mechanism);
   score.errors.assign(pieces.size(), std::numeric_limits<double>::quiet_NaN());
   Vanishing vanished(score.law.terms.size(), std::vector<int>(joints.size(), 0));
   double squares = 0.0;
@@ -196,20 +196,20 @@ bool run_law(const Mechanism& mechanism, const std::vector<Recording>& pieces,
       if (fold_of(i, pieces.size(), folds) != fold) others.push_back(pieces[i]);
     }
     const Calibration calibration = calibrate(mechanism, others, options, monitor);
-    if (is_stopped(monitor)) return false;
+    if (is_stop_requested(monitor)) return false;
     score.converged &= calibration.converged();
     count_vanished(calibration.mechanism, score.law, joints, vanished);
-    squares += std::pow(pooled_rmse(calibration.trajectories, kinds), 2);
+    squares += std::pow(compute_pooled_rmse(calibration.trajectories, kinds), 2);
     if (fold == 0) take_estimates(calibration, joints, score);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
       if (fold_of(i, pieces.size(), folds) != fold) continue;
-      const Evaluation evaluation =
-          evaluate_estimate(mechanism, calibration, {pieces[i]}, options, monitor);
-      score.errors[i] = pooled_rmse(evaluation.trajectories, kinds);
+      const ParameterEvaluation evaluation =
+          evaluate_calibration(mechanism, calibration, {pieces[i]}, options, monitor);
+      score.errors[i] = compute_pooled_rmse(evaluation.trajectories, kinds);
       if (std::isfinite(score.errors[i])) continue;
       throw std::invalid_argument("its simulation of " + pieces[i].name + " diverges");
     }
-    if (is_stopped(monitor)) return false;
+    if (is_stop_requested(monitor)) return false;
   }
   score.fit_error = std::sqrt(squares / folds);
   store_reduction(mechanism, joints, vanished, folds, score);
@@ -220,43 +220,43 @@ bool run_law(const Mechanism& mechanism, const std::vector<Recording>& pieces,
 
 int FrictionLaw::parameter_count() const {
   int count = 0;
-  for (const LawTerm* term : terms) count += term->count;
+  for (const FrictionLawTerm* term : terms) count += term->count;
   return count;
 }
 
-std::string friction_words() {
+std::string list_friction_terms() {
   std::string words;
-  for (const LawTerm& term : kFrictionTerms) {
+  for (const FrictionLawTerm& term : kFrictionTerms) {
     words.append(words.empty() ? "" : ", ").append(term.word);
   }
   return words;
 }
 
-std::vector<JointQuantity> quantities_of(const LawTerm& term) {
-  std::vector<JointQuantity> quantities;
+std::vector<JointParameter> friction_term_parameters(const FrictionLawTerm& term) {
+  std::vector<JointParameter> quantities;
   for (int k = 0; k < term.count; ++k) {
-    quantities.push_back(friction_quantity(term.quantities[static_cast<std::size_t>(k)]));
+    quantities.push_back(friction_parameter_at(term.quantities[static_cast<std::size_t>(k)]));
   }
   return quantities;
 }
 
-FrictionLaw parse_law(std::string_view name) {
+FrictionLaw parse_friction_law(std::string_view name) {
   const auto fail = [&](std::string_view what) {
     std::string text = "\"";
-    text.append(name).append("\": ").append(what).append("; a law is one of ");
-    throw std::invalid_argument(text + friction_words() +
-                                ", or several joined by +, such as viscous+dry");
+    text.append(name).append("\": ").append(what).append("; a friction law is one of the terms ");
+    throw std::invalid_argument(text + list_friction_terms() +
+                                ", or a sum of several terms, such as viscous+dry");
   };
   FrictionLaw law{std::string(name), {}};
   std::size_t begin = 0;
   while (begin <= name.size()) {
     const std::size_t end = std::min(name.find('+', begin), name.size());
     const std::string_view word = name.substr(begin, end - begin);
-    const auto* const found = std::ranges::find(kFrictionTerms, word, &LawTerm::word);
+    const auto* const found = std::ranges::find(kFrictionTerms, word, &FrictionLawTerm::word);
     if (found == kFrictionTerms.end()) {
       fail(std::string("unknown friction term \"").append(word).append("\""));
     }
-    for (const LawTerm* other : law.terms) {
+    for (const FrictionLawTerm* other : law.terms) {
       if (other == found) fail(std::string(word).append(" occurs twice"));
       for (const auto& [more, less] : {std::pair{found, other}, std::pair{other, found}}) {
         if (!holds(*more, *less)) continue;
@@ -269,20 +269,20 @@ FrictionLaw parse_law(std::string_view name) {
   return law;
 }
 
-std::vector<FrictionLaw> usual_laws() {
+std::vector<FrictionLaw> default_friction_laws() {
   std::vector<FrictionLaw> laws;
   for (const char* name : {"viscous", "dry", "load", "viscous+dry", "viscous+drag", "viscous+load",
                            "viscous+dry+drag", "viscous+smooth", "viscous+stribeck"}) {
-    laws.push_back(parse_law(name));
+    laws.push_back(parse_friction_law(name));
   }
   return laws;
 }
 
-std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
-                                           const std::vector<Recording>& recordings,
-                                           const CalibrationOptions& options) {
+std::vector<FrictionScale> estimate_friction_scales(const Mechanism& mechanism,
+                                                    const std::vector<Recording>& recordings,
+                                                    const CalibrationOptions& options) {
   const ShootingInput input =
-      prepare_shooting(mechanism, split_held_out_sensors(mechanism, recordings), options);
+      prepare_shooting_input(mechanism, split_held_out_sensors(mechanism, recordings), options);
   const Mechanism bare = with_load_alone(mechanism);
   TreeInverseDynamics<double> dynamics(bare, parameter_values(bare));
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(mechanism.joint_count());
@@ -306,34 +306,35 @@ std::vector<FrictionScale> friction_scales(const Mechanism& mechanism,
   return scales;
 }
 
-std::vector<int> joints_with_friction(const Mechanism& mechanism) {
+std::vector<int> find_joints_with_friction(const Mechanism& mechanism) {
   std::vector<int> joints, all;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     all.push_back(j);
     bool any = false;
     for (int place = 0; place < kPlaces; ++place) {
-      const int index = mechanism.index_of_joint(j, friction_quantity(place));
+      const int index = mechanism.joint_parameter_index(j, friction_parameter_at(place));
       any |= is_zero_without_friction(place) &&
-             (changes_in_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0);
+             (is_changed_by_fit(mechanism, index) || mechanism.at(index).value != 0.0);
     }
     if (any) joints.push_back(j);
   }
   return joints.empty() ? all : joints;
 }
 
-Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vector<int>& joints,
-                   const std::vector<FrictionScale>& scales) {
+Mechanism replace_friction_law(Mechanism mechanism, const FrictionLaw& law,
+                               const std::vector<int>& joints,
+                               const std::vector<FrictionScale>& scales) {
   const auto terms = static_cast<double>(law.terms.size());
   for (const int j : joints) {
     const FrictionScale& scale = scales[static_cast<std::size_t>(j)];
     for (int place = 0; place < kPlaces; ++place) {
-      const JointQuantity quantity = friction_quantity(place);
+      const JointParameter quantity = friction_parameter_at(place);
       Parameter& parameter = mechanism.joint_parameter(j, quantity);
-      if (find_dependency(mechanism, mechanism.index_of_joint(j, quantity)) != nullptr) {
+      if (find_dependency(mechanism, mechanism.joint_parameter_index(j, quantity)) != nullptr) {
         throw std::invalid_argument(
             parameter.name +
-            ": this parameter depends on others, and a comparison of friction laws would break the "
-            "dependency; remove the dependency, or compare laws at other joints");
+            ": this parameter depends on other parameters, and a comparison of friction laws would "
+            "break this dependency; remove the dependency, or compare laws at other joints");
       }
       parameter.free = false;
       if (is_zero_without_friction(place)) parameter.value = 0.0;
@@ -341,9 +342,9 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
       parameter.upper = std::numeric_limits<double>::infinity();
       parameter.prior_standard_deviation = std::numeric_limits<double>::infinity();
     }
-    for (const LawTerm* term : law.terms) {
-      for (const JointQuantity quantity : quantities_of(*term)) {
-        const FrictionQuantity& facts = *friction_facts(quantity);
+    for (const FrictionLawTerm* term : law.terms) {
+      for (const JointParameter quantity : friction_term_parameters(*term)) {
+        const FrictionParameter& facts = *friction_properties(quantity);
         Parameter& parameter = mechanism.joint_parameter(j, quantity);
         const double start = facts.start(scale.torque / terms, scale);
         parameter.value = std::isfinite(start) ? start : 0.0;
@@ -356,20 +357,21 @@ Mechanism with_law(Mechanism mechanism, const FrictionLaw& law, const std::vecto
   return mechanism;
 }
 
-void rank_laws(LawComparison& comparison) {
-  for (LawScore& score : comparison.laws) {
+void rank_friction_laws(FrictionLawComparison& comparison) {
+  for (FrictionLawScore& score : comparison.laws) {
     if (score.has_result()) score.log_error = mean_of(logarithms(score.errors));
   }
-  std::ranges::stable_sort(comparison.laws, [](const LawScore& a, const LawScore& b) {
-    if (a.has_result() != b.has_result()) return a.has_result();
-    return a.has_result() && a.log_error.value < b.log_error.value;
-  });
+  std::ranges::stable_sort(comparison.laws,
+                           [](const FrictionLawScore& a, const FrictionLawScore& b) {
+                             if (a.has_result() != b.has_result()) return a.has_result();
+                             return a.has_result() && a.log_error.value < b.log_error.value;
+                           });
   comparison.recommended = -1;
   comparison.indistinguishable.clear();
   if (comparison.laws.empty() || !comparison.laws.front().has_result()) return;
   const std::vector<double> best = logarithms(comparison.laws.front().errors);
   for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
-    LawScore& score = comparison.laws[i];
+    FrictionLawScore& score = comparison.laws[i];
     if (!score.has_result()) break;
     std::vector<double> ratios = logarithms(score.errors);
     for (std::size_t k = 0; k < ratios.size(); ++k) ratios[k] -= best[k];
@@ -387,30 +389,32 @@ void rank_laws(LawComparison& comparison) {
   }
 }
 
-LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recording>& given,
-                           const LawChoice& choice, const CalibrationOptions& options,
-                           const CalibrationMonitor& monitor,
-                           const std::function<void(const FrictionLaw&, int)>& on_fold) {
+FrictionLawComparison compare_friction_laws(
+    const Mechanism& mechanism, const std::vector<Recording>& given,
+    const FrictionLawComparisonOptions& choice, const CalibrationOptions& options,
+    const CalibrationMonitor& monitor,
+    const std::function<void(const FrictionLaw&, int)>& on_fold) {
   if (given.size() < 2)
-    throw std::invalid_argument("a comparison needs at least two recordings or pieces");
+    throw std::invalid_argument(
+        "a comparison of friction laws needs at least two recordings, or pieces of a recording");
   const std::vector<Recording> pieces = split_held_out_sensors(mechanism, given);
   const std::vector<int> joints =
-      choice.joints.empty() ? joints_with_friction(mechanism) : choice.joints;
-  const std::vector<FrictionScale> scales = friction_scales(mechanism, pieces, options);
-  LawComparison result;
-  result.kinds = encoder_kinds(mechanism);
+      choice.joints.empty() ? find_joints_with_friction(mechanism) : choice.joints;
+  const std::vector<FrictionScale> scales = estimate_friction_scales(mechanism, pieces, options);
+  FrictionLawComparison result;
+  result.kinds = encoder_joint_kinds(mechanism);
   result.folds = std::min(choice.folds, static_cast<int>(pieces.size()));
   for (const Recording& piece : pieces) result.pieces.push_back(piece.name);
   for (const int j : joints) {
     result.joints.push_back(mechanism.joints[static_cast<std::size_t>(j)].name);
   }
   for (const FrictionLaw& law : choice.laws) {
-    LawScore score;
+    FrictionLawScore score;
     score.law = law;
     score.order = static_cast<int>(result.laws.size());
     score.parameters = law.parameter_count() * static_cast<int>(joints.size());
     try {
-      const Mechanism candidate = with_law(mechanism, law, joints, scales);
+      const Mechanism candidate = replace_friction_law(mechanism, law, joints, scales);
       if (!run_law(candidate, pieces, joints, result.folds, options, monitor, on_fold, score)) {
         result.stopped = true;
         return result;
@@ -420,11 +424,11 @@ LawComparison compare_laws(const Mechanism& mechanism, const std::vector<Recordi
     }
     result.laws.push_back(std::move(score));
   }
-  if (std::ranges::none_of(result.laws, &LawScore::has_result)) {
+  if (std::ranges::none_of(result.laws, &FrictionLawScore::has_result)) {
     throw std::invalid_argument(result.laws.empty() ? "there is no law to compare"
                                                     : result.laws.front().failure);
   }
-  rank_laws(result);
+  rank_friction_laws(result);
   return result;
 }
 

@@ -22,18 +22,18 @@ namespace {
 std::vector<SimulationError> simulation_errors(const ShootingProblem& problem) {
   std::vector<SimulationError> errors;
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
-    errors.push_back({problem.sensor(sensor).name,
+    errors.push_back({problem.encoder(sensor).name,
                       std::sqrt(problem.squared_error(sensor) / problem.reading_count(sensor)),
-                      problem.sensor(sensor).kind});
+                      problem.encoder(sensor).kind});
   }
   return errors;
 }
 
-std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
-                                           const ShootingNoise& noise) {
-  std::vector<InertialError> errors;
-  for (int place = 0; place < std::ssize(problem.sensed()); ++place) {
-    const int axis = problem.sensed()[static_cast<std::size_t>(place)];
+std::vector<InertialAxisError> inertial_errors(const ShootingProblem& problem,
+                                               const ShootingNoise& noise) {
+  std::vector<InertialAxisError> errors;
+  for (int place = 0; place < std::ssize(problem.inertial_axes()); ++place) {
+    const int axis = problem.inertial_axes()[static_cast<std::size_t>(place)];
     const int readings = problem.inertial_reading_count(place);
     errors.push_back({inertial_axis_name(problem.mechanism(), axis),
                       inertial_axis_unit(problem.mechanism(), axis),
@@ -47,7 +47,7 @@ std::vector<InertialError> inertial_errors(const ShootingProblem& problem,
 /// JointUnits::scale.
 double reading_rmse(const ShootingProblem& problem) {
   double squares = 0.0, count = 0.0;
-  const Eigen::VectorXd scales = encoder_scales(problem.mechanism());
+  const Eigen::VectorXd scales = readings_per_radian(problem.mechanism());
   for (int sensor = 0; sensor < problem.encoder_count(); ++sensor) {
     squares += problem.squared_error(sensor) / std::pow(scales[sensor], 2);
     count += problem.reading_count(sensor);
@@ -56,15 +56,12 @@ double reading_rmse(const ShootingProblem& problem) {
 }
 
 void note_process_noise(const ShootingFit& fit, std::vector<Message>& notes) {
-  const Mechanism& mechanism = fit.joint().mechanism();
-  for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
+  const ShootingProblem& problem = fit.joint_problem();
+  for (int p = 0; p < problem.coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
-    const int j = fit.joint().coordinates()[static_cast<std::size_t>(p)];
-    const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    notes.push_back(
-        {MessageCode::kProcessNoise,
-         {{"joint", joint.name},
-          {"noise", Quantity{fit.joint().noise().acceleration[p], joint.units().noise}}}});
+    const Joint& joint = problem.mechanism().joints[problem.independent_joints()[p]];
+    const Quantity noise{problem.noise().acceleration[p], joint.units().noise};
+    notes.push_back({MessageCode::kProcessNoise, {{"joint", joint.name}, {"noise", noise}}});
   }
 }
 
@@ -73,25 +70,26 @@ void append(const std::vector<Message>& more, std::vector<Message>& notes) {
 }
 
 void note_unresolved_steps(const ShootingProblem& problem, std::vector<Message>& notes) {
-  if (problem.unresolved_steps() == 0) return;
-  notes.push_back({MessageCode::kUnresolvedSteps,
-                   {{"count", problem.unresolved_steps()}, {"steps", problem.step_count()}}});
+  if (problem.unresolved_step_count() == 0) return;
+  notes.push_back(
+      {MessageCode::kUnresolvedSteps,
+       {{"count", problem.unresolved_step_count()}, {"steps", problem.integration_step_count()}}});
 }
 
 void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
-  const ShootingHistory& history = fit.joint_history();
+  const ShootingHistory& history = fit.joint_estimation_history();
   result.termination = history.termination;
   result.iterations = history.iterations;
   result.history = history.records;
   result.cost = history.cost;
-  result.mechanism = fit.joint().mechanism();
-  result.observation_rmse = reading_rmse(fit.joint());
-  result.angle_noise = fit.joint().noise().angle;
+  const ShootingProblem& problem = fit.joint_problem();
+  result.mechanism = problem.mechanism();
+  result.observation_rmse = reading_rmse(problem);
+  result.angle_noise = problem.noise().angle;
   result.acceleration_noise.setZero(result.mechanism.joint_count());
-  for (int p = 0; p < fit.joint().coordinate_count(); ++p) {
+  for (int p = 0; p < problem.coordinate_count(); ++p) {
     if (!fit.is_process_noise_significant(p)) continue;
-    result.acceleration_noise[fit.joint().coordinates()[static_cast<std::size_t>(p)]] =
-        fit.joint().noise().acceleration[p];
+    result.acceleration_noise[problem.independent_joints()[p]] = problem.noise().acceleration[p];
   }
 }
 
@@ -103,13 +101,13 @@ QuantizationErrors account_for_correlation(const ShootingFit& fit,
                                            Eigen::VectorXd& variances,
                                            std::vector<Message>& notes) {
   if (!information.valid) return {};
-  const ShootingProblem& problem = fit.simulation();
+  const ShootingProblem& problem = fit.simulation_problem();
   const std::vector<Segment>& segments = fit.input().segments;
-  std::vector<std::vector<Eigen::VectorXd>> errors = reading_errors(problem, segments);
+  std::vector<std::vector<Eigen::VectorXd>> errors = compute_reading_errors(problem, segments);
   const std::vector<QuantizedSensor> sensors = find_quantized_sensors(problem, segments, errors);
-  inflate_for_correlation(problem.mechanism(), errors, variances, notes);
+  inflate_variances_for_autocorrelation(problem.mechanism(), errors, variances, notes);
   if (sensors.empty()) return {};
-  QuantizationErrors counting = quantization_errors(problem, sensors, information.inverse);
+  QuantizationErrors counting = compute_quantization_errors(problem, sensors, information.inverse);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(sensors[i].sensor)] = counting.scatter[i];
     variances[sensors[i].sensor] = 1.0;
@@ -117,19 +115,14 @@ QuantizationErrors account_for_correlation(const ShootingFit& fit,
   return counting;
 }
 
-/// Returns the information matrix of the readings alone, without priors.
-Eigen::MatrixXd information_from_data(const ParameterInformation& information) {
-  if (!information.valid) return {};
-  return information.schur - information.group_schur.back();
-}
-
 std::vector<NullDirection> null_directions_at(const ShootingProblem& problem,
                                               const Mechanism& mechanism,
                                               const EstimateTable& book) {
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  return make_uncertainty(mechanism, book.requested(), book.estimated(), information, unit)
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
+  return compute_parameter_uncertainty(mechanism, book.free_parameters(),
+                                       book.estimated_parameters(), information, unit)
       .null_directions;
 }
 
@@ -142,40 +135,43 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   Calibration result;
   result.kind = EstimateKind::kPhysical;
   result.mechanism = mechanism;
-  ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor);
+  ShootingFit fit(prepare_shooting_input(mechanism, recordings, options), options, monitor);
   result.notes = fit.input().notes;
-  fit.shorten_intervals(result.mechanism);
-  move_off_bounds(result.mechanism, [&](const Mechanism& at) { return fit.first_problem(at); });
+  fit.shorten_node_intervals(result.mechanism);
+  move_initial_values_off_bounds(
+      result.mechanism, [&](const Mechanism& at) { return fit.make_second_stage_problem(at); });
   const bool charted = options.inertia_parameterization != InertiaParameterization::kEntries;
   if (charted) move_off_feasibility_boundary(result.mechanism);
   require_consistent_initial_inertias(result.mechanism);
-  book.fix_parameters_without_effect(*fit.first_problem(result.mechanism), result.mechanism,
-                                     result.notes);
+  book.fix_parameters_without_effect(*fit.make_second_stage_problem(result.mechanism),
+                                     result.mechanism, result.notes);
   if (charted) {
     append(describe_unparameterized_inertias(result.mechanism), result.notes);
   }
   result.initial_null_directions =
-      null_directions_at(*fit.first_problem(result.mechanism), result.mechanism, book);
+      null_directions_at(*fit.make_second_stage_problem(result.mechanism), result.mechanism, book);
 
   fit.estimate_jointly(result.mechanism);
   result.step = fit.input().grid.step;
   store_joint_estimates(fit, result);
-  ParameterInformation information = compute_information(fit.joint());
-  Eigen::VectorXd variances = group_variances(information, 1.0);
+  ParameterInformation information = compute_information(fit.joint_problem());
+  Eigen::VectorXd variances = compute_noise_group_variances(information, 1.0);
   note_process_noise(fit, result.notes);
-  append(describe_sensor_ambiguities(result.mechanism, book.requested(), book.estimated(),
-                                     information_from_data(information)),
+  Eigen::MatrixXd reading_information;  // without priors, which are the last noise group
+  if (information.valid) reading_information = information.schur - information.group_schur.back();
+  append(describe_sensor_ambiguities(result.mechanism, book.free_parameters(),
+                                     book.estimated_parameters(), reading_information),
          result.notes);
 
   QuantizationErrors counting;
   result.refined = fit.fit_simulation();
   if (result.refined) {
-    result.mechanism = fit.simulation().mechanism();
+    result.mechanism = fit.simulation_problem().mechanism();
     result.refinement_termination = fit.simulation_history().termination;
     result.refinement_iterations = fit.simulation_history().iterations;
     result.refinement_history = fit.simulation_history().records;
-    information = compute_information(fit.simulation());
-    variances = group_variances(information, 1.0);
+    information = compute_information(fit.simulation_problem());
+    variances = compute_noise_group_variances(information, 1.0);
     counting = account_for_correlation(fit, information, variances, result.notes);
   } else if (fit.has_diverged()) {
     result.notes.emplace_back(MessageCode::kSimulationDiverged);
@@ -190,61 +186,66 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   if (!information.valid) {
     result.notes.emplace_back(MessageCode::kUnidentifiableStates);
   }
-  const ShootingProblem& reached = result.refined ? fit.simulation() : fit.joint();
+  const ShootingProblem& reached = result.refined ? fit.simulation_problem() : fit.joint_problem();
   note_unresolved_steps(reached, result.notes);
-  result.simulation = simulation_errors(fit.simulation());
-  result.inertial = inertial_errors(reached, fit.joint().noise());
+  result.simulation = simulation_errors(fit.simulation_problem());
+  result.inertial = inertial_errors(reached, fit.joint_problem().noise());
   result.trajectories = fit.trajectories();
   ShootingGrid grid = fit.input().grid;
   if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
-  result.held_out = assess_held_out(reached, fit.input(), book, grid);
-  for (const HeldOutSensor& sensor : result.held_out) result.notes.push_back(held_out_note(sensor));
-  result.cross_axes = find_cross_axes(reached, fit.input(), grid);
+  result.held_out = assess_held_out_sensors(reached, fit.input(), book, grid);
+  for (const HeldOutSensor& sensor : result.held_out)
+    result.notes.push_back(describe_held_out_sensor(sensor));
+  result.cross_axes = find_missing_cross_axes(reached, fit.input(), grid);
   for (const CrossAxisSensitivity& each : result.cross_axes) {
-    result.notes.push_back(cross_axis_note(each));
+    result.notes.push_back(make_cross_axis_note(each));
   }
   if (information.valid && result.converged()) {
     result.contradictions =
-        find_contradictions(reached, fit.input(), grid, counting.sensors, variances);
+        find_contradicted_parameters(reached, fit.input(), grid, counting.sensors, variances);
   }
   if (!result.contradictions.empty()) {
-    result.notes.push_back(contradiction_note(result.contradictions));
+    result.notes.push_back(make_contradiction_note(result.contradictions));
   }
-  std::vector<BoundaryBody> borders;
+  std::vector<BodyAtFeasibilityBoundary> borders;
   if (charted) {
-    borders =
-        fix_at_feasibility_boundary(result.mechanism, book.estimated(), variances, information);
+    borders = fix_inertias_at_feasibility_boundary(result.mechanism, book.estimated_parameters(),
+                                                   variances, information);
   }
-  for (const BoundaryBody& border : borders) result.notes.push_back(border.note);
+  for (const BodyAtFeasibilityBoundary& border : borders) result.notes.push_back(border.note);
   Eigen::VectorXd half;
   if (information.valid) {
-    half = half_intervals(information, variances, counting) +
-           bound_interval_widths(information, variances);
+    half = compute_confidence_half_widths(information, variances, counting) +
+           compute_interval_widths_at_bounds(information, variances);
   }
   if (information.valid && result.converged()) {
-    append(
-        widen_by_profile(reached, fit.input().segments, grid, information, options, monitor, half),
-        result.notes);
+    append(widen_intervals_by_profile_likelihood(reached, fit.input().segments, grid, information,
+                                                 options, monitor, half),
+           result.notes);
     note_cancellation();
   }
-  Uncertainty uncertainty = make_uncertainty(result.mechanism, book.requested(), book.estimated(),
-                                             information, variances, half);
+  ParameterUncertainty uncertainty =
+      compute_parameter_uncertainty(result.mechanism, book.free_parameters(),
+                                    book.estimated_parameters(), information, variances, half);
   if (options.compare_parts && result.converged()) {
-    if (const auto parts = compare_parts(fit, result.refined, monitor)) {
-      inflate_for_scatter(*parts, book.requested(), uncertainty);
+    if (const auto parts = compare_recording_parts(fit, result.refined, monitor)) {
+      inflate_uncertainty_for_scatter(*parts, book.free_parameters(), uncertainty);
       result.agreement = parts->comparison.agreement;
-      result.pieces = part_estimates(*parts, book.requested());
+      result.pieces = list_estimates_by_part(*parts, book.free_parameters());
     }
     note_cancellation();
   }
   book.fill(uncertainty, estimate_without_priors(result.mechanism, information, variances), result);
-  result.combinations = find_combinations(result.parameters, uncertainty);
-  result.base = estimate_base(result.mechanism, book.requested(), uncertainty);
-  result.principal = principal_inertias(result.mechanism, book.requested(), uncertainty, borders);
-  result.conflicts = find_conflicts(result.mechanism, information, variances);
-  append(describe_inconsistent_inertias(result.mechanism, book.estimated(), information),
+  result.combinations = find_precise_combinations(result.parameters, uncertainty);
+  result.base = estimate_base_parameters(result.mechanism, book.free_parameters(), uncertainty);
+  result.principal =
+      compute_principal_inertias(result.mechanism, book.free_parameters(), uncertainty, borders);
+  result.conflicts = find_prior_conflicts(result.mechanism, information, variances);
+  append(describe_inconsistent_inertias(result.mechanism, book.estimated_parameters(), information),
          result.notes);
-  append(describe_bounds(result.mechanism, book.estimated(), information, variances), result.notes);
+  append(describe_parameters_at_bounds(result.mechanism, book.estimated_parameters(), information,
+                                       variances),
+         result.notes);
   return result;
 }
 
@@ -252,38 +253,39 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
                                                           const std::vector<Recording>& recordings,
                                                           const CalibrationOptions& options,
                                                           const CalibrationMonitor& monitor) {
-  ShootingFit fit(prepare_shooting(mechanism, recordings, options), options, monitor,
-                  {.joint = Stage::kInitialValues});
+  ShootingFit fit(prepare_shooting_input(mechanism, recordings, options), options, monitor,
+                  {.joint = EstimationStage::kInitialValues});
   Mechanism start = mechanism;
-  fit.shorten_intervals(start);
-  const auto problem_at = [&](const Mechanism& at) { return fit.first_problem(at); };
-  move_off_bounds(start, problem_at);
+  fit.shorten_node_intervals(start);
+  const auto problem_at = [&](const Mechanism& at) { return fit.make_second_stage_problem(at); };
+  move_initial_values_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {
-    parameter_at(start, index).free = false;
+    start.at(index).free = false;
   }
   fit.estimate_jointly(start);
-  if (!is_converged(fit.joint_history().termination)) return std::nullopt;
+  if (!is_converged(fit.joint_estimation_history().termination)) return std::nullopt;
   Mechanism approached = mechanism;
-  copy_parameter_values(fit.joint().mechanism(), approached);
+  copy_parameter_values(fit.joint_problem().mechanism(), approached);
   return approached;
 }
 
-Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
-                             const std::vector<Recording>& recordings,
-                             const CalibrationOptions& options, const CalibrationMonitor& monitor) {
-  ShootingFit fit(prepare_shooting(rig, recordings, options), options, monitor,
-                  {Stage::kStateEstimation, Stage::kInitialStates});
-  fit.shorten_intervals(estimate);
+ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mechanism& estimate,
+                                                 const std::vector<Recording>& recordings,
+                                                 const CalibrationOptions& options,
+                                                 const CalibrationMonitor& monitor) {
+  ShootingFit fit(prepare_shooting_input(rig, recordings, options), options, monitor,
+                  {EstimationStage::kStateEstimation, EstimationStage::kInitialStates});
+  fit.shorten_node_intervals(estimate);
   fit.estimate_jointly(estimate);
-  Evaluation evaluation;
-  evaluation.cost = fit.joint_history().cost;
-  evaluation.termination = fit.joint_history().termination;
-  evaluation.iterations = fit.joint_history().iterations;
-  evaluation.observation_rmse = reading_rmse(fit.joint());
+  ParameterEvaluation evaluation;
+  evaluation.cost = fit.joint_estimation_history().cost;
+  evaluation.termination = fit.joint_estimation_history().termination;
+  evaluation.iterations = fit.joint_estimation_history().iterations;
+  evaluation.observation_rmse = reading_rmse(fit.joint_problem());
   fit.fit_simulation();
   if (fit.is_cancelled()) evaluation.termination = Termination::kCancelled;
-  note_unresolved_steps(fit.simulation(), evaluation.notes);
-  evaluation.simulation = simulation_errors(fit.simulation());
+  note_unresolved_steps(fit.simulation_problem(), evaluation.notes);
+  evaluation.simulation = simulation_errors(fit.simulation_problem());
   evaluation.simulation_termination = fit.simulation_history().termination;
   evaluation.simulation_iterations = fit.simulation_history().iterations;
   evaluation.trajectories = fit.trajectories();

@@ -9,12 +9,12 @@
 
 namespace estimator {
 
-/// Estimates physical parameters (EstimateKind::kPhysical) by multiple shooting in continuous time
-/// (ShootingProblem), in three stages:
+/// Estimates physical parameters by multiple shooting in continuous time (ShootingProblem), in
+/// three stages:
 ///
-/// 1. A fit over short shooting intervals with a large process noise. Weakly identifiable
-///    parameters are held near their initial values. If the fit ends far from the readings, it
-///    restarts from parameters estimated on still shorter intervals.
+/// 1. A fit over short shooting intervals with a large process noise, so that weakly identifiable
+///    parameters stay near their initial values. If the fit ends far from the readings, it restarts
+///    from parameters estimated on still shorter intervals.
 /// 2. A fit with the smallest process noise that the data allow. This noise and the reading noise
 ///    are estimated from the residuals (variance components).
 /// 3. A fit of the open-loop simulation, if the motion can be predicted from its initial state.
@@ -26,18 +26,20 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
                                const CalibrationOptions& options,
                                const CalibrationMonitor& monitor);
 
-/// Returns the mechanism with the parameters estimated by stages 1 and 2 of calibrate_physical;
-/// nullopt if these do not converge. For mechanisms and recordings with `can_shoot`.
+/// Returns the mechanism with the parameters that stages 1 and 2 of `calibrate_physical` estimate;
+/// nullopt if the stages do not converge. Requires `is_shooting_supported`.
 std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mechanism,
                                                           const std::vector<Recording>& recordings,
                                                           const CalibrationOptions& options,
                                                           const CalibrationMonitor& monitor);
 
-/// Evaluates the mechanism `estimate` on recordings with all parameters fixed, as `evaluate`.
+/// Computes the errors of the physical parameters of `estimate` on recordings, as
+/// `evaluate_parameters` does.
 /// @param rig  rig description, used to check the input, since an estimate with inconsistent
 ///             inertia (see the calibration's notes) may still predict well
-Evaluation evaluate_physical(const Mechanism& rig, const Mechanism& estimate,
-                             const std::vector<Recording>& recordings,
-                             const CalibrationOptions& options, const CalibrationMonitor& monitor);
+ParameterEvaluation evaluate_physical_parameters(const Mechanism& rig, const Mechanism& estimate,
+                                                 const std::vector<Recording>& recordings,
+                                                 const CalibrationOptions& options,
+                                                 const CalibrationMonitor& monitor);
 
 }  // namespace estimator

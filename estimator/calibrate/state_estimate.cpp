@@ -38,9 +38,10 @@ Eigen::VectorXd deviations_of(const Eigen::MatrixXd& slopes, const Eigen::Matrix
 class JointOutputs {
  public:
   /// @param out  receives the result; allocated by the constructor
-  JointOutputs(const SegmentSteps& steps, const StateOptions& options, StateEstimate& out)
+  JointOutputs(const SegmentSimulator& steps, const StateEstimationOptions& options,
+               StateEstimate& out)
       : steps_(steps), out_(out), root_(root_of(options.spread.covariance)) {
-    const Mechanism& mechanism = steps.freed();
+    const Mechanism& mechanism = steps.freed_mechanism();
     const auto columns = steps.joint_count() * kStateQuantities;
     out.times = steps.times();
     out.values.setConstant(steps.sample_count(), columns, std::numeric_limits<double>::quiet_NaN());
@@ -48,30 +49,30 @@ class JointOutputs {
     std::vector<int> axes, moving;
     for (int j = 0; options.loads && j < steps.joint_count(); ++j) {
       for (int load = 0; load < static_cast<int>(JointLoad::kCount); ++load) {
-        const int quantity = quantity_of(static_cast<JointLoad>(load));
+        const int quantity = load_quantity_index(static_cast<JointLoad>(load));
         if (!is_observable(mechanism, j, quantity)) continue;
-        axes.push_back(load_axis(mechanism, j, static_cast<JointLoad>(load)));
+        axes.push_back(joint_load_axis(mechanism, j, static_cast<JointLoad>(load)));
         quantities_.push_back(quantity);
         joints_.push_back(j);
       }
     }
     if (axes.empty()) return;
     for (const int index : options.spread.parameters) {
-      const bool moves = steps.moves(index);
+      const bool moves = steps.affects_motion(index);
       columns_.push_back(moves ? static_cast<int>(moving.size()) : -1);
       if (moves) moving.push_back(index);
     }
-    loads_ = std::make_unique<const SensingProgram>(steps.values(), axes, moving);
+    loads_ = std::make_unique<const SensingProgram>(steps.segment_mechanism(), axes, moving);
   }
 
   /// Adds the estimate of one sample to the result.
   /// @param step      linearised about the state to which the mean of `estimate` is relative
-  void add(int sample, const SampleStep& step, const StateFilter::Estimate& estimate) {
+  void add(int sample, const SampleTransition& step, const StateFilter::Estimate& estimate) {
     const int c = steps_.coordinate_count(), n = steps_.joint_count();
     const Eigen::MatrixXd S = step.motion_sensitivities.leftCols(2 * c);
     // Disturbances as accelerations that are constant until the next sample.
     Eigen::MatrixXd B = Eigen::MatrixXd::Zero(S.rows(), 2 * c);
-    B.block(2 * n, c, n, c) = S.block(n, c, n, c) / steps_.period(sample);
+    B.block(2 * n, c, n, c) = S.block(n, c, n, c) / steps_.sample_period(sample);
     const Eigen::MatrixXd means = S * estimate.mean + B * estimate.disturbance;
     const Eigen::MatrixXd mixed = S * estimate.cross * B.transpose();
     waiting_.push_back(
@@ -93,7 +94,7 @@ class JointOutputs {
       for (std::size_t i = 0; i < waiting_.size(); ++i) {
         motion.col(static_cast<Eigen::Index>(i)) = waiting_[i].value;
       }
-      sense_motion(*loads_, steps_.values(), motion, values, slopes);
+      compute_readings_of_motion(*loads_, steps_.segment_mechanism(), motion, values, slopes);
     }
     for (std::size_t i = 0; i < waiting_.size(); ++i) {
       write(waiting_[i], values.col(static_cast<Eigen::Index>(i)), slopes[i]);
@@ -121,8 +122,9 @@ class JointOutputs {
                       motion.covariance, along);
     for (int j = 0; j < n; ++j) {
       for (int part = 0; part < 3; ++part) {
-        out_.values(motion.sample, StateEstimate::column(j, part)) = motion.value[part * n + j];
-        out_.deviations(motion.sample, StateEstimate::column(j, part)) = own[part * n + j];
+        out_.values(motion.sample, StateEstimate::column_index(j, part)) =
+            motion.value[part * n + j];
+        out_.deviations(motion.sample, StateEstimate::column_index(j, part)) = own[part * n + j];
       }
     }
     if (!loads_) return;
@@ -137,13 +139,13 @@ class JointOutputs {
     const Eigen::VectorXd spread =
         deviations_of(by_motion, motion.covariance, by_parameters * root_);
     for (std::size_t i = 0; i < quantities_.size(); ++i) {
-      const Eigen::Index column = StateEstimate::column(joints_[i], quantities_[i]);
+      const Eigen::Index column = StateEstimate::column_index(joints_[i], quantities_[i]);
       out_.values(motion.sample, column) = loads[static_cast<Eigen::Index>(i)];
       out_.deviations(motion.sample, column) = spread[static_cast<Eigen::Index>(i)];
     }
   }
 
-  const SegmentSteps& steps_;
+  const SegmentSimulator& steps_;
   StateEstimate& out_;
   Eigen::MatrixXd root_;                         // of the parameter covariance C = root rootᵀ
   std::vector<int> quantities_, joints_;         // of each load computed
@@ -152,19 +154,15 @@ class JointOutputs {
   std::vector<Motion> waiting_;
 };
 
-Mechanism kept(Mechanism mechanism) {
-  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  return mechanism;
-}
-
 /// Estimates motion and loads at all samples of one segment after a joint estimation.
 class SegmentStates {
  public:
-  SegmentStates(const ShootingFit& fit, int segment, const StateOptions& options, int threads)
-      : problem_(fit.joint()),
+  SegmentStates(const ShootingFit& fit, int segment, const StateEstimationOptions& options,
+                int threads)
+      : problem_(fit.joint_problem()),
         options_(options),
         segment_(fit.input().segments[static_cast<std::size_t>(segment)]),
-        nodes_(problem_.states(segment)),
+        nodes_(problem_.node_states(segment)),
         steps_(problem_.mechanism(), segment_, fit.input().grid, problem_.node_times(segment),
                options.spread.parameters, threads),
         sensors_(used_encoders(problem_.mechanism())),
@@ -181,7 +179,7 @@ class SegmentStates {
   StateEstimate run() {
     JointOutputs outputs(steps_, options_, out_);
     StateFilter filter = start();
-    if (options_.readings == StateReadings::kAll) {
+    if (options_.readings == ReadingSelection::kAll) {
       smooth(filter, outputs);
     } else {
       follow(filter, outputs);
@@ -193,17 +191,18 @@ class SegmentStates {
  private:
   int count() const { return steps_.sample_count(); }
   Eigen::Index parameter_count() const { return std::ssize(options_.spread.parameters); }
-  double parameter(int index) const { return parameter_at(problem_.mechanism(), index).value; }
+  double parameter(int index) const { return problem_.mechanism().at(index).value; }
 
   /// Assigns each reading to the sample at which it was measured, given the sensor's delay.
   void find_readings() {
     sensed_.resize(static_cast<std::size_t>(count()));
     read_.resize(static_cast<std::size_t>(count()));
-    for (int place = 0; place < std::ssize(steps_.sensed()); ++place) {
-      const int axis = steps_.sensed()[static_cast<std::size_t>(place)];
+    for (int place = 0; place < std::ssize(steps_.inertial_axes()); ++place) {
+      const int axis = steps_.inertial_axes()[static_cast<std::size_t>(place)];
       for (int k = 0; k < count(); ++k) {
         if (std::isnan(segment_.inertial(k, axis))) continue;
-        book(sensed_, {place, k, 0.0}, parameter(delay_of_axis(problem_.mechanism(), axis)));
+        book(sensed_, {place, k, 0.0},
+             parameter(delay_parameter_of_axis(problem_.mechanism(), axis)));
       }
     }
     for (int sensor = 0; sensor < std::ssize(sensors_); ++sensor) {
@@ -227,7 +226,7 @@ class SegmentStates {
     if (delay != 0.0) {
       const double of = segment_.time(reading.row) - delay;
       if (of < 0.0 || of > segment_.duration()) return;
-      sample = std::min(segment_.first_sample_from(of - 0.5 * segment_.period), count() - 1);
+      sample = std::min(segment_.first_sample_at_or_after(of - 0.5 * segment_.period), count() - 1);
       reading.after = of - segment_.time(sample);
     }
     books[static_cast<std::size_t>(sample)].push_back(reading);
@@ -243,7 +242,7 @@ class SegmentStates {
   }
 
   /// Returns the readings at a sample minus the readings expected from the linearised step.
-  std::vector<StateFilter::Reading> readings_of(int sample, const SampleStep& step) const {
+  std::vector<StateFilter::Reading> readings_of(int sample, const SampleTransition& step) const {
     std::vector<StateFilter::Reading> readings;
     const auto add = [&](const Eigen::RowVectorXd& slopes, double error, double deviation) {
       StateFilter::Reading reading{slopes.head(2 * c_).transpose(),
@@ -256,7 +255,7 @@ class SegmentStates {
       const Encoder& sensor = sensors_[static_cast<std::size_t>(each.sensor)];
       const int n = steps_.joint_count();
       Eigen::RowVectorXd slopes = Eigen::RowVectorXd::Zero(step.motion_sensitivities.cols());
-      for (const Encoder::Term& term : sensor.terms) {
+      for (const Encoder::JointTerm& term : sensor.terms) {
         slopes += term.sign * step.motion_sensitivities.row(term.joint);
         if (each.after == 0.0) continue;
         slopes += term.sign * each.after * step.motion_sensitivities.row(n + term.joint);
@@ -281,12 +280,12 @@ class SegmentStates {
           shift(shifted.parameter, 1.0);
         }
       }
-      add(slopes, sensor.difference(segment_.angles(each.row, each.sensor) - expected),
+      add(slopes, sensor.reading_difference(segment_.angles(each.row, each.sensor) - expected),
           problem_.noise().angle[each.sensor]);
     }
     for (const Read& each : sensed_[static_cast<std::size_t>(sample)]) {
       const double expected = step.sensed[each.sensor] + each.after * step.sensed_rate[each.sensor];
-      const int axis = steps_.sensed()[static_cast<std::size_t>(each.sensor)];
+      const int axis = steps_.inertial_axes()[static_cast<std::size_t>(each.sensor)];
       add(step.sensed_sensitivities.row(each.sensor), segment_.inertial(each.row, axis) - expected,
           problem_.noise().inertial[axis]);
     }
@@ -295,7 +294,7 @@ class SegmentStates {
 
   /// Returns the covariance of the disturbance that acts until the next sample.
   Eigen::MatrixXd push_of(int sample) const {
-    const double T = steps_.period(sample);
+    const double T = steps_.sample_period(sample);
     Eigen::MatrixXd disturbance = Eigen::MatrixXd::Zero(2 * c_, 2 * c_);
     for (int p = 0; p < c_; ++p) {
       const double density = density_[p] * density_[p];
@@ -308,7 +307,8 @@ class SegmentStates {
 
   /// Moves the filter from one sample to the next.
   /// @param next  linearisation state of the next sample
-  void move(StateFilter& filter, int sample, const SampleStep& step, const Eigen::VectorXd& next) {
+  void move(StateFilter& filter, int sample, const SampleTransition& step,
+            const Eigen::VectorXd& next) {
     if (sample + 1 == count()) {
       filter.move(Eigen::MatrixXd::Identity(2 * c_, 2 * c_),
                   Eigen::MatrixXd::Zero(2 * c_, 1 + parameter_count()), push_of(sample));
@@ -321,25 +321,26 @@ class SegmentStates {
 
   /// Smooths the states with all readings, linearised about the motion from the shooting nodes.
   void smooth(StateFilter& filter, JointOutputs& outputs) {
-    const SegmentSteps::States at = steps_.along(nodes_);
-    const std::vector<SampleStep> steps = steps_.linearize(0, at);
+    const SegmentSimulator::SampleStates at = steps_.simulate(nodes_);
+    const std::vector<SampleTransition> steps = steps_.linearize(0, at);
     for (int k = 0; k < count(); ++k) {
-      const SampleStep& step = steps[static_cast<std::size_t>(k)];
+      const SampleTransition& step = steps[static_cast<std::size_t>(k)];
       filter.read(readings_of(k, step));
       move(filter, k, step, at.states.col(std::min(k + 1, count() - 1)));
     }
-    for (StateFilter::Backward back(filter, count() - 1);; back.step()) {
-      outputs.add(back.sample(), steps[static_cast<std::size_t>(back.sample())], back.estimate());
-      if (back.sample() == 0) break;
+    for (StateFilter::BackwardSmoother back(filter, count() - 1);; back.step()) {
+      outputs.add(back.sample_index(), steps[static_cast<std::size_t>(back.sample_index())],
+                  back.estimate_state());
+      if (back.sample_index() == 0) break;
     }
   }
 
   /// Filters the states, linearised about the filter's own estimates. Each estimate uses readings
   /// up to a lag beyond its sample.
   void follow(StateFilter& filter, JointOutputs& outputs) {
-    std::vector<SampleStep> steps;
-    SegmentSteps::States at{steps_.state_of(nodes_.col(0)),
-                            nodes_.col(0).head(steps_.joint_count())};
+    std::vector<SampleTransition> steps;
+    SegmentSimulator::SampleStates at{steps_.select_independent_coordinates(nodes_.col(0)),
+                                      nodes_.col(0).head(steps_.joint_count())};
     for (int k = 0; k < count(); ++k) {
       filter.read(readings_of(k, steps_.linearize(k, at).front()));
       at.states += filter.mean().col(0);
@@ -352,15 +353,15 @@ class SegmentStates {
     for (int k = 0, last = 0; k < count(); ++k) {
       const double until = segment_.time(k) + options_.lag + kSampleTolerance * segment_.period;
       while (last + 1 < count() && segment_.time(last + 1) <= until) ++last;
-      outputs.add(k, steps[static_cast<std::size_t>(k)], filter.estimate(k, last));
+      outputs.add(k, steps[static_cast<std::size_t>(k)], filter.estimate_state(k, last));
     }
   }
 
   const ShootingProblem& problem_;
-  const StateOptions& options_;
+  const StateEstimationOptions& options_;
   const Segment& segment_;
   Eigen::MatrixXd nodes_;
-  SegmentSteps steps_;
+  SegmentSimulator steps_;
   std::vector<Encoder> sensors_;
   int c_;
   Eigen::VectorXd density_;  // root spectral density of the unexplained acceleration
@@ -373,21 +374,21 @@ class SegmentStates {
 bool is_observable(const Mechanism& mechanism, int joint, int quantity) {
   if (quantity < static_cast<int>(StateQuantity::kLoads)) return true;
   const bool is_driven = mechanism.joints[static_cast<std::size_t>(joint)].motor.present;
-  if (quantity == quantity_of(JointLoad::kMotorTorque)) return is_driven;
-  return is_tree(mechanism);
+  if (quantity == load_quantity_index(JointLoad::kMotorTorque)) return is_driven;
+  return is_tree_mechanism(mechanism);
 }
 
 std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism& estimate,
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options,
                                            const CalibrationMonitor& monitor,
-                                           const StateOptions& wanted) {
+                                           const StateEstimationOptions& wanted) {
   const std::vector<Recording> used = split_held_out_sensors(rig, recordings);
-  ShootingFit fit(prepare_shooting(kept(rig), used, options), options, monitor,
-                  {Stage::kStateEstimation, Stage::kInitialStates});
-  fit.estimate_jointly(kept(estimate));
+  ShootingFit fit(prepare_shooting_input(fix_parameters(rig), used, options), options, monitor,
+                  {EstimationStage::kStateEstimation, EstimationStage::kInitialStates});
+  fit.estimate_jointly(fix_parameters(estimate));
   std::vector<StateEstimate> estimates;
-  for (int s = 0; s < fit.joint().segment_count() && !fit.is_cancelled(); ++s) {
+  for (int s = 0; s < fit.joint_problem().segment_count() && !fit.is_cancelled(); ++s) {
     estimates.push_back(SegmentStates(fit, s, wanted, monitor.threads).run());
     estimates.back().recording = fit.input().sources[static_cast<std::size_t>(s)];
   }

@@ -10,32 +10,32 @@
 
 namespace estimator {
 
-/// The estimated quantities of a joint: motion, then loads (JointLoad) from index kLoads on.
+/// The estimated quantities of a joint: motion, followed by loads (JointLoad) from index kLoads on.
 enum class StateQuantity : int { kAngle, kRate, kAcceleration, kLoads };
 
 inline constexpr int kStateQuantities =
     static_cast<int>(StateQuantity::kLoads) + static_cast<int>(JointLoad::kCount);
 
-inline constexpr int quantity_of(JointLoad load) {
+inline constexpr int load_quantity_index(JointLoad load) {
   return static_cast<int>(StateQuantity::kLoads) + static_cast<int>(load);
 }
 
-/// Returns whether a quantity of a joint can be estimated. The torque of an absent motor cannot.
-/// Neither can torques and reactions in a mechanism with loops, which its motion does not
-/// determine.
+/// Returns whether the motion determines a quantity of a joint, so that it can be estimated. Not
+/// determined are torques and reaction forces in a mechanism with loops, and the torque of an
+/// absent motor.
 bool is_observable(const Mechanism& mechanism, int joint, int quantity);
 
-/// Selects the readings that are used to estimate the state at a sample.
-enum class StateReadings {
+/// The selection of readings from which the state at a sample is estimated.
+enum class ReadingSelection {
   kAll,    ///< all readings of the segment: smoothing
   kLagged  ///< readings up to the sample plus a lag: filtering, fixed-lag smoothing
 };
 
-struct StateOptions {
-  StateReadings readings = StateReadings::kAll;
-  double lag = 0.0;             ///< lag of kLagged [s]; 0 for a filter
-  FixedParameters spread = {};  ///< parameter uncertainty; empty if the parameters are exact
-  bool loads = true;            ///< whether to compute loads
+struct StateEstimationOptions {
+  ReadingSelection readings = ReadingSelection::kAll;
+  double lag = 0.0;                 ///< lag of kLagged [s]; 0 for a filter
+  UncertainParameters spread = {};  ///< parameter uncertainty; empty if the parameters are exact
+  bool loads = true;                ///< whether to compute loads
 };
 
 /// The estimated motion and loads of all joints over one segment, with their uncertainty. For
@@ -44,23 +44,26 @@ struct StateEstimate {
   std::string recording;
   double start = 0.0;         ///< start of the segment [s]
   std::vector<double> times;  ///< times of the rows since `start` [s]
-  /// Estimates and standard deviations; columns as by `column`. NaN if not determined.
+  /// Estimates and standard deviations: rows × columns by `column_index`. NaN if not determined.
   Eigen::MatrixXd values, deviations;
   Eigen::MatrixXd controls;  ///< recorded controls, rows × motors, in joint order
 
-  static Eigen::Index column(int joint, int quantity) {
+  static Eigen::Index column_index(int joint, int quantity) {
     return joint * kStateQuantities + quantity;
   }
-  static Eigen::Index column(int joint, StateQuantity quantity) {
-    return column(joint, static_cast<int>(quantity));
+  static Eigen::Index column_index(int joint, StateQuantity quantity) {
+    return column_index(joint, static_cast<int>(quantity));
   }
-  static Eigen::Index column(int joint, JointLoad load) { return column(joint, quantity_of(load)); }
+  static Eigen::Index column_index(int joint, JointLoad load) {
+    return column_index(joint, load_quantity_index(load));
+  }
 };
 
-/// Estimates motion and loads of all joints at every sample from all sensor readings, with all
-/// parameters fixed. Uses a Kalman filter and its adjoint (StateFilter). For smoothing it is
-/// linearised about the shooting nodes of the joint estimation, for filtering about its own
-/// estimates. Noise levels and initial states come from the joint estimation on whole recordings.
+/// Estimates motion and loads of all joints at every sample from all sensor readings. All
+/// parameters are fixed. A fit of all states on the whole recordings gives noise levels, initial
+/// states and shooting nodes. A Kalman filter and its adjoint (StateFilter) then estimate the
+/// motion. A smoother is linearised about the motion between the shooting nodes, a filter about its
+/// own estimates.
 ///
 /// Loads are computed from the motion by inverse dynamics. Unexplained acceleration, if any, is
 /// constant over a sampling period. A reading of a delayed sensor belongs to its time stamp minus
@@ -72,6 +75,6 @@ std::vector<StateEstimate> estimate_states(const Mechanism& rig, const Mechanism
                                            const std::vector<Recording>& recordings,
                                            const CalibrationOptions& options,
                                            const CalibrationMonitor& monitor,
-                                           const StateOptions& wanted = {});
+                                           const StateEstimationOptions& wanted = {});
 
 }  // namespace estimator

@@ -24,20 +24,20 @@ void StateFilter::move(const Eigen::MatrixXd& slope, const Eigen::MatrixXd& defe
   covariance_ = (slope * covariance_ * slope.transpose()).eval() + noise;
 }
 
-StateFilter::Estimate StateFilter::estimate(int sample, int last) const {
-  Backward backward(*this, last);
-  while (backward.sample() > sample) backward.step();
-  return backward.estimate();
+StateFilter::Estimate StateFilter::estimate_state(int sample, int last) const {
+  BackwardSmoother backward(*this, last);
+  while (backward.sample_index() > sample) backward.step();
+  return backward.estimate_state();
 }
 
-StateFilter::Backward::Backward(const StateFilter& filter, int last)
+StateFilter::BackwardSmoother::BackwardSmoother(const StateFilter& filter, int last)
     : filter_(filter), sample_(last) {
   const Eigen::MatrixXd& mean = filter.samples_.front().mean;
   next_adjoint_ = adjoint_ = Eigen::MatrixXd::Zero(mean.rows(), mean.cols());
   next_information_ = information_ = Eigen::MatrixXd::Zero(mean.rows(), mean.rows());
 }
 
-StateFilter::Estimate StateFilter::Backward::estimate() const {
+StateFilter::Estimate StateFilter::BackwardSmoother::estimate_state() const {
   const Sample& own = filter_.samples_[static_cast<std::size_t>(sample_)];
   const Eigen::MatrixXd& P = own.covariance;
   const Eigen::MatrixXd& Q = own.noise;
@@ -48,7 +48,7 @@ StateFilter::Estimate StateFilter::Backward::estimate() const {
           .cross = -P * own.slope.transpose() * next_information_ * Q};
 }
 
-void StateFilter::Backward::step() {
+void StateFilter::BackwardSmoother::step() {
   const Sample& own = filter_.samples_[static_cast<std::size_t>(sample_)];
   for (std::size_t i = own.readings.size(); i-- > 0;) {
     const Reading& reading = own.readings[i];

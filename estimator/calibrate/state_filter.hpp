@@ -5,9 +5,9 @@
 
 namespace estimator {
 
-/// A Kalman filter over the samples of a segment, linearised about given states, with its adjoint
-/// for smoothing [Bie77]. It inverts no covariance, which could be singular for strongly damped
-/// motion or almost zero noise.
+/// A Kalman filter over the samples of a segment, and its adjoint for smoothing [Bie77]. It is
+/// linearised about given states. It inverts no covariance, because covariances may be singular for
+/// strongly damped motion or almost zero noise.
 ///
 /// The filter also computes the derivatives X of every mean with respect to the fixed parameters.
 /// The errors of a state then have the covariance P + X C Xᵀ, with P from readings and noise, and
@@ -28,7 +28,8 @@ class StateFilter {
     Eigen::VectorXd gain = {};
   };
 
-  /// The estimate of a state, and of the disturbance that acts until the next sample.
+  /// The estimates of a state and of the disturbance that acts until the next sample, with
+  /// covariances.
   struct Estimate {
     Eigen::MatrixXd mean, disturbance;                   ///< means
     Eigen::MatrixXd covariance, disturbance_covariance;  ///< covariances, for exact parameters
@@ -43,10 +44,11 @@ class StateFilter {
   void read(std::vector<Reading> readings);
   /// Returns the mean at the current sample.
   const Eigen::MatrixXd& mean() const { return mean_; }
-  /// Moves the linearisation state to the mean, so that the mean relative to it becomes zero. The
+  /// Moves the linearisation state to the mean: the mean relative to this state becomes zero. The
   /// derivatives of the mean do not change.
   void relinearise_at_mean() { mean_.col(0).setZero(); }
-  /// Predicts the state at the next sample. Must also be called after the last sample.
+  /// Predicts the mean and covariance at the next sample. Must also be called after the last
+  /// sample.
   /// @param slope   derivative of the next state with respect to the current state
   /// @param defect  linearisation state of the next sample minus the predicted state, and its
   ///                derivatives
@@ -56,12 +58,12 @@ class StateFilter {
 
   int sample_count() const { return static_cast<int>(samples_.size()); }
 
-  /// Returns the estimate at a sample from readings up to sample `last`. Costs one backward step
-  /// for each sample from `last` to `sample`.
-  Estimate estimate(int sample, int last) const;
+  /// Returns the estimate of the state at `sample` from readings up to the later sample `last`.
+  /// Computing time: one backward step for each sample between `last` and `sample`.
+  Estimate estimate_state(int sample, int last) const;
 
-  /// Computes smoothed estimates from the last sample to the first, one per step.
-  class Backward;
+  /// Computes smoothed estimates sample by sample, from the last sample to the first.
+  class BackwardSmoother;
 
  private:
   struct Sample {
@@ -69,21 +71,21 @@ class StateFilter {
     std::vector<Reading> readings;
     Eigen::MatrixXd slope, noise;
   };
-  friend class Backward;
+  friend class BackwardSmoother;
 
   Eigen::MatrixXd mean_, covariance_;
   std::vector<Reading> readings_;
   std::vector<Sample> samples_;
 };
 
-class StateFilter::Backward {
+class StateFilter::BackwardSmoother {
  public:
   /// @param last  the last sample whose readings are used
-  Backward(const StateFilter& filter, int last);
+  BackwardSmoother(const StateFilter& filter, int last);
 
-  int sample() const { return sample_; }
-  /// Returns the estimate at the current sample.
-  Estimate estimate() const;
+  int sample_index() const { return sample_; }
+  /// Returns the smoothed estimate of the state at the current sample.
+  Estimate estimate_state() const;
   /// Moves to the previous sample.
   void step();
 

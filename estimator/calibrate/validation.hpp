@@ -14,7 +14,7 @@
 
 namespace estimator {
 
-/// The error between the readings of a sensor and an open-loop simulation.
+/// The differences between the readings of a sensor and an open-loop simulation.
 struct PredictionError {
   double squares = 0.0;  ///< sum of the squared errors [rad² or m²]
   std::size_t readings = 0;
@@ -25,27 +25,29 @@ struct PredictionError {
   double rmse() const;
 };
 
-/// Returns the open-loop prediction error of one sensor from row `first` on. Skips missing
-/// readings. For a SPOOK simulation, which begins at the second row, also skips the first row.
-PredictionError prediction_error(const SegmentTrajectory& trajectory, Eigen::Index sensor,
-                                 JointKind kind, Eigen::Index first = 0);
+/// Returns the error of the open-loop simulation of one sensor from row `first` of the trajectory
+/// on. Skips missing readings, and the first row of a SPOOK simulation, which begins at the second
+/// row.
+PredictionError compute_prediction_error(const SegmentTrajectory& trajectory, Eigen::Index sensor,
+                                         JointKind kind, Eigen::Index first = 0);
 
-/// Returns the root-mean-square open-loop error over all sensors [rad]. Errors of sliding joints
-/// are scaled by JointUnits::scale.
-double pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
-                   const std::vector<JointKind>& kinds);
+/// Returns the root-mean-square error of the open-loop simulation over all sensors [rad]. Errors of
+/// sliding joints are divided by JointUnits::scale.
+double compute_pooled_rmse(const std::vector<SegmentTrajectory>& trajectories,
+                           const std::vector<JointKind>& kinds);
 
 /// An interval of a recording that is simulated open loop from its own initial state.
 struct ValidationWindow {
   std::string recording;
   double start = 0.0, end = 0.0;        ///< interval of the readings compared [s]
   std::vector<PredictionError> errors;  ///< one per sensor
-  /// Whether the initial state was fitted to the open-loop simulation. If the motion cannot be
-  /// predicted from its start, the estimated state is used.
+  /// Whether the initial state was fitted to the open-loop simulation. Otherwise the simulation
+  /// starts at the estimated state, because the motion cannot be predicted from its start.
   bool fitted = false;
 };
 
-/// The prediction errors of given parameters on recordings. Only initial states are estimated.
+/// The prediction errors of given parameter values on recordings. Only initial states are
+/// estimated.
 struct Validation {
   std::vector<std::string> sensors;
   std::vector<JointKind> kinds;  ///< joint kinds of the sensors
@@ -59,22 +61,24 @@ struct Validation {
   std::vector<Message> notes;  ///< without duplicates
 };
 
-/// Simulates every segment open loop with the parameters of `estimate` and compares it with the
-/// readings of the segment. The initial state of the segment is fitted
+/// Simulates every segment open loop with the parameters of `estimate`, and compares the simulation
+/// with the readings. The initial state of the segment is fitted
 ///
 /// - to all its readings, if `start_window` is 0. This underestimates errors of unstable or chaotic
 ///   motion: the initial state absorbs part of the parameter errors;
 /// - to the readings of its first `start_window` seconds; only later readings are compared. Errors
 ///   then include the uncertainty of this initial state.
-/// @param rig           rig description, used to check the input (evaluate_physical)
+/// @param rig           rig description, used to check the input (evaluate_physical_parameters)
 /// @param estimate      a mechanism of the same structure
 /// @param recordings    each segment is a window
 /// @param start_window  [s], physical parameters only
 /// @param on_window     called before each window with its index from 0; may be empty
-/// @throws std::invalid_argument as `evaluate`, or if a start window leaves nothing to compare
-Validation validate(const Mechanism& rig, const Mechanism& estimate,
-                    const std::vector<Recording>& recordings, const CalibrationOptions& options,
-                    double start_window = 0.0, const CalibrationMonitor& monitor = {},
-                    const std::function<void(int)>& on_window = {});
+/// @throws std::invalid_argument as `evaluate_parameters`, or if a start window leaves nothing to
+/// compare
+Validation validate_parameters(const Mechanism& rig, const Mechanism& estimate,
+                               const std::vector<Recording>& recordings,
+                               const CalibrationOptions& options, double start_window = 0.0,
+                               const CalibrationMonitor& monitor = {},
+                               const std::function<void(int)>& on_window = {});
 
 }  // namespace estimator

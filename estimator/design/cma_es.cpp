@@ -27,10 +27,10 @@ CmaEs::CmaEs(const Eigen::VectorXd& start, double spread, int points, std::uint6
   }
   weights_ /= weights_.sum();
   mass_ = 1.0 / weights_.squaredNorm();
-  decompose();
+  decompose_covariance();
 }
 
-void CmaEs::decompose() {
+void CmaEs::decompose_covariance() {
   const SymmetricEigen solved = symmetric_eigen(covariance_);
   axes_ = solved.vectors;
   lengths_ = solved.values.cwiseMax(1e-20).cwiseSqrt();
@@ -46,7 +46,7 @@ const Eigen::MatrixXd& CmaEs::ask() {
   return points_;
 }
 
-void CmaEs::update(const std::vector<double>& costs) {
+void CmaEs::update_distribution(const std::vector<double>& costs) {
   assert(static_cast<Eigen::Index>(costs.size()) == points_.cols());
   const auto cost = [&](Eigen::Index k) {
     const double own = costs[static_cast<std::size_t>(k)];
@@ -91,7 +91,7 @@ void CmaEs::update(const std::vector<double>& costs) {
   covariance_ = (1.0 - one - many + lost) * covariance_ + one * path_ * path_.transpose() +
                 many * steps * weights_.asDiagonal() * steps.transpose();
   spread_ *= std::exp(along_spread / damping * (spread_path_.norm() / expected - 1.0));
-  decompose();
+  decompose_covariance();
 }
 
 }  // namespace estimator

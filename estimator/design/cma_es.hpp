@@ -7,29 +7,28 @@
 
 namespace estimator {
 
-/// A minimiser of functions by CMA-ES, the evolution strategy with covariance matrix adaptation
-/// [Han16, figure 6, positive weights only]. Uses only the order of function values. Deterministic
-/// for a given seed.
-///
-/// [Han16] N. Hansen, The CMA evolution strategy: a tutorial, arXiv:1604.00772, 2016.
+/// Minimises a function by CMA-ES, the evolution strategy with covariance matrix adaptation [Han16,
+/// figure 6, positive weights only]. Uses only the order of function values. Deterministic for a
+/// given seed.
 class CmaEs {
  public:
   /// @param start   initial mean of the search distribution
   /// @param spread  initial step size σ, equal in all directions
   CmaEs(const Eigen::VectorXd& start, double spread, int points, std::uint64_t seed);
 
-  /// Returns the points of the next iteration, one per column.
+  /// Returns the points at which to evaluate the function in the next iteration, one per column.
   const Eigen::MatrixXd& ask();
 
-  /// Adapts the search distribution to the costs of the last points.
-  /// @param costs  costs of the points returned by `ask`, in their order; NaN counts as the worst
-  void update(const std::vector<double>& costs);
+  /// Adapts the search distribution to the function values at the last points.
+  /// @param costs  function values at the points returned by `ask`, in their order; NaN counts as
+  /// the worst
+  void update_distribution(const std::vector<double>& costs);
 
-  /// Returns the best point so far.
+  /// Returns the point with the lowest function value so far.
   const Eigen::VectorXd& best() const { return best_; }
 
  private:
-  void decompose();
+  void decompose_covariance();
 
   Eigen::VectorXd mean_, path_, spread_path_, weights_;
   Eigen::MatrixXd covariance_, axes_, points_;

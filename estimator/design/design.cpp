@@ -92,7 +92,7 @@ class Search {
     values_.push_back(task.mechanism);
     std::mt19937_64 random(kSeed);
     for (int k = 0; k < kDraws; ++k)
-      values_.push_back(draw(task.mechanism, task.knowledge, random));
+      values_.push_back(draw_parameters(task.mechanism, task.knowledge, random));
     const int n = FreeParameters(task.mechanism).size();
     seen_.group_schur.assign(1, task.knowledge.information);
     seen_.scale = task.knowledge.information.diagonal();
@@ -103,8 +103,9 @@ class Search {
   /// @param plans  one per column
   std::vector<double> judge(const Eigen::MatrixXd& plans) {
     std::vector<PlanMotion> motions(values_.size());
-    for_each_job(threads_, values_.size(), [&](std::size_t v) {
-      motions[v] = bench_.move(values_[v], limited_commands(task_, bench_, values_[v], plans));
+    run_parallel_jobs(threads_, values_.size(), [&](std::size_t v) {
+      motions[v] =
+          bench_.move(values_[v], compute_limited_commands(task_, bench_, values_[v], plans));
     });
     const auto count = static_cast<std::size_t>(plans.cols());
     std::vector<double> costs(count, 0.0);
@@ -128,13 +129,14 @@ class Search {
 
   static bool is_allowed(double cost) { return cost < kLimitPenalty; }
 
-  Uncertainty seen() const {
+  ParameterUncertainty seen() const {
     ParameterInformation all = seen_;
     all.valid = true;
     all.null_eigenvalue = InformationOptions{}.null_eigenvalue;
     recompute_information(all);
-    const std::vector<int> free = FreeParameters(task_.mechanism).indices();
-    return make_uncertainty(task_.mechanism, free, free, all, Eigen::VectorXd::Ones(1));
+    const std::vector<int> free = FreeParameters(task_.mechanism).parameter_indices();
+    return compute_parameter_uncertainty(task_.mechanism, free, free, all,
+                                         Eigen::VectorXd::Ones(1));
   }
 
  private:
@@ -142,7 +144,7 @@ class Search {
                            const std::vector<std::size_t>& allowed, std::vector<double>& costs) {
     if (allowed.empty()) return;
     std::vector<std::vector<PlanInformation>> looks(values_.size());
-    for_each_job(threads_, values_.size(), [&](std::size_t v) {
+    run_parallel_jobs(threads_, values_.size(), [&](std::size_t v) {
       looks[v] = bench_.predict_information(values_[v], motions[v], allowed);
     });
     for (std::size_t i = 0; i < allowed.size(); ++i) {
@@ -198,20 +200,20 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
 
 }  // namespace
 
-Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& bench,
-                                 const Mechanism& values, const Eigen::MatrixXd& plans) {
+Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
+                                         const Mechanism& values, const Eigen::MatrixXd& plans) {
   const double slew = task.limits.command_slew_per_s_max * task.facts.period;
   Eigen::VectorXd last = Eigen::VectorXd::Zero(plans.cols());
   if (task.law) {
     const double most = task.limits.command_max;
-    return bench.simulate_feedback(values, task.law->samples, plans.cols(),
-                                   [&](Eigen::Index k, double time, const Eigen::VectorXd& joints,
-                                       const Eigen::VectorXd& rates) {
-                                     const double asked =
-                                         task.law->command(plans.col(k), time, joints, rates);
-                                     return last[k] = std::clamp(std::clamp(asked, -most, most),
-                                                                 last[k] - slew, last[k] + slew);
-                                   });
+    return bench.simulate_feedback_law(
+        values, task.law->samples, plans.cols(),
+        [&](Eigen::Index k, double time, const Eigen::VectorXd& joints,
+            const Eigen::VectorXd& rates) {
+          const double asked = task.law->command(plans.col(k), time, joints, rates);
+          return last[k] =
+                     std::clamp(std::clamp(asked, -most, most), last[k] - slew, last[k] + slew);
+        });
   }
   Eigen::MatrixXd commands(task.signals.rows(), plans.cols());
   for (Eigen::Index k = 0; k < plans.cols(); ++k) {
@@ -223,10 +225,11 @@ Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& be
   return commands;
 }
 
-Design design_plan(const DesignTask& task, const DesignEffort& effort) {
+ExperimentDesign optimize_experiment_plan(const DesignTask& task,
+                                          const DesignComputingLimits& effort) {
   Search search(task, effort.threads);
   std::mt19937_64 random(kSeed);
-  Design design;
+  ExperimentDesign design;
   double least = std::numeric_limits<double>::infinity();
   const auto is_over = [&] { return effort.over && effort.over(); };
   const auto take = [&](const Eigen::MatrixXd& plans, const std::vector<double>& costs) {
@@ -246,7 +249,7 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
     for (int k = 0; k < effort.rounds && !is_over(); ++k) {
       const Eigen::MatrixXd plans = evolution.ask();
       const std::vector<double> costs = search.judge(plans);
-      evolution.update(costs);
+      evolution.update_distribution(costs);
       take(plans, costs);
     }
   }
@@ -255,17 +258,19 @@ Design design_plan(const DesignTask& task, const DesignEffort& effort) {
   return design;
 }
 
-bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
+bool is_reliable_plan(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads) {
   const PlanEvaluator bench(task.mechanism, task.facts, 1);
   std::mt19937_64 random(kSeed + 1);  // draws that differ from the search's
   std::vector<Mechanism> values;
-  for (int k = 0; k < draws; ++k) values.push_back(draw(task.mechanism, task.knowledge, random));
+  for (int k = 0; k < draws; ++k)
+    values.push_back(draw_parameters(task.mechanism, task.knowledge, random));
   std::atomic<int> unpredictable{0};
   std::atomic<bool> trips{false};
   const auto is_refused = [&] { return trips || unpredictable > kUnpredictableMax; };
-  for_each_job(threads, values.size(), [&](std::size_t k) {
+  run_parallel_jobs(threads, values.size(), [&](std::size_t k) {
     if (is_refused()) return;
-    const PlanMotion motion = bench.move(values[k], limited_commands(task, bench, values[k], plan));
+    const PlanMotion motion =
+        bench.move(values[k], compute_limited_commands(task, bench, values[k], plan));
     if (limit_excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) {
       trips = true;
     } else if (k < kPredicted &&

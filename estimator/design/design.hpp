@@ -20,17 +20,17 @@ struct DesignTarget {
   double wanted = 0.0;  ///< target standard deviation [unit of the parameter], > 0
 };
 
-/// The limits that the designed run must satisfy.
+/// The limits that the command and the sensors must satisfy in the designed run.
 struct PlanLimits {
   double command_max = std::numeric_limits<double>::infinity();             ///< magnitude
   double command_slew_per_s_max = std::numeric_limits<double>::infinity();  ///< magnitude
   std::vector<SensorLimits> sensors;                                        ///< one per sensor
 };
 
-/// A feedback control law with a few parameters of order 1. A plan is a vector of these parameters.
+/// A feedback control law with a few adjustable parameters. A plan is a vector of these parameters.
 struct FeedbackLaw {
-  /// Computes the command at a sample [unit of the control]. Called concurrently for several
-  /// motions.
+  /// Function that computes the motor command at a sample [unit of the control]. Must be
+  /// thread-safe.
   /// @param time    since the start of the run [s]
   /// @param joints  joint coordinates [rad or m], with the derivatives `rates` [rad/s or m/s]
   std::function<double(const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
@@ -40,50 +40,54 @@ struct FeedbackLaw {
   Eigen::Index samples = 0;                               ///< number of samples of a run
 };
 
-/// A design task: optimise the amplitudes of given signals, or the parameters of a feedback law.
+/// The task of designing an experiment: optimise the amplitudes of given command signals, or the
+/// parameters of a feedback law.
 struct DesignTask {
   Mechanism mechanism;  ///< rig with the current parameter estimates
   PriorInformation knowledge;
   std::vector<DesignTarget> targets;  ///< at least one
   PlanSettings facts;
   PlanLimits limits;
-  /// Signals to sum, samples × signals, with period facts.period; if empty, `law` is used.
+  /// Command signals, whose weighted sum is the command: samples × signals. If empty, `law` is
+  /// used.
   Eigen::MatrixXd signals;
   std::optional<FeedbackLaw> law;
 };
 
 /// The result of an experiment design.
-struct Design {
+struct ExperimentDesign {
   Eigen::VectorXd plan;  ///< amplitudes or law parameters; empty if no plan satisfies the limits
-  /// Largest ratio of a standard deviation to its target, mean over draws.
+  /// Largest ratio of a standard deviation to its target, as a mean over random parameter values.
   double worst = std::numeric_limits<double>::infinity();
-  /// Uncertainty of the parameters if all plans tried were recorded.
-  Uncertainty seen;
+  /// Uncertainty of the parameters if all evaluated plans were recorded.
+  ParameterUncertainty seen;
 };
 
-/// Limits on the computing effort of a design.
-struct DesignEffort {
+/// Limits on the computing effort of an experiment design.
+struct DesignComputingLimits {
   int screens = 6;                  ///< batches of random plans before the search
   int rounds = 40;                  ///< iterations of the search
   int threads = 1;                  ///< number of threads; does not affect the result
   std::function<bool()> over = {};  ///< called before every batch; returns whether to stop
 };
 
-/// Designs the plan that minimises the largest ratio of a parameter's standard deviation to its
-/// target. The ratio is the geometric mean over the estimate and random draws from the prior
-/// information. The information of a plan is Σ TᵀT for the sensitivities T of its readings
-/// (METHOD), plus the information of earlier recordings. Rejects plans whose motion comes near a
-/// limit for the estimate or a draw, or is too sensitive to its initial state to be predicted.
-Design design_plan(const DesignTask& task, const DesignEffort& effort);
+/// Designs the experiment that minimises the largest ratio of a parameter's standard deviation to
+/// its target. Ratios are geometric means over several parameter values: the estimate and random
+/// values from the prior information. The information of a plan is Σ TᵀT for the sensitivities T of
+/// its readings, plus the information of earlier recordings. Rejects plans whose motion comes near
+/// a limit, or is too sensitive to its initial state to be predicted.
+ExperimentDesign optimize_experiment_plan(const DesignTask& task,
+                                          const DesignComputingLimits& effort);
 
-/// Returns the commands of plans on a mechanism within the limits, samples × plans. Sums of signals
-/// are scaled down to the peak limit; all commands are slew-rate limited (daq::SafetyMonitor).
+/// Computes the commands of plans, samples × plans. Sums of signals are scaled down to the peak
+/// limit. All commands are limited in slew rate, as by daq::SafetyMonitor.
 /// @param plans  one per column
-Eigen::MatrixXd limited_commands(const DesignTask& task, const PlanEvaluator& bench,
-                                 const Mechanism& values, const Eigen::MatrixXd& plans);
+Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
+                                         const Mechanism& values, const Eigen::MatrixXd& plans);
 
-/// Returns whether a plan satisfies the limits for all of `draws` random parameter values from the
-/// prior information, and nearly all of these motions are predictable.
-bool is_reliable(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
+/// Returns whether a plan is likely to succeed on the rig. For all of `draws` random parameter
+/// values from the prior information, its motion must satisfy the limits. Nearly all of these
+/// motions must be predictable.
+bool is_reliable_plan(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
 
 }  // namespace estimator

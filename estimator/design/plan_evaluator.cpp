@@ -38,7 +38,7 @@ constexpr double kSettling = 30.0;  // [s]
 constexpr double kPeriod = 0.004;   // [s]
 
 bool is_upright(const Mechanism& mechanism, const Eigen::VectorXd& joints) {
-  Statics statics(mechanism);
+  StaticPotential statics(mechanism);
   const std::vector<NormalMode> modes = normal_modes(mechanism, statics.at(joints));
   double fastest = 0.0, growing = 0.0;
   for (const NormalMode& mode : modes) {
@@ -54,17 +54,17 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
     : facts_(std::move(facts)),
       sensors_(used_encoders(mechanism)),
       start_(closed_rest(mechanism, facts_.start, facts_.period).col(0).head(facts_.start.size())),
-      program_(mechanism, choose_coordinates(
+      program_(mechanism, choose_independent_joints(
                               mechanism, {closed_rest(mechanism, facts_.start, facts_.period)})),
       threads_(threads) {
   assert(facts_.noise.size() == static_cast<Eigen::Index>(sensors_.size()));
   const FreeParameters free(mechanism);
   free_count_ = free.size();
-  for (const int index : program_.motion_parameters()) moving_.push_back(free.position(index));
+  for (const int index : program_.motion_parameters()) moving_.push_back(free.find_position(index));
   const auto sources_of = [&](int parameter) {
-    std::vector<Source> sources;
+    std::vector<FreeDependency> sources;
     for (const DependencyTerm& source : free_dependencies(mechanism, parameter)) {
-      sources.push_back({free.position(source.parameter), source.factor});
+      sources.push_back({free.find_position(source.parameter), source.factor});
     }
     return sources;
   };
@@ -72,15 +72,15 @@ PlanEvaluator::PlanEvaluator(const Mechanism& mechanism, PlanSettings facts, int
     offsets_.push_back(sources_of(sensor.offset));
     delays_.push_back(sources_of(sensor.delay));
   }
-  const FrictionSteps longest =
-      friction_steps(mechanism, {closed_rest(mechanism, facts_.start, facts_.period)});
+  const FrictionStepLimits longest = compute_friction_step_limits(
+      mechanism, {closed_rest(mechanism, facts_.start, facts_.period)});
   steps_a_sample_ = std::max(1, static_cast<int>(std::ceil(facts_.period / longest.everywhere)));
   near_rest_ = longest.near_rest;
 }
 
 std::vector<SegmentControls> PlanEvaluator::hold(const Mechanism& values,
                                                  const Eigen::MatrixXd& commands) const {
-  const std::vector<int>& motors = program_.motors();
+  const std::vector<int>& motors = program_.motor_joints();
   std::vector<double> edges;
   for (Eigen::Index k = 0; k <= (commands.rows() - 1) * steps_a_sample_; ++k) {
     edges.push_back(static_cast<double>(k) * facts_.period / steps_a_sample_);
@@ -98,8 +98,8 @@ std::vector<SegmentControls> PlanEvaluator::hold(const Mechanism& values,
   return controls;
 }
 
-MotionInterval PlanEvaluator::interval_of(const SegmentControls& controls,
-                                          Eigen::Index samples) const {
+MotionInterval PlanEvaluator::make_motion_interval(const SegmentControls& controls,
+                                                   Eigen::Index samples) const {
   return {.controls = &controls,
           .last_substep = controls.first(static_cast<int>(samples - 1) * steps_a_sample_),
           .last_sample = static_cast<int>(samples),
@@ -107,17 +107,17 @@ MotionInterval PlanEvaluator::interval_of(const SegmentControls& controls,
 }
 
 /// Returns the initial independent coordinates and zero rates.
-Eigen::VectorXd PlanEvaluator::start_state() const {
-  const std::vector<int>& independent = program_.independent();
+Eigen::VectorXd PlanEvaluator::initial_state() const {
+  const std::vector<int>& independent = program_.independent_joints();
   const auto n = static_cast<Eigen::Index>(independent.size());
   Eigen::VectorXd state = Eigen::VectorXd::Zero(2 * n);
   state.head(n) = start_(independent);
   return state;
 }
 
-Eigen::MatrixXd PlanEvaluator::simulate_feedback(const Mechanism& values, Eigen::Index samples,
-                                                 Eigen::Index plans,
-                                                 const PlanFeedback& feedback) const {
+Eigen::MatrixXd PlanEvaluator::simulate_feedback_law(const Mechanism& values, Eigen::Index samples,
+                                                     Eigen::Index plans,
+                                                     const PlanFeedback& feedback) const {
   double latest = 0.0;
   for (const ControlDelay& delay : control_delays(program_, values)) {
     latest = std::max(latest, delay.value);
@@ -125,14 +125,14 @@ Eigen::MatrixXd PlanEvaluator::simulate_feedback(const Mechanism& values, Eigen:
   // Delayed commands up to this many samples old still act.
   const auto acting = static_cast<Eigen::Index>(std::ceil(latest / facts_.period)) + 1;
   const auto count = static_cast<std::size_t>(plans);
-  const std::vector<int>& independent = program_.independent();
+  const std::vector<int>& independent = program_.independent_joints();
   const auto n = static_cast<Eigen::Index>(independent.size());
   std::vector<MotionInterval> intervals(count);
-  for (MotionInterval& interval : intervals) interval.start = start_state();
+  for (MotionInterval& interval : intervals) interval.start = initial_state();
   std::vector<Eigen::MatrixXd> joints(count, start_.transpose().replicate(2, 1));
   std::vector<Eigen::VectorXd> rates(count, Eigen::VectorXd::Zero(start_.size()));
   Eigen::MatrixXd commands = Eigen::MatrixXd::Zero(samples, plans);
-  const IntervalMotion motion(program_, values, 1, near_rest_);
+  const IntervalIntegrator motion(program_, values, 1, near_rest_);
   for (Eigen::Index k = 0; k + 1 < samples; ++k) {
     const double time = static_cast<double>(k) * facts_.period;
     for (Eigen::Index plan = 0; plan < plans; ++plan) {
@@ -173,20 +173,21 @@ PlanMotion PlanEvaluator::move(const Mechanism& values, const Eigen::MatrixXd& c
   PlanMotion motion;
   motion.controls = hold(values, commands);
   for (const SegmentControls& controls : motion.controls) {
-    MotionInterval interval = interval_of(controls, samples);
+    MotionInterval interval = make_motion_interval(controls, samples);
     interval.guess = start_;
-    interval.start = start_state();
+    interval.start = initial_state();
     motion.intervals.push_back(interval);
   }
   std::vector<Eigen::MatrixXd> joints(plans, Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_, near_rest_).run(motion.intervals, joints);
+  IntervalIntegrator(program_, values, threads_, near_rest_).run(motion.intervals, joints);
   motion.end.resize(program_.joint_count(), commands.cols());
   for (std::size_t k = 0; k < plans; ++k) {
     motion.end.col(static_cast<Eigen::Index>(k)) = joints[k].row(samples - 1);
   }
   motion.joints = joints;
   if (facts_.coast > 0.0) coast(values, motion, joints);
-  for (const Eigen::MatrixXd& own : joints) motion.excursions.push_back(excursion_of(own));
+  for (const Eigen::MatrixXd& own : joints)
+    motion.excursions.push_back(compute_motion_extremes(own));
   return motion;
 }
 
@@ -197,13 +198,13 @@ void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
   const std::vector<SegmentControls> none = hold(values, Eigen::MatrixXd::Zero(samples, 1));
   std::vector<MotionInterval> intervals;
   for (std::size_t k = 0; k < motion.intervals.size(); ++k) {
-    intervals.push_back(interval_of(none.front(), samples));
+    intervals.push_back(make_motion_interval(none.front(), samples));
     intervals.back().start = motion.intervals[k].end;
     intervals.back().guess = motion.end.col(static_cast<Eigen::Index>(k));
   }
   std::vector<Eigen::MatrixXd> after(intervals.size(),
                                      Eigen::MatrixXd(samples, program_.joint_count()));
-  IntervalMotion(program_, values, threads_, near_rest_).run(intervals, after);
+  IntervalIntegrator(program_, values, threads_, near_rest_).run(intervals, after);
   for (std::size_t k = 0; k < intervals.size(); ++k) {
     joints[k].conservativeResize(joints[k].rows() + samples - 1, Eigen::NoChange);
     joints[k].bottomRows(samples) = after[k];  // its first sample is the commands' last
@@ -211,22 +212,23 @@ void PlanEvaluator::coast(const Mechanism& values, const PlanMotion& motion,
 }
 
 /// Returns the readings of a sensor without constant offsets.
-Eigen::VectorXd PlanEvaluator::turn_of(int sensor, const Eigen::MatrixXd& joints) const {
+Eigen::VectorXd PlanEvaluator::readings_without_offset(int sensor,
+                                                       const Eigen::MatrixXd& joints) const {
   Eigen::VectorXd turn = Eigen::VectorXd::Zero(joints.rows());
-  for (const Encoder::Term& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
+  for (const Encoder::JointTerm& term : sensors_[static_cast<std::size_t>(sensor)].terms) {
     turn += term.sign * joints.col(term.joint);
   }
   return turn;
 }
 
-MotionExtremes PlanEvaluator::excursion_of(const Eigen::MatrixXd& joints) const {
+MotionExtremes PlanEvaluator::compute_motion_extremes(const Eigen::MatrixXd& joints) const {
   const auto count = static_cast<Eigen::Index>(sensors_.size());
   MotionExtremes excursion;
   excursion.lowest.resize(count);
   excursion.highest.resize(count);
   excursion.fastest.resize(count);
   for (Eigen::Index i = 0; i < count; ++i) {
-    const Eigen::VectorXd readings = turn_of(static_cast<int>(i), joints);
+    const Eigen::VectorXd readings = readings_without_offset(static_cast<int>(i), joints);
     const Eigen::Index steps = readings.size() - 1;
     // NaN must not be masked by other values.
     excursion.lowest[i] = readings.minCoeff<Eigen::PropagateNaN>();
@@ -243,11 +245,11 @@ std::vector<PlanInformation> PlanEvaluator::predict_information(
     const std::vector<std::size_t>& places) const {
   std::vector<MotionInterval> intervals;
   for (const std::size_t place : places) intervals.push_back(motion.intervals[place]);
-  std::vector<IntervalSensitivities::Result> slopes(places.size());
+  std::vector<IntervalSensitivities::IntervalDerivatives> slopes(places.size());
   IntervalSensitivities(program_, values, sensors_, threads_).run(intervals, slopes);
   std::vector<PlanInformation> informations;
   for (std::size_t i = 0; i < places.size(); ++i) {
-    informations.push_back(information_of(slopes[i], motion.joints[places[i]]));
+    informations.push_back(compute_plan_information(slopes[i], motion.joints[places[i]]));
   }
   return informations;
 }
@@ -256,8 +258,8 @@ std::vector<PlanInformation> PlanEvaluator::predict_information(
 /// several times between two samples of a plan.
 /// @param rows  derivatives of whitened readings with respect to parameters, one row per sample
 /// @param turn  readings without offsets, one per sample
-Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& rows,
-                                          const Eigen::VectorXd& turn) const {
+Eigen::MatrixXd PlanEvaluator::compute_gradient_covariance(int sensor, const Eigen::MatrixXd& rows,
+                                                           const Eigen::VectorXd& turn) const {
   const double quantum = facts_.quantum[sensor];
   if (!(quantum > 0.0)) return rows.transpose() * rows;
   const auto readings = std::max<Eigen::Index>(1, std::lround(facts_.rate * facts_.period));
@@ -271,16 +273,16 @@ Eigen::MatrixXd PlanEvaluator::scatter_of(int sensor, const Eigen::MatrixXd& row
     own = turn;
     own.head(samples - 1) += share * (turn.tail(samples - 1) - turn.head(samples - 1));
   }
-  return quantization_scatter(all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum},
-                              1.0 / facts_.noise[sensor]);
+  return compute_quantization_covariance(
+      all, angles, kHarmonics, {.sensor = sensor, .quantum = quantum}, 1.0 / facts_.noise[sensor]);
 }
 
 /// Computes the information about the parameters by QR decomposition of the Jacobian J = [J_x, J_χ]
 /// of the whitened readings and the prior of the initial state x. The block of R for the parameters
 /// χ satisfies RᵀR = Σ TᵀT with T = J_χ − J_x R_x⁻¹ R_xχ. Encoder delays are neglected: delayed
 /// readings have as much information.
-PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Result& slopes,
-                                              const Eigen::MatrixXd& joints) const {
+PlanInformation PlanEvaluator::compute_plan_information(
+    const IntervalSensitivities::IntervalDerivatives& slopes, const Eigen::MatrixXd& joints) const {
   const Eigen::Index states = 2 * program_.coordinate_count();
   const Eigen::Index samples = slopes.readings.front().rows();
   const auto sensors = static_cast<Eigen::Index>(sensors_.size());
@@ -295,17 +297,17 @@ PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Resul
     for (std::size_t k = 0; k < moving_.size(); ++k) {
       rows.col(states + moving_[k]) = weight * own.col(states + static_cast<Eigen::Index>(k));
     }
-    for (const Source& source : offsets_[static_cast<std::size_t>(i)]) {
+    for (const FreeDependency& source : offsets_[static_cast<std::size_t>(i)]) {
       rows.col(states + source.place).array() -= weight * source.factor;
     }
-    const std::vector<Source>& delays = delays_[static_cast<std::size_t>(i)];
+    const std::vector<FreeDependency>& delays = delays_[static_cast<std::size_t>(i)];
     if (!delays.empty()) {
-      const Eigen::VectorXd turn = turn_of(static_cast<int>(i), joints);
+      const Eigen::VectorXd turn = readings_without_offset(static_cast<int>(i), joints);
       Eigen::VectorXd rate = turn;  // [rad/s or m/s]
       rate.segment(1, samples - 2) = 0.5 * (turn.tail(samples - 2) - turn.head(samples - 2));
       rate[0] = turn[1] - turn[0];
       rate[samples - 1] = turn[samples - 1] - turn[samples - 2];
-      for (const Source& source : delays) {
+      for (const FreeDependency& source : delays) {
         rows.col(states + source.place) -= weight * source.factor / facts_.period * rate;
       }
     }
@@ -335,8 +337,9 @@ PlanInformation PlanEvaluator::information_of(const IntervalSensitivities::Resul
   result.scatter = of_start.transpose() * of_start;
   for (Eigen::Index i = 0; i < sensors; ++i) {
     const auto sensor = static_cast<int>(i);
-    result.scatter += scatter_of(sensor, J.block(i * samples, states, samples, free_count_),
-                                 turn_of(sensor, joints));
+    result.scatter +=
+        compute_gradient_covariance(sensor, J.block(i * samples, states, samples, free_count_),
+                                    readings_without_offset(sensor, joints));
   }
   return result;
 }
@@ -354,7 +357,8 @@ Eigen::VectorXd settle_to_rest(const Mechanism& mechanism, const Eigen::VectorXd
   return motion.end.allFinite() ? Eigen::VectorXd(motion.end.col(0)) : joints;
 }
 
-Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd& placed) {
+Eigen::VectorXd compute_resting_coordinates(const Mechanism& mechanism,
+                                            const Eigen::VectorXd& placed) {
   Eigen::VectorXd start(mechanism.joint_count());
   for (Eigen::Index j = 0; j < start.size(); ++j) {
     const double stated = mechanism.joints[static_cast<std::size_t>(j)].assembly_guess;
@@ -369,13 +373,14 @@ Eigen::VectorXd resting_start(const Mechanism& mechanism, const Eigen::VectorXd&
   return placed.array().isFinite().select(placed, start);
 }
 
-Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording>& earlier,
-                         const Segment& run, const Eigen::VectorXd& noise,
-                         const Eigen::VectorXd& quantum, const Eigen::MatrixXd& known,
-                         int threads) {
+ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
+                                              const std::vector<Recording>& earlier,
+                                              const Segment& run, const Eigen::VectorXd& noise,
+                                              const Eigen::VectorXd& quantum,
+                                              const Eigen::MatrixXd& known, int threads) {
   std::vector<Recording> recordings = earlier;
   recordings.push_back({.name = "the plan", .segments = {run}});
-  ShootingInput input = prepare_shooting(mechanism, recordings, {});
+  ShootingInput input = prepare_shooting_input(mechanism, recordings, {});
   input.noise.angle = noise;
   input.grid.interval = std::numeric_limits<double>::infinity();
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
@@ -383,21 +388,21 @@ Uncertainty predict_plan(const Mechanism& mechanism, const std::vector<Recording
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (information.valid) {
     if (known.size() > 0) {
-      information.group_schur[static_cast<std::size_t>(problem.prior_group())] = known;
+      information.group_schur[static_cast<std::size_t>(problem.prior_noise_group())] = known;
       recompute_information(information);
     }
     std::vector<QuantizedSensor> counting;
     for (int i = 0; i < problem.encoder_count(); ++i) {
       if (quantum[i] > 0.0) counting.push_back({i, quantum[i], 0.0});
     }
-    const QuantizationErrors errors = quantization_errors(problem, counting);
+    const QuantizationErrors errors = compute_quantization_errors(problem, counting);
     for (std::size_t i = 0; i < counting.size(); ++i) {
       information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
     }
   }
-  const std::vector<int> free = FreeParameters(mechanism).indices();
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  return make_uncertainty(mechanism, free, free, information, unit);
+  const std::vector<int> free = FreeParameters(mechanism).parameter_indices();
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
+  return compute_parameter_uncertainty(mechanism, free, free, information, unit);
 }
 
 }  // namespace estimator

@@ -57,9 +57,10 @@ Eigen::MatrixXd inverse_of(const Eigen::MatrixXd& symmetric, double least) {
 
 PriorInformation knowledge_of(const Mechanism& mechanism, Eigen::MatrixXd information,
                               Eigen::MatrixXd covariance) {
-  const Eigen::VectorXd values = FreeParameters(mechanism).values(mechanism);
+  const Eigen::VectorXd values = FreeParameters(mechanism).parameter_values(mechanism);
   for (Eigen::Index i = 0; i < values.size(); ++i) {
-    if (!(covariance(i, i) > 0.0)) covariance(i, i) = std::pow(kUnknownShare * values[i], 2);
+    if (!(covariance(i, i) > 0.0))
+      covariance(i, i) = std::pow(kUnknownRelativeDeviation * values[i], 2);
   }
   PriorInformation knowledge{.information = std::move(information),
                              .root = Eigen::MatrixXd::Zero(values.size(), values.size())};
@@ -73,24 +74,24 @@ PriorInformation knowledge_of(const Mechanism& mechanism, Eigen::MatrixXd inform
 
 }  // namespace
 
-PriorInformation information_of_priors(const Mechanism& mechanism) {
+PriorInformation compute_prior_information(const Mechanism& mechanism) {
   const FreeParameters free(mechanism);
   ResidualBlock priors;
   free.linearize_priors(mechanism, 0, priors);
-  Eigen::MatrixXd information = priors.arrow_jacobian.transpose() * priors.arrow_jacobian;
+  Eigen::MatrixXd information = priors.parameter_jacobian.transpose() * priors.parameter_jacobian;
   Eigen::MatrixXd covariance = inverse_of(information, kLeastTold);
   return knowledge_of(mechanism, std::move(information), std::move(covariance));
 }
 
-PriorInformation information_of_estimate(const Mechanism& mechanism,
-                                         const Eigen::MatrixXd& covariance) {
+PriorInformation compute_estimate_information(const Mechanism& mechanism,
+                                              const Eigen::MatrixXd& covariance) {
   return knowledge_of(mechanism, inverse_of(covariance, kRounding), covariance);
 }
 
-Mechanism draw(const Mechanism& mechanism, const PriorInformation& knowledge,
-               std::mt19937_64& random) {
+Mechanism draw_parameters(const Mechanism& mechanism, const PriorInformation& knowledge,
+                          std::mt19937_64& random) {
   const FreeParameters free(mechanism);
-  const Eigen::VectorXd values = free.values(mechanism);
+  const Eigen::VectorXd values = free.parameter_values(mechanism);
   const Eigen::VectorXd lower = free.lower(mechanism), upper = free.upper(mechanism);
   std::normal_distribution<double> normal;
   for (int trial = 0; trial < kTrials; ++trial) {
@@ -99,7 +100,8 @@ Mechanism draw(const Mechanism& mechanism, const PriorInformation& knowledge,
     const Eigen::VectorXd drawn = (values + knowledge.root * z).cwiseMax(lower).cwiseMin(upper);
     Mechanism other = mechanism;
     free.move(mechanism, drawn - values, other);
-    if (FreeParameters::is_possible(other) && find_errors(other, InertiaCheck::kFixed).empty()) {
+    if (FreeParameters::has_valid_dependent_parameters(other) &&
+        find_mechanism_errors(other, InertiaCheck::kFixed).empty()) {
       return other;
     }
   }

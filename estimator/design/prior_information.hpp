@@ -7,29 +7,30 @@
 
 namespace estimator {
 
-/// The prior information about a mechanism's free parameters, in the order of FreeParameters.
+/// The information about a mechanism's free parameters before an experiment, in the order of
+/// FreeParameters.
 struct PriorInformation {
   Eigen::MatrixXd information;  ///< inverse covariance; zero in unknown directions
-  /// Square root of the covariance of random draws, which is root·rootᵀ.
+  /// Square root of the covariance of random parameter values, which is root·rootᵀ.
   Eigen::MatrixXd root;
 };
 
-/// Relative standard deviation of random draws of a parameter without prior information.
-inline constexpr double kUnknownShare = 0.25;
+/// Relative standard deviation of random values of a parameter without prior information.
+inline constexpr double kUnknownRelativeDeviation = 0.25;
 
-/// Returns the prior information from the priors of the rig file alone: Gaussian and CAD priors.
-PriorInformation information_of_priors(const Mechanism& mechanism);
+/// Computes the prior information from the priors of the rig file: Gaussian priors and CAD priors.
+PriorInformation compute_prior_information(const Mechanism& mechanism);
 
-/// Returns the prior information from an estimate, whose covariance includes the priors. Parameters
-/// without a variance (unidentifiable or fixed) contribute no information.
+/// Computes the prior information from an estimate, whose covariance includes the priors.
+/// Parameters that are unidentifiable or fixed have no variance and contribute no information.
 /// @param covariance  covariance of the free parameters
-PriorInformation information_of_estimate(const Mechanism& mechanism,
-                                         const Eigen::MatrixXd& covariance);
+PriorInformation compute_estimate_information(const Mechanism& mechanism,
+                                              const Eigen::MatrixXd& covariance);
 
-/// Returns the mechanism with random values of its free parameters, drawn from the prior
-/// information. The values are within bounds and physically consistent. Returns the mechanism
+/// Draws random values of the free parameters from the prior information, and returns the mechanism
+/// with these values. The values are within bounds and physically consistent. Returns the mechanism
 /// unchanged if no such values are found.
-Mechanism draw(const Mechanism& mechanism, const PriorInformation& knowledge,
-               std::mt19937_64& random);
+Mechanism draw_parameters(const Mechanism& mechanism, const PriorInformation& knowledge,
+                          std::mt19937_64& random);
 
 }  // namespace estimator

@@ -8,16 +8,16 @@
 namespace estimator {
 
 template <typename T>
-void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
-                                           const std::vector<T>& parameters) {
+void TreeInverseDynamics<T>::make_sensors(const Mechanism& mechanism,
+                                          const std::vector<T>& parameters) {
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
     const Sensor& sensor = mechanism.sensors[i];
-    const auto vector = [&](SensorQuantity first) {
-      return vector_at(parameters, mechanism.index_of_sensor(i, first));
+    const auto vector = [&](SensorParameter first) {
+      return parameter_vector(parameters, mechanism.sensor_parameter_index(i, first));
     };
-    const auto cross = [&](SensorQuantity first) {
+    const auto cross = [&](SensorParameter first) {
       Matrix3 matrix = Matrix3::Constant(T(0.0));
-      auto index = static_cast<std::size_t>(mechanism.index_of_sensor(i, first));
+      auto index = static_cast<std::size_t>(mechanism.sensor_parameter_index(i, first));
       for (int row = 0; row < 3; ++row) {
         for (int column = 0; column < 3; ++column) {
           if (row != column) matrix(row, column) = parameters[index++];
@@ -25,33 +25,34 @@ void TreeInverseDynamics<T>::make_inertial(const Mechanism& mechanism,
       }
       return matrix;
     };
-    const BodyPlacement& seat = placement_of(sensor.body);
-    inertial_.push_back(
+    const BodyPlacement& seat = body_placement(sensor.body);
+    sensors_.push_back(
         {.link = seat.link,
          .frame = sensor.frame.transpose() * seat.frame,
          .point = seat.frame.transpose().template cast<T>() *
-                  Vector3(vector(SensorQuantity::kPointX) - seat.point),
-         .mount = vector(SensorQuantity::kMountX),
-         .bias = {vector(SensorQuantity::kRateBiasX), vector(SensorQuantity::kForceBiasX)},
-         .scale = {vector(SensorQuantity::kRateScaleX), vector(SensorQuantity::kForceScaleX)},
-         .cross = {cross(SensorQuantity::kRateCrossXY), cross(SensorQuantity::kForceCrossXY)},
+                  Vector3(vector(SensorParameter::kPointX) - seat.point),
+         .mount = vector(SensorParameter::kMountX),
+         .bias = {vector(SensorParameter::kRateBiasX), vector(SensorParameter::kForceBiasX)},
+         .scale = {vector(SensorParameter::kRateScaleX), vector(SensorParameter::kForceScaleX)},
+         .cross = {cross(SensorParameter::kRateCrossXY), cross(SensorParameter::kForceCrossXY)},
          .kind = sensor.kind,
-         .has_axes = sensor.has_axes(),
+         .has_orientation = sensor.has_orientation(),
          .joint = sensor.joint});
-    const SensorTraits::Of of = sensor.traits().of;
-    if (of == SensorTraits::Of::kBody) continue;
-    inertial_.back().frame = sensor.frame.transpose();
-    if (of == SensorTraits::Of::kJoint) inertial_.back().point = vector(SensorQuantity::kPointX);
+    const SensorTraits::MountingElement of = sensor.kind_traits().of;
+    if (of == SensorTraits::MountingElement::kBody) continue;
+    sensors_.back().frame = sensor.frame.transpose();
+    if (of == SensorTraits::MountingElement::kJoint)
+      sensors_.back().point = vector(SensorParameter::kPointX);
   }
 }
 
 /// Returns the moment and force that a joint transmits to its body b, about the joint's point and
 /// in the body frame.
 template <typename T>
-std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::reaction(
+std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::joint_reaction(
     std::size_t at) const {
   const Link& link = links_[at];
-  const Motion& motion = motions_[at];
+  const LinkMotion& motion = motions_[at];
   Vector3 moment = motion.moment, force = motion.force;
   if (link.sign < 0.0) {
     // The link is body a, so the reaction on b is opposite; b's point differs in a prismatic joint.
@@ -74,8 +75,8 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
 template <typename T>
 std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T>::joint_loads(
     int index) const {
-  const Axis& axis = axes_[index];
-  const auto [moment, force] = reaction(link_of_joint_[index]);
+  const JointAxis& axis = axes_[index];
+  const auto [moment, force] = joint_reaction(link_of_joint_[index]);
   return {axis.torque, axis.motor_torque, axis.torque - axis.motor_torque - axis.passive_torque,
           moment[0],   moment[1],         moment[2],
           force[0],    force[1],          force[2]};
@@ -84,12 +85,12 @@ std::array<T, static_cast<std::size_t>(JointLoad::kCount)> TreeInverseDynamics<T
 /// Returns the world position of a sensor's point for the motion of the last `torque_residual`
 /// call.
 template <typename T>
-typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
-    const Inertial& sensor) const {
+typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::sensor_position(
+    const MountedSensor& sensor) const {
   Vector3 place = sensor.point;
   for (int at = sensor.link; at >= 0;) {
     const auto own = static_cast<std::size_t>(at);
-    place = into_parent(links_[own], motions_[own], place) + motions_[own].from_parent;
+    place = rotate_into_parent(links_[own], motions_[own], place) + motions_[own].from_parent;
     at = links_[own].parent;
   }
   return place;
@@ -98,8 +99,8 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::place_of(
 /// Returns the ideal readings of a sensor's two instruments in the body frame, without bias and
 /// scale.
 template <typename T>
-std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::nominal_readings(
-    const Inertial& sensor) const {
+std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::ideal_readings(
+    const MountedSensor& sensor) const {
   using Kind = Sensor::Kind;
   const Vector3 none = Vector3::Constant(T(0.0));
   const auto only = [&](const T& value) -> std::array<Vector3, 2> {
@@ -111,27 +112,27 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
   switch (sensor.kind) {
     case Kind::kInertial: {
       if (sensor.link < 0) return {none, up_};
-      const Motion& motion = motions_[sensor.link];
+      const LinkMotion& motion = motions_[sensor.link];
       const Vector3 swing = motion.omega.cross(sensor.point);
       return {motion.omega, Vector3(motion.acceleration + motion.alpha.cross(sensor.point) +
                                     motion.omega.cross(swing))};
     }
     case Kind::kForceTorque: {
-      const auto [moment, force] = reaction(link_of_joint());
+      const auto [moment, force] = joint_reaction(link_of_joint());
       return {Vector3(moment - sensor.point.cross(force)), force};
     }
     case Kind::kPosition:
-      return {place_of(sensor), none};
+      return {sensor_position(sensor), none};
     case Kind::kJointTorque: {
       const Link& link = links_[link_of_joint()];
-      const Motion& motion = motions_[link_of_joint()];
+      const LinkMotion& motion = motions_[link_of_joint()];
       return only(link.sign * (link.slides ? motion.force[0] : motion.moment[0]));
     }
     case Kind::kMotorTorque:
       return only(axes_[sensor.joint].motor_torque);
     case Kind::kDistance: {
       using std::sqrt;
-      const Vector3 way = place_of(sensor) - sensor.mount;
+      const Vector3 way = sensor_position(sensor) - sensor.mount;
       return only(sqrt(way.dot(way)));
     }
   }
@@ -139,14 +140,14 @@ std::array<typename TreeInverseDynamics<T>::Vector3, 2> TreeInverseDynamics<T>::
 }
 
 template <typename T>
-std::array<T, Sensor::kAxes> TreeInverseDynamics<T>::inertial_readings(int sensor) const {
-  const Inertial& own = inertial_[sensor];
-  const std::array<Vector3, 2> of_body = nominal_readings(own);
+std::array<T, Sensor::kAxes> TreeInverseDynamics<T>::sensor_readings(int sensor) const {
+  const MountedSensor& own = sensors_[sensor];
+  const std::array<Vector3, 2> of_body = ideal_readings(own);
   std::array<T, Sensor::kAxes> readings;
   const Vector3 back = -own.mount;
   for (std::size_t kind = 0; kind < 2; ++kind) {
     Vector3 along = of_body[kind];
-    if (own.has_axes) {
+    if (own.has_orientation) {
       const Vector3 nominal = own.frame.template cast<T>() * of_body[kind];
       along = rotate_vector<T>(back, nominal);
       along += Vector3(own.cross[kind] * along);

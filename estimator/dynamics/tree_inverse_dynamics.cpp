@@ -19,10 +19,10 @@ constexpr double kSmallMoment = 1e-5;  // [N·m]
 template <typename T>
 Eigen::Matrix<T, 3, 3> inertia_of(const Mechanism& mechanism, const std::vector<T>& parameters,
                                   int body) {
-  const std::array<int, 6> indices = moment_indices(mechanism, body);
+  const std::array<int, 6> indices = moment_of_inertia_indices(mechanism, body);
   Eigen::Matrix<T, 6, 1> moments;
   for (int k = 0; k < 6; ++k) {
-    moments[k] = parameter_of(parameters, indices[k]);
+    moments[k] = parameters[indices[k]];
   }
   return inertia_matrix(moments);
 }
@@ -34,17 +34,17 @@ TreeInverseDynamics<T>::TreeInverseDynamics(const Mechanism& mechanism,
                                             const std::vector<T>& parameters) {
   assert(parameters.size() == mechanism.parameters.size());
   make_links(mechanism, parameters);
-  make_axes(mechanism, parameters);
-  make_gravity(mechanism, parameters);
-  make_inertial(mechanism, parameters);
-  make_drags(mechanism, parameters);
+  make_joint_axes(mechanism, parameters);
+  set_gravity(mechanism, parameters);
+  make_sensors(mechanism, parameters);
+  make_air_drags(mechanism, parameters);
 }
 
 template <typename T>
 void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
                                         const std::vector<T>& parameters) {
-  seats_.resize(mechanism.bodies.size() + 1);
-  for (const TreeEdge& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
+  placements_.resize(mechanism.bodies.size() + 1);
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) add_link(mechanism, parameters, edge);
   add_closing_links(mechanism, parameters);
   mimic_joints_ = mechanism.mimic_joints;
   motions_.resize(links_.size());
@@ -58,59 +58,61 @@ void TreeInverseDynamics<T>::make_links(const Mechanism& mechanism,
 template <typename T>
 void TreeInverseDynamics<T>::add_closing_links(const Mechanism& mechanism,
                                                const std::vector<T>& parameters) {
-  const std::vector<BodyPlacement> seats = seats_;
-  for (const TreeEdge& edge : closing_edges(mechanism)) {
+  const std::vector<BodyPlacement> seats = placements_;
+  for (const DirectedJoint& edge : loop_closing_joints(mechanism)) {
     const int child = edge.child.body;
-    const BodyPlacement other = placement_of(child);
+    const BodyPlacement other = body_placement(child);
     const std::size_t links = links_.size();
     add_link(mechanism, parameters, edge);
-    closures_.push_back({placement_of(child), other, vector_at(parameters, edge.child.point)});
+    closures_.push_back(
+        {body_placement(child), other, parameter_vector(parameters, edge.child.point)});
     if (links_.size() > links) {
       links_.back().mass = T(0.0);
       links_.back().center = Vector3::Constant(T(0.0));
       links_.back().inertia = Matrix3::Constant(T(0.0));
     }
-    seats_ = seats;
+    placements_ = seats;
   }
 }
 
 /// Adds the body that a joint carries: as a new link, or rigidly on the parent's link.
 template <typename T>
 void TreeInverseDynamics<T>::add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
-                                      const TreeEdge& edge) {
-  const Vector3 on_child = vector_at(parameters, edge.child.point);
-  const BodyPlacement& parent = placement_of(edge.parent.body);
-  const Vector3 offset = vector_at(parameters, edge.parent.point) - parent.point;
+                                      const DirectedJoint& edge) {
+  const Vector3 on_child = parameter_vector(parameters, edge.child.point);
+  const BodyPlacement& parent = body_placement(edge.parent.body);
+  const Vector3 offset = parameter_vector(parameters, edge.parent.point) - parent.point;
   if (edge.weld) {
     const Eigen::Matrix3d turn = edge.child.frame * edge.parent.frame.transpose();  // to the child
     const Vector3 point = on_child - turn.template cast<T>() * offset;
-    placement_of(edge.child.body) = {parent.link, turn * parent.frame, point};
+    body_placement(edge.child.body) = {parent.link, turn * parent.frame, point};
   } else {
     const Joint& joint = mechanism.joints[edge.joint];
     Link link;
     link.joint = edge.joint;
-    link.slides = !joint.traits().turns;
-    link.wraps = joint.traits().wraps;
+    link.slides = !joint.kind_traits().turns;
+    link.wraps = joint.kind_traits().wraps;
     link.sign = edge.forward ? 1.0 : -1.0;
     link.frame = joint.frame_b;
     link.parent = parent.link;
     link.mount = parent.frame.transpose() * edge.parent.frame;
     link.from_parent = parent.frame.transpose().template cast<T>() * offset;
-    placement_of(edge.child.body) = {static_cast<int>(links_.size()), edge.child.frame, on_child};
+    body_placement(edge.child.body) = {static_cast<int>(links_.size()), edge.child.frame, on_child};
     links_.push_back(link);
   }
-  add_body(mechanism, parameters, edge.child.body, !edge.weld);
+  add_body_to_link(mechanism, parameters, edge.child.body, !edge.weld);
 }
 
 /// Adds a body's mass and inertia to its link, unless it is fixed to the ground.
 template <typename T>
-void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vector<T>& parameters,
-                                      int body, bool first) {
-  const BodyPlacement& seat = placement_of(body);
+void TreeInverseDynamics<T>::add_body_to_link(const Mechanism& mechanism,
+                                              const std::vector<T>& parameters, int body,
+                                              bool first) {
+  const BodyPlacement& seat = body_placement(body);
   if (seat.link < 0) return;
   Link& link = links_[seat.link];
   const Eigen::Matrix<T, 3, 3> frame = seat.frame.template cast<T>();
-  const T mass = parameter_of(parameters, mechanism.index(body, BodyQuantity::kMass));
+  const T mass = parameters[mechanism.index(body, BodyParameter::kMass)];
   const Vector3 center = -(frame.transpose() * seat.point);
   if (!first && mechanism.bodies[body].massless) return;
   const Matrix3 half = inertia_of(mechanism, parameters, body) * frame;
@@ -132,54 +134,54 @@ void TreeInverseDynamics<T>::add_body(const Mechanism& mechanism, const std::vec
 }
 
 template <typename T>
-void TreeInverseDynamics<T>::make_axes(const Mechanism& mechanism,
-                                       const std::vector<T>& parameters) {
+void TreeInverseDynamics<T>::make_joint_axes(const Mechanism& mechanism,
+                                             const std::vector<T>& parameters) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const auto value = [&](JointQuantity quantity) {
-      return parameter_of(parameters, mechanism.index_of_joint(j, quantity));
+    const auto value = [&](JointParameter quantity) {
+      return parameters[mechanism.joint_parameter_index(j, quantity)];
     };
-    Axis axis;
+    JointAxis axis;
     axis.friction =
-        FrictionLaws::make<T>([&](int place) { return value(friction_quantity(place)); });
+        FrictionLaws::make<T>([&](int place) { return value(friction_parameter_at(place)); });
     FrictionLaws::each([&]<typename Law>(int law) {
-      axis.acts[law] = Law::kInSpook || has_law(mechanism, j, law);
+      axis.acts[law] = Law::kInSpook || has_friction_law(mechanism, j, law);
     });
-    axis.constant_torque = value(JointQuantity::kConstantTorque);
-    axis.stiffness = value(JointQuantity::kStiffness);
-    axis.rest_angle = value(JointQuantity::kRestAngle);
-    axis.motor_gain = value(JointQuantity::kMotorGain);
-    axis.shaft_inertia = value(JointQuantity::kShaftInertia);
-    axis.back_emf = value(JointQuantity::kBackEmf);
+    axis.constant_torque = value(JointParameter::kConstantTorque);
+    axis.stiffness = value(JointParameter::kStiffness);
+    axis.rest_angle = value(JointParameter::kRestAngle);
+    axis.motor_gain = value(JointParameter::kMotorGain);
+    axis.shaft_inertia = value(JointParameter::kShaftInertia);
+    axis.back_emf = value(JointParameter::kBackEmf);
     axis.load_force = axis.load_moment = T(0.0);
     axis.torque = axis.motor_torque = axis.passive_torque = T(0.0);
     axis.transition_speed = mechanism.joints[j].transition_speed;
     axis.gear_ratio = mechanism.joints[j].motor.gear_ratio;
-    load_dependent_ |= has_load_law(mechanism, j);
+    load_dependent_ |= has_load_proportional_friction(mechanism, j);
     axes_.push_back(axis);
   }
 }
 
 template <typename T>
-void TreeInverseDynamics<T>::make_gravity(const Mechanism& mechanism,
-                                          const std::vector<T>& parameters) {
-  const auto value = [&](WorldQuantity quantity) {
-    return parameter_of(parameters, mechanism.index(quantity));
+void TreeInverseDynamics<T>::set_gravity(const Mechanism& mechanism,
+                                         const std::vector<T>& parameters) {
+  const auto value = [&](GravityParameter quantity) {
+    return parameters[mechanism.index(quantity)];
   };
-  up_ = -gravity_vector(value(WorldQuantity::kGravity), value(WorldQuantity::kTiltX),
-                        value(WorldQuantity::kTiltZ));
+  up_ = -gravity_vector(value(GravityParameter::kGravity), value(GravityParameter::kTiltX),
+                        value(GravityParameter::kTiltZ));
 }
 
 template <typename T>
-typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_link(
-    const Link& link, const Motion& motion, const Vector3& of_parent) {
+typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::rotate_into_link(
+    const Link& link, const LinkMotion& motion, const Vector3& of_parent) {
   const Vector3 x = link.mount.transpose().template cast<T>() * of_parent;
   return {x[0], motion.cosine * x[1] + motion.sine * x[2],
           motion.cosine * x[2] - motion.sine * x[1]};
 }
 
 template <typename T>
-typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
-    const Link& link, const Motion& motion, const Vector3& of_link) {
+typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::rotate_into_parent(
+    const Link& link, const LinkMotion& motion, const Vector3& of_link) {
   const Vector3 x(of_link[0], motion.cosine * of_link[1] - motion.sine * of_link[2],
                   motion.cosine * of_link[2] + motion.sine * of_link[1]);
   return link.mount.template cast<T>() * x;
@@ -188,22 +190,22 @@ typename TreeInverseDynamics<T>::Vector3 TreeInverseDynamics<T>::into_parent(
 /// Returns the torque imbalance of a joint.
 /// @param of_links  load along the joint due to the links' motion
 template <typename T>
-T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const T& rate,
-                                         const T& acceleration, const T& control,
-                                         const T& of_links) {
+T TreeInverseDynamics<T>::joint_torque_imbalance(const Link& link, const T& angle, const T& rate,
+                                                 const T& acceleration, const T& control,
+                                                 const T& of_links) {
   using std::abs;
-  Axis& axis = axes_[link.joint];
+  JointAxis& axis = axes_[link.joint];
   const T speed = abs(rate);
   axis.torque = of_links + axis.shaft_inertia * acceleration;
   axis.motor_torque = axis.motor_gain * (control - axis.back_emf * rate);
   T stretch = angle - axis.rest_angle;
-  if (link.wraps) stretch -= T(2.0 * M_PI * nearest(T(stretch / (2.0 * M_PI))));
+  if (link.wraps) stretch -= T(2.0 * M_PI * round_to_nearest(T(stretch / (2.0 * M_PI))));
   axis.passive_torque = axis.constant_torque - axis.stiffness * stretch;
   T torque = axis.torque;
   FrictionLaws::each([&]<typename Law>(int place) {
     if (!axis.acts[place]) return;
-    const auto& law = std::get<typename Law::template On<T>>(axis.friction);
-    if constexpr (MultipliesRate<Law>) torque += law.factor(speed) * rate;
+    const auto& law = std::get<typename Law::template LawParameterValues<T>>(axis.friction);
+    if constexpr (MultipliesRate<Law>) torque += law.rate_factor(speed) * rate;
     if constexpr (IsContinuous<Law>) torque += law.torque(rate);
   });
   return torque - axis.passive_torque - axis.motor_torque;
@@ -213,9 +215,9 @@ T TreeInverseDynamics<T>::axis_imbalance(const Link& link, const T& angle, const
 /// the joint axis x at ω_a·x + N ω with the joint rate ω, gear ratio N and body rate ω_a. Its mass
 /// and inertia belong to body a. The kinetic energy J_shaft/N ω (ω_a·x) adds a moment on body a.
 template <typename T>
-T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& acceleration,
-                                    Motion& motion) {
-  const Axis& axis = axes_[link.joint];
+T TreeInverseDynamics<T>::add_rotor_torque(const Link& link, const T& rate, const T& acceleration,
+                                           LinkMotion& motion) {
+  const JointAxis& axis = axes_[link.joint];
   if (axis.gear_ratio == 0.0) return T(0.0);
   const T inertia = axis.shaft_inertia * (1.0 / axis.gear_ratio);
   const T spin = inertia * rate, change = inertia * acceleration;
@@ -228,21 +230,21 @@ T TreeInverseDynamics<T>::add_rotor(const Link& link, const T& rate, const T& ac
     return inertia * motion.alpha[0];
   }
   if (link.parent < 0) return T(0.0);
-  Motion& parent = motions_[link.parent];
-  const Vector3 omega = into_link(link, motion, parent.omega);
-  const Vector3 alpha = into_link(link, motion, parent.alpha);
-  parent.moment += into_parent(link, motion, moment_of(omega));
+  LinkMotion& parent = motions_[link.parent];
+  const Vector3 omega = rotate_into_link(link, motion, parent.omega);
+  const Vector3 alpha = rotate_into_link(link, motion, parent.alpha);
+  parent.moment += rotate_into_parent(link, motion, moment_of(omega));
   return inertia * alpha[0];
 }
 
 /// Computes velocities, accelerations and inertial loads of a link from those of its parent.
 template <typename T>
-void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& speed,
-                                       const T& acceleration) {
+void TreeInverseDynamics<T>::compute_link_motion(std::size_t at, const T& shift, const T& speed,
+                                                 const T& acceleration) {
   using std::cos;
   using std::sin;
   const Link& link = links_[at];
-  Motion& motion = motions_[at];
+  LinkMotion& motion = motions_[at];
   motion.cosine = link.slides ? T(1.0) : T(cos(shift));
   motion.sine = link.slides ? T(0.0) : T(sin(shift));
   motion.from_parent = link.from_parent;
@@ -251,14 +253,14 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
   }
   Vector3 omega = Vector3::Constant(T(0.0)), alpha = omega, base = up_;
   if (link.parent >= 0) {
-    const Motion& parent = motions_[link.parent];
+    const LinkMotion& parent = motions_[link.parent];
     const Vector3 across = parent.omega.cross(motion.from_parent);
     base =
         parent.acceleration + parent.alpha.cross(motion.from_parent) + parent.omega.cross(across);
-    omega = into_link(link, motion, parent.omega);
-    alpha = into_link(link, motion, parent.alpha);
+    omega = rotate_into_link(link, motion, parent.omega);
+    alpha = rotate_into_link(link, motion, parent.alpha);
   }
-  motion.acceleration = into_link(link, motion, base);
+  motion.acceleration = rotate_into_link(link, motion, base);
   if (link.slides) {
     motion.acceleration[0] += acceleration;
     motion.acceleration[1] += 2.0 * speed * omega[2];  // 2 ω × e_x ẋ = 2 ẋ (0, ω_z, −ω_y)
@@ -283,8 +285,8 @@ void TreeInverseDynamics<T>::move_link(std::size_t at, const T& shift, const T& 
 /// the axis, and of the moment. They do not depend on the frame's rotation about the axis. The load
 /// along the coordinate is excluded. A prismatic joint's moment is about the child's point.
 template <typename T>
-void TreeInverseDynamics<T>::update_bearing_load(const Link& link, const Motion& motion,
-                                                 Axis& axis) const {
+void TreeInverseDynamics<T>::update_bearing_load(const Link& link, const LinkMotion& motion,
+                                                 JointAxis& axis) const {
   using std::sqrt;
   const auto magnitude = [](const T& squares, double small) {
     return T(sqrt(squares + small * small) - small);
@@ -307,43 +309,45 @@ void TreeInverseDynamics<T>::torque_residual(const VectorX& angle, const VectorX
   for (std::size_t at = 0; at < links_.size(); ++at) {
     const int j = links_[at].joint;
     const double sign = links_[at].sign;
-    move_link(at, sign * angle[j], sign * rate[j], sign * acceleration[j]);
-    if (!drags_.empty()) move_origin(at, sign * rate[j]);
+    compute_link_motion(at, sign * angle[j], sign * rate[j], sign * acceleration[j]);
+    if (!drags_.empty()) move_link_origin(at, sign * rate[j]);
     motions_[at].force -= links_[at].push_force;
     motions_[at].moment -= links_[at].push_moment;
   }
-  for (const Drag& drag : drags_) add_drag(drag);
+  for (const LinkAirDrag& drag : drags_) add_air_drag(drag);
   residual.resize(joint_count());
   for (std::size_t at = links_.size(); at-- > 0;) {
     const Link& link = links_[at];
-    const Motion& motion = motions_[at];
+    const LinkMotion& motion = motions_[at];
     const int j = link.joint;
-    const T rotor = add_rotor(link, rate[j], acceleration[j], motions_[at]);
+    const T rotor = add_rotor_torque(link, rate[j], acceleration[j], motions_[at]);
     const T of_links = link.sign * (link.slides ? motion.force[0] : motion.moment[0]) + rotor;
-    residual[j] = axis_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
+    residual[j] =
+        joint_torque_imbalance(link, angle[j], rate[j], acceleration[j], control[j], of_links);
     if (load_dependent_) update_bearing_load(link, motion, axes_[j]);
     if (link.parent < 0) continue;
-    Motion& parent = motions_[link.parent];
-    const Vector3 force = into_parent(link, motion, motion.force);
+    LinkMotion& parent = motions_[link.parent];
+    const Vector3 force = rotate_into_parent(link, motion, motion.force);
     parent.force += force;
-    parent.moment += into_parent(link, motion, motion.moment) + motion.from_parent.cross(force);
+    parent.moment +=
+        rotate_into_parent(link, motion, motion.moment) + motion.from_parent.cross(force);
   }
 }
 
 /// Returns the frames of all links in the world.
 template <typename T>
-std::vector<typename TreeInverseDynamics<T>::Place> TreeInverseDynamics<T>::places(
+std::vector<typename TreeInverseDynamics<T>::LinkPose> TreeInverseDynamics<T>::link_poses(
     const VectorX& angle) const {
   using std::cos;
   using std::sin;
-  std::vector<Place> result;
+  std::vector<LinkPose> result;
   for (const Link& link : links_) {
-    const Place parent = link.parent < 0 ? Place() : result[link.parent];
+    const LinkPose parent = link.parent < 0 ? LinkPose() : result[link.parent];
     const T shift = link.sign * angle[link.joint];
     const T cosine = link.slides ? T(1.0) : T(cos(shift));
     const T sine = link.slides ? T(0.0) : T(sin(shift));
     const Matrix3 mounted = parent.rotation * link.mount.template cast<T>();
-    Place place;
+    LinkPose place;
     place.origin = parent.origin + parent.rotation * link.from_parent;
     if (link.slides) place.origin += shift * mounted.col(0);
     place.rotation.col(0) = mounted.col(0);
@@ -355,15 +359,16 @@ std::vector<typename TreeInverseDynamics<T>::Place> TreeInverseDynamics<T>::plac
 }
 
 template <typename T>
-void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& violation) const {
+void TreeInverseDynamics<T>::closure_violations(const VectorX& angle,
+                                                std::vector<T>& violation) const {
   violation.clear();
-  const std::vector<Place> at = places(angle);
-  for (const Closure& closure : closures_) {
+  const std::vector<LinkPose> at = link_poses(angle);
+  for (const LoopClosingBody& closure : closures_) {
     Vector3 points[2];
     Matrix3 rotations[2];
     for (int side = 0; side < 2; ++side) {
       const BodyPlacement& seat = side == 0 ? closure.one : closure.other;
-      const Place place = seat.link < 0 ? Place() : at[seat.link];
+      const LinkPose place = seat.link < 0 ? LinkPose() : at[seat.link];
       rotations[side] = place.rotation * seat.frame.transpose().template cast<T>();
       const Vector3 offset = closure.point - seat.point;
       points[side] = place.origin + rotations[side] * offset;
@@ -381,12 +386,12 @@ void TreeInverseDynamics<T>::closures(const VectorX& angle, std::vector<T>& viol
 }
 
 template <typename T>
-T TreeInverseDynamics<T>::dry_bound(int joint, const T& rate) const {
-  const Axis& axis = axes_[joint];
+T TreeInverseDynamics<T>::dry_friction_bound(int joint, const T& rate) const {
+  const JointAxis& axis = axes_[joint];
   T bound(0.0);
   FrictionLaws::each([&]<typename Law>(int place) {
     if (!axis.acts[place]) return;
-    const auto& law = std::get<typename Law::template On<T>>(axis.friction);
+    const auto& law = std::get<typename Law::template LawParameterValues<T>>(axis.friction);
     if constexpr (JumpsAtRest<Law>) bound += law.bound(rate);
     if constexpr (DependsOnLoad<Law>) {
       if (load_dependent_) bound += law.bound(axis.load_force, axis.load_moment);
@@ -396,12 +401,13 @@ T TreeInverseDynamics<T>::dry_bound(int joint, const T& rate) const {
 }
 
 template <typename T>
-T TreeInverseDynamics<T>::smooth_steepness(int joint) const {
-  const Axis& axis = axes_[joint];
+T TreeInverseDynamics<T>::friction_slope_at_rest(int joint) const {
+  const JointAxis& axis = axes_[joint];
   T steepness(0.0);
   FrictionLaws::each([&]<typename Law>(int) {
     if constexpr (IsContinuous<Law>) {
-      steepness += std::get<typename Law::template On<T>>(axis.friction).steepness();
+      steepness +=
+          std::get<typename Law::template LawParameterValues<T>>(axis.friction).slope_at_rest();
     }
   });
   return steepness;
@@ -409,7 +415,7 @@ T TreeInverseDynamics<T>::smooth_steepness(int joint) const {
 
 template <typename T>
 T TreeInverseDynamics<T>::smoothed_friction_fraction(int joint, const T& rate) const {
-  return smooth_sign(T(rate * (1.0 / axes_[joint].transition_speed)));
+  return generic_tanh(T(rate * (1.0 / axes_[joint].transition_speed)));
 }
 
 /// Returns the link of a joint's body b, which must be farther from the ground than body a.
@@ -424,9 +430,9 @@ template <typename T>
 void TreeInverseDynamics<T>::set_external_wrench(int joint, const Vector3& moment,
                                                  const Vector3& force) {
   Link& link = links_[child_link(joint)];
-  const Matrix3 into_link = link.frame.transpose().template cast<T>();
-  link.push_moment = into_link * moment;
-  link.push_force = into_link * force;
+  const Matrix3 rotate_into_link = link.frame.transpose().template cast<T>();
+  link.push_moment = rotate_into_link * moment;
+  link.push_force = rotate_into_link * force;
 }
 
 template <typename T>
@@ -440,15 +446,16 @@ std::array<T, 6> TreeInverseDynamics<T>::body_accelerations(int joint) const {
 
 /// Collects bodies with air drag; a body fixed to the ground has none.
 template <typename T>
-void TreeInverseDynamics<T>::make_drags(const Mechanism& mechanism,
-                                        const std::vector<T>& parameters) {
+void TreeInverseDynamics<T>::make_air_drags(const Mechanism& mechanism,
+                                            const std::vector<T>& parameters) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const BodyPlacement& seat = placement_of(body);
+    const BodyPlacement& seat = body_placement(body);
     if (seat.link < 0 || !has_air_drag(mechanism, body)) continue;
-    const Vector3 point =
-        vector_at(parameters, mechanism.index_of_air(body, AirQuantity::kPointX)) - seat.point;
+    const Vector3 point = parameter_vector(parameters, mechanism.air_drag_parameter_index(
+                                                           body, AirDragParameter::kPointX)) -
+                          seat.point;
     drags_.push_back(
-        {parameter_of(parameters, mechanism.index_of_air(body, AirQuantity::kCoefficient)),
+        {parameters[mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient)],
          seat.frame.transpose().template cast<T>() * point, static_cast<std::size_t>(seat.link)});
   }
 }
@@ -456,24 +463,24 @@ void TreeInverseDynamics<T>::make_drags(const Mechanism& mechanism,
 /// Computes the velocity of a link's origin from that of its parent link's origin.
 /// @param speed  rate of the link along its joint, in the link's own direction
 template <typename T>
-void TreeInverseDynamics<T>::move_origin(std::size_t at, const T& speed) {
+void TreeInverseDynamics<T>::move_link_origin(std::size_t at, const T& speed) {
   const Link& link = links_[at];
-  Motion& motion = motions_[at];
+  LinkMotion& motion = motions_[at];
   motion.velocity = Vector3::Constant(T(0.0));
   if (link.parent >= 0) {
-    const Motion& parent = motions_[link.parent];
+    const LinkMotion& parent = motions_[link.parent];
     const Vector3 swept = parent.velocity + parent.omega.cross(motion.from_parent);
-    motion.velocity = into_link(link, motion, swept);
+    motion.velocity = rotate_into_link(link, motion, swept);
   }
   if (link.slides) motion.velocity[0] += speed;
 }
 
 /// Adds the drag of a body to the load of the joint that carries it.
 template <typename T>
-void TreeInverseDynamics<T>::add_drag(const Drag& drag) {
-  Motion& motion = motions_[drag.link];
+void TreeInverseDynamics<T>::add_air_drag(const LinkAirDrag& drag) {
+  LinkMotion& motion = motions_[drag.link];
   const Vector3 velocity = motion.velocity + motion.omega.cross(drag.point);
-  const Vector3 force = air_drag(drag.coefficient, velocity);
+  const Vector3 force = air_drag_force(drag.coefficient, velocity);
   motion.force += force;
   motion.moment += drag.point.cross(force);
 }

@@ -14,23 +14,17 @@
 
 namespace estimator {
 
+/// Returns the vector of three consecutive parameters, of which the first has this index.
 template <typename T>
-T parameter_of(const std::vector<T>& parameters, int index) {
-  return parameters[index];
+Eigen::Matrix<T, 3, 1> parameter_vector(const std::vector<T>& parameters, int index) {
+  return {parameters[index], parameters[index + 1], parameters[index + 2]};
 }
 
-/// Returns the 3-vector whose first component is the parameter with this index.
-template <typename T>
-Eigen::Matrix<T, 3, 1> vector_at(const std::vector<T>& parameters, int index) {
-  return {parameter_of(parameters, index), parameter_of(parameters, index + 1),
-          parameter_of(parameters, index + 2)};
-}
-
-/// Largest number of joints if T is a number, since vectors over joints are allocated on the stack.
-/// Expressions, which are recorded once, have no such limit.
+/// Largest number of joints of a TreeInverseDynamics of numbers, whose vectors are allocated on the
+/// stack. With expressions, which are recorded once, there is no such limit.
 inline constexpr int kTreeJointsMax = 16;
 
-/// A load of a joint that is computed from the motion.
+/// Component of the load at a joint: torques along the joint, and the transmitted moment and force.
 enum class JointLoad : int {
   kTorque,       ///< total torque along the joint, including motor and friction [N·m]
   kMotorTorque,  ///< torque K (u − k_e ω) of the motor [N·m]
@@ -60,7 +54,7 @@ using JointVector =
 /// load-dependent friction needs no further computation.
 ///
 /// A joint outside the spanning tree closes a loop: it carries a massless copy of its child body.
-/// The caller must make copy and body coincide (`closures`) and add the loop reactions, which
+/// The caller must make copy and body coincide (`closure_violations`) and add the loop reactions, which
 /// bearing loads computed here exclude.
 ///
 /// Units are those of a revolute joint; for a prismatic joint read m for rad and N for N·m.
@@ -76,9 +70,9 @@ class TreeInverseDynamics {
 
   int joint_count() const { return static_cast<int>(links_.size()); }
 
-  /// Computes the torque imbalance of each joint without dry friction [N·m]. It is the sum of
-  /// inertial, gravity and rotor torques, minus motor, viscous friction, drag, spring and constant
-  /// torque. It equals the dry friction torque if the motion obeys the equations of motion.
+  /// Computes the torque imbalance of each joint [N·m]: inertial, gravity and rotor torques, minus
+  /// motor, viscous friction, drag, spring and constant torques. If the motion obeys the equations
+  /// of motion, the imbalance is the dry friction torque.
   ///
   /// @param angle, rate, acceleration  one per joint [rad, rad/s, rad/s²]
   /// @param control  one per joint, zero if it has no motor
@@ -86,10 +80,11 @@ class TreeInverseDynamics {
   void torque_residual(const VectorX& angle, const VectorX& rate, const VectorX& acceleration,
                        const VectorX& control, VectorX& residual);
 
-  /// Computes the violations of the loop-closure equations. Each closing joint has six: the
-  /// distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ) of
-  /// the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or m].
-  void closures(const VectorX& angle, std::vector<T>& violation) const;
+  /// Computes the violations of the loop-closure equations. Each joint that closes a loop has six:
+  /// the distance vector between the two positions of its point [m, world frame], and ½ vee(E − Eᵀ)
+  /// of the relative rotation E [rad if small]. The violation of each mimic joint follows [rad or
+  /// m].
+  void closure_violations(const VectorX& angle, std::vector<T>& violation) const;
 
   /// Returns the loads of a joint in the motion of the last `torque_residual` call, in the order of
   /// JointLoad, without reactions of loop closures.
@@ -99,28 +94,29 @@ class TreeInverseDynamics {
   /// about the joint's point on body b [N·m] and a force [N], in the body frame.
   void set_external_wrench(int joint, const Vector3& moment, const Vector3& force);
 
-  /// Returns, for a joint's body b in the last `torque_residual` call, the angular acceleration
-  /// [rad/s²] and the joint point's acceleration minus gravity [m/s²], in the body frame.
+  /// Returns the angular acceleration of a joint's body b [rad/s²] and the acceleration of the
+  /// joint point minus gravity [m/s²], in the body frame, for the motion of the last
+  /// `torque_residual` call.
   std::array<T, 6> body_accelerations(int joint) const;
 
   /// Returns a sensor's readings without delay in the motion of the last `torque_residual` call, in
   /// the order of its axes [rad/s, m/s²].
-  std::array<T, Sensor::kAxes> inertial_readings(int sensor) const;
+  std::array<T, Sensor::kAxes> sensor_readings(int sensor) const;
 
   /// Returns the bound of a joint's dry friction torque at a joint rate [N·m]. It includes the part
   /// due to the bearing load of the last `torque_residual` call.
-  T dry_bound(int joint, const T& rate) const;
+  T dry_friction_bound(int joint, const T& rate) const;
 
   /// Returns smoothed friction relative to its bound, tanh(ω/transition_speed) at the joint rate ω.
   /// The joint's transition_speed must be positive.
   T smoothed_friction_fraction(int joint, const T& rate) const;
 
-  /// Returns the derivative at rest of a joint's continuous friction torque by its rate
+  /// Returns the derivative of a joint's continuous friction torque by the joint rate, at rest
   /// [N·m·s/rad].
-  T smooth_steepness(int joint) const;
+  T friction_slope_at_rest(int joint) const;
 
   /// Returns whether the dry friction of any joint depends on its load.
-  bool is_load_dependent() const { return load_dependent_; }
+  bool has_load_dependent_friction() const { return load_dependent_; }
 
  private:
   struct Link {
@@ -138,31 +134,31 @@ class TreeInverseDynamics {
     Vector3 push_moment = Vector3::Zero();  // external, about the origin, link frame [N·m]
     Vector3 push_force = Vector3::Zero();   // [N]
   };
-  /// Air drag of a body, acting on its link.
-  struct Drag {
+  /// Air drag of a body, which acts on the body's link.
+  struct LinkAirDrag {
     T coefficient;
     Vector3 point;  // point of application from the link's origin, link frame [m]
     std::size_t link;
   };
-  /// Pose of a body on its link. The link −1 is the ground.
+  /// Pose of a body relative to the link to which it belongs. Link −1 is the ground.
   struct BodyPlacement {
     int link = -1;
     Eigen::Matrix3d frame = Eigen::Matrix3d::Identity();  // link → body, as a rotation
     Vector3 point = Vector3::Constant(T(0.0));            // the link's origin, body frame [m]
   };
-  /// A body and its copy at a joint that closes a loop, with the point compared on them, body frame
-  /// [m].
-  struct Closure {
+  /// A body and its copy at a joint that closes a loop, with the joint point that must coincide on
+  /// the two, body frame [m].
+  struct LoopClosingBody {
     BodyPlacement one, other;
     Vector3 point;
   };
   /// Pose of a link's frame in the world.
-  struct Place {
+  struct LinkPose {
     Vector3 origin = Vector3::Constant(T(0.0));
     Matrix3 rotation = Matrix3(Eigen::Matrix3d::Identity().template cast<T>());
   };
   /// Motion of one link at one instant, in the link frame.
-  struct Motion {
+  struct LinkMotion {
     T cosine, sine;       // of the rotation of the link on its mount
     Vector3 from_parent;  // parent's origin to this one, parent's link frame [m]
     Vector3 omega, alpha;
@@ -170,8 +166,8 @@ class TreeInverseDynamics {
     Vector3 acceleration;   // of the origin, minus gravity
     Vector3 force, moment;  // transmitted by the joint to this link; moment about the origin
   };
-  struct Axis {
-    FrictionLaws::On<T> friction;
+  struct JointAxis {
+    FrictionLaws::LawParameterValues<T> friction;
     std::array<bool, FrictionLaws::kCount> acts = {};  // whether each law acts
     T constant_torque, stiffness, rest_angle;
     T motor_gain, shaft_inertia, back_emf;
@@ -184,7 +180,7 @@ class TreeInverseDynamics {
 
   /// A sensor on a link; link −1 is the ground. If the sensor's axes are fixed to the ground,
   /// `frame` is the rotation from the ground to the sensor axes.
-  struct Inertial {
+  struct MountedSensor {
     int link;
     Eigen::Matrix3d frame;  // link → sensor axes before `mount`, as a rotation
     Vector3 point;          // from the link's origin, link frame [m]
@@ -192,42 +188,46 @@ class TreeInverseDynamics {
     Vector3 bias[2], scale[2];  // of the gyroscope, of the accelerometer
     Matrix3 cross[2];           // cross-axis sensitivities, per the axis' scale
     Sensor::Kind kind;
-    bool has_axes;
+    bool has_orientation;
     int joint;
   };
 
-  void add_link(const Mechanism& mechanism, const std::vector<T>& parameters, const TreeEdge& edge);
+  void add_link(const Mechanism& mechanism, const std::vector<T>& parameters,
+                const DirectedJoint& edge);
   void add_closing_links(const Mechanism& mechanism, const std::vector<T>& parameters);
-  std::vector<Place> places(const VectorX& angle) const;
-  void add_body(const Mechanism& mechanism, const std::vector<T>& parameters, int body, bool first);
-  BodyPlacement& placement_of(int body) { return seats_[body + 1]; }
+  std::vector<LinkPose> link_poses(const VectorX& angle) const;
+  void add_body_to_link(const Mechanism& mechanism, const std::vector<T>& parameters, int body,
+                        bool first);
+  BodyPlacement& body_placement(int body) { return placements_[body + 1]; }
   void make_links(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_inertial(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void make_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
-  void move_origin(std::size_t at, const T& speed);
-  void add_drag(const Drag& drag);
-  void update_bearing_load(const Link& link, const Motion& motion, Axis& axis) const;
-  Vector3 place_of(const Inertial& sensor) const;
-  static Vector3 into_link(const Link& link, const Motion& motion, const Vector3& of_parent);
-  static Vector3 into_parent(const Link& link, const Motion& motion, const Vector3& of_link);
-  void move_link(std::size_t at, const T& shift, const T& speed, const T& acceleration);
-  T axis_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
-                   const T& control, const T& of_links);
-  std::array<Vector3, 2> reaction(std::size_t at) const;
+  void make_joint_axes(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void set_gravity(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_sensors(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void make_air_drags(const Mechanism& mechanism, const std::vector<T>& parameters);
+  void move_link_origin(std::size_t at, const T& speed);
+  void add_air_drag(const LinkAirDrag& drag);
+  void update_bearing_load(const Link& link, const LinkMotion& motion, JointAxis& axis) const;
+  Vector3 sensor_position(const MountedSensor& sensor) const;
+  static Vector3 rotate_into_link(const Link& link, const LinkMotion& motion,
+                                  const Vector3& of_parent);
+  static Vector3 rotate_into_parent(const Link& link, const LinkMotion& motion,
+                                    const Vector3& of_link);
+  void compute_link_motion(std::size_t at, const T& shift, const T& speed, const T& acceleration);
+  T joint_torque_imbalance(const Link& link, const T& angle, const T& rate, const T& acceleration,
+                           const T& control, const T& of_links);
+  std::array<Vector3, 2> joint_reaction(std::size_t at) const;
   std::size_t child_link(int joint) const;
-  std::array<Vector3, 2> nominal_readings(const Inertial& sensor) const;
-  T add_rotor(const Link& link, const T& rate, const T& acceleration, Motion& motion);
+  std::array<Vector3, 2> ideal_readings(const MountedSensor& sensor) const;
+  T add_rotor_torque(const Link& link, const T& rate, const T& acceleration, LinkMotion& motion);
 
-  std::vector<BodyPlacement> seats_;  // of the ground and of every body
-  std::vector<Link> links_;           // parents first
-  std::vector<Closure> closures_;
+  std::vector<BodyPlacement> placements_;  // of the ground and of every body
+  std::vector<Link> links_;                // parents first
+  std::vector<LoopClosingBody> closures_;
   std::vector<MimicJoint> mimic_joints_;
-  std::vector<Motion> motions_;
-  std::vector<Axis> axes_;  // by joint
-  std::vector<Inertial> inertial_;
-  std::vector<Drag> drags_;
+  std::vector<LinkMotion> motions_;
+  std::vector<JointAxis> axes_;  // by joint
+  std::vector<MountedSensor> sensors_;
+  std::vector<LinkAirDrag> drags_;
   Vector3 up_;  // −gravity, world frame [m/s²]
   std::vector<std::size_t> link_of_joint_;
   bool load_dependent_ = false;
@@ -237,9 +237,9 @@ extern template class TreeInverseDynamics<double>;
 extern template class TreeInverseDynamics<Dual>;
 extern template class TreeInverseDynamics<Expression>;
 
-/// Returns the joint-space mass matrix. Column k contains the joint torques for a unit acceleration
-/// of joint k alone [Fea08, sec. 6.2]. Closed loops are cut. As a side effect, `dynamics` then
-/// contains the bearing loads at rest.
+/// Returns the joint-space mass matrix of a mechanism whose closed loops are cut. Column k contains
+/// the joint torques for a unit acceleration of joint k alone [Fea08, sec. 6.2]. As a side effect,
+/// `dynamics` then contains the bearing loads at rest.
 ///
 /// @param coordinates  one per joint [rad or m]
 inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,
@@ -259,7 +259,8 @@ inline Eigen::MatrixXd mass_matrix(TreeInverseDynamics<double>& dynamics,
 }
 
 /// Replaces the values of dependent parameters by expressions in the independent parameters.
-inline void tie_values(const Mechanism& mechanism, std::vector<Expression>& values) {
+inline void substitute_dependent_parameters(const Mechanism& mechanism,
+                                            std::vector<Expression>& values) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     Expression value(tie.constant);
     for (const DependencyTerm& term : tie.terms) {

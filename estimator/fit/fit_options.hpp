@@ -16,26 +16,27 @@
 
 namespace estimator {
 
-/// States per time step that a shadow calibration estimates.
+/// The states that a calibration of shadow parameters (of a SPOOK simulator) estimates at each time
+/// step.
 enum class StateForm {
   kConfigurations,  ///< configurations; velocities are their differences, which halves the unknowns
   kFull,            ///< configurations and velocities, as in [Mar]
 };
 
-/// System to which the estimated parameters apply.
+/// The system that the estimated parameters describe.
 enum class EstimateKind {
   kPhysical,  ///< the physical system, in continuous time
-  /// A SPOOK simulator with the given time step. The estimates absorb its discretization error:
-  /// they are "shadow" parameters [Mar], valid only for this simulator and step.
+  /// A SPOOK simulator with the given time step. The estimates compensate its discretization error:
+  /// they are "shadow" parameters [Mar], valid only for this simulator and time step.
   kShadow,
 };
 
-/// Options of a calibration. The defaults suit any rig; zero usually means "choose from the data".
-/// kOptionRows lists all of them.
+/// The options of a calibration. The defaults suit any rig. Zero usually means that the value is
+/// chosen from the data. kOptionRows lists all options.
 struct CalibrationOptions {
-  /// System to which the parameters apply. If unset: physical for a tree, unless an option that
-  /// only a SPOOK simulator has (κ, ε, τ, ε_w, residual form, state form, start_from_physical) is
-  /// set; otherwise shadow.
+  /// Kind of the estimated parameters. If unset: shadow parameters if an option that only a SPOOK
+  /// simulator has is set (OptionGroup::kSimulator), or if a mechanism with closed loops has
+  /// load-proportional friction. Otherwise physical parameters.
   std::optional<EstimateKind> kind;
   /// Time step h [s]. For shadow parameters, a multiple or integer fraction of the sampling period.
   /// For physical parameters, the longest integration step.
@@ -50,77 +51,79 @@ struct CalibrationOptions {
   ResidualForm residual_form = ResidualForm::kImplicit;
   StateForm state_form = StateForm::kConfigurations;
   double filter_cutoff = 10.0;  ///< low pass for initial states, raised for fast motion [Hz]
-  /// Iteration limit of the joint estimation, and of the simulation fit.
+  /// Largest number of solver iterations, for each of the two fits: the joint estimation of
+  /// parameters and states, and the fit of the open-loop simulation.
   int max_iterations = 100;
-  /// For physical parameters, the largest number of successful restarts of a fit that may have
+  /// For physical parameters, the largest number of restarts that improve a fit which may have
   /// ended in a local minimum.
   int restarts = 4;
-  /// Whether to refine parameters and initial states after the joint estimation by fitting the
-  /// open-loop simulation to the angles (SimulationProblem). Requires a predictable motion.
+  /// Whether to refine parameters and initial states after the joint estimation, by a fit of the
+  /// open-loop simulation to the readings. Requires a predictable motion.
   bool refine_simulation = true;
-  /// Whether shadow parameters of a tree start from estimated physical parameters instead of the
-  /// mechanism's values. Physical parameters converge from any initial values.
+  /// Whether the estimation of shadow parameters of a tree starts from estimated physical
+  /// parameters, which converge from any initial values. If false, it starts from the values of the
+  /// mechanism.
   bool start_from_physical = true;
-  /// Whether to reject outliers, split segments at lost samples and free encoder offsets at lost
-  /// counts.
+  /// Whether to repair recordings: reject outliers, split segments at lost samples, and estimate
+  /// the jump of an encoder that lost counts.
   bool repair = true;
-  /// Whether to test, for physical parameters, that the segments of the recordings agree. If they
-  /// do not, standard deviations are inflated according to the scatter between segments.
+  /// Whether to test, for physical parameters, that estimates from parts of the recordings agree.
+  /// If they do not, standard deviations are inflated according to the scatter between the parts.
   bool compare_parts = true;
   /// For physical parameters, the parameterization of inertias that are estimated as a whole.
   InertiaParameterization inertia_parameterization = InertiaParameterization::kLogCholesky;
 };
 
-/// Range of a numeric option. The default of an option may be outside; it then means "automatic".
+/// The range of a numeric option. A default outside this range means "automatic".
 struct OptionRange {
   double min = 0.0;
   double max = std::numeric_limits<double>::infinity();
 };
 inline constexpr OptionRange kPositive = {std::numeric_limits<double>::min()};
 
-/// Words of an option that is an enumeration, in the order of its enumerators.
-struct OptionWords {
+/// An option whose value is one of several words, in the order of the enumerators.
+struct EnumOption {
   std::span<const std::string_view> words;
   int (*get)(const CalibrationOptions&);  ///< index of the word; −1 if the option is unset
   void (*set)(CalibrationOptions&, int index);
 };
 
-/// Section of the help that lists an option.
+/// The section of the help text in which an option is listed.
 enum class OptionGroup { kGeneral, kMethod, kSimulator };
 
-/// The only statement of an option: command line, messages, Python, reports and reference pages are
-/// made from it.
+/// The definition of a calibration option, from which command line, messages, Python, reports and
+/// reference pages are generated.
 struct OptionRow {
   /// Name on the command line, without "--". A flag switches its member to the opposite of the
   /// default. Python uses underscores and omits "no-".
   std::string_view name;
   std::string_view key;  ///< name in JSON and in messages
   std::variant<double CalibrationOptions::*, int CalibrationOptions::*, bool CalibrationOptions::*,
-               OptionWords>
+               EnumOption>
       member;
   std::string_view unit = "";
   OptionRange range = {};
   OptionGroup group = OptionGroup::kGeneral;
-  /// The unit is inserted behind the first clause. An option without help has no name of its own on
-  /// the command line and in Python.
-  std::string_view help = "";
 
   bool is_flag() const { return std::holds_alternative<bool CalibrationOptions::*>(member); }
-  bool is_word() const { return std::holds_alternative<OptionWords>(member); }
+  bool is_enumeration() const { return std::holds_alternative<EnumOption>(member); }
 };
 
-/// Returns the value of an option with all digits: "10", "implicit", "true"; empty if it is unset.
-std::string option_text(const OptionRow& row, const CalibrationOptions& options);
+/// Returns the value of an option as text with all digits, such as "10", "implicit" or "true";
+/// empty if the option is unset.
+std::string format_option(const OptionRow& row, const CalibrationOptions& options);
 
-/// Sets an option. Returns false, without a change, if the text is not a value in its range.
+/// Sets an option to the value in `text`. Returns false and changes nothing if the text is no value
+/// in the range of the option.
 bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions& options);
 
-/// Return whether an option has its default value, and whether a user could give its value.
-bool is_default(const OptionRow& row, const CalibrationOptions& options);
+/// Return whether an option has its default value, and whether its value is in the range for users.
+bool has_default_value(const OptionRow& row, const CalibrationOptions& options);
 bool is_in_range(const OptionRow& row, const CalibrationOptions& options);
 
-/// Returns the values of an option for messages: "a number > 0 [Hz]", "explicit or implicit".
-std::string describe_values(const OptionRow& row);
+/// Returns a description of the valid values of an option for messages, such as "a number > 0 [Hz]"
+/// or "explicit or implicit".
+std::string describe_option_values(const OptionRow& row);
 
 inline constexpr std::string_view kKindWords[] = {"physical", "shadow"};
 inline constexpr std::string_view kResidualWords[] = {"explicit", "implicit"};
@@ -128,19 +131,19 @@ inline constexpr std::string_view kStateWords[] = {"configurations", "full"};
 inline constexpr std::string_view kInertiaWords[] = {"log-cholesky", "exponential-eigenvalue",
                                                      "entries"};
 
-/// Returns the row entry for an enumeration.
+/// Returns the table entry of an option whose value is one of several words.
 template <typename Enum, Enum CalibrationOptions::*kMember>
-constexpr OptionWords enumeration(std::span<const std::string_view> words) {
+constexpr EnumOption make_enum_option(std::span<const std::string_view> words) {
   return {words,
           [](const CalibrationOptions& options) { return static_cast<int>(options.*kMember); },
           [](CalibrationOptions& options, int i) { options.*kMember = static_cast<Enum>(i); }};
 }
 
 // clang-format off
-/// The options in the order of their members. To add an option, add its member and its row here,
-/// and its help text to kOptionHelp of service/options.
+/// All calibration options, in the order of the members of CalibrationOptions. To add an option, add
+/// its member and its row here, and its help text to kOptionHelp of service/options.
 inline constexpr OptionRow kOptionRows[] = {
-    {"parameters", "parameters", OptionWords{kKindWords,
+    {"parameters", "parameters", EnumOption{kKindWords,
         [](const CalibrationOptions& o) { return o.kind ? static_cast<int>(*o.kind) : -1; },
         [](CalibrationOptions& o, int index) { o.kind = static_cast<EstimateKind>(index); }}},
     {"step", "stepS", &CalibrationOptions::step, "s", {1e-7, 1.0}, OptionGroup::kMethod},
@@ -155,9 +158,9 @@ inline constexpr OptionRow kOptionRows[] = {
     {"weighting-compliance", "weightingCompliance", &CalibrationOptions::weighting_compliance, "",
      {}, OptionGroup::kSimulator},
     {"residual", "residual",
-     enumeration<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
+     make_enum_option<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
      OptionGroup::kSimulator},
-    {"states", "states", enumeration<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
+    {"states", "states", make_enum_option<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
      {}, OptionGroup::kSimulator},
     {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz", kPositive,
      OptionGroup::kMethod},
@@ -171,21 +174,21 @@ inline constexpr OptionRow kOptionRows[] = {
     {"as-is", "repair", &CalibrationOptions::repair},
     {"compare-parts", "compareParts", &CalibrationOptions::compare_parts},
     {"inertias", "inertias",
-     enumeration<InertiaParameterization, &CalibrationOptions::inertia_parameterization>(
+     make_enum_option<InertiaParameterization, &CalibrationOptions::inertia_parameterization>(
          kInertiaWords), "", {}, OptionGroup::kMethod}};
 // clang-format on
 
-/// Callbacks of a running calibration, called on the calling thread.
+/// Callbacks and stop flag of a running calibration. Callbacks are called on the calling thread.
 struct CalibrationMonitor {
   int threads = 1;  ///< threads for physical parameters; same results for any
-  /// Receives each new stage or solve of a stage, and its mechanism.
+  /// Called at the start of each estimation stage and of each solve, with the current mechanism.
   std::function<void(const FitStage&, const Mechanism&)> on_stage;
   std::function<void(const IterationRecord&)> on_iteration;
   const std::atomic<bool>* stop = nullptr;  ///< request to stop, polled once per iteration
 };
 
-/// Returns whether the caller has requested a stop.
-inline bool is_stopped(const CalibrationMonitor& monitor) {
+/// Returns whether the caller has requested that the calibration stops.
+inline bool is_stop_requested(const CalibrationMonitor& monitor) {
   return monitor.stop != nullptr && monitor.stop->load(std::memory_order_relaxed);
 }
 

@@ -42,10 +42,10 @@ double phi_slope(double t) { return (t + 1.0) / (t * phi_quotient(t - 1.0)); }
 Eigen::Matrix3d drawn_second_moments(const Mechanism& mechanism, int body) {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    const auto quantity = static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i);
+    const auto quantity = static_cast<BodyParameter>(static_cast<int>(BodyParameter::kJxx) + i);
     moments[i] = mechanism.parameter(body, quantity).prior_mean;
   }
-  return second_moments(inertia_matrix(moments));
+  return inertia_to_second_moments(inertia_matrix(moments));
 }
 
 /// Returns A⁻¹ dA for the upper triangular factor A of Σ, given A⁻¹ dΣ A⁻ᵀ.
@@ -69,7 +69,7 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
                        Member Parameter::*member) {
   Eigen::VectorXd values(static_cast<Eigen::Index>(indices.size()));
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    values[i] = parameter_at(mechanism, indices[i]).*member;
+    values[i] = mechanism.at(indices[i]).*member;
   }
   return values;
 }
@@ -79,36 +79,36 @@ Eigen::VectorXd gather(const Mechanism& mechanism, const std::vector<int>& indic
 InertiaPrior::InertiaPrior(const Mechanism& mechanism, int body) : body_(body) {
   const Body& own = mechanism.bodies[body];
   weight_ = std::numbers::sqrt2 / own.cad_uncertainty;
-  parameters_[0] = mechanism.index(body, BodyQuantity::kMass);
+  parameters_[0] = mechanism.index(body, BodyParameter::kMass);
   const int centre = mechanism.find_parameter(own.name + ".c_x");
   for (int i = 0; i < 3; ++i) {
     parameters_[1 + i] = centre < 0 ? -1 : centre + i;
-    centre_[i] = centre < 0 ? 0.0 : parameter_at(mechanism, centre + i).prior_mean;
+    centre_[i] = centre < 0 ? 0.0 : mechanism.at(centre + i).prior_mean;
   }
   for (int i = 0; i < 6; ++i) {
-    parameters_[4 + i] = mechanism.index(body, BodyQuantity::kJxx) + i;
+    parameters_[4 + i] = mechanism.index(body, BodyParameter::kJxx) + i;
   }
-  mass_ = parameter_at(mechanism, parameters_[0]).prior_mean;
+  mass_ = mechanism.at(parameters_[0]).prior_mean;
   unfactor_ = upper_cholesky(drawn_second_moments(mechanism, body)).inverse();
 }
 
-InertiaPrior::Values InertiaPrior::values(const Mechanism& mechanism) const {
+InertiaPrior::InertiaValues InertiaPrior::inertia_values(const Mechanism& mechanism) const {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = parameter_at(mechanism, parameters_[4 + i]).value;
+    moments[i] = mechanism.at(parameters_[4 + i]).value;
   }
-  Values values{.mass = parameter_at(mechanism, parameters_[0]).value,
-                .shift = Eigen::Vector3d::Zero(),
-                .sigma = second_moments(inertia_matrix(moments))};
+  InertiaValues values{.mass = mechanism.at(parameters_[0]).value,
+                       .shift = Eigen::Vector3d::Zero(),
+                       .sigma = inertia_to_second_moments(inertia_matrix(moments))};
   for (int i = 0; i < 3; ++i) {
     const int index = parameters_[1 + i];
-    if (index >= 0) values.shift[i] = parameter_at(mechanism, index).value - centre_[i];
+    if (index >= 0) values.shift[i] = mechanism.at(index).value - centre_[i];
   }
   return values;
 }
 
 std::optional<InertiaPrior::Residual> InertiaPrior::residual(const Mechanism& mechanism) const {
-  const auto [mass, shift, sigma] = values(mechanism);
+  const auto [mass, shift, sigma] = inertia_values(mechanism);
   const Eigen::Matrix3d A = upper_cholesky(sigma);
   if (!(mass > 0.0) || !(A.diagonal().minCoeff() > 0.0) || !A.allFinite()) return std::nullopt;
   const Eigen::Matrix3d T = unfactor_ * A;
@@ -122,12 +122,12 @@ std::optional<InertiaPrior::Residual> InertiaPrior::residual(const Mechanism& me
   return Residual(weight_ * residual);
 }
 
-InertiaPrior::Sensitivities InertiaPrior::slopes(const Mechanism& mechanism) const {
-  const auto [mass, shift, sigma] = values(mechanism);
+InertiaPrior::Sensitivities InertiaPrior::sensitivities(const Mechanism& mechanism) const {
+  const auto [mass, shift, sigma] = inertia_values(mechanism);
   const Eigen::Matrix3d A = upper_cholesky(sigma), inverse = A.inverse(), T = unfactor_ * A;
   Sensitivities slopes = Sensitivities::Zero();
   for (int moment = 0; moment < 6; ++moment) {
-    const Eigen::Matrix3d change = second_moments(inertia_matrix(Moments::Unit(moment)));
+    const Eigen::Matrix3d change = inertia_to_second_moments(inertia_matrix(Moments::Unit(moment)));
     const Eigen::Matrix3d turned = T * upper_half(inverse * change * inverse.transpose());
     for (int i = 0; i < 3; ++i) {
       slopes(i, 4 + moment) = phi_slope(T(i, i)) * turned(i, i);
@@ -152,11 +152,11 @@ void check_cad_prior(const Mechanism& mechanism, int body) {
     throw std::invalid_argument(
         who + "it is massless, so cad_uncertainty_percent has no effect; remove it");
   }
-  if (!(mechanism.parameter(body, BodyQuantity::kMass).prior_mean > 0.0)) {
+  if (!(mechanism.parameter(body, BodyParameter::kMass).prior_mean > 0.0)) {
     throw std::invalid_argument(who + "cad_uncertainty_percent needs a mass above zero");
   }
-  for (int i = static_cast<int>(BodyQuantity::kMass); i < Mechanism::kBodyQuantities; ++i) {
-    const Parameter& parameter = mechanism.parameter(body, static_cast<BodyQuantity>(i));
+  for (int i = static_cast<int>(BodyParameter::kMass); i < Mechanism::kBodyParameters; ++i) {
+    const Parameter& parameter = mechanism.parameter(body, static_cast<BodyParameter>(i));
     if (std::isinf(parameter.prior_standard_deviation)) continue;
     throw std::invalid_argument(who + "cad_uncertainty_percent and the prior of " + parameter.name +
                                 " both give a prior of the same quantity; remove one");
@@ -170,6 +170,11 @@ void check_cad_prior(const Mechanism& mechanism, int body) {
   }
 }
 
+Mechanism fix_parameters(Mechanism mechanism) {
+  for (Parameter& parameter : mechanism.parameters) parameter.free = false;
+  return mechanism;
+}
+
 FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
     : angle_noise_(angle_noise) {
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
@@ -178,7 +183,7 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     if (!std::isfinite(mechanism.parameters[i].prior_standard_deviation)) continue;
     const auto index = static_cast<int>(i);
-    Prior prior{index, along(mechanism, index)};
+    GaussianPriorTerm prior{index, along(mechanism, index)};
     if (!prior.along.empty()) priors_.push_back(prior);
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
@@ -194,25 +199,24 @@ FreeParameters::FreeParameters(const Mechanism& mechanism, double angle_noise)
   }
 }
 
-/// Returns the derivatives of a parameter by the free parameters, by arrow position. Empty if it
-/// depends on no free parameter.
+/// Returns the nonzero derivatives of a parameter with respect to the free parameters.
 std::vector<DependencyTerm> FreeParameters::along(const Mechanism& mechanism, int parameter) const {
   const ParameterDependency* const tie = find_dependency(mechanism, parameter);
   const std::vector<DependencyTerm> terms =
       tie == nullptr ? std::vector<DependencyTerm>{{parameter, 1.0}} : tie->terms;
   std::vector<DependencyTerm> along;
   for (const DependencyTerm& term : terms) {
-    if (const int at = position(term.parameter); at >= 0) along.push_back({at, term.factor});
+    if (const int at = find_position(term.parameter); at >= 0) along.push_back({at, term.factor});
   }
   return along;
 }
 
-int FreeParameters::position(int parameter_index) const {
+int FreeParameters::find_position(int parameter_index) const {
   const auto found = std::find(indices_.begin(), indices_.end(), parameter_index);
   return found == indices_.end() ? -1 : static_cast<int>(found - indices_.begin());
 }
 
-Eigen::VectorXd FreeParameters::values(const Mechanism& mechanism) const {
+Eigen::VectorXd FreeParameters::parameter_values(const Mechanism& mechanism) const {
   return gather(mechanism, indices_, &Parameter::value);
 }
 
@@ -220,9 +224,10 @@ Eigen::VectorXd FreeParameters::lower(const Mechanism& mechanism) const {
   Eigen::VectorXd lower = gather(mechanism, indices_, &Parameter::lower);
   // A negative Stribeck excess is bounded below, since dry friction at rest must not be negative.
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int excess = position(mechanism.index_of_joint(j, JointQuantity::kStribeckTorque));
-    if (excess < 0 || !may_rise_from_rest(mechanism, j)) continue;
-    const double kinetic = mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value;
+    const int excess =
+        find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckTorque));
+    if (excess < 0 || !can_friction_rise_from_rest(mechanism, j)) continue;
+    const double kinetic = mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value;
     lower[excess] = std::max(lower[excess], -kinetic);
   }
   return lower;
@@ -232,10 +237,11 @@ Eigen::VectorXd FreeParameters::upper(const Mechanism& mechanism) const {
   return gather(mechanism, indices_, &Parameter::upper);
 }
 
-Eigen::VectorXd FreeParameters::growth(const Mechanism& mechanism) const {
+Eigen::VectorXd FreeParameters::growth_limits(const Mechanism& mechanism) const {
   Eigen::VectorXd growth = Eigen::VectorXd::Constant(size(), HUGE_VAL);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int rate = position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
+    const int rate =
+        find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckRate));
     if (rate >= 0) growth[rate] = kRateGrowth;
   }
   return growth;
@@ -243,24 +249,24 @@ Eigen::VectorXd FreeParameters::growth(const Mechanism& mechanism) const {
 
 void FreeParameters::move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const {
   for (std::size_t i = 0; i < indices_.size(); ++i) {
-    to.parameters[indices_[i]].value = parameter_at(from, indices_[i]).value + step[i];
+    to.parameters[indices_[i]].value = from.at(indices_[i]).value + step[i];
   }
   apply_dependencies(to);
 }
 
 // Dry friction must not be negative, and end stops must not be exchanged.
-bool FreeParameters::is_possible(const Mechanism& mechanism) {
-  return opposes_motion(mechanism) && are_stops_apart(mechanism) &&
+bool FreeParameters::has_valid_dependent_parameters(const Mechanism& mechanism) {
+  return friction_opposes_motion(mechanism) && are_end_stops_ordered(mechanism) &&
          std::ranges::all_of(mechanism.dependencies, [&](const ParameterDependency& tie) {
-           const Parameter& parameter = parameter_at(mechanism, tie.parameter);
+           const Parameter& parameter = mechanism.at(tie.parameter);
            return parameter.value >= parameter.lower && parameter.value <= parameter.upper;
          });
 }
 
 double FreeParameters::prior_cost(const Mechanism& mechanism) const {
   double sum = 0.0;
-  for (const Prior& prior : priors_) {
-    const double residual = angle_noise_ * prior_residual(parameter_at(mechanism, prior.parameter));
+  for (const GaussianPriorTerm& prior : priors_) {
+    const double residual = angle_noise_ * prior_residual(mechanism.at(prior.parameter));
     sum += residual * residual;
   }
   for (const CadPrior& drawing : cad_priors_) {
@@ -273,13 +279,13 @@ double FreeParameters::prior_cost(const Mechanism& mechanism) const {
 
 void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
                                       ResidualBlock& out) const {
-  shape_block(out, 0, 0, 0, size(), prior_count(), group);
-  out.arrow_jacobian.setZero();
+  resize_block(out, 0, 0, 0, size(), prior_residual_count(), group);
+  out.parameter_jacobian.setZero();
   for (std::size_t row = 0; row < priors_.size(); ++row) {
-    const Parameter& parameter = parameter_at(mechanism, priors_[row].parameter);
+    const Parameter& parameter = mechanism.at(priors_[row].parameter);
     out.residual[row] = angle_noise_ * prior_residual(parameter);
     for (const DependencyTerm& share : priors_[row].along) {
-      out.arrow_jacobian(static_cast<Eigen::Index>(row), share.parameter) =
+      out.parameter_jacobian(static_cast<Eigen::Index>(row), share.parameter) =
           angle_noise_ * share.factor / parameter.prior_standard_deviation;
     }
   }
@@ -288,10 +294,11 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
     const auto residual = drawing.prior.residual(mechanism);
     assert(residual);  // a point without finite cost is never accepted
     out.residual.segment<InertiaPrior::kRows>(row) = angle_noise_ * *residual;
-    const InertiaPrior::Sensitivities slopes = angle_noise_ * drawing.prior.slopes(mechanism);
+    const InertiaPrior::Sensitivities slopes =
+        angle_noise_ * drawing.prior.sensitivities(mechanism);
     for (std::size_t i = 0; i < drawing.along.size(); ++i) {
       for (const DependencyTerm& share : drawing.along[i]) {
-        out.arrow_jacobian.col(share.parameter).segment<InertiaPrior::kRows>(row) +=
+        out.parameter_jacobian.col(share.parameter).segment<InertiaPrior::kRows>(row) +=
             share.factor * slopes.col(i);
       }
     }
@@ -302,7 +309,7 @@ void FreeParameters::linearize_priors(const Mechanism& mechanism, int group,
 std::vector<FreeParameters::PriorRows> FreeParameters::prior_rows() const {
   std::vector<PriorRows> rows;
   int first = 0;
-  for (const Prior& prior : priors_) rows.push_back({prior.parameter, -1, first++, 1});
+  for (const GaussianPriorTerm& prior : priors_) rows.push_back({prior.parameter, -1, first++, 1});
   for (const CadPrior& drawing : cad_priors_) {
     rows.push_back({-1, drawing.prior.body(), first, InertiaPrior::kRows});
     first += InertiaPrior::kRows;

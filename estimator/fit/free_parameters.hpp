@@ -10,8 +10,8 @@
 
 namespace estimator {
 
-/// Prior on a body's inertia with the CAD values as mean, independent of frame and units. With the
-/// pseudo-inertia P of the body and P₀ from CAD the cost is
+/// A prior of a body's inertia whose mean are the CAD values. It does not depend on frame and
+/// units. With the pseudo-inertia P of the body and P₀ from CAD, its cost is
 ///
 ///   2/s² D,   D = tr(P₀⁻¹P) − log det(P₀⁻¹P) − 4,
 ///
@@ -25,31 +25,32 @@ class InertiaPrior {
  public:
   static constexpr int kRows = 10;  ///< number of residuals
   using Residual = Eigen::Matrix<double, kRows, 1>;
-  /// Derivatives by mass m, centre of mass c_x, c_y, c_z and moments J_xx, J_yy, J_zz, J_xy, J_xz,
-  /// J_yz.
+  /// Derivatives of the residuals by mass m, centre of mass c_x, c_y, c_z and moments J_xx, J_yy,
+  /// J_zz, J_xy, J_xz, J_yz.
   using Sensitivities = Eigen::Matrix<double, kRows, 10>;
 
   /// @param body  index of a body with physically consistent CAD values
   InertiaPrior(const Mechanism& mechanism, int body);
 
   int body() const { return body_; }
-  /// Returns the indices of the ten inertia parameters. −1 stands for a coordinate of the centre of
-  /// mass that is no parameter, and so cannot deviate from CAD.
+  /// Returns the indices of the ten inertia parameters in Mechanism::parameters; −1 for a constant
+  /// coordinate of the centre of mass, which cannot deviate from CAD.
   const std::array<int, 10>& parameters() const { return parameters_; }
 
-  /// Returns residuals whose squares sum to the cost; nullopt if the body is physically
-  /// inconsistent.
+  /// Returns ten residuals, whose sum of squares is the cost of the prior; nullopt if the body is
+  /// physically inconsistent.
   std::optional<Residual> residual(const Mechanism& mechanism) const;
-  /// Returns ∂residual/∂parameters of a physically consistent body.
-  Sensitivities slopes(const Mechanism& mechanism) const;
+  /// Returns the derivatives of the residuals with respect to the ten inertia parameters of a
+  /// physically consistent body.
+  Sensitivities sensitivities(const Mechanism& mechanism) const;
 
  private:
-  struct Values {
+  struct InertiaValues {
     double mass;
     Eigen::Vector3d shift;  // offset of the centre of mass from CAD
     Eigen::Matrix3d sigma;
   };
-  Values values(const Mechanism& mechanism) const;
+  InertiaValues inertia_values(const Mechanism& mechanism) const;
 
   int body_;
   std::array<int, 10> parameters_;
@@ -59,11 +60,14 @@ class InertiaPrior {
   Eigen::Matrix3d unfactor_;  // inverse of the Cholesky factor of the second moments from CAD
 };
 
-/// Checks that the CAD values of a body with a CAD prior can be its mean.
-/// @throws std::invalid_argument if they cannot
+/// Checks that the CAD values of a body with a CAD prior are physically consistent.
+/// @throws std::invalid_argument if they are not
 void check_cad_prior(const Mechanism& mechanism, int body);
 
-/// Vector ("arrow") of the free parameters of a mechanism in a least-squares problem.
+/// Returns the mechanism with all parameters fixed.
+Mechanism fix_parameters(Mechanism mechanism);
+
+/// Maps the free parameters of a mechanism to the parameter vector of a least-squares problem.
 class FreeParameters {
  public:
   /// @param angle_noise  standard deviation of an angle [rad], by which whitened prior residuals
@@ -71,38 +75,45 @@ class FreeParameters {
   explicit FreeParameters(const Mechanism& mechanism, double angle_noise = 1.0);
 
   int size() const { return static_cast<int>(indices_.size()); }
-  /// Returns the indices of the free parameters in mechanism.parameters, in arrow order.
-  const std::vector<int>& indices() const { return indices_; }
-  /// Returns the arrow position of a parameter index, or −1 if the parameter is not free.
-  int position(int parameter_index) const;
+  /// Returns the indices of the free parameters in Mechanism::parameters, in the order of the
+  /// parameter vector.
+  const std::vector<int>& parameter_indices() const { return indices_; }
+  /// Returns the position in the parameter vector of a parameter given by its index in
+  /// Mechanism::parameters, or −1 if the parameter is not free.
+  int find_position(int parameter_index) const;
 
-  Eigen::VectorXd values(const Mechanism& mechanism) const;
+  Eigen::VectorXd parameter_values(const Mechanism& mechanism) const;
   Eigen::VectorXd lower(const Mechanism& mechanism) const;
   Eigen::VectorXd upper(const Mechanism& mechanism) const;
-  /// Returns the growth limits of one step, LeastSquaresProblem::arrow_growth. A step changes the
-  /// decay speed of a Stribeck excess by at most a factor of two.
-  Eigen::VectorXd growth(const Mechanism& mechanism) const;
+  /// Returns the largest factors by which one step may change each parameter
+  /// (LeastSquaresProblem::growth_limits): four for the decay rate ζ of a Stribeck excess, which
+  /// changes its decay speed by a factor of two; else infinite.
+  Eigen::VectorXd growth_limits(const Mechanism& mechanism) const;
 
-  /// Sets the free values of `to` to those of `from` plus `step`, and updates dependent parameters.
+  /// Adds `step` to the free parameter values of `from` and stores the sums in `to`. Then updates
+  /// the dependent parameters of `to`.
   void move(const Mechanism& from, const Eigen::VectorXd& step, Mechanism& to) const;
 
-  /// Returns whether dependent parameters are within their bounds; free parameters always are.
-  static bool is_possible(const Mechanism& mechanism);
+  /// Returns whether dependent parameters are within their bounds, dry friction opposes motion, and
+  /// end stops are in order. The solver keeps only free parameters within their bounds.
+  static bool has_valid_dependent_parameters(const Mechanism& mechanism);
 
   /// Returns the number of prior residuals: one for each Gaussian prior of a parameter that varies,
   /// ten for each CAD prior of a body with any varying parameter.
-  int prior_count() const {
+  int prior_residual_count() const {
     return static_cast<int>(priors_.size()) +
            InertiaPrior::kRows * static_cast<int>(cad_priors_.size());
   }
-  /// Returns the cost of the priors: Σ (angle_noise (value − mean)/standard deviation)² plus the
-  /// CAD priors (InertiaPrior). Infinite if a body with a CAD prior is physically inconsistent.
+  /// Returns the cost of all priors: Σ (angle_noise (value − mean)/standard deviation)² plus the
+  /// cost of the CAD priors (InertiaPrior). Infinite if a body with a CAD prior is physically
+  /// inconsistent.
   double prior_cost(const Mechanism& mechanism) const;
-  /// Linearizes the priors as one block without nodes: Gaussian priors, followed by CAD priors.
+  /// Computes residuals and derivatives of all priors as one block: Gaussian priors, then CAD
+  /// priors.
   /// @param group  noise group of the block
   void linearize_priors(const Mechanism& mechanism, int group, ResidualBlock& out) const;
 
-  /// Rows of a single prior in the residual of `linearize_priors`.
+  /// The rows of one prior in the residual block of `linearize_priors`.
   struct PriorRows {
     int parameter;  ///< parameter of a Gaussian prior; −1 for a CAD prior
     int body;       ///< body of a CAD prior; −1 for a Gaussian prior
@@ -111,9 +122,9 @@ class FreeParameters {
   std::vector<PriorRows> prior_rows() const;
 
  private:
-  struct Prior {
+  struct GaussianPriorTerm {
     int parameter;
-    std::vector<DependencyTerm> along;  ///< derivatives of the parameter by arrow position
+    std::vector<DependencyTerm> along;  ///< derivatives by the free parameters
   };
   struct CadPrior {
     InertiaPrior prior;
@@ -123,7 +134,7 @@ class FreeParameters {
   std::vector<DependencyTerm> along(const Mechanism& mechanism, int parameter) const;
 
   std::vector<int> indices_;
-  std::vector<Prior> priors_;
+  std::vector<GaussianPriorTerm> priors_;
   std::vector<CadPrior> cad_priors_;
   double angle_noise_;
 };

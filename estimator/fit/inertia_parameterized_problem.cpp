@@ -17,18 +17,18 @@ constexpr double kFlatStart = 0.01;  // smallest initial second moment, relative
 constexpr double kAtFeasibilityBoundary = 1.5;
 
 bool has_free_moments(const Mechanism& mechanism, int body) {
-  const auto indices = moment_indices(mechanism, body);
+  const auto indices = moment_of_inertia_indices(mechanism, body);
   return std::all_of(indices.begin(), indices.begin() + 3,
-                     [&](int index) { return parameter_at(mechanism, index).free; });
+                     [&](int index) { return mechanism.at(index).free; });
 }
 
 /// Returns the reason why free moments of a body are estimated individually; nullopt if they are
 /// not.
 std::optional<Message> obstacle(const Mechanism& mechanism, int body) {
-  const auto indices = moment_indices(mechanism, body);
+  const auto indices = moment_of_inertia_indices(mechanism, body);
   int free_products = 0, held_products = 0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, indices[i]);
+    const Parameter& parameter = mechanism.at(indices[i]);
     const auto reason = [&](MessageCode code) {
       return Message(code, {{"parameter", parameter.name}});
     };
@@ -50,7 +50,8 @@ std::optional<Message> obstacle(const Mechanism& mechanism, int body) {
 }
 
 SymmetricEigen3 principal(const Mechanism& mechanism, int body) {
-  return symmetric_eigen3(second_moments(inertia_matrix(moments_of(mechanism, body))));
+  return symmetric_eigen3(
+      inertia_to_second_moments(inertia_matrix(moments_of_inertia(mechanism, body))));
 }
 
 constexpr double kRounding = 1e-9;  // relative, of moments converted to coordinates and back
@@ -91,9 +92,9 @@ void move_off_feasibility_boundary(Mechanism& mechanism) {
       continue;
     const auto solved = principal(mechanism, body);
     const Eigen::Vector3d values = solved.values.cwiseMax(kFlatStart * solved.values[2]);
-    const Moments moments =
-        moments_of(inertia_from(solved.vectors * values.asDiagonal() * solved.vectors.transpose()));
-    const auto indices = moment_indices(mechanism, body);
+    const Moments moments = moments_of_inertia(second_moments_to_inertia(
+        solved.vectors * values.asDiagonal() * solved.vectors.transpose()));
+    const auto indices = moment_of_inertia_indices(mechanism, body);
     for (int i = 0; i < 6; ++i) {
       Parameter& parameter = mechanism.parameters[indices[i]];
       if (parameter.free) parameter.value = moments[i];
@@ -109,67 +110,67 @@ InertiaParameterizedProblem::InertiaParameterizedProblem(LeastSquaresProblem& pr
   bool moved = false;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (!has_inertia_parameterization(mechanism, body)) continue;
-    const auto indices = moment_indices(mechanism, body);
+    const auto indices = moment_of_inertia_indices(mechanism, body);
     Eigen::Array<bool, 3, 1> products;
     std::vector<Eigen::Index> columns;
     std::vector<int> moments;
     for (int i = 0; i < 6; ++i) {
-      const int column = free.position(indices[i]);
+      const int column = free.find_position(indices[i]);
       if (i >= 3) products[i - 3] = column >= 0;
       if (column < 0) continue;
       columns.push_back(column);
       moments.push_back(i);
     }
-    const SecondMomentParameterization laid(chart, products, moments_of(mechanism, body));
+    const SecondMomentParameterization laid(chart, products, moments_of_inertia(mechanism, body));
     bodies_.push_back({laid, columns, moments, {}});
     point_.coordinates.push_back(laid.start());
-    const Moments own = moments_of(mechanism, body);
-    moved |= (laid.moments(laid.start()) - own).norm() > kRounding * own.norm();
-    const int mass = mechanism.index(body, BodyQuantity::kMass);
-    if (free.position(mass) < 0) continue;
-    const double value = mechanism.parameter(body, BodyQuantity::kMass).value;
+    const Moments own = moments_of_inertia(mechanism, body);
+    moved |= (laid.moments_of_inertia(laid.start()) - own).norm() > kRounding * own.norm();
+    const int mass = mechanism.index(body, BodyParameter::kMass);
+    if (free.find_position(mass) < 0) continue;
+    const double value = mechanism.parameter(body, BodyParameter::kMass).value;
     if (!(value > 0.0)) continue;
-    masses_.push_back({free.position(mass), value});
+    masses_.push_back({free.find_position(mass), value});
     point_.masses.push_back(value);
   }
-  candidate_ = marked_ = point_;
+  candidate_ = saved_ = point_;
   // If the coordinates cannot represent the initial inertia exactly, the problem starts from the
   // nearest inertia that they can represent.
-  const ArrowLayout layout = problem.layout();
-  const Eigen::Index unknowns = static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
-  Eigen::VectorXd values = problem.arrow();
+  const ProblemShape shape = problem.shape();
+  const Eigen::Index unknowns = static_cast<Eigen::Index>(shape.node_count) * shape.node_size;
+  Eigen::VectorXd values = problem.parameter_values();
   const Eigen::VectorXd before = values;
-  enter(values);
+  set_parameter_values(values);
   if (moved) {
     const double cost =
-        problem.evaluate_candidate(Eigen::VectorXd::Zero(unknowns), values - before);
-    if (std::isfinite(cost)) problem.accept_candidate();
+        problem.evaluate_trial_step(Eigen::VectorXd::Zero(unknowns), values - before);
+    if (std::isfinite(cost)) problem.accept_trial_step();
   }
-  update_slopes();
+  update_sensitivities();
 }
 
 /// Converts the inertia coordinates of the candidate to parameters in SI units.
-void InertiaParameterizedProblem::enter(Eigen::VectorXd& arrow) const {
+void InertiaParameterizedProblem::set_parameter_values(Eigen::VectorXd& values) const {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    const Moments moments = bodies_[b].chart.moments(candidate_.coordinates[b]);
+    const Moments moments = bodies_[b].chart.moments_of_inertia(candidate_.coordinates[b]);
     for (std::size_t i = 0; i < bodies_[b].columns.size(); ++i) {
-      arrow[bodies_[b].columns[i]] = moments[bodies_[b].moments[i]];
+      values[bodies_[b].columns[i]] = moments[bodies_[b].moments[i]];
     }
   }
-  for (std::size_t m = 0; m < masses_.size(); ++m) arrow[masses_[m].column] = candidate_.masses[m];
+  for (std::size_t m = 0; m < masses_.size(); ++m) values[masses_[m].column] = candidate_.masses[m];
 }
 
-void InertiaParameterizedProblem::update_slopes() {
+void InertiaParameterizedProblem::update_sensitivities() {
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    ChartedBody& body = bodies_[b];
-    body.slopes = body.chart.slopes(point_.coordinates[b])(body.moments, Eigen::all);
+    ParameterizedBody& body = bodies_[b];
+    body.slopes = body.chart.moment_derivatives(point_.coordinates[b])(body.moments, Eigen::all);
   }
 }
 
 void InertiaParameterizedProblem::linearize(int index, ResidualBlock& out) const {
   problem_.linearize(index, out);
-  auto jacobian = out.arrow_jacobian.topRows(out.rows);
-  for (const ChartedBody& body : bodies_) {
+  auto jacobian = out.parameter_jacobian.topRows(out.rows);
+  for (const ParameterizedBody& body : bodies_) {
     const std::size_t size = body.columns.size();
     for (Eigen::Index row = 0; row < out.rows; ++row) {
       double along[6] = {};
@@ -188,80 +189,81 @@ void InertiaParameterizedProblem::linearize(int index, ResidualBlock& out) const
   }
 }
 
-double InertiaParameterizedProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                                       const Eigen::VectorXd& arrow_step) {
-  const Eigen::VectorXd before = problem_.arrow();
-  Eigen::VectorXd values = before + arrow_step;
+double InertiaParameterizedProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                                        const Eigen::VectorXd& parameter_step) {
+  const Eigen::VectorXd before = problem_.parameter_values();
+  Eigen::VectorXd values = before + parameter_step;
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     candidate_.coordinates[b] =
-        bodies_[b].chart.moved(point_.coordinates[b], arrow_step(bodies_[b].columns));
+        bodies_[b].chart.moved(point_.coordinates[b], parameter_step(bodies_[b].columns));
   }
   for (std::size_t m = 0; m < masses_.size(); ++m) {
-    candidate_.masses[m] = step_positive(point_.masses[m], arrow_step[masses_[m].column]);
+    candidate_.masses[m] =
+        apply_logarithm_step(point_.masses[m], parameter_step[masses_[m].column]);
   }
-  enter(values);
-  return problem_.evaluate_candidate(node_step, values - before);
+  set_parameter_values(values);
+  return problem_.evaluate_trial_step(node_step, values - before);
 }
 
-void InertiaParameterizedProblem::accept_candidate() {
-  problem_.accept_candidate();
+void InertiaParameterizedProblem::accept_trial_step() {
+  problem_.accept_trial_step();
   std::swap(point_, candidate_);
-  update_slopes();
+  update_sensitivities();
 }
 
-void InertiaParameterizedProblem::mark() {
-  problem_.mark();
-  marked_ = point_;
+void InertiaParameterizedProblem::save_point() {
+  problem_.save_point();
+  saved_ = point_;
 }
 
-void InertiaParameterizedProblem::restore() {
-  problem_.restore();
-  point_ = marked_;
-  update_slopes();
+void InertiaParameterizedProblem::restore_point() {
+  problem_.restore_point();
+  point_ = saved_;
+  update_sensitivities();
 }
 
-Eigen::VectorXd InertiaParameterizedProblem::arrow() const {
-  Eigen::VectorXd arrow = problem_.arrow();
+Eigen::VectorXd InertiaParameterizedProblem::parameter_values() const {
+  Eigen::VectorXd values = problem_.parameter_values();
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
-    arrow(bodies_[b].columns) = point_.coordinates[b];
+    values(bodies_[b].columns) = point_.coordinates[b];
   }
   for (std::size_t m = 0; m < masses_.size(); ++m) {
-    arrow[masses_[m].column] = std::log(point_.masses[m]);
+    values[masses_[m].column] = std::log(point_.masses[m]);
   }
-  return arrow;
+  return values;
 }
 
-Eigen::VectorXd InertiaParameterizedProblem::arrow_lower() const {
-  Eigen::VectorXd lower = problem_.arrow_lower();
-  for (const ChartedBody& body : bodies_) lower(body.columns) = body.chart.lower();
-  for (const Mass& mass : masses_) {
+Eigen::VectorXd InertiaParameterizedProblem::lower_bounds() const {
+  Eigen::VectorXd lower = problem_.lower_bounds();
+  for (const ParameterizedBody& body : bodies_) lower(body.columns) = body.chart.lower();
+  for (const FreeMass& mass : masses_) {
     lower[mass.column] = std::log(std::max(lower[mass.column], kFlatnessLimit * mass.start));
   }
   return lower;
 }
 
-Eigen::VectorXd InertiaParameterizedProblem::arrow_upper() const {
-  Eigen::VectorXd upper = problem_.arrow_upper();
-  for (const ChartedBody& body : bodies_) upper(body.columns).setConstant(HUGE_VAL);
-  for (const Mass& mass : masses_) upper[mass.column] = std::log(upper[mass.column]);
+Eigen::VectorXd InertiaParameterizedProblem::upper_bounds() const {
+  Eigen::VectorXd upper = problem_.upper_bounds();
+  for (const ParameterizedBody& body : bodies_) upper(body.columns).setConstant(HUGE_VAL);
+  for (const FreeMass& mass : masses_) upper[mass.column] = std::log(upper[mass.column]);
   return upper;
 }
 
-LmSummary solve_parameterized(LeastSquaresProblem& problem, const Mechanism& mechanism,
-                              InertiaParameterization chart, const LmOptions& options,
-                              const LmMonitor& monitor, const std::atomic<bool>* stop) {
+LmSummary solve_in_inertia_coordinates(LeastSquaresProblem& problem, const Mechanism& mechanism,
+                                       InertiaParameterization chart, const LmOptions& options,
+                                       const LmMonitor& monitor, const std::atomic<bool>* stop) {
   if (chart == InertiaParameterization::kEntries) return solve(problem, options, monitor, stop);
   InertiaParameterizedProblem charted(problem, mechanism, chart);
   std::vector<Eigen::VectorXd> values;
   LmSummary summary = solve(
       charted, options,
       [&](IterationRecord record) {
-        values.push_back(problem.arrow());
-        record.arrow = values.back();
+        values.push_back(problem.parameter_values());
+        record.parameters = values.back();
         if (monitor) monitor(record);
       },
       stop);
-  for (std::size_t i = 0; i < values.size(); ++i) summary.history[i].arrow = values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) summary.history[i].parameters = values[i];
   return summary;
 }
 

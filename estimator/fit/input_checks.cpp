@@ -15,7 +15,7 @@ namespace estimator {
 namespace {
 
 void check_mechanism(const Mechanism& mechanism) {
-  const std::vector<Message> errors = find_errors(mechanism, InertiaCheck::kFixed);
+  const std::vector<Message> errors = find_mechanism_errors(mechanism, InertiaCheck::kFixed);
   if (errors.empty()) return;
   const std::vector<Argument>& arguments = errors.front().arguments;
   throw std::invalid_argument(
@@ -88,9 +88,10 @@ void check_input(const Mechanism& mechanism, const std::vector<Recording>& recor
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings) {
   if (options.step > 0.0) check_step(options.step, recordings);
   for (const OptionRow& row : kOptionRows) {
-    if (is_default(row, options) || is_in_range(row, options)) continue;
+    if (has_default_value(row, options) || is_in_range(row, options)) continue;
     throw std::invalid_argument("the " + std::string(row.name) + " is " +
-                                option_text(row, options) + "; give " + describe_values(row));
+                                format_option(row, options) + "; give " +
+                                describe_option_values(row));
   }
 }
 

@@ -8,18 +8,18 @@
 
 namespace estimator {
 
-/// Smallest number of time steps in a segment that is used.
+/// Smallest number of time steps of a segment; shorter segments are not used.
 inline constexpr int kSegmentNodesMin = 10;
 
 /// Largest number of time steps of all recordings together.
 inline constexpr double kTimeStepsMax = 1e7;
 
-/// Checks that mechanism and recordings are valid and match.
-/// @throws std::invalid_argument that states the error and its remedy
+/// Checks that mechanism and recordings are valid and have the same sensors and motors.
+/// @throws std::invalid_argument with the error and its remedy
 void check_input(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
-/// Checks that every option is in its range. A given time step must divide the longest segment into
-/// at least 10 steps and all recordings into at most kTimeStepsMax.
+/// Checks that every calibration option is in its range. A given time step must divide the longest
+/// segment into at least 10 steps, and all recordings into at most kTimeStepsMax steps.
 /// @throws std::invalid_argument that names the option and the remedy
 void check_options(const CalibrationOptions& options, const std::vector<Recording>& recordings);
 

@@ -16,7 +16,7 @@
 
 namespace estimator {
 
-Segment without_shifts(const Mechanism& mechanism, Segment segment) {
+Segment remove_encoder_slips(const Mechanism& mechanism, Segment segment) {
   for (const EncoderShift& shift : segment.shifts) {
     segment.angles.col(shift.sensor).tail(segment.sample_count() - shift.sample).array() -=
         mechanism.parameters[shift.parameter].value;
@@ -55,18 +55,18 @@ Eigen::Index steady_count(const Segment& segment) {
 /// Returns encoder readings at every sampling period, unwrapped and without offset steps. Gaps are
 /// interpolated linearly, which suffices for initial values.
 Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segment) {
-  Eigen::MatrixXd samples = without_shifts(mechanism, segment).angles;
+  Eigen::MatrixXd samples = remove_encoder_slips(mechanism, segment).angles;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   bool is_any_late = false;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (sensors[i].traits().wraps) samples.col(i) = unwrap(samples.col(i));
-    is_any_late |= parameter_at(mechanism, sensors[i].delay).value != 0.0;
+    if (sensors[i].kind_traits().wraps) samples.col(i) = unwrap(samples.col(i));
+    is_any_late |= mechanism.at(sensors[i].delay).value != 0.0;
   }
   if (segment.times.empty() && !samples.hasNaN() && !is_any_late) return samples;
   Eigen::MatrixXd steady(steady_count(segment), samples.cols());
   for (Eigen::Index sensor = 0; sensor < samples.cols(); ++sensor) {
     std::vector<double> positions, values;
-    const double delay = parameter_at(mechanism, sensors[sensor].delay).value;
+    const double delay = mechanism.at(sensors[sensor].delay).value;
     for (Eigen::Index k = 0; k < samples.rows(); ++k) {
       if (std::isnan(samples(k, sensor))) continue;
       positions.push_back((segment.time(k) - delay) / segment.period);
@@ -79,11 +79,11 @@ Eigen::MatrixXd steady_readings(const Mechanism& mechanism, const Segment& segme
 
 /// Returns encoder readings at the time steps: nodes × sensors.
 Eigen::MatrixXd start_readings(const Mechanism& mechanism, const Segment& segment, double step,
-                               Eigen::Index nodes, const StartFilter& filter) {
+                               Eigen::Index nodes, const InitialStateFilter& filter) {
   const Eigen::MatrixXd raw = steady_readings(mechanism, segment);
   const Eigen::MatrixXd samples =
-      filter.to_noise ? low_pass_matched_to_noise(raw, filter.cutoff, segment.period)
-                      : low_pass(raw, filter.cutoff, segment.period);
+      filter.to_noise ? apply_noise_matched_low_pass(raw, filter.cutoff, segment.period)
+                      : apply_low_pass(raw, filter.cutoff, segment.period);
   std::vector<double> positions(static_cast<std::size_t>(samples.rows()));
   std::iota(positions.begin(), positions.end(), 0.0);
   Eigen::MatrixXd readings(nodes, samples.cols());
@@ -103,7 +103,7 @@ constexpr double kToldAgain = 0.02;       // least time beside a singular config
 constexpr double kNotWanted = std::numeric_limits<double>::quiet_NaN();
 
 double difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
-  return mechanism.joints[joint].difference(of_coordinates);
+  return mechanism.joints[joint].coordinate_difference(of_coordinates);
 }
 
 /// Returns the `assembly_guess` of every joint; NaN if the rig file has none.
@@ -128,7 +128,7 @@ double distance(const Mechanism& mechanism, const Eigen::VectorXd& stated,
 
 [[noreturn]] void require_unambiguous_assembly(const Mechanism& mechanism,
                                                const Eigen::VectorXd& measured,
-                                               const std::vector<Assembly>& found,
+                                               const std::vector<AssemblyMode>& found,
                                                const std::string& where) {
   Eigen::Index joint = 0;
   double spread = -1.0;
@@ -153,22 +153,23 @@ Eigen::VectorXd assemble_start(const Mechanism& mechanism, LoopClosure& closure,
                                const Eigen::VectorXd& measured, const Eigen::VectorXd& stated,
                                const std::string& where) {
   Eigen::VectorXd nearest = Eigen::VectorXd::Zero(measured.size());
-  const std::vector<Assembly> found = find_assemblies(mechanism, closure, measured, nearest);
+  const std::vector<AssemblyMode> found =
+      find_assembly_modes(mechanism, closure, measured, nearest);
   if (found.empty()) {
     throw std::invalid_argument(where + ": at the first readings, " +
-                                gap_text(closure.widest_gap(nearest)) +
+                                describe_open_loop(closure.widest_loop_gap(nearest)) +
                                 "; check joint points, signs and encoder zeros");
   }
   if (found.size() == 1) return found.front().angles;
   if (stated.array().isNaN().all()) require_unambiguous_assembly(mechanism, measured, found, where);
   return std::ranges::min_element(
              found, {},
-             [&](const Assembly& each) { return distance(mechanism, stated, each.angles); })
+             [&](const AssemblyMode& each) { return distance(mechanism, stated, each.angles); })
       ->angles;
 }
 
 /// Shifts readings of mimic joints by full turns, as encoders may start at any revolution.
-void count_whole_turns(const Mechanism& mechanism, const EncoderJoints& readings,
+void count_whole_turns(const Mechanism& mechanism, const EncoderToJointMap& readings,
                        Eigen::MatrixXd& states) {
   for (std::size_t round = 0; round < mechanism.mimic_joints.size();
        ++round) {  // mimic joints may be chained
@@ -182,27 +183,29 @@ void count_whole_turns(const Mechanism& mechanism, const EncoderJoints& readings
 
 }  // namespace
 
-Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
-                                  Eigen::Index nodes, const StartFilter& filter) {
+Eigen::MatrixXd compute_initial_coordinates(const Mechanism& mechanism, const Segment& segment,
+                                            double step, Eigen::Index nodes,
+                                            const InitialStateFilter& filter) {
   Eigen::MatrixXd readings = start_readings(mechanism, segment, step, nodes, filter);
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     readings.col(i).array() += mechanism.parameters[sensors[i].offset].value;
   }
-  const EncoderJoints joints(mechanism);
-  const Eigen::VectorXd turns = joints.whole_turns(readings.row(0).transpose());
+  const EncoderToJointMap joints(mechanism);
+  const Eigen::VectorXd turns = joints.full_turn_corrections(readings.row(0).transpose());
   Eigen::MatrixXd coordinates(nodes, mechanism.joint_count());
   for (Eigen::Index node = 0; node < nodes; ++node) {
-    coordinates.row(node) = joints.coordinates(readings.row(node).transpose() + turns).transpose();
+    coordinates.row(node) =
+        joints.joint_coordinates(readings.row(node).transpose() + turns).transpose();
   }
   return coordinates;
 }
 
-Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
-                                  double cutoff) {
+Eigen::MatrixXd compute_initial_joint_states(const Mechanism& mechanism, const Segment& segment,
+                                             double cutoff) {
   const Eigen::Index n = mechanism.joint_count(), samples = steady_count(segment);
   const Eigen::MatrixXd start =
-      start_coordinates(mechanism, segment, segment.period, samples, {cutoff, true});
+      compute_initial_coordinates(mechanism, segment, segment.period, samples, {cutoff, true});
   Eigen::MatrixXd states(2 * n, samples);
   states.topRows(n) = start.transpose();
   for (Eigen::Index k = 0; k < samples; ++k) {
@@ -215,7 +218,7 @@ Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& seg
   return states;
 }
 
-std::string gap_text(const LoopGap& gap) {
+std::string describe_open_loop(const LoopGap& gap) {
   std::string text = "joint " + quoted(gap.joint) + " leaves its loop ";
   const bool twisted = gap.turn > (gap.distance > kClosed ? kToldTwist : kClosed);
   if (gap.distance > kClosed) {
@@ -237,7 +240,7 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
   std::vector<SingularConfiguration> poses;
   LoopClosure closure(mechanism);
   if (!closure.has_loops()) return poses;
-  const EncoderJoints readings(mechanism);
+  const EncoderToJointMap readings(mechanism);
   const Eigen::Index n = mechanism.joint_count(), samples = states.cols();
   count_whole_turns(mechanism, readings, states);
   const auto measured_at = [&](Eigen::Index k) {
@@ -258,7 +261,7 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
     // Near a singular configuration the readings do not determine the branch. The motion is
     // extrapolated, and select_branch decides later, with samples on both sides.
     const Eigen::Index back = std::min(k - 1, trend);
-    if (back > 0 && is_nearly_singular(mechanism, closure.jacobian(angles))) {
+    if (back > 0 && is_nearly_singular(mechanism, closure.closure_jacobian(angles))) {
       angles += (closed.col(k - 1) - closed.col(k - 1 - back)) / static_cast<double>(back);
       if (first < 0) first = k;
       last = k;
@@ -266,7 +269,7 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
     if (!closure.close(angles, measured_at(k))) {
       throw std::invalid_argument(where + ": " + number_text(static_cast<double>(k) * period) +
                                   " s after the start of a segment, " +
-                                  gap_text(closure.widest_gap(angles)) +
+                                  describe_open_loop(closure.widest_loop_gap(angles)) +
                                   "; check joint points, signs and encoder zeros");
     }
     closed.col(k) = angles;
@@ -296,15 +299,17 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
   return close_loops(mechanism, period, where, LoopClosureData{.read = states}, states);
 }
 
-std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Segment& segment,
-                                           const std::vector<Eigen::Index>& rows) {
+std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanism,
+                                                       const Segment& segment,
+                                                       const std::vector<Eigen::Index>& rows) {
   std::vector<Eigen::VectorXd> assemblies(rows.size());
-  if (is_tree(mechanism) || rows.empty()) return assemblies;
+  if (is_tree_mechanism(mechanism) || rows.empty()) return assemblies;
   const double unfiltered = std::numeric_limits<double>::infinity();
-  Eigen::MatrixXd states = make_joint_states(mechanism, segment, kFollowedCutoff);
+  Eigen::MatrixXd states = compute_initial_joint_states(mechanism, segment, kFollowedCutoff);
   try {
     close_loops(mechanism, segment.period, "",
-                {make_joint_states(mechanism, segment, unfiltered), segment.assembled}, states);
+                {compute_initial_joint_states(mechanism, segment, unfiltered), segment.assembled},
+                states);
   } catch (const std::invalid_argument&) {
     return assemblies;  // the joint coordinates are unknown if loops do not close
   }
@@ -315,10 +320,10 @@ std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Seg
   return assemblies;
 }
 
-CoordinateChoice choose_coordinates(const Mechanism& mechanism,
-                                    const std::vector<Eigen::MatrixXd>& states) {
+CoordinateChoice choose_independent_joints(const Mechanism& mechanism,
+                                           const std::vector<Eigen::MatrixXd>& states) {
   LoopClosure closure(mechanism);
-  if (!closure.has_loops()) return all_independent(mechanism);
+  if (!closure.has_loops()) return choose_all_coordinates(mechanism);
   const Eigen::Index n = mechanism.joint_count();
   Eigen::Index columns = 0;
   for (const Eigen::MatrixXd& each : states) columns += each.cols();
@@ -329,8 +334,8 @@ CoordinateChoice choose_coordinates(const Mechanism& mechanism,
     for (Eigen::Index k = 0; k < motion.cols(); ++k) motion.col(k) = each.col(k * stride).head(n);
   }
   try {
-    return closure.choose(motions);
-  } catch (ChangePoint& point) {
+    return closure.choose_coordinates(motions);
+  } catch (ChangePointError& point) {
     point.configuration *= stride;
     throw;
   }

@@ -12,33 +12,35 @@
 
 namespace estimator {
 
-/// Returns a copy of a segment without the offset steps that lost counts of encoders cause.
-Segment without_shifts(const Mechanism& mechanism, Segment segment);
+/// Returns the segment without encoder slips: subtracts the estimated jump of each encoder that
+/// lost counts from all later readings.
+Segment remove_encoder_slips(const Mechanism& mechanism, Segment segment);
 
-/// Settings of the low-pass filter for initial states (signal/low_pass.hpp).
-struct StartFilter {
+/// Settings of the low-pass filter of readings for initial states (signal/low_pass.hpp).
+struct InitialStateFilter {
   double cutoff;          ///< cutoff frequency [Hz]
   bool to_noise = false;  ///< whether to raise the cutoff for fast motion
 };
 
-/// Returns initial joint coordinates at times 0, step, 2 step, …, from low-pass filtered readings
-/// [Mar, section 4.4]: nodes × joints [rad or m]. Unobserved joints are zero.
+/// Returns the initial values of joint coordinates, nodes × joints [rad or m], from low-pass
+/// filtered readings [Mar, section 4.4]. Nodes are `step` apart. Unobserved joints are zero.
 ///
 /// The filtered readings are interpolated linearly to the nodes, also across missing samples, and
 /// the encoder offsets are added. The result is only accurate enough for initial values.
 ///
 /// @param step  a multiple or integer fraction of the sampling period [s]
-Eigen::MatrixXd start_coordinates(const Mechanism& mechanism, const Segment& segment, double step,
-                                  Eigen::Index nodes, const StartFilter& filter);
+Eigen::MatrixXd compute_initial_coordinates(const Mechanism& mechanism, const Segment& segment,
+                                            double step, Eigen::Index nodes,
+                                            const InitialStateFilter& filter);
 
-/// Returns initial angles and rates of all joints at every sampling period: 2·joints × periods,
-/// angles over rates [rad, rad/s]. Angles are filtered readings in joint coordinates, interpolated
-/// linearly across missing samples; rates are their central differences. Unobserved joints are
-/// zero.
+/// Returns the initial values of angles and rates of all joints at every sampling period:
+/// 2·joints × periods, angles over rates [rad, rad/s]. Angles are filtered readings in joint
+/// coordinates, interpolated linearly across missing samples. Rates are central differences of the
+/// angles. Unobserved joints are zero.
 ///
 /// @param cutoff  cutoff of the low-pass filter, raised for faster motion [Hz]
-Eigen::MatrixXd make_joint_states(const Mechanism& mechanism, const Segment& segment,
-                                  double cutoff);
+Eigen::MatrixXd compute_initial_joint_states(const Mechanism& mechanism, const Segment& segment,
+                                             double cutoff);
 
 /// Readings and start configuration for closing the loops of a mechanism along a motion.
 struct LoopClosureData {
@@ -46,11 +48,13 @@ struct LoopClosureData {
   Eigen::VectorXd assembled = {};  ///< start configuration; empty: `Joint::assembly_guess`
 };
 
-/// Computes the angles of unobserved joints in loops, and corrects observed angles by the least
-/// change that closes the loops. Rates follow from differences. Trees remain unchanged.
+/// Computes the angles of unobserved joints in closed loops, and corrects observed angles by the
+/// smallest change that closes the loops. Rates follow from differences of angles. Mechanisms
+/// without loops remain unchanged.
 ///
 /// A loop may have several assembly modes. If the initial readings do not determine the mode,
-/// `Joint::assembly_guess` selects it. In singular configurations select_branch selects the branch.
+/// `Joint::assembly_guess` selects it. At singular configurations, select_branch selects the
+/// branch.
 ///
 /// @param period  time between columns [s]
 /// @param states  2·joints × samples: angles over rates; those of unobserved joints are ignored
@@ -65,18 +69,20 @@ std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, doubl
 std::vector<SingularConfiguration> close_loops(const Mechanism& mechanism, double period,
                                                const std::string& where, Eigen::MatrixXd& states);
 
-/// Returns joint coordinates at the given samples of a segment, propagated from its start. They
-/// become Segment::assembled of segments that begin there. Empty for trees, and if the loops do not
-/// close.
-std::vector<Eigen::VectorXd> assemblies_at(const Mechanism& mechanism, const Segment& segment,
-                                           const std::vector<Eigen::Index>& rows);
+/// Returns the joint coordinates of a mechanism with loops at the given samples of a segment,
+/// followed from its start. Segments that begin at these samples use them as start configuration
+/// (Segment::assembled). Empty for trees, and if the loops do not close.
+std::vector<Eigen::VectorXd> assemble_loops_at_samples(const Mechanism& mechanism,
+                                                       const Segment& segment,
+                                                       const std::vector<Eigen::Index>& rows);
 
-/// Returns a description of an open loop, such as: joint "R" leaves its loop open by 3.1 mm.
-std::string gap_text(const LoopGap& gap);
+/// Returns a message about a loop that is not closed: joint "R" leaves its loop open by 3.1 mm.
+std::string describe_open_loop(const LoopGap& gap);
 
-/// Chooses the independent joints that are best conditioned along all given states.
-/// @throws ChangePoint with a column of `states`, if every choice passes a change point
-CoordinateChoice choose_coordinates(const Mechanism& mechanism,
-                                    const std::vector<Eigen::MatrixXd>& states);
+/// Returns the choice of independent joints with the best conditioned loop closures over all given
+/// states.
+/// @throws ChangePointError with a column of `states`, if every choice passes a change point
+CoordinateChoice choose_independent_joints(const Mechanism& mechanism,
+                                           const std::vector<Eigen::MatrixXd>& states);
 
 }  // namespace estimator

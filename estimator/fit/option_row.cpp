@@ -28,8 +28,8 @@ bool set_number(const OptionRow& row, std::string_view text, CalibrationOptions&
 
 }  // namespace
 
-std::string option_text(const OptionRow& row, const CalibrationOptions& options) {
-  if (const auto* words = std::get_if<OptionWords>(&row.member)) {
+std::string format_option(const OptionRow& row, const CalibrationOptions& options) {
+  if (const auto* words = std::get_if<EnumOption>(&row.member)) {
     const int index = words->get(options);
     return index < 0 ? "" : std::string(words->words[index]);
   }
@@ -44,26 +44,26 @@ bool set_option(const OptionRow& row, std::string_view text, CalibrationOptions&
     options.*(*flag) = text == "true";
     return true;
   }
-  const auto* list = std::get_if<OptionWords>(&row.member);
+  const auto* list = std::get_if<EnumOption>(&row.member);
   if (list == nullptr) return set_number(row, text, options);
   const auto found = std::ranges::find(list->words, text);
   if (found != list->words.end()) list->set(options, static_cast<int>(found - list->words.begin()));
   return found != list->words.end();
 }
 
-bool is_default(const OptionRow& row, const CalibrationOptions& options) {
-  return option_text(row, options) == option_text(row, {});
+bool has_default_value(const OptionRow& row, const CalibrationOptions& options) {
+  return format_option(row, options) == format_option(row, {});
 }
 
 bool is_in_range(const OptionRow& row, const CalibrationOptions& options) {
   CalibrationOptions copy;
-  return set_option(row, option_text(row, options), copy);
+  return set_option(row, format_option(row, options), copy);
 }
 
-std::string describe_values(const OptionRow& row) {
+std::string describe_option_values(const OptionRow& row) {
   if (row.is_flag()) return "true or false";
   std::string text;
-  if (const auto* list = std::get_if<OptionWords>(&row.member)) {
+  if (const auto* list = std::get_if<EnumOption>(&row.member)) {
     for (const auto& word : list->words) text.append(text.empty() ? "" : " or ").append(word);
     return text;
   }

@@ -26,7 +26,7 @@ constexpr double kReadNoiseMin = 1e-5;   // [rad or m]
 constexpr double kUndetermined = 1e-10;  // rank tolerance of the fits
 
 std::vector<int> joints_told(const Mechanism& mechanism, bool measured) {
-  const EncoderJoints readings(mechanism);
+  const EncoderToJointMap readings(mechanism);
   std::vector<int> joints;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (readings.is_observed(j) == measured) joints.push_back(j);
@@ -91,7 +91,7 @@ class Curve {
         observed_(measured),
         noise_(noise),
         motion_(motion),
-        choice_(closure.choose({motion})),
+        choice_(closure.choose_coordinates({motion})),
         stride_((motion.cols() - 1) / kInstantsMax + 1) {}
 
   /// Fits the polynomials to the readings.
@@ -147,7 +147,7 @@ class Curve {
 
   /// Returns the derivatives of all joint coordinates by the independent joints.
   Eigen::MatrixXd coupling_at(Eigen::Index k) {
-    const Eigen::MatrixXd motions = null_space(closure_.jacobian(motion_.col(k)), 1e-7);
+    const Eigen::MatrixXd motions = null_space(closure_.closure_jacobian(motion_.col(k)), 1e-7);
     return motions * pseudo_inverse(motions(choice_.independent, Eigen::all));
   }
 
@@ -235,19 +235,20 @@ SingularConfiguration select_branch(const Mechanism& mechanism, LoopClosure& clo
   SingularConfiguration pose;
   double least = std::numeric_limits<double>::infinity();
   for (Eigen::Index k = 0; k < motion.cols(); ++k) {
-    const double ratio = told_ratio(unread, closure.jacobian(motion.col(k)));
+    const double ratio = told_ratio(unread, closure.closure_jacobian(motion.col(k)));
     if (!(ratio < least)) continue;
     least = ratio;
     pose.sample = k;
   }
-  const Eigen::VectorXd weakest = weakest_motion(unread, closure.jacobian(motion.col(pose.sample)));
+  const Eigen::VectorXd weakest =
+      weakest_motion(unread, closure.closure_jacobian(motion.col(pose.sample)));
   weakest.cwiseAbs().maxCoeff(&pose.joint);
   const std::optional<Eigen::MatrixXd> other =
       other_way(closure, measured, weakest, pose.sample, motion);
   if (!other) return pose;
   Eigen::VectorXd noise(motion.rows());
   for (Eigen::Index j = 0; j < noise.size(); ++j) {
-    noise[j] = std::max(noise_level(read.row(j).transpose()), kReadNoiseMin);
+    noise[j] = std::max(estimate_noise_level(read.row(j).transpose()), kReadNoiseMin);
   }
   try {
     Curve own_curve(closure, read, measured, noise, motion);
@@ -257,7 +258,7 @@ SingularConfiguration select_branch(const Mechanism& mechanism, LoopClosure& clo
     Eigen::MatrixXd drawn = motion;
     pose.changed = best == &other_curve && best->draw(drawn);
     if (pose.changed) motion = drawn;
-  } catch (const ChangePoint&) {
+  } catch (const ChangePointError&) {
     return pose;  // no joints are independent on both branches: no decision
   }
   return pose;

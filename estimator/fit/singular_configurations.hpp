@@ -7,12 +7,12 @@
 
 namespace estimator {
 
-/// Returns whether a configuration is nearly singular. Links are then almost collinear, so observed
-/// joints hardly determine the unobserved joints, and their branch is ambiguous.
+/// Returns whether a configuration of closed loops is nearly singular: links are almost collinear,
+/// observed joints hardly determine unobserved joints, and the branch of the motion is ambiguous.
 /// @param jacobian  Jacobian of the loop closures
 bool is_nearly_singular(const Mechanism& mechanism, const Eigen::MatrixXd& jacobian);
 
-/// Singular configuration along a motion, and the branch on which the motion continues.
+/// A singular configuration along a motion, and the selection of the branch after it.
 struct SingularConfiguration {
   Eigen::Index sample = 0;  ///< sample nearest to the singular configuration
   int joint = 0;            ///< unobserved joint that moves most there

@@ -17,14 +17,13 @@ namespace estimator {
 
 // Interface of a friction law, which is a struct with
 //
-//   kQuantities   its parameters at every joint (LawQuantity), indexed by an enum
-//   kTerms        groups of its parameters that a comparison of laws frees together (LawTerm)
-//   kInSpook      whether the SPOOK stepper supports it
-//   On<T>         its parameter values in order, with one of these functions of a rate ω, for any
-//   T:
-//     factor(speed)          factor of the rate, given its magnitude
+//   kQuantities   its parameters at every joint (FrictionLawParameter), indexed by an enum
+//   kTerms        groups of its parameters that a comparison of laws frees together
+//   (FrictionLawTerm) kInSpook      whether the SPOOK stepper supports it LawParameterValues<T> its
+//   parameter values in order, with one of these functions of a rate ω, for any T:
+//     rate_factor(speed)     factor of the rate, given its magnitude
 //     torque(rate)           torque that opposes the motion, continuous at rest; together with
-//     steepness()            its derivative at rest, which is the largest
+//     slope_at_rest()            its derivative at rest, which is the largest
 //     bound(rate)            bound of the dry friction torque, which jumps at rest
 //     bound(force, moment)   the same if it grows with the bearing's load
 //
@@ -39,9 +38,10 @@ struct FrictionScale {
   double load = 0.0;     ///< force in the joint's bearing [N]
 };
 
-/// A parameter that a friction law has at every joint. It is nonnegative unless may_be_negative. If
-/// no texts for a prismatic joint are given, those of a revolute joint apply.
-struct LawQuantity {
+/// A parameter of a friction law, which has a value at every joint. The value is nonnegative unless
+/// `may_be_negative` is set. If the texts for a prismatic joint are missing, the texts for a
+/// revolute joint apply.
+struct FrictionLawParameter {
   const char* field = nullptr;  ///< in friction { } of a rig file: "viscous", "makkar.rise"
   const char* slide_field = nullptr;
   const char* symbol = nullptr;  ///< suffix of the parameter, after the joint's name
@@ -49,35 +49,38 @@ struct LawQuantity {
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
   double neutral = 0.0;  ///< default value
-  /// Whether a nonzero value of this parameter alone makes the law act.
+  /// Whether a nonzero value of this parameter alone makes the friction law act.
   bool is_size = false;
   /// Whether negative values are allowed.
   bool may_be_negative = false;
-  /// Returns the initial value for a comparison of laws, if the term is to produce `torque`.
+  /// Returns the initial value of the parameter in a comparison of friction laws, with which the
+  /// term produces the friction `torque`.
   double (*start)(double torque, const FrictionScale& scale) = nullptr;
-  /// Returns the upper bound in a comparison of laws; nullptr if there is none.
+  /// Returns the upper bound of the parameter in a comparison of friction laws; nullptr if there is
+  /// none.
   double (*most)(const FrictionScale& scale) = nullptr;
 
-  constexpr const char* field_of(bool slides) const {
+  constexpr const char* rig_file_field(bool slides) const {
     return slides && slide_field != nullptr ? slide_field : field;
   }
-  constexpr const char* symbol_of(bool slides) const {
+  constexpr const char* parameter_suffix(bool slides) const {
     return slides && slide_symbol != nullptr ? slide_symbol : symbol;
   }
-  constexpr const char* unit_of(bool slides) const {
+  constexpr const char* parameter_unit(bool slides) const {
     return slides && slide_unit != nullptr ? slide_unit : unit;
   }
 };
 
-/// Parameters that a comparison of friction laws frees together, with their name on the command
-/// line. The first one is the term's magnitude: if it is zero, the term vanishes.
-struct LawTerm {
+/// A term of a friction law: parameters that a comparison of friction laws estimates together, and
+/// the name of the term on the command line. The first parameter is the magnitude of the term. If
+/// it is zero, the term vanishes.
+struct FrictionLawTerm {
   std::string_view word;
   std::array<int, 8> quantities = {};
   int count = 0;
 
-  constexpr LawTerm() = default;
-  constexpr LawTerm(std::string_view its_word, std::initializer_list<int> its_quantities)
+  constexpr FrictionLawTerm() = default;
+  constexpr FrictionLawTerm(std::string_view its_word, std::initializer_list<int> its_quantities)
       : word(its_word) {
     for (const int each : its_quantities) quantities[count++] = each;
   }
@@ -85,33 +88,36 @@ struct LawTerm {
 
 // Initial values that several laws use.
 
-inline double start_whole(double torque, const FrictionScale&) { return torque; }
+inline double initial_torque(double torque, const FrictionScale&) { return torque; }
 
 inline constexpr double kExcessShare = 0.1;  // initial fraction of the kinetic torque
-inline double start_excess(double torque, const FrictionScale&) { return kExcessShare * torque; }
+inline double initial_excess_torque(double torque, const FrictionScale&) {
+  return kExcessShare * torque;
+}
 
 inline constexpr double kDecayShare = 0.1;  // of the fastest speed, over which an excess decays
 
 inline constexpr double kRiseShare = 0.2;  // of the mean speed, over which smooth friction rises
-inline double start_rise(double, const FrictionScale& scale) {
+inline double initial_friction_rise(double, const FrictionScale& scale) {
   return 1.0 / (kRiseShare * scale.speed);
 }
 
 inline constexpr double kSteepestShare = 0.01;  // the same for the steepest rise, nearly a jump
-inline double steepest_rise(const FrictionScale& scale) {
+inline double largest_friction_rise(const FrictionScale& scale) {
   return 1.0 / (kSteepestShare * scale.speed);
 }
 
-/// Returns b + c |ω|, the factor of the rate ω in viscous friction b and quadratic drag c.
+/// Returns b + c |ω|, the factor by which viscous friction b and quadratic drag c multiply the rate
+/// ω.
 template <typename T>
-T drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
+T viscous_drag_factor(const T& viscous, const T& quadratic_drag, const T& speed) {
   return viscous + quadratic_drag * speed;
 }
 
 /// Friction law: viscous friction and quadratic drag, (b + c |ω|) ω.
 struct ViscousDrag {
   enum Quantity { kViscous, kQuadraticDrag };
-  static constexpr LawQuantity kQuantities[] = {
+  static constexpr FrictionLawParameter kQuantities[] = {
       {.field = "viscous",
        .symbol = "b",
        .unit = "N·m·s/rad",
@@ -126,24 +132,27 @@ struct ViscousDrag {
        .start = [](double torque, const FrictionScale& scale) {
          return torque / (scale.speed * scale.speed);
        }}};
-  static constexpr LawTerm kTerms[] = {{"viscous", {kViscous}}, {"drag", {kQuadraticDrag}}};
+  static constexpr FrictionLawTerm kTerms[] = {{"viscous", {kViscous}}, {"drag", {kQuadraticDrag}}};
   static constexpr bool kInSpook = true;
 
   template <typename T>
-  struct On {
+  struct LawParameterValues {
     T viscous, quadratic_drag;
 
-    T factor(const T& speed) const { return drag_factor(viscous, quadratic_drag, speed); }
+    T rate_factor(const T& speed) const {
+      return viscous_drag_factor(viscous, quadratic_drag, speed);
+    }
   };
 };
 
-/// Speed below which the drag is linear rather than quadratic, which avoids a kink [m/s].
+/// Speed below which air drag is linear instead of quadratic, which avoids a kink at rest [m/s].
 inline constexpr double kRegularizationSpeed = 1e-6;
 
 /// Returns the drag force c |v| v of still air on a body with velocity v and drag coefficient c
 /// [N].
 template <typename T>
-Eigen::Matrix<T, 3, 1> air_drag(const T& coefficient, const Eigen::Matrix<T, 3, 1>& velocity) {
+Eigen::Matrix<T, 3, 1> air_drag_force(const T& coefficient,
+                                      const Eigen::Matrix<T, 3, 1>& velocity) {
   using std::sqrt;
   const T speed = sqrt(T(velocity.dot(velocity) + kRegularizationSpeed * kRegularizationSpeed));
   return (coefficient * speed) * velocity;
@@ -151,7 +160,7 @@ Eigen::Matrix<T, 3, 1> air_drag(const T& coefficient, const Eigen::Matrix<T, 3, 
 
 /// Returns the fraction exp(−ζ ω²) of the Stribeck excess that remains at the joint rate ω.
 template <typename T>
-T stribeck_share(const T& stribeck_rate, const T& omega) {
+T stribeck_decay(const T& stribeck_rate, const T& omega) {
   using std::exp;
   const T exponent = -stribeck_rate * omega * omega;
   return exp(exponent);
@@ -160,48 +169,51 @@ T stribeck_share(const T& stribeck_rate, const T& omega) {
 /// Returns the dry friction without load dependence, τ_c + τ_δ exp(−ζ ω²), at the joint rate ω
 /// [Mar, eq. 4.1 as a torque].
 template <typename T>
-T dry_friction(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
-  return coulomb + stribeck * stribeck_share(stribeck_rate, omega);
+T dry_friction_torque(const T& coulomb, const T& stribeck, const T& stribeck_rate, const T& omega) {
+  return coulomb + stribeck * stribeck_decay(stribeck_rate, omega);
 }
 
 /// Friction law: Coulomb friction plus an excess at rest (Stribeck), of either sign, that decays
 /// with speed. In a prismatic joint the excess decays over 1 m/s by default.
 struct CoulombStribeck {
   enum Quantity { kCoulombTorque, kStribeckTorque, kStribeckRate };
-  static constexpr LawQuantity kQuantities[] = {{.field = "coulomb_torque",
-                                                 .slide_field = "coulomb_force",
-                                                 .symbol = "tau_c",
-                                                 .slide_symbol = "f_c",
-                                                 .unit = "N·m",
-                                                 .slide_unit = "N",
-                                                 .is_size = true,
-                                                 .start = start_whole},
-                                                {.field = "stribeck_torque",
-                                                 .slide_field = "stribeck_force",
-                                                 .symbol = "tau_delta",
-                                                 .slide_symbol = "f_delta",
-                                                 .unit = "N·m",
-                                                 .slide_unit = "N",
-                                                 .is_size = true,
-                                                 .may_be_negative = true,
-                                                 .start = start_excess},
-                                                {.field = "stribeck_rate",
-                                                 .symbol = "zeta",
-                                                 .unit = "s²/rad²",
-                                                 .slide_unit = "s²/m²",
-                                                 .neutral = 1.0,
-                                                 .start = [](double, const FrictionScale& scale) {
-                                                   return std::pow(kDecayShare * scale.fastest, -2);
-                                                 }}};
-  static constexpr LawTerm kTerms[] = {
+  static constexpr FrictionLawParameter kQuantities[] = {
+      {.field = "coulomb_torque",
+       .slide_field = "coulomb_force",
+       .symbol = "tau_c",
+       .slide_symbol = "f_c",
+       .unit = "N·m",
+       .slide_unit = "N",
+       .is_size = true,
+       .start = initial_torque},
+      {.field = "stribeck_torque",
+       .slide_field = "stribeck_force",
+       .symbol = "tau_delta",
+       .slide_symbol = "f_delta",
+       .unit = "N·m",
+       .slide_unit = "N",
+       .is_size = true,
+       .may_be_negative = true,
+       .start = initial_excess_torque},
+      {.field = "stribeck_rate",
+       .symbol = "zeta",
+       .unit = "s²/rad²",
+       .slide_unit = "s²/m²",
+       .neutral = 1.0,
+       .start = [](double, const FrictionScale& scale) {
+         return std::pow(kDecayShare * scale.fastest, -2);
+       }}};
+  static constexpr FrictionLawTerm kTerms[] = {
       {"dry", {kCoulombTorque}}, {"stribeck", {kCoulombTorque, kStribeckTorque, kStribeckRate}}};
   static constexpr bool kInSpook = true;
 
   template <typename T>
-  struct On {
+  struct LawParameterValues {
     T coulomb, stribeck, stribeck_rate;
 
-    T bound(const T& rate) const { return dry_friction(coulomb, stribeck, stribeck_rate, rate); }
+    T bound(const T& rate) const {
+      return dry_friction_torque(coulomb, stribeck, stribeck_rate, rate);
+    }
   };
 };
 
@@ -209,7 +221,7 @@ struct CoulombStribeck {
 /// moment M in the bearing.
 struct LoadFriction {
   enum Quantity { kLoadFriction, kLoadFrictionAngular };
-  static constexpr LawQuantity kQuantities[] = {
+  static constexpr FrictionLawParameter kQuantities[] = {
       {.field = "load",
        .symbol = "r_mu",
        .slide_symbol = "mu",
@@ -223,11 +235,11 @@ struct LoadFriction {
        .unit = "-",
        .slide_unit = "1/m",
        .is_size = true}};
-  static constexpr LawTerm kTerms[] = {{"load", {kLoadFriction}}};
+  static constexpr FrictionLawTerm kTerms[] = {{"load", {kLoadFriction}}};
   static constexpr bool kInSpook = true;
 
   template <typename T>
-  struct On {
+  struct LawParameterValues {
     T per_force, per_moment;
 
     T bound(const T& force, const T& moment) const {
@@ -237,23 +249,23 @@ struct LoadFriction {
 };
 
 /// Friction law that is continuous at rest [Mak05; MTM, eq. 55]. The parameter `rise` is γ₂ − γ₃,
-/// so that nonnegative parameters always oppose the motion. The papers use γ₂ = rise + decay, which
-/// does not oppose the motion if γ₂ < γ₃.
+/// so that friction with nonnegative parameters always opposes the motion. The papers use γ₂ = rise
+/// + decay, with which friction does not oppose the motion if γ₂ < γ₃.
 struct Makkar {
   enum Quantity { kExcess, kRise, kDecay, kCoulomb, kSlope };
-  static constexpr LawQuantity kQuantities[] = {
+  static constexpr FrictionLawParameter kQuantities[] = {
       {.field = "makkar.excess",
        .symbol = "gamma_1",
        .unit = "N·m",
        .slide_unit = "N",
        .is_size = true,
-       .start = start_excess},
+       .start = initial_excess_torque},
       {.field = "makkar.rise",
        .symbol = "gamma_2",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .start = start_rise,
-       .most = steepest_rise},
+       .start = initial_friction_rise,
+       .most = largest_friction_rise},
       {.field = "makkar.decay",
        .symbol = "gamma_3",
        .unit = "s/rad",
@@ -265,19 +277,19 @@ struct Makkar {
        .unit = "N·m",
        .slide_unit = "N",
        .is_size = true,
-       .start = start_whole},
+       .start = initial_torque},
       {.field = "makkar.slope",
        .symbol = "gamma_5",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .start = start_rise,
-       .most = steepest_rise}};
-  static constexpr LawTerm kTerms[] = {{"smooth", {kCoulomb, kSlope}},
-                                       {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
+       .start = initial_friction_rise,
+       .most = largest_friction_rise}};
+  static constexpr FrictionLawTerm kTerms[] = {
+      {"smooth", {kCoulomb, kSlope}}, {"makkar", {kCoulomb, kSlope, kExcess, kRise, kDecay}}};
   static constexpr bool kInSpook = false;
 
   template <typename T>
-  struct On {
+  struct LawParameterValues {
     T excess;   // γ₁: static minus kinetic friction [N·m]
     T rise;     // γ₂ − γ₃ [s/rad]
     T decay;    // γ₃ [s/rad]
@@ -287,34 +299,34 @@ struct Makkar {
     /// Returns the friction torque γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω at the joint rate ω.
     T torque(const T& rate) const {
       const T rising = (rise + decay) * rate, falling = decay * rate, steep = slope * rate;
-      const T gone = smooth_sign(rising) - smooth_sign(falling);
-      return excess * gone + coulomb * smooth_sign(steep);
+      const T gone = generic_tanh(rising) - generic_tanh(falling);
+      return excess * gone + coulomb * generic_tanh(steep);
     }
 
-    T steepness() const { return excess * rise + coulomb * slope; }
+    T slope_at_rest() const { return excess * rise + coulomb * slope; }
   };
 };
 
 template <typename Law>
-concept MultipliesRate = requires(const typename Law::template On<double>& law) {
-  law.factor(0.0);
+concept MultipliesRate = requires(const typename Law::template LawParameterValues<double>& law) {
+  law.rate_factor(0.0);
 };
 template <typename Law>
-concept IsContinuous = requires(const typename Law::template On<double>& law) {
+concept IsContinuous = requires(const typename Law::template LawParameterValues<double>& law) {
   law.torque(0.0);
-  law.steepness();
+  law.slope_at_rest();
 };
 template <typename Law>
-concept JumpsAtRest = requires(const typename Law::template On<double>& law) {
+concept JumpsAtRest = requires(const typename Law::template LawParameterValues<double>& law) {
   law.bound(0.0);
 };
 template <typename Law>
-concept DependsOnLoad = requires(const typename Law::template On<double>& law) {
+concept DependsOnLoad = requires(const typename Law::template LawParameterValues<double>& law) {
   law.bound(0.0, 0.0);
 };
 
 /// A parameter of a friction law, with properties that follow from its law.
-struct FrictionQuantity : LawQuantity {
+struct FrictionParameter : FrictionLawParameter {
   int law = 0;             ///< index of the law
   bool is_dry = false;     ///< whether its law's torque jumps at rest
   bool is_loaded = false;  ///< whether its law depends on the bearing load
@@ -323,17 +335,17 @@ struct FrictionQuantity : LawQuantity {
 
 /// A list of friction laws with the concatenated parameters and terms of all laws.
 template <typename... Laws>
-struct LawList {
+struct FrictionLawList {
   static constexpr int kCount = static_cast<int>(sizeof...(Laws));
   static constexpr int kQuantityCount = (static_cast<int>(std::size(Laws::kQuantities)) + ...);
   static constexpr int kTermCount = (static_cast<int>(std::size(Laws::kTerms)) + ...);
 
   template <typename T>
-  using On = std::tuple<typename Laws::template On<T>...>;
+  using LawParameterValues = std::tuple<typename Laws::template LawParameterValues<T>...>;
 
   /// Returns the index of a law's first parameter in the list of all parameters.
   template <typename Law>
-  static constexpr int first_quantity() {
+  static constexpr int first_parameter_index() {
     int first = 0;
     bool reached = false;
     ((reached |= std::is_same_v<Law, Laws>,
@@ -342,7 +354,7 @@ struct LawList {
     return first;
   }
 
-  /// Calls visit.operator()<Law>(index of the law) for each law.
+  /// Calls visit.operator()<Law>(index of the law) for each friction law.
   template <typename Visit>
   static constexpr void each(Visit visit) {
     int law = 0;
@@ -351,19 +363,19 @@ struct LawList {
 
   /// @param value  returns a parameter's value by its index
   template <typename T, typename Value>
-  static On<T> make(const Value& value) {
-    return On<T>{make_one<Laws, T>(
+  static LawParameterValues<T> make(const Value& value) {
+    return LawParameterValues<T>{make_law_values<Laws, T>(
         value,
         std::make_integer_sequence<int, static_cast<int>(std::size(Laws::kQuantities))>())...};
   }
 
-  static constexpr std::array<FrictionQuantity, kQuantityCount> quantities() {
-    std::array<FrictionQuantity, kQuantityCount> all;
+  static constexpr std::array<FrictionParameter, kQuantityCount> all_parameters() {
+    std::array<FrictionParameter, kQuantityCount> all;
     std::size_t place = 0;
     each([&]<typename Law>(int law) {
       static_assert(MultipliesRate<Law> || IsContinuous<Law> || JumpsAtRest<Law> ||
                     DependsOnLoad<Law>);
-      for (const LawQuantity& quantity : Law::kQuantities) {
+      for (const FrictionLawParameter& quantity : Law::kQuantities) {
         all[place++] = {quantity, law, JumpsAtRest<Law> || DependsOnLoad<Law>, DependsOnLoad<Law>,
                         IsContinuous<Law>};
       }
@@ -371,13 +383,13 @@ struct LawList {
     return all;
   }
 
-  /// Returns the terms of all laws, with indices into the list of all parameters.
-  static constexpr std::array<LawTerm, kTermCount> terms() {
-    std::array<LawTerm, kTermCount> all;
+  /// Returns the terms of all friction laws, with indices into the list of all parameters.
+  static constexpr std::array<FrictionLawTerm, kTermCount> terms() {
+    std::array<FrictionLawTerm, kTermCount> all;
     std::size_t place = 0;
     each([&]<typename Law>(int) {
-      for (LawTerm term : Law::kTerms) {
-        for (int& quantity : term.quantities) quantity += first_quantity<Law>();
+      for (FrictionLawTerm term : Law::kTerms) {
+        for (int& quantity : term.quantities) quantity += first_parameter_index<Law>();
         all[place++] = term;
       }
     });
@@ -386,22 +398,23 @@ struct LawList {
 
  private:
   template <typename Law, typename T, typename Value, int... k>
-  static typename Law::template On<T> make_one(const Value& value,
-                                               std::integer_sequence<int, k...>) {
-    return {value(first_quantity<Law>() + k)...};
+  static typename Law::template LawParameterValues<T> make_law_values(
+      const Value& value, std::integer_sequence<int, k...>) {
+    return {value(first_parameter_index<Law>() + k)...};
   }
 };
 
-/// To add a law: define it above, add it here, and add its fields to the schema.
-using FrictionLaws = LawList<ViscousDrag, CoulombStribeck, LoadFriction, Makkar>;
+/// The friction laws of every joint. To add a law, define it above, add it here, and add its fields
+/// to the schema of rig files.
+using FrictionLaws = FrictionLawList<ViscousDrag, CoulombStribeck, LoadFriction, Makkar>;
 
-inline constexpr auto kFrictionQuantities = FrictionLaws::quantities();
+inline constexpr auto kFrictionParameters = FrictionLaws::all_parameters();
 inline constexpr auto kFrictionTerms = FrictionLaws::terms();
 
 /// Returns the index of a law's parameter in the list of all friction parameters.
 template <typename Law>
-constexpr int friction_index(typename Law::Quantity quantity) {
-  return FrictionLaws::first_quantity<Law>() + quantity;
+constexpr int friction_parameter_index(typename Law::Quantity quantity) {
+  return FrictionLaws::first_parameter_index<Law>() + quantity;
 }
 
 }  // namespace estimator

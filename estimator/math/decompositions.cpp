@@ -78,7 +78,7 @@ Eigen::MatrixXd null_space(const Eigen::MatrixXd& G, std::optional<double> toler
   return Q.rightCols(G.cols() - qr.rank());
 }
 
-Eigen::MatrixXd solve_square(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
+Eigen::MatrixXd solve_square_system(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B) {
   return A.partialPivLu().solve(B);
 }
 

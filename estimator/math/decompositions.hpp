@@ -8,7 +8,7 @@ namespace estimator {
 // Decompositions of dense matrices with some tens of rows. Eigen's templates take seconds to
 // compile in every file that uses them, so they are compiled once here.
 
-/// A = V diag(λ) Vᵀ.
+/// Eigendecomposition A = V diag(λ) Vᵀ of a symmetric matrix A.
 struct SymmetricEigen {
   Eigen::VectorXd values;   ///< ascending
   Eigen::MatrixXd vectors;  ///< orthonormal columns
@@ -17,7 +17,8 @@ struct SymmetricEigen {
 /// @param A symmetric; its lower triangle is read
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& A);
 
-/// K v = λ M v, the columns v with vᵀ M v = 1.
+/// Returns the solutions of the generalized eigenvalue problem K v = λ M v. The columns v satisfy
+/// vᵀ M v = 1.
 /// @param K symmetric
 /// @param M positive definite
 SymmetricEigen generalized_eigen(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M);
@@ -30,15 +31,16 @@ struct SymmetricEigen3 {
 /// @param A symmetric; its lower triangle is read
 SymmetricEigen3 symmetric_eigen3(const Eigen::Matrix3d& A);
 
-/// Pivoted factorization A = Pᵀ L D Lᵀ P of a symmetric matrix. Solves skip zero pivots.
+/// Pivoted factorization A = Pᵀ L D Lᵀ P of a symmetric matrix. Solutions ignore zero pivots.
 class SymmetricFactor {
  public:
   explicit SymmetricFactor(const Eigen::MatrixXd& A);
 
-  /// False if a zero pivot has nonzero elements below it.
+  /// Returns whether the factorization succeeded. It fails if a zero pivot has nonzero elements
+  /// below it.
   bool ok() const { return ldlt_.info() == Eigen::Success; }
 
-  /// A⁻¹ B; a vector if B is one.
+  /// Returns A⁻¹ B; a vector if B is a vector.
   template <class Derived>
   auto solve(const Eigen::MatrixBase<Derived>& B) const {
     if constexpr (Derived::ColsAtCompileTime == 1) {
@@ -50,7 +52,7 @@ class SymmetricFactor {
 
   Eigen::MatrixXd inverse() const;
 
-  /// The pivots D, and the row of A to which each belongs.
+  /// Return the pivots D, and the row of A that belongs to each pivot.
   Eigen::VectorXd pivots() const { return ldlt_.vectorD(); }
   Eigen::VectorXi order() const;
 
@@ -67,16 +69,16 @@ Eigen::MatrixXd triangular_factor(Eigen::Ref<Eigen::MatrixXd> A);
 
 // Below, pivots smaller than `tolerance` times the largest count as zero. The default is round-off.
 
-/// Minimum-norm least-squares solution of A x = b.
+/// Returns the minimum-norm least-squares solution of A x = b.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& A, const Eigen::VectorXd& b,
                               std::optional<double> tolerance = {});
 
 Eigen::MatrixXd pseudo_inverse(const Eigen::MatrixXd& A, std::optional<double> tolerance = {});
 
-/// Orthonormal basis Z of the null space, G Z = 0.
+/// Returns an orthonormal basis Z of the null space of G, with G Z = 0.
 Eigen::MatrixXd null_space(const Eigen::MatrixXd& G, std::optional<double> tolerance = {});
 
-/// A⁻¹ B for a square matrix; not finite, or huge, if A is singular.
-Eigen::MatrixXd solve_square(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
+/// Returns A⁻¹ B for a square matrix A. The result is huge or not finite if A is singular.
+Eigen::MatrixXd solve_square_system(const Eigen::MatrixXd& A, const Eigen::MatrixXd& B);
 
 }  // namespace estimator

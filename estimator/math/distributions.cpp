@@ -54,7 +54,7 @@ double student_two_sided_tail(double value, double nu) {
 
 }  // namespace
 
-double chi_square_tail(double value, double degrees_of_freedom) {
+double chi_square_tail_probability(double value, double degrees_of_freedom) {
   if (!(degrees_of_freedom > 0.0) || std::isnan(value)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -63,7 +63,7 @@ double chi_square_tail(double value, double degrees_of_freedom) {
   return x < a + 1.0 ? 1.0 - gamma_series(a, x) : gamma_fraction(a, x);
 }
 
-double student_half_width_95(double degrees_of_freedom) {
+double student_t_half_width_95(double degrees_of_freedom) {
   double low = 1.9, high = 20.0;  // for one degree of freedom and more
   for (int k = 0; k < 50; ++k) {
     const double middle = 0.5 * (low + high);

@@ -2,13 +2,13 @@
 
 namespace estimator {
 
-/// Probability that a chi-square variable exceeds `value`; NaN if an argument is NaN.
+/// Returns the probability that a chi-square variable exceeds `value`; NaN if an argument is NaN.
 /// @param degrees_of_freedom  > 0, not necessarily an integer
-double chi_square_tail(double value, double degrees_of_freedom);
+double chi_square_tail_probability(double value, double degrees_of_freedom);
 
-/// Half-width of a 95 % interval of Student's distribution, in standard deviations: 1.96 for very
-/// many degrees of freedom, 12.7 for one.
+/// Returns the half-width of a 95 % interval of Student's t distribution, in standard deviations:
+/// 1.96 for very many degrees of freedom, 12.7 for one.
 /// @param degrees_of_freedom  1 to 1000, not necessarily an integer
-double student_half_width_95(double degrees_of_freedom);
+double student_t_half_width_95(double degrees_of_freedom);
 
 }  // namespace estimator

@@ -6,34 +6,32 @@
 
 namespace estimator {
 
-/// Number of directions per forward-mode differentiation pass: two AVX registers.
+/// Number of derivatives that one pass of forward-mode automatic differentiation computes. They
+/// fill two AVX registers.
 inline constexpr int kDualLanes = 8;
 
-/// A number with its derivatives along kDualLanes directions.
+/// A number with its derivatives by kDualLanes variables, for automatic differentiation.
 using Dual = Eigen::AutoDiffScalar<Eigen::Matrix<double, kDualLanes, 1>>;
 
-/// The number without its derivatives.
-inline double value_of(double x) { return x; }
-inline double value_of(const Dual& x) { return x.value(); }
-
-/// Functions that Eigen's dual numbers lack.
-inline Dual nearest(const Dual& x) { return std::nearbyint(x.value()); }
-inline double select_positive(double condition, double yes, double no) {
+/// Functions of dual numbers that Eigen::AutoDiffScalar lacks.
+inline Dual round_to_nearest(const Dual& x) { return std::nearbyint(x.value()); }
+inline double select_if_positive(double condition, double yes, double no) {
   return condition > 0.0 ? yes : no;
 }
-inline Dual select_positive(const Dual& condition, const Dual& yes, const Dual& no) {
+inline Dual select_if_positive(const Dual& condition, const Dual& yes, const Dual& no) {
   return condition.value() > 0.0 ? yes : no;
 }
 
-/// tanh(x) from functions that every scalar type has; its derivative at zero is exactly 1.
+/// Returns tanh(x), computed with functions that double, Dual and Expression have. Its derivative
+/// at zero is exactly 1.
 template <typename T>
-T smooth_sign(const T& x) {
+T generic_tanh(const T& x) {
   using std::abs;
   using std::exp;
   const T size = abs(x);
   const T decay = exp(T(-2.0 * size));
   const T share = (1.0 - decay) / (1.0 + decay);
-  return select_positive(T(-x), T(-share), share);
+  return select_if_positive(T(-x), T(-share), share);
 }
 
 }  // namespace estimator

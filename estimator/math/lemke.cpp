@@ -134,8 +134,8 @@ std::optional<Eigen::VectorXd> solve_active(const Eigen::MatrixXd& H,
 }
 
 // Solution for the final basis, computed from the original data.
-LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, const Tableau& tableau,
-                        int pivots) {
+ComplementaritySolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q,
+                                    const Tableau& tableau, int pivots) {
   const Index n = q.size();
   std::vector<bool> is_active(static_cast<std::size_t>(n), false);
   for (Index i = 0; i < n; ++i) {
@@ -146,10 +146,10 @@ LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, cons
   for (Index i = 0; i < n; ++i) {
     if (is_active[i]) active.push_back(i);
   }
-  LcpSolution solution{.z = Eigen::VectorXd::Zero(n),
-                       .w = Eigen::VectorXd::Zero(n),
-                       .outcome = LcpOutcome::kRoundOff,
-                       .pivots = pivots};
+  ComplementaritySolution solution{.z = Eigen::VectorXd::Zero(n),
+                                   .w = Eigen::VectorXd::Zero(n),
+                                   .outcome = ComplementarityOutcome::kRoundOff,
+                                   .pivots = pivots};
   const std::optional<Eigen::VectorXd> z = solve_active(H, active, -q);
   if (!z) return solution;
   Eigen::VectorXd w = H * *z + q;
@@ -161,16 +161,17 @@ LcpSolution solve_basis(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, cons
   }
   solution.z = z->cwiseMax(0.0);
   solution.w = w.cwiseMax(0.0);
-  solution.outcome = LcpOutcome::kSolved;
+  solution.outcome = ComplementarityOutcome::kSolved;
   return solution;
 }
 
-LcpSolution run_lemke(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int limit,
-                      bool refresh_always) {
+ComplementaritySolution run_lemke(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int limit,
+                                  bool refresh_always) {
   Tableau tableau(H, q);
   Index entering = tableau.cover();
   Index row = tableau.row_of_first_pivot();
-  LcpSolution solution{.z = Eigen::VectorXd::Zero(q.size()), .w = Eigen::VectorXd::Zero(q.size())};
+  ComplementaritySolution solution{.z = Eigen::VectorXd::Zero(q.size()),
+                                   .w = Eigen::VectorXd::Zero(q.size())};
   for (solution.pivots = 1; solution.pivots <= limit; ++solution.pivots) {
     const Index leaving = tableau.exchange(row, entering);
     if (leaving == tableau.cover()) return solve_basis(H, q, tableau, solution.pivots);
@@ -178,21 +179,22 @@ LcpSolution run_lemke(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int li
     entering = tableau.complement(leaving);
     row = tableau.blocking_row(entering);
     if (row < 0) {
-      solution.outcome = LcpOutcome::kRay;
+      solution.outcome = ComplementarityOutcome::kRay;
       return solution;
     }
   }
-  solution.outcome = LcpOutcome::kMaxPivots;
+  solution.outcome = ComplementarityOutcome::kMaxPivots;
   return solution;
 }
 
 }  // namespace
 
-LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots) {
+ComplementaritySolution solve_linear_complementarity(const Eigen::MatrixXd& H,
+                                                     const Eigen::VectorXd& q, int max_pivots) {
   assert(H.rows() == q.size() && H.cols() == q.size());
   const Index n = q.size();
   if (n == 0 || q.minCoeff() >= 0.0) {
-    return {.z = Eigen::VectorXd::Zero(n), .w = q, .outcome = LcpOutcome::kSolved};
+    return {.z = Eigen::VectorXd::Zero(n), .w = q, .outcome = ComplementarityOutcome::kSolved};
   }
   const int limit = max_pivots > 0 ? max_pivots : 50 * (static_cast<int>(n) + 1);
   // z = size D z', w = size D⁻¹ w'.
@@ -200,8 +202,8 @@ LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int ma
   const double size = (D.asDiagonal() * q).cwiseAbs().maxCoeff();
   const Eigen::MatrixXd H_scaled = D.asDiagonal() * H * D.asDiagonal();
   const Eigen::VectorXd q_scaled = D.cwiseProduct(q) / size;
-  LcpSolution solution = run_lemke(H_scaled, q_scaled, limit, /*refresh_always=*/false);
-  if (solution.outcome == LcpOutcome::kRoundOff) {
+  ComplementaritySolution solution = run_lemke(H_scaled, q_scaled, limit, /*refresh_always=*/false);
+  if (solution.outcome == ComplementarityOutcome::kRoundOff) {
     solution = run_lemke(H_scaled, q_scaled, limit, /*refresh_always=*/true);
   }
   solution.z = size * D.cwiseProduct(solution.z);

@@ -4,8 +4,8 @@
 
 namespace estimator {
 
-/// Why the solver of a complementarity problem stopped.
-enum class LcpOutcome {
+/// Reason why the solver of a linear complementarity problem stopped.
+enum class ComplementarityOutcome {
   kSolved,     ///< the solution satisfies the conditions to round-off
   kRay,        ///< secondary ray: for copositive-plus H this proves that there is no solution
   kMaxPivots,  ///< the limit of pivots was reached
@@ -13,16 +13,17 @@ enum class LcpOutcome {
 };
 
 /// Solution of a linear complementarity problem.
-struct LcpSolution {
+struct ComplementaritySolution {
   Eigen::VectorXd z;  ///< ≥ 0; zero unless solved
   Eigen::VectorXd w;  ///< H z + q ≥ 0; zero unless solved
-  LcpOutcome outcome = LcpOutcome::kMaxPivots;
+  ComplementarityOutcome outcome = ComplementarityOutcome::kMaxPivots;
   int pivots = 0;
 };
 
-/// Solves  w = H z + q,  w ≥ 0, z ≥ 0, wᵀz = 0  by Lemke's algorithm with the covering vector of
-/// ones and the lexicographic ratio test, which cannot cycle [Cot92, section 4.4]. The final basis
-/// is solved again from H and q to remove the accumulated error of the pivots.
+/// Solves the linear complementarity problem w = H z + q, w ≥ 0, z ≥ 0, wᵀz = 0 by Lemke's
+/// algorithm. The covering vector contains ones, and the lexicographic ratio test prevents cycles
+/// [Cot92, section 4.4]. The final basis is solved again from H and q to remove the accumulated
+/// error of the pivots.
 ///
 /// Finds a solution if H is a P-matrix or strictly copositive. If H is copositive-plus, it finds a
 /// solution or proves that there is none (kRay).
@@ -30,6 +31,7 @@ struct LcpSolution {
 /// @param H          n × n, any
 /// @param q          n
 /// @param max_pivots limit of pivots; 0 means 50 (n + 1)
-LcpSolution solve_lcp(const Eigen::MatrixXd& H, const Eigen::VectorXd& q, int max_pivots = 0);
+ComplementaritySolution solve_linear_complementarity(const Eigen::MatrixXd& H,
+                                                     const Eigen::VectorXd& q, int max_pivots = 0);
 
 }  // namespace estimator

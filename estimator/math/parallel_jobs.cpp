@@ -14,15 +14,16 @@ constexpr std::size_t kBatchesPerThread = 4;
 
 }  // namespace
 
-struct CompletionLatch::Flag {
+struct CompletionLatch::OnceFlag {
   std::once_flag flag;
 };
 
-CompletionLatch::CompletionLatch() : flag_(std::make_unique<Flag>()) {}
+CompletionLatch::CompletionLatch() : flag_(std::make_unique<OnceFlag>()) {}
 CompletionLatch::~CompletionLatch() = default;
 void CompletionLatch::run(const std::function<void()>& job) { std::call_once(flag_->flag, job); }
 
-void for_each_job(int threads, std::size_t count, const std::function<void(std::size_t)>& job) {
+void run_parallel_jobs(int threads, std::size_t count,
+                       const std::function<void(std::size_t)>& job) {
   std::atomic<std::size_t> next = 0;
   std::exception_ptr failure;
   std::mutex failure_mutex;
@@ -44,8 +45,8 @@ void for_each_job(int threads, std::size_t count, const std::function<void(std::
   if (failure) std::rethrow_exception(failure);
 }
 
-void for_each_batch(int threads, std::size_t items, std::size_t multiple,
-                    const std::function<void(std::size_t, std::size_t)>& work) {
+void run_parallel_batches(int threads, std::size_t items, std::size_t multiple,
+                          const std::function<void(std::size_t, std::size_t)>& work) {
   if (threads <= 1 || items <= multiple) {
     if (items > 0) work(0, items);
     return;
@@ -54,7 +55,7 @@ void for_each_batch(int threads, std::size_t items, std::size_t multiple,
   const std::size_t wanted = kBatchesPerThread * static_cast<std::size_t>(threads);
   const std::size_t size = multiple * ((units + wanted - 1) / wanted);
   const std::size_t batches = (items + size - 1) / size;
-  for_each_job(threads, batches, [&](std::size_t batch) {
+  run_parallel_jobs(threads, batches, [&](std::size_t batch) {
     const std::size_t first = batch * size;
     work(first, std::min(size, items - first));
   });

@@ -7,15 +7,17 @@
 namespace estimator {
 
 /// Runs job(0), job(1), … job(count − 1), each once and in any order, on up to `threads` threads
-/// including the caller's. After an exception no further jobs start; it is rethrown at the end.
-void for_each_job(int threads, std::size_t count, const std::function<void(std::size_t)>& job);
+/// including the caller's. After an exception no further jobs start, and the exception is rethrown
+/// at the end.
+void run_parallel_jobs(int threads, std::size_t count, const std::function<void(std::size_t)>& job);
 
-/// The same for work(first, count) on batches of consecutive items. Batch sizes are multiples of
-/// `multiple`, small enough to keep all threads busy to the end. One thread gets all items at once.
-void for_each_batch(int threads, std::size_t items, std::size_t multiple,
-                    const std::function<void(std::size_t, std::size_t)>& work);
+/// Runs work(first, count) on batches of consecutive items, on threads as run_parallel_jobs. Batch
+/// sizes are multiples of `multiple`, and small enough to keep all threads busy to the end. A
+/// single thread gets all items at once.
+void run_parallel_batches(int threads, std::size_t items, std::size_t multiple,
+                          const std::function<void(std::size_t, std::size_t)>& work);
 
-/// Runs a job once: the first caller runs it, concurrent callers wait.
+/// Runs a job only once: the first caller runs the job, and concurrent callers wait for its end.
 class CompletionLatch {
  public:
   CompletionLatch();
@@ -23,8 +25,8 @@ class CompletionLatch {
   void run(const std::function<void()>& job);
 
  private:
-  struct Flag;
-  std::unique_ptr<Flag> flag_;
+  struct OnceFlag;
+  std::unique_ptr<OnceFlag> flag_;
 };
 
 }  // namespace estimator

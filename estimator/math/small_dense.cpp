@@ -11,9 +11,9 @@ namespace {
 template <int V, int N>
 RIG_INLINE void add_product_tile(int k, const double* a, long a_stride, const double* b,
                                  long b_stride, double* c, long c_stride) {
-  Tile<V, N> tile;
+  RegisterTile<V, N> tile;
   load(tile, c, c_stride);
-  accumulate<true>(tile, k, a, a_stride, b, b_stride);
+  accumulate_product<true>(tile, k, a, a_stride, b, b_stride);
   store(tile, c, c_stride);
 }
 
@@ -63,13 +63,13 @@ RIG_INLINE void dot_columns(int begin, int end, const double* a, long stride, co
 
 // Back substitution for columns first … first + N, given all elements of x below.
 template <int N>
-void solve_columns_transposed(int m, int first, ConstPanel panel, double* x) {
+void solve_columns_transposed(int m, int first, ConstMatrixView panel, double* x) {
   const long stride = panel.stride;
   const double* columns = panel.data + first * stride;
   double inverse[N];
   for (int j = 0; j < N; ++j) inverse[j] = 1.0 / columns[first + j + j * stride];
   double dot[N];
-  dot_columns<N>(first + kTileColumns, padded_rows(m), columns, stride, x, dot);
+  dot_columns<N>(first + kTileColumns, padded_row_count(m), columns, stride, x, dot);
   const int tile_end = std::min(first + kTileColumns, m);
   for (int j = N - 1; j >= 0; --j) {
     double value = x[first + j] - dot[j];
@@ -80,17 +80,17 @@ void solve_columns_transposed(int m, int first, ConstPanel panel, double* x) {
 
 }  // namespace
 
-void add_product_lower(int m, int n, int k, ConstPanel A, Panel C) {
+void add_product_lower(int m, int n, int k, ConstMatrixView A, MatrixView C) {
   assert(n <= m);
   for_each_column_group(n, [&](int j, auto columns) {
-    for_each_row_tile(j, padded_rows(m), [&](int i, auto vectors) {
+    for_each_row_tile(j, padded_row_count(m), [&](int i, auto vectors) {
       add_product_tile<vectors, columns>(k, A.data + i, A.stride, A.data + j, A.stride,
                                          C.data + i + j * static_cast<long>(C.stride), C.stride);
     });
   });
 }
 
-void transpose(int m, int n, ConstPanel A, Panel B) {
+void transpose(int m, int n, ConstMatrixView A, MatrixView B) {
   const long a_stride = A.stride;
   const long b_stride = B.stride;
   const int m_full = m / kLanes * kLanes;
@@ -108,7 +108,7 @@ void transpose(int m, int n, ConstPanel A, Panel B) {
   }
 }
 
-void solve_panel_transposed(int m, int n, ConstPanel panel, double* x) {
+void back_substitute_block_column(int m, int n, ConstMatrixView panel, double* x) {
   const int full = n / kTileColumns * kTileColumns;
   switch (n - full) {
     case 1:
@@ -128,11 +128,11 @@ void solve_panel_transposed(int m, int n, ConstPanel panel, double* x) {
   }
 }
 
-void subtract_transposed_product(int m, int n, ConstPanel A, const double* x, double* y) {
+void subtract_transposed_product(int m, int n, ConstMatrixView A, const double* x, double* y) {
   for_each_column_group(n, [&](int j, auto columns) {
     double dot[columns];
-    dot_columns<columns>(0, padded_rows(m), A.data + j * static_cast<long>(A.stride), A.stride, x,
-                         dot);
+    dot_columns<columns>(0, padded_row_count(m), A.data + j * static_cast<long>(A.stride), A.stride,
+                         x, dot);
     for (int c = 0; c < columns; ++c) y[j + c] -= dot[c];
   });
 }

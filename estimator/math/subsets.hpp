@@ -1,12 +1,12 @@
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 namespace estimator {
 
-/// Advances to the next subset of the numbers below `count`, ascending; false after the last.
-inline bool next_subset(std::vector<int>& chosen, int count) {
+/// Replaces an ascending subset of the numbers below `count` by the next subset of the same size.
+/// Returns false after the last one.
+inline bool advance_to_next_subset(std::vector<int>& chosen, int count) {
   const int size = static_cast<int>(chosen.size());
   int at = size - 1;
   while (at >= 0 && chosen[at] == count - size + at) --at;

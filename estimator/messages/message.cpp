@@ -44,7 +44,7 @@ bool Message::operator==(const Message& other) const {
   return code == other.code && arguments == other.arguments;
 }
 
-Message in_recording(const std::string& recording, Message note) {
+Message add_recording_name(const std::string& recording, Message note) {
   return {MessageCode::kInRecording,
           {{"recording", recording}, {"note", std::vector<Message>{std::move(note)}}}};
 }

@@ -15,7 +15,7 @@ enum class Severity {
   kFault,    ///< estimates would be meaningless
 };
 
-/// What a finding, a note or a verdict reports. The sentences are in service/messages.
+/// The subject of a finding, a note or a verdict. The sentences are in service/messages.
 enum class MessageCode {
   kText,  ///< a sentence of the caller, as argument "text"
 
@@ -203,13 +203,13 @@ enum class MessageCode {
   kContradictedValue,
 };
 
-/// Number of codes; their values are 0 to kMessageCodeCount − 1.
+/// Number of message codes. Their values are 0 to kMessageCodeCount − 1.
 inline constexpr int kMessageCodeCount = static_cast<int>(MessageCode::kContradictedValue) + 1;
 
 /// Returns the severity of a message.
 Severity severity_of(MessageCode code);
 
-/// A number with its unit, and with its standard deviation unless that is NaN.
+/// A physical quantity: value, unit and standard deviation (NaN if unknown).
 struct Quantity {
   double value = 0.0;
   std::string unit = {};
@@ -223,8 +223,8 @@ struct Quantity {
 
 struct Message;
 
-/// A named value of a message. Names of sensors, joints and parameters are strings; counts are
-/// integers; a list of messages stands for the clauses of a sentence.
+/// A named value that is inserted into the text of a message: names of sensors, joints and
+/// parameters are strings, counts are integers, and clauses of a sentence are a list of messages.
 struct Argument {
   using Value = std::variant<std::string, int, double, bool, Quantity, std::vector<std::string>,
                              std::vector<Message>>;
@@ -235,7 +235,8 @@ struct Argument {
   bool operator==(const Argument&) const;
 };
 
-/// A finding, note, verdict or part of one, as data.
+/// A finding, a note, a verdict or a clause of these: a code and named values. service/messages
+/// makes sentences from messages.
 struct Message {
   MessageCode code = MessageCode::kText;
   std::vector<Argument> arguments = {};
@@ -243,20 +244,21 @@ struct Message {
   Message() = default;
   Message(MessageCode of, std::vector<Argument> with = {}) : code(of), arguments(std::move(with)) {}
 
-  /// A sentence of the caller.
+  /// Creates a message whose text is given by the caller.
   Message(std::string text) : arguments{{"text", std::move(text)}} {}
   Message(const char* text) : Message(std::string(text)) {}
 
-  /// Returns the argument with a name, or nullptr.
+  /// Returns the value of the argument with a given name, or nullptr.
   const Argument::Value* find(const std::string& name) const;
 
   bool operator==(const Message&) const;
 };
 
-/// Returns a note about one recording.
-Message in_recording(const std::string& recording, Message note);
+/// Adds the name of a recording to a note about this recording.
+Message add_recording_name(const std::string& recording, Message note);
 
-/// Returns the severity of a message; of the note, if it is about one recording.
+/// Returns the severity of a message. A note about one recording (kInRecording) has the severity of
+/// its inner note.
 Severity severity_of(const Message& message);
 
 }  // namespace estimator

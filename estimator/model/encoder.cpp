@@ -16,23 +16,23 @@ constexpr double kParallel = 1e-6;   // sine of the angle below which axes count
 constexpr double kRankLimit = 1e-9;  // relative rank tolerance of a matrix of ones
 
 /// Returns the shortest path of joints between two bodies, in order; empty if there is none.
-std::vector<TreeEdge> way_between(const Mechanism& mechanism, int from, int to) {
-  std::vector<TreeEdge> all;
-  for (const TreeEdge& edge : all_edges(mechanism)) {
+std::vector<DirectedJoint> way_between(const Mechanism& mechanism, int from, int to) {
+  std::vector<DirectedJoint> all;
+  for (const DirectedJoint& edge : all_directed_joints(mechanism)) {
     all.push_back(edge);
     all.push_back(edge.reversed());
   }
-  std::map<int, const TreeEdge*> reached = {{from, nullptr}};
+  std::map<int, const DirectedJoint*> reached = {{from, nullptr}};
   std::deque<int> open = {from};
   while (!open.empty() && reached.count(to) == 0) {
     const int body = open.front();
     open.pop_front();
-    for (const TreeEdge& edge : all) {
+    for (const DirectedJoint& edge : all) {
       if (edge.parent.body != body || !reached.emplace(edge.child.body, &edge).second) continue;
       open.push_back(edge.child.body);
     }
   }
-  std::vector<TreeEdge> way;
+  std::vector<DirectedJoint> way;
   if (reached.count(to) == 0) return way;
   for (int body = to; body != from; body = way.front().parent.body) {
     way.insert(way.begin(), *reached[body]);
@@ -40,12 +40,12 @@ std::vector<TreeEdge> way_between(const Mechanism& mechanism, int from, int to) 
   return way;
 }
 
-JointKind kind_of(const Mechanism& mechanism, const std::vector<TreeEdge>& way) {
+JointKind kind_of(const Mechanism& mechanism, const std::vector<DirectedJoint>& way) {
   std::optional<JointKind> first;
-  for (const TreeEdge& edge : way) {
+  for (const DirectedJoint& edge : way) {
     if (edge.weld) continue;
     const Joint& joint = mechanism.joints[edge.joint];
-    if (joint.traits().turns) return joint.kind;
+    if (joint.kind_traits().turns) return joint.kind;
     if (!first) first = joint.kind;
   }
   return first.value_or(JointKind{});
@@ -53,24 +53,25 @@ JointKind kind_of(const Mechanism& mechanism, const std::vector<TreeEdge>& way) 
 
 }  // namespace
 
-JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder) {
+JointKind encoder_joint_kind(const Mechanism& mechanism, const BodyEncoder& encoder) {
   return kind_of(mechanism, way_between(mechanism, encoder.body_a, encoder.body_b));
 }
 
 /// Transforms the common joint axis from body to body along the path. A revolute joint leaves its
 /// own axis unchanged, and all counted axes are parallel.
-std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
-                                         std::vector<Message>* errors) {
+std::vector<Encoder::JointTerm> encoder_joint_terms(const Mechanism& mechanism,
+                                                    const BodyEncoder& encoder,
+                                                    std::vector<Message>* errors) {
   const auto joint_at = [&](int j) -> const Joint& { return mechanism.joints[j]; };
-  const auto refuse = [&](Message error) -> std::vector<Encoder::Term> {
+  const auto refuse = [&](Message error) -> std::vector<Encoder::JointTerm> {
     if (errors != nullptr) errors->push_back(std::move(error));
     return {};
   };
-  const std::vector<TreeEdge> way = way_between(mechanism, encoder.body_a, encoder.body_b);
+  const std::vector<DirectedJoint> way = way_between(mechanism, encoder.body_a, encoder.body_b);
   const JointKind kind = kind_of(mechanism, way);
-  std::vector<Encoder::Term> terms;
+  std::vector<Encoder::JointTerm> terms;
   Eigen::Vector3d axis = Eigen::Vector3d::Zero();
-  for (const TreeEdge& edge : way) {
+  for (const DirectedJoint& edge : way) {
     const Eigen::Vector3d own = edge.parent.frame.col(0);
     if (!edge.weld && joint_at(edge.joint).kind == kind) {
       if (terms.empty()) axis = own;
@@ -96,15 +97,15 @@ std::vector<Encoder> all_encoders(const Mechanism& mechanism) {
     sensors.push_back({joint.name,
                        joint.kind,
                        {{j, 1.0}},
-                       mechanism.index_of_joint(j, JointQuantity::kEncoderOffset),
-                       mechanism.index_of_joint(j, JointQuantity::kEncoderDelay)});
+                       mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset),
+                       mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)});
   }
   for (int i = 0; i < mechanism.body_encoder_count(); ++i) {
     const BodyEncoder& encoder = mechanism.body_encoders[i];
-    sensors.push_back({encoder.name, kind_between(mechanism, encoder),
-                       terms_between(mechanism, encoder),
-                       mechanism.index_of_body_encoder(i, EncoderQuantity::kOffset),
-                       mechanism.index_of_body_encoder(i, EncoderQuantity::kDelay)});
+    sensors.push_back({encoder.name, encoder_joint_kind(mechanism, encoder),
+                       encoder_joint_terms(mechanism, encoder),
+                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kOffset),
+                       mechanism.body_encoder_parameter_index(i, EncoderParameter::kDelay)});
   }
   return sensors;
 }
@@ -120,46 +121,45 @@ std::vector<Encoder> used_encoders(const Mechanism& mechanism) {
   return sensors;
 }
 
-bool belongs_to_sensor(const Mechanism& mechanism, int parameter) {
-  if (parameter >= mechanism.index_of_body_encoder(0, {})) {
-    return parameter < mechanism.index_of_sensor(mechanism.sensor_count(), {});
+bool is_sensor_parameter(const Mechanism& mechanism, int parameter) {
+  if (parameter >= mechanism.body_encoder_parameter_index(0, {})) {
+    return parameter < mechanism.sensor_parameter_index(mechanism.sensor_count(), {});
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (parameter == mechanism.index_of_joint(j, JointQuantity::kEncoderOffset) ||
-        parameter == mechanism.index_of_joint(j, JointQuantity::kEncoderDelay)) {
+    if (parameter == mechanism.joint_parameter_index(j, JointParameter::kEncoderOffset) ||
+        parameter == mechanism.joint_parameter_index(j, JointParameter::kEncoderDelay)) {
       return true;
     }
   }
   return false;
 }
 
-bool belongs_to_held_out(const Mechanism& mechanism, int parameter) {
-  if (!belongs_to_sensor(mechanism, parameter)) return false;
-  const std::string& name = parameter_at(mechanism, parameter).name;
+bool is_held_out_sensor_parameter(const Mechanism& mechanism, int parameter) {
+  if (!is_sensor_parameter(mechanism, parameter)) return false;
+  const std::string& name = mechanism.at(parameter).name;
   return is_held_out(mechanism, name.substr(0, name.rfind('.')));
 }
 
-bool acts_on_motion(const Mechanism& mechanism, int parameter) {
-  if (!belongs_to_sensor(mechanism, parameter)) return true;
+bool affects_motion(const Mechanism& mechanism, int parameter) {
+  if (!is_sensor_parameter(mechanism, parameter)) return true;
   return std::ranges::any_of(mechanism.dependencies, [&](const ParameterDependency& tie) {
-    return !belongs_to_sensor(mechanism, tie.parameter) &&
+    return !is_sensor_parameter(mechanism, tie.parameter) &&
            std::ranges::count(tie.terms, parameter, &DependencyTerm::parameter) > 0;
   });
 }
 
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor) {
-  return parameter_at(mechanism, sensor.delay).value != 0.0 ||
-         changes_in_fit(mechanism, sensor.delay);
+  return mechanism.at(sensor.delay).value != 0.0 || is_changed_by_fit(mechanism, sensor.delay);
 }
 
-std::vector<JointKind> encoder_kinds(const Mechanism& mechanism) {
+std::vector<JointKind> encoder_joint_kinds(const Mechanism& mechanism) {
   std::vector<JointKind> kinds;
   for (const Encoder& sensor : used_encoders(mechanism)) kinds.push_back(sensor.kind);
   return kinds;
 }
 
-Eigen::VectorXd encoder_scales(const Mechanism& mechanism) {
-  const std::vector<JointKind> kinds = encoder_kinds(mechanism);
+Eigen::VectorXd readings_per_radian(const Mechanism& mechanism) {
+  const std::vector<JointKind> kinds = encoder_joint_kinds(mechanism);
   Eigen::VectorXd scales(static_cast<Eigen::Index>(kinds.size()));
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     scales[i] = joint_units(kinds[i]).scale;
@@ -167,12 +167,13 @@ Eigen::VectorXd encoder_scales(const Mechanism& mechanism) {
   return scales;
 }
 
-EncoderJoints::EncoderJoints(const Mechanism& mechanism) : sensors_(used_encoders(mechanism)) {
+EncoderToJointMap::EncoderToJointMap(const Mechanism& mechanism)
+    : sensors_(used_encoders(mechanism)) {
   const auto rows = static_cast<Eigen::Index>(sensors_.size());
   const Eigen::Index joints = mechanism.joint_count();
   matrix_.setZero(rows, joints);
   for (Eigen::Index i = 0; i < rows; ++i) {
-    for (const Encoder::Term& term : sensors_[i].terms) {
+    for (const Encoder::JointTerm& term : sensors_[i].terms) {
       matrix_(i, term.joint) += term.sign;
     }
   }
@@ -183,18 +184,18 @@ EncoderJoints::EncoderJoints(const Mechanism& mechanism) : sensors_(used_encoder
   }
 }
 
-Eigen::VectorXd EncoderJoints::whole_turns(
+Eigen::VectorXd EncoderToJointMap::full_turn_corrections(
     const Eigen::Ref<const Eigen::VectorXd>& readings) const {
   const Eigen::Index rows = matrix_.rows();
   Eigen::VectorXd turns = Eigen::VectorXd::Zero(rows);
   for (Eigen::Index i = 1; i < rows; ++i) {
-    if (!sensors_[i].traits().wraps) continue;
+    if (!sensors_[i].kind_traits().wraps) continue;
     // weights · earlier rows = this row, if the earlier readings determine this one
     const Eigen::MatrixXd before = matrix_.topRows(i).transpose();
     const Eigen::VectorXd weights = least_squares(before, matrix_.row(i).transpose());
     if ((before * weights - matrix_.row(i).transpose()).norm() > kRankLimit) continue;
     const double expected = weights.dot(readings.head(i) + turns.head(i));
-    turns[i] = kWholeTurn * estimator::whole_turns(expected - readings[i]);
+    turns[i] = kWholeTurn * estimator::removed_full_turns(expected - readings[i]);
   }
   return turns;
 }

@@ -14,27 +14,29 @@ namespace estimator {
 /// them, minus its offset. Most encoders read one joint.
 struct Encoder {
   /// A joint whose coordinate the encoder reads, with its sign in the sum.
-  struct Term {
+  struct JointTerm {
     int joint;
     double sign;
   };
 
   std::string name;  ///< name of the joint, or of the encoder between two bodies
   JointKind kind = JointKind::kRevolute;
-  std::vector<Term> terms;
+  std::vector<JointTerm> terms;
   int offset = 0;  ///< index into Mechanism::parameters [rad or m]
   int delay = 0;   ///< index of the delay: a reading at time t belongs to t − delay [s]
 
-  const JointTraits& traits() const { return joint_traits(kind); }
+  const JointTraits& kind_traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
-  /// Returns the difference of two readings, or of a reading and its prediction; angles are
-  /// wrapped.
-  double difference(double of_readings) const { return joint_difference(kind, of_readings); }
-  /// Returns the predicted reading without offset. `coordinate(joint)` gives a joint's coordinate.
+  /// Returns a difference of two readings, or of a reading and its prediction. Angles are wrapped.
+  double reading_difference(double of_readings) const {
+    return joint_coordinate_difference(kind, of_readings);
+  }
+  /// Returns the predicted reading before the offset is subtracted. `coordinate(joint)` must return
+  /// the coordinate of a joint.
   template <typename Coordinate>
   double sum(const Coordinate& coordinate) const {
     double total = 0.0;
-    for (const Term& term : terms) total += term.sign * coordinate(term.joint);
+    for (const JointTerm& term : terms) total += term.sign * coordinate(term.joint);
     return total;
   }
 };
@@ -50,56 +52,57 @@ bool is_held_out(const Mechanism& mechanism, const std::string& name);
 std::vector<Encoder> used_encoders(const Mechanism& mechanism);
 
 /// Returns whether a parameter belongs to an encoder or another sensor.
-bool belongs_to_sensor(const Mechanism& mechanism, int parameter);
+bool is_sensor_parameter(const Mechanism& mechanism, int parameter);
 
 /// Returns whether a parameter belongs to a held-out sensor, so that no used reading depends on it.
-bool belongs_to_held_out(const Mechanism& mechanism, int parameter);
+bool is_held_out_sensor_parameter(const Mechanism& mechanism, int parameter);
 
-/// Returns whether a parameter affects the motion, directly or through a dependency, and not only
-/// readings.
-bool acts_on_motion(const Mechanism& mechanism, int parameter);
+/// Returns whether a parameter affects the motion, directly or through dependent parameters.
+/// Parameters that affect only readings do not.
+bool affects_motion(const Mechanism& mechanism, int parameter);
 
 /// Returns whether an encoder has a delay, or may have one after estimation.
 bool has_delay(const Mechanism& mechanism, const Encoder& sensor);
 
 /// Returns the joint kinds of the used encoders, in order.
-std::vector<JointKind> encoder_kinds(const Mechanism& mechanism);
+std::vector<JointKind> encoder_joint_kinds(const Mechanism& mechanism);
 
-/// Returns, for each encoder in its own unit, the reading that counts as one radian
+/// Returns the reading of each used encoder that counts as one radian, in the encoder's unit
 /// (JointUnits::scale).
-Eigen::VectorXd encoder_scales(const Mechanism& mechanism);
+Eigen::VectorXd readings_per_radian(const Mechanism& mechanism);
 
-/// Returns the kind of the first revolute joint between an encoder's two bodies, or else of the
-/// first joint. The reading is a length only if all joints between the bodies are prismatic.
-JointKind kind_between(const Mechanism& mechanism, const BodyEncoder& encoder);
+/// Returns the kind of the coordinate that an encoder between two bodies reads. The reading is a
+/// length if all joints between the bodies are prismatic, else an angle.
+JointKind encoder_joint_kind(const Mechanism& mechanism, const BodyEncoder& encoder);
 
 /// Returns the joints that an encoder between two bodies reads, with the signs of their
 /// coordinates. The first joint has a positive sign.
 ///
 /// @param errors  receives an error if the axes of revolute joints between the bodies are not
 /// parallel, or if no joint between them moves; the result is then empty
-std::vector<Encoder::Term> terms_between(const Mechanism& mechanism, const BodyEncoder& encoder,
-                                         std::vector<Message>* errors = nullptr);
+std::vector<Encoder::JointTerm> encoder_joint_terms(const Mechanism& mechanism,
+                                                    const BodyEncoder& encoder,
+                                                    std::vector<Message>* errors = nullptr);
 
-/// Computes joint coordinates from encoder readings by least squares. Unobserved joints are set to
-/// zero.
-class EncoderJoints {
+/// Computes joint coordinates from encoder readings by least squares. Joints without observation
+/// get the coordinate zero.
+class EncoderToJointMap {
  public:
-  explicit EncoderJoints(const Mechanism& mechanism);
+  explicit EncoderToJointMap(const Mechanism& mechanism);
 
   /// Returns the coordinates of all joints [rad or m].
   /// @param readings  one per encoder in order, with offsets added and angles unwrapped
-  Eigen::VectorXd coordinates(const Eigen::Ref<const Eigen::VectorXd>& readings) const {
+  Eigen::VectorXd joint_coordinates(const Eigen::Ref<const Eigen::VectorXd>& readings) const {
     return inverse_ * readings;
   }
 
   /// Returns whether the encoders observe a joint, alone or in combination with other joints.
   bool is_observed(int joint) const { return observed_[joint]; }
-  std::ptrdiff_t observed_count() const { return std::ranges::count(observed_, true); }
+  std::ptrdiff_t observed_joint_count() const { return std::ranges::count(observed_, true); }
 
-  /// Returns full turns to add to each encoder's readings [rad]. With them redundant encoders
-  /// agree, such as an inclinometer and the encoders of the joints below it.
-  Eigen::VectorXd whole_turns(const Eigen::Ref<const Eigen::VectorXd>& readings) const;
+  /// Returns the full turns to add to the readings of each encoder [rad], so that redundant
+  /// encoders agree, such as an inclinometer and the encoders of the joints below it.
+  Eigen::VectorXd full_turn_corrections(const Eigen::Ref<const Eigen::VectorXd>& readings) const;
 
  private:
   std::vector<Encoder> sensors_;

@@ -14,7 +14,7 @@ namespace estimator {
 /// relative to body a (parent). Joint torques act on body b about the joint axis, and opposite
 /// torques on body a. For a prismatic joint read m for rad, N for N·m and kg for kg·m², also in
 /// composite units.
-enum class JointQuantity : int {
+enum class JointParameter : int {
   kPointAx,  ///< joint point in the frame of body a, from its centre of mass [m]
   kPointAy,
   kPointAz,
@@ -23,14 +23,17 @@ enum class JointQuantity : int {
   kPointBz,
   kFriction,  ///< index of the first friction parameter (friction/friction_laws.hpp)
   // Friction parameters that code outside the friction laws uses.
-  kViscous = kFriction + friction_index<ViscousDrag>(ViscousDrag::kViscous),
-  kQuadraticDrag = kFriction + friction_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
-  kCoulombTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
-  kStribeckTorque = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
-  kStribeckRate = kFriction + friction_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
-  kLoadFriction = kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFriction),
+  kViscous = kFriction + friction_parameter_index<ViscousDrag>(ViscousDrag::kViscous),
+  kQuadraticDrag = kFriction + friction_parameter_index<ViscousDrag>(ViscousDrag::kQuadraticDrag),
+  kCoulombTorque =
+      kFriction + friction_parameter_index<CoulombStribeck>(CoulombStribeck::kCoulombTorque),
+  kStribeckTorque =
+      kFriction + friction_parameter_index<CoulombStribeck>(CoulombStribeck::kStribeckTorque),
+  kStribeckRate =
+      kFriction + friction_parameter_index<CoulombStribeck>(CoulombStribeck::kStribeckRate),
+  kLoadFriction = kFriction + friction_parameter_index<LoadFriction>(LoadFriction::kLoadFriction),
   kLoadFrictionAngular =
-      kFriction + friction_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
+      kFriction + friction_parameter_index<LoadFriction>(LoadFriction::kLoadFrictionAngular),
   /// Joint torque that does not depend on position and speed [N·m]
   kConstantTorque = kFriction + FrictionLaws::kQuantityCount,
   kStiffness,      ///< spring stiffness k, e.g. of a cable: torque −k (θ − θ_rest) [N·m/rad]
@@ -49,10 +52,10 @@ enum class JointQuantity : int {
 
 /// A revolute or prismatic joint between two bodies, or between a body and the ground.
 ///
-/// The joint frame has x along the axis and y toward the zero mark. It is given once in each body's
-/// frame; the ground's frame is the world. The angle θ is the rotation about x that carries frame a
-/// onto frame b. In a prismatic joint the two frames stay parallel, and the coordinate is the
-/// distance of point b from point a along x. Joints may form loops.
+/// The joint frame has x along the axis and y toward the zero mark. It is specified in the frame of
+/// each of the two bodies; the frame of the ground is the world frame. The angle θ is the rotation
+/// about x that rotates frame a onto frame b. In a prismatic joint the two frames stay parallel,
+/// and the coordinate is the distance of point b from point a along x. Joints may form loops.
 struct Joint {
   static constexpr int kGround = -1;
 
@@ -63,9 +66,9 @@ struct Joint {
   Eigen::Matrix3d frame_a = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body a
   Eigen::Matrix3d frame_b = Eigen::Matrix3d::Identity();  ///< rotation: joint frame → body b
 
-  /// Transition velocity of the smoothed Coulomb law B tanh(ω/transition_speed) [rad/s]. With it, a
-  /// joint creeps under any load. 0: discontinuous friction, with which a joint sticks. Only the
-  /// estimation of physical parameters uses it.
+  /// Transition velocity of smoothed Coulomb friction B tanh(ω/transition_speed) [rad/s], with
+  /// which a joint creeps under any load. 0: discontinuous friction, with which a joint sticks.
+  /// Only the estimation of physical parameters uses it.
   double transition_speed = 0.0;
 
   /// Approximate initial coordinate, which selects the assembly mode of a loop [rad]; NaN if not
@@ -78,9 +81,11 @@ struct Joint {
   InitialStatePrior start = {};
   SpookRegularization spook = {};
 
-  const JointTraits& traits() const { return joint_traits(kind); }
+  const JointTraits& kind_traits() const { return joint_traits(kind); }
   JointUnits units() const { return joint_units(kind); }
-  double difference(double of_coordinates) const { return joint_difference(kind, of_coordinates); }
+  double coordinate_difference(double of_coordinates) const {
+    return joint_coordinate_difference(kind, of_coordinates);
+  }
 };
 
 /// A fixed joint between two bodies, or between a body and the ground. It has no coordinate: its

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cassert>
-#include <cstddef>
 #include <numbers>
 
 #include "estimator/math/angle_wrapping.hpp"
@@ -34,14 +33,14 @@ struct JointUnits {
 };
 
 /// A field of a joint in a rig file whose name depends on the joint's kind.
-struct JointField {
+struct KindDependentField {
   const char* part;    ///< submessage of the joint that contains it; "": the joint itself
   const char* name;    ///< field name, such as "rest_angle"
   const char* unit;    ///< unit; "" if the name includes it
   const char* symbol;  ///< suffix of the parameter that it sets, after the joint's name; "" if none
 };
 
-/// All properties that follow from the kind of a joint. No other code branches on the kind.
+/// Properties of a kind of joint. No other code branches on the kind.
 struct JointTraits {
   JointKind kind;
   const char* word;  ///< name in rig files: an enumerator of Joint::Kind
@@ -54,9 +53,9 @@ struct JointTraits {
   /// Whether the SPOOK stepper supports joints of this kind.
   bool in_spook;
   JointUnits units;
-  JointField rest, inertia, counts, constant;
-  /// Coordinate and rate in names of rig-file fields, scenarios and columns: "angle_rad",
-  /// "speed_rad_per_s".
+  KindDependentField rest, inertia, counts, constant;
+  /// Names of the coordinate and of the rate in rig files, scenarios and columns of recordings:
+  /// "angle_rad", "speed_rad_per_s".
   const char* coordinate_field;
   const char* rate_field;
   const char *count, *count_unit;  ///< reference length of an encoder's `counts`: "metre", "m"
@@ -72,17 +71,8 @@ inline constexpr JointTraits kJointKinds[] = {
      .turns = true,
      .wraps = true,
      .in_spook = true,
-     .units = {.coordinate = "rad",
-               .error = "mrad",
-               .rate = "rad/s",
-               .noise = "rad/s²/√Hz",
-               .force = "N·m",
-               .stiffness = "N·m/rad",
-               .inertia = "kg·m²",
-               .gain = "N·m/unit",
-               .back_emf = "unit·s/rad",
-               .quantity = "angle",
-               .scale = 1.0},
+     .units = {"rad", "mrad", "rad/s", "rad/s²/√Hz", "N·m", "N·m/rad", "kg·m²", "N·m/unit",
+               "unit·s/rad", "angle", 1.0},
      .rest = {"spring", "rest_angle", "rad", "theta_rest"},
      .inertia = {"motor", "shaft_inertia", "kg·m²", "J_shaft"},
      .counts = {"encoder", "counts_per_turn", "", ""},
@@ -101,17 +91,8 @@ inline constexpr JointTraits kJointKinds[] = {
      .turns = false,
      .wraps = false,
      .in_spook = false,
-     .units = {.coordinate = "m",
-               .error = "mm",
-               .rate = "m/s",
-               .noise = "m/s²/√Hz",
-               .force = "N",
-               .stiffness = "N/m",
-               .inertia = "kg",
-               .gain = "N/unit",
-               .back_emf = "unit·s/m",
-               .quantity = "position",
-               .scale = kMetresPerRadian},
+     .units = {"m", "mm", "m/s", "m/s²/√Hz", "N", "N/m", "kg", "N/unit", "unit·s/m", "position",
+               kMetresPerRadian},
      .rest = {"spring", "rest_position", "m", "x_rest"},
      .inertia = {"motor", "reflected_mass", "kg", "m_shaft"},
      .counts = {"encoder", "counts_per_m", "", ""},
@@ -134,8 +115,8 @@ inline constexpr const JointTraits& joint_traits(JointKind kind) {
 inline constexpr JointUnits joint_units(JointKind kind) { return joint_traits(kind).units; }
 
 /// Returns the difference of two coordinates of a joint, wrapped to half a turn if the joint wraps.
-inline double joint_difference(JointKind kind, double difference) {
-  return joint_traits(kind).wraps ? wrapped_difference(difference) : difference;
+inline double joint_coordinate_difference(JointKind kind, double difference) {
+  return joint_traits(kind).wraps ? wrap_angle_difference(difference) : difference;
 }
 
 }  // namespace estimator

@@ -4,15 +4,15 @@
 
 namespace estimator {
 
-/// Motor of a joint. Its gain, rotor inertia, back-EMF and delay are parameters (JointQuantity).
+/// Motor of a joint. Its gain, rotor inertia, back-EMF and delay are parameters (JointParameter).
 struct Motor {
   bool present = false;  ///< whether the joint has a motor: one column of the control signal
   /// Turns of the motor's rotor per turn of the joint, for a rotor in body a. 0: the effect of body
   /// a's rotation on the rotor is neglected. Only the physical-parameter estimation uses it.
   double gear_ratio = 0.0;
-  /// Standard deviation, per sample, of the recorded control from the control that acted, such as
-  /// the noise of a measured torque [unit of the control]. 0: no such error. Only the estimation of
-  /// physical parameters of mechanisms without loops uses it.
+  /// Standard deviation of the error of the recorded control in each sample, such as the noise of a
+  /// measured torque [unit of the control]. 0: no error. Only the estimation of physical parameters
+  /// of mechanisms without loops uses it.
   double control_noise = 0.0;
 };
 
@@ -37,10 +37,11 @@ struct InitialStatePrior {
 /// Regularization of a joint's constraint rows and dry friction in the SPOOK stepper.
 struct SpookRegularization {
   static constexpr double kAutomaticDamping =
-      -1.0;  ///< selects the damping time h/4, see damping_time_of
+      -1.0;  ///< selects the damping time h/4, see constraint_damping_time
 
-  /// Compliance of the joint's three point rows [m/N], ≥ 0. The default is practically rigid for a
-  /// table-top rig. It is above zero since closed loops have linearly dependent rows.
+  /// Compliance of the three constraint rows for the joint point [m/N], ≥ 0. The default is
+  /// practically rigid for a table-top rig. It is above zero since closed loops have linearly
+  /// dependent rows.
   double compliance_linear = 1e-8;
   double compliance_angular = 1e-8;  ///< compliance of the two axis rows [rad/(N·m)], ≥ 0
   double damping_time =

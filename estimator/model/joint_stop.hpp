@@ -9,22 +9,22 @@ namespace estimator {
 /// One end stop of a joint, with current parameter values.
 struct JointStop {
   int joint;
-  double side;          ///< direction of its force: 1 for the lower stop, −1 for the upper one
-  JointQuantity where;  ///< position parameter: kStopLower or kStopUpper
-  double position;      ///< joint coordinate of the stop [rad or m]
-  double restitution;   ///< coefficient of restitution [-]
+  double side;           ///< direction of its force: 1 for the lower stop, −1 for the upper one
+  JointParameter where;  ///< position parameter: kStopLower or kStopUpper
+  double position;       ///< joint coordinate of the stop [rad or m]
+  double restitution;    ///< coefficient of restitution [-]
 
   /// Returns the distance of a joint coordinate from the stop, < 0 beyond the stop [rad or m].
-  double distance(double coordinate) const { return side * (coordinate - position); }
+  double distance_from_stop(double coordinate) const { return side * (coordinate - position); }
 };
 
 /// Returns all end stops, in joint order.
-std::vector<JointStop> joint_stops(const Mechanism& mechanism);
+std::vector<JointStop> joint_end_stops(const Mechanism& mechanism);
 
 /// Returns whether the lower stop of every joint is below the upper stop.
-bool are_stops_apart(const Mechanism& mechanism);
+bool are_end_stops_ordered(const Mechanism& mechanism);
 
 /// Appends an error for each invalid end stop.
-void check_stops(const Mechanism& mechanism, std::vector<Message>& errors);
+void check_end_stops(const Mechanism& mechanism, std::vector<Message>& errors);
 
 }  // namespace estimator

@@ -11,8 +11,8 @@
 namespace estimator {
 namespace {
 
-constexpr int kConstantTorque = static_cast<int>(JointQuantity::kConstantTorque);
-constexpr int kBehindFriction = Mechanism::kJointQuantities - kConstantTorque;
+constexpr int kConstantTorque = static_cast<int>(JointParameter::kConstantTorque);
+constexpr int kBehindFriction = Mechanism::kJointParameters - kConstantTorque;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
@@ -24,7 +24,7 @@ struct QuantityFacts {
   double upper;
 };
 
-// Order of BodyQuantity. Inertias stay above zero: at zero the mass matrix is singular.
+// Order of BodyParameter. Inertias stay above zero: at zero the mass matrix is singular.
 constexpr QuantityFacts kBodyFacts[] = {{"m", "kg", 1.0, 1e-6, kInfinity},
                                         {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
                                         {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},
@@ -43,11 +43,11 @@ constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, doub
 // Delays of encoders are relative to other sensors, so they may be negative.
 constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
-// Points of a joint and of a fixed joint, first in JointQuantity.
+// Points of a joint and of a fixed joint, first in JointParameter.
 constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
                                          any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 
-/// Returns the parameters of a joint that follow its friction, in the order of JointQuantity.
+/// Returns the parameters of a joint that follow its friction, in the order of JointParameter.
 constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
   return {any(is.constant.symbol, is.units.force),
           at_least_zero("k_s", is.units.stiffness),
@@ -71,7 +71,7 @@ constexpr double kMountMax = 3.2;                    // a longer rotation vector
 constexpr double kCrossMax = 0.5;                    // beyond, it is another axis [-]
 constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond, it is another unit [-]
 
-// Order of AirQuantity.
+// Order of AirDragParameter.
 constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
                                        any("air_y", "m"), any("air_z", "m")};
 
@@ -83,15 +83,15 @@ void append(ParameterList& list, const std::string& prefix, const QuantityFacts&
                   .upper = facts.upper});
 }
 
-/// Adds the parameters of one sensor to a list, in the order of SensorQuantity.
+/// Adds the parameters of one sensor to a list, in the order of SensorParameter.
 class SensorParameters {
  public:
   SensorParameters(const Mechanism& mechanism, const Sensor& sensor, ParameterList& list)
       : mechanism_(mechanism), sensor_(sensor), list_(list) {}
 
   void append() {
-    using enum SensorTraits::Mount;
-    const bool is_anchor = sensor_.traits().mount == kAnchor;
+    using enum SensorTraits::MountMeaning;
+    const bool is_anchor = sensor_.kind_traits().mount == kAnchor;
     for (const char* axis : kAxisNames) add(std::string("p_") + axis, any("", "m"));
     for (const char* axis : kAxisNames) {
       const QuantityFacts turn = {"", "rad", 0.0, -kMountMax, kMountMax};
@@ -99,7 +99,7 @@ class SensorParameters {
     }
     for (const int place : {0, 1}) add_instrument(place);
     for (const int place : {0, 1}) add_cross(place);
-    add("delay", {"", "s", 0.0, 0.0, sensor_.traits().delay_max});
+    add("delay", {"", "s", 0.0, 0.0, sensor_.kind_traits().delay_max});
   }
 
  private:
@@ -116,14 +116,15 @@ class SensorParameters {
   }
 
   void add_instrument(int place) {
-    const Instrument& own = sensor_.traits().instruments[place];
+    const Instrument& own = sensor_.kind_traits().instruments[place];
     const auto name_of = [&](const char* quantity, int axis) {
       if (axis >= own.axis_count) return stand_in(place).prefix + axis_name(quantity, axis);
       return own.prefix + (own.axis_count == 1 ? quantity : axis_name(quantity, axis));
     };
     for (int axis = 0; axis < 3; ++axis) {
-      const ReadingTraits& reading = axis < own.axis_count ? reading_of(mechanism_, sensor_, own)
-                                                           : reading_traits(stand_in(place).reads);
+      const MeasuredQuantityTraits& reading = axis < own.axis_count
+                                                  ? measured_quantity(mechanism_, sensor_, own)
+                                                  : measured_quantity_traits(stand_in(place).reads);
       add(name_of("bias", axis), any("", reading.unit()));
     }
     for (int axis = 0; axis < 3; ++axis) {
@@ -136,8 +137,8 @@ class SensorParameters {
   }
 
   void add_cross(int place) {
-    const bool has_cross = sensor_.traits().has_cross;
-    const Instrument& own = has_cross ? sensor_.traits().instruments[place] : stand_in(place);
+    const bool has_cross = sensor_.kind_traits().has_cross;
+    const Instrument& own = has_cross ? sensor_.kind_traits().instruments[place] : stand_in(place);
     for (const char* reads : kAxisNames) {
       for (const char* along : kAxisNames) {
         if (reads == along) continue;
@@ -152,26 +153,26 @@ class SensorParameters {
   ParameterList& list_;
 };
 
-static_assert(std::size(kBodyFacts) == Mechanism::kBodyQuantities);
-static_assert(std::size(kPointFacts) == static_cast<int>(JointQuantity::kFriction));
-static_assert(std::size(kPointFacts) == Mechanism::kFixedJointQuantities);
-static_assert(std::size(kWorldFacts) == Mechanism::kWorldQuantities);
-static_assert(std::size(kAirFacts) == Mechanism::kAirQuantities);
+static_assert(std::size(kBodyFacts) == Mechanism::kBodyParameters);
+static_assert(std::size(kPointFacts) == static_cast<int>(JointParameter::kFriction));
+static_assert(std::size(kPointFacts) == Mechanism::kFixedJointParameters);
+static_assert(std::size(kWorldFacts) == Mechanism::kGravityParameters);
+static_assert(std::size(kAirFacts) == Mechanism::kAirDragParameters);
 
-QuantityFacts joint_facts(JointKind kind, JointQuantity quantity) {
+QuantityFacts joint_facts(JointKind kind, JointParameter quantity) {
   const bool slides = !joint_traits(kind).turns;
-  if (const FrictionQuantity* const law = friction_facts(quantity)) {
-    return at_least_zero(law->symbol_of(slides), law->unit_of(slides), law->neutral);
+  if (const FrictionParameter* const law = friction_properties(quantity)) {
+    return at_least_zero(law->parameter_suffix(slides), law->parameter_unit(slides), law->neutral);
   }
   const int place = static_cast<int>(quantity);
-  if (quantity < JointQuantity::kFriction) return kPointFacts[place];
+  if (quantity < JointParameter::kFriction) return kPointFacts[place];
   const auto facts = facts_behind_friction(joint_traits(kind));
   return facts[place - kConstantTorque];
 }
 
 }  // namespace
 
-std::string_view unit_of(JointKind kind, JointQuantity quantity) {
+std::string_view joint_parameter_unit(JointKind kind, JointParameter quantity) {
   return joint_facts(kind, quantity).unit;
 }
 
@@ -184,9 +185,9 @@ void make_parameters(Mechanism& mechanism) {
     }
   }
   for (const Joint& joint : mechanism.joints) {
-    for (int quantity = 0; quantity < Mechanism::kJointQuantities; ++quantity) {
+    for (int quantity = 0; quantity < Mechanism::kJointParameters; ++quantity) {
       append(mechanism.parameters, joint.name,
-             joint_facts(joint.kind, static_cast<JointQuantity>(quantity)));
+             joint_facts(joint.kind, static_cast<JointParameter>(quantity)));
     }
   }
   for (const FixedJoint& weld : mechanism.fixed_joints) {
@@ -194,9 +195,9 @@ void make_parameters(Mechanism& mechanism) {
   }
   for (const QuantityFacts& facts : kWorldFacts) append(mechanism.parameters, "gravity", facts);
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
-    const JointKind kind = kind_between(mechanism, encoder);
-    for (const JointQuantity quantity :
-         {JointQuantity::kEncoderOffset, JointQuantity::kEncoderDelay}) {
+    const JointKind kind = encoder_joint_kind(mechanism, encoder);
+    for (const JointParameter quantity :
+         {JointParameter::kEncoderOffset, JointParameter::kEncoderDelay}) {
       append(mechanism.parameters, encoder.name, joint_facts(kind, quantity));
     }
   }

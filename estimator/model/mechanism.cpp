@@ -18,28 +18,21 @@ namespace estimator {
 namespace {
 
 bool has_free_inertia(const Mechanism& mechanism, int body) {
-  for (const BodyQuantity quantity : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz,
-                                      BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz}) {
-    if (changes_in_fit(mechanism, mechanism.index(body, quantity))) return true;
-  }
-  return false;
-}
-
-const std::string& body_name(const Mechanism& mechanism, int body) {
-  return mechanism.bodies[body].name;
+  return std::ranges::any_of(moment_of_inertia_indices(mechanism, body),
+                             [&](int index) { return is_changed_by_fit(mechanism, index); });
 }
 
 void check_inertia(const Mechanism& mechanism, int body, InertiaCheck inertias,
                    std::vector<Message>& errors) {
   const Eigen::Vector3d moments =
-      symmetric_eigen3(inertia_matrix(moments_of(mechanism, body))).values;
-  const Argument own{"body", body_name(mechanism, body)};
+      symmetric_eigen3(inertia_matrix(moments_of_inertia(mechanism, body))).values;
+  const Argument own{"body", mechanism.bodies[body].name};
   if (!(moments[0] > 0.0)) {
     errors.push_back(
         {MessageCode::kIndefiniteInertia, {own, {"moment", Quantity{moments[0], "kg·m²"}}}});
   } else if (moments[2] > (moments[0] + moments[1]) * (1.0 + 1e-9) &&
              !(inertias == InertiaCheck::kFixed && has_free_inertia(mechanism, body)) &&
-             !only_rotation_axis(mechanism, body)) {
+             !find_single_rotation_axis(mechanism, body)) {
     // The other moments of a body that rotates about one axis only have no effect.
     errors.push_back({MessageCode::kTriangleInequality, {own}});
   }
@@ -69,11 +62,12 @@ void check_parameters(const Mechanism& mechanism, std::vector<Message>& errors) 
 /// Checks that friction is nonnegative at rest; it may rise from rest.
 void check_rest_friction(const Mechanism& mechanism, std::vector<Message>& errors) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!may_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0) continue;
+    if (!can_friction_rise_from_rest(mechanism, j) || dry_friction_at_rest(mechanism, j) >= 0.0)
+      continue;
     errors.push_back(
         {MessageCode::kNegativeRestFriction,
-         {{"excess", mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).name},
-          {"kinetic", mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).name}}});
+         {{"excess", mechanism.joint_parameter(j, JointParameter::kStribeckTorque).name},
+          {"kinetic", mechanism.joint_parameter(j, JointParameter::kCoulombTorque).name}}});
   }
 }
 
@@ -117,7 +111,7 @@ void check_joint(const Mechanism& mechanism, const Joint& joint, std::vector<Mes
     errors.push_back({MessageCode::kNegativeTransitionSpeed, {own}});
   if (!std::isfinite(joint.motor.gear_ratio))
     errors.push_back({MessageCode::kInfiniteGearRatio, {own}});
-  if (joint.motor.gear_ratio != 0.0 && !joint.traits().turns) {
+  if (joint.motor.gear_ratio != 0.0 && !joint.kind_traits().turns) {
     errors.push_back({MessageCode::kPrismaticGearRatio, {own}});
   }
 }
@@ -152,16 +146,16 @@ void check_carries(const Mechanism& mechanism, int body, std::vector<Message>& e
   if (std::ranges::count_if(mechanism.joints, touches) +
           std::ranges::count_if(mechanism.fixed_joints, touches) <
       2) {
-    errors.push_back({MessageCode::kMasslessLeaf, {{"body", body_name(mechanism, body)}}});
+    errors.push_back({MessageCode::kMasslessLeaf, {{"body", mechanism.bodies[body].name}}});
   }
 }
 
 void check_reachable(const Mechanism& mechanism, std::vector<Message>& errors) {
-  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
+  const std::vector<DirectedJoint> tree = spanning_tree(mechanism);
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const auto reaches = [&](const TreeEdge& edge) { return edge.child.body == body; };
+    const auto reaches = [&](const DirectedJoint& edge) { return edge.child.body == body; };
     if (std::ranges::none_of(tree, reaches)) {
-      errors.push_back({MessageCode::kUnconnectedBody, {{"body", body_name(mechanism, body)}}});
+      errors.push_back({MessageCode::kUnconnectedBody, {{"body", mechanism.bodies[body].name}}});
     }
   }
 }
@@ -175,12 +169,12 @@ int Mechanism::find_parameter(std::string_view parameter_name) const {
   return -1;
 }
 
-const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor,
-                                const Instrument& instrument) {
-  const ReadingTraits& reading = reading_traits(instrument.reads);
-  if (sensor.has_axes() || sensor.joint < 0) return reading;
+const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, const Sensor& sensor,
+                                                const Instrument& instrument) {
+  const MeasuredQuantityTraits& reading = measured_quantity_traits(instrument.reads);
+  if (sensor.has_orientation() || sensor.joint < 0) return reading;
   const Joint& joint = mechanism.joints[sensor.joint];
-  return joint.traits().turns ? reading : reading_traits(reading.prismatic_reading);
+  return joint.kind_traits().turns ? reading : measured_quantity_traits(reading.prismatic_reading);
 }
 
 std::vector<int> joints_with_motor(const Mechanism& mechanism) {
@@ -203,8 +197,8 @@ std::vector<double> parameter_values(const Mechanism& mechanism) {
 }
 
 bool has_air_drag(const Mechanism& mechanism, int body) {
-  const int index = mechanism.index_of_air(body, AirQuantity::kCoefficient);
-  return mechanism.parameters[index].value != 0.0 || changes_in_fit(mechanism, index);
+  const int index = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
+  return mechanism.parameters[index].value != 0.0 || is_changed_by_fit(mechanism, index);
 }
 
 void require_spook_support(const Mechanism& mechanism) {
@@ -216,14 +210,14 @@ void require_spook_support(const Mechanism& mechanism) {
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const Joint& joint = mechanism.joints[j];
-    refuse_if(!joint.traits().in_spook, joint.name, joint.traits().verb);
+    refuse_if(!joint.kind_traits().in_spook, joint.name, joint.kind_traits().verb);
     refuse_if(joint.motor.gear_ratio != 0.0, joint.name, "has a gear_ratio");
     refuse_if(find_mimic_joint(mechanism, j) != nullptr, joint.name, "follows another joint");
     refuse_if(joint.stops.lower || joint.stops.upper, joint.name, "has end stops");
     refuse_if(joint.motor.control_noise != 0.0, joint.name, "has control noise");
     FrictionLaws::each([&]<typename Law>(int law) {
       const std::string what = "has " + std::string(Law::kTerms[0].word) + " friction";
-      refuse_if(!Law::kInSpook && has_law(mechanism, j, law), joint.name, what.c_str());
+      refuse_if(!Law::kInSpook && has_friction_law(mechanism, j, law), joint.name, what.c_str());
     });
   }
   for (const Encoder& encoder : used_encoders(mechanism)) {
@@ -245,7 +239,7 @@ void copy_parameter_values(const Mechanism& from, Mechanism& to) {
   }
 }
 
-std::vector<Message> find_errors(const Mechanism& mechanism, InertiaCheck inertias) {
+std::vector<Message> find_mechanism_errors(const Mechanism& mechanism, InertiaCheck inertias) {
   std::vector<Message> errors;
   std::set<std::string> names = {"gravity", "ground"};
   const auto check_name = [&](const std::string& name, const char* kind) {
@@ -258,11 +252,11 @@ std::vector<Message> find_errors(const Mechanism& mechanism, InertiaCheck inerti
   for (const FixedJoint& weld : mechanism.fixed_joints) check_name(weld.name, "fixed joint");
   for (const BodyEncoder& each : mechanism.body_encoders) check_name(each.name, "encoder");
   for (const Sensor& each : mechanism.sensors) {
-    check_name(each.name, each.traits().what);
+    check_name(each.name, each.kind_traits().what);
     if (each.body < 0 || each.body >= mechanism.body_count()) {
       errors.push_back({MessageCode::kSensorWithoutBody, {{"sensor", each.name}}});
     }
-    const bool is_at_joint = each.traits().of == SensorTraits::Of::kJoint;
+    const bool is_at_joint = each.kind_traits().of == SensorTraits::MountingElement::kJoint;
     if (is_at_joint && (each.joint < 0 || each.joint >= mechanism.joint_count())) {
       errors.push_back({MessageCode::kSensorWithoutJoint, {{"sensor", each.name}}});
     }
@@ -273,16 +267,16 @@ std::vector<Message> find_errors(const Mechanism& mechanism, InertiaCheck inerti
   check_couplings(mechanism, errors);
   if (!errors.empty()) return errors;
   for (const Sensor& each : mechanism.sensors) {
-    if (!each.traits().needs_tree || is_tree(mechanism)) continue;
+    if (!each.kind_traits().needs_tree || is_tree_mechanism(mechanism)) continue;
     errors.push_back({MessageCode::kLoadSensorInLoop,
                       {{"sensor", each.name}, {"joint", mechanism.joints[each.joint].name}}});
   }
   for (const BodyEncoder& encoder : mechanism.body_encoders) {
-    terms_between(mechanism, encoder, &errors);
+    encoder_joint_terms(mechanism, encoder, &errors);
   }
   check_parameters(mechanism, errors);
   check_rest_friction(mechanism, errors);
-  check_stops(mechanism, errors);
+  check_end_stops(mechanism, errors);
   check_reachable(mechanism, errors);
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (mechanism.bodies[body].massless) {

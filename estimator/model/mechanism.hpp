@@ -14,7 +14,7 @@
 namespace estimator {
 
 /// Parameters of one body. The origin of the body frame is the centre of mass.
-enum class BodyQuantity : int {
+enum class BodyParameter : int {
   kMass,  ///< [kg]
   kJxx,   ///< inertia about the centre of mass in the body frame [kg·m²]
   kJyy,
@@ -25,11 +25,12 @@ enum class BodyQuantity : int {
   kCount
 };
 
-/// Parameters of one encoder between two bodies: offset and delay, as those of a joint encoder.
-enum class EncoderQuantity : int { kOffset, kDelay, kCount };
+/// Parameters of one encoder between two bodies: offset and delay, defined as for the encoder of a
+/// joint.
+enum class EncoderParameter : int { kOffset, kDelay, kCount };
 
 /// Parameters of a body's drag in still air (AirDrag).
-enum class AirQuantity : int {
+enum class AirDragParameter : int {
   kCoefficient,  ///< c: drag force −c |v| v at the velocity v [N·s²/m²]
   kPointX,       ///< point where drag acts, in the body frame from the centre of mass [m]
   kPointY,
@@ -38,7 +39,7 @@ enum class AirQuantity : int {
 };
 
 /// Parameters of gravity. The world's y axis points up when both tilt angles are zero.
-enum class WorldQuantity : int {
+enum class GravityParameter : int {
   kGravity,  ///< magnitude of the gravitational acceleration [m/s²]
   kTiltX,    ///< gravity is (0, −g, 0) rotated by the rotation vector (tilt_x, 0, tilt_z) [rad];
   kTiltZ,    ///< a rotation about gravity is unobservable, hence two angles
@@ -51,9 +52,9 @@ struct Body {
   /// Whether the body has neither mass nor inertia. A massless body connects the axes of a
   /// multi-axis joint, as the cross of a universal joint does. It must carry another body.
   bool massless = false;
-  /// Relative standard deviation of each principal moment of the pseudo-inertia, for an inertia
-  /// from CAD (InertiaPrior). The parameters' prior means are the CAD values. Infinite: no prior.
-  /// Only the estimation of physical parameters uses it.
+  /// Relative standard deviation of each principal moment of the pseudo-inertia of a body with an
+  /// inertia from CAD (InertiaPrior). The prior means of the parameters are the CAD values.
+  /// Infinite: no prior. Only the estimation of physical parameters uses it.
   double cad_uncertainty = std::numeric_limits<double>::infinity();
   /// Names of the recordings in which the body is present, with * as a wildcard; empty: all
   /// recordings.
@@ -70,20 +71,20 @@ struct BodyEncoder {
 
 /// Bodies, joints and sensors of a mechanism, and the values of all parameters. It has no state.
 ///
-/// `parameters` has this order: kBodyQuantities of each body, kJointQuantities of each joint,
-/// kFixedJointQuantities of each fixed joint, kWorldQuantities, kEncoderQuantities of each encoder
-/// between bodies, kSensorQuantities of each sensor, kAirQuantities of each body. Last are further
-/// parameters on which others depend. `make_parameters` creates it with names, units and physical
-/// bounds.
+/// `parameters` has this order: kBodyParameters of each body, kJointParameters of each joint,
+/// kFixedJointParameters of each fixed joint, kGravityParameters, kEncoderParameters of each
+/// encoder between bodies, kSensorParameters of each sensor, kAirDragParameters of each body. Last
+/// are further parameters on which others depend. `make_parameters` creates it with names, units
+/// and physical bounds.
 struct Mechanism {
-  static constexpr int kBodyQuantities = static_cast<int>(BodyQuantity::kCount);
-  static constexpr int kJointQuantities = static_cast<int>(JointQuantity::kCount);
-  /// Number of parameters of a fixed joint: its two points, which come first in JointQuantity.
-  static constexpr int kFixedJointQuantities = static_cast<int>(JointQuantity::kPointBz) + 1;
-  static constexpr int kWorldQuantities = static_cast<int>(WorldQuantity::kCount);
-  static constexpr int kEncoderQuantities = static_cast<int>(EncoderQuantity::kCount);
-  static constexpr int kSensorQuantities = static_cast<int>(SensorQuantity::kCount);
-  static constexpr int kAirQuantities = static_cast<int>(AirQuantity::kCount);
+  static constexpr int kBodyParameters = static_cast<int>(BodyParameter::kCount);
+  static constexpr int kJointParameters = static_cast<int>(JointParameter::kCount);
+  /// Number of parameters of a fixed joint: its two points, which come first in JointParameter.
+  static constexpr int kFixedJointParameters = static_cast<int>(JointParameter::kPointBz) + 1;
+  static constexpr int kGravityParameters = static_cast<int>(GravityParameter::kCount);
+  static constexpr int kEncoderParameters = static_cast<int>(EncoderParameter::kCount);
+  static constexpr int kSensorParameters = static_cast<int>(SensorParameter::kCount);
+  static constexpr int kAirDragParameters = static_cast<int>(AirDragParameter::kCount);
 
   std::string name;
   std::vector<Body> bodies;
@@ -103,59 +104,53 @@ struct Mechanism {
   int body_encoder_count() const { return static_cast<int>(body_encoders.size()); }
   int sensor_count() const { return static_cast<int>(sensors.size()); }
 
-  int index(int body, BodyQuantity quantity) const {
-    return body * kBodyQuantities + static_cast<int>(quantity);
+  int index(int body, BodyParameter quantity) const {
+    return body * kBodyParameters + static_cast<int>(quantity);
   }
-  int index_of_joint(int joint, JointQuantity quantity) const {
-    return body_count() * kBodyQuantities + joint * kJointQuantities + static_cast<int>(quantity);
+  int joint_parameter_index(int joint, JointParameter quantity) const {
+    return body_count() * kBodyParameters + joint * kJointParameters + static_cast<int>(quantity);
   }
-  int index_of_fixed_joint(int weld, JointQuantity point) const {
-    return body_count() * kBodyQuantities + joint_count() * kJointQuantities +
-           weld * kFixedJointQuantities + static_cast<int>(point);
+  int fixed_joint_parameter_index(int weld, JointParameter point) const {
+    return body_count() * kBodyParameters + joint_count() * kJointParameters +
+           weld * kFixedJointParameters + static_cast<int>(point);
   }
-  int index(WorldQuantity quantity) const {
-    return index_of_fixed_joint(fixed_joint_count(), JointQuantity::kPointAx) +
+  int index(GravityParameter quantity) const {
+    return fixed_joint_parameter_index(fixed_joint_count(), JointParameter::kPointAx) +
            static_cast<int>(quantity);
   }
-  int index_of_body_encoder(int encoder, EncoderQuantity quantity) const {
-    return index(WorldQuantity::kCount) + encoder * kEncoderQuantities + static_cast<int>(quantity);
-  }
-  int index_of_sensor(int sensor, SensorQuantity quantity) const {
-    return index_of_body_encoder(body_encoder_count(), {}) + sensor * kSensorQuantities +
+  int body_encoder_parameter_index(int encoder, EncoderParameter quantity) const {
+    return index(GravityParameter::kCount) + encoder * kEncoderParameters +
            static_cast<int>(quantity);
   }
-  int index_of_air(int body, AirQuantity quantity) const {
-    return index_of_sensor(sensor_count(), {}) + body * kAirQuantities + static_cast<int>(quantity);
+  int sensor_parameter_index(int sensor, SensorParameter quantity) const {
+    return body_encoder_parameter_index(body_encoder_count(), {}) + sensor * kSensorParameters +
+           static_cast<int>(quantity);
+  }
+  int air_drag_parameter_index(int body, AirDragParameter quantity) const {
+    return sensor_parameter_index(sensor_count(), {}) + body * kAirDragParameters +
+           static_cast<int>(quantity);
   }
 
   Parameter& at(int index) { return parameters[index]; }
   const Parameter& at(int index) const { return parameters[index]; }
-  Parameter& parameter(int body, BodyQuantity q) { return at(index(body, q)); }
-  const Parameter& parameter(int body, BodyQuantity q) const { return at(index(body, q)); }
-  Parameter& joint_parameter(int j, JointQuantity q) { return at(index_of_joint(j, q)); }
-  const Parameter& joint_parameter(int j, JointQuantity q) const {
-    return at(index_of_joint(j, q));
+  Parameter& parameter(int body, BodyParameter q) { return at(index(body, q)); }
+  const Parameter& parameter(int body, BodyParameter q) const { return at(index(body, q)); }
+  Parameter& joint_parameter(int j, JointParameter q) { return at(joint_parameter_index(j, q)); }
+  const Parameter& joint_parameter(int j, JointParameter q) const {
+    return at(joint_parameter_index(j, q));
   }
-  Parameter& fixed_joint_parameter(int weld, JointQuantity point) {
-    return at(index_of_fixed_joint(weld, point));
+  Parameter& fixed_joint_parameter(int weld, JointParameter point) {
+    return at(fixed_joint_parameter_index(weld, point));
   }
-  Parameter& sensor_parameter(int sensor, SensorQuantity q) {
-    return at(index_of_sensor(sensor, q));
+  Parameter& sensor_parameter(int sensor, SensorParameter q) {
+    return at(sensor_parameter_index(sensor, q));
   }
-  Parameter& parameter(WorldQuantity q) { return at(index(q)); }
-  const Parameter& parameter(WorldQuantity q) const { return at(index(q)); }
+  Parameter& parameter(GravityParameter q) { return at(index(q)); }
+  const Parameter& parameter(GravityParameter q) const { return at(index(q)); }
 
   /// Returns the index of the parameter with that name, or −1.
   int find_parameter(std::string_view parameter_name) const;
 };
-
-/// Returns the parameter at that index.
-inline const Parameter& parameter_at(const Mechanism& mechanism, int index) {
-  return mechanism.at(index);
-}
-inline Parameter& parameter_at(Mechanism& mechanism, int index) {
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
 
 /// Returns the joints that have a motor, in the order of the controls.
 std::vector<int> joints_with_motor(const Mechanism& mechanism);
@@ -163,7 +158,7 @@ std::vector<int> joints_with_motor(const Mechanism& mechanism);
 /// Returns the coupling of a mimic joint; nullptr for any other joint.
 const MimicJoint* find_mimic_joint(const Mechanism& mechanism, int joint);
 
-/// Returns the values of all parameters, in their order [SI].
+/// Returns the values of all parameters, in their order [SI units].
 std::vector<double> parameter_values(const Mechanism& mechanism);
 
 /// Fills `mechanism.parameters` for its bodies and joints. Sets names ("A.J_zz", "1.b",
@@ -172,12 +167,12 @@ std::vector<double> parameter_values(const Mechanism& mechanism);
 void make_parameters(Mechanism& mechanism);
 
 /// Returns the unit of a joint's parameter. A control has the unit "unit".
-std::string_view unit_of(JointKind kind, JointQuantity quantity);
+std::string_view joint_parameter_unit(JointKind kind, JointParameter quantity);
 
-/// Returns the quantity that a sensor's instrument measures: at a prismatic joint, the
-/// translational counterpart.
-const ReadingTraits& reading_of(const Mechanism& mechanism, const Sensor& sensor,
-                                const Instrument& instrument);
+/// Returns the quantity that a sensor's instrument measures, for example a force instead of a
+/// moment if the sensor is mounted at a prismatic joint.
+const MeasuredQuantityTraits& measured_quantity(const Mechanism& mechanism, const Sensor& sensor,
+                                                const Instrument& instrument);
 
 /// Returns whether air drag acts on a body, or may act after estimation.
 bool has_air_drag(const Mechanism& mechanism, int body);
@@ -199,7 +194,7 @@ enum class InertiaCheck { kAll, kFixed };
 ///
 /// @param inertias  kFixed also accepts estimated inertias that violate the triangle inequality,
 /// since an initial value may be far off in a single moment
-std::vector<Message> find_errors(const Mechanism& mechanism,
-                                 InertiaCheck inertias = InertiaCheck::kAll);
+std::vector<Message> find_mechanism_errors(const Mechanism& mechanism,
+                                           InertiaCheck inertias = InertiaCheck::kAll);
 
 }  // namespace estimator

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-/// A body's moments of inertia in the order of BodyQuantity: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
+/// A body's moments of inertia in the order of BodyParameter: J_xx, J_yy, J_zz, J_xy, J_xz, J_yz.
 using Moments = Eigen::Matrix<double, 6, 1>;
 
 /// Returns the inertia matrix with these moments as elements, for any scalar type.
@@ -23,23 +23,23 @@ Eigen::Matrix<typename Derived::Scalar, 3, 3> inertia_matrix(
   return J;
 }
 
-inline Moments moments_of(const Eigen::Matrix3d& inertia) {
+inline Moments moments_of_inertia(const Eigen::Matrix3d& inertia) {
   Moments moments;
   moments << inertia.diagonal(), inertia(0, 1), inertia(0, 2), inertia(1, 2);
   return moments;
 }
 
 /// Returns the parameter indices of a body's six moments of inertia.
-inline std::array<int, 6> moment_indices(const Mechanism& mechanism, int body) {
+inline std::array<int, 6> moment_of_inertia_indices(const Mechanism& mechanism, int body) {
   std::array<int, 6> indices;
-  std::iota(indices.begin(), indices.end(), mechanism.index(body, BodyQuantity::kJxx));
+  std::iota(indices.begin(), indices.end(), mechanism.index(body, BodyParameter::kJxx));
   return indices;
 }
 
-inline Moments moments_of(const Mechanism& mechanism, int body) {
+inline Moments moments_of_inertia(const Mechanism& mechanism, int body) {
   Moments moments;
   for (int i = 0; i < 6; ++i) {
-    moments[i] = parameter_at(mechanism, mechanism.index(body, BodyQuantity::kJxx) + i).value;
+    moments[i] = mechanism.at(mechanism.index(body, BodyParameter::kJxx) + i).value;
   }
   return moments;
 }

@@ -57,7 +57,7 @@ void apply_dependencies(Mechanism& mechanism) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
     double value = tie.constant;
     for (const DependencyTerm& term : tie.terms)
-      value += term.factor * parameter_at(mechanism, term.parameter).value;
+      value += term.factor * mechanism.at(term.parameter).value;
     mechanism.parameters[tie.parameter].value = value;
   }
 }
@@ -69,22 +69,23 @@ const ParameterDependency* find_dependency(const Mechanism& mechanism, int param
 }
 
 std::vector<DependencyTerm> free_dependencies(const Mechanism& mechanism, int parameter) {
-  if (parameter_at(mechanism, parameter).free) return {{parameter, 1.0}};
+  if (mechanism.at(parameter).free) return {{parameter, 1.0}};
   std::vector<DependencyTerm> sources;
   const ParameterDependency* const tie = find_dependency(mechanism, parameter);
   if (tie == nullptr) return sources;
   for (const DependencyTerm& term : tie->terms) {
-    if (parameter_at(mechanism, term.parameter).free) sources.push_back(term);
+    if (mechanism.at(term.parameter).free) sources.push_back(term);
   }
   return sources;
 }
 
-bool changes_in_fit(const Mechanism& mechanism, int parameter) {
+bool is_changed_by_fit(const Mechanism& mechanism, int parameter) {
   return !free_dependencies(mechanism, parameter).empty();
 }
 
-bool is_fixed(const Mechanism& mechanism, int parameter) {
-  return !changes_in_fit(mechanism, parameter) && find_dependency(mechanism, parameter) == nullptr;
+bool is_fixed_parameter(const Mechanism& mechanism, int parameter) {
+  return !is_changed_by_fit(mechanism, parameter) &&
+         find_dependency(mechanism, parameter) == nullptr;
 }
 
 }  // namespace estimator

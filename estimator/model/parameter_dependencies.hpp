@@ -44,7 +44,7 @@ struct ParameterDependency {
   std::vector<DependencyTerm> terms = {};  ///< terms in independent parameters
 };
 
-/// Replaces the terms of every dependency by terms in independent parameters.
+/// Rewrites every dependency so that its terms are independent parameters.
 /// @return −1, or the index of a parameter that depends on itself
 int resolve_dependencies(std::vector<ParameterDependency>& dependencies);
 
@@ -54,13 +54,14 @@ void apply_dependencies(Mechanism& mechanism);
 /// Returns the dependency of a parameter; nullptr if the parameter is independent.
 const ParameterDependency* find_dependency(const Mechanism& mechanism, int parameter);
 
-/// Returns the free parameters on which a parameter depends (itself if free), with its derivatives.
+/// Returns the free parameters on which a parameter depends, and the derivatives by them. A free
+/// parameter depends on itself.
 std::vector<DependencyTerm> free_dependencies(const Mechanism& mechanism, int parameter);
 
 /// Returns whether estimation changes a parameter: it is free or depends on a free parameter.
-bool changes_in_fit(const Mechanism& mechanism, int parameter);
+bool is_changed_by_fit(const Mechanism& mechanism, int parameter);
 
 /// Returns whether a parameter keeps its value: it is neither free nor dependent.
-bool is_fixed(const Mechanism& mechanism, int parameter);
+bool is_fixed_parameter(const Mechanism& mechanism, int parameter);
 
 }  // namespace estimator

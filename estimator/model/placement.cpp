@@ -20,23 +20,24 @@ constexpr double kParallelAxes = 1e-9;  // sine of the angle between coinciding 
 }  // namespace
 
 Eigen::Vector3d joint_point(const Mechanism& mechanism, int joint, bool on_child) {
-  return point_at(mechanism, mechanism.index_of_joint(joint, on_child ? JointQuantity::kPointBx
-                                                                      : JointQuantity::kPointAx));
+  return point_at(mechanism,
+                  mechanism.joint_parameter_index(
+                      joint, on_child ? JointParameter::kPointBx : JointParameter::kPointAx));
 }
 
 Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_child) {
   return point_at(mechanism,
-                  mechanism.index_of_fixed_joint(
-                      weld, on_child ? JointQuantity::kPointBx : JointQuantity::kPointAx));
+                  mechanism.fixed_joint_parameter_index(
+                      weld, on_child ? JointParameter::kPointBx : JointParameter::kPointAx));
 }
 
 Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
   Configuration q(mechanism.bodies.size());
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     const JointSide &from = edge.parent, &to = edge.child;
     double turn = 0.0, slide = 0.0;
     if (!edge.weld) {
-      const bool turns = mechanism.joints[edge.joint].traits().turns;
+      const bool turns = mechanism.joints[edge.joint].kind_traits().turns;
       (turns ? turn : slide) = (edge.forward ? 1.0 : -1.0) * coordinates[edge.joint];
     }
     const Pose parent = from.body == Joint::kGround ? Pose{} : q[from.body];
@@ -52,7 +53,8 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
   return q;
 }
 
-bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
+bool are_loop_orientations_consistent(const Mechanism& mechanism,
+                                      const Eigen::VectorXd& coordinates) {
   constexpr double kNear = 0.5;  // [rad], between equal and half a turn
   const Configuration q = place_bodies(mechanism, coordinates);
   const auto turn_of = [&](const JointSide& side) {
@@ -60,35 +62,35 @@ bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coord
     if (side.body == Joint::kGround) return Eigen::Quaterniond::Identity() * frame;
     return q[side.body].e * frame;
   };
-  return std::ranges::all_of(all_edges(mechanism), [&](const TreeEdge& edge) {
-    const bool turns = !edge.weld && mechanism.joints[edge.joint].traits().turns;
+  return std::ranges::all_of(all_directed_joints(mechanism), [&](const DirectedJoint& edge) {
+    const bool turns = !edge.weld && mechanism.joints[edge.joint].kind_traits().turns;
     const double turn = turns ? coordinates[edge.joint] : 0.0;
     const Eigen::Quaterniond expected = turn_of(edge.parent) * exp_so3({turn, 0.0, 0.0});
     return expected.angularDistance(turn_of(edge.child)) < kNear;
   });
 }
 
-Eigen::Vector3d gravity_of(const Mechanism& mechanism) {
-  const auto value = [&](WorldQuantity quantity) { return mechanism.parameter(quantity).value; };
-  return gravity_vector(value(WorldQuantity::kGravity), value(WorldQuantity::kTiltX),
-                        value(WorldQuantity::kTiltZ));
+Eigen::Vector3d gravity_vector(const Mechanism& mechanism) {
+  const auto value = [&](GravityParameter quantity) { return mechanism.parameter(quantity).value; };
+  return gravity_vector(value(GravityParameter::kGravity), value(GravityParameter::kTiltX),
+                        value(GravityParameter::kTiltZ));
 }
 
-std::optional<Eigen::Vector3d> only_rotation_axis(const Mechanism& mechanism, int body) {
-  std::vector<const TreeEdge*> holder(mechanism.bodies.size(), nullptr);  // joint of each body
-  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
-  for (const TreeEdge& edge : tree) holder[edge.child.body] = &edge;
+std::optional<Eigen::Vector3d> find_single_rotation_axis(const Mechanism& mechanism, int body) {
+  std::vector<const DirectedJoint*> holder(mechanism.bodies.size(), nullptr);  // joint of each body
+  const std::vector<DirectedJoint> tree = spanning_tree(mechanism);
+  for (const DirectedJoint& edge : tree) holder[edge.child.body] = &edge;
   // Rotations about one direction leave that direction unchanged, so any configuration will do.
   const Configuration poses =
       place_bodies(mechanism, Eigen::VectorXd::Zero(mechanism.joint_count()));
   Eigen::Vector3d axis = Eigen::Vector3d::Zero();
   for (int at = body; at != Joint::kGround;) {
-    const TreeEdge* const edge = holder[at];
+    const DirectedJoint* const edge = holder[at];
     if (edge == nullptr) return std::nullopt;
     at = edge->parent.body;
     if (edge->weld) continue;
     const Joint& joint = mechanism.joints[edge->joint];
-    if (!joint.traits().turns) continue;
+    if (!joint.kind_traits().turns) continue;
     const Eigen::Vector3d own = poses[joint.body_b].e * joint.frame_b.col(0);
     if (axis.isZero()) axis = own;
     if (!(axis.cross(own).norm() < kParallelAxes)) return std::nullopt;

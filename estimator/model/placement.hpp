@@ -17,7 +17,8 @@ struct Pose {
   Eigen::Quaterniond e = Eigen::Quaterniond::Identity();  ///< unit quaternion
 };
 
-/// Poses of all bodies. Its tangent space has 6 directions per body, (δr, δψ), in the world frame.
+/// Poses of all bodies. A small displacement has 6 components per body, (δr, δψ), in the world
+/// frame.
 using Configuration = std::vector<Pose>;
 
 /// Poses and velocities of all bodies of a mechanism (maximal coordinates).
@@ -28,15 +29,16 @@ struct State {
 
 /// Returns q ⊞ δ, the pose q moved by δ = (δr, δψ), both in the world frame [Mar, eq. 2.14 with
 /// left multiplication].
-inline Pose retract(const Pose& q, const Eigen::Ref<const Eigen::Matrix<double, 6, 1>>& delta) {
-  return {q.r + delta.head<3>(), rotate_left(q.e, delta.tail<3>())};
+inline Pose apply_pose_increment(const Pose& q,
+                                 const Eigen::Ref<const Eigen::Matrix<double, 6, 1>>& delta) {
+  return {q.r + delta.head<3>(), apply_left_rotation(q.e, delta.tail<3>())};
 }
 
-/// Returns b ⊟ a, the tangent vector (δr, δψ) at pose a that leads to pose b.
-inline Eigen::Matrix<double, 6, 1> difference(const Pose& b, const Pose& a) {
+/// Returns b ⊟ a, the displacement (δr, δψ) from pose a to pose b, in the world frame.
+inline Eigen::Matrix<double, 6, 1> pose_difference(const Pose& b, const Pose& a) {
   Eigen::Matrix<double, 6, 1> delta;
   delta.head<3>() = b.r - a.r;
-  delta.tail<3>() = difference_left(b.e, a.e);
+  delta.tail<3>() = left_rotation_difference(b.e, a.e);
   return delta;
 }
 
@@ -55,13 +57,14 @@ Configuration place_bodies(const Mechanism& mechanism, const Eigen::VectorXd& co
 
 /// Returns whether joints that close loops give the same body orientations as the spanning tree.
 /// The loop-closure equations alone also hold for a body that is half a turn off.
-bool orientations_agree(const Mechanism& mechanism, const Eigen::VectorXd& coordinates);
+bool are_loop_orientations_consistent(const Mechanism& mechanism,
+                                      const Eigen::VectorXd& coordinates);
 
 /// Calls `use(body, index)` for every joint point on a body or the ground. `index` is the parameter
 /// index of the point's first coordinate. Movable joints come first, then fixed joints.
 template <typename Use>
 void for_each_joint_point(const Mechanism& mechanism, const Use& use) {
-  for (const TreeEdge& edge : all_edges(mechanism)) {
+  for (const DirectedJoint& edge : all_directed_joints(mechanism)) {
     use(edge.parent.body, edge.parent.point);
     use(edge.child.body, edge.child.point);
   }
@@ -72,11 +75,11 @@ Eigen::Vector3d joint_point(const Mechanism& mechanism, int joint, bool on_child
 Eigen::Vector3d fixed_joint_point(const Mechanism& mechanism, int weld, bool on_child);
 
 /// Returns the acceleration of gravity in the world frame [m/s²].
-Eigen::Vector3d gravity_of(const Mechanism& mechanism);
+Eigen::Vector3d gravity_vector(const Mechanism& mechanism);
 
 /// Returns the only direction about which a body can rotate, as a unit vector in the body frame.
 /// Only the moment of inertia about it then has an effect. Returns nullopt if the body can rotate
 /// about several directions, and zero if it does not rotate.
-std::optional<Eigen::Vector3d> only_rotation_axis(const Mechanism& mechanism, int body);
+std::optional<Eigen::Vector3d> find_single_rotation_axis(const Mechanism& mechanism, int body);
 
 }  // namespace estimator

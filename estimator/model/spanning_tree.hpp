@@ -14,27 +14,28 @@ struct JointSide {
   int point;  ///< parameter index of the first coordinate of the joint's point on the body
 };
 
-/// A movable or fixed joint, with the direction in which a walk over the bodies passes it.
-struct TreeEdge {
+/// A movable or fixed joint with a direction: a path along the bodies passes the joint from the
+/// parent's side to the child's side.
+struct DirectedJoint {
   int joint;          ///< index into the joints, or into the fixed joints
   bool forward;       ///< whether the walk passes it from body a to body b
   bool weld = false;  ///< whether it is a fixed joint
   JointSide parent, child;
 
-  TreeEdge reversed() const { return {joint, !forward, weld, child, parent}; }
+  DirectedJoint reversed() const { return {joint, !forward, weld, child, parent}; }
 };
 
 /// Returns all movable joints, then all fixed joints, each from body a to body b.
-std::vector<TreeEdge> all_edges(const Mechanism& mechanism);
+std::vector<DirectedJoint> all_directed_joints(const Mechanism& mechanism);
 
 /// Returns joints that connect every body with the ground without closing a loop, in the order in
 /// which the bodies are reached. In a mechanism without loops these are all joints.
-std::vector<TreeEdge> spanning_tree(const Mechanism& mechanism);
+std::vector<DirectedJoint> spanning_tree(const Mechanism& mechanism);
 
-/// Returns the joints outside the spanning tree, in the order of `all_edges`.
-std::vector<TreeEdge> closing_edges(const Mechanism& mechanism);
+/// Returns the joints outside the spanning tree, in the order of `all_directed_joints`.
+std::vector<DirectedJoint> loop_closing_joints(const Mechanism& mechanism);
 
 /// Returns whether all joints are independent: none closes a loop or mimics another joint.
-bool is_tree(const Mechanism& mechanism);
+bool is_tree_mechanism(const Mechanism& mechanism);
 
 }  // namespace estimator

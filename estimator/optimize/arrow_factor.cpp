@@ -25,76 +25,86 @@ Eigen::VectorXd without_zeros(const Eigen::VectorXd& diagonal) {
   return (diagonal.array() == 0.0).select(1.0, diagonal);
 }
 
-Eigen::MatrixXd zero_corner(int arrow_rows) {
-  const int rows = padded_rows(arrow_rows);
+Eigen::MatrixXd zero_corner(int arrow_row_count) {
+  const int rows = padded_row_count(arrow_row_count);
   return Eigen::MatrixXd::Zero(rows, rows);
 }
 
-void add_lower_product(int rows, int depth, ConstPanel A, Eigen::MatrixXd& C) {
+void add_lower_product(int rows, int depth, ConstMatrixView A, Eigen::MatrixXd& C) {
   add_product_lower(rows, rows, depth, A, {C.data(), static_cast<int>(C.outerStride())});
 }
 
 // Returns the number of blocks that each thread linearizes ahead, for the largest possible block.
-int window_of(const ArrowMatrix& panels) {
-  const ArrowLayout& layout = panels.layout();
-  const std::ptrdiff_t rows = static_cast<std::ptrdiff_t>(panels.stride()) * layout.node_size;
-  const std::ptrdiff_t side = padded_rows(layout.node_size + panels.arrow_rows());
+int window_of(const ArrowheadMatrix& panels) {
+  const ProblemShape& shape = panels.shape();
+  const std::ptrdiff_t rows = static_cast<std::ptrdiff_t>(panels.panel_stride()) * shape.node_size;
+  const std::ptrdiff_t side = padded_row_count(shape.node_size + panels.arrow_row_count());
   const auto bytes = static_cast<std::ptrdiff_t>(sizeof(double)) * std::max(rows, side * side);
   return static_cast<int>(std::max<std::ptrdiff_t>(kWindowBytes / bytes, 1));
 }
 
-// Returns the layout of the nodes that blocks can involve before the first of them is eliminated.
-ArrowLayout open_nodes(ArrowLayout layout) {
-  layout.node_count = layout.bandwidth + 1;
-  return layout;
+// Returns the shape of the nodes that blocks can involve before the first of them is eliminated.
+ProblemShape open_nodes(ProblemShape shape) {
+  shape.node_count = shape.bandwidth + 1;
+  return shape;
 }
 
 }  // namespace
 
+ArrowheadMatrix::ArrowheadMatrix(const ProblemShape& shape)
+    : shape_(shape),
+      band_start_row_(padded_row_count(shape.parameter_count + 1)),
+      stride_(panel_stride_for_span(shape.bandwidth + 1)),
+      panel_size_(static_cast<std::ptrdiff_t>(stride_) * shape.node_size),
+      storage_(Eigen::VectorXd::Zero(panel_size_ * shape.node_count)) {
+  assert(shape.node_count >= 0 && shape.node_size >= 1);
+  assert(shape.bandwidth >= 0 && shape.parameter_count >= 0);
+}
+
 // Allocates for the largest block, so that linearizing does not allocate.
-BlockLinearizer::BlockLinearizer(const ArrowMatrix& panels, int max_block_rows) {
-  const ArrowLayout& layout = panels.layout();
+BlockLinearizer::BlockLinearizer(const ArrowheadMatrix& panels, int max_block_rows) {
+  const ProblemShape& shape = panels.shape();
   block_.residual.resize(max_block_rows);
-  block_.node_jacobian.resize(max_block_rows, panels.band_rows());
-  block_.arrow_jacobian.resize(max_block_rows, layout.arrow_size);
-  const int columns = layout.node_size + panels.arrow_rows();
-  tall_.resize(static_cast<Eigen::Index>(padded_rows(columns)) * max_block_rows);
+  block_.node_jacobian.resize(max_block_rows, panels.band_row_count());
+  block_.parameter_jacobian.resize(max_block_rows, shape.parameter_count);
+  const int columns = shape.node_size + panels.arrow_row_count();
+  tall_.resize(static_cast<Eigen::Index>(padded_row_count(columns)) * max_block_rows);
 }
 
 void BlockLinearizer::linearize(const LeastSquaresProblem& problem, int index,
-                                const ArrowMatrix& panels, BlockTerms& out) {
+                                const ArrowheadMatrix& panels, NormalEquationTerms& out) {
   problem.linearize(index, block_);
-  const ArrowLayout& layout = panels.layout();
+  const ProblemShape& shape = panels.shape();
   const int m = block_.rows;
-  assert(block_.node_span <= layout.bandwidth + 1);
-  assert(block_.node_span == 0 || block_.first_node + block_.node_span <= layout.node_count);
+  assert(block_.node_span <= shape.bandwidth + 1);
+  assert(block_.node_span == 0 || block_.first_node + block_.node_span <= shape.node_count);
   out.first_node = block_.first_node;
   out.node_span = block_.node_span;
   out.rows = m;
   out.square = block_.residual.head(m).squaredNorm();
   out.parameters.clear();
-  for (int i = 0; i < layout.arrow_size; ++i) {
-    if (!block_.arrow_jacobian.col(i).head(m).isZero(0.0)) out.parameters.push_back(i);
+  for (int i = 0; i < shape.parameter_count; ++i) {
+    if (!block_.parameter_jacobian.col(i).head(m).isZero(0.0)) out.parameters.push_back(i);
   }
-  out.is_product = block_.node_span == 1 && m > layout.node_size;
+  out.is_product = block_.node_span == 1 && m > shape.node_size;
   if (out.is_product) {
-    multiply(layout.node_size, out);
+    multiply_block(shape.node_size, out);
   } else {
     transpose_rows(panels, out);
   }
 }
 
-void BlockLinearizer::multiply(int node_size, BlockTerms& out) {
+void BlockLinearizer::multiply_block(int node_size, NormalEquationTerms& out) {
   const int m = block_.rows, s = node_size;
   const int columns = s + 1 + static_cast<int>(out.parameters.size()),
-            stride = padded_rows(columns);
+            stride = padded_row_count(columns);
   const auto put = [&](int at, const double* values) {
     for (int i = 0; i < m; ++i) tall_[at + static_cast<Eigen::Index>(i) * stride] = values[i];
   };
   for (int j = 0; j < s; ++j) put(j, block_.node_jacobian.col(j).data());
   put(s, block_.residual.data());
   for (int k = 0; k < columns - s - 1; ++k) {
-    put(s + 1 + k, block_.arrow_jacobian.col(out.parameters[k]).data());
+    put(s + 1 + k, block_.parameter_jacobian.col(out.parameters[k]).data());
   }
   for (int i = columns; i < stride; ++i) {
     for (int row = 0; row < m; ++row) tall_[i + static_cast<Eigen::Index>(row) * stride] = 0.0;
@@ -106,91 +116,95 @@ void BlockLinearizer::multiply(int node_size, BlockTerms& out) {
   out.stride = stride;
 }
 
-void BlockLinearizer::transpose_rows(const ArrowMatrix& panels, BlockTerms& out) const {
-  const ArrowLayout& layout = panels.layout();
-  const int m = block_.rows, node_columns = block_.node_span * layout.node_size;
-  const int stride = panels.stride_for_span(block_.node_span), offset = panels.band_offset();
+void BlockLinearizer::transpose_rows(const ArrowheadMatrix& panels,
+                                     NormalEquationTerms& out) const {
+  const ProblemShape& shape = panels.shape();
+  const int m = block_.rows, node_columns = block_.node_span * shape.node_size;
+  const int stride = panels.panel_stride_for_span(block_.node_span),
+            offset = panels.band_start_row();
   double* const columns = room_for(static_cast<Eigen::Index>(m) * stride, out.columns);
   for (int i = 0; i < m; ++i) {
     double* const column = columns + i * stride;
     column[0] = block_.residual[i];
-    std::fill(column + panels.arrow_rows(), column + offset, 0.0);
+    std::fill(column + panels.arrow_row_count(), column + offset, 0.0);
     std::fill(column + offset + node_columns, column + stride, 0.0);
   }
-  transpose(m, layout.arrow_size,
-            {block_.arrow_jacobian.data(), static_cast<int>(block_.arrow_jacobian.outerStride())},
-            {columns + 1, stride});
+  transpose(
+      m, shape.parameter_count,
+      {block_.parameter_jacobian.data(), static_cast<int>(block_.parameter_jacobian.outerStride())},
+      {columns + 1, stride});
   transpose(m, node_columns,
             {block_.node_jacobian.data(), static_cast<int>(block_.node_jacobian.outerStride())},
             {columns + offset, stride});
   out.stride = stride;
 }
 
-ArrowFactor::ArrowFactor(const ArrowLayout& layout, int max_block_rows)
-    : factor_(layout),
+ArrowheadFactorization::ArrowheadFactorization(const ProblemShape& shape, int max_block_rows)
+    : factor_(shape),
       max_block_rows_(max_block_rows),
-      sums_(open_nodes(layout)),
-      has_sums_(static_cast<std::size_t>(layout.bandwidth) + 1),
+      sums_(open_nodes(shape)),
+      has_sums_(static_cast<std::size_t>(shape.bandwidth) + 1),
       ring_(1),
-      corner_(zero_corner(factor_.arrow_rows())),
-      eliminated_corner_(zero_corner(factor_.arrow_rows())),
-      node_scale_(layout.node_count * static_cast<Eigen::Index>(layout.node_size)),
-      node_gradient_(node_scale_.size()),
-      arrow_scale_(layout.arrow_size),
-      arrow_gradient_(layout.arrow_size),
-      schur_(layout.arrow_size, layout.arrow_size),
-      schur_gradient_(layout.arrow_size),
-      padded_node_step_(node_scale_.size() + factor_.stride()),
-      padded_arrow_step_(Eigen::VectorXd::Zero(factor_.band_offset())) {
-  elimination_.node_size = layout.node_size;
-  elimination_.arrow_rows = factor_.arrow_rows();
-  elimination_.band_rows = factor_.band_rows();
+      corner_(zero_corner(factor_.arrow_row_count())),
+      eliminated_corner_(zero_corner(factor_.arrow_row_count())),
+      node_diagonal_(shape.node_count * static_cast<Eigen::Index>(shape.node_size)),
+      node_gradient_(node_diagonal_.size()),
+      parameter_diagonal_(shape.parameter_count),
+      parameter_gradient_(shape.parameter_count),
+      schur_(shape.parameter_count, shape.parameter_count),
+      reduced_gradient_(shape.parameter_count),
+      padded_node_step_(node_diagonal_.size() + factor_.panel_stride()),
+      padded_parameter_step_(Eigen::VectorXd::Zero(factor_.band_start_row())) {
+  elimination_.node_size = shape.node_size;
+  elimination_.arrow_row_count = factor_.arrow_row_count();
+  elimination_.band_row_count = factor_.band_row_count();
 }
 
-bool ArrowFactor::factorize(const LeastSquaresProblem& problem, double damping) {
+bool ArrowheadFactorization::factorize(const LeastSquaresProblem& problem, double damping) {
   start(damping);
-  const ArrowLayout& layout = factor_.layout();
+  const ProblemShape& shape = factor_.shape();
   const int block_count = problem.block_count();
-  const int window = window_of(factor_) * problem.threads();
+  const int window = window_of(factor_) * problem.thread_count();
   for (int first = 0; first < block_count; first += window) {
     linearize(problem, first, std::min(first + window, block_count));
     for (int index = first; index < std::min(first + window, block_count); ++index) {
-      const BlockTerms& terms = terms_[index - first];
+      const NormalEquationTerms& terms = terms_[index - first];
       assert(terms.node_span == 0 || terms.first_node >= eliminated_);
       // No later block ends before this one, so none starts more than bandwidth before its end.
-      while (eliminated_ < terms.first_node + terms.node_span - 1 - layout.bandwidth) {
-        if (!eliminate_next()) return false;
+      while (eliminated_ < terms.first_node + terms.node_span - 1 - shape.bandwidth) {
+        if (!eliminate_next_node()) return false;
       }
       if (terms.is_product) {
-        add_multiplied(terms);
+        add_product_rows(terms);
       } else {
-        add_rows(terms);
+        add_residual_rows(terms);
       }
     }
   }
-  while (eliminated_ < layout.node_count) {
-    if (!eliminate_next()) return false;
+  while (eliminated_ < shape.node_count) {
+    if (!eliminate_next_node()) return false;
   }
-  finish();
-  return std::isfinite(node_decrease_) && schur_.allFinite() && schur_gradient_.allFinite();
+  reduce_to_parameters();
+  return std::isfinite(predicted_node_decrease_) && schur_.allFinite() &&
+         reduced_gradient_.allFinite();
 }
 
 // Linearizes blocks [first, last) on as many threads as are useful. Their terms are added in order,
 // so results are bitwise independent of the number of threads.
-void ArrowFactor::linearize(const LeastSquaresProblem& problem, int first, int last) {
+void ArrowheadFactorization::linearize(const LeastSquaresProblem& problem, int first, int last) {
   const int count = last - first;
-  const int threads = std::clamp(count / kLeastBlocks, 1, problem.threads());
+  const int threads = std::clamp(count / kLeastBlocks, 1, problem.thread_count());
   while (std::ssize(linearizers_) < threads) linearizers_.emplace_back(factor_, max_block_rows_);
   if (std::ssize(terms_) < count) terms_.resize(static_cast<std::size_t>(count));
   std::atomic<int> next = first;
-  for_each_job(threads, static_cast<std::size_t>(threads), [&](std::size_t own) {
+  run_parallel_jobs(threads, static_cast<std::size_t>(threads), [&](std::size_t own) {
     for (int index = next++; index < last; index = next++) {
       linearizers_[own].linearize(problem, index, factor_, terms_[index - first]);
     }
   });
 }
 
-void ArrowFactor::start(double damping) {
+void ArrowheadFactorization::start(double damping) {
   assert(damping >= 0.0);
   damping_ = damping;
   eliminated_ = 0;
@@ -202,10 +216,10 @@ void ArrowFactor::start(double damping) {
 
 // Returns storage for more columns over the given nodes: in the last pending block if its nodes are
 // the same, in a new one otherwise.
-double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
+double* ArrowheadFactorization::append_pending_columns(int first_node, int node_span, int rows) {
   const bool extends_last = pending_count_ > 0 &&
-                            pending(pending_count_ - 1).first_node == first_node &&
-                            pending(pending_count_ - 1).node_span == node_span;
+                            pending_block(pending_count_ - 1).first_node == first_node &&
+                            pending_block(pending_count_ - 1).node_span == node_span;
   if (!extends_last) {
     if (pending_count_ == static_cast<int>(ring_.size())) {
       std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(ring_begin_),
@@ -213,13 +227,13 @@ double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
       ring_begin_ = 0;
       ring_.resize(2 * ring_.size());
     }
-    PendingBlock& added = pending(pending_count_++);
+    PendingBlock& added = pending_block(pending_count_++);
     added.first_node = first_node;
     added.node_span = node_span;
     added.rows = 0;
-    added.stride = factor_.stride_for_span(node_span);
+    added.stride = factor_.panel_stride_for_span(node_span);
   }
-  PendingBlock& last = pending(pending_count_ - 1);
+  PendingBlock& last = pending_block(pending_count_ - 1);
   const Eigen::Index used = static_cast<Eigen::Index>(last.rows) * last.stride;
   const Eigen::Index size = used + static_cast<Eigen::Index>(rows) * last.stride;
   if (last.columns.size() < size) last.columns.conservativeResize(2 * size);
@@ -228,24 +242,24 @@ double* ArrowFactor::append_columns(int first_node, int node_span, int rows) {
 }
 
 // Stores [r J_χ J_x]ᵀ of a block, and adds the parameter part of its product.
-void ArrowFactor::add_rows(const BlockTerms& terms) {
+void ArrowheadFactorization::add_residual_rows(const NormalEquationTerms& terms) {
   if (terms.rows == 0) return;
-  double* const columns = append_columns(terms.first_node, terms.node_span, terms.rows);
+  double* const columns = append_pending_columns(terms.first_node, terms.node_span, terms.rows);
   std::copy_n(terms.columns.data(), static_cast<std::ptrdiff_t>(terms.rows) * terms.stride,
               columns);
   if (terms.parameters.empty()) {  // most observations
     corner_(0, 0) += terms.square;
   } else {
-    add_lower_product(factor_.arrow_rows(), terms.rows, {columns, terms.stride}, corner_);
+    add_lower_product(factor_.arrow_row_count(), terms.rows, {columns, terms.stride}, corner_);
   }
 }
 
 // Adds the product of a block over one node.
-void ArrowFactor::add_multiplied(const BlockTerms& terms) {
-  const int s = factor_.layout().node_size;
+void ArrowheadFactorization::add_product_rows(const NormalEquationTerms& terms) {
+  const int s = factor_.shape().node_size;
   const int columns = s + 1 + static_cast<int>(terms.parameters.size());
-  const int slot = terms.first_node % sums_.layout().node_count;
-  const Panel arrow = sums_.arrow(slot), band = sums_.band(slot);
+  const int slot = terms.first_node % sums_.shape().node_count;
+  const MatrixView arrow = sums_.arrow(slot), band = sums_.band(slot);
   if (!has_sums_[slot]) {
     std::fill_n(arrow.data, static_cast<std::ptrdiff_t>(arrow.stride) * s, 0.0);
     has_sums_[slot] = true;
@@ -266,76 +280,78 @@ void ArrowFactor::add_multiplied(const BlockTerms& terms) {
   }
 }
 
-bool ArrowFactor::eliminate_next() {
-  const ArrowLayout& layout = factor_.layout();
-  const int s = layout.node_size;
+bool ArrowheadFactorization::eliminate_next_node() {
+  const ProblemShape& shape = factor_.shape();
+  const int s = shape.node_size;
   const int node = eliminated_++;
 
-  const int slot = node % sums_.layout().node_count;
-  const ConstPanel none{nullptr, 0};
-  elimination_.start_arrow = has_sums_[slot] ? ConstPanel(sums_.arrow(slot)) : none;
-  elimination_.start_band = has_sums_[slot] ? ConstPanel(sums_.band(slot)) : none;
+  const int slot = node % sums_.shape().node_count;
+  const ConstMatrixView none{nullptr, 0};
+  elimination_.start_arrow = has_sums_[slot] ? ConstMatrixView(sums_.arrow(slot)) : none;
+  elimination_.start_band = has_sums_[slot] ? ConstMatrixView(sums_.band(slot)) : none;
   has_sums_[slot] = false;
   elimination_.added.clear();
-  for (int reach = layout.bandwidth + 1; reach > 0; --reach) {
+  for (int reach = shape.bandwidth + 1; reach > 0; --reach) {
     for (int index = 0; index < pending_count_; ++index) {
-      const PendingBlock& block = pending(index);
+      const PendingBlock& block = pending_block(index);
       const int position = node - block.first_node;
       if (position < 0 || block.node_span - position != reach) continue;
       const double* const arrow = block.columns.data();
-      const double* const band = arrow + factor_.band_offset() + position * s;
+      const double* const band = arrow + factor_.band_start_row() + position * s;
       elimination_.added.push_back({arrow, band, block.stride, block.rows, reach * s});
     }
   }
   elimination_.subtracted.clear();
-  for (int back = 1; back <= std::min(layout.bandwidth, node); ++back) {
-    const ConstPanel band = factor_.band(node - back);
+  for (int back = 1; back <= std::min(shape.bandwidth, node); ++back) {
+    const ConstMatrixView band = factor_.band(node - back);
     elimination_.subtracted.push_back({factor_.arrow(node - back).data, band.data + back * s,
-                                       band.stride, s, factor_.band_rows() - back * s});
+                                       band.stride, s, factor_.band_row_count() - back * s});
   }
-  const int ahead = std::min(node + 1, layout.node_count - 1);
-  prefetch<true>(factor_.arrow(ahead).data, factor_.stride() * s);
+  const int ahead = std::min(node + 1, shape.node_count - 1);
+  prefetch<true>(factor_.arrow(ahead).data, factor_.panel_stride() * s);
   elimination_.damping = damping_;
   elimination_.arrow = factor_.arrow(node);
   elimination_.band = factor_.band(node);
-  elimination_.scale = node_scale_.data() + static_cast<Eigen::Index>(node) * s;
+  elimination_.scale = node_diagonal_.data() + static_cast<Eigen::Index>(node) * s;
   elimination_.gradient = node_gradient_.data() + static_cast<Eigen::Index>(node) * s;
-  if (!eliminate(elimination_)) return false;
+  if (!eliminate_node(elimination_)) return false;
 
-  add_lower_product(factor_.arrow_rows(), s, factor_.arrow(node), eliminated_corner_);
-  while (pending_count_ > 0 && pending(0).first_node + pending(0).node_span <= node + 1) {
+  add_lower_product(factor_.arrow_row_count(), s, factor_.arrow(node), eliminated_corner_);
+  while (pending_count_ > 0 &&
+         pending_block(0).first_node + pending_block(0).node_span <= node + 1) {
     ring_begin_ = (ring_begin_ + 1) % ring_.size();
     --pending_count_;
   }
   return true;
 }
 
-void ArrowFactor::finish() {
-  const int a = factor_.layout().arrow_size;
-  arrow_gradient_ = corner_.col(0).segment(1, a);
-  arrow_scale_ = without_zeros(corner_.diagonal().segment(1, a));
-  schur_gradient_ = arrow_gradient_ - eliminated_corner_.col(0).segment(1, a);
-  node_decrease_ = eliminated_corner_(0, 0);
+void ArrowheadFactorization::reduce_to_parameters() {
+  const int a = factor_.shape().parameter_count;
+  parameter_gradient_ = corner_.col(0).segment(1, a);
+  parameter_diagonal_ = without_zeros(corner_.diagonal().segment(1, a));
+  reduced_gradient_ = parameter_gradient_ - eliminated_corner_.col(0).segment(1, a);
+  predicted_node_decrease_ = eliminated_corner_(0, 0);
   schur_ = (corner_ - eliminated_corner_).block(1, 1, a, a).selfadjointView<Eigen::Lower>();
-  schur_.diagonal() += damping_ * arrow_scale_;
+  schur_.diagonal() += damping_ * parameter_diagonal_;
 }
 
-void ArrowFactor::solve_nodes(const Eigen::VectorXd& arrow_step, Eigen::VectorXd& node_step) {
-  const ArrowLayout& layout = factor_.layout();
-  const int s = layout.node_size;
-  assert(arrow_step.size() == layout.arrow_size);
+void ArrowheadFactorization::compute_node_step(const Eigen::VectorXd& parameter_step,
+                                               Eigen::VectorXd& node_step) {
+  const ProblemShape& shape = factor_.shape();
+  const int s = shape.node_size;
+  assert(parameter_step.size() == shape.parameter_count);
   padded_node_step_.setZero();
-  padded_arrow_step_[0] = 1.0;  // against y
-  padded_arrow_step_.segment(1, layout.arrow_size) = arrow_step;
-  for (int node = layout.node_count - 1; node >= 0; --node) {
+  padded_parameter_step_[0] = 1.0;  // against y
+  padded_parameter_step_.segment(1, shape.parameter_count) = parameter_step;
+  for (int node = shape.node_count - 1; node >= 0; --node) {
     const int ahead = std::max(0, node - 2);
-    prefetch<false>(factor_.arrow(ahead).data, factor_.stride() * s);
+    prefetch<false>(factor_.arrow(ahead).data, factor_.panel_stride() * s);
     double* const x = padded_node_step_.data() + static_cast<Eigen::Index>(node) * s;
-    subtract_transposed_product(factor_.arrow_rows(), s, factor_.arrow(node),
-                                padded_arrow_step_.data(), x);
-    solve_panel_transposed(factor_.band_rows(), s, factor_.band(node), x);
+    subtract_transposed_product(factor_.arrow_row_count(), s, factor_.arrow(node),
+                                padded_parameter_step_.data(), x);
+    back_substitute_block_column(factor_.band_row_count(), s, factor_.band(node), x);
   }
-  node_step = padded_node_step_.head(node_scale_.size());
+  node_step = padded_node_step_.head(node_diagonal_.size());
 }
 
 }  // namespace estimator

@@ -11,66 +11,61 @@
 
 namespace estimator {
 
-/// Lower half of a symmetric block-banded matrix with an arrow and a right-hand side. Each node has
-/// a panel of node_size columns, contiguous in memory.
+/// Stores the lower half of a symmetric block-arrowhead matrix and a right-hand side. Node unknowns
+/// form its band, parameters its last rows (the arrow).
 ///
-/// Panel k stacks two strips. The arrow strip has a row for the right-hand side of node k, then
-/// arrow_size rows of parameters against node k. The band strip has nodes k … k + bandwidth against
-/// node k. As the right-hand side is an arrow row, the factorization includes forward substitution.
-/// Zero rows pad the strips as required by math/small_dense.hpp.
-class ArrowMatrix {
+/// Each node has a panel of node_size columns, contiguous in memory. Panel k stacks two strips. The
+/// arrow strip has a row for the right-hand side of node k, then the rows of all parameters. The
+/// band strip has the rows of nodes k … k + bandwidth. As the right-hand side is a row, the
+/// factorization includes forward substitution. Zero rows pad the strips as required by
+/// math/small_dense.hpp.
+class ArrowheadMatrix {
  public:
-  explicit ArrowMatrix(const ArrowLayout& layout)
-      : layout_(layout),
-        band_offset_(padded_rows(layout.arrow_size + 1)),
-        stride_(stride_for_span(layout.bandwidth + 1)),
-        panel_size_(static_cast<std::ptrdiff_t>(stride_) * layout.node_size),
-        storage_(Eigen::VectorXd::Zero(panel_size_ * layout.node_count)) {
-    assert(layout.node_count >= 0 && layout.node_size >= 1);
-    assert(layout.bandwidth >= 0 && layout.arrow_size >= 0);
-  }
+  explicit ArrowheadMatrix(const ProblemShape& shape);
 
-  const ArrowLayout& layout() const { return layout_; }
+  const ProblemShape& shape() const { return shape_; }
 
-  /// Returns the rows of the arrow strip without padding: parameters and right-hand side.
-  int arrow_rows() const { return layout_.arrow_size + 1; }
-  /// Returns the rows of the band strip without padding.
-  int band_rows() const { return (layout_.bandwidth + 1) * layout_.node_size; }
-  /// Returns the padded rows of the arrow strip, after which the band strip starts.
-  int band_offset() const { return band_offset_; }
-  /// Returns the padded rows of a panel.
-  int stride() const { return stride_; }
-  /// Returns the padded rows of a panel whose band strip has only `node_span` nodes.
-  int stride_for_span(int node_span) const {
+  /// Returns the number of rows of the arrow strip without padding: parameters, right-hand side.
+  int arrow_row_count() const { return shape_.parameter_count + 1; }
+  /// Returns the number of rows of the band strip without padding.
+  int band_row_count() const { return (shape_.bandwidth + 1) * shape_.node_size; }
+  /// Returns the row at which the band strip starts: the padded number of rows of the arrow strip.
+  int band_start_row() const { return band_start_row_; }
+  /// Returns the padded number of rows of a panel.
+  int panel_stride() const { return stride_; }
+  /// Returns the padded number of rows of a panel whose band strip has only `node_span` nodes.
+  int panel_stride_for_span(int node_span) const {
     // A strip is also read from the start of each of its node blocks, in rows rounded up to kLanes.
     // So it needs up to kLanes − 1 more zero rows if a block does not start at a multiple of
     // kLanes.
-    const int rows = node_span * layout_.node_size;
-    return band_offset_ + padded_rows(layout_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);
+    const int rows = node_span * shape_.node_size;
+    return band_start_row_ +
+           padded_row_count(shape_.node_size % kLanes == 0 ? rows : rows + kLanes - 1);
   }
 
-  Panel arrow(int node) { return {panel(node), stride_}; }
-  ConstPanel arrow(int node) const { return {panel(node), stride_}; }
-  Panel band(int node) { return {panel(node) + band_offset_, stride_}; }
-  ConstPanel band(int node) const { return {panel(node) + band_offset_, stride_}; }
+  MatrixView arrow(int node) { return {panel(node), stride_}; }
+  ConstMatrixView arrow(int node) const { return {panel(node), stride_}; }
+  MatrixView band(int node) { return {panel(node) + band_start_row_, stride_}; }
+  ConstMatrixView band(int node) const { return {panel(node) + band_start_row_, stride_}; }
 
  private:
   double* panel(int node) { return storage_.data() + panel_size_ * node; }
   const double* panel(int node) const { return storage_.data() + panel_size_ * node; }
 
-  ArrowLayout layout_;
-  int band_offset_;
+  ProblemShape shape_;
+  int band_start_row_;
   int stride_;
   std::ptrdiff_t panel_size_;
   Eigen::VectorXd storage_;
 };
 
-/// Contribution of a residual block to the normal equations, in a reused buffer.
+/// Holds the contribution of a residual block to the normal equations, in a reused buffer.
 ///
-/// A block over one node with more rows than the node has unknowns is multiplied out at once. Most
-/// readings depend on few parameters, so the product is smaller than the block. Other blocks are
-/// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an ArrowMatrix.
-struct BlockTerms {
+/// If a block has more rows than its single node has unknowns, the product JᵀJ of its Jacobian is
+/// stored. Most readings depend on few parameters, so the product is smaller. Other blocks are
+/// stored as [r J_χ J_x]ᵀ: column i is residual i, in the row order of a panel of an
+/// ArrowheadMatrix.
+struct NormalEquationTerms {
   int first_node = 0;
   int node_span = 0;
   int rows = 0;                 ///< rows of the residual block
@@ -81,20 +76,21 @@ struct BlockTerms {
   Eigen::VectorXd columns;  ///< padded; capacity of the largest block so far
 };
 
-/// Linearizes residual blocks of a problem one at a time. Several objects may share a problem.
+/// Linearizes residual blocks of a least-squares problem, one block at a time. Several linearizers
+/// may share a problem.
 class BlockLinearizer {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
-  BlockLinearizer(const ArrowMatrix& panels, int max_block_rows);
+  BlockLinearizer(const ArrowheadMatrix& panels, int max_block_rows);
 
   /// Linearizes the residual block `index`.
   /// @param panels  as in the constructor
-  void linearize(const LeastSquaresProblem& problem, int index, const ArrowMatrix& panels,
-                 BlockTerms& out);
+  void linearize(const LeastSquaresProblem& problem, int index, const ArrowheadMatrix& panels,
+                 NormalEquationTerms& out);
 
  private:
-  void multiply(int node_size, BlockTerms& out);
-  void transpose_rows(const ArrowMatrix& panels, BlockTerms& out) const;
+  void multiply_block(int node_size, NormalEquationTerms& out);
+  void transpose_rows(const ArrowheadMatrix& panels, NormalEquationTerms& out) const;
 
   ResidualBlock block_;
   Eigen::VectorXd tall_;  // [J_x r J_seen]ᵀ, padded
@@ -111,14 +107,14 @@ class BlockLinearizer {
 /// Then δ_χ minimizes the quadratic δᵀSδ + 2 sᵀδ, and L Lᵀ δ_x = −g_x − Ĥ_xχ δ_χ. A node is
 /// eliminated as soon as no later block involves it, while its residual blocks are still in the
 /// cache. H is never stored, only L, R and y. Work and memory per node are constant.
-class ArrowFactor {
+class ArrowheadFactorization {
  public:
   /// @param max_block_rows  upper bound on the rows of a residual block
-  ArrowFactor(const ArrowLayout& layout, int max_block_rows);
+  ArrowheadFactorization(const ProblemShape& shape, int max_block_rows);
 
-  /// Linearizes `problem` at its current point and eliminates the nodes. The problem's threads
-  /// linearize blocks, some ahead of the elimination. Blocks are added in order, so results do not
-  /// depend on the number of threads. Exceptions of the linearization are rethrown.
+  /// Linearizes `problem` at its current point and eliminates the nodes. Several threads linearize
+  /// blocks ahead of the elimination. Blocks are added in order, so results do not depend on the
+  /// number of threads. Exceptions of the linearization are rethrown.
   ///
   /// @param damping  α ≥ 0
   /// @return false if a pivot was not positive or not finite. All results except the damping are
@@ -127,33 +123,31 @@ class ArrowFactor {
 
   double damping() const { return damping_; }
 
-  /// Return the diagonal D of H for the nodes (node_count·node_size) and for the parameters
-  /// (arrow_size). An unknown without any residual has 1 instead of 0, so that damping keeps it
-  /// constant.
-  const Eigen::VectorXd& node_scale() const { return node_scale_; }
-  const Eigen::VectorXd& arrow_scale() const { return arrow_scale_; }
+  /// Return the diagonal D of H = JᵀJ for all node unknowns and for all parameters. An unknown
+  /// without any residual has 1 instead of 0, so that damping keeps it constant.
+  const Eigen::VectorXd& node_diagonal() const { return node_diagonal_; }
+  const Eigen::VectorXd& parameter_diagonal() const { return parameter_diagonal_; }
 
-  /// Returns the gradient g_χ by the parameters, arrow_size.
-  const Eigen::VectorXd& arrow_gradient() const { return arrow_gradient_; }
-  /// Returns the gradient g_x by the nodes, node_count·node_size.
+  /// Returns the gradient Jᵀr with respect to the parameters.
+  const Eigen::VectorXd& parameter_gradient() const { return parameter_gradient_; }
+  /// Returns the gradient Jᵀr with respect to all node unknowns.
   const Eigen::VectorXd& node_gradient() const { return node_gradient_; }
 
-  /// Returns the Schur complement S of the parameters, arrow_size x arrow_size, both triangles.
+  /// Returns the Schur complement S of the parameters, both triangles.
   const Eigen::MatrixXd& schur() const { return schur_; }
-  /// Returns the reduced gradient s of the parameters, arrow_size.
-  const Eigen::VectorXd& schur_gradient() const { return schur_gradient_; }
-  /// Returns yᵀy, the predicted decrease of δᵀĤδ + 2gᵀδ for δ_χ = 0.
-  double node_decrease() const { return node_decrease_; }
+  /// Returns the gradient s of the cost by the parameters after elimination of the nodes.
+  const Eigen::VectorXd& reduced_gradient() const { return reduced_gradient_; }
+  /// Returns the predicted decrease of the damped cost if only the nodes change: yᵀy.
+  double predicted_node_decrease() const { return predicted_node_decrease_; }
 
-  /// Computes the step δ_x of the nodes (node_count·node_size) for a given step δ_χ of the
-  /// parameters.
-  void solve_nodes(const Eigen::VectorXd& arrow_step, Eigen::VectorXd& node_step);
+  /// Computes the step of all node unknowns for a given step of the parameters.
+  void compute_node_step(const Eigen::VectorXd& parameter_step, Eigen::VectorXd& node_step);
 
-  /// Returns L, R and y of the factorization, for derived quantities.
-  const ArrowMatrix& factor() const { return factor_; }
+  /// Returns the factors L and R of the normal equations, with y as the right-hand side.
+  const ArrowheadMatrix& factor() const { return factor_; }
 
  private:
-  /// Residual blocks [r J_χ J_x]ᵀ over the same nodes, kept until the last of these nodes is
+  /// Holds residual blocks [r J_χ J_x]ᵀ over the same nodes until the last of these nodes is
   /// eliminated. Column i is residual i, in the row order of a panel of factor_.
   struct PendingBlock {
     int first_node = 0;
@@ -165,24 +159,24 @@ class ArrowFactor {
 
   void start(double damping);
   void linearize(const LeastSquaresProblem& problem, int first, int last);
-  void add_rows(const BlockTerms& terms);
-  void add_multiplied(const BlockTerms& terms);
-  PendingBlock& pending(int index) {
+  void add_residual_rows(const NormalEquationTerms& terms);
+  void add_product_rows(const NormalEquationTerms& terms);
+  PendingBlock& pending_block(int index) {
     return ring_[(ring_begin_ + static_cast<std::size_t>(index)) % ring_.size()];
   }
-  double* append_columns(int first_node, int node_span, int rows);
-  bool eliminate_next();
-  void finish();
+  double* append_pending_columns(int first_node, int node_span, int rows);
+  bool eliminate_next_node();
+  void reduce_to_parameters();
 
-  ArrowMatrix factor_;
+  ArrowheadMatrix factor_;
   double damping_ = 0.0;
   int max_block_rows_;
   std::vector<BlockLinearizer> linearizers_;  // one per thread
-  std::vector<BlockTerms> terms_;             // of the blocks that are linearized together
+  std::vector<NormalEquationTerms> terms_;    // of the blocks that are linearized together
   int eliminated_ = 0;                        // number of nodes whose panel holds L and R
-  /// Sums of tall residual blocks over a single node, as for `NodeElimination::start_arrow`. Ring
-  /// buffer for the nodes from eliminated_ on.
-  ArrowMatrix sums_;
+  /// Ring buffer of products JᵀJ, summed over the residual blocks of each node that has not been
+  /// eliminated (see `NodeElimination::start_arrow`).
+  ArrowheadMatrix sums_;
   std::vector<bool> has_sums_;
   std::vector<PendingBlock> ring_;  // in the order of the blocks
   std::size_t ring_begin_ = 0;
@@ -190,16 +184,16 @@ class ArrowFactor {
   NodeElimination elimination_;
   Eigen::MatrixXd corner_;             // lower: [r J_χ]ᵀ[r J_χ], padded
   Eigen::MatrixXd eliminated_corner_;  // lower: [yᵀ; R][yᵀ; R]ᵀ, padded
-  Eigen::VectorXd node_scale_;
+  Eigen::VectorXd node_diagonal_;
   Eigen::VectorXd node_gradient_;
-  Eigen::VectorXd arrow_scale_;
-  Eigen::VectorXd arrow_gradient_;
+  Eigen::VectorXd parameter_diagonal_;
+  Eigen::VectorXd parameter_gradient_;
   Eigen::MatrixXd schur_;
-  Eigen::VectorXd schur_gradient_;
+  Eigen::VectorXd reduced_gradient_;
   // Zero-padded copies: the kernels read whole panels past the last node and the last parameter.
   Eigen::VectorXd padded_node_step_;
-  Eigen::VectorXd padded_arrow_step_;
-  double node_decrease_ = 0.0;
+  Eigen::VectorXd padded_parameter_step_;
+  double predicted_node_decrease_ = 0.0;
 };
 
 }  // namespace estimator

@@ -114,12 +114,12 @@ class ActiveSet {
 
 }  // namespace
 
-BoxStep solve_box_step(const Eigen::MatrixXd& S, const Eigen::VectorXd& s,
-                       const Eigen::VectorXd& scale, const Eigen::VectorXd& lower,
-                       const Eigen::VectorXd& upper) {
+BoundedStep solve_bounded_step(const Eigen::MatrixXd& S, const Eigen::VectorXd& s,
+                               const Eigen::VectorXd& scale, const Eigen::VectorXd& lower,
+                               const Eigen::VectorXd& upper) {
   assert(S.rows() == s.size() && S.cols() == s.size() && scale.size() == s.size());
   assert((lower.array() <= upper.array()).all());
-  BoxStep result;
+  BoundedStep result;
   if (s.size() == 0) return result;
   const Eigen::VectorXd root = scale.cwiseSqrt();
   const Eigen::VectorXd inverse_root = root.cwiseInverse();

@@ -9,17 +9,17 @@
 
 namespace estimator {
 
-NodeTrace::NodeTrace(const ArrowMatrix& factor, int group_count)
+NodeTraceEstimator::NodeTraceEstimator(const ArrowheadMatrix& factor, int noise_group_count)
     : factor_(factor),
-      right_side_(Eigen::MatrixXd::Zero(factor.band_rows(), group_count * kProbes)),
-      squares_(Eigen::VectorXd::Zero(group_count * kProbes)) {}
+      right_side_(Eigen::MatrixXd::Zero(factor.band_row_count(), noise_group_count * kProbes)),
+      squares_(Eigen::VectorXd::Zero(noise_group_count * kProbes)) {}
 
-void NodeTrace::add(const ResidualBlock& block) {
+void NodeTraceEstimator::add(const ResidualBlock& block) {
   if (block.node_span == 0) return;
-  const ArrowLayout& layout = factor_.layout();
+  const ProblemShape& shape = factor_.shape();
   // Later blocks do not end earlier, so none starts more than bandwidth before this block's end.
   const int last = block.first_node + block.node_span - 1;
-  while (first_ < last - layout.bandwidth) eliminate_first();
+  while (first_ < last - shape.bandwidth) eliminate_first_node();
 
   signs_.resize(block.rows, kProbes);
   for (Eigen::Index row = 0; row < block.rows; ++row) {
@@ -28,25 +28,25 @@ void NodeTrace::add(const ResidualBlock& block) {
       signs_(row, probe) = (bits & 1U) != 0 ? 1.0 : -1.0;
     }
   }
-  const int width = block.node_span * layout.node_size;
-  const int offset = (block.first_node - first_) * layout.node_size;
+  const int width = block.node_span * shape.node_size;
+  const int offset = (block.first_node - first_) * shape.node_size;
   assert(offset >= 0);
   right_side_.block(offset, block.group * kProbes, width, kProbes).noalias() +=
       block.node_jacobian.topLeftCorner(block.rows, width).transpose() * signs_;
 }
 
-Eigen::VectorXd NodeTrace::finish() {
-  while (first_ < factor_.layout().node_count) eliminate_first();
+Eigen::VectorXd NodeTraceEstimator::compute_traces() {
+  while (first_ < factor_.shape().node_count) eliminate_first_node();
   const Eigen::Index groups = squares_.size() / kProbes;
   return squares_.reshaped(kProbes, groups).colwise().mean().transpose();
 }
 
-void NodeTrace::eliminate_first() {
-  const int s = factor_.layout().node_size;
-  const int below = factor_.band_rows() - s;
-  const ConstPanel band = factor_.band(first_);
+void NodeTraceEstimator::eliminate_first_node() {
+  const int s = factor_.shape().node_size;
+  const int below = factor_.band_row_count() - s;
+  const ConstMatrixView band = factor_.band(first_);
   const Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>> panel(
-      band.data, factor_.band_rows(), s, Eigen::OuterStride<>(band.stride));
+      band.data, factor_.band_row_count(), s, Eigen::OuterStride<>(band.stride));
   auto y = right_side_.topRows(s);
   panel.topRows(s).triangularView<Eigen::Lower>().solveInPlace(y);
   squares_ += y.colwise().squaredNorm().transpose();
@@ -69,15 +69,15 @@ constexpr double kNullSensitivity = 1e-24;
 constexpr double kNullEigenvalueFraction = 1e-3;
 
 /// Computes the derivative X = −H_xx⁻¹ H_xχ of the optimal nodes by the parameters. Back
-/// substitution with a factor L, R of ArrowFactor runs from the last node to the first and keeps
-/// only a window of bandwidth + 1 nodes.
+/// substitution with a factor L, R of ArrowheadFactorization runs from the last node to the first
+/// and keeps only a window of bandwidth + 1 nodes.
 class NodeResponse {
  public:
   /// Starts with the window after the last node.
-  explicit NodeResponse(const ArrowMatrix& factor)
+  explicit NodeResponse(const ArrowheadMatrix& factor)
       : factor_(factor),
-        first_(factor.layout().node_count),
-        X_(Eigen::MatrixXd::Zero(factor.band_rows(), factor.layout().arrow_size)) {}
+        first_(factor.shape().node_count),
+        X_(Eigen::MatrixXd::Zero(factor.band_row_count(), factor.shape().parameter_count)) {}
 
   /// Moves the window back until it starts at `node`, which must not be after its present start.
   void advance_to(int node) {
@@ -87,7 +87,7 @@ class NodeResponse {
 
   /// Returns the rows of X for `node_span` nodes from `first_node` on, all in the window.
   Eigen::Block<const Eigen::MatrixXd> response(int first_node, int node_span) const {
-    const int s = factor_.layout().node_size;
+    const int s = factor_.shape().node_size;
     const int offset = (first_node - first_) * s;
     assert(offset >= 0 && offset + node_span * s <= X_.rows());
     return X_.block(offset, 0, node_span * s, X_.cols());
@@ -97,13 +97,14 @@ class NodeResponse {
   // With L on the diagonal of a node, B below it, and X̃ of the later nodes: Lᵀ X = −Rᵀ − Bᵀ X̃.
   void step_back() {
     --first_;
-    const int s = factor_.layout().node_size;
-    const int below = factor_.band_rows() - s;
-    const ConstPanel band = factor_.band(first_);
-    const ConstPanel arrow = factor_.arrow(first_);
+    const int s = factor_.shape().node_size;
+    const int below = factor_.band_row_count() - s;
+    const ConstMatrixView band = factor_.band(first_);
+    const ConstMatrixView arrow = factor_.arrow(first_);
     using Map = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
-    const Map panel(band.data, factor_.band_rows(), s, Eigen::OuterStride<>(band.stride));
-    const Map R(arrow.data + 1, factor_.layout().arrow_size, s, Eigen::OuterStride<>(arrow.stride));
+    const Map panel(band.data, factor_.band_row_count(), s, Eigen::OuterStride<>(band.stride));
+    const Map R(arrow.data + 1, factor_.shape().parameter_count, s,
+                Eigen::OuterStride<>(arrow.stride));
     const auto L = panel.topRows(s).triangularView<Eigen::Lower>();
     const auto B = panel.bottomRows(below);
 
@@ -114,31 +115,31 @@ class NodeResponse {
       L.transpose().solveInPlace(X_.topRows(s));  // Eigen would read a first element
   }
 
-  const ArrowMatrix& factor_;
+  const ArrowheadMatrix& factor_;
   int first_;          // first node of the window
-  Eigen::MatrixXd X_;  // window x arrow_size
+  Eigen::MatrixXd X_;  // window x parameter_count
 };
 
 // Accumulates S per group, and the rows and costs of the groups.
-void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
+void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowheadMatrix& factor,
                        ParameterInformation& information) {
-  const int p = factor.layout().arrow_size;
-  const int s = factor.layout().node_size;
-  const auto group_count = static_cast<std::size_t>(problem.group_count());
-  information.groups.assign(group_count, {});
-  information.group_schur.assign(group_count, Eigen::MatrixXd::Zero(p, p));
-  information.group_score.assign(group_count, Eigen::VectorXd::Zero(p));
+  const int p = factor.shape().parameter_count;
+  const int s = factor.shape().node_size;
+  const auto noise_group_count = static_cast<std::size_t>(problem.noise_group_count());
+  information.groups.assign(noise_group_count, {});
+  information.group_schur.assign(noise_group_count, Eigen::MatrixXd::Zero(p, p));
+  information.group_score.assign(noise_group_count, Eigen::VectorXd::Zero(p));
   NodeResponse nodes(factor);
   ResidualBlock block;
   Eigen::MatrixXd T;
   for (int index = problem.block_count() - 1; index >= 0; --index) {
     problem.linearize(index, block);
     const auto group = static_cast<std::size_t>(block.group);
-    assert(group < group_count);
-    GroupStatistics& statistics = information.groups[group];
+    assert(group < noise_group_count);
+    NoiseGroupStatistics& statistics = information.groups[group];
     statistics.rows += block.rows;
     statistics.cost += block.residual.head(block.rows).squaredNorm();
-    T = block.arrow_jacobian.topLeftCorner(block.rows, p);
+    T = block.parameter_jacobian.topLeftCorner(block.rows, p);
     if (block.node_span > 0) {
       nodes.advance_to(block.first_node);
       const auto J_x = block.node_jacobian.topLeftCorner(block.rows, block.node_span * s);
@@ -150,15 +151,15 @@ void accumulate_blocks(const LeastSquaresProblem& problem, const ArrowMatrix& fa
 }
 
 // Adds the contributions of nodes and parameters to the trace of the hat matrix.
-void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowMatrix& factor,
+void count_effective_parameters(const LeastSquaresProblem& problem, const ArrowheadMatrix& factor,
                                 ParameterInformation& information) {
-  NodeTrace trace(factor, problem.group_count());
+  NodeTraceEstimator trace(factor, problem.noise_group_count());
   ResidualBlock block;
   for (int index = 0; index < problem.block_count(); ++index) {
     problem.linearize(index, block);
     trace.add(block);
   }
-  const Eigen::VectorXd of_nodes = trace.finish();
+  const Eigen::VectorXd of_nodes = trace.compute_traces();
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
     information.groups[g].effective_parameters =
         of_nodes[g] + information.inverse.cwiseProduct(information.group_schur[g]).sum();
@@ -249,24 +250,24 @@ void analyse_spectrum(ParameterInformation& information) {
 
 ParameterInformation compute_information(const LeastSquaresProblem& problem,
                                          const InformationOptions& options) {
-  const ArrowLayout layout = problem.layout();
+  const ProblemShape shape = problem.shape();
   ParameterInformation information;
-  ArrowFactor factor(layout, problem.max_block_rows());
+  ArrowheadFactorization factor(shape, problem.max_block_rows());
   double damping = kLeastDamping;
   while (!factor.factorize(problem, damping)) {
     damping *= 100.0;
     if (damping > kLargestDamping) return information;
   }
   information.valid = true;
-  const Eigen::VectorXd chi = problem.arrow();
-  const Eigen::VectorXd lower = problem.arrow_lower();
-  const Eigen::VectorXd upper = problem.arrow_upper();
-  information.at_bound = Eigen::VectorXi::Zero(layout.arrow_size);
-  for (int i = 0; i < layout.arrow_size; ++i) {
+  const Eigen::VectorXd chi = problem.parameter_values();
+  const Eigen::VectorXd lower = problem.lower_bounds();
+  const Eigen::VectorXd upper = problem.upper_bounds();
+  information.at_bound = Eigen::VectorXi::Zero(shape.parameter_count);
+  for (int i = 0; i < shape.parameter_count; ++i) {
     information.at_bound[i] = chi[i] <= lower[i] ? -1 : (chi[i] >= upper[i] ? 1 : 0);
   }
   accumulate_blocks(problem, factor.factor(), information);
-  information.scale = factor.arrow_scale();
+  information.scale = factor.parameter_diagonal();
   information.null_eigenvalue = options.null_eigenvalue;
   recompute_information(information);
   if (options.effective_parameters) {
@@ -282,14 +283,14 @@ void recompute_information(ParameterInformation& information) {
   analyse_spectrum(information);
 }
 
-Eigen::VectorXd total_score(const ParameterInformation& information) {
+Eigen::VectorXd compute_total_score(const ParameterInformation& information) {
   Eigen::VectorXd score = Eigen::VectorXd::Zero(information.schur.rows());
   for (const Eigen::VectorXd& part : information.group_score) score += part;
   return score;
 }
 
-Eigen::MatrixXd score_covariance(const ParameterInformation& information,
-                                 const Eigen::VectorXd& group_variance) {
+Eigen::MatrixXd compute_score_covariance(const ParameterInformation& information,
+                                         const Eigen::VectorXd& group_variance) {
   assert(information.valid);
   assert(group_variance.size() == static_cast<Eigen::Index>(information.group_schur.size()));
   const Eigen::Index p = information.schur.rows();
@@ -302,7 +303,7 @@ Eigen::MatrixXd score_covariance(const ParameterInformation& information,
 
 ParameterCovariance compute_covariance(const ParameterInformation& information,
                                        const Eigen::VectorXd& group_variance) {
-  const Eigen::MatrixXd middle = score_covariance(information, group_variance);
+  const Eigen::MatrixXd middle = compute_score_covariance(information, group_variance);
   const Eigen::Index p = information.schur.rows();
   ParameterCovariance result;
   result.covariance = information.inverse * middle * information.inverse;

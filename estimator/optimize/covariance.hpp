@@ -9,29 +9,30 @@
 
 namespace estimator {
 
-/// Estimates the trace tr(J_g H_xx⁻¹ J_gᵀ) for the node Jacobian J_g of each noise group g as the
-/// mean of ‖L⁻¹ J_gᵀ z‖², with random signs z [Hut90] and the Cholesky factor L of H_xx.
+/// Estimates how many node unknowns each noise group of residuals determines: the trace
+/// tr(J_g H_xx⁻¹ J_gᵀ) for the Jacobian J_g of group g. The estimate is the mean of ‖L⁻¹ J_gᵀ z‖²,
+/// with random signs z [Hut90] and the Cholesky factor L of H_xx.
 ///
 /// The exact trace needs selected entries of H_xx⁻¹. Their recursion backward in time is unstable
 /// for dissipative motions; forward substitution is stable. Since J H⁻¹ Jᵀ is a projection, the
 /// standard error of the trace, and of rows − trace, is at most √(2 min(trace, rows −
 /// trace)/probes). With 16 probes this is a quarter of the scatter of the group's sum of squares.
-class NodeTrace {
+class NodeTraceEstimator {
  public:
   static constexpr int kProbes = 16;
 
-  NodeTrace(const ArrowMatrix& factor, int group_count);
+  NodeTraceEstimator(const ArrowheadMatrix& factor, int noise_group_count);
 
-  /// Adds a residual block. All blocks of the problem must be added in order.
+  /// Adds a residual block. Callers must add all blocks of the problem, in order.
   void add(const ResidualBlock& block);
 
-  /// Returns the trace of each group, after the last block was added.
-  Eigen::VectorXd finish();
+  /// Returns the estimated trace of each noise group. Must be called after the last block.
+  Eigen::VectorXd compute_traces();
 
  private:
-  void eliminate_first();
+  void eliminate_first_node();
 
-  const ArrowMatrix& factor_;
+  const ArrowheadMatrix& factor_;
   std::mt19937_64 random_{20240229};  // any fixed seed: the same data give the same result
   int first_ = 0;                     // first node of the window
   Eigen::MatrixXd right_side_;        // window × (groups · kProbes): Jᵀ z, forward substituted
@@ -39,47 +40,49 @@ class NodeTrace {
   Eigen::VectorXd squares_;           // groups · kProbes
 };
 
-/// Statistics of a noise group in a fit, for estimating the group's variance σ² = cost / (rows −
-/// effective_parameters).
-struct GroupStatistics {
+/// Residual statistics of a noise group in a fit. They give the group's variance
+/// σ² = cost / (rows − effective_parameters).
+struct NoiseGroupStatistics {
   int rows = 0;
   double cost = 0.0;  ///< Σ‖r‖² of the group
-  /// Number of unknowns that the group determines: the trace of its part of the hat matrix J H⁻¹
-  /// Jᵀ. The sum over all groups is the number of determined unknowns. See NodeTrace.
+  /// Effective number of unknowns that the group determines: the trace of its part of the hat
+  /// matrix J H⁻¹ Jᵀ (NodeTraceEstimator). The sum over all groups is the number of determined
+  /// unknowns.
   double effective_parameters = 0.0;
 };
 
-/// Information of the residuals about the parameters χ, after elimination of the nodes x.
+/// Information of the residuals about the parameters χ, after elimination of the node states x.
 ///
-/// T = J_χ + J_x X with X = −H_xx⁻¹ H_xχ is the derivative of the residuals by the parameters if
-/// the nodes adapt. S = TᵀT is the Schur complement of the parameters. A sum of squares preserves
-/// its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹ H_xχ.
+/// The derivative of the residuals by the parameters, with re-optimized nodes, is
+/// T = J_χ + J_x X with X = −H_xx⁻¹ H_xχ. S = TᵀT is the Schur complement of the parameters. A sum
+/// of squares preserves its small eigenvalues, which cancellation destroys in H_χχ − H_χx H_xx⁻¹
+/// H_xχ.
 struct ParameterInformation {
-  /// Whether the residuals determine the nodes. If false, all other members are unset.
+  /// Whether the residuals determine the states at all nodes. If not, all other members are unset.
   bool valid = false;
   Eigen::MatrixXd schur;                     ///< Schur complement S
   Eigen::VectorXd scale;                     ///< diagonal of J_χᵀJ_χ
   double null_eigenvalue = 0.0;              ///< as in InformationOptions
   std::vector<Eigen::MatrixXd> group_schur;  ///< TᵀT of each group; their sum is S
   std::vector<Eigen::VectorXd> group_score;  ///< −Tᵀr of each group; the sum is 0 at an optimum
-  std::vector<GroupStatistics> groups;
+  std::vector<NoiseGroupStatistics> groups;
   /// −1 or +1 for a parameter at its lower or upper bound, which is treated as fixed; 0 if free.
   Eigen::VectorXi at_bound;
-  /// Inverse of S over the free and determined parameters, zero for all others.
+  /// Inverse of the Schur complement for the free, identifiable parameters; zero for all others.
   Eigen::MatrixXd inverse;
-  /// Basis of the null space of the free parameters: arrow_size x count, in the units of the
-  /// parameters. It is reduced so that each direction has a 1 where all other directions have 0.
+  /// Basis of the unidentifiable directions of the free parameters: parameters x directions, in the
+  /// units of the parameters. It is reduced so that each direction has a 1 where all other
+  /// directions have 0.
   Eigen::MatrixXd null_directions;
-  /// Whether each parameter is part of a null direction.
+  /// Whether each parameter is part of an unidentifiable direction.
   std::vector<bool> undetermined;
 };
 
 struct InformationOptions {
-  /// Eigenvalue of S, scaled to unit diagonal, below which a direction is null. The standard
-  /// deviation in a null direction exceeds the value for known other parameters by a factor of a
-  /// million.
+  /// Eigenvalue of S, scaled to unit diagonal, below which a direction counts as unidentifiable. At
+  /// 1e-12 its standard deviation is a million times the value for known other parameters.
   double null_eigenvalue = 1e-12;
-  /// Whether to compute GroupStatistics::effective_parameters, the larger part of the work.
+  /// Whether to compute NoiseGroupStatistics::effective_parameters, the larger part of the work.
   bool effective_parameters = true;
 };
 
@@ -88,21 +91,22 @@ struct InformationOptions {
 ParameterInformation compute_information(const LeastSquaresProblem& problem,
                                          const InformationOptions& options = {});
 
-/// Recomputes S and all members that depend on it after a change of `group_schur`.
+/// Recomputes the Schur complement S and all members that depend on S after a change of
+/// `group_schur`.
 void recompute_information(ParameterInformation& information);
 
-/// Returns the score −Tᵀr, summed over all groups.
+/// Returns the score −Tᵀr (half the negative gradient of the cost), summed over all groups.
 ///
 /// @param information  valid
-Eigen::VectorXd total_score(const ParameterInformation& information);
+Eigen::VectorXd compute_total_score(const ParameterInformation& information);
 
-/// Returns the covariance Σ_g variance_g T_gᵀT_g of the total score, arrow_size x arrow_size, if
-/// the weighted residuals of group g have the variance group_variance[g].
+/// Returns the covariance Σ_g variance_g T_gᵀT_g of the total score, if the weighted residuals of
+/// group g have the variance group_variance[g].
 ///
 /// @param information     valid
-/// @param group_variance  group_count, ≥ 0
-Eigen::MatrixXd score_covariance(const ParameterInformation& information,
-                                 const Eigen::VectorXd& group_variance);
+/// @param group_variance  noise_group_count, ≥ 0
+Eigen::MatrixXd compute_score_covariance(const ParameterInformation& information,
+                                         const Eigen::VectorXd& group_variance);
 
 struct ParameterCovariance {
   Eigen::MatrixXd covariance;          ///< zero in fixed and undetermined directions
@@ -119,7 +123,7 @@ struct ParameterCovariance {
 /// prints W⁻¹, and with the weighted projection. If all variances are 1 it equals S⁻¹.
 ///
 /// @param information     valid
-/// @param group_variance  group_count, ≥ 0
+/// @param group_variance  noise_group_count, ≥ 0
 ParameterCovariance compute_covariance(const ParameterInformation& information,
                                        const Eigen::VectorXd& group_variance);
 

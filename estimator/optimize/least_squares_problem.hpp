@@ -4,48 +4,48 @@
 
 namespace estimator {
 
-/// Shape of a least-squares problem whose unknowns are a chain of nodes and shared parameters.
+/// Numbers of unknowns of a least-squares problem: states at a chain of nodes, then parameters.
 ///
-/// There are `node_count` nodes of `node_size` tangent dimensions each, then `arrow_size`
+/// There are `node_count` nodes of `node_size` tangent dimensions each, then `parameter_count`
 /// parameters. A residual block involves at most `bandwidth` + 1 consecutive nodes and any
-/// parameter. So the normal matrix is block-banded (half-bandwidth `bandwidth` blocks) with an
-/// arrow. Separate recordings are consecutive in the chain, without coupling.
-struct ArrowLayout {
+/// parameter. So the normal matrix has block-arrowhead form with a half-bandwidth of `bandwidth`
+/// blocks. Separate recordings are consecutive in the chain, without coupling.
+struct ProblemShape {
   int node_count = 0;
   int node_size = 0;
   int bandwidth = 1;
-  int arrow_size = 0;
+  int parameter_count = 0;
 };
 
-/// Weighted residual block and its derivatives, in a reused buffer of the caller.
+/// A block of weighted residuals and its derivatives, in a reused buffer of the caller.
 ///
 /// Rows are already multiplied by the square root of their weight, as the cost Σ‖residual‖² expects
 /// (LeastSquaresProblem::cost). Matrices are column-major with at least the stated size.
 struct ResidualBlock {
-  int first_node = 0;             ///< first node that the block involves
-  int node_span = 0;              ///< number of consecutive nodes; 0: parameters only (a prior)
-  int rows = 0;                   ///< number of residuals
-  int group = 0;                  ///< noise group of all rows, see LeastSquaresProblem::group_count
-  Eigen::VectorXd residual;       ///< weighted residuals
-  Eigen::MatrixXd node_jacobian;  ///< derivatives by the nodes: rows × (node_span·node_size)
-  Eigen::MatrixXd arrow_jacobian;  ///< derivatives by the parameters: rows × arrow_size
+  int first_node = 0;  ///< first node that the block involves
+  int node_span = 0;   ///< number of consecutive nodes; 0: parameters only (a prior)
+  int rows = 0;        ///< number of residuals
+  int group = 0;       ///< noise group of all rows, see LeastSquaresProblem::noise_group_count
+  Eigen::VectorXd residual;            ///< weighted residuals
+  Eigen::MatrixXd node_jacobian;       ///< derivatives by the nodes: rows × (node_span·node_size)
+  Eigen::MatrixXd parameter_jacobian;  ///< derivatives by the parameters: rows × parameter_count
 };
 
-/// Sets the shape of a block. Matrices of unchanged size keep their storage, so linearizing into a
-/// reused buffer does not allocate.
-inline void shape_block(ResidualBlock& block, int first_node, int node_span, int node_size,
-                        int arrow_size, int rows, int group) {
+/// Sets the shape of a residual block. Matrices of unchanged size keep their storage, so reusing a
+/// buffer does not allocate memory.
+inline void resize_block(ResidualBlock& block, int first_node, int node_span, int node_size,
+                         int parameter_count, int rows, int group) {
   block.first_node = first_node;
   block.node_span = node_span;
   block.rows = rows;
   block.group = group;
   block.residual.resize(rows);
   block.node_jacobian.resize(rows, node_span * node_size);
-  block.arrow_jacobian.resize(rows, arrow_size);
+  block.parameter_jacobian.resize(rows, parameter_count);
 }
 
-/// Nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over nodes and parameters.
-/// The problem stores the current point; the solver uses only tangent vectors.
+/// A nonlinear least-squares problem on a manifold: minimize Σ ‖residual‖² over states at nodes and
+/// parameters. The problem stores the current point; the solver uses only tangent vectors.
 ///
 /// Residual blocks are numbered 0 … block_count()−1 in the order of their last nodes, so a solver
 /// can assemble and factorize in one pass. Linearizing is const and may be called for different
@@ -54,17 +54,19 @@ class LeastSquaresProblem {
  public:
   virtual ~LeastSquaresProblem() = default;
 
-  virtual ArrowLayout layout() const = 0;
+  virtual ProblemShape shape() const = 0;
   virtual int block_count() const = 0;
 
   /// Returns an upper bound on the rows of a residual block, for sizing buffers.
   virtual int max_block_rows() const = 0;
 
-  /// Returns the number of noise groups that blocks refer to (sensors, impulse residual, prior, …).
-  virtual int group_count() const = 0;
+  /// Returns the number of noise groups: sets of residuals with a common variance, such as a
+  /// sensor.
+  virtual int noise_group_count() const = 0;
 
-  /// Returns the number of threads for linearizing, at least 1. Results must not depend on it.
-  virtual int threads() const = 0;
+  /// Returns the number of threads for linearizing, at least 1. Results must not depend on this
+  /// number.
+  virtual int thread_count() const = 0;
 
   /// Computes the residual and derivatives of block `index` at the current point. Resizes `out`
   /// only if it is too small, so a reused buffer does not allocate.
@@ -73,26 +75,28 @@ class LeastSquaresProblem {
   /// Returns the cost Σ ‖residual‖² at the current point.
   virtual double cost() const = 0;
 
-  /// Sets the candidate to current ⊞ (node_step, arrow_step) and returns its cost. The cost may be
-  /// infinite or NaN if the model is undefined. The current point is unchanged.
-  virtual double evaluate_candidate(const Eigen::VectorXd& node_step,
-                                    const Eigen::VectorXd& arrow_step) = 0;
+  /// Applies a step to a copy of the current point, the candidate, and returns its cost. The cost
+  /// is infinite or NaN if the model is undefined there.
+  virtual double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                     const Eigen::VectorXd& parameter_step) = 0;
 
-  /// Makes the last candidate the current point.
-  virtual void accept_candidate() = 0;
+  /// Replaces the current point by the last candidate.
+  virtual void accept_trial_step() = 0;
 
-  /// Save the current point, and return to the saved point. Only one point is saved.
-  virtual void mark() = 0;
-  virtual void restore() = 0;
+  /// Save the current point, and restore the saved point. Only one point is saved.
+  virtual void save_point() = 0;
+  virtual void restore_point() = 0;
 
-  /// Return the current parameter values and their bounds, infinite if unbounded; rows: arrow_size.
-  virtual Eigen::VectorXd arrow() const = 0;
-  virtual Eigen::VectorXd arrow_lower() const = 0;
-  virtual Eigen::VectorXd arrow_upper() const = 0;
+  /// Return the current parameter values and their bounds, infinite if unbounded; rows:
+  /// parameter_count.
+  virtual Eigen::VectorXd parameter_values() const = 0;
+  virtual Eigen::VectorXd lower_bounds() const = 0;
+  virtual Eigen::VectorXd upper_bounds() const = 0;
 
-  /// Returns factors > 1 by which one step may at most change each positive parameter, up or down.
-  /// Beyond these factors the linearization is invalid. Infinite, or an empty vector, for no limit.
-  virtual Eigen::VectorXd arrow_growth() const { return {}; }
+  /// Returns the largest factors (> 1) by which one step may increase or decrease each positive
+  /// parameter, because the linearization is invalid beyond them. Infinite, or an empty vector,
+  /// without limits.
+  virtual Eigen::VectorXd growth_limits() const { return {}; }
 };
 
 }  // namespace estimator

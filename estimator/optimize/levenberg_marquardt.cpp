@@ -48,7 +48,7 @@ constexpr double kNegligibleDampingShare = 0.1;
 // useful step, but large enough that round-off of the cost does not count as progress.
 constexpr double kMinGainRatio = 1e-4;
 
-// Number of steps that may raise the cost before a step must reduce it below the marked cost, and
+// Number of steps that may raise the cost before a step must reduce it below the saved cost, and
 // the required relative reduction. A single step is enough to follow a curved valley.
 constexpr int kMaxRelaxedSteps = 2;
 constexpr double kLeastRelaxedGain = 1e-4;
@@ -77,10 +77,10 @@ class LevenbergMarquardt {
         options_(options),
         monitor_(monitor),
         stop_(stop),
-        factor_(problem.layout(), problem.max_block_rows()),
-        lower_(problem.arrow_lower()),
-        upper_(problem.arrow_upper()),
-        growth_(problem.arrow_growth()),
+        factor_(problem.shape(), problem.max_block_rows()),
+        lower_(problem.lower_bounds()),
+        upper_(problem.upper_bounds()),
+        growth_(problem.growth_limits()),
         damping_(options) {}
 
   LmSummary run() {
@@ -102,7 +102,7 @@ class LevenbergMarquardt {
   // Step of the solver and its prediction by the linear model.
   struct Step {
     Eigen::VectorXd nodes;
-    Eigen::VectorXd arrow;
+    Eigen::VectorXd parameters;
     double predicted = 0.0;      // decrease of the cost
     double damping_share = 0.0;  // α δᵀDδ / predicted
     double norm = 0.0;           // √(δᵀDδ)
@@ -124,27 +124,27 @@ class LevenbergMarquardt {
   // Projects the initial parameters onto their bounds; returns false if the model is undefined
   // there.
   bool start() {
-    arrow_ = problem_.arrow();
+    parameters_ = problem_.parameter_values();
     cost_ = problem_.cost();
-    assert(arrow_.size() == lower_.size() && arrow_.size() == upper_.size());
+    assert(parameters_.size() == lower_.size() && parameters_.size() == upper_.size());
     assert((lower_.array() <= upper_.array()).all());
-    if (arrow_.allFinite() &&
-        ((arrow_.array() < lower_.array()) || (arrow_.array() > upper_.array())).any()) {
-      Eigen::VectorXd correction = arrow_.cwiseMax(lower_).cwiseMin(upper_) - arrow_;
-      for (int i = 0; i < arrow_.size(); ++i) {
-        correction[i] = round_into_box(arrow_[i], correction[i], lower_[i], upper_[i]);
+    if (parameters_.allFinite() &&
+        ((parameters_.array() < lower_.array()) || (parameters_.array() > upper_.array())).any()) {
+      Eigen::VectorXd correction = parameters_.cwiseMax(lower_).cwiseMin(upper_) - parameters_;
+      for (int i = 0; i < parameters_.size(); ++i) {
+        correction[i] = round_into_box(parameters_[i], correction[i], lower_[i], upper_[i]);
       }
-      const ArrowLayout layout = problem_.layout();
+      const ProblemShape shape = problem_.shape();
       const Eigen::Index node_unknowns =
-          static_cast<Eigen::Index>(layout.node_count) * layout.node_size;
-      cost_ = problem_.evaluate_candidate(Eigen::VectorXd::Zero(node_unknowns), correction);
+          static_cast<Eigen::Index>(shape.node_count) * shape.node_size;
+      cost_ = problem_.evaluate_trial_step(Eigen::VectorXd::Zero(node_unknowns), correction);
       if (std::isfinite(cost_)) {
-        problem_.accept_candidate();
-        arrow_ = problem_.arrow();
+        problem_.accept_trial_step();
+        parameters_ = problem_.parameter_values();
       }
     }
     summary_.initial_cost = cost_;
-    if (!std::isfinite(cost_) || !arrow_.allFinite()) return false;
+    if (!std::isfinite(cost_) || !parameters_.allFinite()) return false;
     IterationRecord record;
     record.damping = damping_.value();
     accept(cost_, std::move(record));
@@ -162,7 +162,7 @@ class LevenbergMarquardt {
       }
       if (!factor_.factorize(problem_, damping_.value())) {
         end_relaxation();
-        if (!damping_.raise_for_rounding()) return Termination::kNumericalFailure;
+        if (!damping_.raise_after_failed_factorization()) return Termination::kNumericalFailure;
         continue;
       }
       const double gradient = gradient_norm();
@@ -205,7 +205,7 @@ class LevenbergMarquardt {
   }
 
   std::optional<Termination> accept_trial(const Trial& trial, IterationRecord record) {
-    problem_.accept_candidate();
+    problem_.accept_trial_step();
     relaxed_steps_ = 0;
     record.step_norm = step_.norm;
     record.damping = damping_.value();
@@ -225,23 +225,23 @@ class LevenbergMarquardt {
   bool stopped() const { return stop_ != nullptr && stop_->load(std::memory_order_relaxed); }
   bool is_relaxed() const { return relaxed_steps_ > 0; }
 
-  // Accepts a step that raises the cost, and marks the point before the first such step.
+  // Accepts a step that raises the cost, and saves the point before the first such step.
   void relax(double cost) {
     if (!is_relaxed()) {
-      problem_.mark();
-      marked_cost_ = cost_;
+      problem_.save_point();
+      saved_cost_ = cost_;
     }
-    problem_.accept_candidate();
+    problem_.accept_trial_step();
     cost_ = cost;
-    arrow_ = problem_.arrow();
+    parameters_ = problem_.parameter_values();
     ++relaxed_steps_;
   }
 
   void end_relaxation() {
     if (!is_relaxed()) return;
-    problem_.restore();
-    cost_ = marked_cost_;
-    arrow_ = problem_.arrow();
+    problem_.restore_point();
+    cost_ = saved_cost_;
+    parameters_ = problem_.parameter_values();
     relaxed_steps_ = 0;
   }
 
@@ -249,23 +249,24 @@ class LevenbergMarquardt {
   double gradient_norm() const {
     if (cost_ <= 0.0) return 0.0;
     const Eigen::ArrayXd node_norms =
-        factor_.node_gradient().array().abs() / factor_.node_scale().array().sqrt();
+        factor_.node_gradient().array().abs() / factor_.node_diagonal().array().sqrt();
     double norm = node_norms.size() > 0 ? node_norms.maxCoeff() : 0.0;
-    for (int i = 0; i < arrow_.size(); ++i) {
-      const double g = factor_.arrow_gradient()[i];
-      const bool held = (arrow_[i] <= lower_[i] && g > 0.0) || (arrow_[i] >= upper_[i] && g < 0.0);
-      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.arrow_scale()[i]));
+    for (int i = 0; i < parameters_.size(); ++i) {
+      const double g = factor_.parameter_gradient()[i];
+      const bool held =
+          (parameters_[i] <= lower_[i] && g > 0.0) || (parameters_[i] >= upper_[i] && g < 0.0);
+      if (!held) norm = std::max(norm, std::abs(g) / std::sqrt(factor_.parameter_diagonal()[i]));
     }
     return norm / std::sqrt(cost_);
   }
 
   // Returns the largest change of each parameter in one step towards a bound.
   Eigen::VectorXd reach(const Eigen::VectorXd& bound, bool up) const {
-    Eigen::VectorXd reach = bound - arrow_;
+    Eigen::VectorXd reach = bound - parameters_;
     for (Eigen::Index i = 0; i < growth_.size(); ++i) {
-      if (!(arrow_[i] > 0.0) || std::isinf(growth_[i])) continue;
-      reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * arrow_[i])
-                    : std::max(reach[i], (1.0 / growth_[i] - 1.0) * arrow_[i]);
+      if (!(parameters_[i] > 0.0) || std::isinf(growth_[i])) continue;
+      reach[i] = up ? std::min(reach[i], (growth_[i] - 1.0) * parameters_[i])
+                    : std::max(reach[i], (1.0 / growth_[i] - 1.0) * parameters_[i]);
     }
     return reach;
   }
@@ -274,18 +275,21 @@ class LevenbergMarquardt {
   // reduced quadratic, whose value at δ_χ is that of (g, Ĥ) minimized over the nodes.
   void compute_step() {
     const Eigen::MatrixXd& S = factor_.schur();
-    const Eigen::VectorXd& s = factor_.schur_gradient();
-    step_.arrow =
-        solve_box_step(S, s, factor_.arrow_scale(), reach(lower_, false), reach(upper_, true)).step;
-    for (int i = 0; i < arrow_.size(); ++i) {
-      step_.arrow[i] = round_into_box(arrow_[i], step_.arrow[i], lower_[i], upper_[i]);
+    const Eigen::VectorXd& s = factor_.reduced_gradient();
+    step_.parameters = solve_bounded_step(S, s, factor_.parameter_diagonal(), reach(lower_, false),
+                                          reach(upper_, true))
+                           .step;
+    for (int i = 0; i < parameters_.size(); ++i) {
+      step_.parameters[i] =
+          round_into_box(parameters_[i], step_.parameters[i], lower_[i], upper_[i]);
     }
-    factor_.solve_nodes(step_.arrow, step_.nodes);
+    factor_.compute_node_step(step_.parameters, step_.nodes);
 
-    const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_scale()) +
-                                step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
-    const double damped_decrease =
-        factor_.node_decrease() - 2.0 * s.dot(step_.arrow) - step_.arrow.dot(S * step_.arrow);
+    const double squared_norm = step_.nodes.cwiseAbs2().dot(factor_.node_diagonal()) +
+                                step_.parameters.cwiseAbs2().dot(factor_.parameter_diagonal());
+    const double damped_decrease = factor_.predicted_node_decrease() -
+                                   2.0 * s.dot(step_.parameters) -
+                                   step_.parameters.dot(S * step_.parameters);
     step_.predicted = damped_decrease + damping_.value() * squared_norm;
     step_.damping_share = damping_.value() * squared_norm / step_.predicted;
     step_.norm = std::sqrt(squared_norm);
@@ -293,12 +297,12 @@ class LevenbergMarquardt {
 
   Trial try_step() {
     Trial trial;
-    trial.cost = problem_.evaluate_candidate(step_.nodes, step_.arrow);
+    trial.cost = problem_.evaluate_trial_step(step_.nodes, step_.parameters);
     trial.finite = std::isfinite(trial.cost);
     trial.gain_ratio = (cost_ - trial.cost) / step_.predicted;
-    const double gain = (is_relaxed() ? marked_cost_ : cost_) - trial.cost;
+    const double gain = (is_relaxed() ? saved_cost_ : cost_) - trial.cost;
     trial.lowers_cost =
-        trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * marked_cost_
+        trial.finite && (is_relaxed() ? gain > kLeastRelaxedGain * saved_cost_
                                       : gain > 0.0 && trial.gain_ratio > kMinGainRatio);
     trial.free_of_damping = step_.damping_share <= kNegligibleDampingShare;
     trial.small_step = step_is_small();
@@ -311,9 +315,9 @@ class LevenbergMarquardt {
   bool step_is_small() const {
     const double tolerance = options_.step_tolerance;
     const double node_step = step_.nodes.size() > 0 ? step_.nodes.cwiseAbs().maxCoeff() : 0.0;
-    const double arrow_step = step_.arrow.cwiseAbs2().dot(factor_.arrow_scale());
-    const double arrow = arrow_.cwiseAbs2().dot(factor_.arrow_scale());
-    return node_step <= tolerance && arrow_step <= tolerance * tolerance * arrow;
+    const double parameter_step = step_.parameters.cwiseAbs2().dot(factor_.parameter_diagonal());
+    const double parameter_norm = parameters_.cwiseAbs2().dot(factor_.parameter_diagonal());
+    return node_step <= tolerance && parameter_step <= tolerance * tolerance * parameter_norm;
   }
 
   bool is_stagnant() const {
@@ -327,9 +331,9 @@ class LevenbergMarquardt {
   // Records the problem's new current point.
   void accept(double cost, IterationRecord record) {
     cost_ = cost;
-    arrow_ = problem_.arrow();
+    parameters_ = problem_.parameter_values();
     record.cost = cost;
-    record.arrow = arrow_;
+    record.parameters = parameters_;
     summary_.iterations = record.iteration;
     if (monitor_) monitor_(record);
     summary_.history.push_back(std::move(record));
@@ -339,15 +343,15 @@ class LevenbergMarquardt {
   const LmOptions& options_;
   const LmMonitor& monitor_;
   const std::atomic<bool>* stop_;
-  ArrowFactor factor_;
+  ArrowheadFactorization factor_;
   const Eigen::VectorXd lower_;
   const Eigen::VectorXd upper_;
   const Eigen::VectorXd growth_;
-  Eigen::VectorXd arrow_;  // χ at the current point
-  double cost_ = 0.0;      // at the current point
+  Eigen::VectorXd parameters_;  // χ at the current point
+  double cost_ = 0.0;           // at the current point
   Damping damping_;
-  int relaxed_steps_ = 0;     // taken since the marked point
-  double marked_cost_ = 0.0;  // at the marked point
+  int relaxed_steps_ = 0;    // taken since the saved point
+  double saved_cost_ = 0.0;  // at the saved point
   Step step_;
   LmSummary summary_;
 };
@@ -378,14 +382,14 @@ void Damping::lower(double gain_ratio) {
 }
 
 bool Damping::raise() {
-  if (!raise_by(growth_)) return false;
+  if (!multiply_damping(growth_)) return false;
   growth_ *= 2.0;
   return true;
 }
 
-bool Damping::raise_for_rounding() { return raise_by(kIncreaseOnFailure); }
+bool Damping::raise_after_failed_factorization() { return multiply_damping(kIncreaseOnFailure); }
 
-bool Damping::raise_by(double factor) {
+bool Damping::multiply_damping(double factor) {
   if (value_ >= max_) return false;
   value_ = std::min(factor * std::max(value_, min_), max_);
   return true;

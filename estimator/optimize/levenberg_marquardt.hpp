@@ -11,8 +11,8 @@
 
 namespace estimator {
 
-/// A stage of an estimation.
-enum class Stage {
+/// A stage of an estimation, in progress reports.
+enum class EstimationStage {
   kJointEstimation,  ///< of parameters, states and noise levels
   kSimulationFit,    ///< fit of the open-loop simulation
   kInitialValues,    ///< joint estimation of physical parameters, to start shadow parameters from
@@ -22,7 +22,8 @@ enum class Stage {
   kMisfitCauses,     ///< search for the causes of a misfit
 };
 
-/// One of several solves of a stage. Their costs are not comparable.
+/// The purpose of one of several consecutive solves of an estimation stage. Costs of different
+/// solves are not comparable.
 enum class SolveKind {
   kFirst,
   kInflatedNoise,       ///< with inflated sensor noise
@@ -40,36 +41,37 @@ enum class SolveKind {
   kRigFriction,       ///< with the rig's friction
 };
 
-/// A solve of an estimation, for progress reports.
+/// An estimation stage and its current solve, in progress reports.
 struct FitStage {
-  Stage stage = Stage::kJointEstimation;
+  EstimationStage stage = EstimationStage::kJointEstimation;
   SolveKind solve = SolveKind::kFirst;
 
   bool operator==(const FitStage&) const = default;
 };
 
-/// Reason why the solver stopped. Stopping without convergence is a result, not an error: the
-/// caller decides whether the parameters are usable.
+/// The reason why the solver stopped. The caller decides whether parameters are usable if the
+/// solver stopped without convergence.
 enum class Termination {
   kGradientTolerance,  ///< the projected, scaled gradient is below its tolerance
   kStepTolerance,      ///< the step is below its tolerance relative to the point
   kCostTolerance,      ///< the relative reduction of the cost is below its tolerance
-  /// Steps were rejected until the predicted decrease became negligible. Occurs at the round-off of
-  /// the cost and at kinks of the residuals (dry friction), where J is not valid for any step.
+  /// Steps were rejected until the predicted decrease of the cost became negligible. Occurs at the
+  /// round-off of the cost and at kinks of the residuals (dry friction), where no step is short
+  /// enough for the linearization.
   kNoFurtherDecrease,
   kMaxIterations,
   kCancelled,         ///< the caller's stop flag was set
   kNumericalFailure,  ///< no descent at the largest damping, or a non-finite start
 };
 
-/// Returns a name such as "gradient tolerance", for messages and files.
+/// Returns the name of a termination reason for messages and files, such as "gradient tolerance".
 std::string_view to_string(Termination termination);
 
-/// Returns true for the three tolerances and kNoFurtherDecrease, after which no measurable
-/// improvement is possible.
+/// Returns whether the solver converged: it stopped at one of the three tolerances or with
+/// kNoFurtherDecrease, so no measurable improvement is possible.
 bool is_converged(Termination termination);
 
-/// Record of an iteration of the solver, for progress output and histories.
+/// The record of one solver iteration, for progress output and histories.
 struct IterationRecord {
   int iteration = 0;           ///< number of the iteration; 0: the initial point
   double cost = 0.0;           ///< Σ‖r‖² after the iteration
@@ -78,8 +80,8 @@ struct IterationRecord {
   double damping = 0.0;        ///< damping α of the accepted step
   double gain_ratio = 0.0;     ///< actual over predicted decrease of the accepted step
   int rejected = 0;            ///< rejected trial steps within this iteration
-  Eigen::VectorXd arrow;       ///< parameter values after the iteration
-  /// Number of previous solves and kind of this solve, set by the caller for a sequence of solves.
+  Eigen::VectorXd parameters;  ///< parameter values after the iteration
+  /// Number of previous solves, and the kind of this solve. Set by callers that solve repeatedly.
   int solve = 0;
   SolveKind kind = SolveKind::kFirst;
 };
@@ -93,41 +95,41 @@ struct LmSummary {
   std::vector<IterationRecord> history;
 };
 
-/// Stopping criteria and damping of `solve`, for residuals r with H = JᵀJ and D = diag(H).
+/// Stopping criteria and damping of the Levenberg–Marquardt solver. r are the residuals, J is their
+/// Jacobian, H = JᵀJ and D = diag(H).
 struct LmOptions {
   int max_iterations = 50;
 
-  /// Stop if |g_i| ≤ gradient_tolerance · ‖r‖ √D_ii for every unknown that is not at a bound. This
-  /// limits the cosine between the residual r and the unknown's column of J.
+  /// Stop if the cosine between the residual r and each column of the Jacobian J is at most
+  /// gradient_tolerance. Ignores unknowns at a bound.
   double gradient_tolerance = 1e-12;
 
-  /// Stop if no node moves by more than step_tolerance (tangent coordinates: rad, m, m/s, rad/s)
-  /// and the parameter step satisfies ‖δ_χ‖_D ≤ step_tolerance ‖χ‖_D.
+  /// Stop if no node state changes by more than step_tolerance (rad, m, m/s, rad/s) and the
+  /// parameter step δ_χ satisfies ‖δ_χ‖_D ≤ step_tolerance ‖χ‖_D.
   double step_tolerance = 1e-8;
 
-  /// Stop if predicted and actual decrease are both below cost_tolerance · cost. The last step is
-  /// still accepted, so the remaining error is of second order: with 1e5 residuals, a decrease of
-  /// 1e-10 moves no parameter by more than 0.003 standard deviations.
+  /// Stop if the predicted and the actual decrease of the cost are both below cost_tolerance ·
+  /// cost. With 1e5 residuals, a decrease of 1e-10 moves no parameter by more than 0.003 standard
+  /// deviations. The last step is accepted, so the remaining error is even smaller.
   double cost_tolerance = 1e-10;
 
-  /// Stop if a rejected step predicted a decrease below negligible_decrease · cost, whatever its
-  /// damping. An undamped step decreases the cost by c²·cost for a cosine c as in
-  /// gradient_tolerance, so c² ≤ (1 + α) negligible_decrease: the gradient is not zero, but
-  /// following it is useless. Otherwise the solver would take ever smaller steps along kinks of the
-  /// residuals.
+  /// Stop if a rejected step had predicted a decrease of the cost below negligible_decrease · cost.
+  /// Otherwise the solver would take ever smaller steps along kinks of the residuals. An undamped
+  /// step decreases the cost by c²·cost for a cosine c as in gradient_tolerance, so at the stop
+  /// c² ≤ (1 + α) negligible_decrease.
   double negligible_decrease = 1e-12;
 
   /// Stop if three accepted steps together reduced the cost by less than stagnant_gain · cost. With
   /// 1e4 residuals, a reduction of 1e-7 moves no parameter by more than 0.03 standard deviations.
   double stagnant_gain = 1e-7;
 
-  /// While the cost exceeds `far_cost`, stop if three accepted steps together reduced it by less
-  /// than far_gain · cost: the initial values are not worth more iterations.
+  /// While the cost exceeds `far_cost`, stop if three accepted steps together reduced the cost by
+  /// less than far_gain · cost. The initial values are then not worth more iterations.
   double far_cost = std::numeric_limits<double>::infinity();
   double far_gain = 0.1;
 
-  /// Initial damping α of (H + α D) δ = −g, and its range. α is dimensionless in Marquardt's
-  /// scaling. An initial value relative to max diag(H) would freeze the parameters of stiff
+  /// Initial value and range of the damping α in the equation (H + α D) δ = −g of the step δ. α is
+  /// dimensionless. An initial value relative to max diag(H) would freeze the parameters of stiff
   /// problems.
   double initial_damping = 1e-8;
   double min_damping = 1e-16;
@@ -147,7 +149,7 @@ using LmMonitor = std::function<void(const IterationRecord&)>;
 /// are rare, and keeping H beside its factor would double the memory.
 ///
 /// Initial parameters outside their bounds are projected onto them. No candidate violates a bound,
-/// provided the problem adds arrow_step to the parameters in double precision.
+/// provided the problem adds parameter_step to the parameters in double precision.
 ///
 /// Before a rejected step raises the damping, the solver applies the step tentatively and
 /// continues. It keeps the result if either of the next two steps reaches a cost below the previous
@@ -169,8 +171,8 @@ class Damping {
   double value() const { return value_; }
 
   /// Reduces the damping after an accepted step: multiplies it by 1 − (2ρ − 1)³, limited to between
-  /// 1/100 and 1/3. It may always decrease, because a step that is too long is tried again (see
-  /// solve). Otherwise the solver would progress slowly in curved valleys.
+  /// 1/100 and 1/3. The upper limit speeds up progress in curved valleys. Too long steps do no
+  /// harm, because the solver tries shorter steps then.
   /// @param gain_ratio ρ, actual over predicted decrease
   void lower(double gain_ratio);
 
@@ -179,12 +181,12 @@ class Damping {
   /// @return false at the largest damping
   bool raise();
 
-  /// Raises the damping by 100 after a failed factorization, which is due to round-off.
+  /// Multiplies the damping by 100 after a factorization failed because of round-off.
   /// @return false at the largest damping
-  bool raise_for_rounding();
+  bool raise_after_failed_factorization();
 
  private:
-  bool raise_by(double factor);
+  bool multiply_damping(double factor);
 
   double min_, max_, value_;
   double growth_;  // next factor, ν of [Nie99]

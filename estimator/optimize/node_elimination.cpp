@@ -11,7 +11,7 @@ namespace {
 
 // Returns an element of a tile; only tiles with at least N rows are on the diagonal.
 template <int i, int j, int V, int N>
-RIG_INLINE double element(const Tile<V, N>& tile) {
+RIG_INLINE double element(const RegisterTile<V, N>& tile) {
   return tile.c[j][std::min(i / kLanes, V - 1)][i % kLanes];
 }
 
@@ -23,17 +23,17 @@ struct DiagonalTile {
 
   // Factorizes the top rows of a tile.
   template <int V>
-  RIG_INLINE bool factor(const Tile<V, N>& tile) {
+  RIG_INLINE bool factor(const RegisterTile<V, N>& tile) {
     bool positive = true;
-    unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
+    unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
       double pivot = element<j, j>(tile);
-      unroll<j>([&](auto p) RIG_INLINE_LAMBDA { pivot -= l[j][p] * l[j][p]; });
+      unroll_loop<j>([&](auto p) RIG_INLINE_LAMBDA { pivot -= l[j][p] * l[j][p]; });
       positive = positive && pivot > 0.0;  // false for NaN too
       inverse[j] = 1.0 / std::sqrt(pivot);
-      unroll<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
+      unroll_loop<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
         constexpr int i = j + 1 + below;
         double value = element<i, j>(tile);
-        unroll<j>([&](auto p) RIG_INLINE_LAMBDA { value -= l[i][p] * l[j][p]; });
+        unroll_loop<j>([&](auto p) RIG_INLINE_LAMBDA { value -= l[i][p] * l[j][p]; });
         l[i][j] = value * inverse[j];
       });
     });
@@ -42,9 +42,9 @@ struct DiagonalTile {
 
   // Loads a stored tile.
   RIG_INLINE void load(const double* L, long stride) {
-    unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
+    unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
       inverse[j] = 1.0 / L[j + j * stride];
-      unroll<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
+      unroll_loop<N - 1 - j>([&](auto below) RIG_INLINE_LAMBDA {
         constexpr int i = j + 1 + below;
         l[i][j] = L[i + j * stride];
       });
@@ -53,12 +53,12 @@ struct DiagonalTile {
 
   // tile ← tile L⁻ᵀ. On the rows of the diagonal tile itself this yields L.
   template <int V>
-  RIG_INLINE void solve(Tile<V, N>& tile) const {
-    unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
-      unroll<j>([&](auto p) RIG_INLINE_LAMBDA {
-        unroll<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] -= tile.c[p][v] * l[j][p]; });
+  RIG_INLINE void solve(RegisterTile<V, N>& tile) const {
+    unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
+      unroll_loop<j>([&](auto p) RIG_INLINE_LAMBDA {
+        unroll_loop<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] -= tile.c[p][v] * l[j][p]; });
       });
-      unroll<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] *= inverse[j]; });
+      unroll_loop<V>([&](auto v) RIG_INLINE_LAMBDA { tile.c[j][v] *= inverse[j]; });
     });
   }
 };
@@ -67,18 +67,19 @@ enum class Strip { kArrow, kBand };
 
 // Adds or subtracts all terms, for the tile at `row` of a strip and column `first`.
 template <bool kAdd, Strip strip, int V, int N>
-RIG_INLINE void accumulate_terms(Tile<V, N>& tile, const std::vector<PanelTerm>& terms, int rows,
-                                 int row, int first) {
-  for (const PanelTerm& term : terms) {
+RIG_INLINE void accumulate_terms(RegisterTile<V, N>& tile,
+                                 const std::vector<EliminationTerm>& terms, int rows, int row,
+                                 int first) {
+  for (const EliminationTerm& term : terms) {
     if (strip == Strip::kBand && term.rows < rows) break;
     const double* a = (strip == Strip::kBand ? term.band : term.arrow) + row;
-    accumulate<kAdd>(tile, term.depth, a, term.stride, term.band + first, term.stride);
+    accumulate_product<kAdd>(tile, term.depth, a, term.stride, term.band + first, term.stride);
   }
 }
 
 // Sets the initial value of the tile at `row` of a strip and column `first`.
 template <int V, int N>
-RIG_INLINE void begin_tile(Tile<V, N>& tile, ConstPanel start, int row, int first) {
+RIG_INLINE void begin_tile(RegisterTile<V, N>& tile, ConstMatrixView start, int row, int first) {
   if (start.data == nullptr) {
     set_zero(tile);
   } else {
@@ -93,13 +94,13 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
   double* const band = node.band.data;
   DiagonalTile<N> diagonal;
   bool positive = true;
-  for_each_row_tile(first, padded_rows(node.node_size), [&](int row, auto vectors) {
-    Tile<vectors, N> tile;
+  for_each_row_tile(first, padded_row_count(node.node_size), [&](int row, auto vectors) {
+    RegisterTile<vectors, N> tile;
     begin_tile(tile, node.start_band, row, first);
     accumulate_terms<true, Strip::kBand>(tile, node.added, node.node_size, row, first);
     const bool on_diagonal = row == first;
     if (on_diagonal) {
-      unroll<N>([&](auto j) RIG_INLINE_LAMBDA {
+      unroll_loop<N>([&](auto j) RIG_INLINE_LAMBDA {
         const double h = element<j, j>(tile);
         node.scale[first + j] = h == 0.0 ? 1.0 : h;
         tile.c[j][std::min(j / kLanes, vectors - 1)][j % kLanes] =
@@ -107,7 +108,7 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
       });
     }
     accumulate_terms<false, Strip::kBand>(tile, node.subtracted, node.node_size, row, first);
-    accumulate<false>(tile, first, band + row, stride, band + first, stride);
+    accumulate_product<false>(tile, first, band + row, stride, band + first, stride);
     if (on_diagonal) positive = diagonal.factor(tile);
     diagonal.solve(tile);
     store(tile, band + row + first * stride, stride);
@@ -120,22 +121,22 @@ bool factor_diagonal_columns(const NodeElimination& node, int first) {
 // cache.
 template <Strip strip>
 void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
-  const Panel out = strip == Strip::kBand ? node.band : node.arrow;
+  const MatrixView out = strip == Strip::kBand ? node.band : node.arrow;
   const long stride = out.stride;
   const long band_stride = node.band.stride;
   for_each_row_tile(begin, end, [&](int row, auto vectors) {
     for_each_column_group(node.node_size, [&](int first, auto columns) {
-      Tile<vectors, columns> tile;
-      begin_tile(tile, strip == Strip::kArrow ? node.start_arrow : ConstPanel{nullptr, 0}, row,
+      RegisterTile<vectors, columns> tile;
+      begin_tile(tile, strip == Strip::kArrow ? node.start_arrow : ConstMatrixView{nullptr, 0}, row,
                  first);
       accumulate_terms<true, strip>(tile, node.added, rows, row, first);
       if (strip == Strip::kArrow && row == 0) {
-        unroll<columns>([&](auto j)
-                            RIG_INLINE_LAMBDA { node.gradient[first + j] = tile.c[j][0][0]; });
+        unroll_loop<columns>([&](auto j)
+                                 RIG_INLINE_LAMBDA { node.gradient[first + j] = tile.c[j][0][0]; });
       }
       accumulate_terms<false, strip>(tile, node.subtracted, rows, row, first);
       const double* const L = node.band.data + first;
-      accumulate<false>(tile, first, out.data + row, stride, L, band_stride);
+      accumulate_product<false>(tile, first, out.data + row, stride, L, band_stride);
       DiagonalTile<columns> diagonal;
       diagonal.load(L + first * band_stride, band_stride);
       diagonal.solve(tile);
@@ -146,8 +147,8 @@ void solve_rows(const NodeElimination& node, int begin, int end, int rows) {
 
 }  // namespace
 
-bool eliminate(const NodeElimination& node) {
-  assert(node.band_rows % node.node_size == 0);
+bool eliminate_node(const NodeElimination& node) {
+  assert(node.band_row_count % node.node_size == 0);
   const int s = node.node_size;
   bool positive = true;
   for_each_column_group(s, [&](int first, auto columns) {
@@ -155,11 +156,11 @@ bool eliminate(const NodeElimination& node) {
   });
   if (!positive) return false;
   // A tile must not extend past the last row of a term, since there are no further rows to read.
-  for (int rows = 2 * s; rows <= node.band_rows; rows += s) {
-    solve_rows<Strip::kBand>(node, padded_rows(rows - s), padded_rows(rows), rows);
+  for (int rows = 2 * s; rows <= node.band_row_count; rows += s) {
+    solve_rows<Strip::kBand>(node, padded_row_count(rows - s), padded_row_count(rows), rows);
   }
   // All terms have all rows of the arrow strip; padding of the band strip stays zero.
-  solve_rows<Strip::kArrow>(node, 0, padded_rows(node.arrow_rows), 0);
+  solve_rows<Strip::kArrow>(node, 0, padded_row_count(node.arrow_row_count), 0);
   return true;
 }
 

@@ -80,7 +80,7 @@ double squares(const Eigen::Ref<const Eigen::VectorXd>& signal) {
 
 }  // namespace
 
-SectionCascade butterworth_low_pass(int order, double cutoff, double period) {
+SectionCascade design_butterworth_low_pass(int order, double cutoff, double period) {
   if (order < 1) throw std::invalid_argument("Butterworth filter: the order must be at least 1");
   if (!(period > 0.0)) throw std::invalid_argument("Butterworth filter: the period must be > 0");
   if (!(cutoff > 0.0) || !(2.0 * cutoff * period < 1.0)) {
@@ -128,19 +128,19 @@ Eigen::MatrixXd filtfilt_columns(const SectionCascade& sections,
   return filtered;
 }
 
-Eigen::MatrixXd low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
-                         double period) {
+Eigen::MatrixXd apply_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
+                               double period) {
   if (!filters(cutoff, period)) return samples;
-  return filtfilt_columns(butterworth_low_pass(kFilterOrder, cutoff, period), samples);
+  return filtfilt_columns(design_butterworth_low_pass(kFilterOrder, cutoff, period), samples);
 }
 
-Eigen::MatrixXd low_pass_matched_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& samples,
-                                          double cutoff, double period) {
-  Eigen::MatrixXd filtered = low_pass(samples, cutoff, period);
+Eigen::MatrixXd apply_noise_matched_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples,
+                                             double cutoff, double period) {
+  Eigen::MatrixXd filtered = apply_low_pass(samples, cutoff, period);
   for (Eigen::Index i = 0; i < samples.cols(); ++i) {
     double taken = squares(samples.col(i) - filtered.col(i));
     for (double next = 2.0 * cutoff; filters(next, period); next *= 2.0) {
-      const Eigen::MatrixXd nearer = low_pass(samples.col(i), next, period);
+      const Eigen::MatrixXd nearer = apply_low_pass(samples.col(i), next, period);
       const double left = squares(samples.col(i) - nearer.col(0));
       if (left < kNoiseShare * kNoiseShare * taken) filtered.col(i) = nearer.col(0);
       taken = left;

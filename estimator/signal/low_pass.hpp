@@ -33,9 +33,10 @@ using SectionCascade = std::vector<SecondOrderSection>;
 /// @param cutoff frequency of half power [Hz], 0 < cutoff < 1/(2 period)
 /// @param period sampling period [s], > 0
 /// @throws std::invalid_argument when a value is out of range
-SectionCascade butterworth_low_pass(int order, double cutoff, double period);
+SectionCascade design_butterworth_low_pass(int order, double cutoff, double period);
 
-/// Filters forward and backward: zero phase, and the squared magnitude of one pass.
+/// Returns samples filtered forward and backward. The phase shift is zero, and the gain is the
+/// square of the gain of one pass.
 ///
 /// Each pass starts in the steady state for a constant equal to its first sample. Both ends are
 /// first extended by odd reflection, 2 x_0 − x_k, so that neither an offset nor a slope at an end
@@ -51,23 +52,25 @@ SectionCascade butterworth_low_pass(int order, double cutoff, double period);
 Eigen::VectorXd filtfilt(const SectionCascade& sections,
                          const Eigen::Ref<const Eigen::VectorXd>& samples);
 
-/// `filtfilt` of every column.
+/// Returns the result of `filtfilt` for every column.
 Eigen::MatrixXd filtfilt_columns(const SectionCascade& sections,
                                  const Eigen::Ref<const Eigen::MatrixXd>& samples);
 
-/// Applies a second-order Butterworth low pass to every column, forward and backward: zero phase.
+/// Returns columns filtered forward and backward by a second-order Butterworth low pass, without
+/// phase shift.
 ///
 /// @param samples  samples × signals, NaN where not observed
 /// @param cutoff   [Hz]; from 0.8 of the Nyquist frequency on, nothing is filtered
 /// @param period   of the samples [s]
-Eigen::MatrixXd low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
-                         double period);
+Eigen::MatrixXd apply_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
+                               double period);
 
-/// The same with a separate cutoff for each column: `cutoff`, or the largest of 2×, 4×, … it that
-/// still removes less than half of what the next lower one removes. From white noise a filter
-/// removes about the same at any cutoff, from a jump 0.7 times as much at twice the cutoff. From a
-/// motion, whose spectrum falls steeply above its fastest component, it removes far less.
-Eigen::MatrixXd low_pass_matched_to_noise(const Eigen::Ref<const Eigen::MatrixXd>& samples,
-                                          double cutoff, double period);
+/// Returns columns filtered as by apply_low_pass, with a separate cutoff for each column. The
+/// cutoff is `cutoff`, or the highest of its multiples 2, 4, 8, … whose filter removes less than
+/// half as much as the filter with the next lower multiple. At a doubled cutoff, a filter removes
+/// about as much white noise as before, and 0.7 times as much of a jump. It removes far less of a
+/// motion, whose spectrum falls steeply above its fastest component.
+Eigen::MatrixXd apply_noise_matched_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples,
+                                             double cutoff, double period);
 
 }  // namespace estimator

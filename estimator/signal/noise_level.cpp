@@ -6,7 +6,7 @@
 
 namespace estimator {
 
-double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
+double estimate_noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
   double sum = 0.0;
   int count = 0;
   for (Eigen::Index k = 4; k < samples.size(); ++k) {
@@ -19,13 +19,13 @@ double noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
   return count == 0 ? 0.0 : std::sqrt(sum / (70.0 * count));  // 1 + 16 + 36 + 16 + 1
 }
 
-double noise_level(const Segment& segment, Eigen::Index sensor) {
+double estimate_noise_level(const Segment& segment, Eigen::Index sensor) {
   Eigen::VectorXd samples = segment.angles.col(sensor);
   // Differences across an encoder shift contain the shift.
   for (const EncoderShift& shift : segment.shifts) {
     if (shift.sensor == sensor) samples[shift.sample] = std::numeric_limits<double>::quiet_NaN();
   }
-  if (segment.times.empty()) return noise_level(samples);
+  if (segment.times.empty()) return estimate_noise_level(samples);
   double sum = 0.0;
   int count = 0;
   for (Eigen::Index first = 0; first + 5 <= samples.size(); ++first) {
@@ -45,9 +45,10 @@ double noise_level(const Segment& segment, Eigen::Index sensor) {
   return count == 0 ? 0.0 : std::sqrt(sum / count);
 }
 
-double noise_level(const std::vector<Segment>& segments, Eigen::Index sensor) {
+double estimate_noise_level(const std::vector<Segment>& segments, Eigen::Index sensor) {
   double noise = 0.0;
-  for (const Segment& segment : segments) noise = std::max(noise, noise_level(segment, sensor));
+  for (const Segment& segment : segments)
+    noise = std::max(noise, estimate_noise_level(segment, sensor));
   return noise;
 }
 
@@ -56,7 +57,7 @@ double angle_noise_level(const std::vector<Recording>& recordings) {
   for (const Recording& recording : recordings) {
     if (recording.segments.empty()) continue;
     for (Eigen::Index i = 0; i < recording.segments.front().angles.cols(); ++i) {
-      noise = std::max(noise, noise_level(recording.segments, i));
+      noise = std::max(noise, estimate_noise_level(recording.segments, i));
     }
   }
   return noise;

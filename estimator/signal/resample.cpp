@@ -17,8 +17,8 @@ Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int f
   return decimated;
 }
 
-HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
-                         const std::vector<double>& positions) {
+ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
+                                    double end, const std::vector<double>& positions) {
   assert(control.size() >= 1 && begin < end && std::isfinite(begin) && std::isfinite(end));
   const auto last = static_cast<double>(control.size() - 1);
   const double length = end - begin;
@@ -26,7 +26,7 @@ HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, doubl
   auto next = std::ranges::upper_bound(positions, begin);
   // The first element also applies before its start.
   if (!positions.empty() && next == positions.begin()) ++next;
-  HeldControl result{0.0, 0.0};
+  ControlMoments result{0.0, 0.0};
   for (double piece = begin; piece < end;) {
     double held_until = end;
     auto element = static_cast<Eigen::Index>(next - positions.begin()) - 1;
@@ -57,7 +57,7 @@ StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls,
     const double begin = (k * step - delay) / period;
     const double end = ((k + 1) * step - delay) / period;
     for (Eigen::Index motor = 0; motor < controls.cols(); ++motor) {
-      const HeldControl average = average_held(controls.col(motor), begin, end);
+      const ControlMoments average = average_held_control(controls.col(motor), begin, end);
       result.mean(k, motor) = average.mean;
       result.first_moment(k, motor) = average.first_moment;
     }
@@ -65,8 +65,8 @@ StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls,
   return result;
 }
 
-Segment resample(const Segment& segment, double step) {
-  const StepRatio ratio = step_ratio(step, segment.period);
+Segment resample_segment(const Segment& segment, double step) {
+  const StepToPeriodRatio ratio = step_to_period_ratio(step, segment.period);
   Segment resampled;
   resampled.start = segment.start;
   resampled.period = step;

@@ -7,33 +7,36 @@
 
 namespace estimator {
 
-/// Every factor-th row, from row 0: ⌈n/factor⌉ rows. Low-pass filter first to avoid aliasing.
+/// Returns every factor-th row, beginning with row 0: ⌈n/factor⌉ rows. To avoid aliasing, apply a
+/// low-pass filter first.
 Eigen::MatrixXd decimate(const Eigen::Ref<const Eigen::MatrixXd>& samples, int factor);
 
-/// Mean and first moment of a held control over an interval.
-struct HeldControl {
+/// Mean and first moment, over an interval, of a control that is constant between samples.
+struct ControlMoments {
   double mean;
   double first_moment;  ///< u₁ = ∫ u(τ) τ dτ, τ ∈ [−½, ½] over the interval
 };
 
-/// Averages a control that is held between samples (element k over [k, k + 1), in sampling periods)
-/// exactly over [begin, end). It is extended by its first and last elements.
+/// Returns the exact mean and first moment over [begin, end) of a control that is constant between
+/// samples: element k applies over [k, k + 1), in sampling periods. The control is extended by its
+/// first and last elements.
 ///
 /// @param control   of one motor, at least one sample
 /// @param begin     < end, in sampling periods
 /// @param positions of the elements, ascending, if other than 0, 1, 2, … [sampling periods]
-HeldControl average_held(const Eigen::Ref<const Eigen::VectorXd>& control, double begin, double end,
-                         const std::vector<double>& positions = {});
+ControlMoments average_held_control(const Eigen::Ref<const Eigen::VectorXd>& control, double begin,
+                                    double end, const std::vector<double>& positions = {});
 
-/// `average_held` over every step.
+/// Means and first moments of the controls over every time step.
 struct StepControls {
   Eigen::MatrixXd mean;          ///< steps × motors
   Eigen::MatrixXd first_moment;  ///< steps × motors
 };
 
-/// Averages a control that is held between samples (row k over [k T, (k+1) T)) exactly over the
-/// steps [k h − delay, (k+1) h − delay), k = 0 … step_count − 1, for any ratio of h to T. The
-/// control is extended by its first and last rows.
+/// Returns the exact means and first moments of controls over the time steps [k h − delay, (k+1) h
+/// − delay), k = 0 … step_count − 1, for any ratio of the time step h to the sampling period T. Row
+/// k of the controls applies over [k T, (k+1) T). The controls are extended by their first and last
+/// rows.
 ///
 /// @param controls   n × motors, n ≥ 1
 /// @param period     T, sampling period [s], > 0
@@ -43,13 +46,14 @@ struct StepControls {
 StepControls average_controls(const Eigen::Ref<const Eigen::MatrixXd>& controls, double period,
                               double step, int step_count, double delay = 0.0);
 
-/// Resamples a segment to the grid of the time step: node k at start + k·step, no node after the
-/// last sample. If the step is a multiple of the period, angles are decimated. If it is a fraction,
-/// nodes between samples are NaN, "not observed". Controls are means over the step that starts at
-/// the node; the last row, whose step is outside the segment, gets the last control.
+/// Returns a segment resampled to the grid of the time step: node k is at start + k·step, and no
+/// node is after the last sample. If the step is a multiple of the sampling period, angles are
+/// decimated. If it is a fraction of the period, nodes between samples are NaN, "not observed".
+/// Controls are means over the step that starts at the node; the last row, whose step is outside
+/// the segment, gets the last control.
 ///
 /// @param step time step [s], a multiple or integer fraction of segment.period
-/// @throws std::invalid_argument as `step_ratio`
-Segment resample(const Segment& segment, double step);
+/// @throws std::invalid_argument as `step_to_period_ratio`
+Segment resample_segment(const Segment& segment, double step);
 
 }  // namespace estimator

@@ -130,8 +130,8 @@ double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
 
 }  // namespace
 
-void add_change(const NeighbourCommands& before, const NeighbourCommands& after, int missing,
-                double largest, CommandChange& change) {
+void update_command_change(const NeighbourCommands& before, const NeighbourCommands& after,
+                           int missing, double largest, CommandChange& change) {
   if (!(largest > 0.0) || before.empty() || after.empty()) return;
   const double rise = after[0] - before[0];
   if (std::isnan(rise)) return;
@@ -142,14 +142,14 @@ void add_change(const NeighbourCommands& before, const NeighbourCommands& after,
       jump > kCommandChange * largest && jump > kUnlike * std::max(bend_of(before), bend_of(after));
 }
 
-bool continues_across_gap(double duration, double missing, const CommandChange& change,
-                          double read) {
+bool can_continue_across_gap(double duration, double missing, const CommandChange& change,
+                             double read) {
   return duration <= kBridgedGapMax && missing <= read &&
          (missing <= kRowsBeforeReleaseMax ? !change.is_step : change.whole <= kCommandChange);
 }
 
-CommandChange command_change(const Segment& before, const Segment& after, int missing,
-                             const Eigen::RowVectorXd& largest) {
+CommandChange command_change_between(const Segment& before, const Segment& after, int missing,
+                                     const Eigen::RowVectorXd& largest) {
   CommandChange change;
   const Eigen::Index rows = before.controls.rows();
   for (Eigen::Index motor = 0; motor < largest.size(); ++motor) {
@@ -160,12 +160,12 @@ CommandChange command_change(const Segment& before, const Segment& after, int mi
     for (Eigen::Index k = 0; k < std::min<Eigen::Index>(kSideRows, after.controls.rows()); ++k) {
       behind.push_back(after.controls(k, motor));
     }
-    add_change(ahead, behind, missing, largest[motor], change);
+    update_command_change(ahead, behind, missing, largest[motor], change);
   }
   return change;
 }
 
-Eigen::RowVectorXd largest_controls(std::span<const Segment> segments) {
+Eigen::RowVectorXd largest_absolute_controls(std::span<const Segment> segments) {
   Eigen::RowVectorXd largest = Eigen::RowVectorXd::Zero(segments.front().controls.cols());
   for (const Segment& segment : segments) {
     if (segment.controls.rows() == 0) continue;
@@ -212,7 +212,7 @@ void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment)
   }
 }
 
-Segment concatenate(std::span<const Segment> segments, const std::vector<int>& missing) {
+Segment concatenate_segments(std::span<const Segment> segments, const std::vector<int>& missing) {
   Eigen::Index rows = 0;
   for (std::size_t i = 0; i < segments.size(); ++i) {
     assert(segments[i].times.empty());

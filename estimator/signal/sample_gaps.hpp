@@ -7,40 +7,41 @@
 
 namespace estimator {
 
-/// Longest gap of missing rows across which the state is continued [s]. Within this time the motion
-/// can be predicted, and the readings after the gap confirm the prediction.
+/// Longest gap of missing rows across which the state of a segment continues [s]. During this time
+/// the motion can be predicted, and the readings after the gap confirm the prediction.
 inline constexpr double kBridgedGapMax = 0.2;
 
-/// Number of command values used on each side of a gap, nearest first; fewer at the ends.
+/// Largest number of command values used on each side of a gap, ordered from the gap outward.
 inline constexpr int kSideRows = 4;
 using NeighbourCommands = std::vector<double>;
 
-/// Change of a command from the row before a gap to the row after, relative to its largest value;
-/// the maximum over all motors.
+/// Change of the commands across a gap, relative to each command's largest value; the maximum over
+/// all motors.
 struct CommandChange {
   double whole = 0.0;    ///< from row to row
   bool is_step = false;  ///< command step at an unknown time in the gap
 };
-void add_change(const NeighbourCommands& before, const NeighbourCommands& after, int missing,
-                double largest, CommandChange& change);
+void update_command_change(const NeighbourCommands& before, const NeighbourCommands& after,
+                           int missing, double largest, CommandChange& change);
 
-/// Whether the state is continued across missing rows. The command in the gap is unknown. It must
-/// have changed little, or, in a short gap, without a step.
+/// Returns whether the state can be continued across missing rows. The command in the gap is
+/// unknown. It must have changed little, or, in a short gap, without a step.
 ///
 /// @param duration from the row before to the row after [s]
 /// @param missing  number of rows
 /// @param read     rows of the segment so far without the missing ones. It limits `missing`:
 /// otherwise a small file could request any amount of memory
-bool continues_across_gap(double duration, double missing, const CommandChange& change,
-                          double read);
+bool can_continue_across_gap(double duration, double missing, const CommandChange& change,
+                             double read);
 
-/// Change of the commands from the last row of one segment to the first of the next.
+/// Returns the change of the commands from the last row of one segment to the first row of the next
+/// segment.
 /// @param largest  absolute command of each motor
-CommandChange command_change(const Segment& before, const Segment& after, int missing,
-                             const Eigen::RowVectorXd& largest);
+CommandChange command_change_between(const Segment& before, const Segment& after, int missing,
+                                     const Eigen::RowVectorXd& largest);
 
-/// Largest absolute command of every motor over all segments.
-Eigen::RowVectorXd largest_controls(std::span<const Segment> segments);
+/// Returns the largest absolute command of every motor over all segments.
+Eigen::RowVectorXd largest_absolute_controls(std::span<const Segment> segments);
 
 /// Missing rows in a segment.
 struct SampleGap {
@@ -48,16 +49,17 @@ struct SampleGap {
   int missing;
 };
 
-/// Interpolates the commands of missing rows. Beside command steps it uses a monotone cubic
-/// [Fri84]. Elsewhere it uses the cubic through two rows on either side, or the polynomial through
-/// four if the two differ slightly. Holding the last command would delay it, and a fit would
-/// attribute the delay to friction.
+/// Interpolates the commands of missing rows. Next to a command step it uses a monotone cubic
+/// [Fri84]. Elsewhere it uses the cubic through two rows on either side of the gap, or the
+/// polynomial through four rows on either side if the two differ slightly. A constant command would
+/// delay the interpolated command, and a fit would attribute the delay to friction.
 /// @param holes  in order, with rows before and after each
 void interpolate_commands(const std::vector<SampleGap>& holes, Segment& segment);
 
-/// Concatenates consecutive segments without encoder shifts that share one uniform clock. The
-/// missing rows before each segment get NaN readings and interpolated commands.
+/// Joins consecutive segments to one segment. The segments must have no encoder shifts, and share
+/// one uniform clock. The missing rows before each segment get NaN readings and interpolated
+/// commands.
 /// @param missing  number of rows, one per segment, the first 0
-Segment concatenate(std::span<const Segment> segments, const std::vector<int>& missing);
+Segment concatenate_segments(std::span<const Segment> segments, const std::vector<int>& missing);
 
 }  // namespace estimator

@@ -7,7 +7,7 @@
 
 namespace estimator {
 
-int Segment::first_sample_from(double time) const {
+int Segment::first_sample_at_or_after(double time) const {
   if (times.empty()) {
     return std::min(static_cast<int>(std::ceil(time / period - kSampleTolerance)), sample_count());
   }
@@ -15,7 +15,7 @@ int Segment::first_sample_from(double time) const {
   return static_cast<int>(found - times.begin());
 }
 
-Segment rows_of(const Segment& segment, int first, int count) {
+Segment segment_rows(const Segment& segment, int first, int count) {
   Segment part;
   part.start = segment.start + segment.time(first);
   part.period = segment.period;
@@ -47,7 +47,7 @@ Eigen::VectorXd unwrap(const Eigen::Ref<const Eigen::VectorXd>& angles) {
   for (double& angle : unwrapped) {
     if (std::isnan(angle)) continue;
     const double raw = angle;
-    if (observed) turns -= whole_turns(raw - last);
+    if (observed) turns -= removed_full_turns(raw - last);
     angle = raw + turns * kWholeTurn;
     last = raw;
     observed = true;

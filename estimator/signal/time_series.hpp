@@ -16,9 +16,9 @@ struct EncoderShift {
   int parameter = 0;  ///< index in the mechanism: increase of the readings [rad or m]
 };
 
-/// A run of samples in a recording over which the state is continuous.
+/// Consecutive samples of a recording over which the state is continuous.
 ///
-/// Row k was sampled at start + time(k). The control in row k is held over [t_k, t_{k+1}). NaN
+/// Row k was sampled at start + time(k). The control in row k applies over [t_k, t_{k+1}). NaN
 /// means "not observed": an encoder's channel was missing, or another sensor has a lower sampling
 /// rate. Controls are finite.
 struct Segment {
@@ -27,7 +27,8 @@ struct Segment {
   Eigen::MatrixXd angles;    ///< samples × sensors, in their order [rad or m]
   Eigen::MatrixXd controls;  ///< samples × motors, in joint order [unit of the control]
   Eigen::MatrixXd held_out;  ///< samples × held-out sensors; usually no columns
-  /// Times of the rows relative to the first [s], ascending from 0; empty: every `period`.
+  /// Times of the rows relative to the first row [s], ascending from 0; empty if the rows are
+  /// `period` apart.
   std::vector<double> times = {};
   std::vector<EncoderShift> shifts = {};
   bool is_first_of_recording = false;   ///< whether it is the first of its recording
@@ -43,17 +44,17 @@ struct Segment {
     return times.empty() ? static_cast<double>(sample) * period
                          : times[static_cast<std::size_t>(sample)];
   }
-  /// The first sample at `time` or later; sample_count() if there is none.
-  int first_sample_from(double time) const;
-  /// Time from the first sample to the last [s].
+  /// Returns the index of the first sample at `time` or later; sample_count() if there is none.
+  int first_sample_at_or_after(double time) const;
+  /// Returns the time from the first sample to the last [s].
   double duration() const { return sample_count() > 0 ? time(sample_count() - 1) : 0.0; }
   int sample_count() const { return static_cast<int>(angles.rows()); }
 };
 
-/// Rows [first, first + count) of a segment, with their times and shifts.
-Segment rows_of(const Segment& segment, int first, int count);
+/// Returns the rows [first, first + count) of a segment, with their times and encoder shifts.
+Segment segment_rows(const Segment& segment, int first, int count);
 
-/// The smallest and the largest of some values; NaN values are skipped.
+/// Smallest and largest of the values that were added. NaN values are ignored.
 struct ValueRange {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -72,7 +73,7 @@ struct ValueRange {
   }
 };
 
-/// Tolerance within which an instant counts as that of a sample.
+/// Tolerance within which an instant counts as the time of a sample.
 inline constexpr double kSampleTolerance = 1e-6;  // of a sampling period
 
 /// A recording: its name (for messages) and its gap-free segments in order of time.
@@ -81,7 +82,8 @@ struct Recording {
   std::vector<Segment> segments;
 };
 
-/// Adds full turns to each sample so that it lies within half a turn of the last observed one.
+/// Returns angles with full turns added to each sample, so that it lies within half a turn of the
+/// last observed sample.
 ///
 /// Continuous angles that move less than half a turn between samples are unchanged. NaN means "not
 /// observed" and stays NaN. The angle continues from the last sample before a gap, so a motion of

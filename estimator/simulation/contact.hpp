@@ -14,20 +14,20 @@ enum class Contact : signed char {
 };
 
 /// Returns whether a joint with this contact state is at rest.
-inline bool is_held(Contact contact) {
+inline bool is_at_rest(Contact contact) {
   return contact != Contact::kBackward && contact != Contact::kForward;
 }
-inline bool is_at_stop(Contact contact) {
+inline bool is_at_end_stop(Contact contact) {
   return contact == Contact::kAtLower || contact == Contact::kAtUpper;
 }
 /// Returns the slip direction of a joint, −1 or 1, or 0 if it rests. At rest, stop and friction act
 /// as one constraint force.
-inline double slip_of(Contact contact) {
-  return is_held(contact) ? 0.0 : static_cast<double>(contact);
+inline double slip_direction(Contact contact) {
+  return is_at_rest(contact) ? 0.0 : static_cast<double>(contact);
 }
 
 /// Returns the slip state of a joint that moves, or is pulled, in a direction.
-inline Contact contact_of(double direction) {
+inline Contact contact_for_slip_direction(double direction) {
   return direction < 0.0 ? Contact::kBackward : Contact::kForward;
 }
 

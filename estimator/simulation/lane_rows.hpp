@@ -60,7 +60,7 @@ template <int W>
 ///
 /// @param inverse_pivot  n rows: reciprocals of the pivots
 template <int W>
-void factor_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
+void factor_lu_in_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
   for (int p = 0; p < n; ++p) {
     const double* pivot = row_at<W>(matrix, p * n + p);
     double* inverse = row_at<W>(inverse_pivot, p);
@@ -77,7 +77,7 @@ void factor_lanes(int n, Rows& matrix, Rows& inverse_pivot) {
 
 /// Solves L U x = right for n rows in every lane; x replaces `right`.
 template <int W>
-void solve_lanes(int n, const Rows& factor, const Rows& inverse_pivot, double* right) {
+void solve_lu_in_lanes(int n, const Rows& factor, const Rows& inverse_pivot, double* right) {
   for (int j = 0; j < n; ++j) {
     double* x = right + j * W;
     for (int k = 0; k < j; ++k) {

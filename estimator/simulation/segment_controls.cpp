@@ -38,16 +38,17 @@ std::vector<Cut> find_cuts(const Segment& segment, const std::vector<ControlDela
 }  // namespace
 
 /// Adds a substep. A limit at a jump of a motor's control moves with the motor's delay.
-void SegmentControls::fit_line(const Segment& segment, const std::vector<ControlDelay>& delays,
-                               double begin, double end, const std::vector<int>& begin_motors,
-                               const std::vector<int>& end_motors) {
+void SegmentControls::fit_control_line(const Segment& segment,
+                                       const std::vector<ControlDelay>& delays, double begin,
+                                       double end, const std::vector<int>& begin_motors,
+                                       const std::vector<int>& end_motors) {
   for (std::size_t m = 0; m < motors_; ++m) {
     const auto motor = static_cast<int>(m);
     const ControlDelay& delay = delays[m];
     const auto control = segment.controls.col(motor);
     const double from = (begin - delay.value) / segment.period;
     const double to = (end - delay.value) / segment.period;
-    const HeldControl now = average_held(control, from, to, positions_);
+    const ControlMoments now = average_held_control(control, from, to, positions_);
     const double rise = 12.0 * now.first_moment;
     line_.push_back(now.mean - 0.5 * rise);
     line_.push_back(rise);
@@ -60,17 +61,18 @@ void SegmentControls::fit_line(const Segment& segment, const std::vector<Control
     const bool begin_moves = std::ranges::find(begin_motors, motor) != begin_motors.end();
     const bool end_moves = std::ranges::find(end_motors, motor) != end_motors.end();
     const auto later = [&](double by) {
-      return average_held(control, from - (begin_moves ? 0.0 : by), to - (end_moves ? 0.0 : by),
-                          positions_);
+      return average_held_control(control, from - (begin_moves ? 0.0 : by),
+                                  to - (end_moves ? 0.0 : by), positions_);
     };
-    const HeldControl up = later(kDelayDifference), down = later(-kDelayDifference);
+    const ControlMoments up = later(kDelayDifference), down = later(-kDelayDifference);
     const double distance = 2.0 * kDelayDifference * segment.period;
     const double mean_slope = (up.mean - down.mean) / distance;
-    const double rise_sensitivity = 12.0 * (up.first_moment - down.first_moment) / distance;
+    const double rise_delay_derivative = 12.0 * (up.first_moment - down.first_moment) / distance;
     // Line between moving edges, evaluated at a fixed instant.
     const double steepness = rise / (end - begin);
-    const double at_begin = mean_slope - 0.5 * rise_sensitivity - (begin_moves ? steepness : 0.0);
-    const double at_end = mean_slope + 0.5 * rise_sensitivity - (end_moves ? steepness : 0.0);
+    const double at_begin =
+        mean_slope - 0.5 * rise_delay_derivative - (begin_moves ? steepness : 0.0);
+    const double at_end = mean_slope + 0.5 * rise_delay_derivative - (end_moves ? steepness : 0.0);
     slope_.insert(slope_.end(), {at_begin, at_end - at_begin});
   }
 }
@@ -105,7 +107,7 @@ SegmentControls::SegmentControls(const Segment& segment, const std::vector<doubl
       const double end = is_last ? stop : cut->time;
       if (!begin_motors.empty()) jumps_.push_back({static_cast<int>(begin_.size()), begin_motors});
       begin_.push_back(begin);
-      fit_line(segment, delays, begin, end, begin_motors, movers_at(end));
+      fit_control_line(segment, delays, begin, end, begin_motors, movers_at(end));
       if (is_last) break;
       begin = end;
     }
@@ -116,7 +118,7 @@ SegmentControls::SegmentControls(const Segment& segment, const std::vector<doubl
 
 const std::vector<int>& SegmentControls::jumps(int substep) const {
   static const std::vector<int> kNone;
-  const auto found = std::ranges::lower_bound(jumps_, substep, {}, &Jump::substep);
+  const auto found = std::ranges::lower_bound(jumps_, substep, {}, &ControlJump::substep);
   return found != jumps_.end() && found->substep == substep ? found->motors : kNone;
 }
 

@@ -14,10 +14,10 @@ struct ControlDelay {
 };
 
 /// Recorded controls of one segment, prepared for an integrator. A control is constant between
-/// samples and delayed per motor. Time steps are divided into substeps at the jumps of controls. In
-/// a substep, a line with the same mean and first moment replaces each control, so the end state is
-/// correct to third order. A line across a jump would at first pull a joint at rest in the wrong
-/// direction.
+/// samples, and each motor has its own delay. Time steps are divided into substeps at the jumps of
+/// controls. In a substep, a line with the same mean and first moment replaces each control, so the
+/// end state is correct to third order. A line across a jump would at first pull a joint at rest in
+/// the wrong direction.
 class SegmentControls {
  public:
   SegmentControls() = default;
@@ -42,11 +42,11 @@ class SegmentControls {
   double rise(int substep, int motor) const { return line_[at(substep, motor) + 1]; }
   /// Return the derivatives of `value` and `rise` by the motor's delay at a fixed instant [1/s].
   /// They are zero if the delay is not estimated.
-  double value_sensitivity(int substep, int motor) const { return slope(substep, motor, 0); }
-  double rise_sensitivity(int substep, int motor) const { return slope(substep, motor, 1); }
+  double value_delay_derivative(int substep, int motor) const { return slope(substep, motor, 0); }
+  double rise_delay_derivative(int substep, int motor) const { return slope(substep, motor, 1); }
 
  private:
-  struct Jump {
+  struct ControlJump {
     int substep;
     std::vector<int> motors;
   };
@@ -56,17 +56,17 @@ class SegmentControls {
   double slope(int substep, int motor, std::size_t part) const {
     return slope_.empty() ? 0.0 : slope_[at(substep, motor) + part];
   }
-  void fit_line(const Segment& segment, const std::vector<ControlDelay>& delays, double begin,
-                double end, const std::vector<int>& begin_motors,
-                const std::vector<int>& end_motors);
+  void fit_control_line(const Segment& segment, const std::vector<ControlDelay>& delays,
+                        double begin, double end, const std::vector<int>& begin_motors,
+                        const std::vector<int>& end_motors);
 
   std::size_t motors_ = 0;
-  std::vector<double> positions_;  // of the controls, see average_held
-  std::vector<int> first_;         // of each step, and one past the last
-  std::vector<double> begin_;      // of each substep, and the end of the last
-  std::vector<double> line_;       // substeps × motors × (value, rise)
-  std::vector<double> slope_;      // derivatives of the same by the delays; empty if none is free
-  std::vector<Jump> jumps_;        // by substep, ascending
+  std::vector<double> positions_;   // of the controls, see average_held_control
+  std::vector<int> first_;          // of each step, and one past the last
+  std::vector<double> begin_;       // of each substep, and the end of the last
+  std::vector<double> line_;        // substeps × motors × (value, rise)
+  std::vector<double> slope_;       // derivatives of the same by the delays; empty if none is free
+  std::vector<ControlJump> jumps_;  // by substep, ascending
 };
 
 }  // namespace estimator

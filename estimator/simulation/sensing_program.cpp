@@ -17,7 +17,7 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
       constants_(axes_.size()) {
   using Dynamics = TreeInverseDynamics<Expression>;
   ExpressionGraph graph;
-  std::vector<LaneProgram::Input> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
   std::vector<Expression> columns;
   const auto input = [&](int section) {
     inputs.push_back({graph.input(), section});
@@ -32,7 +32,7 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   std::vector<Expression> values;
   for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
   for (const int index : parameters_) values[index] = input(kParameters);
-  tie_values(mechanism, values);
+  substitute_dependent_parameters(mechanism, values);
   Dynamics dynamics(mechanism, values);
   Dynamics::VectorX control = Dynamics::VectorX::Constant(joint_count_, Expression(0.0));
   for (int j = 0; j < joint_count_; ++j) {
@@ -43,18 +43,18 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   Dynamics::VectorX unused;
   dynamics.torque_residual(motion[0], motion[1], motion[2], control, unused);
   std::vector<std::vector<Expression>> outputs(kSectionCount);
-  const int first_load = load_axis(mechanism, 0, JointLoad::kTorque);
+  const int first_load = joint_load_axis(mechanism, 0, JointLoad::kTorque);
   constexpr int kLoads = static_cast<int>(JointLoad::kCount);
   const int first_encoder = encoder_axis(mechanism, 0);
   const std::vector<Encoder> encoders = used_encoders(mechanism);
   for (const int axis : axes_) {
     if (axis < first_load) {
-      const auto own = dynamics.inertial_readings(axis / Sensor::kAxes);
+      const auto own = dynamics.sensor_readings(axis / Sensor::kAxes);
       outputs[kReadings].push_back(own[axis % Sensor::kAxes]);
     } else if (axis >= first_encoder) {
       const Encoder& sensor = encoders[axis - first_encoder];
       Expression reading = -values[sensor.offset];
-      for (const Encoder::Term& term : sensor.terms) {
+      for (const Encoder::JointTerm& term : sensor.terms) {
         reading += Expression(term.sign) * motion[0][term.joint];
       }
       outputs[kReadings].push_back(reading);
@@ -73,16 +73,16 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
       outputs[kSensitivities].push_back(slope);
     }
   }
-  program_ = LaneProgram(graph, inputs, outputs);
-  for (Entry& entry : slopes_) entry.row = program_.output_row(kSensitivities, entry.row);
-  for (const Entry& entry : slopes_) {
+  program_ = SimdProgram(graph, inputs, outputs);
+  for (SparseEntry& entry : slopes_) entry.row = program_.output_row(kSensitivities, entry.row);
+  for (const SparseEntry& entry : slopes_) {
     const int place = entry.column - 3 * joint_count_;
     if (place < moving_ || place >= std::ssize(parameters_)) continue;
     constants_[entry.axis].push_back(place);
   }
   for (std::size_t i = 0; i < axes_.size(); ++i) {
     std::vector<DelayDependency>& sources = delay_sources_.emplace_back();
-    const int delay = delay_of_axis(mechanism, axes_[i]);
+    const int delay = delay_parameter_of_axis(mechanism, axes_[i]);
     if (delay < 0) continue;
     std::vector<DependencyTerm> terms = {{delay, 1.0}};
     if (const ParameterDependency* tie = find_dependency(mechanism, delay)) {
@@ -100,35 +100,35 @@ SensingProgram::SensingProgram(const Mechanism& mechanism, std::vector<int> axes
   }
 }
 
-int SensingProgram::slope_column(int axis, int place, int states) const {
+int SensingProgram::derivative_column(int axis, int place, int states) const {
   if (place < moving_) return states + place;
-  const std::vector<int>& own = constants(axis);
+  const std::vector<int>& own = sensor_parameters(axis);
   const auto found = std::ranges::lower_bound(own, place);
   if (found == own.end() || *found != place) return -1;
   return states + moving_ + static_cast<int>(found - own.begin());
 }
 
-int delay_of_axis(const Mechanism& mechanism, int axis) {
+int delay_parameter_of_axis(const Mechanism& mechanism, int axis) {
   const int sensor = axis / Sensor::kAxes, encoder = axis - encoder_axis(mechanism, 0);
   if (sensor < mechanism.sensor_count()) {
-    return mechanism.index_of_sensor(sensor, SensorQuantity::kDelay);
+    return mechanism.sensor_parameter_index(sensor, SensorParameter::kDelay);
   }
   if (encoder < 0) return -1;
   return used_encoders(mechanism)[encoder].delay;
 }
 
-std::vector<int> sensing_parameters(const Mechanism& mechanism) {
+std::vector<int> free_sensor_parameters(const Mechanism& mechanism) {
   std::vector<int> indices;
   const auto add = [&](int index) {
     for (const DependencyTerm& source : free_dependencies(mechanism, index)) {
-      if (acts_on_motion(mechanism, source.parameter)) continue;
+      if (affects_motion(mechanism, source.parameter)) continue;
       if (std::ranges::count(indices, source.parameter) > 0) continue;
       indices.push_back(source.parameter);
     }
   };
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
-    for (int quantity = 0; quantity < Mechanism::kSensorQuantities; ++quantity) {
-      add(mechanism.index_of_sensor(i, static_cast<SensorQuantity>(quantity)));
+    for (int quantity = 0; quantity < Mechanism::kSensorParameters; ++quantity) {
+      add(mechanism.sensor_parameter_index(i, static_cast<SensorParameter>(quantity)));
     }
   }
   for (const Encoder& sensor : used_encoders(mechanism)) {

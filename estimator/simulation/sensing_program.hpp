@@ -17,31 +17,32 @@ class SensingProgram {
  public:
   enum Section : int { kParameters, kReadings, kSensitivities, kSectionCount };
 
-  /// One entry of the sparse derivatives of readings; the program stores its value in `row`.
-  struct Entry {
+  /// A nonzero element of the derivatives of readings: its position, and the program's row that
+  /// contains its value.
+  struct SparseEntry {
     int axis;    ///< index among the requested axes
     int column;  ///< column among joint angles, rates, accelerations, parameters, controls
     int row;
   };
 
   /// @param axes        requested axes: sensor · Sensor::kAxes + axis, then joint loads
-  /// (load_axis), then encoder readings (encoder_axis)
+  /// (joint_load_axis), then encoder readings (encoder_axis)
   /// @param parameters  indices of the estimated parameters; other parameters are constant
   /// @param motion_parameters  how many of these affect the motion; they come first
   SensingProgram(const Mechanism& mechanism, std::vector<int> axes, std::vector<int> parameters,
                  int motion_parameters = 0);
 
-  const LaneProgram& program() const { return program_; }
+  const SimdProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
   const std::vector<int>& axes() const { return axes_; }
   int axis_count() const { return static_cast<int>(axes_.size()); }
   const std::vector<int>& parameters() const { return parameters_; }
   int motor_count() const { return motor_count_; }
 
-  /// Returns the ascending indices of the parameters on which a sensor axis depends, except those
-  /// that affect the motion. They are a small subset of all sensor parameters.
-  const std::vector<int>& constants(int axis) const { return constants_[axis]; }
-  /// A parameter, by its index, on which the delay of a sensor depends.
+  /// Returns the ascending indices of the parameters on which a sensor axis depends, without
+  /// parameters that affect the motion.
+  const std::vector<int>& sensor_parameters(int axis) const { return constants_[axis]; }
+  /// A parameter on which the delay of a sensor depends, by its index in `parameters`.
   struct DelayDependency {
     int place;
     double factor;  ///< derivative of the delay by the parameter
@@ -52,9 +53,10 @@ class SensingProgram {
     return delay_sources_[axis];
   }
   /// Returns the column of a parameter in the derivatives of a sensor axis, or −1 if the axis does
-  /// not depend on it. Columns are the state, the motion parameters, and the constants of the axis.
+  /// not depend on it. Columns are the state, the motion parameters, and the sensor parameters of
+  /// the axis.
   /// @param states  number of columns of the state
-  int slope_column(int axis, int place, int states) const;
+  int derivative_column(int axis, int place, int states) const;
 
   // Inputs.
   /// Returns an input row of the motion: angles of all joints, then rates, then accelerations.
@@ -70,7 +72,7 @@ class SensingProgram {
 
   // Outputs.
   int reading_row(int axis) const { return program_.output_row(kReadings, axis); }
-  const std::vector<Entry>& slopes() const { return slopes_; }
+  const std::vector<SparseEntry>& derivatives() const { return slopes_; }
 
  private:
   int joint_count_, motor_count_ = 0;
@@ -78,34 +80,35 @@ class SensingProgram {
   int moving_;
   std::vector<std::vector<int>> constants_;
   std::vector<std::vector<DelayDependency>> delay_sources_;
-  LaneProgram program_;
-  std::vector<Entry> slopes_;
+  SimdProgram program_;
+  std::vector<SparseEntry> slopes_;
 };
 
-/// Returns the axis index of a joint load, to request it from SensingProgram.
-inline int load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
+/// Returns the index of the axis with which SensingProgram computes a joint load.
+inline int joint_load_axis(const Mechanism& mechanism, int joint, JointLoad load) {
   return mechanism.sensor_count() * Sensor::kAxes + joint * static_cast<int>(JointLoad::kCount) +
          static_cast<int>(load);
 }
 
-/// Returns the axis index of an encoder's reading, to request it from SensingProgram.
+/// Returns the index of the axis with which SensingProgram computes an encoder's reading.
 /// @param sensor  index among the used encoders
 inline int encoder_axis(const Mechanism& mechanism, int sensor) {
-  return load_axis(mechanism, mechanism.joint_count(), JointLoad::kTorque) + sensor;
+  return joint_load_axis(mechanism, mechanism.joint_count(), JointLoad::kTorque) + sensor;
 }
 
 /// Returns the index of the parameter that is the delay of an axis' sensor; −1 for a joint load.
-int delay_of_axis(const Mechanism& mechanism, int axis);
+int delay_parameter_of_axis(const Mechanism& mechanism, int axis);
 
 /// Returns the free parameters of inertial sensors and of delayed encoders that do not affect the
 /// motion.
-std::vector<int> sensing_parameters(const Mechanism& mechanism);
+std::vector<int> free_sensor_parameters(const Mechanism& mechanism);
 
-/// Runs a sensing program on kWidth motions side by side. Rows hold kWidth numbers, one per lane.
+/// Runs a SensingProgram for kWidth motions in parallel SIMD lanes. Rows contain kWidth numbers,
+/// one per lane.
 template <int kWidth>
-class SensingLanes {
+class SimdSensorReadings {
  public:
-  SensingLanes(const SensingProgram& program, const Mechanism& values)
+  SimdSensorReadings(const SensingProgram& program, const Mechanism& values)
       : program_(program),
         rows_(static_cast<std::size_t>(program.program().row_count()) * kWidth, 0.0) {
     program.program().fill_constants(rows_.data(), kWidth);
@@ -113,7 +116,7 @@ class SensingLanes {
       const auto index = static_cast<std::size_t>(program.parameters()[i]);
       std::fill_n(parameter(static_cast<int>(i)), kWidth, values.parameters[index].value);
     }
-    set_parameters();
+    compute_parameter_terms();
   }
 
   /// Returns an input row of the motion: angles of all joints, rates, then accelerations. Set it
@@ -121,10 +124,10 @@ class SensingLanes {
   double* motion(int index) { return row_at<kWidth>(rows_, program_.motion_row(index)); }
   /// Returns the input row of a motor's control; motors are in joint order. Set it before `read`.
   double* control(int motor) { return row_at<kWidth>(rows_, program_.control_row(motor)); }
-  /// Returns the input row of a parameter. Set it before `set_parameters`.
+  /// Returns the input row of a parameter. Set it before `compute_parameter_terms`.
   double* parameter(int place) { return row_at<kWidth>(rows_, program_.parameter_row(place)); }
 
-  void set_parameters() { run(SensingProgram::kParameters); }
+  void compute_parameter_terms() { run(SensingProgram::kParameters); }
   void read() { run(SensingProgram::kReadings); }
   void linearize() {
     run(SensingProgram::kSensitivities);
@@ -133,7 +136,7 @@ class SensingLanes {
   const double* reading(int axis) const {
     return row_at<kWidth>(rows_, program_.reading_row(axis));
   }
-  const double* slope(const SensingProgram::Entry& entry) const {
+  const double* slope(const SensingProgram::SparseEntry& entry) const {
     return row_at<kWidth>(rows_, entry.row);
   }
 

@@ -17,7 +17,7 @@ using Vector = JointVector<Expression>;
 struct Unknowns {
   Vector angle, rate, acceleration, slip;
   std::vector<Expression> control, control_slope, reaction, parameter;
-  std::vector<LaneProgram::Input> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
 };
 
 class Recorder {
@@ -45,13 +45,13 @@ class Recorder {
       x_.parameter.push_back(input(TreeProgram::kParameters));
       values[index] = x_.parameter.back();
     }
-    tie_values(mechanism, values);
+    substitute_dependent_parameters(mechanism, values);
     dynamics_ = std::make_unique<TreeInverseDynamics<Expression>>(mechanism, values);
   }
 
   ExpressionGraph& graph() { return graph_; }
   const Unknowns& unknowns() const { return x_; }
-  bool is_load_dependent() const { return dynamics_->is_load_dependent(); }
+  bool has_load_dependent_friction() const { return dynamics_->has_load_dependent_friction(); }
 
   /// Returns the torque imbalance for given accelerations; a later call of `bounds` depends on it.
   Vector imbalance(const Vector& acceleration) {
@@ -64,7 +64,7 @@ class Recorder {
   /// Returns the violations of the selected loop-closure equations.
   std::vector<Expression> closures() {
     std::vector<Expression> all, chosen;
-    dynamics_->closures(x_.angle, all);
+    dynamics_->closure_violations(x_.angle, all);
     for (const int row : coordinates_.rows) chosen.push_back(all[row]);
     return chosen;
   }
@@ -75,7 +75,7 @@ class Recorder {
   std::vector<Expression> bounds(bool at_rest) const {
     std::vector<Expression> result;
     for (int j = 0; j < n_; ++j) {
-      result.push_back(dynamics_->dry_bound(j, at_rest ? Expression(0.0) : x_.rate[j]));
+      result.push_back(dynamics_->dry_friction_bound(j, at_rest ? Expression(0.0) : x_.rate[j]));
     }
     return result;
   }
@@ -144,19 +144,19 @@ using DelaySources = std::vector<std::vector<TreeProgram::DelayDependency>>;
 
 /// Returns the nonzero derivatives of equations by motion parameters and, if requested, by joint
 /// angles and rates.
-std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
-                                              const std::vector<Expression>& equations,
-                                              const Unknowns& x,
-                                              const DelaySources& delay_dependencies,
-                                              bool along_angles, bool along_rates,
-                                              std::vector<Expression>& outputs) {
+std::vector<TreeProgram::SparseEntry> record_slopes(ExpressionGraph& graph,
+                                                    const std::vector<Expression>& equations,
+                                                    const Unknowns& x,
+                                                    const DelaySources& delay_dependencies,
+                                                    bool along_angles, bool along_rates,
+                                                    std::vector<Expression>& outputs) {
   std::vector<Expression> columns = list_of(x.angle);
   append(columns, list_of(x.rate));
   append(columns, x.parameter);
   const auto along = differentiate(graph, equations, columns);
   const auto along_control = differentiate(graph, equations, x.control);
   const auto n = static_cast<std::size_t>(x.angle.size());
-  std::vector<TreeProgram::Entry> entries;
+  std::vector<TreeProgram::SparseEntry> entries;
   for (std::size_t at = 0; at < equations.size(); ++at) {
     for (std::size_t column = 0; column < columns.size(); ++column) {
       const bool is_rate = column >= n && column < 2 * n;
@@ -181,10 +181,10 @@ std::vector<TreeProgram::Entry> record_slopes(ExpressionGraph& graph,
 /// Returns the parameter values without the inertia and drag of absent bodies.
 Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
   for (const int body : absent) {
-    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-      mechanism.parameter(body, static_cast<BodyQuantity>(i)).value = 0.0;
+    for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+      mechanism.parameter(body, static_cast<BodyParameter>(i)).value = 0.0;
     }
-    const int drag = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+    const int drag = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     mechanism.parameters[drag].value = 0.0;
   }
   return mechanism;
@@ -192,25 +192,26 @@ Mechanism without(Mechanism mechanism, const std::vector<int>& absent) {
 
 /// Returns the body to which a parameter belongs; −1 if it belongs to none.
 int body_of(const Mechanism& mechanism, int parameter) {
-  if (parameter < mechanism.index_of_joint(0, {})) return parameter / Mechanism::kBodyQuantities;
-  const int of_air = parameter - mechanism.index_of_air(0, {});
-  return of_air >= 0 && parameter < mechanism.index_of_air(mechanism.body_count(), {})
-             ? of_air / Mechanism::kAirQuantities
+  if (parameter < mechanism.joint_parameter_index(0, {}))
+    return parameter / Mechanism::kBodyParameters;
+  const int of_air = parameter - mechanism.air_drag_parameter_index(0, {});
+  return of_air >= 0 && parameter < mechanism.air_drag_parameter_index(mechanism.body_count(), {})
+             ? of_air / Mechanism::kAirDragParameters
              : -1;
 }
 
 }  // namespace
 
 /// Finds the free parameters that affect the motion and not only sensors.
-void TreeProgram::find_moving(const Mechanism& mechanism) {
+void TreeProgram::find_motion_parameters(const Mechanism& mechanism) {
   for (int index = 0; index < static_cast<int>(mechanism.parameters.size()); ++index) {
-    if (parameter_at(mechanism, index).free && acts_on_motion(mechanism, index)) {
+    if (mechanism.at(index).free && affects_motion(mechanism, index)) {
       moving_.push_back(index);
     }
   }
   for (const int joint : motors_) {
     std::vector<DelayDependency>& sources = delay_sources_.emplace_back();
-    const int delay = mechanism.index_of_joint(joint, JointQuantity::kInputDelay);
+    const int delay = mechanism.joint_parameter_index(joint, JointParameter::kInputDelay);
     for (const DependencyTerm& source : free_dependencies(mechanism, delay)) {
       const auto place = std::ranges::find(moving_, source.parameter);
       sources.push_back({static_cast<int>(place - moving_.begin()), source.factor});
@@ -224,14 +225,14 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   for (int j = 0; j < n; ++j) {
     if (mechanism.joints[j].motor.present) motors_.push_back(j);
     dry_.push_back(can_stick(mechanism, j));
-    creeps_.push_back(has_dry_law(mechanism, j) && !dry_.back());
+    creeps_.push_back(has_dry_friction(mechanism, j) && !dry_.back());
   }
-  find_moving(mechanism);
+  find_motion_parameters(mechanism);
 
   Recorder recorder(mechanism, motors_, moving_, coordinates_);
   ExpressionGraph& graph = recorder.graph();
   const Unknowns& x = recorder.unknowns();
-  load_dependent_ = recorder.is_load_dependent();
+  load_dependent_ = recorder.has_load_dependent_friction();
   const std::vector<Expression> angle = list_of(x.angle), rate = list_of(x.rate),
                                 acceleration = list_of(x.acceleration);
 
@@ -286,32 +287,31 @@ TreeProgram::TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinate
   closure_slopes_[0] = record(closures.violation, false, false);
   closure_slopes_[1] = record(closures.rate, true, false);
   closure_slopes_[2] = record(closures.acceleration, true, true);
-  program_ = LaneProgram(graph, x.inputs, outputs);
+  program_ = SimdProgram(graph, x.inputs, outputs);
   for (const int output : direction_outputs) {
     direction_rows_.push_back(program_.output_row(kBalance, output));
   }
-  for (Entry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
-  for (std::vector<Entry>* list :
+  for (SparseEntry& entry : bound_slopes_) entry.row = program_.output_row(kLoad, entry.row);
+  for (std::vector<SparseEntry>* list :
        {&slopes_, &closure_slopes_[0], &closure_slopes_[1], &closure_slopes_[2]}) {
-    for (Entry& entry : *list) entry.row = program_.output_row(kSensitivities, entry.row);
+    for (SparseEntry& entry : *list) entry.row = program_.output_row(kSensitivities, entry.row);
   }
 }
 
-Rows TreeProgram::make_rows(const Mechanism& values, int width) const {
+Rows TreeProgram::make_value_rows(const Mechanism& values, int width) const {
   Rows rows(static_cast<std::size_t>(program_.row_count() * width), 0.0);
   program_.fill_constants(rows.data(), width);
   for (int i = 0; i < static_cast<int>(moving_.size()); ++i) {
-    std::fill_n(rows.data() + parameter_row(i) * width, width,
-                parameter_at(values, moving_[i]).value);
+    std::fill_n(rows.data() + parameter_row(i) * width, width, values.at(moving_[i]).value);
   }
   return rows;
 }
 
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values) {
   std::vector<ControlDelay> delays;
-  for (std::size_t motor = 0; motor < program.motors().size(); ++motor) {
+  for (std::size_t motor = 0; motor < program.motor_joints().size(); ++motor) {
     delays.push_back(
-        {values.joint_parameter(program.motors()[motor], JointQuantity::kInputDelay).value,
+        {values.joint_parameter(program.motor_joints()[motor], JointParameter::kInputDelay).value,
          !program.delay_dependencies(static_cast<int>(motor)).empty()});
   }
   return delays;
@@ -320,10 +320,10 @@ std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mecha
 ProgramVariants::ProgramVariants(const Mechanism& mechanism, const CoordinateChoice& coordinates,
                                  const std::vector<std::vector<int>>& absent) {
   for (const std::vector<int>& own : absent) {
-    const auto known = std::ranges::find(variants_, own, &Variant::absent);
+    const auto known = std::ranges::find(variants_, own, &ProgramVariant::absent);
     variant_of_.push_back(static_cast<int>(known - variants_.begin()));
     if (known != variants_.end()) continue;
-    Variant variant{
+    ProgramVariant variant{
         own, std::make_shared<const TreeProgram>(without(mechanism, own), coordinates), {}};
     const std::vector<int>& motion_parameters = variant.program->motion_parameters();
     for (std::size_t place = 0; place < motion_parameters.size(); ++place) {
@@ -335,11 +335,11 @@ ProgramVariants::ProgramVariants(const Mechanism& mechanism, const CoordinateCho
   }
 }
 
-std::vector<ProgramVariants::Run> ProgramVariants::runs(const Mechanism& values,
-                                                        std::span<const int> groups) const {
-  std::vector<Run> runs;
+std::vector<ProgramVariants::IntervalRun> ProgramVariants::runs(const Mechanism& values,
+                                                                std::span<const int> groups) const {
+  std::vector<IntervalRun> runs;
   for (std::size_t first = 0, last = 0; first < groups.size(); first = last) {
-    const Variant& own = of(groups[first]);
+    const ProgramVariant& own = of(groups[first]);
     while (last < groups.size() && &of(groups[last]) == &own) ++last;
     runs.push_back(
         {*own.program, without(values, own.absent), first, last - first, own.without_effect});

@@ -23,7 +23,7 @@ struct CoordinateChoice {
 };
 
 /// Returns the choice for a mechanism without loops: all joints are independent.
-inline CoordinateChoice all_independent(const Mechanism& mechanism) {
+inline CoordinateChoice choose_all_coordinates(const Mechanism& mechanism) {
   CoordinateChoice choice;
   choice.independent.resize(mechanism.joints.size());
   std::iota(choice.independent.begin(), choice.independent.end(), 0);
@@ -57,8 +57,9 @@ class TreeProgram {
     kSectionCount
   };
 
-  /// One entry of a sparse matrix; the program stores its value in `row`.
-  struct Entry {
+  /// A nonzero element of a sparse matrix: its position, and the program's row that contains its
+  /// value.
+  struct SparseEntry {
     int joint;   ///< matrix row: equation of a joint, or loop-closure equation
     int column;  ///< matrix column: unknown
     int row;
@@ -67,25 +68,25 @@ class TreeProgram {
   /// @param coordinates  choice of independent joints; in a mechanism without loops, all joints
   explicit TreeProgram(const Mechanism& mechanism, CoordinateChoice coordinates);
   explicit TreeProgram(const Mechanism& mechanism)
-      : TreeProgram(mechanism, all_independent(mechanism)) {}
+      : TreeProgram(mechanism, choose_all_coordinates(mechanism)) {}
 
-  const LaneProgram& program() const { return program_; }
+  const SimdProgram& program() const { return program_; }
   int joint_count() const { return joint_count_; }
   /// Returns the joints whose coordinates form the state; without loops these are all joints.
-  const std::vector<int>& independent() const { return coordinates_.independent; }
-  const std::vector<int>& dependent() const { return coordinates_.dependent; }
-  int independent(int index) const { return independent()[index]; }
-  int dependent(int index) const { return dependent()[index]; }
-  int coordinate_count() const { return static_cast<int>(independent().size()); }
-  bool has_loops() const { return !dependent().empty(); }
-  bool is_load_dependent() const { return load_dependent_; }
+  const std::vector<int>& independent_joints() const { return coordinates_.independent; }
+  const std::vector<int>& dependent_joints() const { return coordinates_.dependent; }
+  int independent_joints(int index) const { return independent_joints()[index]; }
+  int dependent_joints(int index) const { return dependent_joints()[index]; }
+  int coordinate_count() const { return static_cast<int>(independent_joints().size()); }
+  bool has_loops() const { return !dependent_joints().empty(); }
+  bool has_load_dependent_friction() const { return load_dependent_; }
   /// Returns whether a joint has dry friction that can hold it, or may have it after estimation.
-  bool is_dry(int joint) const { return dry_[joint]; }
+  bool has_holding_friction(int joint) const { return dry_[joint]; }
 
   /// Returns the indices of the free parameters that affect the motion. They are the parameter
   /// columns of the derivatives.
   const std::vector<int>& motion_parameters() const { return moving_; }
-  /// A motion parameter on which a motor's delay depends, by its index among these.
+  /// A parameter on which the delay of a motor depends, by its index among the motion parameters.
   struct DelayDependency {
     int place;
     double factor;  ///< derivative of the delay by the parameter
@@ -95,68 +96,75 @@ class TreeProgram {
     return delay_sources_[motor];
   }
   /// Returns the joints that have a motor, in the order of the controls.
-  const std::vector<int>& motors() const { return motors_; }
+  const std::vector<int>& motor_joints() const { return motors_; }
 
-  /// Returns rows for `width` lanes, with the constants and the values of motion parameters.
-  Rows make_rows(const Mechanism& values, int width) const;
+  /// Returns the rows of the program for `width` lanes, with constants and motion parameters set.
+  Rows make_value_rows(const Mechanism& values, int width) const;
 
   // Inputs.
   int angle_row(int joint) const { return input(joint); }
   int rate_row(int joint) const { return input(joint_count_ + joint); }
   int acceleration_row(int joint) const { return input(2 * joint_count_ + joint); }
-  int slip_row(int joint) const { return input(3 * joint_count_ + joint); }
+  int slip_input_row(int joint) const { return input(3 * joint_count_ + joint); }
   int control_row(int motor) const { return input(4 * joint_count_ + motor); }
   /// Returns the input row for the derivative of a control by its delay; kSensitivities reads it.
-  int control_slope_row(int motor) const { return input(4 * joint_count_ + motor_count() + motor); }
+  int control_derivative_row(int motor) const {
+    return input(4 * joint_count_ + motor_count() + motor);
+  }
   /// Returns the input row for the reaction of a loop-closure equation; kSensitivities reads it.
-  int reaction_row(int closure) const {
+  int loop_reaction_row(int closure) const {
     return input(4 * joint_count_ + 2 * motor_count() + closure);
   }
-  /// Returns the input row of a motion parameter, by its index among these.
+  /// Returns the input row of a motion parameter, by its index among the motion parameters.
   int parameter_row(int place) const {
-    return input(4 * joint_count_ + 2 * motor_count() + closure_count() + place);
+    return input(4 * joint_count_ + 2 * motor_count() + closure_equation_count() + place);
   }
 
   // Outputs.
   /// Returns the output row of the violation c of a selected loop-closure equation.
-  int closure_row(int closure) const { return program_.output_row(kClosure, closure); }
+  int closure_violation_row(int closure) const { return program_.output_row(kClosure, closure); }
   /// Returns the output row of the Jacobian element G = ∂c/∂q of a loop-closure equation and joint.
-  int closure_slope_row(int closure, int joint) const {
-    return program_.output_row(kClosure, closure_count() * (1 + joint) + closure);
+  int closure_jacobian_row(int closure, int joint) const {
+    return program_.output_row(kClosure, closure_equation_count() * (1 + joint) + closure);
   }
   /// Returns the output row of g, the part of the time derivative of G v without accelerations.
   int closure_drift_row(int closure) const {
     return program_.output_row(kBalance, drift_at_ + closure);
   }
-  /// Returns the row of the slip direction σ; without smoothed friction it equals `slip_row`.
-  int direction_row(int joint) const { return direction_rows_[joint]; }
-  int balance_row(int joint) const { return program_.output_row(kBalance, joint); }
+  /// Returns the row of the slip direction σ; without smoothed friction it equals `slip_input_row`.
+  int slip_direction_row(int joint) const { return direction_rows_[joint]; }
+  int bias_torque_row(int joint) const { return program_.output_row(kBalance, joint); }
   /// Returns the output row of the mass matrix element M_jk.
-  int mass_row(int j, int k) const {
+  int mass_matrix_row(int j, int k) const {
     return program_.output_row(kBalance, joint_count_ + j * joint_count_ + k);
   }
   /// Return the output rows of the dry-friction bound B at the joint's speed, and at rest.
-  int bound_row(int joint) const { return program_.output_row(bound_section(), bound_at(joint)); }
-  int holding_bound_row(int joint) const {
-    return program_.output_row(bound_section(), bound_at(joint_count_ + joint));
+  int friction_bound_row(int joint) const {
+    return program_.output_row(friction_bound_section(), friction_bound_index(joint));
+  }
+  int holding_friction_bound_row(int joint) const {
+    return program_.output_row(friction_bound_section(),
+                               friction_bound_index(joint_count_ + joint));
   }
   /// Returns the derivatives of the dry-friction bounds B by the accelerations a.
-  const std::vector<Entry>& bound_slopes() const { return bound_slopes_; }
+  const std::vector<SparseEntry>& friction_bound_derivatives() const { return bound_slopes_; }
   /// Returns ∂(r + Gᵀ λ)/∂(q, v, motion parameters); columns are in this order.
-  const std::vector<Entry>& slopes() const { return slopes_; }
-  /// Return the derivatives of the loop closures c (by parameters only), G v (not by v), and G a +
-  /// g.
-  const std::vector<Entry>& closure_slopes() const { return closure_slopes_[0]; }
-  const std::vector<Entry>& closure_rate_slopes() const { return closure_slopes_[1]; }
-  const std::vector<Entry>& closure_acceleration_slopes() const { return closure_slopes_[2]; }
+  const std::vector<SparseEntry>& derivatives() const { return slopes_; }
+  /// Return the derivatives of the loop-closure equations: of c (by parameters only), of G v (not
+  /// by v), and of G a + g.
+  const std::vector<SparseEntry>& closure_derivatives() const { return closure_slopes_[0]; }
+  const std::vector<SparseEntry>& closure_rate_derivatives() const { return closure_slopes_[1]; }
+  const std::vector<SparseEntry>& closure_acceleration_derivatives() const {
+    return closure_slopes_[2];
+  }
 
  private:
-  void find_moving(const Mechanism& mechanism);
+  void find_motion_parameters(const Mechanism& mechanism);
   int input(int index) const { return program_.input_row(index); }
   int motor_count() const { return static_cast<int>(motors_.size()); }
-  int closure_count() const { return static_cast<int>(coordinates_.rows.size()); }
-  int bound_section() const { return load_dependent_ ? kLoad : kBalance; }
-  int bound_at(int index) const {
+  int closure_equation_count() const { return static_cast<int>(coordinates_.rows.size()); }
+  int friction_bound_section() const { return load_dependent_ ? kLoad : kBalance; }
+  int friction_bound_index(int index) const {
     return load_dependent_ ? index : joint_count_ + joint_count_ * joint_count_ + index;
   }
 
@@ -167,15 +175,15 @@ class TreeProgram {
   std::vector<bool> dry_, creeps_;
   std::vector<int> moving_, motors_;
   std::vector<std::vector<DelayDependency>> delay_sources_;  // of each motor
-  LaneProgram program_;
+  SimdProgram program_;
   std::vector<int> direction_rows_;
-  std::vector<Entry> bound_slopes_, slopes_, closure_slopes_[3];
+  std::vector<SparseEntry> bound_slopes_, slopes_, closure_slopes_[3];
 };
 
 /// Returns the delays of the motors' controls.
 std::vector<ControlDelay> control_delays(const TreeProgram& program, const Mechanism& values);
 
-/// Programs of a mechanism whose bodies are absent in some recordings
+/// The equations of motion of a mechanism of which some bodies are absent in some recordings
 /// (Body::present_in_recordings). There is one program for every set of absent bodies. All have the
 /// same unknowns, but the inertia of an absent body has no effect.
 class ProgramVariants {
@@ -185,10 +193,10 @@ class ProgramVariants {
                   const std::vector<std::vector<int>>& absent);
 
   /// Returns one of the programs, for the properties that all share.
-  const TreeProgram& common() const { return *variants_.front().program; }
+  const TreeProgram& common_program() const { return *variants_.front().program; }
 
-  /// Consecutive intervals that share a program, in order.
-  struct Run {
+  /// Consecutive intervals that share a program.
+  struct IntervalRun {
     const TreeProgram& program;
     Mechanism values;  ///< parameter values for this program
     std::size_t first, count;
@@ -197,17 +205,17 @@ class ProgramVariants {
   };
   /// Returns the runs of consecutive intervals that share a program.
   /// @param groups  group of each interval
-  std::vector<Run> runs(const Mechanism& values, std::span<const int> groups) const;
+  std::vector<IntervalRun> runs(const Mechanism& values, std::span<const int> groups) const;
 
  private:
-  struct Variant {
+  struct ProgramVariant {
     std::vector<int> absent;
     std::shared_ptr<const TreeProgram> program;
     std::vector<int> without_effect;
   };
-  const Variant& of(int group) const { return variants_[variant_of_[group]]; }
+  const ProgramVariant& of(int group) const { return variants_[variant_of_[group]]; }
 
-  std::vector<Variant> variants_;
+  std::vector<ProgramVariant> variants_;
   std::vector<int> variant_of_;  // of each group
 };
 

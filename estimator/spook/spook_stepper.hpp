@@ -52,7 +52,7 @@ class SpookStepper {
 
   /// Returns the constraint impulses λ of the last step, five per joint: point in the world frame
   /// [N·s], axis [N·m·s]. The mean force on body a is λ/h.
-  const std::vector<JointRowFactor::Rows>& multipliers() const { return lambda_; }
+  const std::vector<JointBlockCholesky::Rows>& constraint_impulses() const { return lambda_; }
 
   /// Returns the dry friction impulses of the last step, one per joint [N·m·s].
   const Eigen::VectorXd& friction_impulses() const { return friction_; }
@@ -62,7 +62,7 @@ class SpookStepper {
 
  private:
   /// One end of a joint. Its constraint rows on the body are sign·[I, −[c]×; 0, nᵀ].
-  struct End {
+  struct JointEnd {
     int body = 0;
     double sign = 0.0;  // +1 on body a, −1 on body b
     Eigen::Matrix<double, 3, 5> W = Eigen::Matrix<double, 3, 5>::Zero();  // rows' angular part, ᵀ
@@ -70,10 +70,10 @@ class SpookStepper {
     Eigen::Vector3d axis = Eigen::Vector3d::Zero();                       // Ḡ's angular part, ᵀ
     Eigen::Vector3d axis_mobility = axis;                                 // J_w⁻¹ of it
   };
-  struct JointWork {
+  struct JointStepData {
     JointGeometry geometry;
     double gamma;
-    JointRowFactor::Rows sigma;
+    JointBlockCholesky::Rows sigma;
     int first_end, end_count;  // into ends_
     int control;               // column of the control, −1 without a motor
     double omega;              // before the step
@@ -81,7 +81,7 @@ class SpookStepper {
     double dry_bound;  // B without its load-dependent part
     bool coupled;      // T depends on ω⁺: included in the axis system
   };
-  struct BodyWork {
+  struct BodyStepData {
     double inverse_mass;
     Eigen::Matrix3d inverse_inertia_body;
     Eigen::Matrix3d R, inverse_inertia;
@@ -89,48 +89,48 @@ class SpookStepper {
     Eigen::Vector3d omega_partner;  // other velocity in the gyroscopic torque
     Eigen::Vector3d v, omega;       // M⁻¹ (M v + h (f + f_g) + known torques), later v⁺
   };
-  /// A pair of joint ends on one body, with row ≥ column.
-  struct RowCoupling {
+  /// Two joint ends on one body, which couple the constraint rows of two joints (row ≥ column).
+  struct JointEndPair {
     int row, column, row_end, column_end;
   };
 
   void prepare_topology();
-  void add_couplings(int row, int column);
-  void load_bodies(const State& state);
-  void load_joints(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
-  void load_ends(const State& state, JointWork& joint);
-  void assemble_rows();
-  void assemble_axes();
+  void add_joint_end_pairs(int row, int column);
+  void update_body_data(const State& state);
+  void update_joint_data(const State& state, const Eigen::Ref<const Eigen::VectorXd>& control);
+  void update_joint_ends(const State& state, JointStepData& joint);
+  void assemble_constraint_blocks();
+  void assemble_axis_system();
   StepOutcome solve_velocities();
-  double take_partners();
+  double update_gyroscopic_velocities();
   void apply_known_impulses();
   void reduce_right_hand_side();
   bool eliminate_damping();
   bool solve_dry_friction();
   bool iterate_load_friction();
-  void finish_velocities();
+  void compute_final_velocities();
   void advance_state(State& state) const;
 
   Mechanism mechanism_;
-  ModelValues values_;
+  ModelParameterValues values_;
   double h_;
   GyroscopicForm gyroscopic_;
-  std::vector<BodyWork> bodies_;
-  std::vector<JointWork> joints_;
-  std::vector<End> ends_;
-  std::vector<RowCoupling> couplings_;
+  std::vector<BodyStepData> bodies_;
+  std::vector<JointStepData> joints_;
+  std::vector<JointEnd> ends_;
+  std::vector<JointEndPair> couplings_;
   std::vector<int> first_block_;
 
-  JointRowFactor factor_;
-  std::vector<JointRowFactor::Rows> c_;        // right-hand side of the rows
-  std::vector<JointRowFactor::Rows> reduced_;  // L⁻¹ (c − A M⁻¹ p)
-  std::vector<JointRowFactor::Rows> lambda_;   // multipliers
+  JointBlockCholesky factor_;
+  std::vector<JointBlockCholesky::Rows> c_;        // right-hand side of the rows
+  std::vector<JointBlockCholesky::Rows> reduced_;  // L⁻¹ (c − A M⁻¹ p)
+  std::vector<JointBlockCholesky::Rows> lambda_;   // multipliers
 
   // Axis system of the coupled joints: ω = r + N T.
-  std::vector<int> axes_;                                // joint of each axis
-  std::vector<std::vector<JointRowFactor::Rows>> z_;     // L⁻¹ A M⁻¹ Ḡᵀ of each axis
-  std::vector<std::vector<JointRowFactor::Rows>> load_;  // −L⁻ᵀ z: Δλ of a unit axis impulse
-  std::vector<JointRowFactor::Rows> lambda_base_;        // λ without dry friction
+  std::vector<int> axes_;                                 // joint of each axis
+  std::vector<std::vector<JointBlockCholesky::Rows>> z_;  // L⁻¹ A M⁻¹ Ḡᵀ of each axis
+  std::vector<std::vector<JointBlockCholesky::Rows>> load_;  // −L⁻ᵀ z: Δλ of a unit axis impulse
+  std::vector<JointBlockCholesky::Rows> lambda_base_;        // λ without dry friction
   Eigen::MatrixXd N_, N_damped_;
   Eigen::VectorXd r_, r_damped_;
   Eigen::VectorXd axis_bound_, axis_stick_speed_, axis_lambda_;

@@ -24,7 +24,7 @@ class SmallLdlt {
   using Vector = Eigen::Matrix<double, kSize, 1>;
 
   /// @return false unless every pivot is positive; nothing else may then be called.
-  bool compute(const Matrix& S) {
+  bool factorize(const Matrix& S) {
     L_ = S;
     inverse_d_.resize(S.rows());
     const Eigen::Index n = L_.rows();
@@ -79,7 +79,7 @@ struct BodyTerms {
 };
 
 /// Constants of a joint's five constraint rows.
-struct RowScales {
+struct ConstraintRowConstants {
   double gamma;                             ///< γ = 1/(1 + 4τ/h)
   Eigen::Matrix<double, 5, 1> sigma;        ///< regularization Σ
   Eigen::Matrix<double, 5, 1> sigma_w_inv;  ///< inverse weighting compliance Σ_w⁻¹
@@ -174,8 +174,8 @@ struct StepWorkspace {
 
 /// Returns the load-dependent part of the dry friction bound, rμ (|λ_x| + |λ_y| + |λ_z|) + μ (|λ₄|
 /// + |λ₅|) [N·m·s]. The multipliers λ are impulses in the joint frame [Mar, eq. F.4].
-inline double load_bound(const JointValues& values, const JointGeometry& geometry,
-                         const Eigen::Matrix<double, 5, 1>& lambda) {
+inline double load_friction_bound(const JointParameterValues& values, const JointGeometry& geometry,
+                                  const Eigen::Matrix<double, 5, 1>& lambda) {
   const Eigen::Vector3d force = lambda.head<3>();
   return values.load_friction *
              (std::abs(geometry.x_b.dot(force)) + std::abs(geometry.y_b.dot(force)) +
@@ -183,17 +183,18 @@ inline double load_bound(const JointValues& values, const JointGeometry& geometr
          values.load_friction_angular * (std::abs(lambda[3]) + std::abs(lambda[4]));
 }
 
-/// Gradient of `load_bound` by the multipliers and by the rotation of body b.
-struct LoadGradient {
+/// Gradient of `load_friction_bound` by the multipliers and by the rotation of body b.
+struct LoadFrictionGradient {
   Eigen::Matrix<double, 5, 1> along_multipliers;
   Eigen::Vector3d along_turn;
 };
 
-inline LoadGradient load_gradient(const JointValues& values, const JointGeometry& geometry,
-                                  const Eigen::Matrix<double, 5, 1>& lambda) {
+inline LoadFrictionGradient load_friction_gradient(const JointParameterValues& values,
+                                                   const JointGeometry& geometry,
+                                                   const Eigen::Matrix<double, 5, 1>& lambda) {
   const auto sign = [](double x) { return x < 0.0 ? -1.0 : 1.0; };
   const Eigen::Vector3d force = lambda.head<3>();
-  LoadGradient gradient;
+  LoadFrictionGradient gradient;
   gradient.along_multipliers.setZero();
   gradient.along_turn.setZero();
   for (const Eigen::Vector3d* axis : {&geometry.x_b, &geometry.y_b, &geometry.z_b}) {
@@ -207,7 +208,7 @@ inline LoadGradient load_gradient(const JointValues& values, const JointGeometry
 }
 
 /// Angle and control of a joint's axis during one step.
-struct AxisDrive {
+struct AxisInputs {
   double angle;                ///< joint angle θ [rad]
   double control;              ///< mean control over the step
   double control_delay_slope;  ///< derivative of the control by the input delay [unit/s]
@@ -215,42 +216,42 @@ struct AxisDrive {
 
 /// Returns the derivative of the axis impulse T by a joint parameter, at fixed velocities and
 /// multipliers.
-inline double torque_derivative(JointQuantity quantity, const JointValues& values,
-                                const JointTerms& terms, const AxisDrive& drive,
-                                const Eigen::Matrix<double, 5, 1>& lambda, double h) {
+inline double axis_impulse_derivative(JointParameter quantity, const JointParameterValues& values,
+                                      const JointTerms& terms, const AxisInputs& drive,
+                                      const Eigen::Matrix<double, 5, 1>& lambda, double h) {
   const double omega_squared = terms.omega * terms.omega;
-  const double decay = stribeck_share(values.stribeck_rate, terms.omega);
+  const double decay = stribeck_decay(values.stribeck_rate, terms.omega);
   switch (quantity) {
-    case JointQuantity::kViscous:
+    case JointParameter::kViscous:
       return -h * terms.omega_next;
-    case JointQuantity::kQuadraticDrag:
+    case JointParameter::kQuadraticDrag:
       return -h * std::abs(terms.omega) * terms.omega_next;
-    case JointQuantity::kCoulombTorque:
+    case JointParameter::kCoulombTorque:
       return -h * terms.sat;
-    case JointQuantity::kStribeckTorque:
+    case JointParameter::kStribeckTorque:
       return -h * decay * terms.sat;
-    case JointQuantity::kStribeckRate:
+    case JointParameter::kStribeckRate:
       return h * values.stribeck_torque * omega_squared * decay * terms.sat;
-    case JointQuantity::kLoadFriction: {
-      JointValues unit{};
+    case JointParameter::kLoadFriction: {
+      JointParameterValues unit{};
       unit.load_friction = 1.0;
-      return -terms.sat * load_bound(unit, terms.geometry, lambda);
+      return -terms.sat * load_friction_bound(unit, terms.geometry, lambda);
     }
-    case JointQuantity::kLoadFrictionAngular:
+    case JointParameter::kLoadFrictionAngular:
       return -terms.sat * (std::abs(lambda[3]) + std::abs(lambda[4]));
-    case JointQuantity::kConstantTorque:
+    case JointParameter::kConstantTorque:
       return h;
-    case JointQuantity::kStiffness:
-      return -h * wrapped_difference(drive.angle - values.rest_angle);
-    case JointQuantity::kRestAngle:
+    case JointParameter::kStiffness:
+      return -h * wrap_angle_difference(drive.angle - values.rest_angle);
+    case JointParameter::kRestAngle:
       return h * values.stiffness;
-    case JointQuantity::kMotorGain:
+    case JointParameter::kMotorGain:
       return h * (drive.control - values.back_emf * terms.omega_next);
-    case JointQuantity::kShaftInertia:
+    case JointParameter::kShaftInertia:
       return terms.omega - terms.omega_next;
-    case JointQuantity::kBackEmf:
+    case JointParameter::kBackEmf:
       return -h * values.motor_gain * terms.omega_next;
-    case JointQuantity::kInputDelay:
+    case JointParameter::kInputDelay:
       return h * values.motor_gain * drive.control_delay_slope;
     default:
       return 0.0;  // points affect the rows, encoder offsets the observations

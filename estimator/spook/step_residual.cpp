@@ -6,8 +6,8 @@
 
 namespace estimator {
 
-std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
-                                              const ModelValues& values) {
+std::vector<Eigen::Vector2d> constrained_inertias(const Mechanism& mechanism,
+                                                  const ModelParameterValues& values) {
   std::vector<Eigen::Vector2d> weights;
   for (const Joint& joint : mechanism.joints) {
     Eigen::Vector2d mobility = Eigen::Vector2d::Zero();  // 1/m [1/kg], 1/J [1/(kg·m²)]
@@ -27,13 +27,13 @@ std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
   assert(settings.step > 0.0);
   const int bodies = mechanism.body_count(), joints = mechanism.joint_count();
   if (bodies == 1 && joints == 1) {
-    return std::make_unique<StepKernel<1, 1>>(mechanism, settings, free_parameters);
+    return std::make_unique<StepResidualKernel<1, 1>>(mechanism, settings, free_parameters);
   }
   if (bodies == 2 && joints == 2) {
-    return std::make_unique<StepKernel<2, 2>>(mechanism, settings, free_parameters);
+    return std::make_unique<StepResidualKernel<2, 2>>(mechanism, settings, free_parameters);
   }
-  return std::make_unique<StepKernel<Eigen::Dynamic, Eigen::Dynamic>>(mechanism, settings,
-                                                                      free_parameters);
+  return std::make_unique<StepResidualKernel<Eigen::Dynamic, Eigen::Dynamic>>(mechanism, settings,
+                                                                              free_parameters);
 }
 
 }  // namespace estimator

@@ -17,7 +17,7 @@ struct StepSettings {
   GyroscopicForm gyroscopic = GyroscopicForm::kMean;
   ResidualForm form = ResidualForm::kImplicit;
   /// Weighting compliance of all constraint rows in the implicit form [m/N | rad/(N·m)]. 0: each
-  /// joint's rows get kRelativeWeight times the inertia that they constrain (relative_weights).
+  /// joint's rows get kRelativeWeight times the inertia that they constrain (constrained_inertias).
   double weighting_compliance = 0.0;
 };
 
@@ -67,15 +67,15 @@ class StepResidual {
   /// Computes the residual and its derivatives.
   virtual void linearize(const StepInput& input, StepDerivatives& out) const = 0;
 
-  /// Sets new parameter values, and changes nothing else.
-  virtual void set_values(const ModelValues& values) = 0;
+  /// Replaces all parameter values.
+  virtual void set_parameter_values(const ModelParameterValues& values) = 0;
 };
 
-/// Returns the inertia that each joint's point rows (first) [kg] and axis rows (second) [kg·m²]
-/// constrain. It is the inverse of the sum of its bodies' mean mobilities, and the scale of the
-/// weighting compliance.
-std::vector<Eigen::Vector2d> relative_weights(const Mechanism& mechanism,
-                                              const ModelValues& values);
+/// Returns the inertia that the constraint rows of each joint constrain: of the point rows (first)
+/// [kg] and of the axis rows (second) [kg·m²]. It is the inverse of the sum of the mean mobilities
+/// of the two bodies, and the scale of the weighting compliance.
+std::vector<Eigen::Vector2d> constrained_inertias(const Mechanism& mechanism,
+                                                  const ModelParameterValues& values);
 
 /// Creates the step residual of a mechanism.
 /// @param free_parameters  indices into mechanism.parameters. All have derivatives, except encoder
@@ -84,35 +84,35 @@ std::unique_ptr<StepResidual> make_step_residual(const Mechanism& mechanism,
                                                  const StepSettings& settings,
                                                  const std::vector<int>& free_parameters);
 
-/// Meaning of a parameter index in a mechanism with only revolute joints. The parameter belongs to
-/// a body, a joint or the world, or it does not affect the motion.
-struct ParameterTarget {
+/// Element to which a parameter belongs in a mechanism with only revolute joints: a body, a joint
+/// or the world. A parameter of any other element does not affect the motion.
+struct ParameterOwner {
   enum class Kind { kBody, kJoint, kWorld, kElsewhere } kind;
   int element;   ///< body or joint index
-  int quantity;  ///< BodyQuantity, JointQuantity or WorldQuantity
+  int quantity;  ///< BodyParameter, JointParameter or GravityParameter
 };
 
-inline ParameterTarget parameter_target(const Mechanism& mechanism, int index) {
-  const int joint_begin = mechanism.body_count() * Mechanism::kBodyQuantities;
-  const int world_begin = joint_begin + mechanism.joint_count() * Mechanism::kJointQuantities;
+inline ParameterOwner find_parameter_owner(const Mechanism& mechanism, int index) {
+  const int joint_begin = mechanism.body_count() * Mechanism::kBodyParameters;
+  const int world_begin = joint_begin + mechanism.joint_count() * Mechanism::kJointParameters;
   if (index < joint_begin) {
-    return {ParameterTarget::Kind::kBody, index / Mechanism::kBodyQuantities,
-            index % Mechanism::kBodyQuantities};
+    return {ParameterOwner::Kind::kBody, index / Mechanism::kBodyParameters,
+            index % Mechanism::kBodyParameters};
   }
   if (index < world_begin) {
-    return {ParameterTarget::Kind::kJoint, (index - joint_begin) / Mechanism::kJointQuantities,
-            (index - joint_begin) % Mechanism::kJointQuantities};
+    return {ParameterOwner::Kind::kJoint, (index - joint_begin) / Mechanism::kJointParameters,
+            (index - joint_begin) % Mechanism::kJointParameters};
   }
-  if (index < world_begin + Mechanism::kWorldQuantities) {
-    return {ParameterTarget::Kind::kWorld, 0, index - world_begin};
+  if (index < world_begin + Mechanism::kGravityParameters) {
+    return {ParameterOwner::Kind::kWorld, 0, index - world_begin};
   }
-  return {ParameterTarget::Kind::kElsewhere, 0, 0};
+  return {ParameterOwner::Kind::kElsewhere, 0, 0};
 }
 
 /// Returns whether the parameter is a coordinate of a joint point.
-inline bool is_point(const ParameterTarget& target) {
-  return target.kind == ParameterTarget::Kind::kJoint &&
-         target.quantity <= static_cast<int>(JointQuantity::kPointBz);
+inline bool is_joint_point_coordinate(const ParameterOwner& target) {
+  return target.kind == ParameterOwner::Kind::kJoint &&
+         target.quantity <= static_cast<int>(JointParameter::kPointBz);
 }
 
 }  // namespace estimator

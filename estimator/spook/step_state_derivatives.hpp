@@ -8,23 +8,24 @@
 
 namespace estimator {
 
-/// Computes the derivatives of StepResidual by configuration, velocity and next velocity.
+/// Computes the derivatives of the impulse residual by configuration, velocity and next velocity,
+/// for StepResidual.
 template <int kBodies, int kJoints>
-class StepStateDerivatives : public StepForward<kBodies, kJoints> {
-  using Base = StepForward<kBodies, kJoints>;
+class StepStateDerivatives : public StepResidualEvaluator<kBodies, kJoints> {
+  using Base = StepResidualEvaluator<kBodies, kJoints>;
 
  public:
   using Workspace = typename Base::Workspace;
   using Base::Base;
 
  protected:
-  using Base::bodies, Base::body_count_, Base::joint_total, Base::joints_;
-  using Base::row_scales_, Base::settings_, Base::values_;
+  using Base::body_count, Base::body_count_, Base::joint_count, Base::joints_;
+  using Base::row_constants_, Base::settings_, Base::values_;
 
   /// Computes φ = M⁻¹ (p + Aᵀ λ), then the partial derivatives of P, C, E and s (StepWorkspace).
-  void differentiate_blocks(Workspace& ws) const {
+  void compute_partial_derivatives(Workspace& ws) const {
     ws.phi = multiply(ws.M_inv_At, ws.lambda);
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const BodyTerms& body = ws.bodies[i];
       const auto at = static_cast<Eigen::Index>(6 * i);
       ws.phi.template segment<3>(at) += ws.p.template segment<3>(at) / body.mass;
@@ -37,10 +38,10 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     ws.E_q.setZero();
     ws.C_turn.setZero();
     ws.s_turn.setZero();
-    for (std::size_t i = 0; i < bodies(); ++i) differentiate_body(ws, i);
-    for (std::size_t j = 0; j < joint_total(); ++j) {
-      differentiate_torque(ws, j);
-      differentiate_rows(ws, j);
+    for (std::size_t i = 0; i < body_count(); ++i) differentiate_body(ws, i);
+    for (std::size_t j = 0; j < joint_count(); ++j) {
+      add_axis_impulse_derivatives(ws, j);
+      add_constraint_derivatives(ws, j);
     }
   }
 
@@ -51,27 +52,29 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const Eigen::Matrix3d& J = body.inertia;
     const Eigen::Matrix3d omega_hat = hat(body.omega);
     const Eigen::Matrix3d gyro_hat = hat(body.omega_gyro);
-    const auto inertia_turn = [&](const Eigen::Vector3d& y) -> Eigen::Matrix3d {
+    const auto inertia_rotation_derivative = [&](const Eigen::Vector3d& y) -> Eigen::Matrix3d {
       return J * hat(y) - hat(J * y);  // d(J_w y) = (…) δψ
     };
     // −h f_g = (h/2) (ω × J ω' + ω' × J ω), ω' = ω or ω⁺.
-    const Eigen::Matrix3d gyro_q =
-        0.5 * h * (omega_hat * inertia_turn(body.omega_gyro) + gyro_hat * inertia_turn(body.omega));
+    const Eigen::Matrix3d gyro_q = 0.5 * h *
+                                   (omega_hat * inertia_rotation_derivative(body.omega_gyro) +
+                                    gyro_hat * inertia_rotation_derivative(body.omega));
     const Eigen::Matrix3d along_omega = 0.5 * h * (gyro_hat * J - hat(J * body.omega_gyro));
     const Eigen::Matrix3d along_partner = 0.5 * h * (omega_hat * J - hat(J * body.omega));
     const auto turn = static_cast<Eigen::Index>(3 * i);
     ws.P_q.template block<3, 3>(turn, turn) =
-        inertia_turn(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
-    ws.E_q.template block<3, 3>(turn, turn) = inertia_turn(body.omega_next - body.omega) + gyro_q;
+        inertia_rotation_derivative(ws.phi.template segment<3>(at + 3) - body.omega) + gyro_q;
+    ws.E_q.template block<3, 3>(turn, turn) =
+        inertia_rotation_derivative(body.omega_next - body.omega) + gyro_q;
     ws.P_v.template block<3, 3>(turn, turn) = along_omega - J;
     const bool mean = settings_.gyroscopic == GyroscopicForm::kMean;
     (mean ? ws.P_w : ws.P_v).template block<3, 3>(turn, turn) += along_partner;
   }
 
   /// Adds the derivatives of a joint's axis torque −Ḡᵀ T to P and E (StepWorkspace).
-  void differentiate_torque(Workspace& ws, std::size_t j) const {
+  void add_axis_impulse_derivatives(Workspace& ws, std::size_t j) const {
     const Joint& joint = joints_[j];
-    const JointValues& values = values_.joints[j];
+    const JointParameterValues& values = values_.joints[j];
     const JointTerms& terms = ws.joints[j];
     const double h = settings_.step;
     const Eigen::Vector3d& x = terms.geometry.x_b;
@@ -79,7 +82,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const double T_w = -terms.damping - (slipping ? 0.0 : terms.bound / joint.spook.stick_speed);
     const double stribeck_slope = -2.0 * values.stribeck_rate * terms.omega * h *
                                   values.stribeck_torque *
-                                  stribeck_share(values.stribeck_rate, terms.omega);
+                                  stribeck_decay(values.stribeck_rate, terms.omega);
     const double drag_slope =
         h * values.quadratic_drag * (terms.omega < 0.0 ? -1.0 : 1.0) * terms.omega_next;
     const double T_v = values.shaft_inertia - drag_slope - stribeck_slope * terms.sat;
@@ -124,7 +127,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
 
   /// Adds the derivatives of a joint's terms Aᵀ λ to P, Aᵀ Λ to E, and A y to C and s
   /// (StepWorkspace).
-  void differentiate_rows(Workspace& ws, std::size_t j) const {
+  void add_constraint_derivatives(Workspace& ws, std::size_t j) const {
     const Joint& joint = joints_[j];
     const JointTerms& terms = ws.joints[j];
     const JointGeometry& geometry = terms.geometry;
@@ -132,25 +135,25 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     const int a = joint.body_a, b = joint.body_b;
 
     // d(A y) by rotations; y = φ − γ v for C, w − γ v for s.
-    const auto add_rows = [&](typename Workspace::MatrixCT& out,
-                              const typename Workspace::VectorV& y_next) {
+    const auto add_row_derivatives = [&](typename Workspace::MatrixCT& out,
+                                         const typename Workspace::VectorV& y_next) {
       const Eigen::Vector3d y_b = y_next.template segment<3>(6 * b + 3) -
-                                  row_scales_[j].gamma * ws.v.template segment<3>(6 * b + 3);
+                                  row_constants_[j].gamma * ws.v.template segment<3>(6 * b + 3);
       Eigen::Vector3d y_a = Eigen::Vector3d::Zero();
       if (a != Joint::kGround) {
         y_a = y_next.template segment<3>(6 * a + 3) -
-              row_scales_[j].gamma * ws.v.template segment<3>(6 * a + 3);
+              row_constants_[j].gamma * ws.v.template segment<3>(6 * a + 3);
       }
-      const JointRowRotation turn = joint_row_rotation(geometry, y_a, y_b);
+      const ConstraintRowDerivatives turn = constraint_row_derivatives(geometry, y_a, y_b);
       out.template block<5, 3>(row, 3 * b) = turn.b;
       if (a != Joint::kGround) out.template block<5, 3>(row, 3 * a) = turn.a;
     };
-    add_rows(ws.C_turn, ws.phi);
-    add_rows(ws.s_turn, ws.w);
+    add_row_derivatives(ws.C_turn, ws.phi);
+    add_row_derivatives(ws.s_turn, ws.w);
 
     // −d(Aᵀ λ): torques c × λ_t + e × f on a and their opposites on b, f = λ₄ e_y + λ₅ e_z.
-    const auto add_torques = [&](typename Workspace::MatrixTT& out,
-                                 const Eigen::Matrix<double, 5, 1>& multipliers) {
+    const auto add_torque_derivatives = [&](typename Workspace::MatrixTT& out,
+                                            const Eigen::Matrix<double, 5, 1>& multipliers) {
       const Eigen::Matrix3d lambda_hat = hat(multipliers.template head<3>());
       const Eigen::Matrix3d e_hat = hat(geometry.x_a);
       const Eigen::Matrix3d f_hat =
@@ -163,18 +166,18 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
       out.template block<3, 3>(3 * a, 3 * b) += ef;
       out.template block<3, 3>(3 * b, 3 * a) += fe;
     };
-    add_torques(ws.P_q, ws.lambda.template segment<5>(row));
-    add_torques(ws.E_q, ws.big_lambda.template segment<5>(row));
+    add_torque_derivatives(ws.P_q, ws.lambda.template segment<5>(row));
+    add_torque_derivatives(ws.E_q, ws.big_lambda.template segment<5>(row));
   }
 
   /// Computes Aᵀ Σ_w⁻¹, Y = Aᵀ ρ S⁻¹ and N = Y A M⁻¹ (StepWorkspace).
-  void weight_rows(Workspace& ws) const {
+  void weight_constraint_rows(Workspace& ws) const {
     const bool is_explicit = settings_.form == ResidualForm::kExplicit;
-    for (std::size_t j = 0; j < joint_total(); ++j) {
+    for (std::size_t j = 0; j < joint_count(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       const auto At = ws.A.template middleRows<5>(row).transpose();
-      ws.Aw_t.template middleCols<5>(row) = At * row_scales_[j].sigma_w_inv.asDiagonal();
-      ws.Y_t.template middleCols<5>(row) = At * row_scales_[j].rho.asDiagonal();
+      ws.Aw_t.template middleCols<5>(row) = At * row_constants_[j].sigma_w_inv.asDiagonal();
+      ws.Y_t.template middleCols<5>(row) = At * row_constants_[j].rho.asDiagonal();
     }
     if (is_explicit) {
       ws.Y_t.setZero();
@@ -187,20 +190,20 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
       }
       ws.N = multiply(ws.Y_t, ws.M_inv_At.transpose());
     }
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto turn = static_cast<Eigen::Index>(3 * i);
       ws.N_turn.template middleCols<3>(turn) = ws.N.template middleCols<3>(2 * turn + 3);
     }
-    for (std::size_t j = 0; j < joint_total(); ++j) {
+    for (std::size_t j = 0; j < joint_count(); ++j) {
       const auto row = static_cast<Eigen::Index>(5 * j);
       ws.gamma_t.template middleCols<5>(row) =
-          row_scales_[j].gamma *
+          row_constants_[j].gamma *
           (ws.Aw_t.template middleCols<5>(row) + ws.Y_t.template middleCols<5>(row));
     }
   }
 
   /// Computes the derivative of the residual, dr = E + Aᵀ Σ_w⁻¹ ds + Y dC − N dP (StepWorkspace).
-  void combine(Workspace& ws, StepDerivatives& out) const {
+  void combine_derivatives(Workspace& ws, StepDerivatives& out) const {
     using Matrix = Eigen::Map<typename Workspace::MatrixVV, Eigen::AlignedMax>;
     const Eigen::Index nv = 6 * body_count_;
     const auto shaped = [nv](Eigen::MatrixXd& matrix) {
@@ -210,7 +213,7 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     Matrix q = shaped(out.along_configuration);
     Matrix v = shaped(out.along_velocity);
     Matrix w = shaped(out.along_next_velocity);
-    weight_rows(ws);
+    weight_constraint_rows(ws);
 
     typename Workspace::MatrixVT turn(nv, 3 * body_count_);
     v = multiply(ws.gamma_t, ws.A);
@@ -218,15 +221,15 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     turn = multiply(ws.Aw_t, ws.s_turn);
     turn += multiply(ws.Y_t, ws.C_turn);
     turn -= multiply(ws.N_turn, ws.P_q);
-    add_along_rotations(turn, ws.E_q, q);
+    add_rotation_columns(turn, ws.E_q, q);
 
     v = -v;
     turn = -multiply(ws.N_turn, ws.P_v);
-    add_along_rotations(turn, ws.P_v, v);
+    add_rotation_columns(turn, ws.P_v, v);
     w = multiply(ws.Aw_t, ws.A);
     turn = -multiply(ws.N_turn, ws.P_w);
-    add_along_rotations(turn, ws.P_w, w);
-    for (std::size_t i = 0; i < bodies(); ++i) {
+    add_rotation_columns(turn, ws.P_w, w);
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto at = static_cast<Eigen::Index>(6 * i);
       const double mass = ws.bodies[i].mass;
       v.template middleCols<3>(at) += mass * ws.N.template middleCols<3>(at);
@@ -236,15 +239,15 @@ class StepStateDerivatives : public StepForward<kBodies, kJoints> {
     }
   }
 
-  /// Adds two blocks to derivative columns for rotations: `all` to all rows, `rotational` to rows
-  /// of rotations.
+  /// Adds two blocks to the derivatives by rotations: `all` to all rows, and `rotational` to the
+  /// rows of the rotational residual.
   template <typename Out>
-  void add_along_rotations(const typename Workspace::MatrixVT& all,
-                           const typename Workspace::MatrixTT& rotational, Out& out) const {
-    for (std::size_t i = 0; i < bodies(); ++i) {
+  void add_rotation_columns(const typename Workspace::MatrixVT& all,
+                            const typename Workspace::MatrixTT& rotational, Out& out) const {
+    for (std::size_t i = 0; i < body_count(); ++i) {
       const auto column = static_cast<Eigen::Index>(3 * i);
       out.template middleCols<3>(2 * column + 3) += all.template middleCols<3>(column);
-      for (std::size_t k = 0; k < bodies(); ++k) {
+      for (std::size_t k = 0; k < body_count(); ++k) {
         const auto row = static_cast<Eigen::Index>(3 * k);
         out.template block<3, 3>(2 * row + 3, 2 * column + 3) +=
             rotational.template block<3, 3>(row, column);

@@ -55,8 +55,8 @@ bool JointFrictionSolver::solve(const Eigen::MatrixXd& N, const Eigen::VectorXd&
     // The first guess is nearly always right; later ones need a solve only if they have changed.
     if (k > 0 && contact_ == previous_) continue;
     std::copy(contact_.begin(), contact_.end(), previous_.begin());
-    solve_sticking(N, r, bound, stick_speed);
-    if (is_consistent(N, r, bound, stick_speed)) {
+    solve_sticking_axes(N, r, bound, stick_speed);
+    if (is_stick_slip_consistent(N, r, bound, stick_speed)) {
       lambda.head(r.size()) = candidate_.head(r.size());
       return true;
     }
@@ -74,24 +74,24 @@ void JointFrictionSolver::sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd&
     for (Index k = 0; k < n; ++k) rest += N(k, j) * lambda[k];
     const double sticking = -bound[j] * rest / (stick_speed[j] + bound[j] * N(j, j));
     lambda[j] = std::clamp(sticking, -bound[j], bound[j]);
-    contact_[j] = sticking < -bound[j]  ? Contact::kSlipForward
-                  : sticking > bound[j] ? Contact::kSlipBackward
-                                        : Contact::kStick;
+    contact_[j] = sticking < -bound[j]  ? StickSlip::kSlipForward
+                  : sticking > bound[j] ? StickSlip::kSlipBackward
+                                        : StickSlip::kStick;
   }
 }
 
 // (N + diag(s/B))_ss λ_s = −(r + N λ_slip)_s on the sticking axes with B > 0.
-void JointFrictionSolver::solve_sticking(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
-                                         const Eigen::VectorXd& bound,
-                                         const Eigen::VectorXd& stick_speed) {
+void JointFrictionSolver::solve_sticking_axes(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                                              const Eigen::VectorXd& bound,
+                                              const Eigen::VectorXd& stick_speed) {
   const Index n = r.size();
   sticking_.clear();
   for (Index j = 0; j < n; ++j) {
-    const Contact contact = contact_[j];
+    const StickSlip contact = contact_[j];
     candidate_[j] = 0.0;
-    if (contact == Contact::kSlipForward) candidate_[j] = -bound[j];
-    if (contact == Contact::kSlipBackward) candidate_[j] = bound[j];
-    if (contact == Contact::kStick && bound[j] > 0.0) sticking_.push_back(static_cast<int>(j));
+    if (contact == StickSlip::kSlipForward) candidate_[j] = -bound[j];
+    if (contact == StickSlip::kSlipBackward) candidate_[j] = bound[j];
+    if (contact == StickSlip::kStick && bound[j] > 0.0) sticking_.push_back(static_cast<int>(j));
   }
   const auto count = static_cast<Index>(sticking_.size());
   for (Index i = 0; i < count; ++i) {
@@ -105,25 +105,27 @@ void JointFrictionSolver::solve_sticking(const Eigen::MatrixXd& N, const Eigen::
   for (Index i = 0; i < count; ++i) candidate_[sticking_[i]] = rhs_[i];
 }
 
-bool JointFrictionSolver::is_consistent(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
-                                        const Eigen::VectorXd& bound,
-                                        const Eigen::VectorXd& stick_speed) const {
+bool JointFrictionSolver::is_stick_slip_consistent(const Eigen::MatrixXd& N,
+                                                   const Eigen::VectorXd& r,
+                                                   const Eigen::VectorXd& bound,
+                                                   const Eigen::VectorXd& stick_speed) const {
   const Index n = r.size();
   for (Index j = 0; j < n; ++j) {
-    const Contact contact = contact_[j];
-    if (contact == Contact::kStick) {
+    const StickSlip contact = contact_[j];
+    if (contact == StickSlip::kStick) {
       if (!(std::abs(candidate_[j]) <= bound[j] * (1.0 + kEdgeTolerance))) return false;
       continue;
     }
     double omega = r[j];
     for (Index k = 0; k < n; ++k) omega += N(k, j) * candidate_[k];
-    const double forward = contact == Contact::kSlipForward ? omega : -omega;
+    const double forward = contact == StickSlip::kSlipForward ? omega : -omega;
     if (!(forward >= stick_speed[j] * (1.0 - kEdgeTolerance) - kEdgeTolerance)) return false;
   }
   return true;
 }
 
-JointRowFactor::JointRowFactor(std::vector<int> first_block) : first_(std::move(first_block)) {
+JointBlockCholesky::JointBlockCholesky(std::vector<int> first_block)
+    : first_(std::move(first_block)) {
   std::size_t count = 0;
   for (std::size_t j = 0; j < first_.size(); ++j) {
     const auto first = static_cast<std::size_t>(first_[j]);
@@ -137,18 +139,18 @@ JointRowFactor::JointRowFactor(std::vector<int> first_block) : first_(std::move(
   set_zero();
 }
 
-void JointRowFactor::set_zero() {
+void JointBlockCholesky::set_zero() {
   for (Block& block : blocks_) block.setZero();
 }
 
-bool JointRowFactor::factorise() {
+bool JointBlockCholesky::factorise() {
   for (std::size_t j = 0; j < first_.size(); ++j) {
     Block& diagonal = blocks_[offset_[j] + j];
     const Rows before = diagonal.diagonal();
     for (auto k = static_cast<std::size_t>(first_[j]); k < j; ++k) {
       Block& L_jk = blocks_[offset_[j] + k];
       for (auto m = static_cast<std::size_t>(std::max(first_[j], first_[k])); m < k; ++m) {
-        L_jk.noalias() -= factor(j, m) * factor(k, m).transpose();
+        L_jk.noalias() -= factor_block(j, m) * factor_block(k, m).transpose();
       }
       const Block reduced = L_jk;
       L_jk.noalias() = reduced * diagonal_inverse_[k].transpose();
@@ -162,7 +164,7 @@ bool JointRowFactor::factorise() {
 }
 
 // Cholesky factor of the 5×5 diagonal block, in place, and its inverse.
-bool JointRowFactor::factorise_diagonal(std::size_t j) {
+bool JointBlockCholesky::factorise_diagonal(std::size_t j) {
   Block& L = blocks_[offset_[j] + j];
   for (int c = 0; c < 5; ++c) {
     double pivot = L(c, c);
@@ -189,22 +191,22 @@ bool JointRowFactor::factorise_diagonal(std::size_t j) {
   return true;
 }
 
-void JointRowFactor::solve_lower(std::vector<Rows>& x, int begin) const {
+void JointBlockCholesky::solve_lower(std::vector<Rows>& x, int begin) const {
   for (auto j = static_cast<std::size_t>(begin); j < first_.size(); ++j) {
     Rows sum = x[j];
     for (auto k = static_cast<std::size_t>(std::max(first_[j], begin)); k < j; ++k) {
-      sum.noalias() -= factor(j, k) * x[k];
+      sum.noalias() -= factor_block(j, k) * x[k];
     }
     x[j].noalias() = diagonal_inverse_[j] * sum;
   }
 }
 
-void JointRowFactor::solve_upper(std::vector<Rows>& x) const {
+void JointBlockCholesky::solve_upper(std::vector<Rows>& x) const {
   for (std::size_t j = first_.size(); j-- > 0;) {
     const Rows solved = diagonal_inverse_[j].transpose() * x[j];
     x[j] = solved;
     for (auto k = static_cast<std::size_t>(first_[j]); k < j; ++k) {
-      x[k].noalias() -= factor(j, k).transpose() * solved;
+      x[k].noalias() -= factor_block(j, k).transpose() * solved;
     }
   }
 }

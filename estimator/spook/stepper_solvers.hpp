@@ -34,13 +34,14 @@ class JointFrictionSolver {
  private:
   void sweep(const Eigen::MatrixXd& N, const Eigen::VectorXd& r, const Eigen::VectorXd& bound,
              const Eigen::VectorXd& stick_speed, Eigen::VectorXd& lambda);
-  void solve_sticking(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
-                      const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed);
-  bool is_consistent(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
-                     const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed) const;
+  void solve_sticking_axes(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                           const Eigen::VectorXd& bound, const Eigen::VectorXd& stick_speed);
+  bool is_stick_slip_consistent(const Eigen::MatrixXd& N, const Eigen::VectorXd& r,
+                                const Eigen::VectorXd& bound,
+                                const Eigen::VectorXd& stick_speed) const;
 
-  enum class Contact { kStick, kSlipForward, kSlipBackward };
-  std::vector<Contact> contact_, previous_;
+  enum class StickSlip { kStick, kSlipForward, kSlipBackward };
+  std::vector<StickSlip> contact_, previous_;
   std::vector<int> sticking_;
   Eigen::VectorXd candidate_;
   Eigen::MatrixXd system_;  // of the sticking axes, lower triangle
@@ -50,15 +51,15 @@ class JointFrictionSolver {
 /// Cholesky factor of a symmetric matrix of 5×5 blocks with one block row per joint. It is stored
 /// as an envelope: a block row starts at its first nonzero block, and fill-in stays inside. A chain
 /// costs O(joints), and any graph is possible. No memory is allocated after construction.
-class JointRowFactor {
+class JointBlockCholesky {
  public:
   using Block = Eigen::Matrix<double, 5, 5>;
   using Rows = Eigen::Matrix<double, 5, 1>;
 
-  JointRowFactor() = default;
+  JointBlockCholesky() = default;
 
   /// @param first_block  first nonzero block column of each block row j, first_block[j] ≤ j
-  explicit JointRowFactor(std::vector<int> first_block);
+  explicit JointBlockCholesky(std::vector<int> first_block);
 
   /// Sets every block to zero, ready for a new matrix.
   void set_zero();
@@ -77,7 +78,7 @@ class JointRowFactor {
   void solve_upper(std::vector<Rows>& x) const;
 
  private:
-  const Block& factor(std::size_t j, std::size_t k) const { return blocks_[offset_[j] + k]; }
+  const Block& factor_block(std::size_t j, std::size_t k) const { return blocks_[offset_[j] + k]; }
   bool factorise_diagonal(std::size_t j);
 
   std::vector<int> first_;

@@ -30,16 +30,16 @@ bool is_same(const Expression& a, const Expression& b) {
 /// Returns a sum or product with ordered operands, so that equal ones share a node.
 Expression commutative(Operation operation, const Expression& a, const Expression& b) {
   ExpressionGraph& graph = graph_of(a, b);
-  const bool swap = graph.node_of(b) < graph.node_of(a);
-  return swap ? graph.intern(operation, b, a) : graph.intern(operation, a, b);
+  const bool swap = graph.node_index(b) < graph.node_index(a);
+  return swap ? graph.find_or_add_node(operation, b, a) : graph.find_or_add_node(operation, a, b);
 }
 
 double sign_of(double x) { return x < 0.0 ? -1.0 : 1.0; }
 
 template <typename Function>
 Expression unary(Operation operation, const Expression& a, const Function& function) {
-  if (a.is_constant()) return function(a.constant());
-  return a.graph()->intern(operation, a);
+  if (a.is_constant()) return function(a.constant_value());
+  return a.graph()->find_or_add_node(operation, a);
 }
 
 Expression sign(const Expression& a) { return unary(Operation::kSign, a, sign_of); }
@@ -71,7 +71,7 @@ Expression derivative_of(ExpressionGraph& graph, int index, const std::vector<Ex
     case Operation::kMagnitude:
       return sign(graph.at(node.a)) * slope(node.a);
     case Operation::kSelect:
-      return select_positive(graph.at(node.a), slope(node.b), slope(node.c));
+      return select_if_positive(graph.at(node.a), slope(node.b), slope(node.c));
     default:
       return 0.0;
   }
@@ -80,7 +80,7 @@ Expression derivative_of(ExpressionGraph& graph, int index, const std::vector<Ex
 }  // namespace
 
 Expression operator+(const Expression& a, const Expression& b) {
-  if (a.is_constant() && b.is_constant()) return a.constant() + b.constant();
+  if (a.is_constant() && b.is_constant()) return a.constant_value() + b.constant_value();
   if (a.is_constant(0.0)) return b;
   if (b.is_constant(0.0)) return a;
   if (is_negation(b)) return a - first_of(b);
@@ -89,17 +89,17 @@ Expression operator+(const Expression& a, const Expression& b) {
 }
 
 Expression operator-(const Expression& a, const Expression& b) {
-  if (a.is_constant() && b.is_constant()) return a.constant() - b.constant();
+  if (a.is_constant() && b.is_constant()) return a.constant_value() - b.constant_value();
   if (b.is_constant(0.0)) return a;
   if (a.is_constant(0.0)) return -b;
   if (is_same(a, b)) return 0.0;
   if (is_negation(b)) return a + first_of(b);
   if (is_negation(a)) return -(first_of(a) + b);
-  return graph_of(a, b).intern(Operation::kSubtract, a, b);
+  return graph_of(a, b).find_or_add_node(Operation::kSubtract, a, b);
 }
 
 Expression operator*(const Expression& a, const Expression& b) {
-  if (a.is_constant() && b.is_constant()) return a.constant() * b.constant();
+  if (a.is_constant() && b.is_constant()) return a.constant_value() * b.constant_value();
   if (b.is_constant()) return b * a;
   if (a.is_constant(0.0)) return 0.0;
   if (a.is_constant(1.0)) return b;
@@ -108,25 +108,25 @@ Expression operator*(const Expression& a, const Expression& b) {
   if (is_negation(b)) return -(a * first_of(b));
   if (a.is_constant()) {
     if (operation_of(b) == Operation::kMultiply && first_of(b).is_constant()) {
-      return Expression(a.constant() * first_of(b).constant()) * second_of(b);
+      return Expression(a.constant_value() * first_of(b).constant_value()) * second_of(b);
     }
-    return b.graph()->intern(Operation::kMultiply, a, b);
+    return b.graph()->find_or_add_node(Operation::kMultiply, a, b);
   }
   return commutative(Operation::kMultiply, a, b);
 }
 
 Expression operator/(const Expression& a, const Expression& b) {
-  if (a.is_constant() && b.is_constant()) return a.constant() / b.constant();
-  if (b.is_constant()) return Expression(1.0 / b.constant()) * a;
+  if (a.is_constant() && b.is_constant()) return a.constant_value() / b.constant_value();
+  if (b.is_constant()) return Expression(1.0 / b.constant_value()) * a;
   if (a.is_constant(0.0)) return 0.0;
-  return graph_of(a, b).intern(Operation::kDivide, a, b);
+  return graph_of(a, b).find_or_add_node(Operation::kDivide, a, b);
 }
 
 Expression operator-(const Expression& a) {
-  if (a.is_constant()) return -a.constant();
+  if (a.is_constant()) return -a.constant_value();
   if (is_negation(a)) return first_of(a);
   if (operation_of(a) == Operation::kSubtract) return second_of(a) - first_of(a);
-  return a.graph()->intern(Operation::kNegate, a);
+  return a.graph()->find_or_add_node(Operation::kNegate, a);
 }
 
 Expression& Expression::operator+=(const Expression& other) { return *this = *this + other; }
@@ -151,21 +151,21 @@ Expression exp(const Expression& a) {
 Expression abs(const Expression& a) {
   return unary(Operation::kMagnitude, a, [](double x) { return std::abs(x); });
 }
-Expression nearest(const Expression& a) {
+Expression round_to_nearest(const Expression& a) {
   return unary(Operation::kRound, a, [](double x) { return std::nearbyint(x); });
 }
 
-Expression select_positive(const Expression& condition, const Expression& yes,
-                           const Expression& no) {
-  if (condition.is_constant()) return condition.constant() > 0.0 ? yes : no;
+Expression select_if_positive(const Expression& condition, const Expression& yes,
+                              const Expression& no) {
+  if (condition.is_constant()) return condition.constant_value() > 0.0 ? yes : no;
   if (is_same(yes, no)) return yes;
-  if (yes.is_constant() && no.is_constant(yes.constant())) return yes;
-  return condition.graph()->intern(Operation::kSelect, condition, yes, no);
+  if (yes.is_constant() && no.is_constant(yes.constant_value())) return yes;
+  return condition.graph()->find_or_add_node(Operation::kSelect, condition, yes, no);
 }
 
 // --- graph --------------------------------------------------------------------------------------
 
-std::size_t ExpressionGraph::Hash::operator()(const Node& node) const {
+std::size_t ExpressionGraph::NodeHash::operator()(const Node& node) const {
   std::uint64_t hash = std::bit_cast<std::uint64_t>(node.constant);
   for (const int part : {static_cast<int>(node.operation), node.a, node.b, node.c}) {
     hash = (hash ^ static_cast<std::uint64_t>(static_cast<unsigned>(part))) * 0x9E3779B97F4A7C15u;
@@ -174,7 +174,7 @@ std::size_t ExpressionGraph::Hash::operator()(const Node& node) const {
   return static_cast<std::size_t>(hash);
 }
 
-bool ExpressionGraph::Equal::operator()(const Node& x, const Node& y) const {
+bool ExpressionGraph::NodeEqual::operator()(const Node& x, const Node& y) const {
   return x.operation == y.operation && x.a == y.a && x.b == y.b && x.c == y.c &&
          std::bit_cast<std::uint64_t>(x.constant) == std::bit_cast<std::uint64_t>(y.constant);
 }
@@ -190,8 +190,8 @@ Expression ExpressionGraph::input() {
   return {this, static_cast<int>(nodes_.size()) - 1};
 }
 
-int ExpressionGraph::node_of(const Expression& x) {
-  if (x.is_constant()) return add({Operation::kConstant, -1, -1, -1, x.constant()});
+int ExpressionGraph::node_index(const Expression& x) {
+  if (x.is_constant()) return add({Operation::kConstant, -1, -1, -1, x.constant_value()});
   assert(x.graph() == this);
   return x.node();
 }
@@ -202,12 +202,12 @@ Expression ExpressionGraph::at(int node) {
   return {this, node};
 }
 
-Expression ExpressionGraph::intern(Operation operation, const Expression& a, const Expression& b,
-                                   const Expression& c) {
+Expression ExpressionGraph::find_or_add_node(Operation operation, const Expression& a,
+                                             const Expression& b, const Expression& c) {
   const bool is_unary = operation >= Operation::kNegate && operation <= Operation::kRound;
-  const int first = node_of(a);
-  const int second = is_unary ? -1 : node_of(b);
-  const int third = operation == Operation::kSelect ? node_of(c) : -1;
+  const int first = node_index(a);
+  const int second = is_unary ? -1 : node_index(b);
+  const int third = operation == Operation::kSelect ? node_index(c) : -1;
   return {this, add({operation, first, second, third, 0.0})};
 }
 

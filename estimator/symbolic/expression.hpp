@@ -25,16 +25,16 @@ enum class Operation : unsigned char {
   kSign,                 ///< −1 for a < 0, else 1
   kRound,                ///< nearest integer; its derivative is taken as zero
   kSelect,               ///< b if a > 0, else c
-  kMultiplyAdd,          ///< a b + c; created by LaneProgram only, like the next two
+  kMultiplyAdd,          ///< a b + c; created by SimdProgram only, like the next two
   kMultiplySubtract,     ///< a b − c
   kNegativeMultiplyAdd,  ///< c − a b
 };
 
 class ExpressionGraph;
 
-/// A symbolic number: a constant, or a node of an expression graph, which must outlive it.
-/// Arithmetic on expressions records operations. A formula with a template scalar type can thus be
-/// recorded once, differentiated exactly, and evaluated on many data at once.
+/// A symbolic number: a constant, or a node of an expression graph, which must outlive the
+/// expression. Arithmetic on expressions records operations. A formula with a template scalar type
+/// can thus be recorded once, differentiated exactly, and evaluated on many data at once.
 class Expression {
  public:
   Expression() = default;
@@ -43,7 +43,7 @@ class Expression {
 
   bool is_constant() const { return graph_ == nullptr; }
   bool is_constant(double value) const { return is_constant() && constant_ == value; }
-  double constant() const { return constant_; }
+  double constant_value() const { return constant_; }
   ExpressionGraph* graph() const { return graph_; }
   int node() const { return node_; }
 
@@ -69,11 +69,11 @@ Expression cos(const Expression& a);
 Expression exp(const Expression& a);
 Expression abs(const Expression& a);
 /// Returns the nearest integer.
-Expression nearest(const Expression& a);
-inline double nearest(double x) { return std::nearbyint(x); }
+Expression round_to_nearest(const Expression& a);
+inline double round_to_nearest(double x) { return std::nearbyint(x); }
 /// Returns `yes` if `condition` > 0, else `no`. The value that is not selected may be undefined.
-Expression select_positive(const Expression& condition, const Expression& yes,
-                           const Expression& no);
+Expression select_if_positive(const Expression& condition, const Expression& yes,
+                              const Expression& no);
 
 /// Directed acyclic graph of expressions. Equal subexpressions share one node. Trivial operations
 /// (sums with zero, products with one, constants) create no node. Operands precede the nodes that
@@ -95,27 +95,30 @@ class ExpressionGraph {
 
   const std::vector<Node>& nodes() const { return nodes_; }
 
-  /// Returns the node of an operation, and reuses an equal node if there is one. Does not simplify.
-  Expression intern(Operation operation, const Expression& a, const Expression& b = Expression(),
-                    const Expression& c = Expression());
+  /// Returns the node of an operation, and reuses an equal node if there is one. The operation is
+  /// not simplified.
+  Expression find_or_add_node(Operation operation, const Expression& a,
+                              const Expression& b = Expression(),
+                              const Expression& c = Expression());
 
-  /// Returns the node of an expression of this graph; a constant gets a node if it has none.
-  int node_of(const Expression& x);
+  /// Returns the index of the node of an expression of this graph. A constant gets a node if it has
+  /// none.
+  int node_index(const Expression& x);
 
   /// Returns the expression that refers to a node.
   Expression at(int node);
 
  private:
-  struct Hash {
+  struct NodeHash {
     std::size_t operator()(const Node& node) const;
   };
-  struct Equal {
+  struct NodeEqual {
     bool operator()(const Node& x, const Node& y) const;
   };
   int add(const Node& node);
 
   std::vector<Node> nodes_;
-  std::unordered_map<Node, int, Hash, Equal> index_;
+  std::unordered_map<Node, int, NodeHash, NodeEqual> index_;
 };
 
 /// Returns exact derivatives of expressions by inputs, as expressions of the same graph.

@@ -7,19 +7,19 @@
 namespace estimator {
 
 /// Assigns a section, an order and a row to every node that an output needs.
-class LaneCompiler {
+class SimdProgramCompiler {
  public:
-  LaneCompiler(const ExpressionGraph& graph, LaneProgram& program)
+  SimdProgramCompiler(const ExpressionGraph& graph, SimdProgram& program)
       : nodes_(graph.nodes()), program_(program) {}
 
-  void compile(const std::vector<LaneProgram::Input>& inputs,
+  void compile(const std::vector<SimdProgram::ProgramInput>& inputs,
                const std::vector<std::vector<Expression>>& outputs) {
     const std::size_t count = nodes_.size();
     section_.assign(count, 0);
     uses_.assign(count, 0);
     row_.assign(count, -1);
     fused_.assign(count, false);
-    for (const LaneProgram::Input& input : inputs) {
+    for (const SimdProgram::ProgramInput& input : inputs) {
       const auto node = static_cast<std::size_t>(input.expression.node());
       section_[node] = input.section;
       row_[node] = new_row();
@@ -122,7 +122,7 @@ class LaneCompiler {
            !fused_[index] && section_[index] == section_[user];
   }
 
-  LaneProgram::Instruction instruction(int index) const {
+  SimdProgram::Instruction instruction(int index) const {
     const Node& n = node(index);
     const auto is_fused = [&](int operand) { return operand >= 0 && fused_[operand]; };
     if (is_fused(n.b)) {
@@ -142,20 +142,20 @@ class LaneCompiler {
 
   /// Groups instructions of one operation where operands allow it, since changing the operation
   /// takes longer than most operations.
-  static std::vector<LaneProgram::Instruction> in_runs(
-      const std::vector<LaneProgram::Instruction>& list) {
+  static std::vector<SimdProgram::Instruction> in_runs(
+      const std::vector<SimdProgram::Instruction>& list) {
     std::vector<int> place(1 + maximum_row(list), -1);  // of the instruction that computes a node
     for (std::size_t i = 0; i < list.size(); ++i) {
       place[list[i].out] = static_cast<int>(i);
     }
     std::vector<bool> done(list.size(), false);
-    const auto is_ready = [&](const LaneProgram::Instruction& each) {
+    const auto is_ready = [&](const SimdProgram::Instruction& each) {
       return std::ranges::all_of(std::array{each.a, each.b, each.c}, [&](int operand) {
         const int maker = operand < 0 ? -1 : place[operand];
         return maker < 0 || done[maker];
       });
     };
-    std::vector<LaneProgram::Instruction> result;
+    std::vector<SimdProgram::Instruction> result;
     std::size_t first = 0;  // of the remaining ones
     while (first < list.size()) {
       const Operation operation = list[first].operation;
@@ -169,9 +169,9 @@ class LaneCompiler {
     return result;
   }
 
-  static std::size_t maximum_row(const std::vector<LaneProgram::Instruction>& list) {
+  static std::size_t maximum_row(const std::vector<SimdProgram::Instruction>& list) {
     int largest = 0;
-    for (const LaneProgram::Instruction& each : list) {
+    for (const SimdProgram::Instruction& each : list) {
       largest = std::max({largest, each.out, each.a, each.b, each.c});
     }
     return static_cast<std::size_t>(largest);
@@ -180,7 +180,7 @@ class LaneCompiler {
   /// Emits the instructions of one section. A row is reused after the last use of its node, unless
   /// the node belongs to an earlier section, which is not run again.
   void emit(int section) {
-    std::vector<LaneProgram::Instruction> list;
+    std::vector<SimdProgram::Instruction> list;
     for (const int index : order_) {
       const Operation operation = node(index).operation;
       if (section_[index] != section || fused_[index] || operation == Operation::kInput) continue;
@@ -196,7 +196,7 @@ class LaneCompiler {
     }
     free_rows_.clear();
     for (std::size_t i = 0; i < list.size(); ++i) {
-      LaneProgram::Instruction& each = list[i];
+      SimdProgram::Instruction& each = list[i];
       const int operands[] = {each.a, each.b, each.c};
       each.a = row_of(each.a);
       each.b = row_of(each.b);
@@ -259,27 +259,27 @@ class LaneCompiler {
 
   int row_of_output(const Expression& output) {
     if (!output.is_constant()) return row_of(output.node());
-    for (const LaneProgram::Constant& constant : program_.constants_) {
-      if (constant.value == output.constant()) return constant.row;
+    for (const SimdProgram::ConstantRow& constant : program_.constants_) {
+      if (constant.value == output.constant_value()) return constant.row;
     }
-    program_.constants_.push_back({new_row(), output.constant()});
+    program_.constants_.push_back({new_row(), output.constant_value()});
     return program_.constants_.back().row;
   }
 
   const std::vector<Node>& nodes_;
-  LaneProgram& program_;
+  SimdProgram& program_;
   std::vector<int> order_;
   std::vector<int> section_, uses_, row_, used_later_, free_rows_;
   std::vector<bool> pinned_, fused_;
 };
 
-LaneProgram::LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
+SimdProgram::SimdProgram(const ExpressionGraph& graph, const std::vector<ProgramInput>& inputs,
                          const std::vector<std::vector<Expression>>& outputs) {
-  LaneCompiler(graph, *this).compile(inputs, outputs);
+  SimdProgramCompiler(graph, *this).compile(inputs, outputs);
 }
 
-void LaneProgram::fill_constants(double* rows, int width) const {
-  for (const Constant& constant : constants_) {
+void SimdProgram::fill_constants(double* rows, int width) const {
+  for (const ConstantRow& constant : constants_) {
     std::fill_n(rows + constant.row * width, width, constant.value);
   }
 }

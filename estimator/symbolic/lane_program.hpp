@@ -1,30 +1,29 @@
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "estimator/symbolic/expression.hpp"
 
 namespace estimator {
 
-/// Expressions of one graph, compiled to instructions on rows of numbers. A row contains one
-/// quantity in several lanes, which are independent evaluations side by side.
+/// Expressions of one graph, compiled to instructions on rows of numbers. A row contains the values
+/// of one quantity in several SIMD lanes, which are independent evaluations.
 ///
 /// Sections of the program run in order and use results of earlier sections. A section may be
 /// repeated if all earlier ones have run since their inputs changed. Section 0 is for values common
 /// to all lanes.
-class LaneProgram {
+class SimdProgram {
  public:
   /// An unknown of the expressions, and the first section that may use it.
-  struct Input {
+  struct ProgramInput {
     Expression expression;
     int section;
   };
 
-  LaneProgram() = default;
+  SimdProgram() = default;
 
   /// @param outputs  expressions to compute, one list per section
-  LaneProgram(const ExpressionGraph& graph, const std::vector<Input>& inputs,
+  SimdProgram(const ExpressionGraph& graph, const std::vector<ProgramInput>& inputs,
               const std::vector<std::vector<Expression>>& outputs);
 
   int row_count() const { return row_count_; }
@@ -33,7 +32,8 @@ class LaneProgram {
 
   /// Returns the row of an input, by its index among the inputs.
   int input_row(int input) const { return input_rows_[input]; }
-  /// Returns the row of an output. Outputs may share a row with each other, an input or a constant.
+  /// Returns the row of an output. An output may share its row with another output, an input or a
+  /// constant.
   int output_row(int section, int output) const { return output_rows_[section][output]; }
 
   /// Writes the constants into rows of `width` numbers each.
@@ -49,21 +49,21 @@ class LaneProgram {
     Operation operation;
     int out, a, b, c;  // rows
   };
-  struct Constant {
+  struct ConstantRow {
     int row;
     double value;
   };
-  friend class LaneCompiler;
+  friend class SimdProgramCompiler;
 
   std::vector<std::vector<Instruction>> sections_;
   std::vector<int> input_rows_;
   std::vector<std::vector<int>> output_rows_;
-  std::vector<Constant> constants_;
+  std::vector<ConstantRow> constants_;
   int row_count_ = 0;
 };
 
-extern template void LaneProgram::run<4>(int section, double* rows) const;
-extern template void LaneProgram::run<8>(int section, double* rows) const;
-extern template void LaneProgram::run<16>(int section, double* rows) const;
+extern template void SimdProgram::run<4>(int section, double* rows) const;
+extern template void SimdProgram::run<8>(int section, double* rows) const;
+extern template void SimdProgram::run<16>(int section, double* rows) const;
 
 }  // namespace estimator

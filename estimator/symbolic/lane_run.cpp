@@ -22,7 +22,7 @@ RIG_LANES void for_each_lane(double* out, const double* a, Function&& function) 
 }  // namespace
 
 template <int kWidth>
-void LaneProgram::run(int section, double* rows) const {
+void SimdProgram::run(int section, double* rows) const {
   constexpr int kVectors = kWidth / kVector;
   const std::vector<Instruction>& list = sections_[section];
   const Instruction* next = list.data();
@@ -98,8 +98,8 @@ void LaneProgram::run(int section, double* rows) const {
   while (next != end) run_next();
 }
 
-template void LaneProgram::run<4>(int section, double* rows) const;
-template void LaneProgram::run<8>(int section, double* rows) const;
-template void LaneProgram::run<16>(int section, double* rows) const;
+template void SimdProgram::run<4>(int section, double* rows) const;
+template void SimdProgram::run<8>(int section, double* rows) const;
+template void SimdProgram::run<16>(int section, double* rows) const;
 
 }  // namespace estimator

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-// Sine and cosine of four numbers at a time, for the kernel of LaneProgram.
+// Sine and cosine of four numbers at a time, for the kernel of SimdProgram.
 
 namespace estimator {
 

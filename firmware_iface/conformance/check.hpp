@@ -11,93 +11,97 @@
 
 namespace firmware_iface::conformance {
 
-/// A measured result of a check, e.g. 50 ms.
+/// Measured result of a conformance check, such as 50 ms.
 struct Measurement {
   double value = 0.0;
   std::string unit;
   std::string note = {};
 };
 
-/// A requirement of PROTOCOL.md, or a part of one, that can be tested over the port.
-struct Check {
+/// Conformance check of one requirement of PROTOCOL.md, or of a part of a requirement, by messages
+/// over the port.
+struct ConformanceCheck {
   const char* id;           ///< number of the requirement, with a letter for its part
   const char* requirement;  ///< one sentence
-  /// Runs the check and returns the measured result. Throws Failed, NotTested, and the exceptions
-  /// of TestHost.
+  /// Runs the check on the unit that `host` controls, and returns the measured result. Throws
+  /// CheckFailed, CheckNotTested, and the exceptions of TestHost.
   std::function<Measurement(TestHost& host)> run;
 };
 
-/// Throws Failed with the formatted text unless the condition holds.
+/// Throws CheckFailed with the formatted text unless the condition holds.
 template <typename... Args>
 void expect(bool condition, fmt::format_string<Args...> text, Args&&... args) {
-  if (!condition) throw Failed{fmt::format(text, std::forward<Args>(args)...)};
+  if (!condition) throw CheckFailed{fmt::format(text, std::forward<Args>(args)...)};
 }
 
-/// Throws Failed unless the fault flags of a trip include its cause.
-void expect_cause(unsigned fault_flags, unsigned cause);
+/// Throws CheckFailed unless a trip's fault flags contain the expected cause.
+void expect_trip_cause(unsigned fault_flags, unsigned cause);
 
 /// Returns a number as text, such as "50" or "0.35".
-std::string text_of(double value);
+std::string format_value(double value);
 
-/// Returns a count and its noun, plural if the count is not 1, as a measurement: "3 frames,
+/// Returns a measurement of a count with its noun in singular or plural and a note: "3 frames,
 /// dropped".
-Measurement counted(auto count, const std::string& name, const std::string& note = "") {
+Measurement count_measurement(auto count, const std::string& name, const std::string& note = "") {
   return {static_cast<double>(count), count == 1 ? name : name + "s", note};
 }
 
 /// Returns all checks, in the order in which they run.
-std::vector<Check> all_checks();
+std::vector<ConformanceCheck> all_checks();
 
-/// Returns the requirements that cannot be checked by messages but need a test of the board itself.
-const std::vector<std::string>& requirements_not_testable();
+/// Returns the requirements of PROTOCOL.md that messages cannot check, because they need a test of
+/// the board itself.
+const std::vector<std::string>& untestable_requirements();
 
 // The parts of the list:
-std::vector<Check> frame_checks();
-std::vector<Check> session_checks();
-std::vector<Check> configure_checks();
-std::vector<Check> sample_checks();
-std::vector<Check> command_checks();
-std::vector<Check> trip_checks();
-std::vector<Check> clear_checks();
-std::vector<Check> format_checks();
-std::vector<Check> overall_checks();  ///< of all messages received during the earlier checks
+std::vector<ConformanceCheck> frame_checks();
+std::vector<ConformanceCheck> session_checks();
+std::vector<ConformanceCheck> configure_checks();
+std::vector<ConformanceCheck> sample_checks();
+std::vector<ConformanceCheck> command_checks();
+std::vector<ConformanceCheck> trip_checks();
+std::vector<ConformanceCheck> clear_checks();
+std::vector<ConformanceCheck> format_checks();
+std::vector<ConformanceCheck>
+overall_checks();  ///< of all messages received during the earlier checks
 
-enum class Verdict { kPassed, kFailed, kNotTested };
+enum class CheckVerdict { kPassed, kFailed, kNotTested };
 
 /// Result of one check.
 struct CheckResult {
-  Check check;
-  Verdict verdict = Verdict::kNotTested;
+  ConformanceCheck check;
+  CheckVerdict verdict = CheckVerdict::kNotTested;
   Measurement figure;   ///< measured result, if the check passed
   std::string detail;   ///< if it failed: expected and actual behaviour; if not tested: the reason
   int repetitions = 0;  ///< repetitions after failures while this computer was late
 };
 
-struct Report {
+struct ConformanceReport {
   std::optional<hello_reply> unit;  ///< first HELLO_REPLY of the unit
   std::vector<CheckResult> rows;
   std::string trouble;  ///< why the test ended early; empty if it did not
   bool is_interrupted = false;
   bool is_tripped = true;  ///< the unit confirmed at the end that it is tripped
 
-  int count(Verdict verdict) const;
+  int count(CheckVerdict verdict) const;
   bool has_passed() const;  ///< no check failed, and the test did not end early
 };
 
 /// Callbacks at the start and at the end of each check.
-struct Progress {
-  std::function<void(const Check&)> begin;
+struct CheckProgress {
+  std::function<void(const ConformanceCheck&)> begin;
   std::function<void(const CheckResult&)> end;
 };
 
-/// Returns whether `name` is the number of a check or of its requirement. "C4" selects C4.1a.
-bool is_selected_by(const Check& check, const std::string& name);
+/// Returns whether `name` is the number of the check or of the check's requirement: "C4" selects
+/// C4.1a.
+bool is_selected_by(const ConformanceCheck& check, const std::string& name);
 
-/// Runs the conformance checks on the unit at the other end of the transport: all checks, or the
-/// ones selected in `only` if it is not empty. Leaves the unit tripped. Setting `stop` ends the
-/// test after the message that it waits for.
-Report run_checks(Transport& transport, const Settings& settings,
-                  const std::vector<std::string>& only, const std::atomic<bool>& stop,
-                  const Progress& progress);
+/// Runs conformance checks on the conversion unit at the other end of the transport: the checks
+/// listed in `only`, or all checks if `only` is empty. At the end the unit is tripped. Setting
+/// `stop` ends the test after the next message.
+ConformanceReport run_checks(Transport& transport, const TestSettings& settings,
+                             const std::vector<std::string>& only, const std::atomic<bool>& stop,
+                             const CheckProgress& progress);
 
 }  // namespace firmware_iface::conformance

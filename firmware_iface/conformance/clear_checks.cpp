@@ -25,7 +25,7 @@ std::uint16_t begin_with_token(TestHost& host) {
   return token;
 }
 
-/// Throws Failed unless the next sample of a state after `what` is tripped.
+/// Throws CheckFailed unless the next sample of a state after `what` is tripped.
 void expect_tripped(TestHost& host, const std::string& what) {
   host.next_sample();
   expect(host.next_sample().is_tripped(), "{} ends the trip", what);
@@ -43,7 +43,7 @@ Measurement step_one_changes_nothing(TestHost& host) {
   expect((reply.fault_flags & FAULT_HOST) != 0, "CLEAR step 1 leaves {}",
          fault_names(reply.fault_flags));
   expect_tripped(host, "CLEAR step 1 alone");
-  return counted(1, "step", "still tripped");
+  return count_measurement(1, "step", "still tripped");
 }
 
 // A repetition by chance has a probability of 1 in 65535 per pair.
@@ -59,18 +59,18 @@ Measurement tokens_are_new(TestHost& host) {
     before = token;
   }
   expect(repeated < 2, "{} of {} tokens are the same as the one before", repeated, kTokens);
-  return counted(kTokens, "token");
+  return count_measurement(kTokens, "token");
 }
 
 Measurement only_newest_token_counts(TestHost& host) {
   const std::uint16_t older = begin_with_token(host);
   std::uint16_t newest = older;
   for (int k = 0; k < 3 && newest == older; ++k) newest = host.clear(1, 0).token;
-  if (newest == older) throw NotTested{"the unit repeats its tokens"};
+  if (newest == older) throw CheckNotTested{"the unit repeats its tokens"};
   host.trip();
   expect_result(host.clear(2, older), CLEAR_WRONG_TOKEN, "CLEAR step 2 with an older token");
   expect_tripped(host, "CLEAR step 2 with an older token");
-  return counted(1, "older token", "refused");
+  return count_measurement(1, "older token", "refused");
 }
 
 Measurement step_two_ends_trip(TestHost& host) {
@@ -79,10 +79,10 @@ Measurement step_two_ends_trip(TestHost& host) {
   expect_result(reply, CLEAR_DONE, "CLEAR step 2 with the token");
   expect(reply.fault_flags == 0, "CLEAR step 2 leaves {}", fault_names(reply.fault_flags));
   host.next_sample();
-  const Sample sample = host.next_sample();
+  const ReceivedSample sample = host.next_sample();
   expect(!sample.is_tripped() && !sample.is_driving(), "after CLEAR: {}",
          status_names(sample.report.status));
-  return counted(2, "step");
+  return count_measurement(2, "step");
 }
 
 Measurement token_expires(TestHost& host) {
@@ -108,9 +108,9 @@ Measurement repeated_step_two(TestHost& host) {
   expect_result(host.clear(2, token), CLEAR_DONE, "CLEAR step 2 repeated after it succeeded");
   host.trip();
   expect_result(host.clear(2, token), CLEAR_WRONG_TOKEN,
-                "CLEAR step 2 with the token of the trip before");
-  expect_tripped(host, "CLEAR step 2 with the token of the trip before");
-  return counted(2, "repetition");
+                "CLEAR step 2 with the token of the previous trip");
+  expect_tripped(host, "CLEAR step 2 with the token of the previous trip");
+  return count_measurement(2, "repetition");
 }
 
 Measurement refuses_wrong_token(TestHost& host) {
@@ -124,7 +124,7 @@ Measurement refuses_wrong_token(TestHost& host) {
   const clear_reply issued = host.clear(1, 0);
   expect_result(host.clear(2, static_cast<std::uint16_t>(issued.token ^ 1U)), CLEAR_WRONG_TOKEN,
                 "CLEAR step 2 with a wrong token while the unit is not tripped");
-  return counted(5, "token", "refused");
+  return count_measurement(5, "token", "refused");
 }
 
 Measurement refuses_other_steps(TestHost& host) {
@@ -134,17 +134,17 @@ Measurement refuses_other_steps(TestHost& host) {
                   "CLEAR step " + std::to_string(step));
   }
   expect_tripped(host, "CLEAR with a step other than 1 and 2");
-  return counted(3, "step", "refused");
+  return count_measurement(3, "step", "refused");
 }
 
 // The COMMAND arrives while the unit is tripped and would still be valid after the CLEAR.
 Measurement stays_off_after_clear(TestHost& host) {
   begin_tripped(host);
-  host.command(COMMAND_ENABLE, host.last_sample()->number, host.facts().ttl_max_ms);
+  host.send_command(COMMAND_ENABLE, host.last_sample()->number, host.facts().ttl_max_ms);
   const std::uint16_t token = host.clear(1, 0).token;
   expect_result(host.clear(2, token), CLEAR_DONE, "CLEAR step 2");
-  for (const Sample& sample : host.samples_for(400ms)) {
-    expect(!sample.is_driving(), "a COMMAND from before the CLEAR drives after it");
+  for (const ReceivedSample& sample : host.read_samples_for(400ms)) {
+    expect(!sample.is_driving(), "a COMMAND sent before the CLEAR drives after the CLEAR");
     expect(!sample.is_tripped() || sample.report.fault_flags == FAULT_HOST,
            "a COMMAND from before the CLEAR trips after it: {}",
            fault_names(sample.report.fault_flags));
@@ -162,27 +162,27 @@ Measurement forgets_command_of_before(TestHost& host) {
     host.trip();
     host.clear_trip();
     const std::uint16_t token = host.clear(1, 0).token;
-    const Sample newest = host.next_sample();
+    const ReceivedSample newest = host.next_sample();
     Bytes bytes;
     for (const Bytes& message :
-         {message_of(host.command_of(COMMAND_ENABLE, newest.number, host.facts().ttl_max_ms),
-                     host.motor_count()),
-          message_of(host.command_of(COMMAND_TRIP, newest.number, 0), host.motor_count()),
-          message_of(clear_request{2, token})}) {
-      const Bytes frame = frame_of(message);
+         {encode_message(host.make_command(COMMAND_ENABLE, newest.number, host.facts().ttl_max_ms),
+                         host.motor_count()),
+          encode_message(host.make_command(COMMAND_TRIP, newest.number, 0), host.motor_count()),
+          encode_message(clear_request{2, token})}) {
+      const Bytes frame = make_frame(message);
       bytes.insert(bytes.end(), frame.begin(), frame.end());
     }
-    const int replies_before = host.count_of(MESSAGE_CLEAR_REPLY);
+    const int replies_before = host.received_message_count(MESSAGE_CLEAR_REPLY);
     host.write(bytes);
     const Nanoseconds deadline = host.now() + 500ms;
-    while (host.count_of(MESSAGE_CLEAR_REPLY) == replies_before) {
-      if (!host.next(deadline)) throw Failed{"CLEAR right after COMMAND_TRIP is not answered"};
+    while (host.received_message_count(MESSAGE_CLEAR_REPLY) == replies_before) {
+      if (!host.next(deadline)) throw CheckFailed{"CLEAR right after COMMAND_TRIP is not answered"};
     }
     for (int later = 0; later < 10; ++later) host.next_sample();
     expect(!host.last_sample()->is_driving(),
-           "a COMMAND from before a trip drives after the CLEAR");
+           "a COMMAND sent before a trip drives after the CLEAR");
   }
-  return counted(kTries, "trip", "cleared at once");
+  return count_measurement(kTries, "trip", "cleared at once");
 }
 
 Measurement reply_repeats_request(TestHost& host) {
@@ -193,12 +193,12 @@ Measurement reply_repeats_request(TestHost& host) {
   expect(wrong.fault_flags == host.next_sample().report.fault_flags,
          "CLEAR_REPLY has fault_flags {}, SAMPLE has {}", fault_names(wrong.fault_flags),
          fault_names(host.last_sample()->report.fault_flags));
-  return counted(1, "reply");
+  return count_measurement(1, "reply");
 }
 
 }  // namespace
 
-std::vector<Check> clear_checks() {
+std::vector<ConformanceCheck> clear_checks() {
   return {
       {"R1a", "CLEAR step 1 does not end the trip.", step_one_changes_nothing},
       {"R1b", "Each token is new and not 0.", tokens_are_new},
@@ -211,9 +211,9 @@ std::vector<Check> clear_checks() {
       {"R4b", "CLEAR with a step other than 1 and 2 is refused.", refuses_other_steps},
       {"R5a", "After CLEAR the output stays off until a new COMMAND enables it.",
        stays_off_after_clear},
-      {"R5b", "A COMMAND from before a trip does not drive after a CLEAR in the same tick.",
+      {"R5b", "A COMMAND sent before a trip does not drive after a CLEAR in the same tick.",
        forgets_command_of_before},
-      {"R6", "CLEAR_REPLY repeats the token of step 2 and reports fault_flags.",
+      {"R6", "CLEAR_REPLY repeats the token of CLEAR step 2 and reports fault_flags.",
        reply_repeats_request},
   };
 }

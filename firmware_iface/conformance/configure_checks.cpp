@@ -17,22 +17,22 @@ bool can(const TestHost& host, int capability) {
 }
 
 /// Sends a CONFIGURE for each stream in a separate session. The unit must refuse all.
-Measurement expect_unsupported(TestHost& host, const std::vector<Stream>& streams) {
-  for (const Stream& stream : streams) {
+Measurement expect_unsupported(TestHost& host, const std::vector<RequestedStream>& streams) {
+  for (const RequestedStream& stream : streams) {
     host.begin();
-    configure_request request = host.configure_request_of(stream);
+    configure_request request = host.make_configure_request(stream);
     request.divider = static_cast<std::uint8_t>(std::max(stream.divider, 0));
-    const configure_reply reply = host.request_configure(request);
+    const configure_reply reply = host.send_configure_request(request);
     expect(reply.result == CONFIGURE_UNSUPPORTED,
            "CONFIGURE with flags {:#x}, divider {}, command_age_ticks {} is answered with result "
            "{}, not with CONFIGURE_UNSUPPORTED (1)",
            request.flags, request.divider, request.command_age_ticks, reply.result);
   }
-  return counted(streams.size(), "CONFIGURE", "refused");
+  return count_measurement(streams.size(), "CONFIGURE", "refused");
 }
 
 Measurement refuses_flags(TestHost& host) {
-  std::vector<Stream> streams;
+  std::vector<RequestedStream> streams;
   const auto add = [&](unsigned flags) {
     streams.push_back({.flags = static_cast<std::uint8_t>(flags), .divider = 10});
   };
@@ -55,16 +55,16 @@ Measurement refuses_age_zero(TestHost& host) {
 }
 
 Measurement refuses_inertial_dividers(TestHost& host) {
-  std::vector<Stream> streams;
+  std::vector<RequestedStream> streams;
   const hello_reply& facts = host.facts();
   for (std::size_t k = 0; k < INERTIAL_SENSORS_MAX; ++k) {
-    Stream stream{.divider = 1};
+    RequestedStream stream{.divider = 1};
     const bool exists = k < facts.inertial_count;
     if (exists && facts.inertial_ticks[k] < 2) continue;  // every divider is valid
     stream.inertial_divider[k] = 1;
     streams.push_back(stream);
   }
-  if (streams.empty()) throw NotTested{"the unit reads four inertial sensors at each tick"};
+  if (streams.empty()) throw CheckNotTested{"the unit reads four inertial sensors at each tick"};
   return expect_unsupported(host, streams);
 }
 
@@ -74,22 +74,22 @@ struct Refusal {
   configure_request request;  // of the running stream
   configure_reply stream;
   configure_reply reply;
-  Sample before;
+  ReceivedSample before;
 };
 
 Refusal refuse_during_stream(TestHost& host) {
   constexpr int kOther = 7;
-  for (const Stream& bad : {Stream{.flags = STREAM_ON | 0x80, .divider = kOther},
-                            Stream{.divider = kOther, .command_age_ticks = 0}}) {
+  for (const RequestedStream& bad : {RequestedStream{.flags = STREAM_ON | 0x80, .divider = kOther},
+                                     RequestedStream{.divider = kOther, .command_age_ticks = 0}}) {
     host.begin();
-    const configure_request request = host.configure_request_of({});
-    const configure_reply stream = host.request_configure(request);
+    const configure_request request = host.make_configure_request({});
+    const configure_reply stream = host.send_configure_request(request);
     host.skip_samples(5);
-    const Sample before = host.next_sample();
-    const configure_reply reply = host.configure(bad);
+    const ReceivedSample before = host.next_sample();
+    const configure_reply reply = host.send_configure(bad);
     if (reply.result == CONFIGURE_UNSUPPORTED) return {request, stream, reply, before};
   }
-  throw Failed{"no CONFIGURE is refused: neither flag 0x80 nor command_age_ticks 0"};
+  throw CheckFailed{"no CONFIGURE is refused: neither flag 0x80 nor command_age_ticks 0"};
 }
 
 Measurement refusal_changes_nothing(TestHost& host) {
@@ -102,27 +102,29 @@ Measurement refusal_changes_nothing(TestHost& host) {
           reply.start_tick_us == 0,
       "the refusal reports stream_count {}, samples_sent {}, start_tick_us {}; expected {}, 0, 0",
       reply.stream_count, reply.samples_sent, reply.start_tick_us, stream.stream_count);
-  const Sample after = host.sample_until(
-      [number = before.number](const Sample& sample) { return sample.number >= number + 20; },
-      "the stream goes on after a refused CONFIGURE");
+  const ReceivedSample after = host.read_sample_until(
+      [number = before.number](const ReceivedSample& sample) {
+        return sample.number >= number + 20;
+      },
+      "the stream continues after a refused CONFIGURE");
   const double period_us = static_cast<double>(after.time_us - before.time_us) /
                            static_cast<double>(after.number - before.number);
-  const double expected_us = host.tick_us() * stream.divider;
+  const double expected_us = host.tick_period_us() * stream.divider;
   expect(period_us < 1.5 * expected_us && period_us > 0.5 * expected_us,
          "after a refused CONFIGURE samples come every {} us, before every {} us",
-         text_of(period_us), text_of(expected_us));
-  return counted(after.number - before.number, "sample", "after the refusal");
+         format_value(period_us), format_value(expected_us));
+  return count_measurement(after.number - before.number, "sample", "after the refusal");
 }
 
 Measurement repeats_its_answer(TestHost& host) {
   host.begin();
-  const configure_request request = host.configure_request_of({});
-  const configure_reply first = host.request_configure(request);
+  const configure_request request = host.make_configure_request({});
+  const configure_reply first = host.send_configure_request(request);
   expect(first.result == CONFIGURE_DONE, "CONFIGURE is not carried out");
   host.skip_samples(10);
   for (int k = 0; k < 3; ++k) {
     const std::int64_t before = host.next_sample().number;
-    const configure_reply again = host.request_configure(request);
+    const configure_reply again = host.send_configure_request(request);
     Bytes a(CONFIGURE_REPLY_SIZE_BYTES);
     Bytes b(CONFIGURE_REPLY_SIZE_BYTES);
     configure_reply_encode(&first, a.data());
@@ -132,7 +134,7 @@ Measurement repeats_its_answer(TestHost& host) {
            "{}, before {}",
            again.stream_count, first.stream_count, again.start_tick_us, first.start_tick_us);
     // Not next_sample: configure() counts samples after a reply as those of a new stream.
-    const Sample after = host.next_sample();
+    const ReceivedSample after = host.next_sample();
     expect(after.number > before,
            "after a repeated CONFIGURE the stream goes on with number {}, before it came {}",
            after.number, before);
@@ -141,20 +143,21 @@ Measurement repeats_its_answer(TestHost& host) {
   expect(streams == first.stream_count, "repeated CONFIGUREs start {} streams",
          streams - first.stream_count);
   // Repetitions are recognized only within a session.
-  configure_reply reply = host.request_configure(request);
-  expect(reply.stream_count != first.stream_count,
-         "after HELLO a CONFIGURE with the sequence of one before it starts no stream");
-  return counted(3, "repetition", "same answer");
+  configure_reply reply = host.send_configure_request(request);
+  expect(
+      reply.stream_count != first.stream_count,
+      "after HELLO a CONFIGURE with the sequence number of an earlier CONFIGURE starts no stream");
+  return count_measurement(3, "repetition", "same answer");
 }
 
 Measurement repeats_its_answer_after_refusal(TestHost& host) {
   const Refusal refusal = refuse_during_stream(host);
-  const configure_reply again = host.request_configure(refusal.request);
+  const configure_reply again = host.send_configure_request(refusal.request);
   expect(again.result == CONFIGURE_DONE && again.stream_count == refusal.stream.stream_count,
          "after a refusal a repeated CONFIGURE is answered with result {} and stream_count {}, the "
          "first time with 0 and {}",
          again.result, again.stream_count, refusal.stream.stream_count);
-  return counted(1, "repetition", "same answer");
+  return count_measurement(1, "repetition", "same answer");
 }
 
 Measurement configure_ends_stream(TestHost& host) {
@@ -166,49 +169,50 @@ Measurement configure_ends_stream(TestHost& host) {
            "the first stream after HELLO ended no other stream, but samples_sent is {}",
            before_first);
     host.skip_samples(count);
-    const configure_reply reply = host.configure({.flags = 0});
+    const configure_reply reply = host.send_configure({.flags = 0});
     expect(reply.result == CONFIGURE_DONE, "CONFIGURE without STREAM_ON is answered with result {}",
            reply.result);
     sent = host.last_sample()->number + 1;
-    const int before = host.count_of(MESSAGE_SAMPLE);
+    const int before = host.received_message_count(MESSAGE_SAMPLE);
     host.wait(kSilence);
-    const int after = host.count_of(MESSAGE_SAMPLE) - before;
+    const int after = host.received_message_count(MESSAGE_SAMPLE) - before;
     expect(after == 0, "{} samples come after the stream's end", after);
     expect(reply.samples_sent == static_cast<std::uint32_t>(sent),
            "samples_sent is {}, the last sample was number {}", reply.samples_sent, sent - 1);
   }
-  return counted(sent, "sample", "sent and reported");
+  return count_measurement(sent, "sample", "sent and reported");
 }
 
 Measurement starts_stream_anew(TestHost& host) {
   const configure_reply first = host.begin_stream();
   for (int k = 0; k < 10; ++k) {
-    host.command(0, 0);
+    host.send_command(0, 0);
     host.next_sample();
   }
   // COMMAND and CONFIGURE reach most units within one tick.
-  host.command(0, 0);
-  const configure_request request = host.configure_request_of({});
-  const configure_reply second = host.request_configure(request);
-  expect(second.result == CONFIGURE_DONE, "CONFIGURE of another stream is not carried out");
+  host.send_command(0, 0);
+  const configure_request request = host.make_configure_request({});
+  const configure_reply second = host.send_configure_request(request);
+  expect(second.result == CONFIGURE_DONE,
+         "a CONFIGURE that requests another stream is not carried out");
   expect(second.flags == request.flags && second.divider == request.divider,
          "CONFIGURE_REPLY has flags {:#x} and divider {}, requested were {:#x} and {}",
          second.flags, second.divider, request.flags, request.divider);
   expect(second.stream_count == static_cast<std::uint16_t>(first.stream_count + 1),
          "stream_count is {} after {}", second.stream_count, first.stream_count);
-  const Sample sample = host.next_sample();
+  const ReceivedSample sample = host.next_sample();
   expect(sample.number == 0, "the first sample of the next stream has number {}", sample.number);
   expect(!sample.has_seen_command() && !sample.has_rejected(),
          "the first sample of the next stream reports a COMMAND of the stream before: {}",
          status_names(sample.report.status));
-  return counted(2, "stream");
+  return count_measurement(2, "stream");
 }
 
 Measurement configure_while_driving_trips(TestHost& host) {
   for (const std::uint8_t flags : {std::uint8_t{STREAM_ON}, std::uint8_t{0}}) {
-    host.begin_armed();
+    host.begin_with_cleared_trip();
     host.drive(host.time_to_live_ms(100));
-    const configure_reply reply = host.configure({.flags = flags});
+    const configure_reply reply = host.send_configure({.flags = flags});
     expect(reply.result == CONFIGURE_DONE, "CONFIGURE while driving is answered with result {}",
            reply.result);
     const unsigned faults =
@@ -216,12 +220,12 @@ Measurement configure_while_driving_trips(TestHost& host) {
     expect((faults & FAULT_SESSION) != 0, "after CONFIGURE with flags {:#x} while driving: {}",
            flags, fault_names(faults));
   }
-  return counted(2, "trip");
+  return count_measurement(2, "trip");
 }
 
 }  // namespace
 
-std::vector<Check> configure_checks() {
+std::vector<ConformanceCheck> configure_checks() {
   return {
       {"H8a", "CONFIGURE with an unknown or unsupported flag is refused.", refuses_flags},
       {"H8b", "CONFIGURE with divider 0 is refused.", refuses_divider_zero},

@@ -12,62 +12,62 @@ namespace {
 using namespace std::chrono_literals;
 
 void require(const TestHost& host, int capability, const char* reason) {
-  if ((host.facts().capabilities & capability) == 0) throw NotTested{reason};
+  if ((host.facts().capabilities & capability) == 0) throw CheckNotTested{reason};
 }
 
 Measurement streams_compact(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
   constexpr int kSamples = 300;  // more than one wrap of an 8-bit sequence
   host.begin_stream({.flags = STREAM_ON | STREAM_COMPACT});
-  Sample before = host.next_sample();
+  ReceivedSample before = host.next_sample();
   expect(before.number == 0, "the first compact sample has number {}", before.number);
   for (int k = 1; k < kSamples; ++k) {
-    const Sample sample = host.next_sample();
-    const double periods =
-        static_cast<double>(sample.time_us - before.time_us) / (host.tick_us() * host.divider());
+    const ReceivedSample sample = host.next_sample();
+    const double periods = static_cast<double>(sample.time_us - before.time_us) /
+                           (host.tick_period_us() * host.sample_divider());
     expect(sample.number == before.number + 1 && periods > 0.5 && periods < 1.5,
            "compact sample {} is followed by sample {} after {} periods", before.number,
-           sample.number, text_of(periods));
+           sample.number, format_value(periods));
     before = sample;
   }
-  expect(host.count_of(MESSAGE_SAMPLE) == 0, "SAMPLE comes in a compact stream");
-  return counted(kSamples, "sample");
+  expect(host.received_message_count(MESSAGE_SAMPLE) == 0, "SAMPLE comes in a compact stream");
+  return count_measurement(kSamples, "sample");
 }
 
 Measurement accepts_compact_commands(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
   const int ttl_ms = host.time_to_live_ms(60);
-  host.begin_armed({.flags = STREAM_ON | STREAM_COMPACT});
+  host.begin_with_cleared_trip({.flags = STREAM_ON | STREAM_COMPACT});
   while (host.next_sample().number < 20) {
   }
   host.drive(ttl_ms);
   host.idle();
-  host.command(COMMAND_ENABLE, 0xFFFFFF, ttl_ms);  // before sample 0
+  host.send_command(COMMAND_ENABLE, 0xFFFFFF, ttl_ms);  // before sample 0
   bool is_rejected = false;
   for (int k = 0; k < 20; ++k) {
-    const Sample sample = host.next_sample();
+    const ReceivedSample sample = host.next_sample();
     is_rejected = is_rejected || sample.has_rejected();
     expect(!sample.is_driving(), "COMMAND_COMPACT that answers the sample before number 0 drives");
   }
   expect(is_rejected, "COMMAND_COMPACT that answers the sample before number 0 is not rejected");
   host.drive(ttl_ms);
-  const Sample tripped =
-      host.sample_until(&Sample::is_tripped, "the time to live of COMMAND_COMPACT expires", 1000);
-  expect_cause(tripped.report.fault_flags, FAULT_TTL);
+  const ReceivedSample tripped = host.read_sample_until(
+      &ReceivedSample::is_tripped, "the time to live of COMMAND_COMPACT expires", 1000);
+  expect_trip_cause(tripped.report.fault_flags, FAULT_TTL);
   return {static_cast<double>(ttl_ms), "ms", "time to live"};
 }
 
 Measurement accepts_both_commands(TestHost& host) {
   require(host, UNIT_CAN_COMPACT, "the unit has no compact format");
-  host.begin_armed();
-  Sample sample = host.next_sample();
+  host.begin_with_cleared_trip();
+  ReceivedSample sample = host.next_sample();
   for (int k = 0; k < 60 && !sample.is_driving(); ++k) {
-    host.send(compact_message_of(
-        host.command_of(COMMAND_ENABLE, sample.number, host.time_to_live_ms(100))));
+    host.send(encode_compact_message(
+        host.make_command(COMMAND_ENABLE, sample.number, host.time_to_live_ms(100))));
     sample = host.next_sample();
   }
   expect(sample.is_driving(), "COMMAND_COMPACT is not accepted in a stream of SAMPLE");
-  return counted(1, "stream");
+  return count_measurement(1, "stream");
 }
 
 Measurement is_paced_by_host(TestHost& host) {
@@ -77,14 +77,14 @@ Measurement is_paced_by_host(TestHost& host) {
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
   host.clear_trip();
   for (int k = 0; k < kCommands; ++k) {
-    host.command(0, 0, 0);
-    const Sample sample = host.next_sample();
+    host.send_command(0, 0, 0);
+    const ReceivedSample sample = host.next_sample();
     expect(sample.number == k, "COMMAND {} is answered with sample {}", k, sample.number);
     host.wait(3ms);
   }
-  const std::size_t unasked = host.samples_for(kSilence).size();
+  const std::size_t unasked = host.read_samples_for(kSilence).size();
   expect(unasked == 0, "{} samples come without a COMMAND", unasked);
-  return counted(kCommands, "sample");
+  return count_measurement(kCommands, "sample");
 }
 
 Measurement host_paced_ttl_trips(TestHost& host) {
@@ -92,7 +92,7 @@ Measurement host_paced_ttl_trips(TestHost& host) {
   const int ttl_ms = host.time_to_live_ms(60);
   host.begin_stream({.flags = STREAM_ON | STREAM_HOST_PACED});
   host.clear_trip();
-  host.command(0, 0, 0);
+  host.send_command(0, 0, 0);
   host.next_sample();
   host.drive(ttl_ms);
   host.wait(1ms * ttl_ms + 50ms);
@@ -121,14 +121,14 @@ Measurement reports_marks(TestHost& host) {
            "home_closed is {:#x}, encoders with a home switch are {:#x}", report.home_closed,
            has_home);
   }
-  return counted(kSamples, "sample");
+  return count_measurement(kSamples, "sample");
 }
 
 Measurement reads_inertial_sensors(TestHost& host) {
   const hello_reply& facts = host.facts();
   const int count = std::min<int>(facts.inertial_count, INERTIAL_SENSORS_MAX);
-  if (count == 0) throw NotTested{"the unit has no inertial sensor"};
-  Stream stream{.divider = host.smallest_divider(STREAM_ON, count)};
+  if (count == 0) throw CheckNotTested{"the unit has no inertial sensor"};
+  RequestedStream stream{.divider = host.smallest_sample_divider(STREAM_ON, count)};
   int longest = 1;
   for (int k = 0; k < count; ++k) {
     const int ticks = std::max<int>(facts.inertial_ticks[k], 1);
@@ -140,7 +140,7 @@ Measurement reads_inertial_sensors(TestHost& host) {
   const int samples = std::max(100, 4 * longest);
   for (int k = 0; k <= samples; ++k) host.next_sample();
   std::array<int, INERTIAL_SENSORS_MAX> read{};
-  for (const Inertial& inertial : host.inertial()) {
+  for (const ReceivedInertial& inertial : host.received_inertial()) {
     const std::int64_t number = inertial.sample_number;
     expect(inertial.report.sequence == static_cast<std::uint16_t>(number & 0xFFFF),
            "INERTIAL of sample {} comes after sample {}", inertial.report.sequence, number);
@@ -155,47 +155,48 @@ Measurement reads_inertial_sensors(TestHost& host) {
     expect(read[static_cast<std::size_t>(k)] > 0, "sensor {} is never read in {} samples", k,
            samples);
   }
-  return counted(std::accumulate(read.begin(), read.end(), 0), "reading");
+  return count_measurement(std::accumulate(read.begin(), read.end(), 0), "reading");
 }
 
-/// Throws Failed if any message violated the requirement `id`.
+/// Throws CheckFailed if any message violated the requirement `id`.
 void expect_never_violated(const TestHost& host, const std::string& id) {
   const auto found = host.violations().find(id);
-  if (found != host.violations().end()) throw Failed{found->second};
+  if (found != host.violations().end()) throw CheckFailed{found->second};
 }
 
 /// Returns a check of a requirement on all samples.
-Check check_of_samples(const char* id, const char* requirement) {
+ConformanceCheck check_of_samples(const char* id, const char* requirement) {
   return {id, requirement, [id](TestHost& host) {
             expect_never_violated(host, id);
-            return counted(host.samples_received(), "sample");
+            return count_measurement(host.received_sample_count(), "sample");
           }};
 }
 
 Measurement sends_only_frames(TestHost& host) {
   expect_never_violated(host, "F9");
-  return counted(host.frames_received(), "frame");
+  return count_measurement(host.received_frame_count(), "frame");
 }
 
 Measurement reads_each_encoder(TestHost& host) {
   double least = 1.0;
   for (std::size_t k = 0; k < std::min<std::size_t>(host.facts().encoder_count, ENCODERS_MAX);
        ++k) {
-    const auto valid = static_cast<double>(host.valid_samples(k));
-    expect(valid > 0.0 || host.samples_received() == 0, "encoder {} is never valid", k);
-    least = std::min(least, valid / std::max(1.0, static_cast<double>(host.samples_received())));
+    const auto valid = static_cast<double>(host.valid_sample_count(k));
+    expect(valid > 0.0 || host.received_sample_count() == 0, "encoder {} is never valid", k);
+    least =
+        std::min(least, valid / std::max(1.0, static_cast<double>(host.received_sample_count())));
   }
   return {100.0 * least, "%", "of all samples at least"};
 }
 
 }  // namespace
 
-std::vector<Check> format_checks() {
+std::vector<ConformanceCheck> format_checks() {
   return {
       {"T9a", "In a host-paced stream each COMMAND, and nothing else, gets one SAMPLE.",
        is_paced_by_host},
       {"T9b", "The time to live also expires in a host-paced stream.", host_paced_ttl_trips},
-      {"E6", "With STREAM_MARKS samples carry marks, only of encoders that have them.",
+      {"E6", "With STREAM_MARKS samples contain marks, but only of encoders that have marks.",
        reports_marks},
       {"I1", "Inertial readings of the sensors that are due follow their sample.",
        reads_inertial_sensors},
@@ -207,9 +208,9 @@ std::vector<Check> format_checks() {
   };
 }
 
-std::vector<Check> overall_checks() {
+std::vector<ConformanceCheck> overall_checks() {
   return {
-      {"F9", "Only good frames of a unit come over the port.", sends_only_frames},
+      {"F9", "All bytes from the port belong to valid frames of a unit.", sends_only_frames},
       check_of_samples("M2b", "Bits that PROTOCOL.md does not list are 0."),
       check_of_samples("T6", "command_q15 is 0 unless the unit drives."),
       check_of_samples("T8a", "STATUS_TRIPPED is set exactly if fault_flags is not 0."),

@@ -18,10 +18,10 @@ constexpr Nanoseconds kFramePatience = 500ms;
 constexpr Nanoseconds kSplitPause = 4ms;  // longer than a tick of most units
 constexpr int kUsualBaudRate = 921'600;   // for garbage, if the line has no rate
 
-Bytes good_frame() { return frame_of(message_of(describe_request{PART_ENCODER, 0})); }
+Bytes good_frame() { return make_frame(encode_message(describe_request{PART_ENCODER, 0})); }
 
 // CLEAR step 1: a reply shows that it was accepted, and it has no effect.
-Bytes clear_message() { return message_of(clear_request{1, 0}); }
+Bytes clear_message() { return encode_message(clear_request{1, 0}); }
 
 /// Returns a message of zeros after its type byte.
 Bytes blank_message(std::uint8_t type, std::size_t size_bytes) {
@@ -37,16 +37,17 @@ struct Replies {
 };
 
 Replies replies(const TestHost& host) {
-  return {host.count_of(MESSAGE_DESCRIBE_REPLY), host.count_of(MESSAGE_HELLO_REPLY) +
-                                                     host.count_of(MESSAGE_CONFIGURE_REPLY) +
-                                                     host.count_of(MESSAGE_CLEAR_REPLY)};
+  return {host.received_message_count(MESSAGE_DESCRIBE_REPLY),
+          host.received_message_count(MESSAGE_HELLO_REPLY) +
+              host.received_message_count(MESSAGE_CONFIGURE_REPLY) +
+              host.received_message_count(MESSAGE_CLEAR_REPLY)};
 }
 
 /// Waits for exactly the replies to `count` good frames.
 void expect_answers(TestHost& host, int count, const Replies& before, const std::string& after) {
   const Nanoseconds deadline = host.now() + kFramePatience;
   while (replies(host).to_good_frames < before.to_good_frames + count) {
-    if (!host.next(deadline)) throw Failed{"after " + after + " a good frame is not answered"};
+    if (!host.next(deadline)) throw CheckFailed{"after " + after + " a good frame is not answered"};
   }
   expect(replies(host).to_good_frames == before.to_good_frames + count &&
              replies(host).others == before.others,
@@ -69,16 +70,16 @@ Measurement expect_dropped(TestHost& host, const std::vector<Bytes>& frames,
       static_cast<std::uint8_t>(host.next_sample().report.error_count - errors_before);
   const auto sent = static_cast<int>(frames.size());
   expect(errors == sent % 256, "error_count grows by {} for {} such frames", errors, sent);
-  return counted(sent, "frame", "dropped and counted");
+  return count_measurement(sent, "frame", "dropped and counted");
 }
 
 Measurement drops_wrong_crc(TestHost& host) {
-  const Bytes plain = with_crc(clear_message());
+  const Bytes plain = append_crc(clear_message());
   std::vector<Bytes> frames;
   for (std::size_t bit = 0; bit < 8 * plain.size(); ++bit) {
     Bytes damaged = plain;
     damaged[bit / 8] = static_cast<std::uint8_t>(damaged[bit / 8] ^ (1U << (bit % 8)));
-    frames.push_back(stuffed(damaged));
+    frames.push_back(encode_cobs_frame(damaged));
   }
   return expect_dropped(host, frames, "a frame with a wrong bit");
 }
@@ -93,18 +94,18 @@ Measurement drops_wrong_length(TestHost& host) {
   std::vector<Bytes> frames;
   for (const auto& [type, sizes] : sizes_bytes) {
     for (const std::size_t size_bytes : sizes) {
-      frames.push_back(stuffed(with_crc(blank_message(type, size_bytes),
-                                        type == MESSAGE_HELLO ? HELLO_CRC_SEED : LAYOUT_HASH)));
+      frames.push_back(encode_cobs_frame(append_crc(
+          blank_message(type, size_bytes), type == MESSAGE_HELLO ? HELLO_CRC_SEED : LAYOUT_HASH)));
     }
   }
   for (const std::size_t size_bytes : {1U, 4U}) {  // too short for a CRC
-    frames.push_back(stuffed(blank_message(MESSAGE_CLEAR, size_bytes)));
+    frames.push_back(encode_cobs_frame(blank_message(MESSAGE_CLEAR, size_bytes)));
   }
   return expect_dropped(host, frames, "a frame of the wrong length");
 }
 
 Measurement drops_wrong_stuffing(TestHost& host) {
-  const Bytes good = frame_of(clear_message());
+  const Bytes good = make_frame(clear_message());
   std::vector<Bytes> frames;
   for (const unsigned code : {9U, 100U, 255U}) {  // lengths that exceed the frame
     Bytes frame = good;
@@ -122,7 +123,7 @@ Measurement drops_wrong_stuffing(TestHost& host) {
 Measurement drops_unknown_type(TestHost& host) {
   std::vector<Bytes> frames;
   for (const int type : {0x00, 0x0A, 0x13, 0x22, 0x7F, 0xFF}) {
-    frames.push_back(stuffed(with_crc({static_cast<std::uint8_t>(type), 1, 0, 0})));
+    frames.push_back(encode_cobs_frame(append_crc({static_cast<std::uint8_t>(type), 1, 0, 0})));
   }
   return expect_dropped(host, frames, "a frame of an unknown type");
 }
@@ -139,9 +140,9 @@ Measurement drops_long_runs(TestHost& host) {
 
 Measurement drops_other_layouts(TestHost& host) {
   return expect_dropped(host,
-                        {stuffed(with_crc(clear_message(), LAYOUT_HASH ^ 1U)),
-                         stuffed(with_crc(clear_message(), ~LAYOUT_HASH)),
-                         stuffed(with_crc(clear_message(), HELLO_CRC_SEED))},
+                        {encode_cobs_frame(append_crc(clear_message(), LAYOUT_HASH ^ 1U)),
+                         encode_cobs_frame(append_crc(clear_message(), ~LAYOUT_HASH)),
+                         encode_cobs_frame(append_crc(clear_message(), HELLO_CRC_SEED))},
                         "a frame of another layout");
 }
 
@@ -155,7 +156,7 @@ Measurement ignores_zeros(TestHost& host) {
   expect_answers(host, 1, before, "zero bytes");
   expect(host.next_sample().report.error_count == errors_before,
          "zero bytes are counted in error_count");
-  return counted(kZeros, "zero byte");
+  return count_measurement(kZeros, "zero byte");
 }
 
 Measurement reads_split_frames(TestHost& host) {
@@ -184,7 +185,7 @@ Measurement reads_split_frames(TestHost& host) {
   expect_answers(host, kJoined, before, "a good frame right before it");
   expect(host.next_sample().report.error_count == errors_before,
          "split or joined frames are counted in error_count");
-  return counted(frame.size() - 1, "place", "of a split");
+  return count_measurement(frame.size() - 1, "place", "of a split");
 }
 
 Measurement survives_garbage(TestHost& host) {
@@ -210,7 +211,7 @@ Measurement survives_garbage(TestHost& host) {
   host.write(good_frame());
   expect_answers(host, 1, before, "random bytes");
   expect(host.next_sample().number > number_before, "no samples come during random bytes");
-  return counted(static_cast<std::int64_t>(sent), "random byte");
+  return count_measurement(static_cast<std::int64_t>(sent), "random byte");
 }
 
 Measurement ignores_units_messages(TestHost& host) {
@@ -225,22 +226,22 @@ Measurement ignores_units_messages(TestHost& host) {
       blank_message(MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES),
       blank_message(MESSAGE_SAMPLE, sample_size_bytes(shape)),
       blank_message(MESSAGE_INERTIAL, INERTIAL_SIZE_BYTES_MIN)};
-  const Sample first = host.next_sample();
+  const ReceivedSample first = host.next_sample();
   for (const Bytes& each : messages) {
     const Replies before = replies(host);
-    host.write(frame_of(each));
+    host.write(make_frame(each));
     host.write(good_frame());
     expect_answers(host, 1, before, fmt::format("a message of type {:#x}", each[0]));
   }
-  const Sample after = host.next_sample();
+  const ReceivedSample after = host.next_sample();
   expect(after.report.fault_flags == first.report.fault_flags, "fault_flags change to {}",
          fault_names(after.report.fault_flags));
-  return counted(messages.size(), "message", "ignored");
+  return count_measurement(messages.size(), "message", "ignored");
 }
 
 }  // namespace
 
-std::vector<Check> frame_checks() {
+std::vector<ConformanceCheck> frame_checks() {
   return {
       {"F4", "A frame whose CRC has the seed of another layout is dropped and counted.",
        drops_other_layouts},
@@ -253,7 +254,7 @@ std::vector<Check> frame_checks() {
       {"F5e", "A run of more than 104 bytes without a zero is dropped and counted once.",
        drops_long_runs},
       {"F6a", "Zero bytes between frames are not errors.", ignores_zeros},
-      {"F6b", "A frame is read however it is split, and directly after another one.",
+      {"F6b", "A frame is read in pieces of any size, and directly after another frame.",
        reads_split_frames},
       {"F6c", "After 100 ms of random bytes at the line's rate the next frame is read.",
        survives_garbage},

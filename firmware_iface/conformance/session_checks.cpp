@@ -16,14 +16,14 @@ constexpr const char* kNotFresh =
 
 /// Sends a HELLO with the given head, padded to size_bytes, and returns the head of the reply.
 hello_head answered_head(TestHost& host, const hello_head& head, std::size_t size_bytes) {
-  Bytes message = message_of(head);
+  Bytes message = encode_message(head);
   message.resize(size_bytes, 0xA5);
   hello_head answer{};
-  host.request("HELLO of " + std::to_string(size_bytes) + " bytes", message, MESSAGE_HELLO_REPLY,
-               [&](const Bytes& reply) {
-                 return hello_head_decode(reply.data(), reply.size(), &answer) &&
-                        answer.nonce == head.nonce;
-               });
+  host.send_request("HELLO of " + std::to_string(size_bytes) + " bytes", message,
+                    MESSAGE_HELLO_REPLY, [&](const Bytes& reply) {
+                      return hello_head_decode(reply.data(), reply.size(), &answer) &&
+                             answer.nonce == head.nonce;
+                    });
   return answer;
 }
 
@@ -34,8 +34,8 @@ void expect_own_head(const hello_head& answer) {
 }
 
 Measurement is_silent_before_hello(TestHost& host) {
-  if (!host.is_fresh() && !host.settings().after_reset) throw NotTested{kNotFresh};
-  for (const auto& [type, count] : host.messages_before_hello()) {
+  if (!host.is_freshly_reset() && !host.settings().after_reset) throw CheckNotTested{kNotFresh};
+  for (const auto& [type, count] : host.message_counts_before_hello()) {
     expect(type == MESSAGE_FAULT, "{} messages of type {:#x} come without a request", count,
            static_cast<unsigned>(type));
   }
@@ -55,20 +55,20 @@ Measurement replies_in_time(TestHost& host) {
   for (int k = 0; k < kRounds; ++k) {
     host.begin();
     measure("HELLO");
-    host.describe(PART_ENCODER, 0);
+    host.request_description(PART_ENCODER, 0);
     measure("DESCRIBE");
-    host.configure(Stream{});
+    host.send_configure(RequestedStream{});
     measure("CONFIGURE");
     host.clear(1, 0);
     measure("CLEAR");
-    host.describe(PART_ENCODER, 0);
+    host.request_description(PART_ENCODER, 0);
     measure("DESCRIBE during a stream");
     host.hello();
     measure("HELLO during a stream");
   }
   const double longest_ms = std::chrono::duration<double, std::milli>(longest).count();
   expect(longest <= kReplyMax, "{} is answered after {} ms, allowed are 50 ms", slowest,
-         text_of(longest_ms));
+         format_value(longest_ms));
   return {longest_ms, "ms", "at most"};
 }
 
@@ -78,7 +78,7 @@ Measurement answers_hello(TestHost& host) {
         answered_head(host, {PROTOCOL_VERSION, LAYOUT_HASH, static_cast<std::uint16_t>(nonce)},
                       HELLO_SIZE_BYTES));
   }
-  return counted(4, "HELLO", "answered with version 2");
+  return count_measurement(4, "HELLO", "answered with version 2");
 }
 
 Measurement answers_other_versions(TestHost& host) {
@@ -89,7 +89,7 @@ Measurement answers_other_versions(TestHost& host) {
           host, {static_cast<std::uint8_t>(version), LAYOUT_HASH, ++nonce}, size_bytes));
     }
   }
-  return counted(9, "HELLO", "of versions 1, 3 and 255");
+  return count_measurement(9, "HELLO", "of versions 1, 3 and 255");
 }
 
 Measurement answers_other_layouts(TestHost& host) {
@@ -97,7 +97,7 @@ Measurement answers_other_layouts(TestHost& host) {
   for (const std::uint32_t layout : {LAYOUT_HASH ^ 1U, ~LAYOUT_HASH, 0U}) {
     expect_own_head(answered_head(host, {PROTOCOL_VERSION, layout, ++nonce}, HELLO_SIZE_BYTES));
   }
-  return counted(3, "layout");
+  return count_measurement(3, "layout");
 }
 
 Measurement hello_ends_stream(TestHost& host) {
@@ -105,9 +105,9 @@ Measurement hello_ends_stream(TestHost& host) {
   host.begin_stream();
   host.skip_samples(20);
   host.hello();
-  const int before = host.count_of(MESSAGE_SAMPLE);
+  const int before = host.received_message_count(MESSAGE_SAMPLE);
   host.wait(kSilence);
-  const int after = host.count_of(MESSAGE_SAMPLE) - before;
+  const int after = host.received_message_count(MESSAGE_SAMPLE) - before;
   expect(after == 0, "{} samples come after HELLO_REPLY", after);
   return {150.0, "ms", "without a sample"};
 }
@@ -125,11 +125,11 @@ Measurement hello_reports_samples_sent(TestHost& host) {
            "stream_count is {}, in CONFIGURE_REPLY it was {}", facts.stream_count,
            stream.stream_count);
   }
-  return counted(3, "stream");
+  return count_measurement(3, "stream");
 }
 
 Measurement facts_are_constant_and_possible(TestHost& host) {
-  const hello_reply& first = host.first_facts();
+  const hello_reply& first = host.first_hello_reply();
   const auto within = [](const char* name, int value, int low, int high) {
     expect(value >= low && value <= high, "{} is {}, valid are {} to {}", name, value, low, high);
   };
@@ -181,12 +181,12 @@ Measurement describes_each_part(TestHost& host) {
   host.begin();
   const hello_reply& facts = host.facts();
   for (int k = 0; k < std::min<int>(facts.encoder_count, ENCODERS_MAX); ++k) {
-    expect_possible(host.describe(PART_ENCODER, static_cast<std::uint8_t>(k)));
+    expect_possible(host.request_description(PART_ENCODER, static_cast<std::uint8_t>(k)));
   }
   for (int k = 0; k < host.motor_count(); ++k) {
-    expect_possible(host.describe(PART_MOTOR, static_cast<std::uint8_t>(k)));
+    expect_possible(host.request_description(PART_MOTOR, static_cast<std::uint8_t>(k)));
   }
-  return counted(facts.encoder_count + host.motor_count(), "part", "described");
+  return count_measurement(facts.encoder_count + host.motor_count(), "part", "described");
 }
 
 Measurement reports_missing_parts(TestHost& host) {
@@ -199,13 +199,13 @@ Measurement reports_missing_parts(TestHost& host) {
                                                  {2, 0},
                                                  {255, 0}};
   for (const describe_request& request : missing) {
-    const part_description part = host.describe(request.part, request.index).description;
+    const part_description part = host.request_description(request.part, request.index).description;
     const std::string name = fmt::format("part {}, index {}", request.part, request.index);
     expect(part.kind == PART_MISSING, "{} has kind {}", name, part.kind);
     expect(part.flags == 0 && part.scale == 0 && part.modulus == 0,
            "{} is missing, but its other fields are not 0", name);
   }
-  return counted(missing.size(), "part", "missing");
+  return count_measurement(missing.size(), "part", "missing");
 }
 
 Measurement hashes_configuration(TestHost& host) {
@@ -216,22 +216,23 @@ Measurement hashes_configuration(TestHost& host) {
   expect(facts.configuration_hash == hash,
          "configuration_hash is {:#x}, the facts and descriptions give {:#x}",
          facts.configuration_hash, hash);
-  return counted(facts.encoder_count + host.motor_count(), "description",
-                 fmt::format("{:#x}", hash));
+  return count_measurement(facts.encoder_count + host.motor_count(), "description",
+                           fmt::format("{:#x}", hash));
 }
 
 Measurement refuses_configure_before_hello(TestHost& host) {
-  const auto& answer = host.first_answer();
+  const auto& answer = host.first_configure_reply();
   expect(answer.has_value(), "CONFIGURE before HELLO is not answered");
-  if (answer->result == CONFIGURE_NO_SESSION) return counted(1, "CONFIGURE", "refused");
-  if (!host.settings().after_reset) throw NotTested{kNotFresh};
-  throw Failed{"CONFIGURE before HELLO is answered with result " + std::to_string(answer->result)};
+  if (answer->result == CONFIGURE_NO_SESSION) return count_measurement(1, "CONFIGURE", "refused");
+  if (!host.settings().after_reset) throw CheckNotTested{kNotFresh};
+  throw CheckFailed{"CONFIGURE before HELLO is answered with result " +
+                    std::to_string(answer->result)};
 }
 
 Measurement compact_is_possible(TestHost& host) {
   const hello_reply& facts = host.facts();
   if ((facts.capabilities & UNIT_CAN_COMPACT) == 0) {
-    throw NotTested{"the unit has no compact format"};
+    throw CheckNotTested{"the unit has no compact format"};
   }
   expect(facts.motor_count == 1 && facts.encoder_count <= COMPACT_ENCODERS_MAX,
          "the unit has {} encoders and {} motors", facts.encoder_count, facts.motor_count);
@@ -239,22 +240,25 @@ Measurement compact_is_possible(TestHost& host) {
     const std::uint32_t modulus = host.encoders()[k].modulus;
     expect(modulus <= 1U << 24U, "encoder {} has modulus {}", k, modulus);
   }
-  return counted(facts.encoder_count, "encoder");
+  return count_measurement(facts.encoder_count, "encoder");
 }
 
 }  // namespace
 
-std::vector<Check> session_checks() {
+std::vector<ConformanceCheck> session_checks() {
   return {
       {"H1", "Before the first HELLO after a reset the unit sends only FAULT without a request.",
        is_silent_before_hello},
       {"H2", "HELLO, DESCRIBE, CONFIGURE and CLEAR are answered within 50 ms.", replies_in_time},
       {"H3a", "HELLO is answered with version 2, this layout hash and its nonce.", answers_hello},
-      {"H3b", "HELLO of another version, of 8 to 57 bytes, is answered with the unit's own.",
+      {"H3b",
+       "HELLO of another protocol version, 8 to 57 bytes long, gets a reply with the unit's "
+       "version.",
        answers_other_versions},
-      {"H3c", "HELLO of another layout is answered with the unit's own.", answers_other_layouts},
+      {"H3c", "HELLO with another layout hash gets a reply with the unit's layout hash.",
+       answers_other_layouts},
       {"H3d", "HELLO ends the stream.", hello_ends_stream},
-      {"H4", "HELLO_REPLY gives a valid description, the same each time.",
+      {"H4", "HELLO_REPLY contains a valid description of the unit, the same in each reply.",
        facts_are_constant_and_possible},
       {"H5", "samples_sent of HELLO_REPLY is the number of samples in the last stream.",
        hello_reports_samples_sent},
@@ -264,7 +268,7 @@ std::vector<Check> session_checks() {
        reports_missing_parts},
       {"H7", "CONFIGURE before the first HELLO after a reset is refused: CONFIGURE_NO_SESSION.",
        refuses_configure_before_hello},
-      {"H12", "configuration_hash is that of HELLO_REPLY and all descriptions.",
+      {"H12", "configuration_hash is the hash of HELLO_REPLY and all descriptions.",
        hashes_configuration},
       {"K1", "A unit with the compact format has one motor and at most 4 encoders.",
        compact_is_possible},

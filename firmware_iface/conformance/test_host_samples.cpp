@@ -1,4 +1,4 @@
-// Evaluation of samples in TestHost.
+// ParameterEvaluation of samples in TestHost.
 
 #include <fmt/core.h>
 
@@ -59,16 +59,16 @@ sample_shape TestHost::shape() const {
           static_cast<std::uint8_t>(motor_count()), (stream_flags_ & STREAM_MARKS) != 0};
 }
 
-void TestHost::take_sample(const Bytes& message, Nanoseconds at) {
+void TestHost::process_sample(const Bytes& message, Nanoseconds at) {
   const bool is_compact = (stream_flags_ & STREAM_COMPACT) != 0;
-  Sample sample;
+  ReceivedSample sample;
   const bool is_good =
       is_compact ? sample_compact_decode(message.data(), message.size(), shape(), &sample.report)
                  : sample_report_decode(message.data(), message.size(), shape(), &sample.report);
   if (!is_good) {
-    note_violation("F9", fmt::format("a sample of type {:#x} with {} bytes is not of the format "
-                                     "that CONFIGURE requested",
-                                     message.front(), message.size()));
+    record_violation("F9", fmt::format("a sample of type {:#x} with {} bytes is not of the format "
+                                       "that CONFIGURE requested",
+                                       message.front(), message.size()));
     return;
   }
   const sample_report& report = sample.report;
@@ -85,51 +85,51 @@ void TestHost::take_sample(const Bytes& message, Nanoseconds at) {
   lateness_ = std::max(lateness_, delay - *least_delay_);
   last_ = sample;
   ++samples_received_;
-  judge_sample(sample, is_compact);
+  check_sample(sample, is_compact);
 }
 
-void TestHost::judge_sample(const Sample& sample, bool is_compact) {
+void TestHost::check_sample(const ReceivedSample& sample, bool is_compact) {
   const sample_report& report = sample.report;
   constexpr unsigned kStatusBits =
       STATUS_TRIPPED | STATUS_DRIVING | STATUS_COMMAND_SEEN | STATUS_COMMAND_REJECTED;
   if ((report.status & ~kStatusBits) != 0 || (report.fault_flags & 0x80U) != 0) {
-    note_violation(
+    record_violation(
         "M2b", fmt::format("status {:#x}, fault_flags {:#x}", report.status, report.fault_flags));
   }
   if (sample.is_tripped() != (report.fault_flags != 0)) {
-    note_violation("T8a", "status " + status_names(report.status) + " with fault_flags " +
-                              fault_names(report.fault_flags));
+    record_violation("T8a", "status " + status_names(report.status) + " with fault_flags " +
+                                fault_names(report.fault_flags));
   }
   for (int k = 0; k < motor_count(); ++k) {
     if (sample.is_driving() || report.command_q15[k] == 0) continue;
-    note_violation("T6", fmt::format("motor {} has command_q15 {} with status {}", k,
-                                     report.command_q15[k], status_names(report.status)));
+    record_violation("T6", fmt::format("motor {} has command_q15 {} with status {}", k,
+                                       report.command_q15[k], status_names(report.status)));
   }
   for (std::size_t k = 0; k < valid_samples_.size(); ++k) {
     valid_samples_[k] += (static_cast<unsigned>(report.encoders_valid) >> k) & 1U;
   }
   if ((static_cast<unsigned>(report.encoders_valid) >> shape().encoder_count) != 0) {
-    note_violation("E2a", fmt::format("encoders_valid is {:#x}, the unit has {} encoders",
-                                      report.encoders_valid, shape().encoder_count));
+    record_violation("E2a", fmt::format("encoders_valid is {:#x}, the unit has {} encoders",
+                                        report.encoders_valid, shape().encoder_count));
   }
   for (std::size_t k = 0; k < shape().encoder_count && is_described_ && !is_compact; ++k) {
     const std::uint32_t modulus = encoders_[k].modulus;
     const auto counts = static_cast<std::uint32_t>(report.encoder_counts[k]);
     const bool is_valid = ((static_cast<unsigned>(report.encoders_valid) >> k) & 1U) != 0;
     if (!is_valid || modulus == 0 || counts < modulus) continue;
-    note_violation("E1", fmt::format("encoder {} is valid with {} counts, its modulus is {}", k,
-                                     report.encoder_counts[k], modulus));
+    record_violation("E1", fmt::format("encoder {} is valid with {} counts, its modulus is {}", k,
+                                       report.encoder_counts[k], modulus));
   }
 }
 
-Sample TestHost::next_sample() {
+ReceivedSample TestHost::next_sample() {
   const std::uint64_t before = samples_received_;
   const Nanoseconds deadline = now() + std::max(kSamplePatience, ticks(4.0 * divider_));
   while (samples_received_ == before) {
-    if (!next(deadline)) throw Failed{"no SAMPLE comes within 1 s"};
+    if (!next(deadline)) throw CheckFailed{"no SAMPLE comes within 1 s"};
   }
   if (samples_received_ - samples_before_ > kSamplesMax) {
-    throw Failed{"after " + std::to_string(kSamplesMax) + " samples this is still undecided"};
+    throw CheckFailed{"after " + std::to_string(kSamplesMax) + " samples this is still undecided"};
   }
   return *last_;
 }
@@ -138,8 +138,8 @@ void TestHost::skip_samples(int count) {
   for (int k = 0; k < count; ++k) next_sample();
 }
 
-std::vector<Sample> TestHost::samples_for(Nanoseconds duration) {
-  std::vector<Sample> samples;
+std::vector<ReceivedSample> TestHost::read_samples_for(Nanoseconds duration) {
+  std::vector<ReceivedSample> samples;
   const Nanoseconds until = now() + duration;
   for (std::uint64_t before = samples_received_; next(until); before = samples_received_) {
     if (samples_received_ != before) samples.push_back(*last_);
@@ -147,15 +147,16 @@ std::vector<Sample> TestHost::samples_for(Nanoseconds duration) {
   return samples;
 }
 
-Sample TestHost::sample_until(const std::function<bool(const Sample&)>& condition,
-                              const std::string& expected, int samples_max) {
+ReceivedSample TestHost::read_sample_until(
+    const std::function<bool(const ReceivedSample&)>& condition, const std::string& expected,
+    int samples_max) {
   for (int k = 0; k < samples_max; ++k) {
-    const Sample sample = next_sample();
+    const ReceivedSample sample = next_sample();
     if (condition(sample)) return sample;
   }
-  throw Failed{fmt::format("expected that {}; {} samples later: {}, faults {}", expected,
-                           samples_max, status_names(last_->report.status),
-                           fault_names(last_->report.fault_flags))};
+  throw CheckFailed{fmt::format("expected that {}; {} samples later: {}, faults {}", expected,
+                                samples_max, status_names(last_->report.status),
+                                fault_names(last_->report.fault_flags))};
 }
 
 }  // namespace firmware_iface::conformance

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::array kUsualBaudRates = {115'200, 230'400, 460'800, 921'600};
 
-int sample_frame_size_bytes(const Traffic& traffic) {
+int sample_frame_size_bytes(const LinkTraffic& traffic) {
   const std::uint8_t type = traffic.compact ? MESSAGE_SAMPLE_COMPACT : MESSAGE_SAMPLE;
   const sample_shape shape{static_cast<std::uint8_t>(traffic.encoder_count),
                            static_cast<std::uint8_t>(traffic.motor_count), traffic.marks};
@@ -27,30 +27,31 @@ int sample_frame_size_bytes(const Traffic& traffic) {
   return message + static_cast<int>(message_crc_size_bytes(type)) + FRAME_OVERHEAD_BYTES;
 }
 
-int inertial_frame_size_bytes(const Traffic& traffic) {
+int inertial_frame_size_bytes(const LinkTraffic& traffic) {
   if (traffic.inertial_count == 0) return 0;
   return INERTIAL_HEAD_SIZE_BYTES + INERTIAL_SENSOR_SIZE_BYTES * traffic.inertial_count +
          static_cast<int>(message_crc_size_bytes(MESSAGE_INERTIAL)) + FRAME_OVERHEAD_BYTES;
 }
 
-std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& budget) {
+std::string remedies(int baud_rate, const LinkTraffic& traffic, const BaudBudget& budget) {
   std::string text;
   for (const int faster : kUsualBaudRates) {
-    if (faster > baud_rate && baud_budget(faster, traffic).fits) {
+    if (faster > baud_rate && compute_baud_budget(faster, traffic).fits) {
       text = "raise the baud rate to " + std::to_string(faster);
       break;
     }
   }
-  Traffic compact = traffic;
+  LinkTraffic compact = traffic;
   compact.compact = true;
   const bool can_compact =
       traffic.motor_count == 1 && traffic.encoder_count <= COMPACT_ENCODERS_MAX && !traffic.marks;
-  if (!traffic.compact && can_compact && baud_budget(baud_rate, compact).fits) {
+  if (!traffic.compact && can_compact && compute_baud_budget(baud_rate, compact).fits) {
     text += std::string(text.empty() ? "" : ", ") + "use the compact format";
   }
-  Traffic fewer = traffic;
-  while (fewer.inertial_count > 0 && !baud_budget(baud_rate, fewer).fits) --fewer.inertial_count;
-  if (fewer.inertial_count < traffic.inertial_count && baud_budget(baud_rate, fewer).fits) {
+  LinkTraffic fewer = traffic;
+  while (fewer.inertial_count > 0 && !compute_baud_budget(baud_rate, fewer).fits)
+    --fewer.inertial_count;
+  if (fewer.inertial_count < traffic.inertial_count && compute_baud_budget(baud_rate, fewer).fits) {
     text += std::string(text.empty() ? "" : ", ") + "read at most " +
             std::to_string(fewer.inertial_count) + " inertial sensors";
   }
@@ -63,7 +64,7 @@ std::string remedies(int baud_rate, const Traffic& traffic, const BaudBudget& bu
 
 }  // namespace
 
-BaudBudget baud_budget(int baud_rate, const Traffic& traffic) {
+BaudBudget compute_baud_budget(int baud_rate, const LinkTraffic& traffic) {
   BaudBudget budget;
   budget.frame_size_bytes = sample_frame_size_bytes(traffic) + inertial_frame_size_bytes(traffic);
   budget.available_bytes_per_s =
@@ -74,8 +75,8 @@ BaudBudget baud_budget(int baud_rate, const Traffic& traffic) {
   return budget;
 }
 
-Result<BaudBudget> check_baud_budget(int baud_rate, const Traffic& traffic) {
-  const BaudBudget budget = baud_budget(baud_rate, traffic);
+Result<BaudBudget> check_baud_budget(int baud_rate, const LinkTraffic& traffic) {
+  const BaudBudget budget = compute_baud_budget(baud_rate, traffic);
   if (budget.fits) return budget;
   std::string what = traffic.compact ? "compact sample" : "sample";
   if (traffic.inertial_count > 0) {

@@ -8,7 +8,7 @@
 
 namespace firmware_iface {
 
-/// Numbers of good frames, and of dropped frames by the reason.
+/// Numbers of valid frames, and of dropped frames by reason.
 struct FrameCounters {
   std::uint64_t good = 0;
   std::uint64_t bad_stuffing = 0;
@@ -17,19 +17,21 @@ struct FrameCounters {
   std::uint64_t bad_crc = 0;
   std::uint64_t too_long = 0;  ///< no delimiter within the longest frame
 
-  std::uint64_t damaged() const noexcept {
+  std::uint64_t damaged_count() const noexcept {
     return bad_stuffing + bad_length + unknown_type + bad_crc + too_long;
   }
 };
 
-/// Finds frames in a byte stream and counts good and dropped ones. Uses a frame_receiver
-/// (wire/frame.h). Holds one frame; never allocates.
+/// Finds the frames in a byte stream, and counts valid and dropped frames. Buffers one frame; never
+/// allocates.
 class FrameDecoder {
  public:
-  /// Adds a byte. Returns true if it completes a good frame, whose message is then message().
+  /// Adds a byte. Returns true if the byte completes a valid frame; message() then returns the
+  /// frame's message.
   bool push(std::uint8_t byte) noexcept;
 
-  /// Returns type and body of the last good frame, valid until the next push().
+  /// Returns the message (type and body) of the last valid frame. The reference is valid until the
+  /// next push().
   std::span<const std::uint8_t> message() const noexcept {
     return {receiver_.message, receiver_.message_size_bytes};
   }

@@ -20,20 +20,20 @@ constexpr std::int64_t kDriftShare = 50;
 }  // namespace
 
 SampleTracker::SampleTracker(CounterBits bits, std::uint32_t start_tick_us, double period_us,
-                             Nanoseconds asked, const UnitFacts& facts) noexcept
+                             Nanoseconds asked, const UnitDescription& facts) noexcept
     : bits_(bits),
       period_us_(period_us),
       encoder_count_(facts.encoder_count),
       last_time_us_(std::int64_t{start_tick_us} - std::llround(period_us)),
       host_minus_unit_us_(asked.count() / 1000 - std::int64_t{start_tick_us}) {
   for (std::size_t k = 0; k < unwrap_.size(); ++k) {
-    unwrap_[k] = EncoderUnwrap(facts.encoder[k].modulus, bits.encoder_counts);
+    unwrap_[k] = EncoderUnwrapper(facts.encoder[k].modulus, bits.encoder_counts);
   }
 }
 
-SampleTracker::Verdict SampleTracker::process_report(const sample_report& report,
-                                                     Nanoseconds received,
-                                                     UnitSample& sample) noexcept {
+SampleTracker::ReportVerdict SampleTracker::process_sample_report(const sample_report& report,
+                                                                  Nanoseconds received,
+                                                                  UnitSample& sample) noexcept {
   // Choose the wrap of the unit's clock: the latest one that is not ahead of the host's clock. A
   // sample may have waited in a buffer for up to nearly a whole wrap, but it cannot arrive early.
   const std::int64_t received_us = received.count() / 1000;
@@ -44,8 +44,8 @@ SampleTracker::Verdict SampleTracker::process_report(const sample_report& report
   const std::int64_t elapsed_us = time_us - last_time_us_;
   const std::uint64_t mask = (std::uint64_t{1} << bits_.sequence) - 1;
   if (elapsed_us <= 0) {
-    return is_repeated(report.sequence, elapsed_us, mask) ? Verdict::kRepeated
-                                                          : Verdict::kImplausible;
+    return is_repeated_sample(report.sequence, elapsed_us, mask) ? ReportVerdict::kRepeated
+                                                                 : ReportVerdict::kImplausible;
   }
 
   std::uint64_t steps = 0;  // from the last sample to this one
@@ -54,7 +54,7 @@ SampleTracker::Verdict SampleTracker::process_report(const sample_report& report
     steps = static_cast<std::uint64_t>(std::llround(periods));
     if (std::abs(periods - static_cast<double>(steps)) > kPeriodTolerance || steps == 0 ||
         ((next_sequence_ + steps - 1 - report.sequence) & mask) != 0) {
-      return Verdict::kImplausible;
+      return ReportVerdict::kImplausible;
     }
   } else {
     steps = ((report.sequence - next_sequence_) & mask) + 1;
@@ -79,13 +79,13 @@ SampleTracker::Verdict SampleTracker::process_report(const sample_report& report
   last_time_us_ = time_us;
   host_minus_unit_us_ =
       std::min(received_us - time_us, host_minus_unit_us_ + elapsed_us / kDriftShare);
-  return Verdict::kNext;
+  return ReportVerdict::kNext;
 }
 
 // Returns whether a report that is not newer than the last sample has the sequence of an earlier
 // one. After a jump of the clock back, the sequence would continue with new numbers.
-bool SampleTracker::is_repeated(std::uint64_t sequence, std::int64_t elapsed_us,
-                                std::uint64_t mask) const noexcept {
+bool SampleTracker::is_repeated_sample(std::uint64_t sequence, std::int64_t elapsed_us,
+                                       std::uint64_t mask) const noexcept {
   const std::uint64_t back = (next_sequence_ - 1 - sequence) & mask;
   if (!(period_us_ > 0.0)) return back <= mask / 2;
   const double periods = std::round(static_cast<double>(-elapsed_us) / period_us_);

@@ -21,7 +21,7 @@ double median(double* values, std::size_t count) noexcept {
 
 }  // namespace
 
-void UnitClock::observe(std::int64_t unit_us, Nanoseconds host) noexcept {
+void UnitClockEstimator::add_sample_times(std::int64_t unit_us, Nanoseconds host) noexcept {
   if (!started_) {
     started_ = true;
     unit_first_us_ = unit_us;
@@ -29,24 +29,24 @@ void UnitClock::observe(std::int64_t unit_us, Nanoseconds host) noexcept {
     block_end_us_ = unit_us + block_length_us_;
   }
   if (unit_us >= block_end_us_) {
-    if (block_open_) close_block();
+    if (block_open_) finish_block();
     const std::int64_t behind = unit_us - block_end_us_;
     block_end_us_ += (behind / block_length_us_ + 1) * block_length_us_;
   }
   const double unit_s = static_cast<double>(unit_us - unit_first_us_) * 1e-6;
   const double host_s = static_cast<double>((host - host_first_).count()) * 1e-9;
-  const Block candidate{unit_s, host_s - unit_s};
+  const FastestSample candidate{unit_s, host_s - unit_s};
   // "Fastest" refers to the present line. With a large rate error, the first or last sample of
   // every block would win otherwise.
   const double slope = fit_.valid ? 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0 : 0.0;
-  const auto lateness = [slope](const Block& block) {
+  const auto lateness = [slope](const FastestSample& block) {
     return block.delay_s - slope * block.unit_s;
   };
   if (!block_open_ || lateness(candidate) < lateness(current_)) current_ = candidate;
   block_open_ = true;
 }
 
-void UnitClock::close_block() noexcept {
+void UnitClockEstimator::finish_block() noexcept {
   if (block_count_ == kBlocksMax) merge_blocks();
   blocks_[block_count_++] = current_;
   block_open_ = false;
@@ -54,11 +54,11 @@ void UnitClock::close_block() noexcept {
 }
 
 // Keeps the faster one of each pair of neighbours.
-void UnitClock::merge_blocks() noexcept {
+void UnitClockEstimator::merge_blocks() noexcept {
   const double slope = 1.0 / (1.0 + fit_.rate_error_ppm * kPpm) - 1.0;
   for (std::size_t k = 0; k < kBlocksMax / 2; ++k) {
-    const Block& a = blocks_[2 * k];
-    const Block& b = blocks_[2 * k + 1];
+    const FastestSample& a = blocks_[2 * k];
+    const FastestSample& b = blocks_[2 * k + 1];
     const bool a_faster = a.delay_s - slope * a.unit_s <= b.delay_s - slope * b.unit_s;
     blocks_[k] = a_faster ? a : b;
   }
@@ -66,7 +66,7 @@ void UnitClock::merge_blocks() noexcept {
   block_length_us_ *= 2;
 }
 
-void UnitClock::refit() noexcept {
+void UnitClockEstimator::refit() noexcept {
   if (block_count_ < kBlocksMin) return;
   std::fill_n(used_.begin(), block_count_, true);
   double offset = 0.0;
@@ -115,7 +115,7 @@ void UnitClock::refit() noexcept {
 }
 
 // Fits  delay = offset + slope · unit  to the used blocks; returns false below kBlocksMin.
-bool UnitClock::fit_line(double& offset, double& slope) const noexcept {
+bool UnitClockEstimator::fit_line(double& offset, double& slope) const noexcept {
   double mean_x = 0.0;
   double mean_y = 0.0;
   std::size_t count = 0;
@@ -143,7 +143,7 @@ bool UnitClock::fit_line(double& offset, double& slope) const noexcept {
 }
 
 // Selects the used blocks again; returns how many have changed.
-std::size_t UnitClock::reject_outliers(double offset, double slope) noexcept {
+std::size_t UnitClockEstimator::reject_outliers(double offset, double slope) noexcept {
   const auto residual = [&](std::size_t k) {
     return blocks_[k].delay_s - offset - slope * blocks_[k].unit_s;
   };

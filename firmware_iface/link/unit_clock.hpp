@@ -22,35 +22,37 @@ struct ClockFit {
   std::size_t blocks_rejected = 0;  ///< outliers: blocks in which every sample was delayed
 };
 
-/// Fits the unit's clock to the host's. The unit stamps a sample when latched, the host when read.
-/// The difference is the clocks' relation plus a delay that is never negative and sometimes long.
-/// So only the fastest sample of each block of time enters a least-squares line. Blocks whose
-/// fastest sample is still delayed are rejected by their distance from the median residual (3
-/// robust standard deviations, to both sides, iterated).
+/// Estimates the line that relates the unit's clock to the host's clock. Each sample has two time
+/// stamps, one from the unit at its latch and one from the host on arrival. Their difference
+/// contains a delay that is never negative and sometimes long, so only the fastest sample of each
+/// block of time enters the least-squares fit. Blocks whose fastest sample is still delayed are
+/// rejected by their distance from the median residual (3 robust standard deviations, to both
+/// sides, iterated).
 ///
 /// Memory is fixed: when all blocks are in use, neighbours are merged and the block length doubles,
 /// so the line always covers the whole session. Never allocates; O(blocks) once per block.
-class UnitClock {
+class UnitClockEstimator {
  public:
   static constexpr std::size_t kBlocksMax = 256;
   static constexpr std::int64_t kFirstBlockUs = 125'000;
 
-  /// Adds the times of a sample: unwrapped unit clock when latched, host clock when received.
-  void observe(std::int64_t unit_us, Nanoseconds host) noexcept;
+  /// Adds the two times of a sample: the unwrapped unit clock at its latch, and the host clock on
+  /// arrival.
+  void add_sample_times(std::int64_t unit_us, Nanoseconds host) noexcept;
 
   /// Discards all samples, e.g. after the unit was reset.
-  void reset() noexcept { *this = UnitClock(); }
+  void reset() noexcept { *this = UnitClockEstimator(); }
 
   const ClockFit& fit() const noexcept { return fit_; }
 
  private:
   // Fastest sample of a block, relative to the first sample.
-  struct Block {
+  struct FastestSample {
     double unit_s;
     double delay_s;  // (host − host_first) − (unit − unit_first)
   };
 
-  void close_block() noexcept;
+  void finish_block() noexcept;
   void merge_blocks() noexcept;
   void refit() noexcept;
   bool fit_line(double& offset, double& slope) const noexcept;
@@ -62,8 +64,8 @@ class UnitClock {
   std::int64_t block_length_us_ = kFirstBlockUs;
   std::int64_t block_end_us_ = 0;
   bool block_open_ = false;
-  Block current_{};
-  std::array<Block, kBlocksMax> blocks_{};
+  FastestSample current_{};
+  std::array<FastestSample, kBlocksMax> blocks_{};
   std::array<bool, kBlocksMax> used_{};
   std::array<double, kBlocksMax> scratch_{};
   std::size_t block_count_ = 0;

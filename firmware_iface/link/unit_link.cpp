@@ -27,9 +27,9 @@ constexpr Nanoseconds kClearRepeat = milliseconds(50);
 }  // namespace
 
 ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexcept {
-  continue_clear();
+  continue_trip_clear();
   for (;;) {
-    switch (next_message(deadline)) {
+    switch (read_message(deadline)) {
       case IoStatus::kTimeout:
         return ReadStatus::kTimeout;
       case IoStatus::kClosed:
@@ -40,17 +40,17 @@ ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexc
     switch (decoder_.message()[0]) {
       case MESSAGE_SAMPLE:
       case MESSAGE_SAMPLE_COMPACT:
-        if (take_sample(sample)) return ReadStatus::kSample;
+        if (process_sample(sample)) return ReadStatus::kSample;
         if (implausible_in_a_row_ >= kImplausibleMax) return ReadStatus::kInconsistent;
         break;
       case MESSAGE_INERTIAL:
-        take_inertial();
+        process_inertial();
         break;
       case MESSAGE_FAULT:
-        take_fault();
+        process_fault();
         break;
       case MESSAGE_CLEAR_REPLY:
-        take_clear_reply();
+        process_clear_reply();
         break;
       default:
         ++counters_.messages_unexpected;
@@ -60,7 +60,7 @@ ReadStatus UnitLink::read_sample(Nanoseconds deadline, UnitSample& sample) noexc
 
 // Reads until a good message is complete. Reads at least once, and at most until the deadline, so
 // that a line full of garbage cannot block the caller.
-IoStatus UnitLink::next_message(Nanoseconds deadline) noexcept {
+IoStatus UnitLink::read_message(Nanoseconds deadline) noexcept {
   for (bool past_deadline = false;;) {
     while (received_begin_ < received_end_) {
       if (!decoder_.push(received_[received_begin_++])) continue;
@@ -78,7 +78,7 @@ IoStatus UnitLink::next_message(Nanoseconds deadline) noexcept {
   }
 }
 
-bool UnitLink::take_sample(UnitSample& sample) noexcept {
+bool UnitLink::process_sample(UnitSample& sample) noexcept {
   sample_report report;
   const std::span<const std::uint8_t> message = decoder_.message();
   const auto decode = stream_.compact ? sample_compact_decode : sample_report_decode;
@@ -86,22 +86,22 @@ bool UnitLink::take_sample(UnitSample& sample) noexcept {
     ++counters_.messages_unexpected;
     return false;
   }
-  switch (tracker_.process_report(report, received_at_, sample)) {
-    case SampleTracker::Verdict::kRepeated:
+  switch (tracker_.process_sample_report(report, received_at_, sample)) {
+    case SampleTracker::ReportVerdict::kRepeated:
       ++counters_.samples_repeated;
       return false;
-    case SampleTracker::Verdict::kImplausible:
+    case SampleTracker::ReportVerdict::kImplausible:
       ++counters_.samples_implausible;
       ++implausible_in_a_row_;
       return false;
-    case SampleTracker::Verdict::kNext:
+    case SampleTracker::ReportVerdict::kNext:
       break;
   }
   implausible_in_a_row_ = 0;
   ++counters_.samples_received;
   counters_.samples_lost += sample.lost_before;
   if (sample.lost_before > 0) ++counters_.gaps;
-  clock_.observe(sample.unit_time_us, sample.received);
+  clock_.add_sample_times(sample.unit_time_us, sample.received);
 
   if (sample_seen_) {
     unit_error_count_ += static_cast<std::uint8_t>(report.error_count - unit_errors_seen_);
@@ -123,13 +123,13 @@ bool UnitLink::take_sample(UnitSample& sample) noexcept {
   sample.unit_error_count = unit_error_count_;
   sample.inertial = inertial_;
   inertial_.sensors = 0;
-  take_command_echo(report, sample);
+  process_command_echo(report, sample);
   return true;
 }
 
 // Readings of inertial sensors follow the sample of their latch. Without that sample their time is
 // unknown, so they are dropped.
-void UnitLink::take_inertial() noexcept {
+void UnitLink::process_inertial() noexcept {
   inertial_report report;
   const std::span<const std::uint8_t> message = decoder_.message();
   if (!streaming_ || !inertial_report_decode(message.data(), message.size(), &report) ||
@@ -154,7 +154,7 @@ void UnitLink::take_inertial() noexcept {
 
 // The echo contains the low bits of a command's sequence, which identify one of the last commands.
 // At its first occurrence, the round-trip time of the command is measured in unit time.
-void UnitLink::take_command_echo(const sample_report& report, UnitSample& sample) noexcept {
+void UnitLink::process_command_echo(const sample_report& report, UnitSample& sample) noexcept {
   sample.command_delay_ticks.reset();
   sample.command_sequence = echoed_command_;
   sample.command_unknown = false;
@@ -180,7 +180,7 @@ void UnitLink::take_command_echo(const sample_report& report, UnitSample& sample
   sample.command_delay_ticks = ticks;
 }
 
-void UnitLink::take_fault() noexcept {
+void UnitLink::process_fault() noexcept {
   fault_report report;
   const std::span<const std::uint8_t> message = decoder_.message();
   if (!fault_report_decode(message.data(), message.size(), &report)) return;
@@ -205,7 +205,7 @@ bool UnitLink::write_command(std::span<const double> command, int ttl_ms) noexce
   for (std::size_t k = 0; k < std::min(command.size(), motor_count); ++k) {
     const double share = std::clamp(command[k] / facts_.motor[k].command_max, -1.0, 1.0);
     if (!std::isfinite(command[k])) {
-      write_trip();
+      write_trip_command();
       return false;
     }
     request.command_q15[k] = static_cast<std::int16_t>(std::lround(share * 32767.0));
@@ -213,9 +213,9 @@ bool UnitLink::write_command(std::span<const double> command, int ttl_ms) noexce
   return write_command_message(request);
 }
 
-bool UnitLink::write_idle() noexcept { return write_command_message({.ttl_ms = 1}); }
+bool UnitLink::write_idle_command() noexcept { return write_command_message({.ttl_ms = 1}); }
 
-bool UnitLink::write_trip() noexcept {
+bool UnitLink::write_trip_command() noexcept {
   return write_command_message({.flags = COMMAND_TRIP, .ttl_ms = 1});
 }
 
@@ -238,15 +238,15 @@ bool UnitLink::write_command_message(command_request request) noexcept {
   return sent;
 }
 
-void UnitLink::request_clear() noexcept {
-  clear_state_ = ClearState::kPending;
+void UnitLink::request_trip_clear() noexcept {
+  clear_state_ = ClearTripState::kPending;
   clear_step_ = 1;
   clear_token_ = 0;
   clear_attempts_ = 0;
-  write_clear();
+  write_clear_request();
 }
 
-void UnitLink::write_clear() noexcept {
+void UnitLink::write_clear_request() noexcept {
   const clear_request request{clear_step_, clear_token_};
   std::array<std::uint8_t, CLEAR_SIZE_BYTES> message;
   clear_request_encode(&request, message.data());
@@ -255,36 +255,36 @@ void UnitLink::write_clear() noexcept {
   clear_repeat_at_ = transport_->now() + kClearRepeat;
 }
 
-void UnitLink::continue_clear() noexcept {
-  if (clear_state_ != ClearState::kPending || transport_->now() < clear_repeat_at_) return;
+void UnitLink::continue_trip_clear() noexcept {
+  if (clear_state_ != ClearTripState::kPending || transport_->now() < clear_repeat_at_) return;
   if (clear_attempts_ >= kClearAttemptsMax) {
-    clear_state_ = ClearState::kNoReply;
+    clear_state_ = ClearTripState::kNoReply;
   } else {
-    write_clear();
+    write_clear_request();
   }
 }
 
-void UnitLink::take_clear_reply() noexcept {
+void UnitLink::process_clear_reply() noexcept {
   clear_reply reply;
   const std::span<const std::uint8_t> message = decoder_.message();
   if (!clear_reply_decode(message.data(), message.size(), &reply)) return;
-  if (clear_state_ != ClearState::kPending || reply.step != clear_step_) {
+  if (clear_state_ != ClearTripState::kPending || reply.step != clear_step_) {
     ++counters_.messages_unexpected;  // reply to a repeated request
     return;
   }
   clear_fault_flags_ = reply.fault_flags;
   if (reply.result == CLEAR_DONE && clear_step_ == 2) {
-    clear_state_ = ClearState::kDone;
+    clear_state_ = ClearTripState::kDone;
   } else if (reply.result == CLEAR_DONE) {
     clear_step_ = 2;
     clear_token_ = reply.token;
-    write_clear();
+    write_clear_request();
   } else if (reply.result == CLEAR_WRONG_TOKEN && clear_attempts_ < kClearAttemptsMax) {
     clear_step_ = 1;  // the token was superseded or has expired: request another
     clear_token_ = 0;
-    write_clear();
+    write_clear_request();
   } else {
-    clear_state_ = ClearState::kRefused;
+    clear_state_ = ClearTripState::kRefused;
   }
 }
 

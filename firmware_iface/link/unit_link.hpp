@@ -20,11 +20,11 @@ namespace firmware_iface {
 
 enum class Direction { kToHost, kToUnit };
 
-/// Receives every good message of both directions, e.g. to store the last ones for a black box.
-/// Called on the thread that reads and writes; must not allocate, block or throw.
-class MessageTap {
+/// Interface that receives every valid message of both directions, e.g. a black box that stores the
+/// last ones. Called on the thread that reads and writes; must not allocate, block or throw.
+class MessageListener {
  public:
-  virtual ~MessageTap() = default;
+  virtual ~MessageListener() = default;
   virtual void on_message(Direction direction, std::span<const std::uint8_t> message,
                           Nanoseconds at) noexcept = 0;
 };
@@ -42,12 +42,12 @@ struct StreamSettings {
   int divider = 1;     ///< a sample every divider ticks, 1..255
   /// Largest age of a sample that a command may answer, in ticks before the newest sample, 1..255.
   int command_age_ticks = COMMAND_AGE_TICKS_DEFAULT;
-  /// Samples per reading of each inertial sensor; 0 if the sensor is not read.
+  /// Reading interval of each inertial sensor, in samples; 0 if the sensor is not read.
   std::array<int, INERTIAL_SENSORS_MAX> inertial_divider{};
 };
 
 /// Final counts of a stream.
-struct StreamEnd {
+struct FinalSampleCounts {
   std::uint64_t samples_sent = 0;  ///< as counted by the unit
   std::uint64_t lost_at_end = 0;   ///< samples after the last received one; counted as lost
 };
@@ -59,10 +59,11 @@ enum class ReadStatus {
   kInconsistent,  ///< reports do not continue the stream (unit restarted?): call connect() again
 };
 
-enum class ClearState { kIdle, kPending, kDone, kRefused, kNoReply };
+enum class ClearTripState { kIdle, kPending, kDone, kRefused, kNoReply };
 
-/// Counters since construction. samples_received + samples_lost is exactly the number of samples
-/// that the unit sent, once the stream has ended with stop_stream() or connect().
+/// Counters of messages and samples since construction. After a stream has ended with stop_stream()
+/// or connect(), samples_received + samples_lost is exactly the number of samples that the unit
+/// sent.
 struct LinkCounters {
   std::uint64_t samples_received = 0;
   std::uint64_t samples_lost = 0;
@@ -80,28 +81,30 @@ struct LinkCounters {
   int command_delay_ticks_max = 0;
 };
 
-/// Communicates with one unit: finds it, starts its stream, reads samples, sends commands.
+/// Link to one conversion unit: connects, starts the sample stream, reads samples and sends
+/// commands.
 ///
 /// connect, start_stream and stop_stream wait, allocate and report Errors; all other functions are
 /// for the real-time thread. Not thread-safe.
 class UnitLink {
  public:
-  explicit UnitLink(Transport& transport, MessageTap* tap = nullptr)
+  explicit UnitLink(Transport& transport, MessageListener* tap = nullptr)
       : transport_(&transport), tap_(tap) {}
 
-  /// Starts a session and returns the unit's description. The unit stops its stream, and trips if
-  /// it was driving. Completes the sample counts of a running stream, also if its start was not
-  /// confirmed. Errors: kUnitSilent, kProtocolVersion, kLayoutMismatch, kUnitRefused.
-  Result<UnitFacts> connect(const RequestSettings& settings = {});
+  /// Starts a session and returns the unit's description. The unit stops its sample stream, and
+  /// trips if it was driving. If a stream was running, its sample counts are completed. Errors:
+  /// kUnitSilent, kProtocolVersion, kLayoutMismatch, kUnitRefused.
+  Result<UnitDescription> connect(const RequestSettings& settings = {});
 
-  /// Starts the stream. Returns kLineTooSlow if the line is too slow for it. Needs a session
-  /// without a running stream; after an error, call connect() again.
+  /// Starts the sample stream. Returns kLineTooSlow if the line is too slow for the stream. Needs a
+  /// session without a running stream; after an error, call connect() again.
   Status start_stream(const StreamSettings& stream, const RequestSettings& settings = {});
 
-  /// Stops the stream and completes the counts. Samples that still arrive are passed to
-  /// `late_sample`. The unit trips if it is driving: call write_idle() first.
-  Result<StreamEnd> stop_stream(const std::function<void(const UnitSample&)>& late_sample = {},
-                                const RequestSettings& settings = {});
+  /// Stops the sample stream and completes the sample counts. Samples that still arrive are passed
+  /// to `late_sample`. A unit that drives trips: call write_idle_command() first.
+  Result<FinalSampleCounts> stop_stream(
+      const std::function<void(const UnitSample&)>& late_sample = {},
+      const RequestSettings& settings = {});
 
   // --- Real-time thread: no allocation, no locks, no exceptions. ---
 
@@ -114,28 +117,29 @@ class UnitLink {
   /// unit instead.
   bool write_command(std::span<const double> command, int ttl_ms) noexcept;
 
-  /// Sets the output to zero without a trip; no time to live applies.
-  bool write_idle() noexcept;
+  /// Sends a command that sets the motor output to zero without a trip. The command has no time to
+  /// live.
+  bool write_idle_command() noexcept;
 
-  /// Sets the output to zero and trips the unit (FAULT_HOST).
-  bool write_trip() noexcept;
+  /// Sends a command that sets the motor output to zero and trips the unit (FAULT_HOST).
+  bool write_trip_command() noexcept;
 
-  /// Requests that the unit clears its trip. read_sample continues the exchange of messages.
-  void request_clear() noexcept;
-  ClearState clear_state() const noexcept { return clear_state_; }
+  /// Requests that the unit clears its trip. The exchange of messages continues in read_sample.
+  void request_trip_clear() noexcept;
+  ClearTripState trip_clear_state() const noexcept { return clear_state_; }
 
-  /// Returns the unit's fault flags in the last CLEAR_REPLY.
-  std::uint8_t clear_fault_flags() const noexcept { return clear_fault_flags_; }
+  /// Returns the unit's fault flags from its last reply to a request to clear the trip.
+  std::uint8_t fault_flags_after_clear() const noexcept { return clear_fault_flags_; }
 
   /// Returns the inertial readings that belong to the last received sample. The next sample clears
   /// them.
-  const UnitInertial& pending_inertial() const noexcept { return inertial_; }
+  const InertialReadings& last_inertial_readings() const noexcept { return inertial_; }
 
   const LinkCounters& counters() const noexcept { return counters_; }
   const FrameCounters& frame_counters() const noexcept { return decoder_.counters(); }
-  const UnitClock& clock() const noexcept { return clock_; }
+  const UnitClockEstimator& clock() const noexcept { return clock_; }
   const std::optional<UnitFault>& last_fault() const noexcept { return last_fault_; }
-  const UnitFacts& facts() const noexcept { return facts_; }
+  const UnitDescription& facts() const noexcept { return facts_; }
   Transport& transport() noexcept { return *transport_; }
 
  private:
@@ -153,39 +157,40 @@ class UnitLink {
 
   bool write_message(std::span<const std::uint8_t> message) noexcept;
   bool write_command_message(command_request request) noexcept;
-  IoStatus next_message(Nanoseconds deadline) noexcept;
-  IoStatus request(std::span<const std::uint8_t> message, const RequestSettings& settings,
-                   const std::function<bool()>& accept);
-  Status describe_parts(const hello_reply& reply, const RequestSettings& settings);
-  Status check_possible(const StreamSettings& stream) const;
-  Status check_inertial(const StreamSettings& stream) const;
+  IoStatus read_message(Nanoseconds deadline) noexcept;
+  IoStatus send_request(std::span<const std::uint8_t> message, const RequestSettings& settings,
+                        const std::function<bool()>& accept);
+  Status request_descriptions(const hello_reply& reply, const RequestSettings& settings);
+  Status check_stream_settings(const StreamSettings& stream) const;
+  Status check_inertial_dividers(const StreamSettings& stream) const;
   sample_shape shape() const noexcept {
     return {static_cast<std::uint8_t>(facts_.encoder_count),
             static_cast<std::uint8_t>(facts_.motor_count), stream_.marks};
   }
-  Result<ConfigureAnswer> configure(std::uint8_t flags, const StreamSettings& stream,
-                                    const RequestSettings& settings,
-                                    const std::function<void(const UnitSample&)>& late_sample);
-  bool take_sample(UnitSample& sample) noexcept;
-  void take_inertial() noexcept;
-  void take_command_echo(const sample_report& report, UnitSample& sample) noexcept;
-  void take_fault() noexcept;
+  Result<ConfigureAnswer> send_configure(std::uint8_t flags, const StreamSettings& stream,
+                                         const RequestSettings& settings,
+                                         const std::function<void(const UnitSample&)>& late_sample);
+  bool process_sample(UnitSample& sample) noexcept;
+  void process_inertial() noexcept;
+  void process_command_echo(const sample_report& report, UnitSample& sample) noexcept;
+  void process_fault() noexcept;
   void count_ended_stream() noexcept;
-  void take_clear_reply() noexcept;
-  void continue_clear() noexcept;
-  void write_clear() noexcept;
+  void process_clear_reply() noexcept;
+  void continue_trip_clear() noexcept;
+  void write_clear_request() noexcept;
   std::uint64_t finish_sample_counts(std::uint64_t samples_sent) noexcept;
-  Error no_answer(const std::string& what, IoStatus status, const RequestSettings& settings) const;
+  Error make_no_answer_error(const std::string& what, IoStatus status,
+                             const RequestSettings& settings) const;
 
   Transport* transport_;
-  MessageTap* tap_;
+  MessageListener* tap_;
   FrameDecoder decoder_;
   std::array<std::uint8_t, 512> received_{};
   std::size_t received_begin_ = 0;
   std::size_t received_end_ = 0;
   Nanoseconds received_at_{0};
 
-  UnitFacts facts_;
+  UnitDescription facts_;
   bool connected_ = false;
   bool connected_before_ = false;
   std::uint16_t request_sequence_ = 0;
@@ -198,7 +203,7 @@ class UnitLink {
   int implausible_in_a_row_ = 0;
   std::int64_t last_unit_time_us_ = 0;
   bool sample_seen_ = false;
-  UnitInertial inertial_;  // of the last sample, until the next one arrives
+  InertialReadings inertial_;  // of the last sample, until the next one arrives
   std::uint64_t unit_error_count_ = 0;
   std::uint8_t unit_errors_seen_ = 0;
 
@@ -206,14 +211,14 @@ class UnitLink {
   std::uint64_t echoed_command_ = 0;    // of the newest command echoed by the unit; 0: none
   std::array<SentCommand, kCommandHistory> commands_{};
 
-  ClearState clear_state_ = ClearState::kIdle;
+  ClearTripState clear_state_ = ClearTripState::kIdle;
   int clear_attempts_ = 0;
   std::uint8_t clear_step_ = 0;
   std::uint16_t clear_token_ = 0;
   std::uint8_t clear_fault_flags_ = 0;
   Nanoseconds clear_repeat_at_{0};
 
-  UnitClock clock_;
+  UnitClockEstimator clock_;
   std::optional<UnitFault> last_fault_;
   LinkCounters counters_;
 };

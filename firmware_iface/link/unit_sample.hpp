@@ -12,7 +12,7 @@
 namespace firmware_iface {
 
 /// Description of one encoder of a unit.
-struct EncoderFacts {
+struct EncoderDescription {
   bool is_absolute = false;  ///< reads its absolute position within its modulus after power-on
   std::uint32_t counts_per_turn = 0;  ///< 0: unknown, or not rotary
   std::uint32_t modulus = 0;          ///< counts run from 0 to modulus − 1; 0: signed, 32 bits
@@ -21,16 +21,16 @@ struct EncoderFacts {
 };
 
 /// Description of one motor of a unit.
-struct MotorFacts {
+struct MotorDescription {
   int kind = MOTOR_VOLT;     ///< MOTOR_* (wire/session.h), the unit of its command
   double command_max = 0.0;  ///< range of commands to either side, in that unit
 };
 
 /// Returns the unit symbol of a motor's command: "V", "duty" or "A"; "?" for an unknown kind.
-const char* motor_unit(int kind);
+const char* motor_command_unit(int kind);
 
-/// Description of a unit, from HELLO_REPLY and DESCRIBE_REPLY.
-struct UnitFacts {
+/// Description of a conversion unit, as reported in HELLO_REPLY and DESCRIBE_REPLY.
+struct UnitDescription {
   int protocol_version = 0;
   std::uint64_t unit_id = 0;
   int boot_count = 0;
@@ -42,9 +42,9 @@ struct UnitFacts {
   std::uint8_t fault_flags = 0;  ///< FAULT_* (wire/fault.h), latched at the time of the reply
   std::uint32_t configuration_hash = 0;
   int encoder_count = 0;
-  std::array<EncoderFacts, ENCODERS_MAX> encoder{};
+  std::array<EncoderDescription, ENCODERS_MAX> encoder{};
   int motor_count = 0;
-  std::array<MotorFacts, MOTORS_MAX> motor{};
+  std::array<MotorDescription, MOTORS_MAX> motor{};
   int inertial_count = 0;  ///< number of inertial sensors, each with its own reading interval
   std::array<int, INERTIAL_SENSORS_MAX> inertial_ticks{};
   int stream_count = 0;                       ///< streams started since power-on
@@ -53,7 +53,7 @@ struct UnitFacts {
 
 /// Readings of the inertial sensors at the latch of a sample, in counts. The count of an axis that
 /// was not read is INERTIAL_NOT_READ.
-struct UnitInertial {
+struct InertialReadings {
   std::uint64_t sequence = 0;  ///< of the sample
   std::int64_t unit_time_us = 0;
   std::uint8_t sensors = 0;  ///< bit i: sensor i was read; 0: no readings
@@ -62,7 +62,7 @@ struct UnitInertial {
   bool has(int sensor) const noexcept { return ((sensors >> sensor) & 1) != 0; }
 };
 
-/// One sample of a unit, with unwrapped counters.
+/// One sample of a conversion unit, with unwrapped counters.
 struct UnitSample {
   std::uint64_t sequence = 0;     ///< of this stream, from 0
   std::uint64_t lost_before = 0;  ///< samples missing between the previous one and this
@@ -84,9 +84,10 @@ struct UnitSample {
   bool command_rejected = false;       ///< a command since the last sample arrived too late
   std::uint8_t fault_flags = 0;        ///< FAULT_* (wire/fault.h)
   std::uint64_t unit_error_count = 0;  ///< frames the unit rejected since connect()
-  UnitInertial inertial;  ///< of the previous sample, because readings are sent after their sample
+  InertialReadings
+      inertial;  ///< of the previous sample, because readings are sent after their sample
 
-  bool encoder_is_valid(int encoder) const noexcept {
+  bool is_encoder_valid(int encoder) const noexcept {
     return ((encoders_valid >> encoder) & 1) != 0;
   }
 };

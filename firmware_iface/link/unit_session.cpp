@@ -58,8 +58,8 @@ std::string find_fault(const describe_reply& reply) {
   return {};
 }
 
-UnitFacts to_facts(const hello_reply& reply) {
-  UnitFacts facts;
+UnitDescription to_facts(const hello_reply& reply) {
+  UnitDescription facts;
   facts.protocol_version = reply.protocol_version;
   facts.unit_id = reply.unit_id;
   facts.boot_count = reply.boot_count;
@@ -80,14 +80,14 @@ UnitFacts to_facts(const hello_reply& reply) {
   return facts;
 }
 
-EncoderFacts to_encoder(const part_description& part) {
+EncoderDescription to_encoder(const part_description& part) {
   return {part.kind == ENCODER_ABSOLUTE, part.scale, part.modulus,
           (part.flags & ENCODER_HAS_INDEX) != 0, (part.flags & ENCODER_HAS_HOME) != 0};
 }
 
 }  // namespace
 
-const char* motor_unit(int kind) {
+const char* motor_command_unit(int kind) {
   switch (kind) {
     case MOTOR_VOLT:
       return "V";
@@ -101,8 +101,9 @@ const char* motor_unit(int kind) {
 }
 
 // Sends the request and reads messages until `accept` returns true for the reply.
-IoStatus UnitLink::request(std::span<const std::uint8_t> message, const RequestSettings& settings,
-                           const std::function<bool()>& accept) {
+IoStatus UnitLink::send_request(std::span<const std::uint8_t> message,
+                                const RequestSettings& settings,
+                                const std::function<bool()>& accept) {
   for (int attempt = 0; attempt < settings.attempts_max; ++attempt) {
     // A delimiter first ends any incomplete frame in the unit.
     const std::uint8_t delimiter = 0;
@@ -110,7 +111,7 @@ IoStatus UnitLink::request(std::span<const std::uint8_t> message, const RequestS
     write_message(message);
     const Nanoseconds deadline = transport_->now() + settings.reply_timeout;
     for (;;) {
-      const IoStatus status = next_message(deadline);
+      const IoStatus status = read_message(deadline);
       if (status == IoStatus::kClosed) return status;
       if (status == IoStatus::kTimeout) break;
       if (accept()) return IoStatus::kOk;
@@ -120,8 +121,8 @@ IoStatus UnitLink::request(std::span<const std::uint8_t> message, const RequestS
   return IoStatus::kTimeout;
 }
 
-Error UnitLink::no_answer(const std::string& what, IoStatus status,
-                          const RequestSettings& settings) const {
+Error UnitLink::make_no_answer_error(const std::string& what, IoStatus status,
+                                     const RequestSettings& settings) const {
   const std::string& port = transport_->report().description;
   if (status == IoStatus::kClosed) {
     return {ErrorCode::kPortFailed, port + ": closed while waiting for the reply to " + what};
@@ -131,14 +132,14 @@ Error UnitLink::no_answer(const std::string& what, IoStatus status,
   std::string detail = port + ": no reply to " + what + " within " +
                        std::to_string(waited.count()) + " ms (" +
                        std::to_string(counters_.bytes_received) + " bytes received, " +
-                       std::to_string(frame_counters().damaged()) + " damaged frames)";
+                       std::to_string(frame_counters().damaged_count()) + " damaged frames)";
   detail += counters_.bytes_received == 0
                 ? "; check that the unit is powered and the port is the right one"
                 : "; check the baud rate";
   return {ErrorCode::kUnitSilent, detail};
 }
 
-Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
+Result<UnitDescription> UnitLink::connect(const RequestSettings& settings) {
   if (request_sequence_ == 0) {
     // Must differ from that of an earlier process, whose replies may still be on the line.
     request_sequence_ = static_cast<std::uint16_t>((transport_->now().count() / 1000) & 0xFFFF);
@@ -147,13 +148,13 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   std::array<std::uint8_t, HELLO_SIZE_BYTES> message;
   hello_encode(&head, message.data());
   hello_head answer{};
-  const IoStatus status = request(message, settings, [&] {
+  const IoStatus status = send_request(message, settings, [&] {
     const std::span<const std::uint8_t> received = decoder_.message();
     return received[0] == MESSAGE_HELLO_REPLY &&
            hello_head_decode(received.data(), received.size(), &answer) &&
            answer.nonce == head.nonce;
   });
-  if (status != IoStatus::kOk) return no_answer("HELLO", status, settings);
+  if (status != IoStatus::kOk) return make_no_answer_error("HELLO", status, settings);
 
   const std::string& port = transport_->report().description;
   if (answer.protocol_version != PROTOCOL_VERSION) {
@@ -189,12 +190,13 @@ Result<UnitFacts> UnitLink::connect(const RequestSettings& settings) {
   streaming_ = false;
   connected_ = false;
   connected_before_ = true;
-  if (Status described = describe_parts(reply, settings); !described.ok()) return described.error();
+  if (Status described = request_descriptions(reply, settings); !described.ok())
+    return described.error();
   connected_ = true;
   return facts_;
 }
 
-Status UnitLink::describe_parts(const hello_reply& reply, const RequestSettings& settings) {
+Status UnitLink::request_descriptions(const hello_reply& reply, const RequestSettings& settings) {
   std::array<part_description, ENCODERS_MAX> encoder{};
   std::array<part_description, MOTORS_MAX> motor{};
   const std::string unit = transport_->report().description + ": unit " + hex(reply.unit_id) + " ";
@@ -207,12 +209,12 @@ Status UnitLink::describe_parts(const hello_reply& reply, const RequestSettings&
     std::array<std::uint8_t, DESCRIBE_SIZE_BYTES> message;
     describe_request_encode(&ask, message.data());
     describe_reply answer{};
-    const IoStatus status = request(message, settings, [&] {
+    const IoStatus status = send_request(message, settings, [&] {
       const std::span<const std::uint8_t> received = decoder_.message();
       return describe_reply_decode(received.data(), received.size(), &answer) &&
              answer.part == ask.part && answer.index == ask.index;
     });
-    if (status != IoStatus::kOk) return no_answer("DESCRIBE", status, settings);
+    if (status != IoStatus::kOk) return make_no_answer_error("DESCRIBE", status, settings);
     if (const std::string fault = find_fault(answer); !fault.empty()) {
       return Error{ErrorCode::kUnitRefused, unit + fault};
     }
@@ -249,7 +251,7 @@ void UnitLink::count_ended_stream() noexcept {
 }
 
 // A sensor can be read only with a sample, and the unit reads it at fixed ticks.
-Status UnitLink::check_inertial(const StreamSettings& stream) const {
+Status UnitLink::check_inertial_dividers(const StreamSettings& stream) const {
   for (std::size_t k = 0; k < stream.inertial_divider.size(); ++k) {
     const int divider = stream.inertial_divider[k];
     if (divider == 0) continue;
@@ -270,7 +272,7 @@ Status UnitLink::check_inertial(const StreamSettings& stream) const {
   return success();
 }
 
-Status UnitLink::check_possible(const StreamSettings& stream) const {
+Status UnitLink::check_stream_settings(const StreamSettings& stream) const {
   const auto refuse = [&](const std::string& what) {
     return Error{ErrorCode::kUnitRefused, transport_->report().description + ": " + what};
   };
@@ -296,7 +298,7 @@ Status UnitLink::check_possible(const StreamSettings& stream) const {
                   std::to_string(COMPACT_ENCODERS_MAX) +
                   " encoders and no index pulses; use the full format");
   }
-  for (const EncoderFacts& encoder : facts_.encoder) {
+  for (const EncoderDescription& encoder : facts_.encoder) {
     if (encoder.modulus <= (1U << kCompactBits.encoder_counts)) continue;
     return refuse("an encoder counts modulo " + std::to_string(encoder.modulus) +
                   ", more than the 24 bits of the compact format; use the full format");
@@ -307,14 +309,14 @@ Status UnitLink::check_possible(const StreamSettings& stream) const {
 Status UnitLink::start_stream(const StreamSettings& stream, const RequestSettings& settings) {
   assert(connected_ && !streaming_);
   const std::string& port = transport_->report().description;
-  if (Status possible = check_possible(stream); !possible.ok()) return possible;
-  if (Status asked_for = check_inertial(stream); !asked_for.ok()) return asked_for;
+  if (Status possible = check_stream_settings(stream); !possible.ok()) return possible;
+  if (Status asked_for = check_inertial_dividers(stream); !asked_for.ok()) return asked_for;
   if (const std::optional<int> baud_rate = transport_->report().baud_rate) {
     const auto is_read = [](int divider) { return divider > 0; };
     const auto inertial_count = std::ranges::count_if(stream.inertial_divider, is_read);
-    const Traffic traffic{facts_.encoder_count, facts_.tick_rate_Hz / stream.divider,
-                          stream.compact,       static_cast<int>(inertial_count),
-                          facts_.motor_count,   stream.marks};
+    const LinkTraffic traffic{facts_.encoder_count, facts_.tick_rate_Hz / stream.divider,
+                              stream.compact,       static_cast<int>(inertial_count),
+                              facts_.motor_count,   stream.marks};
     if (const auto budget = check_baud_budget(*baud_rate, traffic); !budget.ok()) {
       return Error{budget.error().code, port + ": " + budget.error().detail};
     }
@@ -323,7 +325,7 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
                     (stream.host_paced ? STREAM_HOST_PACED : 0) | (stream.marks ? STREAM_MARKS : 0);
   const Nanoseconds asked = transport_->now();
   const Result<ConfigureAnswer> answer =
-      configure(static_cast<std::uint8_t>(flags), stream, settings, {});
+      send_configure(static_cast<std::uint8_t>(flags), stream, settings, {});
   if (!answer.ok()) {
     connected_ = false;  // only a HELLO can find out whether the unit streams
     return answer.error();
@@ -342,14 +344,14 @@ Status UnitLink::start_stream(const StreamSettings& stream, const RequestSetting
   return success();
 }
 
-Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSample&)>& late_sample,
-                                        const RequestSettings& settings) {
-  const Result<ConfigureAnswer> answer = configure(0, {}, settings, late_sample);
+Result<FinalSampleCounts> UnitLink::stop_stream(
+    const std::function<void(const UnitSample&)>& late_sample, const RequestSettings& settings) {
+  const Result<ConfigureAnswer> answer = send_configure(0, {}, settings, late_sample);
   if (!answer.ok()) {
     connected_ = false;
     return answer.error();
   }
-  StreamEnd end{answer.value().samples_sent, 0};
+  FinalSampleCounts end{answer.value().samples_sent, 0};
   if (streaming_) {
     end.lost_at_end = finish_sample_counts(answer.value().samples_sent);
     last_counted_stream_ = stream_number_;
@@ -358,7 +360,7 @@ Result<StreamEnd> UnitLink::stop_stream(const std::function<void(const UnitSampl
   return end;
 }
 
-Result<UnitLink::ConfigureAnswer> UnitLink::configure(
+Result<UnitLink::ConfigureAnswer> UnitLink::send_configure(
     std::uint8_t flags, const StreamSettings& stream, const RequestSettings& settings,
     const std::function<void(const UnitSample&)>& late_sample) {
   configure_request ask{++request_sequence_,
@@ -373,18 +375,18 @@ Result<UnitLink::ConfigureAnswer> UnitLink::configure(
   configure_request_encode(&ask, message.data());
   configure_reply reply{};
   UnitSample sample;
-  const IoStatus status = request(message, settings, [&] {
+  const IoStatus status = send_request(message, settings, [&] {
     const std::span<const std::uint8_t> received = decoder_.message();
     if (received[0] == MESSAGE_SAMPLE || received[0] == MESSAGE_SAMPLE_COMPACT) {
       // A sample of the old stream, or of the new one if its reply was lost, which leaves a gap.
-      if (late_sample && take_sample(sample)) late_sample(sample);
+      if (late_sample && process_sample(sample)) late_sample(sample);
       return false;
     }
-    if (received[0] == MESSAGE_INERTIAL && late_sample) take_inertial();
+    if (received[0] == MESSAGE_INERTIAL && late_sample) process_inertial();
     return configure_reply_decode(received.data(), received.size(), &reply) &&
            reply.sequence == ask.sequence;
   });
-  if (status != IoStatus::kOk) return no_answer("CONFIGURE", status, settings);
+  if (status != IoStatus::kOk) return make_no_answer_error("CONFIGURE", status, settings);
   if (reply.result != CONFIGURE_DONE || reply.flags != flags) {
     return Error{ErrorCode::kUnitRefused, transport_->report().description +
                                               ": the unit refused CONFIGURE with result " +

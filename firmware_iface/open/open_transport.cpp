@@ -15,7 +15,7 @@ namespace {
 using Opened = Result<std::unique_ptr<Transport>>;
 
 Opened open_sim(const Url& url) {
-  if (const Status known = check_options(url, ""); !known.ok()) return known.error();
+  if (const Status known = check_url_options(url, ""); !known.ok()) return known.error();
   try {
     const sim::SimConfig config = sim::load_sim_config(url.address);
     auto time = std::make_shared<MonotonicTime>();

@@ -36,7 +36,7 @@ std::size_t undelivered(const IoResult& result, std::size_t size_bytes) {
   return size_bytes - result.size_bytes;
 }
 
-class PtyPort final : public HostPort {
+class PtyPort final : public HostConnection {
  public:
   PtyPort(Descriptor master, Descriptor claim, std::string link, std::string url)
       : master_(std::move(master)),
@@ -74,15 +74,15 @@ class PtyPort final : public HostPort {
   std::string url_;
 };
 
-class TcpPort final : public HostPort {
+class TcpPort final : public HostConnection {
  public:
-  Status listen(const proto::HostPort& set_angle) {
-    const std::string port = std::to_string(set_angle.port);
-    const std::string address = set_angle.host + ":" + port;
+  Status listen(const proto::NetworkAddress& location) {
+    const std::string port = std::to_string(location.port);
+    const std::string address = location.host + ":" + port;
     asio::error_code error;
     asio::ip::tcp::resolver resolver(context_);
     const auto endpoints =
-        resolver.resolve(set_angle.host, port, asio::ip::tcp::resolver::passive, error);
+        resolver.resolve(location.host, port, asio::ip::tcp::resolver::passive, error);
     if (error) return failed(address, error.message());
     const asio::ip::tcp::endpoint endpoint = *endpoints.begin();
     acceptor_.open(endpoint.protocol(), error);
@@ -91,13 +91,13 @@ class TcpPort final : public HostPort {
     if (!error) acceptor_.listen(1, error);
     if (!error) acceptor_.native_non_blocking(true, error);
     if (error) return failed(address, error.message());
-    url_ = "tcp://" + set_angle.host + ":" + std::to_string(acceptor_.local_endpoint().port());
+    url_ = "tcp://" + location.host + ":" + std::to_string(acceptor_.local_endpoint().port());
     return success();
   }
 
   std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
     if (!client_.is_open()) {
-      if (wait_readable(acceptor_.native_handle(), deadline) == IoStatus::kOk) accept();
+      if (wait_until_readable(acceptor_.native_handle(), deadline) == IoStatus::kOk) accept();
       return 0;
     }
     const IoResult result = read_descriptor(client_.get(), buffer, deadline);
@@ -185,7 +185,7 @@ Status clear_link(const fs::path& link) {
 
 }  // namespace
 
-Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link) {
+Result<std::unique_ptr<HostConnection>> make_pty_port(const std::string& link) {
   const auto failed = [](const std::string& what) {
     return Error{ErrorCode::kPortFailed, "pseudo-terminal: " + what + ": " + describe_errno(errno)};
   };
@@ -200,7 +200,7 @@ Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link) {
   cfmakeraw(&settings);
   if (tcsetattr(master.get(), TCSANOW, &settings) != 0) return failed("tcsetattr");
   if (link.empty()) {
-    return std::unique_ptr<HostPort>(std::make_unique<PtyPort>(
+    return std::unique_ptr<HostConnection>(std::make_unique<PtyPort>(
         std::move(master), Descriptor(), "", std::string("pty://") + name.data()));
   }
   const fs::path absolute = fs::absolute(link);
@@ -210,19 +210,19 @@ Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link) {
   std::error_code error;
   fs::create_symlink(name.data(), absolute, error);
   if (error) return Error{ErrorCode::kPortFailed, link + ": " + error.message()};
-  return std::unique_ptr<HostPort>(
+  return std::unique_ptr<HostConnection>(
       std::make_unique<PtyPort>(std::move(master), std::move(claim.value()), absolute.string(),
                                 "pty://" + absolute.string()));
 }
 
-Result<std::unique_ptr<HostPort>> make_tcp_port(const std::string& address) {
+Result<std::unique_ptr<HostConnection>> make_tcp_port(const std::string& address) {
   const bool port_alone = address.find(':') == std::string::npos;
   try {
     auto port = std::make_unique<TcpPort>();
     const Status listening =
         port->listen(proto::parse_host_port(port_alone ? "127.0.0.1:" + address : address));
     if (!listening.ok()) return listening.error();
-    return std::unique_ptr<HostPort>(std::move(port));
+    return std::unique_ptr<HostConnection>(std::move(port));
   } catch (const proto::InputError& error) {
     return Error{ErrorCode::kPortFailed, std::string("--tcp: ") + error.what()};
   }

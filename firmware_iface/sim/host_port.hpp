@@ -9,12 +9,12 @@
 namespace firmware_iface::sim {
 
 /// The unit's side of a connection to a host, which may connect and disconnect.
-class HostPort {
+class HostConnection {
  public:
-  HostPort() = default;
-  HostPort(const HostPort&) = delete;
-  HostPort& operator=(const HostPort&) = delete;
-  virtual ~HostPort() = default;
+  HostConnection() = default;
+  HostConnection(const HostConnection&) = delete;
+  HostConnection& operator=(const HostConnection&) = delete;
+  virtual ~HostConnection() = default;
 
   /// Reads bytes from the host, waiting until `deadline` (CLOCK_MONOTONIC). Returns their number.
   virtual std::size_t read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
@@ -27,11 +27,13 @@ class HostPort {
   virtual const std::string& url() const noexcept = 0;
 };
 
-/// Creates a pseudo-terminal. If `link` is not empty, it is a symbolic link to the terminal until
-/// the port is destroyed. A dangling link of an earlier run is replaced, anything else is not.
-Result<std::unique_ptr<HostPort>> make_pty_port(const std::string& link);
+/// Creates a pseudo-terminal. A nonempty `link` is the path of a symbolic link to the terminal that
+/// exists until the port is destroyed. A dangling link of an earlier run is replaced; any other
+/// existing file is an error.
+Result<std::unique_ptr<HostConnection>> make_pty_port(const std::string& link);
 
-/// Creates a TCP server on "host:port" or "port" (loopback), for one host; port 0: a free one.
-Result<std::unique_ptr<HostPort>> make_tcp_port(const std::string& address);
+/// Creates a TCP server for one host at the address "host:port" or "port" (loopback). Port 0 means
+/// any free port.
+Result<std::unique_ptr<HostConnection>> make_tcp_port(const std::string& address);
 
 }  // namespace firmware_iface::sim

@@ -9,8 +9,9 @@
 
 namespace firmware_iface::sim {
 
-/// Settings of a gyroscope and an accelerometer in one case on a body of the rig.
-struct InertialSettings {
+/// Settings of a simulated inertial sensor: a gyroscope and an accelerometer in one case on a body
+/// of the rig.
+struct InertialSensorSettings {
   int joint = 0;             ///< joint whose body carries the sensor
   Vector3 point{};           ///< position from the body's centre of mass, along the body's axes [m]
   Vector3 mounting{};        ///< rotation vector from the body's axes to the sensor's [rad]
@@ -26,13 +27,15 @@ struct InertialSettings {
   double dropout = 0.0;      ///< probability that a reading is missing
 };
 
-/// Returns the readings of a sensor without errors: rates about its axes [rad/s], then specific
-/// forces along them [m/s²].
-std::array<double, INERTIAL_AXES> exact_reading(const InertialSettings& sensor,
-                                                const BodyMotion& body) noexcept;
+/// Returns the readings of an inertial sensor without errors: angular rates about the sensor axes
+/// [rad/s], then specific forces along the sensor axes [m/s²].
+std::array<double, INERTIAL_AXES> compute_exact_reading(const InertialSensorSettings& sensor,
+                                                        const BodyMotion& body) noexcept;
 
-/// Returns a reading with the sensor's bias, noise, quantization and range.
-std::array<std::int16_t, INERTIAL_AXES> read(const InertialSettings& sensor, const BodyMotion& body,
+/// Returns the readings of an inertial sensor in counts, with bias, noise, quantization and limited
+/// range.
+std::array<std::int16_t, INERTIAL_AXES> read(const InertialSensorSettings& sensor,
+                                             const BodyMotion& body,
                                              std::mt19937_64& random) noexcept;
 
 }  // namespace firmware_iface::sim

@@ -27,21 +27,21 @@ constexpr int kBisections = 45;          // 5e-4 s / 2^45: 1e-17 s
 Plant::Plant(std::unique_ptr<RigModel> model, const JointState& start)
     : model_(std::move(model)), start_(start), state_(start) {}
 
-void Plant::set_held(bool held) {
+void Plant::set_held_by_hand(bool held) {
   held_ = held;
   if (held) state_.speed_rad_s = {};
 }
 
-void Plant::set_angle(int joint, double angle_rad) {
+void Plant::set_joint_angle(int joint, double angle_rad) {
   state_.angle_rad[static_cast<std::size_t>(joint)] = angle_rad;
   state_.speed_rad_s[static_cast<std::size_t>(joint)] = 0.0;
 }
 
-BodyMotion Plant::body_motion(int joint, double command_V) const {
+BodyMotion Plant::compute_body_motion(int joint, double command_V) const {
   JointArray acceleration{};
   JointArray torque{};
   if (!held_) solve(state_, find_slip_states(command_V), command_V, acceleration, torque);
-  return model_->body_motion(joint, state_, acceleration);
+  return model_->compute_body_motion(joint, state_, acceleration);
 }
 
 void Plant::advance(double dt_s, double command_V) {
@@ -57,14 +57,14 @@ void Plant::advance_substep(double h, double command_V) {
     const Motions motions = find_slip_states(command_V);
     int joint = -1;
     const double until_event =
-        event < kEventsPerSubstepMax ? time_of_event(motions, command_V, left, joint) : left;
-    state_ = runge_kutta(state_, motions, command_V, until_event);
+        event < kEventsPerSubstepMax ? find_event_time(motions, command_V, left, joint) : left;
+    state_ = integrate_runge_kutta(state_, motions, command_V, until_event);
     if (joint >= 0) apply_event(static_cast<std::size_t>(joint), command_V);
     left -= until_event;
   }
 }
 
-bool Plant::is_beyond(const JointState& state, std::size_t joint) const {
+bool Plant::is_beyond_stop(const JointState& state, std::size_t joint) const {
   const JointStops& stops = model_->stops(static_cast<int>(joint));
   const double angle = state.angle_rad[joint], speed = state.speed_rad_s[joint];
   return (angle < stops.lower_rad && speed < 0.0) || (angle > stops.upper_rad && speed > 0.0);
@@ -81,7 +81,7 @@ bool Plant::is_held_by_stop(std::size_t joint, double torque) const {
 // impulse along that joint alone, which also changes the other joint's speed.
 void Plant::apply_event(std::size_t joint, double command_V) {
   JointArray& speed = state_.speed_rad_s;
-  if (!is_beyond(state_, joint)) {
+  if (!is_beyond_stop(state_, joint)) {
     speed[joint] = 0.0;
     return;
   }
@@ -112,19 +112,21 @@ Plant::Motions Plant::find_slip_states(double command_V) const {
   Motions motions{};
   for (std::size_t k = 0; k < count; ++k) {
     const double speed = state_.speed_rad_s[k];
-    motions[k] = speed > 0.0 ? Motion::kForward : speed < 0.0 ? Motion::kBackward : Motion::kRest;
+    motions[k] = speed > 0.0   ? MotionDirection::kForward
+                 : speed < 0.0 ? MotionDirection::kBackward
+                               : MotionDirection::kRest;
   }
   for (std::size_t round = 0; round < count; ++round) {
     JointArray acceleration{};
     JointArray torque{};
     solve(state_, motions, command_V, acceleration, torque);
-    const JointArray loads = model_->bearing_loads(state_, acceleration);
+    const JointArray loads = model_->bearing_forces(state_, acceleration);
     double worst = 0.0;
     std::size_t loosest = count;
     for (std::size_t k = 0; k < count; ++k) {
-      if (motions[k] != Motion::kRest) continue;
+      if (motions[k] != MotionDirection::kRest) continue;
       if (is_held_by_stop(k, torque[k])) continue;
-      const double limit = model_->friction(static_cast<int>(k)).dry_limit(0.0, loads[k]);
+      const double limit = model_->friction(static_cast<int>(k)).dry_torque_limit(0.0, loads[k]);
       const double excess = std::abs(torque[k]) - limit;
       if (excess > worst) {
         worst = excess;
@@ -132,7 +134,8 @@ Plant::Motions Plant::find_slip_states(double command_V) const {
       }
     }
     if (loosest == count) break;
-    motions[loosest] = torque[loosest] < 0.0 ? Motion::kForward : Motion::kBackward;
+    motions[loosest] =
+        torque[loosest] < 0.0 ? MotionDirection::kForward : MotionDirection::kBackward;
   }
   return motions;
 }
@@ -143,7 +146,7 @@ Plant::Motions Plant::find_slip_states(double command_V) const {
 void Plant::solve(const JointState& state, const Motions& motions, double command_V,
                   JointArray& acceleration, JointArray& friction_torque) const {
   const auto count = static_cast<std::size_t>(joint_count());
-  const RigModel::Terms terms = model_->terms(state, command_V);
+  const RigModel::EquationTerms terms = model_->terms(state, command_V);
   const auto& M = terms.mass_matrix;
   bool loaded = false;
   for (std::size_t k = 0; k < count; ++k) {
@@ -151,19 +154,19 @@ void Plant::solve(const JointState& state, const Motions& motions, double comman
   }
   acceleration = {};
   friction_torque = {};
-  JointArray loads = loaded ? model_->bearing_loads(state, acceleration) : JointArray{};
+  JointArray loads = loaded ? model_->bearing_forces(state, acceleration) : JointArray{};
   for (int iteration = 0; iteration < kLoadIterationsMax; ++iteration) {
     JointArray Q = terms.force;
     for (std::size_t k = 0; k < count; ++k) {
-      if (motions[k] == Motion::kRest) continue;
-      const double direction = motions[k] == Motion::kForward ? 1.0 : -1.0;
+      if (motions[k] == MotionDirection::kRest) continue;
+      const double direction = motions[k] == MotionDirection::kForward ? 1.0 : -1.0;
       friction_torque[k] =
           -direction *
-          model_->friction(static_cast<int>(k)).dry_limit(state.speed_rad_s[k], loads[k]);
+          model_->friction(static_cast<int>(k)).dry_torque_limit(state.speed_rad_s[k], loads[k]);
       Q[k] += friction_torque[k];
     }
-    const bool first_rests = motions[0] == Motion::kRest;
-    const bool second_rests = count < 2 || motions[1] == Motion::kRest;
+    const bool first_rests = motions[0] == MotionDirection::kRest;
+    const bool second_rests = count < 2 || motions[1] == MotionDirection::kRest;
     if (first_rests || second_rests) {
       acceleration[0] = first_rests ? 0.0 : Q[0] / M[0][0];
       acceleration[1] = second_rests ? 0.0 : Q[1] / M[1][1];
@@ -173,11 +176,11 @@ void Plant::solve(const JointState& state, const Motions& motions, double comman
       acceleration[1] = (M[0][0] * Q[1] - M[1][0] * Q[0]) / determinant;
     }
     for (std::size_t k = 0; k < count; ++k) {
-      if (motions[k] != Motion::kRest) continue;
+      if (motions[k] != MotionDirection::kRest) continue;
       friction_torque[k] = M[k][0] * acceleration[0] + M[k][1] * acceleration[1] - terms.force[k];
     }
     if (!loaded) return;
-    const JointArray next = model_->bearing_loads(state, acceleration);
+    const JointArray next = model_->bearing_forces(state, acceleration);
     double change = 0.0;
     for (std::size_t k = 0; k < count; ++k) change = std::max(change, std::abs(next[k] - loads[k]));
     loads = next;
@@ -185,8 +188,8 @@ void Plant::solve(const JointState& state, const Motions& motions, double comman
   }
 }
 
-JointState Plant::runge_kutta(const JointState& state, const Motions& motions, double command_V,
-                              double h) const {
+JointState Plant::integrate_runge_kutta(const JointState& state, const Motions& motions,
+                                        double command_V, double h) const {
   const auto moved = [&](const JointArray& speed, const JointArray& acceleration, double dt) {
     JointState result = state;
     for (std::size_t k = 0; k < kJointsMax; ++k) {
@@ -215,17 +218,18 @@ JointState Plant::runge_kutta(const JointState& state, const Motions& motions, d
 
 // Returns when, within h, the first sliding joint with dry friction comes to rest or a joint hits a
 // stop; h and joint −1 if none does.
-double Plant::time_of_event(const Motions& motions, double command_V, double h, int& joint) const {
+double Plant::find_event_time(const Motions& motions, double command_V, double h,
+                              int& joint) const {
   const auto turned = [&](const JointState& end, int k) {
     const auto index = static_cast<std::size_t>(k);
-    if (motions[index] == Motion::kRest) return false;
-    if (is_beyond(end, index)) return true;
-    if (!model_->friction(k).is_dry()) return false;
-    const double direction = motions[index] == Motion::kForward ? 1.0 : -1.0;
+    if (motions[index] == MotionDirection::kRest) return false;
+    if (is_beyond_stop(end, index)) return true;
+    if (!model_->friction(k).has_dry_friction()) return false;
+    const double direction = motions[index] == MotionDirection::kForward ? 1.0 : -1.0;
     return end.speed_rad_s[index] * direction < 0.0;
   };
   const auto first_turned = [&](double t) {
-    const JointState end = runge_kutta(state_, motions, command_V, t);
+    const JointState end = integrate_runge_kutta(state_, motions, command_V, t);
     for (int k = 0; k < joint_count(); ++k) {
       if (turned(end, k)) return k;
     }

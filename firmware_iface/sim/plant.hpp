@@ -10,11 +10,13 @@ namespace firmware_iface::sim {
 /// A vector in world coordinates, y up.
 using Vector3 = std::array<double, 3>;
 
-inline Vector3 scaled(double s, const Vector3& a) { return {s * a[0], s * a[1], s * a[2]}; }
+inline Vector3 scale_vector(double s, const Vector3& a) { return {s * a[0], s * a[1], s * a[2]}; }
 inline Vector3 sum(const Vector3& a, const Vector3& b) {
   return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
 }
-inline Vector3 difference(const Vector3& a, const Vector3& b) { return sum(a, scaled(-1.0, b)); }
+inline Vector3 subtract_vectors(const Vector3& a, const Vector3& b) {
+  return sum(a, scale_vector(-1.0, b));
+}
 inline double dot(const Vector3& a, const Vector3& b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -24,17 +26,17 @@ inline Vector3 cross(const Vector3& a, const Vector3& b) {
 inline double norm(const Vector3& a) { return std::sqrt(dot(a, a)); }
 
 /// Returns a vector rotated by a rotation vector [rad] (Rodrigues' formula).
-inline Vector3 rotated(const Vector3& a, const Vector3& turn) {
+inline Vector3 rotate_vector(const Vector3& a, const Vector3& turn) {
   const double angle = norm(turn);
   if (angle == 0.0) return a;
-  const Vector3 axis = scaled(1.0 / angle, turn);
-  return sum(sum(scaled(std::cos(angle), a), scaled(std::sin(angle), cross(axis, a))),
-             scaled((1.0 - std::cos(angle)) * dot(axis, a), axis));
+  const Vector3 axis = scale_vector(1.0 / angle, turn);
+  return sum(sum(scale_vector(std::cos(angle), a), scale_vector(std::sin(angle), cross(axis, a))),
+             scale_vector((1.0 - std::cos(angle)) * dot(axis, a), axis));
 }
 
 /// Returns gravity (0, −g, 0) [m/s²], rotated by a rotation vector.
 inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
-  return rotated({0.0, -g, 0.0}, tilt);
+  return rotate_vector({0.0, -g, 0.0}, tilt);
 }
 
 inline constexpr int kJointsMax = 2;
@@ -60,17 +62,17 @@ struct JointFriction {
   double stribeck_rate = 0.0;    ///< ζ [s²/rad²], ≥ 0
   double load_arm = 0.0;         ///< r_μ: dry torque per newton of bearing force [m], ≥ 0
 
-  /// Returns the largest dry torque at speed ω under the load N [N·m].
-  double dry_limit(double omega, double load) const {
+  /// Returns the largest dry friction torque at the speed ω under the bearing force N [N·m].
+  double dry_torque_limit(double omega, double load) const {
     return coulomb + load_arm * load + stribeck_excess * std::exp(-stribeck_rate * omega * omega);
   }
 
-  /// Returns the smooth part of the friction torque [N·m].
+  /// Returns the viscous friction and air drag of the joint at the speed ω [N·m].
   double smooth_torque(double omega) const {
     return -viscous * omega - quadratic_drag * std::abs(omega) * omega;
   }
 
-  bool is_dry() const { return coulomb > 0.0 || load_arm > 0.0 || stribeck_excess > 0.0; }
+  bool has_dry_friction() const { return coulomb > 0.0 || load_arm > 0.0 || stribeck_excess > 0.0; }
 };
 
 /// End stops of a joint; infinite: no stop.
@@ -88,11 +90,11 @@ struct BodyMotion {
   Vector3 specific_force{};        ///< acceleration of its centre of mass minus gravity [m/s²]
 };
 
-/// Equations of motion of a rig, M q̈ = Q + τ, with joint angles q, mass matrix M, dry friction
+/// Equations of motion of a rig: M q̈ = Q + τ, with joint angles q, mass matrix M, dry friction
 /// torques τ and all other torques Q.
 class RigModel {
  public:
-  struct Terms {
+  struct EquationTerms {
     std::array<JointArray, kJointsMax> mass_matrix{};  ///< M [kg·m²]
     JointArray force{};  ///< Q: gravity, motor, viscous and air drag, minus Coriolis [N·m]
   };
@@ -103,15 +105,16 @@ class RigModel {
   virtual ~RigModel() = default;
 
   virtual int joint_count() const = 0;
-  virtual Terms terms(const JointState& state, double command_V) const = 0;
+  virtual EquationTerms terms(const JointState& state, double command_V) const = 0;
 
-  /// Returns the magnitude of the force in each bearing [N] for given accelerations [rad/s²].
-  virtual JointArray bearing_loads(const JointState& state,
-                                   const JointArray& acceleration) const = 0;
+  /// Returns the magnitude of the force in the bearing of each joint [N], for given joint
+  /// accelerations [rad/s²].
+  virtual JointArray bearing_forces(const JointState& state,
+                                    const JointArray& acceleration) const = 0;
 
-  /// Returns the motion of a joint's body for given accelerations [rad/s²].
-  virtual BodyMotion body_motion(int joint, const JointState& state,
-                                 const JointArray& acceleration) const = 0;
+  /// Returns the motion of the body at a joint, for given joint accelerations [rad/s²].
+  virtual BodyMotion compute_body_motion(int joint, const JointState& state,
+                                         const JointArray& acceleration) const = 0;
 
   virtual const JointFriction& friction(int joint) const = 0;
   virtual const JointStops& stops(int /*joint*/) const {
@@ -123,11 +126,11 @@ class RigModel {
   virtual double energy(const JointState& state) const = 0;
 };
 
-/// Simulates a rig: fourth-order Runge–Kutta between events, at which a joint comes to rest or hits
-/// an end stop. Dry friction is exact. While a joint slides, the torque opposes the motion. A
-/// resting joint remains at rest while its holding torque is within the static limit, or presses it
-/// against a stop. A joint that hits a stop rebounds at once, by an impulse along that joint alone;
-/// very short rebounds end at rest.
+/// Simulates a rig with exact dry friction and end stops. Integrates by fourth-order Runge–Kutta
+/// between events, at which a joint comes to rest or hits an end stop. The friction of a moving
+/// joint opposes the motion. A resting joint remains at rest while its holding torque is within the
+/// static limit, or presses the joint against a stop. A joint that hits a stop rebounds at once, by
+/// an impulse along that joint alone; very short rebounds end at rest.
 class Plant {
  public:
   Plant(std::unique_ptr<RigModel> model, const JointState& start);
@@ -136,34 +139,36 @@ class Plant {
   const JointState& state() const { return state_; }
   const RigModel& model() const { return *model_; }
 
-  /// Advances by dt_s ≥ 0 with a constant command. Does nothing while held.
+  /// Advances the simulation by dt_s ≥ 0 with a constant command. A rig that is held by hand does
+  /// not move.
   void advance(double dt_s, double command_V);
 
-  /// Returns the present motion of a joint's body, with the accelerations that the command causes.
-  BodyMotion body_motion(int joint, double command_V) const;
+  /// Returns the present motion of the body at a joint, with the accelerations that a command
+  /// causes.
+  BodyMotion compute_body_motion(int joint, double command_V) const;
 
-  /// Holds all joints at rest, like a hand, or releases them.
-  void set_held(bool held);
-  bool is_held() const { return held_; }
+  /// Holds all joints at rest, as by a hand, or releases the joints.
+  void set_held_by_hand(bool held);
+  bool is_held_by_hand() const { return held_; }
 
   /// Sets the angle of a joint, and its speed to zero.
-  void set_angle(int joint, double angle_rad);
+  void set_joint_angle(int joint, double angle_rad);
 
   /// Restores the initial state.
-  void return_to_start() { state_ = start_; }
+  void restore_initial_state() { state_ = start_; }
 
  private:
-  enum class Motion { kRest, kForward, kBackward };
-  using Motions = std::array<Motion, kJointsMax>;
+  enum class MotionDirection { kRest, kForward, kBackward };
+  using Motions = std::array<MotionDirection, kJointsMax>;
 
   void advance_substep(double h, double command_V);
   Motions find_slip_states(double command_V) const;
   void solve(const JointState& state, const Motions& motions, double command_V,
              JointArray& acceleration, JointArray& friction_torque) const;
-  JointState runge_kutta(const JointState& state, const Motions& motions, double command_V,
-                         double h) const;
-  double time_of_event(const Motions& motions, double command_V, double h, int& joint) const;
-  bool is_beyond(const JointState& state, std::size_t joint) const;
+  JointState integrate_runge_kutta(const JointState& state, const Motions& motions,
+                                   double command_V, double h) const;
+  double find_event_time(const Motions& motions, double command_V, double h, int& joint) const;
+  bool is_beyond_stop(const JointState& state, std::size_t joint) const;
   bool is_held_by_stop(std::size_t joint, double torque) const;
   void apply_event(std::size_t joint, double command_V);
 

@@ -21,9 +21,9 @@ PendulumModel::PendulumModel(const PendulumParameters& parameters)
     : p_(parameters), g_(tilted_gravity(parameters.gravity, parameters.tilt)) {}
 
 // (J + m l²) θ̈ = m l g·n + K (u − k_e ω) − b ω − c |ω| ω + τ.
-RigModel::Terms PendulumModel::terms(const JointState& state, double command_V) const {
+RigModel::EquationTerms PendulumModel::terms(const JointState& state, double command_V) const {
   const double omega = state.speed_rad_s[0];
-  Terms terms;
+  EquationTerms terms;
   terms.mass_matrix[0][0] = p_.inertia + p_.mass * p_.center_distance * p_.center_distance;
   terms.force[0] = p_.mass * p_.center_distance * dot(g_, rod_normal(state.angle_rad[0])) +
                    p_.motor_gain * (command_V - p_.back_emf * omega) +
@@ -31,27 +31,27 @@ RigModel::Terms PendulumModel::terms(const JointState& state, double command_V) 
   return terms;
 }
 
-JointArray PendulumModel::bearing_loads(const JointState& state,
-                                        const JointArray& acceleration) const {
+JointArray PendulumModel::bearing_forces(const JointState& state,
+                                         const JointArray& acceleration) const {
   const double omega = state.speed_rad_s[0];
   const Vector3 a =
-      sum(scaled(p_.center_distance * acceleration[0], rod_normal(state.angle_rad[0])),
-          scaled(-p_.center_distance * omega * omega, rod_direction(state.angle_rad[0])));
-  return {p_.mass * norm(difference(a, g_)), 0.0};
+      sum(scale_vector(p_.center_distance * acceleration[0], rod_normal(state.angle_rad[0])),
+          scale_vector(-p_.center_distance * omega * omega, rod_direction(state.angle_rad[0])));
+  return {p_.mass * norm(subtract_vectors(a, g_)), 0.0};
 }
 
-BodyMotion PendulumModel::body_motion(int /*joint*/, const JointState& state,
-                                      const JointArray& acceleration) const {
+BodyMotion PendulumModel::compute_body_motion(int /*joint*/, const JointState& state,
+                                              const JointArray& acceleration) const {
   constexpr Vector3 kJoint = {0.0, 0.0, 1.0};
   const double omega = state.speed_rad_s[0];
   const Vector3 rod = rod_direction(state.angle_rad[0]);
   const Vector3 normal = rod_normal(state.angle_rad[0]);
-  const Vector3 a = sum(scaled(p_.center_distance * acceleration[0], normal),
-                        scaled(-p_.center_distance * omega * omega, rod));
+  const Vector3 a = sum(scale_vector(p_.center_distance * acceleration[0], normal),
+                        scale_vector(-p_.center_distance * omega * omega, rod));
   return {{rod, normal, kJoint},
-          scaled(omega, kJoint),
-          scaled(acceleration[0], kJoint),
-          difference(a, g_)};
+          scale_vector(omega, kJoint),
+          scale_vector(acceleration[0], kJoint),
+          subtract_vectors(a, g_)};
 }
 
 double PendulumModel::energy(const JointState& state) const {
@@ -69,7 +69,7 @@ FurutaModel::FurutaModel(const FurutaParameters& parameters)
 //   M22 = J_Byy + m_B l_2²,
 //   M11 θ̈1 + M12 θ̈2 + 2 A s c θ̇1 θ̇2 − m_B L l_2 s θ̇2² = Q1,
 //   M12 θ̈1 + M22 θ̈2 − A s c θ̇1²                      = Q2.
-RigModel::Terms FurutaModel::terms(const JointState& state, double command_V) const {
+RigModel::EquationTerms FurutaModel::terms(const JointState& state, double command_V) const {
   const double w1 = state.speed_rad_s[0];
   const double w2 = state.speed_rad_s[1];
   const double s = std::sin(state.angle_rad[1]);
@@ -79,7 +79,7 @@ RigModel::Terms FurutaModel::terms(const JointState& state, double command_V) co
   const double l_2 = p_.pendulum_center_distance;
   const double A = m_B * l_2 * l_2 + p_.pendulum_inertia_zz - p_.pendulum_inertia_xx;
 
-  Terms terms;
+  EquationTerms terms;
   auto& M = terms.mass_matrix;
   M[0][0] = p_.arm_inertia_zz + p_.shaft_inertia +
             p_.arm_mass * p_.arm_center_distance * p_.arm_center_distance + m_B * L * L +
@@ -90,9 +90,9 @@ RigModel::Terms FurutaModel::terms(const JointState& state, double command_V) co
   // Generalized gravity force: gravity times the derivatives of the centres of mass by θ1 and θ2.
   const Vector3 e_r = radial(state.angle_rad[0]);
   const Vector3 e_t = tangential(state.angle_rad[0]);
-  const Vector3 tip = difference(scaled(L, e_t), scaled(l_2 * s, e_r));
+  const Vector3 tip = subtract_vectors(scale_vector(L, e_t), scale_vector(l_2 * s, e_r));
   const double gravity_1 = p_.arm_mass * p_.arm_center_distance * dot(g_, e_t) + m_B * dot(g_, tip);
-  const double gravity_2 = m_B * l_2 * dot(g_, sum(scaled(s, kUp), scaled(c, e_t)));
+  const double gravity_2 = m_B * l_2 * dot(g_, sum(scale_vector(s, kUp), scale_vector(c, e_t)));
 
   terms.force[0] = gravity_1 - 2.0 * A * s * c * w1 * w2 + m_B * L * l_2 * s * w2 * w2 +
                    p_.motor_gain * (command_V - p_.back_emf * w1) +
@@ -101,8 +101,8 @@ RigModel::Terms FurutaModel::terms(const JointState& state, double command_V) co
   return terms;
 }
 
-FurutaModel::Accelerations FurutaModel::accelerations(const JointState& state,
-                                                      const JointArray& acceleration) const {
+FurutaModel::Accelerations FurutaModel::compute_accelerations(
+    const JointState& state, const JointArray& acceleration) const {
   const double w1 = state.speed_rad_s[0];
   const double w2 = state.speed_rad_s[1];
   const double a1 = acceleration[0];
@@ -112,45 +112,45 @@ FurutaModel::Accelerations FurutaModel::accelerations(const JointState& state,
   const Vector3 e_r = radial(state.angle_rad[0]);
   const Vector3 e_t = tangential(state.angle_rad[0]);
 
-  const Vector3 arm = difference(scaled(a1, e_t), scaled(w1 * w1, e_r));  // ë_r
+  const Vector3 arm = subtract_vectors(scale_vector(a1, e_t), scale_vector(w1 * w1, e_r));  // ë_r
   // Second derivative of the rod's direction  s e_t − c up.
-  const Vector3 rod =
-      sum(sum(scaled(c * w2 * w2 + s * a2, kUp), scaled(c * a2 - s * w2 * w2 - s * w1 * w1, e_t)),
-          scaled(-2.0 * c * w1 * w2 - s * a1, e_r));
-  return {scaled(p_.arm_center_distance, arm),
-          sum(scaled(p_.arm_length, arm), scaled(p_.pendulum_center_distance, rod))};
+  const Vector3 rod = sum(sum(scale_vector(c * w2 * w2 + s * a2, kUp),
+                              scale_vector(c * a2 - s * w2 * w2 - s * w1 * w1, e_t)),
+                          scale_vector(-2.0 * c * w1 * w2 - s * a1, e_r));
+  return {scale_vector(p_.arm_center_distance, arm),
+          sum(scale_vector(p_.arm_length, arm), scale_vector(p_.pendulum_center_distance, rod))};
 }
 
 // Newton's law: bearing 2 carries body B, bearing 1 both bodies.
-JointArray FurutaModel::bearing_loads(const JointState& state,
-                                      const JointArray& acceleration) const {
-  const Accelerations a = accelerations(state, acceleration);
-  const Vector3 F_2 = scaled(p_.pendulum_mass, difference(a.pendulum, g_));
-  const Vector3 F_1 = sum(scaled(p_.arm_mass, difference(a.arm, g_)), F_2);
+JointArray FurutaModel::bearing_forces(const JointState& state,
+                                       const JointArray& acceleration) const {
+  const Accelerations a = compute_accelerations(state, acceleration);
+  const Vector3 F_2 = scale_vector(p_.pendulum_mass, subtract_vectors(a.pendulum, g_));
+  const Vector3 F_1 = sum(scale_vector(p_.arm_mass, subtract_vectors(a.arm, g_)), F_2);
   return {norm(F_1), norm(F_2)};
 }
 
 // The arm turns about the vertical. The pendulum turns with it and about the turning arm.
-BodyMotion FurutaModel::body_motion(int joint, const JointState& state,
-                                    const JointArray& acceleration) const {
-  const Accelerations a = accelerations(state, acceleration);
+BodyMotion FurutaModel::compute_body_motion(int joint, const JointState& state,
+                                            const JointArray& acceleration) const {
+  const Accelerations a = compute_accelerations(state, acceleration);
   const double w1 = state.speed_rad_s[0];
   const double w2 = state.speed_rad_s[1];
   const Vector3 e_r = radial(state.angle_rad[0]);
   const Vector3 e_t = tangential(state.angle_rad[0]);
   if (joint == 0) {
     return {{e_r, cross(kUp, e_r), kUp},
-            scaled(w1, kUp),
-            scaled(acceleration[0], kUp),
-            difference(a.arm, g_)};
+            scale_vector(w1, kUp),
+            scale_vector(acceleration[0], kUp),
+            subtract_vectors(a.arm, g_)};
   }
-  const Vector3 rod = difference(scaled(std::sin(state.angle_rad[1]), e_t),
-                                 scaled(std::cos(state.angle_rad[1]), kUp));
-  return {
-      {rod, e_r, cross(rod, e_r)},
-      sum(scaled(w1, kUp), scaled(w2, e_r)),
-      sum(sum(scaled(acceleration[0], kUp), scaled(acceleration[1], e_r)), scaled(w1 * w2, e_t)),
-      difference(a.pendulum, g_)};
+  const Vector3 rod = subtract_vectors(scale_vector(std::sin(state.angle_rad[1]), e_t),
+                                       scale_vector(std::cos(state.angle_rad[1]), kUp));
+  return {{rod, e_r, cross(rod, e_r)},
+          sum(scale_vector(w1, kUp), scale_vector(w2, e_r)),
+          sum(sum(scale_vector(acceleration[0], kUp), scale_vector(acceleration[1], e_r)),
+              scale_vector(w1 * w2, e_t)),
+          subtract_vectors(a.pendulum, g_)};
 }
 
 double FurutaModel::energy(const JointState& state) const {
@@ -161,9 +161,10 @@ double FurutaModel::energy(const JointState& state) const {
   const double c = std::cos(state.angle_rad[1]);
   const Vector3 e_r = radial(state.angle_rad[0]);
   const Vector3 e_t = tangential(state.angle_rad[0]);
-  const Vector3 x_A = scaled(p_.arm_center_distance, e_r);
-  const Vector3 rod = difference(scaled(s, e_t), scaled(c, kUp));
-  const Vector3 x_B = sum(scaled(p_.arm_length, e_r), scaled(p_.pendulum_center_distance, rod));
+  const Vector3 x_A = scale_vector(p_.arm_center_distance, e_r);
+  const Vector3 rod = subtract_vectors(scale_vector(s, e_t), scale_vector(c, kUp));
+  const Vector3 x_B =
+      sum(scale_vector(p_.arm_length, e_r), scale_vector(p_.pendulum_center_distance, rod));
   return 0.5 * (M[0][0] * w1 * w1 + 2.0 * M[0][1] * w1 * w2 + M[1][1] * w2 * w2) -
          p_.arm_mass * dot(g_, x_A) - p_.pendulum_mass * dot(g_, x_B);
 }

@@ -23,10 +23,10 @@ class PendulumModel final : public RigModel {
   explicit PendulumModel(const PendulumParameters& parameters);
 
   int joint_count() const override { return 1; }
-  Terms terms(const JointState& state, double command_V) const override;
-  JointArray bearing_loads(const JointState& state, const JointArray& acceleration) const override;
-  BodyMotion body_motion(int joint, const JointState& state,
-                         const JointArray& acceleration) const override;
+  EquationTerms terms(const JointState& state, double command_V) const override;
+  JointArray bearing_forces(const JointState& state, const JointArray& acceleration) const override;
+  BodyMotion compute_body_motion(int joint, const JointState& state,
+                                 const JointArray& acceleration) const override;
   const JointFriction& friction(int /*joint*/) const override { return p_.friction; }
   const JointStops& stops(int /*joint*/) const override { return p_.stops; }
   double energy(const JointState& state) const override;
@@ -66,10 +66,10 @@ class FurutaModel final : public RigModel {
   explicit FurutaModel(const FurutaParameters& parameters);
 
   int joint_count() const override { return 2; }
-  Terms terms(const JointState& state, double command_V) const override;
-  JointArray bearing_loads(const JointState& state, const JointArray& acceleration) const override;
-  BodyMotion body_motion(int joint, const JointState& state,
-                         const JointArray& acceleration) const override;
+  EquationTerms terms(const JointState& state, double command_V) const override;
+  JointArray bearing_forces(const JointState& state, const JointArray& acceleration) const override;
+  BodyMotion compute_body_motion(int joint, const JointState& state,
+                                 const JointArray& acceleration) const override;
   const JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.arm_friction : p_.pendulum_friction;
   }
@@ -82,7 +82,8 @@ class FurutaModel final : public RigModel {
   struct Accelerations {
     Vector3 arm, pendulum;  // of the centres of mass [m/s²]
   };
-  Accelerations accelerations(const JointState& state, const JointArray& acceleration) const;
+  Accelerations compute_accelerations(const JointState& state,
+                                      const JointArray& acceleration) const;
 
   FurutaParameters p_;
   Vector3 g_;  // gravity in the world [m/s²]

@@ -35,10 +35,10 @@ void write_frames(UnitSimulation& simulation, std::span<const std::uint8_t> byte
 
 }  // namespace
 
-std::string move_hand(std::string_view line, SimulatedUnit& unit, Nanoseconds now) {
+std::string execute_hand_command(std::string_view line, SimulatedUnit& unit, Nanoseconds now) {
   if (line.find_first_not_of(" \t\r") == std::string_view::npos) return {};
   if (line == "release") {
-    unit.let_go(now);
+    unit.release_rig(now);
     return {};
   }
   std::istringstream words{std::string(line)};
@@ -71,14 +71,14 @@ void HandInput::poll(UnitSimulation& simulation, Nanoseconds now) {
   }
   pending_.append(buffer.data(), static_cast<std::size_t>(size_bytes));
   for (std::size_t end = 0; (end = pending_.find('\n')) != std::string::npos;) {
-    const std::string fault = move_hand(pending_.substr(0, end), simulation.unit(), now);
+    const std::string fault = execute_hand_command(pending_.substr(0, end), simulation.unit(), now);
     if (!fault.empty()) std::fprintf(stderr, "rigcal-sim: %s\n", fault.c_str());
     pending_.erase(0, end + 1);
   }
   if (pending_.size() > kLineMax) pending_.clear();
 }
 
-std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomic<bool>& stop,
+std::uint64_t serve(UnitSimulation& simulation, HostConnection& port, const std::atomic<bool>& stop,
                     std::optional<Nanoseconds> end, HandInput* hand) {
   const MonotonicTime time;
   std::array<std::uint8_t, 4096> buffer{};
@@ -86,7 +86,7 @@ std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomi
   while (!stop.load(std::memory_order_relaxed) && !(end && time.now() >= *end)) {
     const std::size_t to_host = simulation.read(buffer, time.now());
     if (to_host > 0) undelivered_bytes += port.write({buffer.data(), to_host});
-    const Nanoseconds deadline = std::min(simulation.next_look(), time.now() + kWaitMax);
+    const Nanoseconds deadline = std::min(simulation.next_read_time(), time.now() + kWaitMax);
     const std::size_t to_unit = port.read_some(buffer, deadline);
     if (to_unit > 0) write_frames(simulation, {buffer.data(), to_unit}, time.now());
     if (hand != nullptr) hand->poll(simulation, time.now());

@@ -25,12 +25,12 @@ class HandInput {
 };
 
 /// Executes a line of input. Returns the error in the line; empty if it was executed.
-std::string move_hand(std::string_view line, SimulatedUnit& unit, Nanoseconds now);
+std::string execute_hand_command(std::string_view line, SimulatedUnit& unit, Nanoseconds now);
 
 /// Runs a simulation in real time behind a port, until `stop` is set or `end` (CLOCK_MONOTONIC) has
 /// passed. Returns the number of bytes that the host did not accept.
 /// @param hand  moves the rig; may be null
-std::uint64_t serve(UnitSimulation& simulation, HostPort& port, const std::atomic<bool>& stop,
+std::uint64_t serve(UnitSimulation& simulation, HostConnection& port, const std::atomic<bool>& stop,
                     std::optional<Nanoseconds> end = {}, HandInput* hand = nullptr);
 
 }  // namespace firmware_iface::sim

@@ -6,10 +6,10 @@
 namespace firmware_iface::sim {
 
 UnitSimulation::UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
-                               std::function<void(const TrueState&)> on_truth)
+                               std::function<void(const TrueState&)> on_true_state)
     : to_host_(settings.to_host),
       to_unit_(settings.to_unit),
-      on_truth_(std::move(on_truth)),
+      on_truth_(std::move(on_true_state)),
       unit_(settings.unit, std::move(plant), *this, start) {}
 
 void UnitSimulation::write(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept {
@@ -32,23 +32,23 @@ void UnitSimulation::advance_to(Nanoseconds now) noexcept {
   unit_.advance_to(now);
 }
 
-Nanoseconds UnitSimulation::next_event() const noexcept {
-  Nanoseconds next = unit_.next_event();
+Nanoseconds UnitSimulation::next_event_time() const noexcept {
+  Nanoseconds next = unit_.next_event_time();
   if (const auto arrival = to_unit_.next_arrival()) next = std::min(next, *arrival);
   if (const auto arrival = to_host_.next_arrival()) next = std::min(next, *arrival);
   return next;
 }
 
-Nanoseconds UnitSimulation::next_look() const noexcept {
+Nanoseconds UnitSimulation::next_read_time() const noexcept {
   // Waking only for whole frames saves most wake-ups, without a delay: a reader cannot use less.
-  return to_host_.next_frame_end().value_or(next_event());
+  return to_host_.next_frame_end().value_or(next_event_time());
 }
 
 void UnitSimulation::on_frame(std::span<const std::uint8_t> frame, Nanoseconds at) noexcept {
   to_host_.push(frame, at);
 }
 
-void UnitSimulation::on_truth(const TrueState& truth) noexcept {
+void UnitSimulation::on_true_state(const TrueState& truth) noexcept {
   if (on_truth_) on_truth_(truth);
 }
 
@@ -66,7 +66,7 @@ IoResult SimTransport::read_some(std::span<std::uint8_t> buffer, Nanoseconds dea
     const std::size_t size_bytes = simulation_->read(buffer, now);
     if (size_bytes > 0) return {IoStatus::kOk, size_bytes};
     if (now >= deadline) return {IoStatus::kTimeout, 0};
-    time_->sleep_until(std::min(deadline, simulation_->next_look()));
+    time_->sleep_until(std::min(deadline, simulation_->next_read_time()));
   }
 }
 

@@ -10,35 +10,37 @@
 
 namespace firmware_iface::sim {
 
-/// Settings of a simulated unit and its line.
+/// Settings of a simulated conversion unit and of its serial line.
 struct SimulationSettings {
   UnitSettings unit;
   LineSettings to_host;
   LineSettings to_unit;
 };
 
-/// A simulated unit and both directions of its line, a state machine for bytes and their times.
-class UnitSimulation final : private UnitOutput {
+/// Simulation of a conversion unit and of both directions of its serial line. It has no clock; the
+/// caller passes bytes and times.
+class UnitSimulation final : private UnitOutputListener {
  public:
-  /// @param on_truth  called at each tick; may be empty
+  /// @param on_true_state  called at each tick; may be empty
   UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
-                 std::function<void(const TrueState&)> on_truth = {});
+                 std::function<void(const TrueState&)> on_true_state = {});
 
   /// Adds bytes written by the host.
   void write(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;
 
-  /// Returns bytes that have reached the host by `now`; advances the unit to `now`.
+  /// Advances the unit to `now` and returns the bytes that have reached the host by then.
   std::size_t read(std::span<std::uint8_t> buffer, Nanoseconds now) noexcept;
 
   /// Advances unit and line to `now`.
   void advance_to(Nanoseconds now) noexcept;
 
-  /// Returns the time of the next event: of the unit, or the arrival of a byte at either end.
-  Nanoseconds next_event() const noexcept;
+  /// Returns the time of the next event: an event of the unit, or the arrival of a byte at either
+  /// end of the line.
+  Nanoseconds next_event_time() const noexcept;
 
-  /// Returns when a reader at the host's end should check again: at the end of the next frame, or
-  /// at the unit's next event if no bytes are on the way.
-  Nanoseconds next_look() const noexcept;
+  /// Returns the time at which a reader at the host's end should read again: the end of the next
+  /// frame, or the unit's next event if no bytes are on the way.
+  Nanoseconds next_read_time() const noexcept;
 
   SimulatedUnit& unit() noexcept { return unit_; }
   const SimulatedUnit& unit() const noexcept { return unit_; }
@@ -47,7 +49,7 @@ class UnitSimulation final : private UnitOutput {
 
  private:
   void on_frame(std::span<const std::uint8_t> frame, Nanoseconds at) noexcept override;
-  void on_truth(const TrueState& truth) noexcept override;
+  void on_true_state(const TrueState& truth) noexcept override;
 
   ByteChannel to_host_;
   ByteChannel to_unit_;
@@ -55,11 +57,11 @@ class UnitSimulation final : private UnitOutput {
   SimulatedUnit unit_;
 };
 
-/// A simulated unit within this process. Each read or write advances it to the present time; with
-/// VirtualTime a read advances the time.
+/// Transport to a simulated conversion unit within this process. Each read or write advances the
+/// unit to the present time; with VirtualTime a read advances the time.
 class SimTransport final : public Transport {
  public:
-  /// `simulation` must have been started at or before time->now().
+  /// Creates the transport. `simulation` must have been started at or before time->now().
   SimTransport(std::unique_ptr<UnitSimulation> simulation, std::shared_ptr<TimeSource> time,
                std::string description, int baud_rate);
 

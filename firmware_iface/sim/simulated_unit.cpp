@@ -50,7 +50,7 @@ std::int32_t wrapped(std::int64_t counts, std::uint32_t modulus) {
 
 }  // namespace
 
-SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutput& output,
+SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutputListener& output,
                              Nanoseconds start)
     : settings_(settings),
       plant_(std::move(plant)),
@@ -65,7 +65,7 @@ SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutp
   clock_start_us_ = settings.clock_start_us;
   core_.memory.samples_of_last_stream = UNIT_SAMPLES_UNKNOWN;
   boot(start);
-  if (settings_.hand.release != HandSettings::Release::kFree) plant_.set_held(true);
+  if (settings_.hand.release != HandSettings::ReleaseTime::kFree) plant_.set_held_by_hand(true);
 }
 
 void SimulatedUnit::boot(Nanoseconds at) noexcept {
@@ -78,7 +78,7 @@ void SimulatedUnit::boot(Nanoseconds at) noexcept {
 }
 
 void SimulatedUnit::reset(Nanoseconds now) noexcept {
-  move_plant_to(now);
+  advance_plant_to(now);
   now_ = std::max(now_, now);
   counters_ = counters();
   ++counters_.resets;
@@ -111,17 +111,17 @@ void SimulatedUnit::set_faults(const UnitFaults& faults) noexcept {
   random_.seed(faults.seed);
 }
 
-bool SimulatedUnit::happens(double probability) noexcept {
+bool SimulatedUnit::draw_random_event(double probability) noexcept {
   return probability > 0.0 && static_cast<double>(random_() >> 11) * 0x1.0p-53 < probability;
 }
 
 // A fast unit clock has shorter seconds than the world.
-Nanoseconds SimulatedUnit::world_duration(double unit_s) const noexcept {
+Nanoseconds SimulatedUnit::true_duration(double unit_s) const noexcept {
   return Nanoseconds(std::llround(unit_s * 1e9 / (1.0 + settings_.clock_error_ppm * kPpm)));
 }
 
 Nanoseconds SimulatedUnit::tick_time(std::uint64_t index) const noexcept {
-  return boot_at_ + world_duration(static_cast<double>(index) / settings_.tick_rate_Hz);
+  return boot_at_ + true_duration(static_cast<double>(index) / settings_.tick_rate_Hz);
 }
 
 std::uint64_t SimulatedUnit::unit_time_of_tick_us(std::uint64_t index) const noexcept {
@@ -135,18 +135,18 @@ std::uint64_t SimulatedUnit::unit_time_us(Nanoseconds time) const noexcept {
   return clock_start_us_ + static_cast<std::uint64_t>(std::max(0.0, std::floor(elapsed_us)));
 }
 
-Nanoseconds SimulatedUnit::next_event() const noexcept {
+Nanoseconds SimulatedUnit::next_event_time() const noexcept {
   const Nanoseconds next = tick_time(tick_index_);
   return release_at_ ? std::min(next, *release_at_) : next;
 }
 
 void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
-  for (Nanoseconds event = next_event(); event <= now; event = next_event()) {
+  for (Nanoseconds event = next_event_time(); event <= now; event = next_event_time()) {
     now_ = std::max(now_, event);
-    move_plant_to(now_);
+    advance_plant_to(now_);
     if (release_at_ && *release_at_ <= event) {
       release_at_.reset();
-      plant_.set_held(false);
+      plant_.set_held_by_hand(false);
       ++counters_.releases;
     } else {
       tick();
@@ -155,7 +155,7 @@ void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
   now_ = std::max(now_, now);
 }
 
-void SimulatedUnit::move_plant_to(Nanoseconds time) noexcept {
+void SimulatedUnit::advance_plant_to(Nanoseconds time) noexcept {
   if (time <= plant_time_) return;
   plant_.advance(std::chrono::duration<double>(time - plant_time_).count(), output_V_);
   plant_time_ = time;
@@ -163,8 +163,8 @@ void SimulatedUnit::move_plant_to(Nanoseconds time) noexcept {
     const double share = std::chrono::duration<double>(time - hand_motion_.begin) /
                          std::chrono::duration<double>(hand_motion_.duration);
     const double eased = 0.5 - 0.5 * std::cos(std::numbers::pi * std::clamp(share, 0.0, 1.0));
-    plant_.set_angle(hand_motion_.joint,
-                     std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
+    plant_.set_joint_angle(hand_motion_.joint,
+                           std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
     if (share >= 1.0) hand_motion_.joint = -1;
   }
   if (output_V_ == 0.0) return;
@@ -175,22 +175,22 @@ void SimulatedUnit::move_plant_to(Nanoseconds time) noexcept {
 void SimulatedUnit::turn_by_hand(int joint, double angle_rad, Nanoseconds duration,
                                  Nanoseconds now) noexcept {
   advance_to(now);
-  move_plant_to(now_);
-  plant_.set_held(true);
+  advance_plant_to(now_);
+  plant_.set_held_by_hand(true);
   release_at_.reset();
   const double from_rad = plant_.state().angle_rad[static_cast<std::size_t>(joint)];
   hand_motion_ = {joint, from_rad, angle_rad, now_, std::max(duration, Nanoseconds(1))};
 }
 
-void SimulatedUnit::let_go(Nanoseconds now) noexcept {
+void SimulatedUnit::release_rig(Nanoseconds now) noexcept {
   advance_to(now);
-  move_plant_to(now_);
+  advance_plant_to(now_);
   hand_motion_.joint = -1;
-  plant_.set_held(false);
+  plant_.set_held_by_hand(false);
 }
 
 void SimulatedUnit::apply_output() noexcept {
-  move_plant_to(now_);
+  advance_plant_to(now_);
   output_V_ = core_.output.command_q15[0] / 32767.0 * settings_.command_max_V;
 }
 
@@ -207,7 +207,7 @@ void SimulatedUnit::send_frames() noexcept {
 void SimulatedUnit::tick() noexcept {
   const std::uint64_t index = tick_index_++;
   ++counters_.ticks;
-  if (happens(settings_.faults.reset)) {
+  if (draw_random_event(settings_.faults.reset)) {
     reset(now_);
     return;
   }
@@ -215,14 +215,20 @@ void SimulatedUnit::tick() noexcept {
   unit_tick(&core_, unit_us);
   apply_output();
   latch();
-  TrueState truth{now_,         unit_us,         {}, plant_.state(), latched_counts_, output_V_,
-                  is_tripped(), plant_.is_held()};
+  TrueState truth{now_,
+                  unit_us,
+                  {},
+                  plant_.state(),
+                  latched_counts_,
+                  output_V_,
+                  is_tripped(),
+                  plant_.is_held_by_hand()};
   if (unit_sample_is_due(&core_)) {
     truth.sample_sequence = core_.stream_samples;
     send_sample(unit_us);
   }
   send_frames();
-  output_->on_truth(truth);
+  output_->on_true_state(truth);
 }
 
 void SimulatedUnit::receive(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept {
@@ -232,7 +238,7 @@ void SimulatedUnit::receive(std::span<const std::uint8_t> bytes, Nanoseconds now
   for (const std::uint8_t byte : bytes) {
     const unit_counters before = core_.counters;
     unit_receive(&core_, byte, unit_us);
-    note_received(before);
+    count_received_frames(before);
     apply_output();
     if (unit_sample_is_due(&core_)) {  // host-paced
       latch();
@@ -243,26 +249,26 @@ void SimulatedUnit::receive(std::span<const std::uint8_t> bytes, Nanoseconds now
   }
 }
 
-void SimulatedUnit::note_received(const unit_counters& before) noexcept {
+void SimulatedUnit::count_received_frames(const unit_counters& before) noexcept {
   const unit_counters& after = core_.counters;
-  if (after.streams != before.streams) hold_for_stream();
+  if (after.streams != before.streams) hold_rig_for_stream();
   if (after.commands == before.commands) return;
   if (after.commands_rejected == before.commands_rejected && core_.ttl_runs)
     last_enabling_command_at_ = now_;
-  if (settings_.hand.release == HandSettings::Release::kAfterFirstCommand && core_.is_streaming &&
-      plant_.is_held() && !release_at_) {
+  if (settings_.hand.release == HandSettings::ReleaseTime::kAfterFirstCommand &&
+      core_.is_streaming && plant_.is_held_by_hand() && !release_at_) {
     release_at_ = now_ + settings_.hand.hold_time;
   }
 }
 
 // Each stream is a new experiment: the hand restores and holds the initial state.
-void SimulatedUnit::hold_for_stream() noexcept {
-  if (settings_.hand.release == HandSettings::Release::kFree) return;
-  move_plant_to(now_);
-  plant_.return_to_start();
-  plant_.set_held(true);
+void SimulatedUnit::hold_rig_for_stream() noexcept {
+  if (settings_.hand.release == HandSettings::ReleaseTime::kFree) return;
+  advance_plant_to(now_);
+  plant_.restore_initial_state();
+  plant_.set_held_by_hand(true);
   release_at_.reset();
-  if (settings_.hand.release == HandSettings::Release::kAfterStreamStart) {
+  if (settings_.hand.release == HandSettings::ReleaseTime::kAfterStreamStart) {
     release_at_ = now_ + settings_.hand.hold_time;
   }
 }
@@ -285,7 +291,7 @@ void SimulatedUnit::latch() noexcept {
     const EncoderSettings& encoder = settings_.encoder[channel];
     const auto bit = static_cast<std::uint16_t>(1U << channel);
     if ((settings_.faults.dropout_channels & bit) != 0 &&
-        happens(settings_.faults.channel_dropout)) {
+        draw_random_event(settings_.faults.channel_dropout)) {
       ++counters_.dropouts;
       const auto longest = static_cast<std::uint64_t>(
           std::max<std::int64_t>(settings_.faults.dropout_max.count(), 1));
@@ -311,8 +317,9 @@ void SimulatedUnit::send_sample(std::uint64_t unit_us) noexcept {
   const unsigned due = unit_inertial_due(&core_);
   for (std::size_t k = 0; k < static_cast<std::size_t>(settings_.inertial_count); ++k) {
     if (((due >> k) & 1U) == 0) continue;
-    const InertialSettings& sensor = settings_.inertial[k];
-    const auto counts = read(sensor, plant_.body_motion(sensor.joint, output_V_), inertial_random_);
+    const InertialSensorSettings& sensor = settings_.inertial[k];
+    const auto counts =
+        read(sensor, plant_.compute_body_motion(sensor.joint, output_V_), inertial_random_);
     if (sensor.dropout > 0.0 &&
         static_cast<double>(inertial_random_() >> 11) * 0x1.0p-53 < sensor.dropout) {
       continue;

@@ -14,7 +14,8 @@
 
 namespace firmware_iface::sim {
 
-/// Random faults inside the unit, generated from `seed`. All zero: none.
+/// Probabilities of random faults inside the simulated unit, which are generated from `seed`. With
+/// all probabilities 0 there are no faults.
 struct UnitFaults {
   std::uint64_t seed = 1;
   double channel_dropout = 0.0;  ///< probability per tick that a channel becomes invalid
@@ -24,15 +25,15 @@ struct UnitFaults {
   double reset = 0.0;  ///< probability per tick that the unit restarts
 };
 
-/// The hand that holds the rig in a release experiment.
+/// Settings of the simulated hand that holds the rig in a release experiment.
 struct HandSettings {
-  enum class Release {
+  enum class ReleaseTime {
     kFree,               ///< no hand: the rig moves from the start
     kAfterStreamStart,   ///< held from the start of each stream, released hold_time after it
     kAfterFirstCommand,  ///< held likewise, released hold_time after the first COMMAND of the
                          ///< stream
   };
-  Release release = Release::kFree;
+  ReleaseTime release = ReleaseTime::kFree;
   Nanoseconds hold_time = std::chrono::seconds(3);
 };
 
@@ -62,7 +63,7 @@ struct UnitSettings {
   Nanoseconds boot_time =
       std::chrono::milliseconds(50);  ///< time without communication after a reset
   int inertial_count = 0;
-  std::array<InertialSettings, INERTIAL_SENSORS_MAX> inertial{};
+  std::array<InertialSensorSettings, INERTIAL_SENSORS_MAX> inertial{};
   UnitFaults faults;
   HandSettings hand;
 };
@@ -84,7 +85,7 @@ struct UnitCounters {
   Nanoseconds longest_unrefreshed_output{0};  ///< longest nonzero output without a new command
 };
 
-/// True state of simulated unit and rig at a tick, for the truth file.
+/// True state of the simulated unit and rig at one tick, as written to the truth file.
 struct TrueState {
   Nanoseconds time{0};  ///< true time
   std::uint64_t unit_time_us = 0;
@@ -96,23 +97,25 @@ struct TrueState {
   bool held = false;
 };
 
-/// Receives the frames and true states of a SimulatedUnit, within its advance_to and receive.
-class UnitOutput {
+/// Interface that receives the frames and true states of a SimulatedUnit. Called within the
+/// functions advance_to and receive.
+class UnitOutputListener {
  public:
-  UnitOutput() = default;
-  UnitOutput(const UnitOutput&) = delete;
-  UnitOutput& operator=(const UnitOutput&) = delete;
-  virtual ~UnitOutput() = default;
+  UnitOutputListener() = default;
+  UnitOutputListener(const UnitOutputListener&) = delete;
+  UnitOutputListener& operator=(const UnitOutputListener&) = delete;
+  virtual ~UnitOutputListener() = default;
   virtual void on_frame(std::span<const std::uint8_t> frame, Nanoseconds at) noexcept = 0;
-  virtual void on_truth(const TrueState& /*truth*/) noexcept {}
+  virtual void on_true_state(const TrueState& /*truth*/) noexcept {}
 };
 
-/// A conversion unit with a rig: the firmware's core (firmware/core/unit.h) on a simulated board.
-/// Takes times and bytes, emits frames. It has no clock, so it runs in real and in virtual time.
-/// Times are true times and must not decrease. Allocates only in the constructor.
+/// Simulated conversion unit with a rig: runs the core of the firmware (firmware/core/unit.h) on a
+/// simulated board. Its input are bytes and times, its output are frames. It has no clock, so it
+/// runs in real and in virtual time. Times are true times and must not decrease. Allocates only in
+/// the constructor.
 class SimulatedUnit {
  public:
-  SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutput& output,
+  SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutputListener& output,
                 Nanoseconds start = Nanoseconds(0));
 
   /// Adds bytes that reach the unit at `now`.
@@ -122,24 +125,24 @@ class SimulatedUnit {
   void advance_to(Nanoseconds now) noexcept;
 
   /// Returns the time of the unit's next event.
-  Nanoseconds next_event() const noexcept;
+  Nanoseconds next_event_time() const noexcept;
 
-  /// Restarts the unit, like its watchdog or a loss of power.
+  /// Restarts the unit, as after a watchdog reset or a loss of power.
   void reset(Nanoseconds now) noexcept;
 
   double output_V() const noexcept { return output_V_; }
   bool is_tripped() const noexcept { return unit_is_tripped(&core_); }
   UnitCounters counters() const noexcept;
 
-  /// Turns a joint smoothly to an angle by hand, and holds the rig until let_go().
+  /// Turns a joint smoothly to an angle by hand, and holds the rig until release_rig().
   void turn_by_hand(int joint, double angle_rad, Nanoseconds duration, Nanoseconds now) noexcept;
-  void let_go(Nanoseconds now) noexcept;
+  void release_rig(Nanoseconds now) noexcept;
 
   /// Returns the rig's state at the last tick, trip or release.
   const Plant& plant() const noexcept { return plant_; }
   const UnitSettings& settings() const noexcept { return settings_; }
 
-  /// Replaces the faults from now on, e.g. so that a test ends without faults.
+  /// Replaces the fault probabilities from now on, e.g. so that a test ends without faults.
   void set_faults(const UnitFaults& faults) noexcept;
 
  private:
@@ -148,20 +151,20 @@ class SimulatedUnit {
   void send_sample(std::uint64_t unit_time_us) noexcept;
   void apply_output() noexcept;
   void send_frames() noexcept;
-  void note_received(const unit_counters& before) noexcept;
-  void hold_for_stream() noexcept;
+  void count_received_frames(const unit_counters& before) noexcept;
+  void hold_rig_for_stream() noexcept;
   void boot(Nanoseconds at) noexcept;
-  void move_plant_to(Nanoseconds time) noexcept;
+  void advance_plant_to(Nanoseconds time) noexcept;
   std::uint64_t unit_time_us(Nanoseconds time) const noexcept;
-  Nanoseconds world_duration(double unit_s) const noexcept;
+  Nanoseconds true_duration(double unit_s) const noexcept;
   Nanoseconds tick_time(std::uint64_t index) const noexcept;
   std::uint64_t unit_time_of_tick_us(std::uint64_t index) const noexcept;
   std::int64_t encoder_counts(int channel) const noexcept;
-  bool happens(double probability) noexcept;
+  bool draw_random_event(double probability) noexcept;
 
   UnitSettings settings_;
   Plant plant_;
-  UnitOutput* output_;
+  UnitOutputListener* output_;
   Nanoseconds now_;
   Nanoseconds last_enabling_command_at_{0};  // arrival of the last enabling command
   Nanoseconds plant_time_;

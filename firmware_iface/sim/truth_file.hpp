@@ -18,7 +18,7 @@ namespace firmware_iface::sim {
 ///   tripped, held     0 or 1
 class TruthFile {
  public:
-  /// Creates the file, and "<path>.textproto" with the parameters beside it.
+  /// Creates the CSV file, and a file "<path>.textproto" with the true parameters beside it.
   /// @throws std::runtime_error naming the file if it exists or cannot be written
   TruthFile(const std::string& path, const std::string& parameters, int joint_count,
             Nanoseconds start);

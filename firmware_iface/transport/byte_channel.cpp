@@ -21,43 +21,45 @@ void ByteChannel::set_faults(const LineFaults& faults) noexcept {
   random_.seed(faults.seed);
 }
 
-bool ByteChannel::happens(double probability) noexcept {
+bool ByteChannel::draw_random_event(double probability) noexcept {
   // Own distributions, because those of the standard library may differ between implementations.
   // The engine does not, so a seed gives the same run everywhere.
   return probability > 0.0 && static_cast<double>(random_() >> 11) * 0x1.0p-53 < probability;
 }
 
-std::uint64_t ByteChannel::draw_below(std::uint64_t bound) noexcept { return random_() % bound; }
+std::uint64_t ByteChannel::draw_uniform_below(std::uint64_t bound) noexcept {
+  return random_() % bound;
+}
 
 void ByteChannel::push(std::span<const std::uint8_t> frame, Nanoseconds now) noexcept {
   const LineFaults& faults = settings_.faults;
-  if (happens(faults.frame_lost)) {
+  if (draw_random_event(faults.frame_lost)) {
     ++counters_.frames_lost;
     return;
   }
   const auto hold = [&](Nanoseconds longest) {
     const auto bound = static_cast<std::uint64_t>(std::max<std::int64_t>(longest.count(), 1));
-    line_free_ =
-        std::max(line_free_, now) + Nanoseconds(static_cast<std::int64_t>(draw_below(bound)));
+    line_free_ = std::max(line_free_, now) +
+                 Nanoseconds(static_cast<std::int64_t>(draw_uniform_below(bound)));
   };
-  if (happens(faults.frame_delayed)) {
+  if (draw_random_event(faults.frame_delayed)) {
     ++counters_.frames_delayed;
     hold(faults.delay_max);
   }
-  if (happens(faults.stall)) {
+  if (draw_random_event(faults.stall)) {
     ++counters_.stalls;
     hold(faults.stall_max);
   }
-  if (happens(faults.burst)) {
+  if (draw_random_event(faults.burst)) {
     ++counters_.bursts;
     const std::uint64_t longest =
         static_cast<std::uint64_t>(std::max(faults.burst_size_bytes_max, 1));
-    for (std::uint64_t left = 1 + draw_below(longest); left > 0; --left) {
-      push_byte(static_cast<std::uint8_t>(draw_below(256)), now);
+    for (std::uint64_t left = 1 + draw_uniform_below(longest); left > 0; --left) {
+      push_byte(static_cast<std::uint8_t>(draw_uniform_below(256)), now);
     }
   }
   push_frame(frame, now);
-  if (happens(faults.frame_duplicated)) {
+  if (draw_random_event(faults.frame_duplicated)) {
     ++counters_.frames_duplicated;
     push_frame(frame, now);
   }
@@ -66,16 +68,16 @@ void ByteChannel::push(std::span<const std::uint8_t> frame, Nanoseconds now) noe
 void ByteChannel::push_frame(std::span<const std::uint8_t> frame, Nanoseconds now) noexcept {
   const LineFaults& faults = settings_.faults;
   for (std::uint8_t value : frame) {
-    if (happens(faults.byte_lost)) {
+    if (draw_random_event(faults.byte_lost)) {
       ++counters_.bytes_lost;
       continue;
     }
-    if (happens(faults.bit_flipped)) {
+    if (draw_random_event(faults.bit_flipped)) {
       ++counters_.bits_flipped;
-      value = static_cast<std::uint8_t>(value ^ (1U << draw_below(8)));
+      value = static_cast<std::uint8_t>(value ^ (1U << draw_uniform_below(8)));
     }
     push_byte(value, now);
-    if (happens(faults.byte_duplicated)) {
+    if (draw_random_event(faults.byte_duplicated)) {
       ++counters_.bytes_duplicated;
       push_byte(value, now);
     }

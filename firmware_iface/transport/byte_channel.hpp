@@ -11,8 +11,8 @@
 
 namespace firmware_iface {
 
-/// Probabilities of random faults of a line, which are generated from `seed`. All zero is a perfect
-/// line.
+/// Probabilities of random faults of a simulated line, which are generated from `seed`. With all
+/// probabilities 0 the line is perfect.
 struct LineFaults {
   std::uint64_t seed = 1;
   double frame_lost = 0.0;        ///< per frame (per push)
@@ -47,30 +47,31 @@ struct LineSettings {
   LineFaults faults;
 };
 
-/// One direction of a serial line: bytes are pushed with a time and can be read when they would
-/// arrive, in order, with faults as configured. Has no clock; allocates only in the constructor.
+/// One direction of a simulated serial line. Bytes are pushed with a time and can be read, in
+/// order, from their arrival time on, with random faults as configured. Has no clock; allocates
+/// only in the constructor.
 class ByteChannel {
  public:
   static constexpr std::size_t kCapacityBytes = 8192;
 
   explicit ByteChannel(const LineSettings& settings);
 
-  /// Sends a frame, at `now` or when the bytes before it have left.
+  /// Sends a frame at the time `now`, or as soon as all earlier bytes have been sent.
   void push(std::span<const std::uint8_t> frame, Nanoseconds now) noexcept;
 
-  /// Reads up to buffer.size() bytes that have arrived by `now`.
+  /// Reads at most buffer.size() bytes that have arrived by the time `now`. Returns their number.
   std::size_t pop(std::span<std::uint8_t> buffer, Nanoseconds now) noexcept;
 
-  /// Returns when the next byte arrives; empty if no bytes are on the way.
+  /// Returns the arrival time of the next byte; nullopt if no bytes are on the way.
   std::optional<Nanoseconds> next_arrival() const noexcept;
 
-  /// Returns when the next delimiter arrives, or the last byte if there is none; empty if no bytes
-  /// are on the way. A reader of frames need not wake earlier.
+  /// Returns the arrival time of the end of the next frame, or of the last byte if no frame is
+  /// complete; nullopt if no bytes are on the way. A reader of frames need not wake earlier.
   std::optional<Nanoseconds> next_frame_end() const noexcept;
 
   const LineFaultCounters& counters() const noexcept { return counters_; }
 
-  /// Replaces the faults from now on, e.g. so that a test ends without faults.
+  /// Replaces the fault probabilities from now on, e.g. so that a test ends without faults.
   void set_faults(const LineFaults& faults) noexcept;
 
  private:
@@ -79,8 +80,8 @@ class ByteChannel {
     std::uint8_t value = 0;
   };
 
-  bool happens(double probability) noexcept;
-  std::uint64_t draw_below(std::uint64_t bound) noexcept;
+  bool draw_random_event(double probability) noexcept;
+  std::uint64_t draw_uniform_below(std::uint64_t bound) noexcept;
   void push_frame(std::span<const std::uint8_t> frame, Nanoseconds now) noexcept;
   void push_byte(std::uint8_t value, Nanoseconds now) noexcept;
 

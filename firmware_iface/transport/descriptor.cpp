@@ -23,7 +23,7 @@ Nanoseconds monotonic_now() noexcept {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
-IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept {
+IoStatus wait_until_readable(int fd, Nanoseconds deadline) noexcept {
   for (;;) {
     const Nanoseconds left = std::max(deadline - monotonic_now(), Nanoseconds(0));
     const timespec timeout{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
@@ -41,7 +41,7 @@ IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept {
 
 IoResult read_descriptor(int fd, std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept {
   for (;;) {
-    const IoStatus status = wait_readable(fd, deadline);
+    const IoStatus status = wait_until_readable(fd, deadline);
     if (status != IoStatus::kOk) return {status, 0};
     const ssize_t size_bytes = ::read(fd, buffer.data(), buffer.size());
     if (size_bytes > 0) return {IoStatus::kOk, static_cast<std::size_t>(size_bytes)};

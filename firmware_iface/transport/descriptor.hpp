@@ -31,14 +31,15 @@ class Descriptor {
 /// Returns the time of CLOCK_MONOTONIC.
 Nanoseconds monotonic_now() noexcept;
 
-/// Waits until the descriptor is readable or hung up, or the deadline (CLOCK_MONOTONIC) has passed.
-/// Returns kOk if a read does not block.
-IoStatus wait_readable(int fd, Nanoseconds deadline) noexcept;
+/// Waits until a file descriptor is readable or hung up, or the deadline (CLOCK_MONOTONIC) has
+/// passed. Returns kOk if a read will not block.
+IoStatus wait_until_readable(int fd, Nanoseconds deadline) noexcept;
 
-/// Kind of a descriptor. Sockets are written without raising SIGPIPE.
+/// Kind of a file descriptor. Writing to a closed socket raises no SIGPIPE.
 enum class DescriptorKind { kTerminal, kSocket };
 
-/// Implement Transport's read_some and write for a non-blocking descriptor.
+/// Read from and write to a non-blocking file descriptor, as Transport::read_some and
+/// Transport::write do.
 IoResult read_descriptor(int fd, std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept;
 IoResult write_descriptor(int fd, DescriptorKind kind,
                           std::span<const std::uint8_t> bytes) noexcept;

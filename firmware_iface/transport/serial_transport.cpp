@@ -63,7 +63,7 @@ class SerialTransport final : public Transport {
   IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept override {
     if (!port_) return {IoStatus::kClosed, 0};
     for (;;) {
-      const IoStatus status = wait_readable(fd_, deadline);
+      const IoStatus status = wait_until_readable(fd_, deadline);
       if (status != IoStatus::kOk) return {status, 0};
       const int size_bytes = sp_nonblocking_read(port_.get(), buffer.data(), buffer.size());
       if (size_bytes > 0) return {IoStatus::kOk, static_cast<std::size_t>(size_bytes)};
@@ -158,8 +158,8 @@ Status lock_terminal(int fd, const std::string& path) {
 }
 
 Result<std::unique_ptr<Transport>> open_serial(const Url& url) {
-  if (const Status known = check_options(url, "baud"); !known.ok()) return known.error();
-  const Result<int> baud = int_option(url, "baud", kBaudRateDefault, 1, kBaudRateMax);
+  if (const Status known = check_url_options(url, "baud"); !known.ok()) return known.error();
+  const Result<int> baud = read_int_option(url, "baud", kBaudRateDefault, 1, kBaudRateMax);
   if (!baud.ok()) return baud.error();
   const std::string& path = url.address;
 

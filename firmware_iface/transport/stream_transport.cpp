@@ -72,8 +72,8 @@ bool split_host_port(const std::string& address, std::string& host, std::string&
 }  // namespace
 
 Result<std::unique_ptr<Transport>> open_pty(const Url& url) {
-  if (const Status known = check_options(url, "baud"); !known.ok()) return known.error();
-  const Result<int> baud = int_option(url, "baud", 0, 1, kBaudRateMax);
+  if (const Status known = check_url_options(url, "baud"); !known.ok()) return known.error();
+  const Result<int> baud = read_int_option(url, "baud", 0, 1, kBaudRateMax);
   if (!baud.ok()) return baud.error();
 
   const std::string& path = url.address;
@@ -100,12 +100,12 @@ Result<std::unique_ptr<Transport>> open_pty(const Url& url) {
 }
 
 Result<std::unique_ptr<Transport>> open_tcp(const Url& url) {
-  if (const Status known = check_options(url, "baud,connect_timeout_ms"); !known.ok()) {
+  if (const Status known = check_url_options(url, "baud,connect_timeout_ms"); !known.ok()) {
     return known.error();
   }
-  const Result<int> baud = int_option(url, "baud", 0, 1, kBaudRateMax);
+  const Result<int> baud = read_int_option(url, "baud", 0, 1, kBaudRateMax);
   if (!baud.ok()) return baud.error();
-  const Result<int> timeout_ms = int_option(url, "connect_timeout_ms", 3000, 1, 60'000);
+  const Result<int> timeout_ms = read_int_option(url, "connect_timeout_ms", 3000, 1, 60'000);
   if (!timeout_ms.ok()) return timeout_ms.error();
   std::string host;
   std::string port;

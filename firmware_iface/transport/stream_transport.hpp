@@ -8,10 +8,11 @@
 
 namespace firmware_iface {
 
-/// Opens pty:///path?baud=n: a pseudo-terminal, made raw, flushed and locked.
+/// Opens a pseudo-terminal by a URL pty:///path?baud=n in raw mode, flushed and locked.
 Result<std::unique_ptr<Transport>> open_pty(const Url& url);
 
-/// Opens tcp://host:port?connect_timeout_ms=n, with TCP_NODELAY. IPv6 addresses are in brackets.
+/// Opens a TCP connection by a URL tcp://host:port?connect_timeout_ms=n, with TCP_NODELAY. IPv6
+/// addresses are in brackets.
 Result<std::unique_ptr<Transport>> open_tcp(const Url& url);
 
 }  // namespace firmware_iface

@@ -42,15 +42,16 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  /// Returns the time for deadlines: CLOCK_MONOTONIC, or the virtual time of a simulation.
+  /// Returns the present time on the clock of all deadlines: CLOCK_MONOTONIC, or the virtual time
+  /// of a simulation.
   virtual Nanoseconds now() const noexcept = 0;
 
   /// Waits until at least one byte is available or `deadline` (absolute, in terms of now()) has
   /// passed, and reads the available bytes. With a deadline in the past it only polls.
   virtual IoResult read_some(std::span<std::uint8_t> buffer, Nanoseconds deadline) noexcept = 0;
 
-  /// Passes bytes to the line without waiting. If not all are accepted (status kTimeout), the rest
-  /// is dropped and the receiver gets a damaged frame, which is as good as a late one.
+  /// Passes bytes to the line without waiting. If not all bytes are accepted (status kTimeout), the
+  /// rest is dropped and the receiver gets a damaged frame. A late frame would be just as useless.
   virtual IoResult write(std::span<const std::uint8_t> bytes) noexcept = 0;
 
   /// Closes the connection. Later reads and writes return kClosed.

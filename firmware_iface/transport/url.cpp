@@ -39,7 +39,7 @@ Result<Url> parse_url(const std::string& text) {
   return url;
 }
 
-Status check_options(const Url& url, const std::string& known) {
+Status check_url_options(const Url& url, const std::string& known) {
   const std::string list = "," + known + ",";
   for (const auto& [key, value] : url.options) {
     if (list.find("," + key + ",") == std::string::npos) {
@@ -51,7 +51,8 @@ Status check_options(const Url& url, const std::string& known) {
   return success();
 }
 
-Result<int> int_option(const Url& url, const std::string& key, int fallback, int min, int max) {
+Result<int> read_int_option(const Url& url, const std::string& key, int fallback, int min,
+                            int max) {
   const auto found = url.options.find(key);
   if (found == url.options.end()) return fallback;
   const std::string& text = found->second;

@@ -18,11 +18,13 @@ struct Url {
 
 Result<Url> parse_url(const std::string& text);
 
-/// Returns kBadUrl, naming the first option that is not in `known` (comma-separated).
-Status check_options(const Url& url, const std::string& known);
+/// Returns the error kBadUrl, with the name of the option, if a URL option is not in the
+/// comma-separated list `known`.
+Status check_url_options(const Url& url, const std::string& known);
 
-/// Returns the integer value of an option within [min, max], or `fallback` if it is not given.
-Result<int> int_option(const Url& url, const std::string& key, int fallback, int min, int max);
+/// Returns the integer value of a URL option within [min, max], or `fallback` if the URL does not
+/// contain the option.
+Result<int> read_int_option(const Url& url, const std::string& key, int fallback, int min, int max);
 
 /// Clock of a simulated line or unit.
 class TimeSource {

@@ -84,7 +84,7 @@ const std::vector<CheckedField>& checked_fields(const Descriptor& type,
   using Key = std::pair<const Descriptor*, const NumberRange*>;
   thread_local std::map<Key, std::vector<CheckedField>> known;
   const auto [entry, is_new] = known.try_emplace({&type, ranges.data()});
-  if (!is_new || is_result(type)) return entry->second;
+  if (!is_new || is_result_message(type)) return entry->second;
   for (int i = 0; i < type.field_count(); ++i) {
     const FieldDescriptor* field = type.field(i);
     if (is_number_or_message(*field)) entry->second.push_back({field, find_range(*field, ranges)});

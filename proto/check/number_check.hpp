@@ -22,7 +22,7 @@ struct NumberRange {
   bool above_min = false;   ///< min itself is not allowed
   bool may_be_nan = false;  ///< NaN is allowed and means: no number
 
-  /// Returns whether a value is in the range. For NaN, returns `may_be_nan`.
+  /// Returns whether a value is in the range. NaN is in the range if `may_be_nan` is true.
   bool holds(double value) const;
 
   /// Returns the range in words, such as "from 0 to 255" or "above 0, up to 1000".
@@ -41,22 +41,22 @@ constexpr NumberRange above_zero(std::string_view field, double max) {
   return {field, 0.0, max, true};
 }
 
-/// Returns the ranges of the schemas in proto, one for each number that a file or a socket can
-/// contain.
+/// Returns the allowed ranges of all numeric fields of the schemas in proto/ that a file or a
+/// socket can contain.
 std::span<const NumberRange> number_ranges();
 
-/// Returns the range of a schema field, to check numbers from other sources. The field must have a
-/// range.
+/// Returns the allowed range of a schema field, for numbers that do not come from a message. The
+/// field must have a range.
 /// @param field  "Message.field"
-const NumberRange& range_of(std::string_view field);
+const NumberRange& require_range(std::string_view field);
 
-/// Returns the range of a field; nullptr if any finite number is allowed.
+/// Returns the allowed range of a schema field; nullptr if any finite number is allowed.
 const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
                               std::span<const NumberRange> ranges = number_ranges());
 
-/// Returns whether a type of message holds computed results. Their numbers may be infinite or NaN
-/// if the data do not determine them, because results control nothing.
-bool is_result(const google::protobuf::Descriptor& message);
+/// Returns whether a message type contains computed results. A result may be infinite or NaN if the
+/// data do not determine the number, because results control nothing.
+bool is_result_message(const google::protobuf::Descriptor& message);
 
 /// One step on the path from a message to a number in it.
 struct FieldStep {
@@ -70,10 +70,10 @@ struct NumberError {
   std::string sentence;         ///< e.g. "limits.command_max is nan; it must be from 0 to 1e+06"
 };
 
-/// Returns the first number of a message, at any depth, that is not finite or lies outside its
-/// field's range (number_ranges.hpp). Every message, from a file or a socket, passes this check
-/// before it is used. Omitted fields, and zeros of fields that are not `optional`, are not checked:
-/// their reader gives them a meaning.
+/// Returns the first number of a message, at any depth, that is not finite or lies outside the
+/// range of its field. Every message from a file or a socket passes this check before use. Omitted
+/// fields, and zeros of fields that are not `optional`, are not checked; the reader of the field
+/// defines their meaning.
 std::optional<NumberError> find_number_error(const google::protobuf::Message& message,
                                              std::span<const NumberRange> ranges = number_ranges());
 

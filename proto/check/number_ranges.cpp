@@ -291,7 +291,7 @@ std::span<const NumberRange> number_ranges() {
   return kRanges;
 }
 
-const NumberRange& range_of(std::string_view field) {
+const NumberRange& require_range(std::string_view field) {
   const auto row = std::ranges::find(number_ranges(), field, &NumberRange::field);
   if (row == number_ranges().end()) std::abort();  // a wrong name; every test run finds it
   return *row;
@@ -306,7 +306,7 @@ const NumberRange* find_range(const google::protobuf::FieldDescriptor& field,
   return row == ranges.end() ? nullptr : &*row;
 }
 
-bool is_result(const google::protobuf::Descriptor& message) {
+bool is_result_message(const google::protobuf::Descriptor& message) {
   return message.file()->name() == "proto/calibration.proto" || message.name() == "JobProgress";
 }
 

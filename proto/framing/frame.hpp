@@ -17,7 +17,7 @@ class Message;
 
 namespace proto {
 
-/// Length-prefixed messages on a byte stream.
+/// Format of frames: length-prefixed messages on a byte stream.
 ///
 ///   offset  size  field
 ///        0     4  length of the payload in bytes, little-endian
@@ -39,8 +39,8 @@ struct Frame {
   std::string payload;
 };
 
-/// Splits a byte stream into frames, for any division into reads. Holds at most one incomplete
-/// frame, and only the received part of it.
+/// Splits a byte stream into frames. The bytes may arrive in pieces of any size. Buffers the
+/// received part of at most one incomplete frame.
 ///
 /// A frame that breaks a limit or has an unknown type cannot be skipped safely, because its sender
 /// uses another protocol. The decoder then fails permanently, and the connection must be closed.
@@ -49,15 +49,16 @@ class FrameDecoder {
   /// @param limits one entry for each type that is accepted; other types fail
   explicit FrameDecoder(std::vector<FrameLimit> limits);
 
-  /// Consumes all of `bytes` and appends the frames that they complete to `frames`, also those
+  /// Adds received bytes and appends the completed frames to `frames`, also frames that were
   /// completed before a failure.
   Status feed(std::span<const std::uint8_t> bytes, std::vector<Frame>& frames);
 
-  /// Returns whether the stream can end here without losing part of a frame.
+  /// Returns whether the last received byte was the end of a frame, so that the stream can end
+  /// here.
   bool idle() const { return !failed_ && prefix_size_ == 0; }
 
   /// Returns the size of the received part of an incomplete frame [byte].
-  std::size_t held_bytes() const { return frame_.payload.size(); }
+  std::size_t incomplete_frame_size() const { return frame_.payload.size(); }
 
  private:
   static constexpr std::size_t kLengthSize = 4;
@@ -75,13 +76,13 @@ class FrameDecoder {
   Frame frame_{};
 };
 
-/// Serializes an envelope, with its length in front, and appends it to `out`.
+/// Appends an envelope to `out` as a frame: the length, then the serialized envelope.
 /// @return kTooLarge, with `out` unchanged, if it breaks the limit of its type
 Status append_frame(const google::protobuf::Message& envelope, std::span<const FrameLimit> limits,
                     std::string& out);
 
-/// Parses a frame's payload. The payload's elements are counted first, because an empty submessage
-/// takes two bytes on the wire and hundreds in memory.
+/// Parses the payload of a frame. Its elements are counted before parsing, because an empty
+/// submessage takes two bytes in the payload and hundreds in memory.
 /// @return kDamaged if it does not parse, is not of the type that its first tag gives, or contains
 ///     a number outside its field's range (proto/check); kTooLarge if it has more elements than
 ///     `limits` allows

@@ -30,7 +30,7 @@ std::vector<std::string> write(const std::vector<double>& ticks, double spacing)
   std::vector<std::string> texts;
   for (const double tick : ticks) {
     const std::string text = fixed(tick / std::pow(10.0, exponent), decimals(exponent));
-    texts.push_back(is_zero(text) ? "0" : text + exponent_text(exponent));
+    texts.push_back(is_zero_text(text) ? "0" : text + exponent_text(exponent));
   }
   return texts;
 }
@@ -53,7 +53,7 @@ double common_part(const std::vector<double>& ticks) {
 
 }  // namespace
 
-std::vector<double> nice_ticks(double low, double high, int count_max) {
+std::vector<double> choose_axis_ticks(double low, double high, int count_max) {
   const double raw = (high - low) / count_max;
   if (!(raw > 0.0) || !std::isfinite(raw)) return {low};
   const double power = std::pow(10.0, std::floor(std::log10(raw)));
@@ -72,7 +72,7 @@ std::vector<double> nice_ticks(double low, double high, int count_max) {
   return ticks;
 }
 
-TickLabels tick_labels(const std::vector<double>& ticks, std::size_t length_max) {
+TickLabels format_tick_labels(const std::vector<double>& ticks, std::size_t length_max) {
   const double spacing = spacing_of(ticks);
   if (spacing == 0.0) {
     TickLabels same;

@@ -94,7 +94,7 @@ double read(const std::string& text) {
   return value;
 }
 
-bool is_zero(const std::string& digits) {
+bool is_zero_text(const std::string& digits) {
   return digits.find_first_of("123456789") == std::string::npos;
 }
 
@@ -131,15 +131,15 @@ std::string format_exact(double value) {
 
 std::string format_range(double low, double high, int digits) {
   const double far = std::abs(low) > std::abs(high) ? low : high;
-  const Notation notation(far, 0.0);
+  const QuantityFormat notation(far, 0.0);
   return notation.number(low, digits) + " … " + notation.number(high, digits);
 }
 
-Measured format_measured(double value, double standard_deviation) {
+MeasuredText format_measured(double value, double standard_deviation) {
   const double sd = standard_deviation;
   if (is_deviation(value, sd)) {
-    const Notation notation(value, sd);
-    return {notation.rounded(value), notation.rounded(sd)};
+    const QuantityFormat notation(value, sd);
+    return {notation.format_rounded(value), notation.format_rounded(sd)};
   }
   if (!std::isfinite(value)) return {format_number(value), "-"};
   if (std::isinf(sd)) return {format_number(value, kValueDigits), "inf"};
@@ -148,11 +148,11 @@ Measured format_measured(double value, double standard_deviation) {
 }
 
 std::string format_with_deviation(double value, double standard_deviation) {
-  const Measured number = format_measured(value, standard_deviation);
+  const MeasuredText number = format_measured(value, standard_deviation);
   return number.value + " ± " + number.standard_deviation;
 }
 
-Notation::Notation(double value, double standard_deviation)
+QuantityFormat::QuantityFormat(double value, double standard_deviation)
     : has_deviation_(is_deviation(value, standard_deviation)),
       has_exponent_(has_deviation_ || (std::isfinite(value) && value != 0.0)) {
   if (!has_deviation_) {
@@ -171,29 +171,29 @@ Notation::Notation(double value, double standard_deviation)
   while (rounded_largest() >= 1e3) exponent_ += 3;
 }
 
-std::string Notation::rounded(double number) const {
+std::string QuantityFormat::format_rounded(double number) const {
   if (!has_deviation_ || !std::isfinite(number)) return this->number(number, kValueDigits);
   const std::string text = fixed(number / std::pow(10.0, exponent_), decimals_);
-  return is_zero(text) ? "0" : text + exponent_text(exponent_);
+  return is_zero_text(text) ? "0" : text + exponent_text(exponent_);
 }
 
-bool Notation::suits(double number) const {
+bool QuantityFormat::suits(double number) const {
   const double mantissa = std::abs(number) / std::pow(10.0, exponent_);
   return has_exponent_ && mantissa >= 1e-4 && mantissa < kPlainEnd;  // false for NaN
 }
 
-std::string Notation::number(double number, int digits) const {
+std::string QuantityFormat::number(double number, int digits) const {
   if (!suits(number)) return format_number(number, digits);
   const double mantissa = number / std::pow(10.0, exponent_);
   const int decimals = std::max(0, digits - 1 - leading_exponent(std::abs(mantissa), digits));
   return without_trailing_zeros(fixed(mantissa, decimals)) + exponent_text(exponent_);
 }
 
-std::string Notation::exact(double number) const {
+std::string QuantityFormat::exact(double number) const {
   return suits(number) ? exact_text(number, exponent_) : format_exact(number);
 }
 
-std::string Notation::deviation(double standard_deviation) const {
+std::string QuantityFormat::deviation(double standard_deviation) const {
   if (std::isinf(standard_deviation)) return "inf";
   if (!(standard_deviation > 0.0)) return "-";
   const double mantissa = standard_deviation / std::pow(10.0, exponent_);

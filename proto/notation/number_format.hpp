@@ -9,7 +9,8 @@ namespace notation {
 constexpr double kPlainBegin = 1e-3;
 constexpr double kPlainEnd = 1e5;
 
-/// Returns whether a number of this size, rounded to `decimals`, needs no exponent.
+/// Returns whether a number of this magnitude, rounded to `decimals` decimals, is written without
+/// an exponent.
 bool needs_no_exponent(double size, int decimals);
 
 /// Returns the exponent of a positive number in engineering notation: the largest multiple of 3
@@ -22,14 +23,14 @@ int leading_exponent(double size, int digits);
 /// Returns an exponent as text, such as "e-6"; empty for 0.
 std::string exponent_text(int exponent);
 
-/// Returns the number rounded to `decimals`, without exponent.
+/// Returns a number as text, rounded to `decimals` decimals, without exponent.
 std::string fixed(double number, int decimals);
 
-/// Returns the number that a text without blanks represents.
+/// Parses a number from a text without blanks.
 double read(const std::string& text);
 
-/// Returns whether a text such as "0.00", "-0" or "-0.0" is zero.
-bool is_zero(const std::string& digits);
+/// Returns whether a text represents the number zero, such as "0.00", "-0" or "-0.0".
+bool is_zero_text(const std::string& digits);
 
 // Formatting of numbers for people, in messages, tables, pages, figures and files. A number from
 // 0.001 to 99 999 that needs at most six decimals has no exponent. Others have one that is a
@@ -51,7 +52,7 @@ std::string format_exact(double value);
 std::string format_range(double low, double high, int digits = 4);
 
 /// A value with its standard deviation.
-struct Measured {
+struct MeasuredText {
   std::string value;               ///< e.g. "3.9601e-3", "396.01e-6"
   std::string standard_deviation;  ///< e.g. "0.0023e-3", "0.23e-6": same decimals and exponent
 };
@@ -60,27 +61,27 @@ struct Measured {
 /// standard deviation, with the exponent of the larger. An infinite standard deviation is "inf"; an
 /// unknown one (NaN), or 0 for an exact value, is "-". A standard deviation below 1e-12 of the
 /// value is rounded by itself.
-Measured format_measured(double value, double standard_deviation);
+MeasuredText format_measured(double value, double standard_deviation);
 
-/// Formats value and standard deviation: "396.01e-6 ± 0.23e-6".
+/// Formats a value with its standard deviation: "396.01e-6 ± 0.23e-6".
 std::string format_with_deviation(double value, double standard_deviation);
 
-/// Format of one measured quantity for all its values: the exponent and decimals that
-/// `format_measured` chooses for its value and standard deviation.
-class Notation {
+/// Common format for several numbers of one measured quantity: the exponent and decimals that
+/// `format_measured` chooses for the quantity's value and standard deviation.
+class QuantityFormat {
  public:
-  Notation(double value, double standard_deviation);
+  QuantityFormat(double value, double standard_deviation);
 
-  /// Returns a number rounded like the value, or to five digits if the standard deviation is
-  /// unknown.
-  std::string rounded(double number) const;
+  /// Formats a number with as many decimals as the quantity's value, or with five digits if the
+  /// standard deviation is unknown.
+  std::string format_rounded(double number) const;
 
   /// Formats a number with `digits` significant digits and the common exponent. A number that does
   /// not suit this exponent gets its own.
   std::string number(double number, int digits = 4) const;
 
-  /// Formats a number with the fewest digits that parse to the same number, and the exponent as in
-  /// number().
+  /// Formats a number with the fewest digits that parse to the same number, and with an exponent as
+  /// in number().
   std::string exact(double number) const;
 
   /// Formats another standard deviation of the quantity: two digits, "inf" or "-".

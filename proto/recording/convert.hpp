@@ -12,8 +12,8 @@
 
 namespace proto {
 
-/// Conversions between the plain structs and their Protobuf messages. to_message overwrites every
-/// field of a message, so that it can be reused.
+/// Conversions between the structs of recording_types.hpp and Protobuf messages. to_message
+/// overwrites every field of a message, so that a message can be reused.
 void to_message(const Sample& sample, rigcal::v1::Sample& message);
 void to_message(const InertialReading& reading, rigcal::v1::InertialReading& message);
 void to_message(const Command& command, rigcal::v1::Command& message);
@@ -22,16 +22,16 @@ void to_message(const Event& event, rigcal::v1::Event& message);
 void to_message(const ClockFit& fit, rigcal::v1::ClockFit& message);
 void to_message(const LoopStats& stats, rigcal::v1::LoopStats& message);
 
-/// The Protobuf message of a plain struct: MessageOf<Sample> is rigcal::v1::Sample.
+/// Protobuf message type of a struct: MessageOf<Sample> is rigcal::v1::Sample.
 template <typename Plain, typename Message>
 Message type_of_message(void (*)(const Plain&, Message&));
 template <typename Plain>
 using MessageOf = decltype(type_of_message<Plain>(&to_message));
 
-/// Converts a message. Returns nothing for a sample whose channel arrays differ in length or have
-/// more than kChannelCountMax entries, for more than kMotorCountMax commands, or for an inertial
-/// reading without a count for each axis. An unknown enumerator becomes kUnspecified.
-/// RecordingRules check whether a recording may contain the result.
+/// Converts a Protobuf message to a struct. Returns nullopt for a sample whose channel arrays
+/// differ in length or have more than kChannelCountMax entries, for more than kMotorCountMax
+/// commands, or for an inertial reading without a count for each axis. An unknown enumerator
+/// becomes kUnspecified. RecordingRules check whether a recording may contain the result.
 std::optional<Sample> from_message(const rigcal::v1::Sample& message);
 std::optional<InertialReading> from_message(const rigcal::v1::InertialReading& message);
 std::optional<Command> from_message(const rigcal::v1::Command& message);

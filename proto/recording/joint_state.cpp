@@ -17,13 +17,13 @@ class CdrReader {
       : bytes_(bytes), swaps_(little_endian != (std::endian::native == std::endian::little)) {}
 
   bool ok() const { return ok_; }
-  std::size_t remaining() const { return bytes_.size() - at_; }
+  std::size_t remaining_size() const { return bytes_.size() - at_; }
 
   template <typename Number>
   Number take() {
     align(sizeof(Number));
     std::uint8_t raw[sizeof(Number)] = {};
-    if (!ok_ || remaining() < sizeof(Number)) {
+    if (!ok_ || remaining_size() < sizeof(Number)) {
       ok_ = false;
       return Number{};
     }
@@ -36,9 +36,9 @@ class CdrReader {
   }
 
   /// Reads a text with its length before it, which includes a zero byte at the end.
-  std::string take_text() {
+  std::string read_text() {
     const auto size = take<std::uint32_t>();
-    if (!ok_ || size > remaining() || (size > 0 && bytes_[at_ + size - 1] != 0)) {
+    if (!ok_ || size > remaining_size() || (size > 0 && bytes_[at_ + size - 1] != 0)) {
       ok_ = false;
       return {};
     }
@@ -50,7 +50,7 @@ class CdrReader {
   /// Reads the size of the following sequence, whose elements have at least this many bytes.
   std::size_t take_count(std::size_t element_size) {
     const std::size_t count = take<std::uint32_t>();
-    ok_ = ok_ && count <= kJointsMax && count <= remaining() / element_size;
+    ok_ = ok_ && count <= kJointsMax && count <= remaining_size() / element_size;
     return ok_ ? count : 0;
   }
 
@@ -87,9 +87,9 @@ std::optional<JointState> parse_joint_state(std::span<const std::uint8_t> bytes)
   const auto seconds = reader.take<std::int32_t>();
   const auto nanoseconds = reader.take<std::uint32_t>();
   state.stamp_ns = seconds * kNanosecondsPerSecond + nanoseconds;
-  reader.take_text();  // frame_id
+  reader.read_text();  // frame_id
   state.names.resize(reader.take_count(sizeof(std::uint32_t)));
-  for (std::string& name : state.names) name = reader.take_text();
+  for (std::string& name : state.names) name = reader.read_text();
   state.positions = reader.take_numbers();
   state.velocities = reader.take_numbers();
   state.efforts = reader.take_numbers();
@@ -97,8 +97,9 @@ std::optional<JointState> parse_joint_state(std::span<const std::uint8_t> bytes)
   const auto fits = [&](const std::vector<double>& values) {
     return values.empty() || values.size() == state.names.size();
   };
-  if (!reader.ok() || reader.remaining() > kPaddingMax || nanoseconds >= kNanosecondsPerSecond ||
-      !fits(state.positions) || !fits(state.velocities) || !fits(state.efforts)) {
+  if (!reader.ok() || reader.remaining_size() > kPaddingMax ||
+      nanoseconds >= kNanosecondsPerSecond || !fits(state.positions) || !fits(state.velocities) ||
+      !fits(state.efforts)) {
     return std::nullopt;
   }
   return state;

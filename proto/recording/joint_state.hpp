@@ -11,7 +11,7 @@ namespace proto {
 
 inline constexpr std::string_view kJointStateSchema = "sensor_msgs/msg/JointState";
 
-/// A ROS 2 message sensor_msgs/msg/JointState.
+/// ROS 2 message of the type sensor_msgs/msg/JointState.
 struct JointState {
   std::int64_t stamp_ns = 0;  ///< time stamp of its header
   std::vector<std::string> names;
@@ -23,8 +23,8 @@ struct JointState {
 /// Largest number of joints in a message.
 inline constexpr std::size_t kJointsMax = 1024;
 
-/// Parses the CDR encoding of ROS 2 (plain CDR of DDS-XTypes 1.3, 7.4.3, either byte order).
-/// Returns nothing for any other bytes.
+/// Parses a JointState message in the CDR encoding of ROS 2 (plain CDR of DDS-XTypes 1.3, 7.4.3,
+/// either byte order). Returns nullopt for any other bytes.
 std::optional<JointState> parse_joint_state(std::span<const std::uint8_t> bytes);
 
 }  // namespace proto

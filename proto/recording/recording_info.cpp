@@ -39,11 +39,11 @@ class Inspector final : public RecordingVisitor {
     info_.header = header;
     info_.channels.resize(header.joints.size(), {0, kNothing, kNothing});
     info_.inertial.resize(header.inertial_sensors.size());
-    info_.motors.resize(shape_of(header).commands());
+    info_.motors.resize(recording_shape(header).commands());
   }
 
   void on_inertial(const InertialReading& reading) override {
-    RecordingInfo::Inertial& sensor = info_.inertial[reading.sensor];
+    RecordingInfo::InertialSummary& sensor = info_.inertial[reading.sensor];
     const auto magnitude = [&](std::size_t first) {
       return std::hypot(reading.value[first], reading.value[first + 1], reading.value[first + 2]);
     };
@@ -63,12 +63,12 @@ class Inspector final : public RecordingVisitor {
     }
     info_.last_s = sample.timestamp_s;
     for (std::size_t m = 0; m < info_.motors.size(); ++m) {
-      RecordingInfo::Motor& motor = info_.motors[m];
+      RecordingInfo::MotorSummary& motor = info_.motors[m];
       motor.command_min = std::min(motor.command_min, sample.command[m]);
       motor.command_max = std::max(motor.command_max, sample.command[m]);
     }
     for (std::size_t c = 0; c < sample.channel_count; ++c) {
-      RecordingInfo::Channel& channel = info_.channels[c];
+      RecordingInfo::ChannelSummary& channel = info_.channels[c];
       if (!sample.valid[c]) {
         ++channel.invalid_count;
         continue;
@@ -129,17 +129,17 @@ void append_facts(const RecordingInfo& info, std::string& text) {
   for (std::size_t m = 0; m < info.motors.size(); ++m) {
     const bool named = m < info.header.motors.size();
     append_line(text, "command     {:.3f} to {:.3f} {}{}", info.motors[m].command_min,
-                info.motors[m].command_max, command_unit_of(info.header, m),
+                info.motors[m].command_max, command_unit(info.header, m),
                 named ? " at " + info.header.motors[m] : "");
   }
   for (std::size_t c = 0; c < info.channels.size(); ++c) {
-    const RecordingInfo::Channel& channel = info.channels[c];
+    const RecordingInfo::ChannelSummary& channel = info.channels[c];
     append_line(text, "{:<11} {:.4f} to {:.4f} {}, {} samples without a reading",
                 info.header.joints[c], channel.angle_rad_min, channel.angle_rad_max,
-                unit_of(info.header, c), channel.invalid_count);
+                channel_unit(info.header, c), channel.invalid_count);
   }
   for (std::size_t i = 0; i < info.inertial.size(); ++i) {
-    const RecordingInfo::Inertial& sensor = info.inertial[i];
+    const RecordingInfo::InertialSummary& sensor = info.inertial[i];
     append_line(text, "{:<11} up to {} rad/s and {} m/s², {} readings, {} saturated",
                 info.header.inertial_sensors[i], notation::format_number(sensor.rate_max),
                 notation::format_number(sensor.force_max), sensor.reading_count,
@@ -152,7 +152,8 @@ void append_quality(const RecordingInfo& info, std::string& text) {
     append_line(text, "clock       unit {:+.2f} ± {:.2f} ppm against the host",
                 info.clock->rate_error_ppm, info.clock->rate_error_ppm_sd);
   }
-  append_line(text, "missing     {} samples in {} gaps", info.missing_count(), info.gap_count);
+  append_line(text, "missing     {} samples in {} gaps", info.missing_sample_count(),
+              info.gap_count);
   for (std::size_t cause = 0; cause < info.missing_counts.size(); ++cause) {
     if (info.missing_counts[cause] == 0) continue;
     append_line(text, "            {} {}", info.missing_counts[cause], kCauseNames[cause]);
@@ -174,7 +175,8 @@ void append_quality(const RecordingInfo& info, std::string& text) {
 }
 
 void append_condition(const RecordingInfo& info, std::string& text) {
-  if (info.interrupted) append_line(text, "ending      interrupted: the recorder died");
+  if (info.interrupted)
+    append_line(text, "ending      interrupted: the recording program ended early");
   const McapScan& container = info.scan.container;
   if (container.intact() && info.scan.unreadable_count == 0) {
     append_line(text, "condition   complete, all checksums correct");
@@ -192,7 +194,7 @@ void append_condition(const RecordingInfo& info, std::string& text) {
 
 }  // namespace
 
-std::uint64_t RecordingInfo::missing_count() const {
+std::uint64_t RecordingInfo::missing_sample_count() const {
   return std::accumulate(missing_counts.begin(), missing_counts.end(), std::uint64_t{0});
 }
 

@@ -21,25 +21,25 @@ struct RecordingInfo {
   double first_s = 0.0;  ///< time of the first sample; last_s of the last
   double last_s = 0.0;
 
-  struct Motor {
+  struct MotorSummary {
     double command_min = 0.0;
     double command_max = 0.0;
   };
-  std::vector<Motor> motors;  ///< by motor; one entry also if the recording names none
-  struct Channel {
+  std::vector<MotorSummary> motors;  ///< by motor; one entry also if the recording names none
+  struct ChannelSummary {
     std::uint64_t invalid_count = 0;  ///< samples without a valid reading of the channel
     double angle_rad_min = 0.0;       ///< over the valid readings, NaN if there are none
     double angle_rad_max = 0.0;
   };
-  std::vector<Channel> channels;  ///< by channel
+  std::vector<ChannelSummary> channels;  ///< by channel
 
-  struct Inertial {
+  struct InertialSummary {
     std::uint64_t reading_count = 0;
     std::uint64_t saturated_count = 0;                           ///< readings with a saturated axis
     double rate_max = std::numeric_limits<double>::quiet_NaN();  ///< magnitude [rad/s]
     double force_max = std::numeric_limits<double>::quiet_NaN();  ///< magnitude [m/s²]
   };
-  std::vector<Inertial> inertial;  ///< by inertial sensor
+  std::vector<InertialSummary> inertial;  ///< by inertial sensor
 
   std::array<std::uint64_t, kGapCauseCount> missing_counts{};  ///< missing samples, by GapCause
   std::uint64_t gap_count = 0;
@@ -50,7 +50,7 @@ struct RecordingInfo {
   std::optional<LoopStats> loop;         ///< the last one; it covers the whole run
   std::vector<std::string> attachments;  ///< names
 
-  std::uint64_t missing_count() const;
+  std::uint64_t missing_sample_count() const;
 };
 
 /// Reads a recording once and summarizes it. Memory use does not depend on its length.

@@ -116,7 +116,7 @@ class Decoder final : public McapVisitor {
   void deliver_header(const McapMap& protected_values) {
     if (auto header = parse_recording_header(protected_values)) header_ = std::move(*header);
     if (header_) {
-      rules_ = RecordingRules(shape_of(*header_));
+      rules_ = RecordingRules(recording_shape(*header_));
       visitor_.on_header(*header_);
     }
     header_delivered_ = header_.has_value();
@@ -285,7 +285,7 @@ Result<Recording> read_recording(const std::string& path) {
   return recording;
 }
 
-double find_release(const std::vector<Event>& events) {
+double find_release_time(const std::vector<Event>& events) {
   bool awaited = false;
   for (const Event& event : events) {
     if (event.kind != EventKind::kScenario) continue;
@@ -295,18 +295,18 @@ double find_release(const std::vector<Event>& events) {
   return (awaited ? 1.0 : -1.0) * std::numeric_limits<double>::infinity();
 }
 
-Result<Series> make_series(const Recording& recording) {
+Result<Series> make_uniform_series(const Recording& recording) {
   const std::vector<Sample>& samples = recording.samples;
   const double period_us = median_period_us(samples);
   if (period_us <= 0.0) {
     return Error{ErrorCode::kDamaged,
-                 "the recording holds no two consecutive samples with increasing time"};
+                 "the recording contains no two consecutive samples with increasing time"};
   }
   const double rate_error_ppm =
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
   const double period_s = 1e-6 * period_us / (1.0 + 1e-6 * rate_error_ppm);
 
-  Series series{recording.header.joints, shape_of(recording.header).commands(), {}};
+  Series series{recording.header.joints, recording_shape(recording.header).commands(), {}};
   for (std::size_t k = 0; k < samples.size();) {
     SeriesSegment segment;
     segment.start_s = samples[k].timestamp_s;

@@ -12,7 +12,7 @@
 
 namespace proto {
 
-/// Receives the content of a recording, in the order of the file.
+/// Interface that receives the content of a recording, in the order of the file.
 class RecordingVisitor {
  public:
   virtual ~RecordingVisitor() = default;
@@ -28,7 +28,7 @@ class RecordingVisitor {
   virtual void on_metadata(const McapMetadata&) {}  ///< records other than the header
 };
 
-/// Result of reading a recording, without its content.
+/// Result of the scan of a recording: numbers of samples and of unusable messages.
 struct RecordingScan {
   McapScan container;
   std::uint64_t sample_count = 0;
@@ -37,10 +37,10 @@ struct RecordingScan {
   std::uint64_t foreign_count = 0;     ///< messages on other topics
 };
 
-/// Reads all intact content of a recording, finished or not. Damage is dropped and counted. Only
-/// messages that satisfy RecordingRules are passed on, so that each sample occurs once; others are
-/// counted as unreadable. Missing samples without a Gap message are reported at the end as
-/// kNotListed.
+/// Reads all intact content of a recording, finished or not, and passes it to a visitor. Damaged
+/// parts are skipped and counted. Messages that violate RecordingRules are counted as unreadable
+/// and not passed on, so each sample occurs once. Missing samples without a Gap message are
+/// reported at the end as kNotListed.
 ///
 /// @return kDamaged if it is not an MCAP file or not a recording of this program, or the scan's
 ///     error
@@ -70,11 +70,11 @@ Result<Recording> read_recording(const InputFile& file,
                                  std::uint64_t size_bytes_max = std::uint64_t{4} << 30);
 Result<Recording> read_recording(const std::string& path);
 
-/// Returns the time at which a hand released the rig [s]; −∞ if no hand held it, ∞ if it was never
-/// released. Before this time the samples do not show the rig's own motion.
-double find_release(const std::vector<Event>& events);
+/// Returns the time at which a hand released the rig [s]; −∞ if no hand held the rig, ∞ if the hand
+/// never released it. Samples before this time do not show the rig's own motion.
+double find_release_time(const std::vector<Event>& events);
 
-/// Equally spaced samples without a gap: row k is at start_s + k·period_s.
+/// Part of a recording as equally spaced samples without a gap: row k is at start_s + k·period_s.
 struct SeriesSegment {
   double start_s = 0.0;              ///< on the recording's clock
   double period_s = 0.0;             ///< > 0
@@ -90,11 +90,12 @@ struct Series {
   std::vector<SeriesSegment> segments;  ///< in order of time
 };
 
-/// Returns a recording as equally spaced samples, in a new segment where samples are missing or the
-/// unit's clock jumped by more than half a period. The period is the median time between samples on
-/// the unit's clock, corrected by the last ClockFit. A single sample between two gaps is dropped.
+/// Converts a recording to segments of equally spaced samples. A new segment starts where samples
+/// are missing or the unit's clock jumped by more than half a period. The period is the median time
+/// between samples on the unit's clock, corrected by the last ClockFit. A single sample between two
+/// gaps is dropped.
 ///
 /// @return kDamaged if there are no two consecutive samples, or their times do not increase
-Result<Series> make_series(const Recording& recording);
+Result<Series> make_uniform_series(const Recording& recording);
 
 }  // namespace proto

@@ -30,7 +30,7 @@ std::string ttl_text(const RecordingHeader& header) {
                                       : "its time to live of " + ttl_ms->second + " ms";
 }
 
-McapAddition addition_of(const RecordingHeader& header, const Event& event) {
+McapAddedMessage addition_of(const RecordingHeader& header, const Event& event) {
   rigcal::v1::Event message;
   to_message(event, message);
   const std::int64_t time_ns = header.epoch_unix_ns + std::llround(event.timestamp_s * 1e9);
@@ -64,7 +64,7 @@ Result<McapRecovery> recover_recording(const std::string& source, const std::str
   if (!scan.ok() || scan.value().container.finished || !end.last()) {
     return recover_mcap(source, destination);
   }
-  const McapAddition addition =
+  const McapAddedMessage addition =
       addition_of(end.header(), interruption_event(end.header(), end.last()));
   return recover_mcap(source, destination, &addition);
 }

@@ -11,9 +11,9 @@ namespace proto {
 /// Name of the event for a run whose end was not recorded.
 inline constexpr const char* kInterruptedEvent = "interrupted";
 
-/// Returns the event for the end of a recording whose recorder did not finish it, e.g. after a
-/// crash. It is a trip if the unit was driving, because the unit then switched its output off when
-/// the command's ttl expired.
+/// Returns the event that is appended to a recording whose end was not recorded, e.g. after a
+/// crash. The event is a trip if the unit was driving, because the unit switched its output off
+/// when the time to live of the last command expired.
 /// @param last  last sample; nullopt if there is none
 Event interruption_event(const RecordingHeader& header, const std::optional<Sample>& last);
 

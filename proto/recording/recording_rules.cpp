@@ -24,11 +24,11 @@ RuleViolation breach_of_time(const std::string& what, double timestamp_s) {
 }
 
 // Looked up once, because numbers are checked a thousand times a second.
-const NumberRange& kAngleRange = range_of("Sample.angle_rad");
-const NumberRange& kOutputRange = range_of("Sample.command");
-const NumberRange& kCommandRange = range_of("Command.command");
-const NumberRange& kReadingRange = range_of("Vector3.x");
-const NumberRange& kRateRange = range_of("ClockFit.rate_error_ppm");
+const NumberRange& kAngleRange = require_range("Sample.angle_rad");
+const NumberRange& kOutputRange = require_range("Sample.command");
+const NumberRange& kCommandRange = require_range("Command.command");
+const NumberRange& kReadingRange = require_range("Vector3.x");
+const NumberRange& kRateRange = require_range("ClockFit.rate_error_ppm");
 
 RuleViolation breach_of_number(const std::string& what, const char* quantity, double number,
                                const NumberRange& range) {
@@ -80,7 +80,7 @@ std::string join_names(const std::vector<std::string>& names) {
   return list;
 }
 
-std::map<std::string, std::string> metadata_of_names(const RecordingHeader& header) {
+std::map<std::string, std::string> make_name_metadata(const RecordingHeader& header) {
   std::map<std::string, std::string> entries;
   const auto add = [&](std::string_view key, const std::vector<std::string>& names) {
     if (!names.empty()) entries.emplace(key, join_names(names));
@@ -117,17 +117,17 @@ std::optional<RecordingHeader> header_from_metadata(
   return header;
 }
 
-const char* unit_of(const RecordingHeader& header, std::size_t channel) {
+const char* channel_unit(const RecordingHeader& header, std::size_t channel) {
   const bool slides =
       std::ranges::find(header.slides, header.joints[channel]) != header.slides.end();
   return slides ? "m" : "rad";
 }
 
-std::string command_unit_of(const RecordingHeader& header, std::size_t motor) {
+std::string command_unit(const RecordingHeader& header, std::size_t motor) {
   return motor < header.command_units.size() ? header.command_units[motor] : std::string();
 }
 
-RecordingShape shape_of(const RecordingHeader& header) {
+RecordingShape recording_shape(const RecordingHeader& header) {
   return {header.joints.size(), header.inertial_sensors.size(), header.motors.size()};
 }
 
@@ -168,7 +168,7 @@ RuleViolation find_violation(const RecordingHeader& header) {
   return find_epoch_violation(header.epoch_unix_ns);
 }
 
-RuleViolation RecordingRules::breach_of_order(const Sample& sample) const {
+RuleViolation RecordingRules::check_sample_order(const Sample& sample) const {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (sample.channel_count != shape_.joints) {
     return what + " has " + std::to_string(sample.channel_count) +
@@ -188,9 +188,9 @@ RuleViolation RecordingRules::breach_of_order(const Sample& sample) const {
   return std::nullopt;
 }
 
-RuleViolation RecordingRules::breach_of_commands(const std::string& what, std::size_t count,
-                                                 const MotorCommands& commands,
-                                                 const NumberRange& range) const {
+RuleViolation RecordingRules::check_command_numbers(const std::string& what, std::size_t count,
+                                                    const MotorCommands& commands,
+                                                    const NumberRange& range) const {
   if (count != shape_.commands()) {
     return what + " has " + std::to_string(count) + " commands, but the recording has " +
            std::to_string(shape_.motors) + " motors";
@@ -204,13 +204,13 @@ RuleViolation RecordingRules::breach_of_commands(const std::string& what, std::s
 RuleViolation RecordingRules::take(const Sample& sample) {
   const std::string what = "sample " + std::to_string(sample.sequence);
   if (auto breach = breach_of_time(what, sample.timestamp_s)) return breach;
-  if (auto breach = breach_of_commands(what, sample.motor_count, sample.command, kOutputRange))
+  if (auto breach = check_command_numbers(what, sample.motor_count, sample.command, kOutputRange))
     return breach;
   if (sample.device_time_us > kDeviceTimeMax_us || sample.device_time_us < -kDeviceTimeMax_us) {
     return what + " has the unit's time " + std::to_string(sample.device_time_us) +
            " us, beyond the range of a unit's clock";
   }
-  if (auto breach = breach_of_order(sample)) return breach;
+  if (auto breach = check_sample_order(sample)) return breach;
   for (std::size_t c = 0; c < sample.channel_count; ++c) {
     if (!sample.valid[c]) continue;
     if (auto breach = breach_of_number(what, "angle", sample.angle_rad[c], kAngleRange))
@@ -248,7 +248,7 @@ RuleViolation RecordingRules::take(const InertialReading& reading) {
 RuleViolation RecordingRules::take(const Command& command) const {
   const std::string what = "command " + std::to_string(command.command_sequence);
   if (auto breach = breach_of_time(what, command.timestamp_s)) return breach;
-  return breach_of_commands(what, command.motor_count, command.command, kCommandRange);
+  return check_command_numbers(what, command.motor_count, command.command, kCommandRange);
 }
 
 RuleViolation RecordingRules::take(const Gap& gap) const {

@@ -28,29 +28,31 @@ inline constexpr std::int64_t kDeviceTimeMax_us = std::int64_t{1} << 53;
 inline constexpr double kTimeMax_s = 1e9;
 inline constexpr std::int64_t kEpochMax_unix_ns = 8'000'000'000'000'000'000;
 
-/// Reason why a recording cannot contain a message or header, as a clause; nullopt if it can.
+/// Reason why a recording cannot contain a message or header, as a clause; nullopt if the message
+/// or header is allowed.
 using RuleViolation = std::optional<std::string>;
 
-/// Returns whether a recording can contain these names: at most `count_max` different names without
-/// commas.
+/// Returns whether a recording can contain these names of joints, motors or sensors: at most
+/// `count_max` different names without commas.
 bool are_valid_names(const std::vector<std::string>& names, std::size_t count_max);
 
 /// Joins names into a list such as "arm,pendulum".
 std::string join_names(const std::vector<std::string>& names);
 
-/// Returns a header's lists of names as entries of metadata, without empty lists.
-std::map<std::string, std::string> metadata_of_names(const RecordingHeader& header);
+/// Returns the lists of names in a recording's header as metadata entries; empty lists are omitted.
+std::map<std::string, std::string> make_name_metadata(const RecordingHeader& header);
 
-/// Returns a header with the lists of names in entries of metadata; nullopt if they are not valid.
+/// Returns a recording's header with the lists of names from metadata entries; nullopt if the
+/// entries are not valid.
 /// @param entry  returns the entry of a key, empty if there is none
 std::optional<RecordingHeader> header_from_metadata(
     const std::function<std::string(std::string_view key)>& entry);
 
 /// Returns the unit of a channel's readings: "rad", or "m" for a sliding joint.
-const char* unit_of(const RecordingHeader& header, std::size_t channel);
+const char* channel_unit(const RecordingHeader& header, std::size_t channel);
 
 /// Returns the unit of a motor's command; empty if unknown.
-std::string command_unit_of(const RecordingHeader& header, std::size_t motor);
+std::string command_unit(const RecordingHeader& header, std::size_t motor);
 
 RuleViolation find_violation(const RecordingHeader& header);
 RuleViolation find_epoch_violation(std::int64_t epoch_unix_ns);
@@ -65,17 +67,18 @@ struct RecordingShape {
   std::size_t commands() const { return motors == 0 ? 1 : motors; }
 };
 
-RecordingShape shape_of(const RecordingHeader& header);
+RecordingShape recording_shape(const RecordingHeader& header);
 
-/// Checks the messages of one recording, in their order.
+/// Checks the messages of one recording against the rules, in the order of the messages.
 class RecordingRules {
  public:
   explicit RecordingRules(const RecordingShape& shape) : shape_(shape) {}
   explicit RecordingRules(std::size_t joints) : shape_{.joints = joints} {}
 
-  /// Returns the rule that a sample violates. If there is none, the next sample must be later.
+  /// Returns the rule that a sample violates. Each sample must be later than the last accepted one.
   RuleViolation take(const Sample& sample);
-  /// Returns the rule that a reading violates. A reading must be later than its sensor's last one.
+  /// Returns the rule that a reading violates. Each reading must be later than the last reading of
+  /// the same sensor.
   RuleViolation take(const InertialReading& reading);
   RuleViolation take(const Command& command) const;
   RuleViolation take(const Gap& gap) const;
@@ -84,9 +87,10 @@ class RecordingRules {
   RuleViolation take(const LoopStats& stats) const;
 
  private:
-  RuleViolation breach_of_order(const Sample& sample) const;
-  RuleViolation breach_of_commands(const std::string& what, std::size_t count,
-                                   const MotorCommands& commands, const NumberRange& range) const;
+  RuleViolation check_sample_order(const Sample& sample) const;
+  RuleViolation check_command_numbers(const std::string& what, std::size_t count,
+                                      const MotorCommands& commands,
+                                      const NumberRange& range) const;
 
   RecordingShape shape_;
   std::array<std::optional<std::uint64_t>, kInertialCountMax>

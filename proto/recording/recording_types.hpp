@@ -9,8 +9,8 @@
 
 namespace proto {
 
-/// Content of a recording, as plain structs. See proto/sample.proto for every field. Times are
-/// seconds on the recording's clock, zero at its start.
+/// Structs for the content of a recording. The fields are documented in proto/sample.proto. Times
+/// are seconds since the start of the recording.
 
 /// Largest number of encoder channels of one unit.
 inline constexpr std::size_t kChannelCountMax = 16;
@@ -21,7 +21,8 @@ inline constexpr std::size_t kMotorCountMax = 8;
 /// Commands of all motors, each in the motor's own unit.
 using MotorCommands = std::array<double, kMotorCountMax>;
 
-/// One sample of the unit. Its size is fixed, so that a real-time thread can create and queue it.
+/// One sample of the conversion unit. The struct has a fixed size, so that a real-time thread can
+/// create and queue samples.
 struct Sample {
   double timestamp_s = 0.0;
   std::uint64_t sequence = 0;       ///< increases by 1, by more if samples are missing
@@ -74,7 +75,7 @@ enum class GapCause {
 };
 inline constexpr int kGapCauseCount = 7;
 
-/// Samples that were taken but are missing in the recording.
+/// Samples that the unit took but that are missing in the recording.
 struct Gap {
   double timestamp_s = 0.0;
   std::uint64_t first_sequence = 0;

@@ -16,7 +16,7 @@ namespace {
 
 McapMetadata make_metadata(const RecordingHeader& header) {
   McapMetadata metadata{std::string(kHeaderMetadata), header.facts};
-  for (const auto& [key, names] : metadata_of_names(header))
+  for (const auto& [key, names] : make_name_metadata(header))
     metadata.values.insert_or_assign(key, names);
   metadata.values[std::string(kEpochKey)] = std::to_string(header.epoch_unix_ns);
   metadata.values.insert_or_assign(std::string(kFormatKey), std::string(kFormatVersion));
@@ -55,7 +55,7 @@ class RecordingWriter::Impl {
   Impl(std::unique_ptr<OutputFile> file, const RecordingHeader& header,
        const McapWriterOptions& options)
       : writer_(std::move(file), options),
-        rules_(shape_of(header)),
+        rules_(recording_shape(header)),
         epoch_unix_ns_(header.epoch_unix_ns) {
     // Metadata records have no checksum, so the header is repeated in a channel within a chunk.
     const std::uint16_t samples = add<Sample>(kSampleTopic.name, make_metadata(header).values);

@@ -37,19 +37,21 @@ class RecordingWriter {
   RecordingWriter(RecordingWriter&&) noexcept;
   RecordingWriter& operator=(RecordingWriter&&) noexcept;
 
-  /// Writes a message. If it violates RecordingRules, returns kUnsupported with the reason instead.
+  /// Writes a message. A message that violates RecordingRules is not written; the result is
+  /// kUnsupported with the reason.
   Status write(const RecordingMessage& message);
   Status attach(const Attachment& attachment);
 
-  /// Ends the current chunk and passes it to the operating system. To be called when samples stop
-  /// arriving; otherwise chunks end automatically.
+  /// Ends the current chunk of the file and passes the chunk to the operating system. To be called
+  /// when samples stop arriving; otherwise chunks end automatically.
   Status flush();
 
-  /// Returns once all flushed data are on the disk. May be called from another thread.
+  /// Waits until all flushed data are on the disk. May be called from another thread.
   Status sync();
 
-  /// Completes the recording and gives it its name; nothing can be written afterwards. After an
-  /// error either the .part file remains, for `rigcal recover`, or the last samples are missing.
+  /// Completes the recording and gives the file its final name. Nothing can be written afterwards.
+  /// After an error, either the .part file remains for `rigcal recover`, or the last samples are
+  /// missing.
   Status finish();
 
   std::uint64_t sample_count() const;       ///< including lost samples

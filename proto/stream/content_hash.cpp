@@ -41,12 +41,12 @@ std::string ContentHash::sha256() {
   return text;
 }
 
-std::string upload_id(const std::string& content_name, int attempt) {
+std::string make_upload_id(const std::string& content_name, int attempt) {
   const std::string id = std::string(kUploadPrefix) + content_name;
   return attempt == 1 ? id : id + "-" + std::to_string(attempt);
 }
 
-std::string_view content_hash_of(std::string_view upload_id) {
+std::string_view extract_content_hash(std::string_view upload_id) {
   if (!upload_id.starts_with(kUploadPrefix)) return {};
   upload_id.remove_prefix(kUploadPrefix.size());
   const std::string_view name = upload_id.substr(0, kNameSize);
@@ -64,7 +64,7 @@ std::string make_secret() {
   return secret;
 }
 
-bool secrets_equal(std::string_view one, std::string_view other) {
+bool are_secrets_equal(std::string_view one, std::string_view other) {
   if (one.size() != other.size()) return false;
   volatile unsigned char difference =
       0;  // volatile, so that the loop is not ended at the first difference

@@ -8,7 +8,7 @@ struct evp_md_ctx_st;
 
 namespace proto {
 
-/// Computes the SHA-256 name of content that is added in parts.
+/// Computes a name for content that is added in parts, from the content's SHA-256 hash.
 class ContentHash {
  public:
   ContentHash();
@@ -27,13 +27,14 @@ class ContentHash {
   evp_md_ctx_st* context_;
 };
 
-/// Returns the id of an upload with this content, see OpenUpload in proto/service.proto.
+/// Returns the id of an upload to the service (see OpenUpload in proto/service.proto) for content
+/// with this name.
 /// @param attempt  from 1 to kUploadIdsMax; increment it if the id belongs to another identity
-std::string upload_id(const std::string& content_name, int attempt);
+std::string make_upload_id(const std::string& content_name, int attempt);
 inline constexpr int kUploadIdsMax = 9;
 
-/// Returns the content's name within an upload id; empty if the id does not contain one.
-std::string_view content_hash_of(std::string_view upload_id);
+/// Returns the name of the content that an upload id contains; empty if the id contains none.
+std::string_view extract_content_hash(std::string_view upload_id);
 
 /// Range of the size of a session's secret [byte].
 inline constexpr std::size_t kSecretSizeMin = 16;
@@ -43,6 +44,6 @@ inline constexpr std::size_t kSecretSizeMax = 32;
 std::string make_secret();
 
 /// Returns whether two secrets are equal, in a time that does not depend on their content.
-bool secrets_equal(std::string_view one, std::string_view other);
+bool are_secrets_equal(std::string_view one, std::string_view other);
 
 }  // namespace proto

@@ -57,7 +57,7 @@ const std::vector<FrameLimit>& stream_reply_limits() {
   return kLimits;
 }
 
-bool is_session_id(const std::string& text) {
+bool is_valid_session_id(const std::string& text) {
   constexpr std::size_t kSizeMax = 64;
   const auto allowed = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

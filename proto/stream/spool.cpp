@@ -43,7 +43,7 @@ Bytes make_record(std::uint64_t sequence, std::string_view payload, std::uint32_
   put(record, static_cast<std::uint32_t>(payload.size()));
   put(record, crc);
   put(record, sequence);
-  put_bytes(record, as_bytes(payload));
+  append_bytes(record, as_bytes(payload));
   return record;
 }
 
@@ -76,12 +76,12 @@ Status sync_folder(const std::string& folder) {
 }  // namespace
 
 // One file: its descriptor and the offsets of its batches.
-struct Spool::Segment {
-  Segment(int descriptor_given, std::string path_given, std::uint64_t first)
+struct Spool::SpoolFile {
+  SpoolFile(int descriptor_given, std::string path_given, std::uint64_t first)
       : descriptor(descriptor_given), path(std::move(path_given)), first_sequence(first) {}
-  ~Segment() { ::close(descriptor); }
-  Segment(const Segment&) = delete;
-  Segment& operator=(const Segment&) = delete;
+  ~SpoolFile() { ::close(descriptor); }
+  SpoolFile(const SpoolFile&) = delete;
+  SpoolFile& operator=(const SpoolFile&) = delete;
 
   std::uint64_t end_sequence() const { return first_sequence + places.size(); }
 
@@ -107,14 +107,14 @@ struct Spool::Segment {
   std::string path;
   std::uint64_t first_sequence;
   std::uint64_t size_bytes = 0;
-  std::vector<Place> places;
+  std::vector<BatchLocation> places;
   bool broken = false;  // it ends with a torn record: append to a new file
 };
 
 Spool::Spool(std::string folder, SpoolLimits limits)
     : folder_(std::move(folder)), limits_(limits) {}
 
-std::string Spool::segment_path(std::uint64_t first_sequence) const {
+std::string Spool::spool_file_path(std::uint64_t first_sequence) const {
   std::string digits = std::to_string(first_sequence);
   digits.insert(0, kNameDigits - digits.size(), '0');
   return (fs::path(folder_) / digits.append(kExtension)).string();
@@ -139,31 +139,33 @@ Status Spool::load() {
   std::sort(firsts.begin(), firsts.end());
   if (!firsts.empty()) acknowledged_through_ = firsts.front() - 1;
   for (std::size_t k = 0; k < firsts.size(); ++k) {
-    if (Status loaded = load_segment(firsts[k], k + 1 == firsts.size()); !loaded.ok()) {
+    if (Status loaded = load_spool_file(firsts[k], k + 1 == firsts.size()); !loaded.ok()) {
       return loaded;
     }
     if (k + 1 == firsts.size()) break;
     // The numbers between the last valid record and the next file are in use.
-    Segment& segment = *segments_.back();
+    SpoolFile& segment = *segments_.back();
     const std::uint64_t batches_max = limits_.segment_size_bytes / kRecordHeaderSize + 1;
     if (segment.end_sequence() > firsts[k + 1] || firsts[k + 1] - firsts[k] > batches_max) {
-      return Error{ErrorCode::kDamaged,
-                   segment.path + ": does not fit the next spool file's number"};
+      return Error{
+          ErrorCode::kDamaged,
+          segment.path +
+              ": the batch numbers in this spool file do not match the number of the next file"};
     }
     damaged_count_ += firsts[k + 1] - segment.end_sequence();
     segment.places.resize(firsts[k + 1] - segment.first_sequence);
   }
-  if (segments_.empty()) return start_segment();
+  if (segments_.empty()) return start_spool_file();
   end_ = durable_end_ = segments_.back()->end_sequence();
   return success();
 }
 
-Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
-  const std::string path = segment_path(first_sequence);
+Status Spool::load_spool_file(std::uint64_t first_sequence, bool last) {
+  const std::string path = spool_file_path(first_sequence);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (descriptor < 0) return file_error(path, "cannot open", errno);
-  segments_.push_back(std::make_shared<Segment>(descriptor, path, first_sequence));
-  Segment& segment = *segments_.back();
+  segments_.push_back(std::make_shared<SpoolFile>(descriptor, path, first_sequence));
+  SpoolFile& segment = *segments_.back();
   // Earlier files became durable when this one was created.
   if (last) {
     if (Status settled = settle(descriptor, path); !settled.ok()) return settled;
@@ -178,11 +180,11 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
 
   ByteCursor cursor(bytes);
   std::uint64_t intact_end = 0;
-  if (as_text(cursor.take_bytes(kMagic.size())) == kMagic) intact_end = kMagic.size();
-  while (intact_end > 0 && cursor.remaining() > 0) {
+  if (as_text(cursor.read_bytes(kMagic.size())) == kMagic) intact_end = kMagic.size();
+  while (intact_end > 0 && cursor.remaining_size() > 0) {
     const auto size = cursor.take<std::uint32_t>();
     const auto crc = cursor.take<std::uint32_t>();
-    const auto protected_part = cursor.take_bytes(std::uint64_t{size} + 8);
+    const auto protected_part = cursor.read_bytes(std::uint64_t{size} + 8);
     if (!cursor.ok() || crc32(protected_part) != crc ||
         ByteCursor(protected_part).take<std::uint64_t>() != segment.end_sequence()) {
       break;
@@ -199,11 +201,11 @@ Status Spool::load_segment(std::uint64_t first_sequence, bool last) {
   return intact_end == 0 ? segment.append(as_bytes(kMagic)) : success();
 }
 
-Status Spool::start_segment() {
-  const std::string path = segment_path(end_);
+Status Spool::start_spool_file() {
+  const std::string path = spool_file_path(end_);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (descriptor < 0) return file_error(path, "cannot create", errno);
-  auto segment = std::make_shared<Segment>(descriptor, path, end_);
+  auto segment = std::make_shared<SpoolFile>(descriptor, path, end_);
   Status started = segment->append(as_bytes(kMagic));
   if (started.ok()) started = sync_folder(folder_);
   if (!started.ok()) {
@@ -224,13 +226,13 @@ Result<std::uint64_t> Spool::append(std::string_view payload) {
     return Error{ErrorCode::kDiskFull, folder_ + ": the spool has reached its limit of " +
                                            std::to_string(limits_.size_bytes_max) + " bytes"};
   }
-  const Segment& last = *segments_.back();
+  const SpoolFile& last = *segments_.back();
   if ((last.size_bytes >= limits_.segment_size_bytes && !last.places.empty()) || last.broken) {
     // sync() handles only the newest file, so make the old one durable now.
     if (Status synced = sync(); !synced.ok()) return synced.error();
-    if (Status started = start_segment(); !started.ok()) return started.error();
+    if (Status started = start_spool_file(); !started.ok()) return started.error();
   }
-  Segment& segment = *segments_.back();
+  SpoolFile& segment = *segments_.back();
   const std::uint64_t offset = segment.size_bytes + kRecordHeaderSize;
   if (Status appended = segment.append(record); !appended.ok()) return appended.error();
   segment.places.push_back({offset, static_cast<std::uint32_t>(payload.size()), crc});
@@ -259,7 +261,7 @@ Result<std::string> Spool::read(std::uint64_t sequence) {
     return sequence < candidate->end_sequence();
   });
   assert(segment != segments_.end());
-  const Place place = (*segment)->places[sequence - (*segment)->first_sequence];
+  const BatchLocation place = (*segment)->places[sequence - (*segment)->first_sequence];
   std::string payload(place.offset == 0 ? 0 : place.size, '\0');
   std::size_t done = 0;
   while (done < payload.size()) {

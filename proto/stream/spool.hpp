@@ -20,9 +20,9 @@ struct SpoolLimits {
                                      << 20;  ///< a file is deleted once all of it is acknowledged
 };
 
-/// Stores batches for the service on disk: a folder with files named after their first batch. Each
-/// file has a magic number and records <u32 size><u32 crc32 of sequence and payload><u64
-/// sequence><payload>.
+/// Stores batches for the service on disk, in a folder of files that are named after the number of
+/// their first batch. Each file has a magic number and records <u32 size><u32 crc32 of sequence and
+/// payload><u64 sequence><payload>.
 ///
 /// open() finds all synchronized data after a crash, and cuts a torn record off the end of the
 /// newest file. Damaged records in older files keep their numbers, and read() returns nothing for
@@ -35,8 +35,8 @@ struct SpoolLimits {
 /// Not thread-safe.
 class Spool final : public BatchStore {
  public:
-  /// Opens the spool in `folder`, which is created if missing. Its content is durable, even if the
-  /// process that wrote it crashed.
+  /// Opens the spool in `folder`, which is created if it does not exist. After opening, all batches
+  /// in the spool are durable, even if the process that wrote them crashed.
   static Result<Spool> open(const std::string& folder, SpoolLimits limits = {});
 
   /// Appends a batch.
@@ -53,14 +53,14 @@ class Spool final : public BatchStore {
     return damaged_count_;
   }  ///< batches that the disk has lost
 
-  std::uint64_t durable_end() const override { return durable_end_; }
+  std::uint64_t durable_batch_end() const override { return durable_end_; }
   std::uint64_t acknowledged_through() const override { return acknowledged_through_; }
   Result<std::string> read(std::uint64_t sequence) override;
   Status acknowledge(std::uint64_t through) override;
 
  private:
-  struct Segment;
-  struct Place {
+  struct SpoolFile;
+  struct BatchLocation {
     std::uint64_t offset = 0;  // of the payload in its segment; 0: damaged
     std::uint32_t size = 0;
     std::uint32_t crc = 0;  // of sequence and payload
@@ -68,13 +68,13 @@ class Spool final : public BatchStore {
 
   Spool(std::string folder, SpoolLimits limits);
   Status load();
-  Status load_segment(std::uint64_t first_sequence, bool last);
-  Status start_segment();
-  std::string segment_path(std::uint64_t first_sequence) const;
+  Status load_spool_file(std::uint64_t first_sequence, bool last);
+  Status start_spool_file();
+  std::string spool_file_path(std::uint64_t first_sequence) const;
 
   std::string folder_;
   SpoolLimits limits_;
-  std::deque<std::shared_ptr<Segment>> segments_;  // by sequence; the last one is appended to
+  std::deque<std::shared_ptr<SpoolFile>> segments_;  // by sequence; the last one is appended to
   std::uint64_t end_ = 1;
   std::uint64_t durable_end_ = 1;
   std::uint64_t acknowledged_through_ = 0;

@@ -27,61 +27,61 @@ StreamSender::StreamSender(BatchStore& store, StreamSession session, StreamSende
       session_(std::move(session)),
       options_(options),
       retry_delay_(options.retry_delay_min) {
-  assert(is_session_id(session_.id));
+  assert(is_valid_session_id(session_.id));
   assert(options_.window > 0);
 }
 
 void StreamSender::on_connected(Nanoseconds now) {
-  assert(state_ == State::kDisconnected);
-  state_ = State::kOpening;
+  assert(state_ == SenderState::kDisconnected);
+  state_ = SenderState::kOpening;
   open_sent_ = false;
   must_disconnect_ = false;
   waiting_since_ = now;
 }
 
 void StreamSender::on_disconnected(Nanoseconds now) {
-  if (state_ == State::kDone || state_ == State::kRefused) return;
-  state_ = State::kDisconnected;
+  if (state_ == SenderState::kDone || state_ == SenderState::kRefused) return;
+  state_ = SenderState::kDisconnected;
   waiting_since_.reset();
   retry_at_ = now + retry_delay_;
   retry_delay_ = std::min(2 * retry_delay_, options_.retry_delay_max);
 }
 
 bool StreamSender::wants_connection(Nanoseconds now) const {
-  return state_ == State::kDisconnected && now >= retry_at_;
+  return state_ == SenderState::kDisconnected && now >= retry_at_;
 }
 
 bool StreamSender::wants_disconnect(Nanoseconds now) const {
-  if (state_ == State::kDone || state_ == State::kRefused) return true;
+  if (state_ == SenderState::kDone || state_ == SenderState::kRefused) return true;
   return must_disconnect_ || (waiting_since_ && now - *waiting_since_ >= options_.reply_timeout);
 }
 
-void StreamSender::violate(const std::string& what) {
+void StreamSender::report_violation(const std::string& what) {
   problem_ = "the service violates the protocol: " + what;
   must_disconnect_ = true;
 }
 
-void StreamSender::refuse(const std::string& why) {
+void StreamSender::end_as_refused(const std::string& why) {
   problem_ = why;
-  state_ = State::kRefused;
+  state_ = SenderState::kRefused;
 }
 
-void StreamSender::opened(std::uint64_t through) {
-  if (through >= store_.durable_end()) {
-    return refuse("the service holds batches of session " + session_.id +
-                  " that this recorder never wrote");
+void StreamSender::process_open_reply(std::uint64_t through) {
+  if (through >= store_.durable_batch_end()) {
+    return end_as_refused("the service holds batches of session " + session_.id +
+                          " that this recorder never wrote");
   }
   if (through < store_.acknowledged_through()) {
-    return refuse("the service lost batches of session " + session_.id + " after " +
-                  std::to_string(through) + " that it had acknowledged");
+    return end_as_refused("the service lost batches of session " + session_.id + " after " +
+                          std::to_string(through) + " that it had acknowledged");
   }
-  state_ = State::kStreaming;
+  state_ = SenderState::kStreaming;
   next_to_send_ = through + 1;
 }
 
-Status StreamSender::acknowledged(std::uint64_t through) {
+Status StreamSender::process_acknowledgement(std::uint64_t through) {
   if (through >= next_to_send_) {
-    violate("it acknowledged a batch that was not sent");
+    report_violation("it acknowledged a batch that was not sent");
     return success();
   }
   if (through <= store_.acknowledged_through()) return success();
@@ -94,32 +94,33 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
   waiting_since_.reset();
   switch (reply.reply_case()) {
     case StreamReply::kSessionOpened: {
-      if (state_ != State::kOpening || !open_sent_) {
-        violate("a session was opened without a request");
+      if (state_ != SenderState::kOpening || !open_sent_) {
+        report_violation("a session was opened without a request");
         break;
       }
       const std::uint64_t through = reply.session_opened().acknowledged_through();
       if (!reply.session_opened().secret().empty())
         session_.secret = reply.session_opened().secret();
-      opened(through);
-      if (state_ == State::kStreaming && through > store_.acknowledged_through()) {
+      process_open_reply(through);
+      if (state_ == SenderState::kStreaming && through > store_.acknowledged_through()) {
         if (Status kept = store_.acknowledge(through); !kept.ok()) return kept;
       }
       break;
     }
     case StreamReply::kAcknowledge:
-      if (state_ != State::kStreaming && state_ != State::kClosing) {
-        violate("an acknowledgement without a session");
+      if (state_ != SenderState::kStreaming && state_ != SenderState::kClosing) {
+        report_violation("an acknowledgement without a session");
         break;
       }
-      if (Status kept = acknowledged(reply.acknowledge().through()); !kept.ok()) return kept;
+      if (Status kept = process_acknowledgement(reply.acknowledge().through()); !kept.ok())
+        return kept;
       break;
     case StreamReply::kSessionClosed:
-      if (state_ != State::kClosing || reply.session_closed().through() != sent_end_ - 1) {
-        violate("a session was closed without a request");
+      if (state_ != SenderState::kClosing || reply.session_closed().through() != sent_end_ - 1) {
+        report_violation("a session was closed without a request");
         break;
       }
-      state_ = State::kDone;
+      state_ = SenderState::kDone;
       break;
     case StreamReply::kSessionRefused: {
       using rigcal::v1::SessionRefused;
@@ -127,17 +128,17 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
       problem_ = "the service refuses: " + reply.session_refused().text();
       must_disconnect_ = true;
       if (reason != SessionRefused::REASON_BUSY && reason != SessionRefused::REASON_STORAGE) {
-        state_ = State::kRefused;
+        state_ = SenderState::kRefused;
       }
       break;
     }
     case StreamReply::REPLY_NOT_SET:
-      violate("an empty reply");
+      report_violation("an empty reply");
       break;
   }
   const bool expecting =
-      state_ == State::kClosing ||
-      (state_ == State::kStreaming && next_to_send_ > store_.acknowledged_through() + 1);
+      state_ == SenderState::kClosing ||
+      (state_ == SenderState::kStreaming && next_to_send_ > store_.acknowledged_through() + 1);
   if (expecting) waiting_since_ = now;
   return success();
 }
@@ -145,22 +146,22 @@ Status StreamSender::on_reply(const StreamReply& reply, Nanoseconds now) {
 Result<std::optional<std::string>> StreamSender::next_request(Nanoseconds now) {
   Result<std::optional<std::string>> request = std::optional<std::string>();
   if (must_disconnect_) return request;
-  if (state_ == State::kOpening && !open_sent_) {
-    request = open_request();
-  } else if (state_ == State::kStreaming) {
-    const bool all_sent = next_to_send_ == store_.durable_end();
+  if (state_ == SenderState::kOpening && !open_sent_) {
+    request = make_open_request();
+  } else if (state_ == SenderState::kStreaming) {
+    const bool all_sent = next_to_send_ == store_.durable_batch_end();
     const bool all_acknowledged = next_to_send_ == store_.acknowledged_through() + 1;
     if (!all_sent) {
-      request = batch_request();
+      request = make_batch_request();
     } else if (ending_ && all_acknowledged) {
-      request = close_request();
+      request = make_close_request();
     }
   }
   if (request.ok() && request.value() && !waiting_since_) waiting_since_ = now;
   return request;
 }
 
-Result<std::optional<std::string>> StreamSender::open_request() {
+Result<std::optional<std::string>> StreamSender::make_open_request() {
   StreamRequest request;
   auto* open = request.mutable_open_session();
   open->set_protocol_version(kStreamVersion);
@@ -172,16 +173,16 @@ Result<std::optional<std::string>> StreamSender::open_request() {
   return frame(request);
 }
 
-Result<std::optional<std::string>> StreamSender::close_request() {
+Result<std::optional<std::string>> StreamSender::make_close_request() {
   StreamRequest request;
   sent_end_ = next_to_send_;
   request.mutable_close_session()->set_last_batch_sequence(next_to_send_ - 1);
   request.mutable_close_session()->set_interrupted(interrupted_);
-  state_ = State::kClosing;
+  state_ = SenderState::kClosing;
   return frame(request);
 }
 
-Result<std::optional<std::string>> StreamSender::batch_request() {
+Result<std::optional<std::string>> StreamSender::make_batch_request() {
   if (next_to_send_ > store_.acknowledged_through() + options_.window) {
     return std::optional<std::string>();
   }

@@ -19,7 +19,7 @@ using Nanoseconds = std::chrono::nanoseconds;
 
 /// Data of the OpenSession message.
 struct StreamSession {
-  std::string id;  ///< see is_session_id
+  std::string id;  ///< see is_valid_session_id
   std::map<std::string, std::string> metadata{};
   std::int64_t epoch_unix_ns = 0;
   std::string secret{};  ///< needed to reopen it; empty: the service creates one
@@ -33,28 +33,29 @@ struct StreamSenderOptions {
   Nanoseconds retry_delay_max = std::chrono::seconds(10);
 };
 
-/// The sender's side of proto/stream.proto, without sockets and clocks: its owner passes events in
-/// and performs the requested actions. Batches come from a BatchStore and remain there until they
-/// are acknowledged. So every batch arrives at least once, in order, whatever happens to the
-/// connection or to either process.
+/// Sender of batches to the service by the protocol of proto/stream.proto. It has no sockets and
+/// clocks: its owner passes in events and performs the requested actions. Batches remain in a
+/// BatchStore until the service has acknowledged them. So every batch arrives at least once, in
+/// order, whatever happens to the connection or to either process.
 ///
 ///   loop:  if (sender.wants_connection(now)) connect, then on_connected or on_disconnected
 ///          while connected: write everything next_request(now) yields, pass replies to on_reply;
 ///          if (sender.wants_disconnect(now)) close the connection, then on_disconnected
 class StreamSender {
  public:
-  enum class State {
+  enum class SenderState {
     kDisconnected,
     kOpening,  ///< OpenSession was or will be sent
     kStreaming,
     kClosing,  ///< CloseSession was sent
     kDone,     ///< everything is durable at the service, and the session is closed
-    kRefused,  ///< permanently, see problem(); the batches remain in the store
+    kRefused,  ///< permanently, see latest_problem(); the batches remain in the store
   };
 
   StreamSender(BatchStore& store, StreamSession session, StreamSenderOptions options = {});
 
-  /// Declares that no batch will follow. The session is closed once all are acknowledged.
+  /// Declares that no batch will follow. The session is closed once the service has acknowledged
+  /// all batches.
   /// @param interrupted  the recorder died before it recorded the end of the run
   void end_session(bool interrupted = false) {
     ending_ = true;
@@ -77,23 +78,23 @@ class StreamSender {
   /// the window is full. Call it until it returns nothing.
   Result<std::optional<std::string>> next_request(Nanoseconds now);
 
-  State state() const { return state_; }
-  const std::string& problem() const { return problem_; }  ///< latest problem, for people
-  std::uint64_t resent_count() const { return resent_count_; }
+  SenderState state() const { return state_; }
+  const std::string& latest_problem() const { return problem_; }  ///< latest problem, for people
+  std::uint64_t resent_batch_count() const { return resent_count_; }
 
  private:
-  void opened(std::uint64_t acknowledged_through);
-  Status acknowledged(std::uint64_t through);
-  void violate(const std::string& what);
-  void refuse(const std::string& why);
-  Result<std::optional<std::string>> open_request();
-  Result<std::optional<std::string>> close_request();
-  Result<std::optional<std::string>> batch_request();
+  void process_open_reply(std::uint64_t acknowledged_through);
+  Status process_acknowledgement(std::uint64_t through);
+  void report_violation(const std::string& what);
+  void end_as_refused(const std::string& why);
+  Result<std::optional<std::string>> make_open_request();
+  Result<std::optional<std::string>> make_close_request();
+  Result<std::optional<std::string>> make_batch_request();
 
   BatchStore& store_;
   StreamSession session_;
   StreamSenderOptions options_;
-  State state_ = State::kDisconnected;
+  SenderState state_ = SenderState::kDisconnected;
   bool ending_ = false;
   bool interrupted_ = false;
   bool open_sent_ = false;

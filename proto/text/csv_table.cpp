@@ -99,7 +99,7 @@ char find_delimiter(std::string_view header) {
 }
 
 /// Returns whether a cell begins with a letter and is not "inf".
-bool is_word(std::string_view cell) {
+bool is_enumeration(std::string_view cell) {
   if (cell.empty() || std::isalpha(static_cast<unsigned char>(cell.front())) == 0) return false;
   double value = 0.0;
   return std::from_chars(cell.data(), cell.data() + cell.size(), value).ptr !=
@@ -132,7 +132,7 @@ struct Header {
 
 /// Removes the header, the first line that is not blank, from `rest`.
 Header take_header(const std::string& path, std::string_view& rest) {
-  rest = without_byte_order_mark(rest);
+  rest = strip_byte_order_mark(rest);
   if (rest.find('\0') != std::string_view::npos) {
     throw InputError(path + ": is not a text file; recordings are CSV in UTF-8");
   }
@@ -185,8 +185,8 @@ int find_field(const std::string& path, const Header& header, const std::string&
   if (shown.find(',') != std::string::npos) {
     throw InputError(who + "\"" + shown + "\" has a decimal comma; write a decimal point");
   }
-  if (first_row && is_word(shown)) {
-    throw TextColumn(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
+  if (first_row && is_enumeration(shown)) {
+    throw TextColumnError(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
   }
   throw InputError(who + "\"" + shown + "\" is not a finite number; correct or remove the row");
 }

@@ -28,7 +28,8 @@ struct ColumnRequest {
   CellKind kind = CellKind::kNumber;
 };
 
-/// Columns of a CSV file as numbers, or of a file of another format in the same form.
+/// Columns of numbers from a CSV file, or from a file of another format that was converted to this
+/// form.
 struct CsvTable {
   std::string path;
   char delimiter = ',';
@@ -37,30 +38,32 @@ struct CsvTable {
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
   std::vector<int> lines;                   ///< per row: its line in the file, from 1
 
-  /// Names per request in a file without lines, such as "variable 'theta'"; empty for CSV.
+  /// Name of each requested column in a file without lines, such as "variable 'theta'"; empty for
+  /// CSV.
   std::vector<std::string> sources = {};
 
   int row_count() const { return static_cast<int>(lines.size()); }
 
-  /// Returns "FILE:LINE:FIELD", counted from 1; without lines "FILE: SOURCE, row ROW".
+  /// Returns the location of a value for messages: "FILE:LINE:FIELD", counted from 1, or "FILE:
+  /// SOURCE, row ROW" for a file without lines.
   std::string where(int row, int request) const;
 };
 
-/// Returns the column names of CSV text: its first line, split at commas outside quotes, or without
-/// any at semicolons or tabs. Quotes and spaces around names are removed.
+/// Returns the column names in the first line of CSV text. Names are separated by commas outside
+/// quotes; if there are none, by semicolons or tabs. Quotes and spaces around names are removed.
 /// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
 std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
 
-/// Error for a numeric column that begins with a word.
-class TextColumn : public InputError {
+/// Error for a column that must be numeric but begins with a word.
+class TextColumnError : public InputError {
  public:
   using InputError::InputError;
 };
 
 /// Reads the requested columns. Other columns may hold anything; blank lines are ignored.
 /// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or occurs
-///     twice, a row of the wrong length, or a cell without a finite number; TextColumn for a column
-///     that begins with a word
+///     twice, a row of the wrong length, or a cell without a finite number; TextColumnError for a
+///     column that begins with a word
 CsvTable parse_csv(const std::string& path, std::string_view text,
                    const std::vector<ColumnRequest>& requests);
 

@@ -90,7 +90,7 @@ std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   return contents;
 }
 
-std::string_view without_byte_order_mark(std::string_view text) {
+std::string_view strip_byte_order_mark(std::string_view text) {
   constexpr std::string_view kMark = "\xEF\xBB\xBF";
   if (text.starts_with(kMark)) text.remove_prefix(kMark.size());
   return text;
@@ -150,7 +150,7 @@ void write_file(const std::string& path, std::string_view contents) {
   file.finish();
 }
 
-void check_output(const std::string& output, const std::vector<std::string>& inputs) {
+void check_output_file(const std::string& output, const std::vector<std::string>& inputs) {
   for (const std::string& input : inputs) {
     std::error_code error;
     if (fs::equivalent(output, input, error) && !error) {
@@ -175,7 +175,7 @@ void check_output(const std::string& output, const std::vector<std::string>& inp
   }
 }
 
-void check_ending(const std::string& output, const std::vector<std::string>& endings) {
+void check_file_extension(const std::string& output, const std::vector<std::string>& endings) {
   std::string choice;
   for (const std::string& ending : endings) {
     if (output.ends_with(ending)) return;

@@ -7,10 +7,10 @@
 
 namespace proto {
 
-/// Largest size of a hand-written file [byte]: thousands of times the size of a rig file.
+/// Largest size of a hand-written file [byte], thousands of times the size of a rig file.
 inline constexpr std::size_t kTextSizeMax = std::size_t{16} << 20;
 
-/// Largest size of a table [byte]: hours of a recording as CSV.
+/// Largest size of a table file [byte], enough for a CSV recording of several hours.
 inline constexpr std::size_t kTableSizeMax = std::size_t{1} << 30;
 
 /// Returns the contents of a file.
@@ -18,9 +18,9 @@ inline constexpr std::size_t kTableSizeMax = std::size_t{1} << 30;
 std::string read_file(const std::string& path, std::size_t size_bytes_max = kTextSizeMax);
 
 /// Returns the text without a UTF-8 byte order mark.
-std::string_view without_byte_order_mark(std::string_view text);
+std::string_view strip_byte_order_mark(std::string_view text);
 
-/// An output file, written in pieces.
+/// Output file that is written in pieces.
 ///
 /// A regular file is written under a temporary name beside it and renamed at the end. So a reader
 /// never finds half a file, and a failure keeps the previous file. A link is followed to its file.
@@ -37,7 +37,8 @@ class FileWriter {
   /// @throws InputError
   void write(std::string_view contents);
 
-  /// Makes the file durable and gives it its final name. @throws InputError
+  /// Completes the file: synchronizes it to the disk and gives it its final name. @throws
+  /// InputError
   void finish();
 
  private:
@@ -50,14 +51,14 @@ class FileWriter {
 /// Writes a whole file as FileWriter does. @throws InputError
 void write_file(const std::string& path, std::string_view contents);
 
-/// Rejects an unsuitable output file before any work is done.
+/// Checks an output path before any work is done.
 /// @throws InputError if `output` is one of `inputs` (also through links or other spellings), is a
 ///     folder or a dangling link, or lies in a folder that does not exist or is not writable
-void check_output(const std::string& output, const std::vector<std::string>& inputs);
+void check_output_file(const std::string& output, const std::vector<std::string>& inputs);
 
 /// Rejects an output file whose extension does not match its format. A device, a pipe or an open
 /// descriptor may have any name.
 /// @throws InputError naming the extensions
-void check_ending(const std::string& output, const std::vector<std::string>& endings);
+void check_file_extension(const std::string& output, const std::vector<std::string>& endings);
 
 }  // namespace proto

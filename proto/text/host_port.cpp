@@ -14,7 +14,7 @@ namespace proto {
 namespace {
 
 /// @param forms  accepted forms of an address, for the message
-HostPort parse_address(const std::string& text, const std::string& forms) {
+NetworkAddress parse_address(const std::string& text, const std::string& forms) {
   const auto fail = [&](const std::string& why) {
     throw InputError("\"" + text + "\" is not an address: " + why + "; write " + forms);
   };
@@ -30,7 +30,7 @@ HostPort parse_address(const std::string& text, const std::string& forms) {
   } else if (host.find(':') != std::string_view::npos) {
     fail("write an IPv6 address in brackets");
   }
-  HostPort parsed{std::string(host), 0};
+  NetworkAddress parsed{std::string(host), 0};
   const char* const end = text.data() + text.size();
   const auto number = std::from_chars(text.data() + colon + 1, end, parsed.port);
   if (number.ec != std::errc() || number.ptr != end) fail("a port is a number from 0 to 65535");
@@ -39,11 +39,11 @@ HostPort parse_address(const std::string& text, const std::string& forms) {
 
 }  // namespace
 
-HostPort parse_host_port(const std::string& text) {
+NetworkAddress parse_host_port(const std::string& text) {
   return parse_address(text, "HOST:PORT, e.g. 127.0.0.1:7330");
 }
 
-ServiceLocation parse_service_place(const std::string& text) {
+ServiceLocation parse_service_address(const std::string& text) {
   constexpr std::string_view kUnix = "unix:";
   if (!text.starts_with(kUnix)) {
     return {parse_address(text, "HOST:PORT or unix:/PATH, e.g. 127.0.0.1:7330"), ""};
@@ -62,16 +62,18 @@ ServiceLocation parse_service_place(const std::string& text) {
   return place;
 }
 
-std::string account_service_place() {
+std::string account_service_address() {
   const char* const folder = std::getenv("XDG_RUNTIME_DIR");
-  if (folder == nullptr || folder[0] != '/') return kMachinePlace;
+  if (folder == nullptr || folder[0] != '/') return kMachineServiceAddress;
   return std::string("unix:") + folder + "/rigcald.sock";
 }
 
-std::string default_service_place() {
-  const std::string own = account_service_place();
+std::string default_service_address() {
+  const std::string own = account_service_address();
   std::error_code ignored;
-  return std::filesystem::exists(parse_service_place(own).unix_path, ignored) ? own : kMachinePlace;
+  return std::filesystem::exists(parse_service_address(own).unix_path, ignored)
+             ? own
+             : kMachineServiceAddress;
 }
 
 }  // namespace proto

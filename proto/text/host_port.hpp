@@ -5,33 +5,33 @@
 
 namespace proto {
 
-/// Address that a program listens on or connects to.
-struct HostPort {
+/// Network address (host and port) that a program listens on or connects to.
+struct NetworkAddress {
   std::string host;  ///< a name or an address, without brackets
   std::uint16_t port = 0;
 };
 
 /// Parses "HOST:PORT", with a port from 0 to 65535 and an IPv6 address in brackets.
 /// @throws InputError
-HostPort parse_host_port(const std::string& text);
+NetworkAddress parse_host_port(const std::string& text);
 
 /// Address of a service: on the network, or a Unix socket of this machine.
 struct ServiceLocation {
-  HostPort network;
+  NetworkAddress network;
   std::string unix_path;  ///< path of the Unix socket; empty: a network address
 };
 
 /// Parses "HOST:PORT" or "unix:/PATH".
 /// @throws InputError
-ServiceLocation parse_service_place(const std::string& text);
+ServiceLocation parse_service_address(const std::string& text);
 
 /// Returns the default address of this account's service: unix:$XDG_RUNTIME_DIR/rigcald.sock, or
-/// kMachinePlace if that variable is not set.
-std::string account_service_place();
-inline constexpr const char* kMachinePlace = "unix:/run/rigcald/rigcald.sock";
+/// kMachineServiceAddress if that variable is not set.
+std::string account_service_address();
+inline constexpr const char* kMachineServiceAddress = "unix:/run/rigcald/rigcald.sock";
 
 /// Returns the default address for clients: the account's service if its socket exists, else the
 /// machine's service.
-std::string default_service_place();
+std::string default_service_address();
 
 }  // namespace proto

@@ -77,7 +77,7 @@ std::string escape_for_terminal(std::string_view text) { return escaped(text, ""
 
 std::string escape_lines_for_terminal(std::string_view text) { return escaped(text, "\n\t"); }
 
-std::size_t unfinished_character(std::string_view text) {
+std::size_t incomplete_character_size(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(3, text.size()); ++length) {
     const char byte = text[text.size() - length];
     if (continues(byte)) continue;
@@ -86,7 +86,7 @@ std::size_t unfinished_character(std::string_view text) {
   return 0;
 }
 
-std::string escaped_markup(std::string_view text) {
+std::string escape_markup(std::string_view text) {
   std::string out;
   for (const char c : text) {
     switch (c) {

@@ -16,9 +16,9 @@ std::string escape_for_terminal(std::string_view text);
 std::string escape_lines_for_terminal(std::string_view text);
 
 /// Returns the size of an incomplete UTF-8 character at the end of the text [byte].
-std::size_t unfinished_character(std::string_view text);
+std::size_t incomplete_character_size(std::string_view text);
 
 /// Escapes text for an element or attribute of HTML or SVG.
-std::string escaped_markup(std::string_view text);
+std::string escape_markup(std::string_view text);
 
 }  // namespace proto

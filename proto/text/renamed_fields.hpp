@@ -12,7 +12,7 @@ class Struct;
 
 namespace proto {
 
-/// A field that had another name in earlier versions.
+/// Field of a file that had another name in earlier versions of rigcal.
 struct RenamedField {
   std::string_view message;  ///< full name, e.g. "rigcal.v1.Rig"
   std::string_view old_name;
@@ -23,7 +23,8 @@ struct RenamedField {
 /// table from the source.
 std::span<const RenamedField> renamed_fields();
 
-/// Returns the row of a field's old name; null if the message never had a field of this name.
+/// Returns the old and new name of a renamed field; null if the message never had a field with this
+/// old name.
 const RenamedField* find_renamed_field(const google::protobuf::Descriptor& message,
                                        std::string_view old_name);
 
@@ -33,15 +34,15 @@ const RenamedField* find_renamed_field(const google::protobuf::Descriptor& messa
 std::string describe_renamed_field(std::string_view old_name, std::string_view new_name,
                                    std::string_view path);
 
-/// Returns "FILE: " and the sentence of describe_renamed_field for the first old field name in a
-/// JSON object; empty if there is none.
+/// Returns a message about the first outdated field name in a JSON object: "FILE: ", then the
+/// sentence of describe_renamed_field; empty if there is none.
 /// @param path of the file with the object
 /// @param type of the message that the object represents
 std::string find_renamed_json_field(const std::string& path, const google::protobuf::Struct& object,
                                     const google::protobuf::Descriptor& type);
 
-/// Parses a JSON text and returns the sentence about its first old field name; empty if the text is
-/// not JSON.
+/// Parses a JSON text and returns a message about the first outdated field name; empty if there is
+/// none or if the text is not JSON.
 std::string find_renamed_json_field(const std::string& path, const std::string& json,
                                     const google::protobuf::Descriptor& type);
 

@@ -34,8 +34,9 @@ bool begins_with(const std::string& longer, const std::string& name) {
 
 }  // namespace
 
-std::vector<std::string> similar_names(const std::string& name,
-                                       const std::vector<std::string>& names, std::size_t count) {
+std::vector<std::string> find_similar_names(const std::string& name,
+                                            const std::vector<std::string>& names,
+                                            std::size_t count) {
   std::vector<std::pair<int, std::string>> near;
   near.reserve(names.size());
   for (const std::string& other : names) {
@@ -47,9 +48,9 @@ std::vector<std::string> similar_names(const std::string& name,
   return nearest;
 }
 
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& names) {
+std::string suggest_spelling(const std::string& name, const std::vector<std::string>& names) {
   constexpr int kLettersPerMistake = 3;
-  const std::vector<std::string> nearest = similar_names(name, names, 1);
+  const std::vector<std::string> nearest = find_similar_names(name, names, 1);
   if (nearest.empty()) return "";
   const auto letters = static_cast<int>(std::min(name.size(), nearest.front().size()));
   if (kLettersPerMistake * distance(name, nearest.front()) > letters) return "";

@@ -6,10 +6,12 @@
 namespace proto {
 
 /// Returns the names most similar to a mistyped one, at most `count`, most similar first.
-std::vector<std::string> similar_names(const std::string& name,
-                                       const std::vector<std::string>& names, std::size_t count);
+std::vector<std::string> find_similar_names(const std::string& name,
+                                            const std::vector<std::string>& names,
+                                            std::size_t count);
 
-/// Returns "; did you mean 'calibrate'?" with the most similar name; empty if none is similar.
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& names);
+/// Returns a suggestion for a mistyped name, such as "; did you mean 'calibrate'?"; empty if no
+/// name is similar.
+std::string suggest_spelling(const std::string& name, const std::vector<std::string>& names);
 
 }  // namespace proto

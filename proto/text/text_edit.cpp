@@ -93,14 +93,14 @@ std::string numbered(std::size_t index, char sign, std::string_view line) {
 }  // namespace
 
 TextEdit::TextEdit(std::string path, std::string text, const google::protobuf::Message& type)
-    : path_(std::move(path)), text_(without_byte_order_mark(text)), type_(&type) {}
+    : path_(std::move(path)), text_(strip_byte_order_mark(text)), type_(&type) {}
 
-std::optional<TextEdit::Span> TextEdit::find(const std::vector<FieldStep>& steps) const {
+std::optional<TextEdit::TextRange> TextEdit::find(const std::vector<FieldStep>& steps) const {
   const std::unique_ptr<google::protobuf::Message> message(type_->New());
   TextLocator::Tree tree;
   parse_text(path_, text_, *message, tree);
   const TextLocator::Tree* nested = &tree;
-  Span span{0, text_.size()};
+  TextRange span{0, text_.size()};
   for (const FieldStep& step : steps) {
     if (nested == nullptr) return std::nullopt;
     const auto range = nested->GetLocationRange(step.field, step.index);
@@ -116,7 +116,7 @@ std::optional<TextEdit::Span> TextEdit::find(const std::vector<FieldStep>& steps
   return span;
 }
 
-TextEdit::Span TextEdit::at(const std::vector<FieldStep>& steps) const {
+TextEdit::TextRange TextEdit::at(const std::vector<FieldStep>& steps) const {
   if (const auto span = find(steps)) return *span;
   throw InputError(
       path_ + ": has no field \"" + steps.back().field->name() +
@@ -131,17 +131,17 @@ int TextEdit::line_of(const std::vector<FieldStep>& steps) const {
 }
 
 std::string_view TextEdit::text_of(const std::vector<FieldStep>& steps) const {
-  const Span span = at(steps);
+  const TextRange span = at(steps);
   return std::string_view(text_).substr(span.begin, span.end - span.begin);
 }
 
 void TextEdit::replace(const std::vector<FieldStep>& steps, std::string_view text) {
-  const Span span = at(steps);
+  const TextRange span = at(steps);
   text_.replace(span.begin, span.end - span.begin, text);
 }
 
 void TextEdit::set_number(const std::vector<FieldStep>& steps, const std::string& number) {
-  const std::optional<Span> span = find(steps);
+  const std::optional<TextRange> span = find(steps);
   if (!span) {
     std::size_t existing = steps.size() - 1;
     const auto first = [&](std::size_t count) {
@@ -177,7 +177,7 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
     text_ += field + "\n";
     return;
   }
-  const Span span = at({steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(existing)});
+  const TextRange span = at({steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(existing)});
   const std::size_t close = span.end - 1;
   if (text_[close] != '}' && text_[close] != '>') {
     throw InputError(
@@ -196,15 +196,15 @@ void TextEdit::add(const std::vector<FieldStep>& steps, std::size_t existing,
   keep_column(text_, close, static_cast<std::ptrdiff_t>(field.size()) + 1);
 }
 
-TextEdit::Span TextEdit::line_span(int line) const {
+TextEdit::TextRange TextEdit::line_span(int line) const {
   const std::size_t begin = begin_of_line(text_, line);
   std::size_t end = std::min(text_.find('\n', begin), text_.size());
   if (end > begin && text_[end - 1] == '\r') --end;
   return {begin, end};
 }
 
-std::string TextEdit::comment_of(int line) const {
-  const Span span = line_span(line);
+std::string TextEdit::line_comment(int line) const {
+  const TextRange span = line_span(line);
   std::string_view text = std::string_view(text_).substr(span.begin, span.end - span.begin);
   const std::size_t comment = find_comment(text);
   if (comment == std::string_view::npos) return "";
@@ -215,7 +215,7 @@ std::string TextEdit::comment_of(int line) const {
 }
 
 void TextEdit::set_comment(int line, const std::string& comment) {
-  const Span span = line_span(line);
+  const TextRange span = line_span(line);
   const auto text = std::string_view(text_).substr(span.begin, span.end - span.begin);
   const std::size_t old = find_comment(text);
   if (comment.empty()) {
@@ -234,7 +234,7 @@ void TextEdit::insert_line(int before, const std::string& line) {
   text_.insert(begin_of_line(text_, before), line + "\n");
 }
 
-std::string line_diff(std::string_view before, std::string_view after) {
+std::string diff_lines(std::string_view before, std::string_view after) {
   const std::vector<std::string_view> a = lines_of(before), b = lines_of(after);
   std::size_t begin = 0;
   while (begin < a.size() && begin < b.size() && a[begin] == b[begin]) ++begin;

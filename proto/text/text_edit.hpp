@@ -21,13 +21,14 @@ class TextEdit {
 
   const std::string& text() const { return text_; }
 
-  /// Returns whether the file has the field at the end of the path.
+  /// Returns whether the file contains the field with this path.
   bool has(const std::vector<FieldStep>& steps) const;
 
-  /// Returns the line of the field at the end of the path, from 0. The file must have the field.
+  /// Returns the line number, counted from 0, of the field with this path. The file must contain
+  /// the field.
   int line_of(const std::vector<FieldStep>& steps) const;
 
-  /// Replaces the text of a number. Adds the field and the messages around it if needed.
+  /// Sets a numeric field to the given text. Adds the field and the messages around it if needed.
   /// @throws InputError if the file has the field in a list, [ ... ]
   void set_number(const std::vector<FieldStep>& steps, const std::string& number);
 
@@ -38,7 +39,7 @@ class TextEdit {
   std::string_view text_of(const std::vector<FieldStep>& steps) const;
 
   /// Returns a line's comment without '#' and surrounding blanks; empty if it has none.
-  std::string comment_of(int line) const;
+  std::string line_comment(int line) const;
 
   /// Replaces a line's comment; an empty one removes it.
   void set_comment(int line, const std::string& comment);
@@ -48,14 +49,14 @@ class TextEdit {
 
  private:
   /// Range of bytes of the text.
-  struct Span {
+  struct TextRange {
     std::size_t begin;
     std::size_t end;
   };
 
-  std::optional<Span> find(const std::vector<FieldStep>& steps) const;
-  Span at(const std::vector<FieldStep>& steps) const;
-  Span line_span(int line) const;
+  std::optional<TextRange> find(const std::vector<FieldStep>& steps) const;
+  TextRange at(const std::vector<FieldStep>& steps) const;
+  TextRange line_span(int line) const;
   void add(const std::vector<FieldStep>& steps, std::size_t existing, const std::string& number);
 
   std::string path_;
@@ -63,8 +64,8 @@ class TextEdit {
   const google::protobuf::Message* type_;
 };
 
-/// Returns the differing lines of two texts, as "  12 - text" for the first and "  12 + text" for
-/// the second, each with its line number there; empty if there are none.
-std::string line_diff(std::string_view before, std::string_view after);
+/// Returns the differing lines of two texts with their line numbers: "  12 - text" for lines of the
+/// first text, "  12 + text" for lines of the second; empty if the texts are equal.
+std::string diff_lines(std::string_view before, std::string_view after);
 
 }  // namespace proto

@@ -171,7 +171,7 @@ std::string advise_enumerators(const Descriptor& root, const std::string& text,
     list += (list.empty() ? "" : ", ") + other;
   }
   return fault + " in " + with_article(message->name()) + "; use one of " + list +
-         did_you_mean(value, values);
+         suggest_spelling(value, values);
 }
 
 /// Returns the advice for a number with a comma, which separates fields in text format.
@@ -264,7 +264,7 @@ void TextLocator::fail(const std::string& what) const { throw InputError(where()
 void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree,
                 std::span<const NumberRange> ranges) {
-  const std::string plain(without_byte_order_mark(text));
+  const std::string plain(strip_byte_order_mark(text));
   FirstError error;
   TextFormat::Parser parser;
   parser.RecordErrorsTo(&error);

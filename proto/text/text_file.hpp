@@ -11,17 +11,18 @@
 
 namespace proto {
 
-/// Locations of the fields of a parsed text-format message. A locator refers to one message of the
-/// file and is valid as long as the Tree it came from.
+/// Locates the fields of a message that was parsed from a text-format file. A locator refers to one
+/// message of the file and is valid as long as its Tree exists.
 class TextLocator {
  public:
   using Tree = google::protobuf::TextFormat::ParseInfoTree;
 
-  /// Creates the locator of the file's message. Without a tree, e.g. without a file, where() is
-  /// only "FILE".
+  /// Creates the locator of the file's outermost message. Without a tree, where() returns only
+  /// "FILE".
   TextLocator(const std::string& path, const google::protobuf::Descriptor* type, const Tree* tree);
 
-  /// Returns the locator of a field. The location of an omitted field is the start of its message.
+  /// Returns the locator of a field of the message. The location of an omitted field is the start
+  /// of the message.
   /// @param index element of a repeated field; −1 for any other field
   TextLocator at(const std::string& field, int index = -1) const;
 
@@ -57,11 +58,11 @@ void parse_text(const std::string& path, const std::string& text,
                 google::protobuf::Message& message, TextLocator::Tree& tree,
                 std::span<const NumberRange> ranges = number_ranges());
 
-/// Control unit of a PWM motor: the share of the supply voltage, from −1 to 1.
+/// Unit of a PWM motor's control signal, which is the share of the supply voltage, from −1 to 1.
 inline constexpr std::string_view kDutyUnit = "duty";
 
-/// Returns the largest magnitude of a motor's control signal [its unit]; 0: not given. For a duty
-/// it is at most 1, and 1 by default.
+/// Returns the largest magnitude of a motor's control signal, in the signal's unit; 0 if not given.
+/// For a duty cycle it is at most 1, and 1 by default.
 /// @param stated  value in the rig file; 0: not given
 /// @param motor   location of the motor in its file
 /// @throws InputError for a duty above 1

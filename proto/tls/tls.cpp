@@ -70,7 +70,7 @@ context make_server_tls(const TlsFiles& files) { return make_tls(context::tls_se
 
 context make_client_tls(const TlsFiles& files) { return make_tls(context::tls_client, files); }
 
-bool wants_tls(const TlsFiles& files) {
+bool has_tls_certificate(const TlsFiles& files) {
   const int given =
       !files.certificate.empty() + !files.private_key.empty() + !files.authority.empty();
   if (given != 0 && given != 3) {
@@ -79,7 +79,7 @@ bool wants_tls(const TlsFiles& files) {
   return given == 3;
 }
 
-std::string tls_problem(const SSL* session, const asio::error_code& error) {
+std::string describe_tls_problem(const SSL* session, const asio::error_code& error) {
   if (const long verdict = ::SSL_get_verify_result(session); verdict != X509_V_OK) {
     return std::string("TLS: the service's certificate is rejected: ") +
            ::X509_verify_cert_error_string(verdict) +
@@ -98,7 +98,7 @@ std::string tls_problem(const SSL* session, const asio::error_code& error) {
   return "TLS: " + error.message();
 }
 
-std::string peer_name(const SSL* session) {
+std::string read_peer_name(const SSL* session) {
   X509* const certificate = ::SSL_get1_peer_certificate(session);
   if (certificate == nullptr) return "";
   const X509_NAME* const subject = ::X509_get_subject_name(certificate);
@@ -112,7 +112,7 @@ std::string peer_name(const SSL* session) {
   return printable(name);
 }
 
-void expect_host(SSL* session, const std::string& host) {
+void require_peer_host(SSL* session, const std::string& host) {
   if (::X509_VERIFY_PARAM_set1_ip_asc(::SSL_get0_param(session), host.c_str()) == 1) return;
   ::SSL_set1_host(session, host.c_str());
   ::SSL_set_tlsext_host_name(session, host.c_str());

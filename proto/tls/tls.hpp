@@ -15,18 +15,20 @@ asio::ssl::context make_client_tls(const TlsFiles& files);
 
 /// Returns whether TLS is requested.
 /// @throws InputError if only some of the three files are given
-bool wants_tls(const TlsFiles& files);
+bool has_tls_certificate(const TlsFiles& files);
 
-/// Returns why a client's TLS connection failed and what to do, for people. `session` is the TLS
+/// Describes for people why a client's TLS connection failed, and the remedy. `session` is the TLS
 /// session of the client. A service that rejects the client's certificate reports it with the first
 /// read.
-std::string tls_problem(const SSL* session, const asio::error_code& error);
+std::string describe_tls_problem(const SSL* session, const asio::error_code& error);
 
-/// Returns the peer's identity after a handshake: the common name of its certificate, or the whole
-/// subject without one. Unprintable characters are written as %XX.
-std::string peer_name(const SSL* session);
+/// Returns the identity of the other end of a TLS connection, after the handshake: the common name
+/// in its certificate, or the whole subject if there is no common name. Unprintable characters are
+/// written as %XX.
+std::string read_peer_name(const SSL* session);
 
-/// Requires, before a handshake, that the peer's certificate is for `host`, a name or address.
-void expect_host(SSL* session, const std::string& host);
+/// Sets up a TLS connection, before the handshake, so that the certificate of the other end must be
+/// for `host` (a name or address).
+void require_peer_host(SSL* session, const std::string& host);
 
 }  // namespace proto

@@ -52,13 +52,13 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
   try {
     ImportedRecording imported =
         read ? read(source, input.rig) : import_recording(source.path, input.rig);
-    std::vector<SegmentUse> uses = select_part(source.selection, imported);
+    std::vector<UsedSegment> uses = keep_selected_part(source.selection, imported);
     const std::string& name = source.name.empty() ? source.path : source.name;
     imported.summary.file = imported.recording.name = name;
     for (std::string& note : imported.summary.notes) note = with_name(std::move(note), source);
     input.recordings.push_back(std::move(imported.recording));
     input.context.recordings.push_back(
-        {std::move(imported.summary), std::move(uses), digest_file(source.path)});
+        {std::move(imported.summary), std::move(uses), compute_file_digest(source.path)});
   } catch (const proto::InputError& error) {
     throw proto::InputError(with_name(error.what(), source));
   }
@@ -70,9 +70,9 @@ std::vector<estimator::Parameter> kept_otherwise(const estimator::Mechanism& fil
   std::vector<estimator::Parameter> kept;
   for (std::size_t i = 0; i < given.parameters.size(); ++i) {
     const estimator::Parameter& parameter = given.parameters[i];
-    const bool is_tied_parameter =
+    const bool is_dependent_parameter =
         estimator::find_dependency(given, static_cast<int>(i)) != nullptr;
-    if (parameter.free || is_tied_parameter || parameter.value == file.parameters[i].value)
+    if (parameter.free || is_dependent_parameter || parameter.value == file.parameters[i].value)
       continue;
     kept.push_back(parameter);
   }
@@ -91,8 +91,8 @@ std::vector<std::string> control_labels(const Rig& rig) {
 
 }  // namespace
 
-void check_work_budget(const std::vector<estimator::Recording>& recordings, double step,
-                       double duration_s) {
+void check_time_limit(const std::vector<estimator::Recording>& recordings, double step,
+                      double duration_s) {
   double longest = 0.0, together = 0.0, period = 0.0;  // [s]
   for (const estimator::Recording& recording : recordings) {
     for (const estimator::Segment& segment : recording.segments) {
@@ -120,14 +120,15 @@ void check_work_budget(const std::vector<estimator::Recording>& recordings, doub
       ". Choose a longer step or use a part of the recordings");
 }
 
-CalibrationInput load_input(const CalibrationRequest& request, const RecordingReader& read) {
+CalibrationInput load_calibration_input(const CalibrationRequest& request,
+                                        const RecordingReader& read) {
   CalibrationInput input;
   input.rig_name = request.rig_name;
   input.rig = parse_rig(request.rig_name, request.rig_text);
   const estimator::Mechanism in_file = input.rig.mechanism;
-  apply_values(request.values, input.rig.mechanism);
-  apply_edits(request.edits, input.rig.mechanism);
-  input.changes = describe_changes(in_file, input.rig.mechanism);
+  apply_parameter_values(request.values, input.rig.mechanism);
+  apply_parameter_edits(request.edits, input.rig.mechanism);
+  input.changes = describe_parameter_changes(in_file, input.rig.mechanism);
   check_distinct(request.recordings);
   for (const RecordingSource& source : request.recordings) add_recording(source, read, input);
   const std::string& name = input.rig.mechanism.name;
@@ -135,15 +136,15 @@ CalibrationInput load_input(const CalibrationRequest& request, const RecordingRe
   input.context.controls = control_labels(input.rig);
   input.context.version = request.version;
   input.context.options = request.options;
-  input.context.date = utc_date();
+  input.context.date = current_utc_time();
   input.context.request = request;
   input.context.kept = kept_otherwise(in_file, input.rig.mechanism);
-  unify_periods(input.recordings);
-  check_work_budget(input.recordings, request.options.step, request.duration_s_max);
+  unify_sampling_periods(input.recordings);
+  check_time_limit(input.recordings, request.options.step, request.duration_s_max);
   return input;
 }
 
-std::string describe_fault(const CalibrationInput& input, const std::string& failure) {
+std::string describe_estimator_failure(const CalibrationInput& input, const std::string& failure) {
   const auto& recordings = input.context.recordings;
   std::string files = recordings.front().summary.file;
   if (recordings.size() > 1) {

@@ -26,42 +26,22 @@ namespace {
 /// Returns whether an error in the rig file, rather than in the recording, can cause a finding.
 bool is_about_the_file(MessageCode code) {
   using enum MessageCode;
-  switch (code) {
-    case kOutliers:
-    case kNoiseTail:
-    case kManyOutliers:
-    case kEncoderSlip:
-    case kPossibleSlip:
-    case kLostTime:
-    case kBreak:
-    case kJump:
-    case kClippedReadings:
-      return false;
-    default:
-      return true;
-  }
+  constexpr MessageCode kOfRecording[] = {kOutliers,    kNoiseTail,    kManyOutliers,
+                                          kEncoderSlip, kPossibleSlip, kLostTime,
+                                          kBreak,       kJump,         kClippedReadings};
+  return std::ranges::count(kOfRecording, code) == 0;
 }
 
 /// Returns whether the channel of a finding is a motor.
 bool is_of_motor(const estimator::Message& message) {
   using enum MessageCode;
-  switch (message.code) {
-    case kConstantCommand:
-    case kCommandBeyondLimit:
-    case kCommandAtLimit:
-    case kInvertedMotor:
-    case kSwappedMotors:
-    case kLateCommand:
-    case kEarlyCommand:
-    case kClippedCommand:
-      return true;
-    case kDescriptionError:
-    case kMisfitCause:
-      return is_of_motor(
-          std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
-    default:
-      return false;
+  if (message.code == kDescriptionError || message.code == kMisfitCause) {
+    return is_of_motor(std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
   }
+  constexpr MessageCode kOfMotor[] = {kConstantCommand, kCommandBeyondLimit, kCommandAtLimit,
+                                      kInvertedMotor,   kSwappedMotors,      kLateCommand,
+                                      kEarlyCommand,    kClippedCommand};
+  return std::ranges::count(kOfMotor, message.code) > 0;
 }
 
 std::string place_of(const Rig& rig, const estimator::Finding& finding) {
@@ -93,7 +73,7 @@ estimator::SensorDescription sensor_facts(const Rig& rig) {
   }
   for (std::size_t j = 0; j < rig.mechanism.joints.size(); ++j) {
     if (!rig.mechanism.joints[j].motor.present) continue;
-    const JointFacts& motor = rig.joint_facts[j];
+    const JointProperties& motor = rig.joint_facts[j];
     const double stated = motor.safety ? motor.safety->command_max : 0.0;
     facts.command_limit.push_back(stated > 0.0 ? stated : motor.control_max);
   }
@@ -114,7 +94,7 @@ using estimator::Segment;
 
 /// Returns the row of a segment at a time; −1 if the segment has no row at this time.
 Eigen::Index row_at(const Segment& segment, double time) {
-  const int row = segment.first_sample_from(time - segment.start);
+  const int row = segment.first_sample_at_or_after(time - segment.start);
   if (row < 0 || row >= segment.sample_count()) return -1;
   const double slack = estimator::kSampleTolerance * segment.period;
   return std::abs(segment.start + segment.time(row) - time) <= slack ? row : -1;
@@ -144,7 +124,7 @@ class WallTime {
 
 /// Returns the sentence and the advice of the first fault.
 std::string first_fault(const std::vector<estimator::Finding>& findings) {
-  const FindingText fault = describe(
+  const FindingText fault = describe_finding(
       *std::ranges::find(findings, estimator::Severity::kFault, &estimator::Finding::severity));
   return fault.what + "; " + fault.advice;
 }
@@ -154,20 +134,20 @@ std::string first_fault(const std::vector<estimator::Finding>& findings) {
 template <typename Work>
 auto with_faults_named(const CalibrationInput& input, Work&& work) {
   try {
-    require_valid(input.rig.mechanism);
+    require_valid_mechanism(input.rig.mechanism);
     return work();
   } catch (estimator::UnusableInput& fault) {
     const std::string first = first_fault(fault.findings);
     add_source_locations(input.rig, fault.findings);
-    throw FaultyInput(describe_fault(input, first), std::move(fault.findings));
+    throw FaultyInput(describe_estimator_failure(input, first), std::move(fault.findings));
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()));
+    throw proto::InputError(describe_estimator_failure(input, fault.what()));
   }
 }
 
 void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
   const std::vector<RejectedReading> held =
-      rejected_readings(input.recordings, examined.recordings);
+      find_rejected_readings(input.recordings, examined.recordings);
   input.context.held.insert(input.context.held.end(), held.begin(), held.end());
   input.rig.mechanism = std::move(examined.mechanism);
   input.recordings = std::move(examined.recordings);
@@ -176,17 +156,17 @@ void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
 /// Sets the notes of a calibration in this order: joints that the model does not reproduce, choices
 /// of the estimator, conflicts with priors, import.
 void add_notes(const CalibrationInput& input, estimator::Calibration& calibration) {
-  std::vector<estimator::Message> notes = describe_misfit(calibration);
+  std::vector<estimator::Message> notes = describe_unexplained_joints(calibration);
   notes.insert(notes.end(), calibration.notes.begin(), calibration.notes.end());
   for (const estimator::PriorConflict& conflict : calibration.conflicts) {
     const auto place = input.rig.prior_locations.find(conflict.parameter);
-    estimator::Message& note = notes.emplace_back(estimator::conflict_note(conflict));
+    estimator::Message& note = notes.emplace_back(estimator::make_prior_conflict_note(conflict));
     if (place != input.rig.prior_locations.end()) {
       note.arguments.push_back({"place", place->second});
     }
   }
   notes.insert(notes.end(), input.changes.begin(), input.changes.end());
-  for (const RecordingUse& use : input.context.recordings) {
+  for (const UsedRecording& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) notes.emplace_back(note);
   }
   calibration.notes = std::move(notes);
@@ -214,8 +194,8 @@ void note_short_segments(const CalibrationInput& input, double window,
 
 }  // namespace
 
-std::vector<RejectedReading> rejected_readings(const std::vector<Recording>& read,
-                                               const std::vector<Recording>& repaired) {
+std::vector<RejectedReading> find_rejected_readings(const std::vector<Recording>& read,
+                                                    const std::vector<Recording>& repaired) {
   std::vector<RejectedReading> held;
   for (std::size_t r = 0; r < std::min(read.size(), repaired.size()); ++r) {
     for (const Segment& segment : read[r].segments) {
@@ -232,19 +212,19 @@ std::vector<RejectedReading> rejected_readings(const std::vector<Recording>& rea
   return held;
 }
 
-estimator::DiagnosedInput examine_input(const CalibrationInput& input,
-                                        const estimator::CalibrationMonitor& monitor) {
+estimator::DiagnosedInput diagnose_input(const CalibrationInput& input,
+                                         const estimator::CalibrationMonitor& monitor) {
   return with_faults_named(input, [&] {
-    estimator::DiagnosedInput examined =
-        estimator::examine(input.rig.mechanism, input.recordings, input.context.options,
-                           sensor_facts(input.rig), monitor);
+    estimator::DiagnosedInput examined = estimator::examine_and_repair_input(
+        input.rig.mechanism, input.recordings, input.context.options, sensor_facts(input.rig),
+        monitor);
     add_source_locations(input.rig, examined.findings);
     return examined;
   });
 }
 
-std::vector<estimator::Finding> repair_input(CalibrationInput& input) {
-  estimator::DiagnosedInput examined = examine_input(input);
+std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& input) {
+  estimator::DiagnosedInput examined = diagnose_input(input);
   with_faults_named(input, [&] {
     estimator::require_no_fault(examined.findings, input.context.options);
     return 0;
@@ -279,14 +259,15 @@ estimator::CrossValidation run_cross_validation(CalibrationInput& input,
   });
 }
 
-estimator::LawComparison run_law_comparison(
+estimator::FrictionLawComparison run_friction_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
-    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const estimator::FrictionLawComparisonOptions& choice,
+    const estimator::CalibrationMonitor& monitor,
     const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold) {
   const WallTime timed(input.context.wall_time);
   return with_faults_named(input, [&] {
-    return estimator::compare_laws(input.rig.mechanism, pieces, choice, input.context.options,
-                                   monitor, on_fold);
+    return estimator::compare_friction_laws(input.rig.mechanism, pieces, choice,
+                                            input.context.options, monitor, on_fold);
   });
 }
 
@@ -295,7 +276,7 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
                                      const estimator::CalibrationMonitor& monitor,
                                      const std::function<void(int index, int count)>& on_window) {
   take_choices(request.values, input.context.options);
-  const std::vector<estimator::Recording> pieces = cut_windows(input.recordings, window);
+  const std::vector<estimator::Recording> pieces = cut_into_windows(input.recordings, window);
   int count = 0;
   for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
@@ -303,12 +284,12 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
   try {
     const WallTime timed(input.context.wall_time);
     estimator::Validation validation =
-        estimator::validate(rig, input.rig.mechanism, pieces, input.context.options, start, monitor,
-                            [&](int index) { on_window(index, count); });
+        estimator::validate_parameters(rig, input.rig.mechanism, pieces, input.context.options,
+                                       start, monitor, [&](int index) { on_window(index, count); });
     note_short_segments(input, window, validation);
     return validation;
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()) +
+    throw proto::InputError(describe_estimator_failure(input, fault.what()) +
                             (window > 0.0 ? ", or give a longer --window" : ""));
   }
 }

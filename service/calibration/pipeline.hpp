@@ -16,13 +16,14 @@
 
 namespace service {
 
-/// Returns the sensor readings that the repair of recordings rejected. They are in the original
-/// recordings `read` and missing in the repaired recordings.
-std::vector<RejectedReading> rejected_readings(const std::vector<estimator::Recording>& read,
-                                               const std::vector<estimator::Recording>& repaired);
+/// Returns the encoder readings that were rejected as faulty: readings in the original recordings
+/// `read` that are missing in the repaired recordings.
+std::vector<RejectedReading> find_rejected_readings(
+    const std::vector<estimator::Recording>& read,
+    const std::vector<estimator::Recording>& repaired);
 
-/// Exception for recordings or a rig file with a fault that would make the estimates meaningless.
-/// The message names the files and the remedy.
+/// Exception for a fault in the recordings or the rig file that would make estimates meaningless.
+/// The message contains the file names and the remedy.
 class FaultyInput : public proto::InputError {
  public:
   FaultyInput(const std::string& what, std::vector<estimator::Finding> all)
@@ -31,50 +32,48 @@ class FaultyInput : public proto::InputError {
   std::vector<estimator::Finding> findings;  ///< faults, warnings and notes
 };
 
-/// Searches the recordings and the rig file for faults before a fit. Findings name the line of the
-/// rig file to correct.
-/// @throws InputError if the estimator cannot use the recordings or the rig file
-estimator::DiagnosedInput examine_input(const CalibrationInput& input,
-                                        const estimator::CalibrationMonitor& monitor = {});
+/// Searches the recordings and the rig file for faults before a fit. Each finding contains the line
+/// of the rig file to correct.
+estimator::DiagnosedInput diagnose_input(const CalibrationInput& input,
+                                         const estimator::CalibrationMonitor& monitor = {});
 
-/// Searches rig and recordings for faults, and replaces them by their repaired versions.
+/// Searches the rig file and the recordings for faults, and replaces `input` by a repaired version.
 /// @return findings of the search
 /// @throws FaultyInput for a fault that would make the estimates meaningless, unless the options
 ///         disable the check
-std::vector<estimator::Finding> repair_input(CalibrationInput& input);
+std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& input);
 
-/// Searches the input for faults, repairs it and calibrates. The notes of the result include notes
-/// on the import and on joints that the model does not reproduce. On return, `input` contains the
-/// repaired data that were used, and the wall time.
-/// @throws InputError for unusable input
+/// Estimates the parameters of a rig, after a search for faults and a repair of the input. The
+/// notes of the result include notes on the import and on joints that the model does not reproduce.
+/// On return, `input` contains the repaired data and the wall time.
 /// @throws FaultyInput for a fault that would make the estimates meaningless
 estimator::Calibration run_calibration(CalibrationInput& input,
                                        const estimator::CalibrationMonitor& monitor);
 
-/// Runs a cross-validation. It predicts every piece of the data with the estimates from all other
-/// pieces, and stores the wall time in the context of `input`.
+/// Runs a cross-validation, which predicts each piece of the data with estimates from all other
+/// pieces. Stores the wall time in `input`.
 /// @throws InputError for unusable input, or if a piece cannot be left out
 estimator::CrossValidation run_cross_validation(CalibrationInput& input,
                                                 const std::vector<estimator::Recording>& pieces,
                                                 const estimator::CalibrationMonitor& monitor,
                                                 const std::function<void(int)>& on_fold);
 
-/// Compares friction laws by their errors on held-out pieces, and stores the wall time in the
-/// context of `input`.
-/// @throws InputError for unusable input
-estimator::LawComparison run_law_comparison(
+/// Compares friction laws by their prediction errors on held-out pieces of the data. Stores the
+/// wall time in `input`.
+estimator::FrictionLawComparison run_friction_law_comparison(
     CalibrationInput& input, const std::vector<estimator::Recording>& pieces,
-    const estimator::LawChoice& choice, const estimator::CalibrationMonitor& monitor,
+    const estimator::FrictionLawComparisonOptions& choice,
+    const estimator::CalibrationMonitor& monitor,
     const std::function<void(const estimator::FrictionLaw& law, int fold)>& on_fold);
 
-/// Evaluates given parameter values on recordings. The values are those of the request, or of its
-/// rig file. Their kind, step and weight and the wall time are stored in the context of `input`.
-/// @param input      returned by `load_input` for the request
+/// Evaluates how well given parameter values predict recordings. The request or its rig file
+/// contains the values. Stores the kind, step and weight of the values and the wall time in
+/// `input`.
+/// @param input      returned by `load_calibration_input` for the request
 /// @param window     length of the windows that are predicted [s]; 0 for whole segments
 /// @param start      part of a window that determines its initial state [s]; 0 for all of it
 /// @param on_window  called before each prediction with the index of the window, from 0, and the
 ///                   number of windows
-/// @throws InputError for unusable input
 estimator::Validation run_validation(const CalibrationRequest& request, double window, double start,
                                      CalibrationInput& input,
                                      const estimator::CalibrationMonitor& monitor,

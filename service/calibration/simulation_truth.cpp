@@ -51,7 +51,7 @@ void add_pendulum(const v1::SimPendulum& pendulum, TrueParameters& out) {
 
 }  // namespace
 
-TrueParameters load_simulation_truth(const std::string& path) {
+TrueParameters load_true_parameters(const std::string& path) {
   v1::Simulation simulation;
   proto::TextLocator::Tree tree;
   proto::parse_text(path, proto::read_file(path), simulation, tree);

@@ -28,7 +28,8 @@ AddCommand add_calibrate, add_check, add_repeat, add_crossvalidate, add_validate
 // These connect to a calibration service (service/cli/remote).
 AddCommand add_sessions, add_jobs, add_watch, add_cancel, add_result, add_report;
 
-/// Adds a command with its own struct of options, for which an overload of add_options exists.
+/// Adds a command to the program. `Options` is a struct with the command's options, for which an
+/// overload of add_options exists.
 /// @param run  runs the command with its options; returns the exit status, or nothing for kDone
 template <typename Options, typename Run>
 CLI::App* add_command(CLI::App& app, ExitCode& exit_code, const char* name, const char* description,

@@ -31,9 +31,9 @@ CLI::Option* add_option(CLI::App& command, const OptionRow& row, CalibrationOpti
   const auto set = [&row, &options](const std::string& text) { set_option(row, text, options); };
   if (row.is_flag()) {
     return command.add_flag_callback(
-        name, [=] { set(option_text(row, {}) == "true" ? "false" : "true"); });
+        name, [=] { set(format_option(row, {}) == "true" ? "false" : "true"); });
   }
-  if (const auto* list = std::get_if<estimator::OptionWords>(&row.member)) {
+  if (const auto* list = std::get_if<estimator::EnumOption>(&row.member)) {
     const std::vector<std::string> words(list->words.begin(), list->words.end());
     return command.add_option_function<std::string>(name, set)
         ->check(proto::one_of(words))
@@ -52,8 +52,9 @@ CLI::Option* add_option(CLI::App& command, const OptionRow& row, CalibrationOpti
 /// Adds the options of the table in the estimator.
 void add_table_options(CLI::App& command, CalibrationOptions& options) {
   for (const OptionRow& row : estimator::kOptionRows) {
-    if (option_help(row).empty()) continue;
-    CLI::Option* const option = add_option(command, row, options)->description(help_text(row));
+    if (find_option_help(row).empty()) continue;
+    CLI::Option* const option =
+        add_option(command, row, options)->description(format_help_text(row));
     if (row.group == OptionGroup::kMethod) option->group(kMethodGroup);
     if (row.group == OptionGroup::kSimulator) option->group("SPOOK simulator (shadow parameters)");
   }
@@ -77,7 +78,7 @@ void parse_parameters_option(const std::string& text, EstimationOptions& options
   options.values = text;
 }
 
-CLI::Validator step_validator() {
+CLI::Validator time_step_validator() {
   return range_check(*std::ranges::find(estimator::kOptionRows, "step", &OptionRow::name));
 }
 
@@ -130,17 +131,18 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   command.add_flag("--verbose", options.verbose, "Print every iteration");
 }
 
-CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what) {
+CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
+                                         const std::string& what) {
   return add_option(command, "--parameters", values, "RESULT.json",
                     what + " with the values of this result (rigcal calibrate --json)");
 }
 
-void add_result_files(CLI::App& command, ResultFiles& files) {
+void add_result_file_options(CLI::App& command, ResultFiles& files) {
   add_option(command, "--json", files.json, "FILE", "Write the result as JSON");
   add_option(command, "--plot", files.plot, "FILE", "Write a report with plots as HTML");
 }
 
-void add_rig_files(CLI::App& command, ResultFiles& files) {
+void add_rig_file_options(CLI::App& command, ResultFiles& files) {
   CLI::Option* const rig_out =
       add_option(command, "--rig-out", files.rig_out, "FILE",
                  "Write the rig file with the estimates in place of its values");
@@ -154,22 +156,22 @@ void add_rig_files(CLI::App& command, ResultFiles& files) {
              "Write the rig with the estimates as a MuJoCo model");
 }
 
-void add_calibration_files(CLI::App& command, ResultFiles& files) {
-  add_rig_files(command, files);
+void add_calibration_file_options(CLI::App& command, ResultFiles& files) {
+  add_rig_file_options(command, files);
   command
       .add_flag("--trajectories", files.trajectories,
                 "Include measured, estimated and simulated trajectories in the JSON")
       ->needs("--json");
 }
 
-std::vector<std::string> input_files(const EstimationOptions& options) {
+std::vector<std::string> input_file_paths(const EstimationOptions& options) {
   std::vector<std::string> inputs = options.recordings;
   inputs.push_back(options.rig);
   if (!options.values.empty()) inputs.push_back(options.values);
   return inputs;
 }
 
-void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs) {
+void check_result_files_writable(const ResultFiles& files, const std::vector<std::string>& inputs) {
   const std::vector<std::pair<std::string, std::string>> outputs = {{"--json", files.json},
                                                                     {"--plot", files.plot},
                                                                     {"--rig-out", files.rig_out},
@@ -178,18 +180,18 @@ void check_result_files(const ResultFiles& files, const std::vector<std::string>
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;
-    proto::check_output(path, inputs);
+    proto::check_output_file(path, inputs);
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[k].second != path) continue;
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
                               "; give two different files");
     }
-    if (option == "--plot") proto::check_ending(path, {".html", ".htm"});
+    if (option == "--plot") proto::check_file_extension(path, {".html", ".htm"});
   }
 }
 
-CalibrationRequest make_request(const EstimationOptions& options) {
-  Selection selection = options.selection;
+CalibrationRequest make_calibration_request(const EstimationOptions& options) {
+  RecordingSelection selection = options.selection;
   if (!(selection.from < selection.to)) throw proto::InputError("--from must be less than --to");
   if (!options.segments.empty()) selection.segments = parse_segment_list(options.segments);
   CalibrationRequest request;
@@ -208,11 +210,11 @@ CalibrationRequest make_request(const EstimationOptions& options) {
 
 CalibrationInput load_estimation_input(const std::string& command, const EstimationOptions& options,
                                        const ResultFiles& files) {
-  check_result_files(files, input_files(options));
-  CalibrationInput input = load_input(make_request(options));
+  check_result_files_writable(files, input_file_paths(options));
+  CalibrationInput input = load_calibration_input(make_calibration_request(options));
   input.context.command = command;
   if (options.quiet) return input;
-  for (const RecordingUse& use : input.context.recordings) {
+  for (const UsedRecording& use : input.context.recordings) {
     for (const std::string& note : describe_import(use.summary)) {
       std::cerr << "note: " << note << '\n';
     }

@@ -15,7 +15,7 @@ namespace service {
 struct EstimationOptions {
   std::vector<std::string> recordings;
   std::string rig;
-  Selection selection;
+  RecordingSelection selection;
   std::string segments;
   std::string values;  ///< result file with parameter values, applied before `edits`; or empty
   ParameterEdits edits;
@@ -39,7 +39,7 @@ struct ResultFiles {
 };
 
 /// Returns the command-line validator that checks the range of time steps [s].
-CLI::Validator step_validator();
+CLI::Validator time_step_validator();
 
 /// Parses the text of the option --parameters, which is a kind of estimate or a file with values.
 /// @throws CLI::ValidationError if it is neither
@@ -48,34 +48,35 @@ void parse_parameters_option(const std::string& text, EstimationOptions& options
 /// Adds the option --parameters RESULT.json to a command that reads only values from the result
 /// file.
 /// @param what  what the command does with the values, for --help
-CLI::Option* add_values_option(CLI::App& command, std::string& values, const std::string& what);
+CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
+                                         const std::string& what);
 
-/// Adds the options --json and --plot to a command. `files` must outlive the parsing.
-void add_result_files(CLI::App& command, ResultFiles& files);
+/// Adds the options --json and --plot to a command. `files` must stay valid during parsing.
+void add_result_file_options(CLI::App& command, ResultFiles& files);
 
 /// Adds the options for files that describe the calibrated rig: --rig-out, --rig-out-priors,
 /// --urdf-out and --mjcf-out.
-void add_rig_files(CLI::App& command, ResultFiles& files);
+void add_rig_file_options(CLI::App& command, ResultFiles& files);
 
-/// Adds the options for descriptions of the calibrated rig (see add_rig_files) and --trajectories
-/// to a command.
-void add_calibration_files(CLI::App& command, ResultFiles& files);
+/// Adds the options for descriptions of the calibrated rig (see add_rig_file_options) and
+/// --trajectories to a command.
+void add_calibration_file_options(CLI::App& command, ResultFiles& files);
 
 /// Returns the paths of the files that the options name as inputs.
-std::vector<std::string> input_files(const EstimationOptions& options);
+std::vector<std::string> input_file_paths(const EstimationOptions& options);
 
 /// Checks that the result files can be written. Call it before the estimation.
 /// @param inputs  files that the command reads
 /// @throws InputError if a file cannot be written
-void check_result_files(const ResultFiles& files, const std::vector<std::string>& inputs);
+void check_result_files_writable(const ResultFiles& files, const std::vector<std::string>& inputs);
 
-/// Adds the options of the estimator to a command. `options` must outlive the parsing.
+/// Adds the options of the estimator to a command. `options` must stay valid during parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
 
 /// Makes the calibration request from command-line options. Reads the rig file and the file with
 /// values.
 /// @throws InputError if a file or an option is invalid
-CalibrationRequest make_request(const EstimationOptions& options);
+CalibrationRequest make_calibration_request(const EstimationOptions& options);
 
 /// Loads the rig and the recordings of a command, after checking that its result files can be
 /// written. Prints notes to standard error.

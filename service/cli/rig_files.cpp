@@ -17,11 +17,11 @@ void print_notes(const std::string& path, const std::vector<std::string>& notes)
 
 /// Returns comment lines for a robot file: author, source, and each estimate with its standard
 /// deviation.
-std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
+std::vector<std::string> remarks_of(const CalibratedParameters& calibrated,
                                     const std::string& covariance) {
   std::vector<std::string> lines = {calibrated.headline};
   const auto add = [&](const estimator::ParameterEstimate& estimate) {
-    const Measured number = format_measured(estimate.value, estimate.standard_deviation);
+    const MeasuredText number = format_measured(estimate.value, estimate.standard_deviation);
     std::string line = estimate.name + " = " + number.value;
     if (estimate.at_bound) {
       line += ", at its bound";
@@ -38,7 +38,7 @@ std::vector<std::string> remarks_of(const CalibratedRig& calibrated,
   return lines;
 }
 
-void write_text(const std::string& path, const RobotText& robot) {
+void write_text(const std::string& path, const RobotFileText& robot) {
   print_notes(path, robot.notes);
   proto::write_file(path, robot.text);
 }
@@ -53,23 +53,26 @@ bool is_robot_file(const std::string& path) {
   return path.ends_with(".urdf") || path.ends_with(".xml") || path.ends_with(".mjcf");
 }
 
-void write_robot(const std::string& path, const Rig& rig, const std::vector<std::string>& remarks) {
-  const Robot robot = make_robot(rig);
-  write_text(path, path.ends_with(".urdf") ? urdf_text(robot, remarks) : mjcf_text(robot, remarks));
+void write_robot_description(const std::string& path, const Rig& rig,
+                             const std::vector<std::string>& remarks) {
+  const Robot robot = convert_rig_to_robot(rig);
+  write_text(path,
+             path.ends_with(".urdf") ? format_urdf(robot, remarks) : format_mjcf(robot, remarks));
 }
 
-bool wants_rig_files(const ResultFiles& files) {
+bool has_requested_rig_files(const ResultFiles& files) {
   return !files.rig_out.empty() || !files.urdf_out.empty() || !files.mjcf_out.empty();
 }
 
 void write_rig_files(const std::string& rig_name, const std::string& rig_text,
-                     const CalibratedRig& calibrated, const ResultFiles& files,
+                     const CalibratedParameters& calibrated, const ResultFiles& files,
                      const std::string& covariance) {
-  if (!wants_rig_files(files)) return;
-  WrittenRig written;
+  if (!has_requested_rig_files(files)) return;
+  CalibratedRigText written;
   try {
-    written = write_rig(rig_name, rig_text, calibrated,
-                        files.rig_out_priors ? Priors::kFromEstimates : Priors::kUnchanged);
+    written = write_calibrated_rig(
+        rig_name, rig_text, calibrated,
+        files.rig_out_priors ? PriorChange::kFromEstimates : PriorChange::kUnchanged);
   } catch (const proto::InputError& error) {
     for (const std::string& path : {files.rig_out, files.urdf_out, files.mjcf_out}) {
       if (path.empty()) continue;
@@ -81,13 +84,13 @@ void write_rig_files(const std::string& rig_name, const std::string& rig_text,
     proto::write_file(files.rig_out, written.text);
   }
   if (files.urdf_out.empty() && files.mjcf_out.empty()) return;
-  const Robot robot = make_robot(parse_rig(rig_name, written.text));
+  const Robot robot = convert_rig_to_robot(parse_rig(rig_name, written.text));
   std::vector<std::string> remarks = remarks_of(calibrated, covariance);
   if (covariance.empty()) {
     std::cerr << "note: only the JSON contains the covariance of the estimates; add --json FILE\n";
   }
-  if (!files.urdf_out.empty()) write_text(files.urdf_out, urdf_text(robot, remarks));
-  if (!files.mjcf_out.empty()) write_text(files.mjcf_out, mjcf_text(robot, remarks));
+  if (!files.urdf_out.empty()) write_text(files.urdf_out, format_urdf(robot, remarks));
+  if (!files.mjcf_out.empty()) write_text(files.mjcf_out, format_mjcf(robot, remarks));
 }
 
 }  // namespace service

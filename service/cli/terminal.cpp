@@ -25,7 +25,7 @@ namespace {
 constexpr std::string_view kReset = "\033[0m", kBold = "\033[1m", kRed = "\033[31m",
                            kGreen = "\033[32m", kYellow = "\033[33m";
 
-constexpr std::array kTones = {std::string_view(), kGreen, kYellow, kRed};  // by Tone
+constexpr std::array kTones = {std::string_view(), kGreen, kYellow, kRed};  // by TextTone
 
 struct ColouredWord {
   std::string_view word, code;
@@ -67,9 +67,9 @@ void on_interrupt(int) {
 
 /// Stages of a calibration, in this order. A calibration skips the last ones if it does not need
 /// them, and begins again with the first one to test a repair.
-constexpr std::array kStages = {estimator::Stage::kJointEstimation,
-                                estimator::Stage::kSimulationFit, estimator::Stage::kPartComparison,
-                                estimator::Stage::kMisfitCauses};
+constexpr std::array kStages = {
+    estimator::EstimationStage::kJointEstimation, estimator::EstimationStage::kSimulationFit,
+    estimator::EstimationStage::kPartComparison, estimator::EstimationStage::kMisfitCauses};
 
 /// Numbers the stages of a calibration.
 class StageCounter {
@@ -82,12 +82,12 @@ class StageCounter {
     number_ = number;
   }
 
-  std::string name() const { return to_text(stage_); }
-  std::string stage_name() const { return std::string(to_text(stage_.stage)); }
+  std::string name() const { return stage_and_solve_name(stage_); }
+  std::string stage_name() const { return std::string(service::stage_name(stage_.stage)); }
 
   /// Returns the name of the solve; that of the stage in its first solve.
   std::string step_name() const {
-    const std::string_view solve = to_text(stage_.solve);
+    const std::string_view solve = solve_name(stage_.solve);
     return solve.empty() ? stage_name() : std::string(solve);
   }
 
@@ -113,7 +113,7 @@ TerminalSize terminal_size(int descriptor) {
   return {size.ws_col, size.ws_row};
 }
 
-std::string cut_to_width(const std::string& text, int columns) {
+std::string shorten_to_width(const std::string& text, int columns) {
   if (display_width(text) <= columns) return text;
   std::string cut;
   int width = 0;
@@ -125,7 +125,8 @@ std::string cut_to_width(const std::string& text, int columns) {
   return cut += "…";
 }
 
-std::string terminal_text(const std::string& text, Tone first, int columns, bool in_colour) {
+std::string format_for_terminal(const std::string& text, TextTone first, int columns,
+                                bool in_colour) {
   constexpr int kHangingIndent = 4;
   std::string all;
   std::istringstream lines(proto::escape_lines_for_terminal(text));
@@ -134,7 +135,7 @@ std::string terminal_text(const std::string& text, Tone first, int columns, bool
     const auto indent = static_cast<int>(std::min(line.find_first_not_of(' '), line.size()));
     const int hanging = indent == 0 ? 0 : indent + kHangingIndent;
     for (const std::string& part : wrap_text(line, columns, hanging)) {
-      const bool paints_all = is_first && first != Tone::kPlain;
+      const bool paints_all = is_first && first != TextTone::kPlain;
       all += !in_colour ? part
              : paints_all
                  ? painted(part, std::string(kBold).append(kTones[static_cast<std::size_t>(first)]))
@@ -146,13 +147,13 @@ std::string terminal_text(const std::string& text, Tone first, int columns, bool
   return all;
 }
 
-void print_text(const std::string& text, Tone first) {
+void print_text(const std::string& text, TextTone first) {
   if (::isatty(STDOUT_FILENO) != 1) {
     std::cout << text << std::flush;
     return;
   }
   const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kTextColumnsMax);
-  const std::string formatted = terminal_text(text, first, columns, has_colour());
+  const std::string formatted = format_for_terminal(text, first, columns, has_colour());
   std::cout << proto::TerminalCodes{formatted} << std::flush;
 }
 
@@ -181,7 +182,8 @@ void ProgressLine::show(const std::string& text, const std::string& stage) {
   if (options_.quiet) return;
   if (terminal_) {
     // "\033[K" clears the rest of a longer previous text.
-    std::cerr << TerminalCodes{"\r"} << cut_to_width(text, terminal_size(STDERR_FILENO).columns - 1)
+    std::cerr << TerminalCodes{"\r"}
+              << shorten_to_width(text, terminal_size(STDERR_FILENO).columns - 1)
               << TerminalCodes{"\033[K"} << std::flush;
     shown_ = true;
   } else if (stage != stage_ && !options_.verbose) {
@@ -196,7 +198,7 @@ void ProgressLine::log(const std::string& line) {
   std::cerr << line << '\n';
 }
 
-std::string ProgressLine::elapsed() const {
+std::string ProgressLine::elapsed_text() const {
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_;
   return std::to_string(std::lround(std::floor(passed.count()))) + " s";
 }
@@ -214,7 +216,7 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   const auto state = std::make_shared<State>();
   const auto show = [state, part, &progress](const std::string& detail) {
     const std::string where = part == nullptr ? state->stage.number() : *part + ", ";
-    progress.show(where + state->stage.step_name() + detail + ", " + progress.elapsed(),
+    progress.show(where + state->stage.step_name() + detail + ", " + progress.elapsed_text(),
                   part == nullptr ? where + state->stage.stage_name() : *part);
   };
   monitor.on_stage = [state, show](const estimator::FitStage& begun, const estimator::Mechanism&) {
@@ -226,7 +228,7 @@ estimator::CalibrationMonitor make_monitor(const InterruptFlag& interrupt, Progr
   monitor.on_iteration = [state, part, show, &progress](const estimator::IterationRecord& record) {
     if (progress.is_verbose()) {
       const bool changed = !state->is_first && !state->has_shown;
-      progress.log(iteration_text(
+      progress.log(format_iteration(
           (part == nullptr ? state->stage.number() : *part + ", ") + state->stage.name(),
           record.iteration, record.cost, record.gradient_norm, changed));
     }

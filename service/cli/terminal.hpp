@@ -17,22 +17,23 @@ struct TerminalSize {
 TerminalSize terminal_size(int descriptor);
 
 /// Shortens a UTF-8 text to a number of columns and replaces the removed part by "…".
-std::string cut_to_width(const std::string& text, int columns);
+std::string shorten_to_width(const std::string& text, int columns);
 
 /// Meaning of the first line of a text, shown as its colour.
-enum class Tone { kPlain, kGood, kDoubtful, kBad };
+enum class TextTone { kPlain, kGood, kDoubtful, kBad };
 
 /// Formats text for a terminal: wraps lines to the width, prints headings ("Findings:") in bold,
 /// and colours the first line and the words "warning" and "fault" at the start of a line.
 /// @param in_colour  whether to write control codes
-std::string terminal_text(const std::string& text, Tone first, int columns, bool in_colour);
+std::string format_for_terminal(const std::string& text, TextTone first, int columns,
+                                bool in_colour);
 
-/// Prints text on standard output. A terminal gets it as `terminal_text` formats it, in colour
-/// unless NO_COLOR is set or TERM is "dumb"; other outputs get the text unchanged.
-void print_text(const std::string& text, Tone first = Tone::kPlain);
+/// Prints text on standard output. For a terminal, lines are wrapped and coloured (no colour if
+/// NO_COLOR is set or TERM is "dumb"). Other outputs get the text unchanged.
+void print_text(const std::string& text, TextTone first = TextTone::kPlain);
 
-/// Flag that the first Ctrl-C during this object's lifetime sets. The second Ctrl-C ends the
-/// program as usual. Only one such object may exist at a time.
+/// Flag that becomes true at the first Ctrl-C during the lifetime of this object. The second Ctrl-C
+/// ends the program as usual. Only one such object may exist at a time.
 class InterruptFlag {
  public:
   InterruptFlag();
@@ -49,8 +50,8 @@ struct ProgressOptions {
   bool verbose = false;  ///< a line for every iteration
 };
 
-/// Display of progress on standard error. A terminal has a single line, which is rewritten and
-/// erased at the end. Other outputs get one line per stage.
+/// Display of progress on standard error. On a terminal it is a single line, which is rewritten,
+/// and erased at the end. Other outputs get one line per stage.
 class ProgressLine {
  public:
   explicit ProgressLine(ProgressOptions options);
@@ -69,7 +70,7 @@ class ProgressLine {
   void log(const std::string& line);
 
   /// Returns the time since the start, e.g. "12 s".
-  std::string elapsed() const;
+  std::string elapsed_text() const;
 
  private:
   void erase();

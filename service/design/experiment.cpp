@@ -20,13 +20,6 @@
 namespace service {
 namespace {
 
-/// Task of designing an experiment, without its targets and its signals.
-struct DesignSetup {
-  estimator::DesignTask task;
-  int motor = 0;  ///< index of the driven joint
-  std::vector<std::string> notes;
-};
-
 constexpr double kPeriodMax = 0.004;  // sampling period of candidate commands [s]
 constexpr double kCoast_s = 10.0;     // time after a run during which the limits must hold, too
 
@@ -52,12 +45,13 @@ int find_motor(const Rig& rig, const std::string& name) {
   }
   if (found < 0) {
     throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
-                            comma_list(names));
+                            join_items(names));
   }
   if (name.empty() && names.size() > 1) {
-    throw proto::InputError("the rig has " + std::to_string(names.size()) +
-                            " motors, and a designed run drives one. Give --motor with one of " +
-                            comma_list(names));
+    throw proto::InputError(
+        "the rig has " + std::to_string(names.size()) +
+        " motors, but a designed experiment drives only one. Add --motor with one of " +
+        join_items(names));
   }
   return found;
 }
@@ -104,9 +98,9 @@ daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& reque
   return limits;
 }
 
-estimator::PlanSettings facts_of(const PriorState& today, const ExperimentRequest& request,
+estimator::PlanSettings facts_of(const DesignInput& input, const ExperimentRequest& request,
                                  int motor) {
-  const estimator::Mechanism& mechanism = today.rig.mechanism;
+  const estimator::Mechanism& mechanism = input.rig.mechanism;
   const auto before = mechanism.joints.begin() + motor;
   const double samples = std::max(1.0, std::floor(kPeriodMax * request.rate));
   return {
@@ -114,10 +108,11 @@ estimator::PlanSettings facts_of(const PriorState& today, const ExperimentReques
       .rate = request.rate,
       .motor = static_cast<int>(std::count_if(mechanism.joints.begin(), before,
                                               [](const auto& each) { return each.motor.present; })),
-      .start = estimator::resting_start(mechanism, read_places(request.at, mechanism)),
-      .noise = today.noise,
+      .start =
+          estimator::compute_resting_coordinates(mechanism, read_places(request.at, mechanism)),
+      .noise = input.noise,
       .coast = kCoast_s,
-      .quantum = today.quantum};
+      .quantum = input.quantum};
 }
 
 /// Returns the limits of the motion. Position limits are moved toward the initial readings, and
@@ -145,28 +140,6 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
   return all;
 }
 
-/// Returns the design task of a request, with prior information, initial coordinates and limits.
-/// @throws proto::InputError under the conditions of design_experiment
-DesignSetup make_design_setup(const PriorState& today, const ExperimentRequest& request) {
-  const Rig& rig = today.rig;
-  DesignSetup posed{.task = {.mechanism = rig.mechanism, .knowledge = today.knowledge},
-                    .motor = find_motor(rig, request.motor),
-                    .notes = {}};
-  const daq::CommandLimits command = command_limits(rig, request, posed.motor);
-  posed.task.facts = facts_of(today, request, posed.motor);
-  posed.task.limits = {.command_max = kPeakShare * command.command_max,
-                       .command_slew_per_s_max = command.command_slew_per_s_max,
-                       .sensors = motion_limits(rig, posed.task.facts.start, request.limit_share)};
-  const bool any = std::ranges::any_of(posed.task.limits.sensors, [](const auto& limits) {
-    return limits.highest > limits.lowest || limits.fastest > 0.0;
-  });
-  if (!any) {
-    posed.notes.push_back(
-        rig.path + ": has no motion limits (safety { joint { } }); only the command is limited");
-  }
-  return posed;
-}
-
 using Clock = std::chrono::steady_clock;
 
 constexpr double kSearch_s = 18.0;           // longest search time, all kinds of plan together
@@ -180,37 +153,50 @@ constexpr int kCalmerMax = 25;
 
 /// Best plan that was found for a kind of plan.
 struct Candidate {
-  PlanShape shape;
+  CommandShape shape;
   Eigen::VectorXd plan = {};
 };
 
 /// Design of one experiment.
 class Designer {
  public:
-  Designer(const PriorState& today, const ExperimentRequest& request, std::string where)
-      : today_(today),
+  Designer(const DesignInput& input, const ExperimentRequest& request, std::string where)
+      : input_(input),
         request_(request),
         where_(std::move(where)),
-        posed_(make_design_setup(today, request)),
-        task_(posed_.task),
-        precisions_(request.targets.empty() ? default_precisions(today.rig.mechanism)
+        motor_(find_motor(input.rig, request.motor)),
+        task_{.mechanism = input.rig.mechanism, .knowledge = input.knowledge},
+        precisions_(request.targets.empty() ? default_target_precisions(input.rig.mechanism)
                                             : request.targets) {
+    const daq::CommandLimits command = command_limits(input.rig, request, motor_);
+    task_.facts = facts_of(input, request, motor_);
+    task_.limits = {.command_max = kPeakShare * command.command_max,
+                    .command_slew_per_s_max = command.command_slew_per_s_max,
+                    .sensors = motion_limits(input.rig, task_.facts.start, request.limit_share)};
+    const bool any = std::ranges::any_of(task_.limits.sensors, [](const auto& limits) {
+      return limits.highest > limits.lowest || limits.fastest > 0.0;
+    });
+    if (!any) {
+      result_.notes.push_back(
+          input.rig.path +
+          ": has no motion limits (safety { joint { } }); only the command is limited");
+    }
     if (precisions_.empty()) {
       throw proto::InputError(
           "no free parameter has a meaningful relative precision. Name the parameters to estimate "
           "with --for NAME:PRECISION");
     }
-    result_.notes = posed_.notes;
   }
 
-  Experiment run() {
-    result_.notes.insert(result_.notes.begin(), today_.notes.begin(), today_.notes.end());
-    if (!today_.is_estimated) {
+  DesignedExperiment run() {
+    result_.notes.insert(result_.notes.begin(), input_.notes.begin(), input_.notes.end());
+    if (!input_.is_estimated) {
       result_.notes.push_back(
-          "without a result, free parameters without a prior are assumed to have a standard "
+          "without a calibration result, free parameters without a prior are assumed to have a "
+          "standard "
           "deviation of " +
-          format_number(100.0 * estimator::kUnknownShare) +
-          " % of their values. Give --after RESULT.json once there is one");
+          format_number(100.0 * estimator::kUnknownRelativeDeviation) +
+          " % of their values. After the first calibration, add --after RESULT.json");
     }
     search();
     choose();
@@ -218,9 +204,9 @@ class Designer {
     if (!result_.cancelled && result_.scenario.empty()) {
       throw proto::InputError(
           "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
-          today_.rig.path +
-          ", safety) and to move the rig as predicted. Calibrate with a small run first and give "
-          "--after");
+          input_.rig.path +
+          ", safety) and to move the rig as predicted. Calibrate with a "
+          "recording of small motion first, and add --after RESULT.json");
     }
     result_.draws = kDraws;
     return result_;
@@ -230,7 +216,7 @@ class Designer {
   bool is_stopped() const { return request_.stop != nullptr && request_.stop->load(); }
 
   std::string motor_name() const {
-    return task_.mechanism.joints[static_cast<std::size_t>(posed_.motor)].name;
+    return task_.mechanism.joints[static_cast<std::size_t>(motor_)].name;
   }
 
   double fastest_mode() const {
@@ -245,12 +231,12 @@ class Designer {
 
   /// Searches the best plan of each kind.
   void search() {
-    std::vector<PlanKind> kinds = {PlanKind::kMultisine, PlanKind::kPulses};
-    const std::optional<SwingUpRig> swing_up =
-        find_swing_up(task_.mechanism, posed_.motor, task_.limits.command_max);
-    if (swing_up) kinds.push_back(PlanKind::kSwingUp);
+    std::vector<CommandKind> kinds = {CommandKind::kMultisine, CommandKind::kPulses};
+    const std::optional<SwingUpProperties> swing_up =
+        find_swing_up_joint(task_.mechanism, motor_, task_.limits.command_max);
+    if (swing_up) kinds.push_back(CommandKind::kSwingUp);
     if (request_.kind) kinds = {*request_.kind};
-    if (kinds.front() == PlanKind::kSwingUp && !swing_up) {
+    if (kinds.front() == CommandKind::kSwingUp && !swing_up) {
       throw proto::InputError(
           "--kind swing-up: the rig has no pendulum to swing up (a rotary joint without a motor "
           "that hangs at zero and has its own encoder). Leave out --kind");
@@ -260,12 +246,13 @@ class Designer {
     for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
       const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
       const auto end = begin + std::chrono::duration<double>(share * kSearch_s);
-      Candidate candidate{.shape = make_plan_shape(kinds[k], request_.duration, mode_hz,
-                                                   request_.rate, swing_up.value_or(SwingUpRig{}))};
-      shape_task(candidate.shape, task_);
-      const std::string name = name_of(kinds[k]);
-      const estimator::DesignEffort effort{
-          .screens = kinds[k] == PlanKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
+      Candidate candidate{.shape = make_command_shape(kinds[k], request_.duration, mode_hz,
+                                                      request_.rate,
+                                                      swing_up.value_or(SwingUpProperties{}))};
+      set_task_signals(candidate.shape, task_);
+      const std::string name = command_kind_name(kinds[k]);
+      const estimator::DesignComputingLimits effort{
+          .screens = kinds[k] == CommandKind::kSwingUp ? kScreensOfGains : kScreensOfSignals,
           .threads = request_.threads,
           .over = [&] {
             report_time(name, begin);
@@ -275,9 +262,9 @@ class Designer {
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
     if (candidates_.empty() && !is_stopped()) {
-      throw proto::InputError("no plan stays within the rig's limits (" + today_.rig.path +
+      throw proto::InputError("no plan stays within the rig's limits (" + input_.rig.path +
                               ", safety) for all likely parameter values. Widen the limits, "
-                              "shorten --duration, or calibrate first and give --after");
+                              "shorten --duration, or calibrate first and add --after RESULT.json");
     }
   }
 
@@ -298,24 +285,25 @@ class Designer {
   /// Searches a plan for the current targets. Before the first search, removes default targets that
   /// no command makes identifiable. The first kind of plan that stays within the limits determines
   /// these targets for all kinds.
-  estimator::Design design_for(const estimator::DesignEffort& effort) {
-    task_.targets = design_targets(precisions_, task_.mechanism);
+  estimator::ExperimentDesign design_for(const estimator::DesignComputingLimits& effort) {
+    task_.targets = make_design_targets(precisions_, task_.mechanism);
     if (!is_screened_) {
-      estimator::DesignEffort first = effort;
+      estimator::DesignComputingLimits first = effort;
       first.screens = kScreens;
       first.rounds = 0;
-      drop_unidentifiable(estimator::design_plan(task_, first).seen);
+      drop_unidentifiable(estimator::optimize_experiment_plan(task_, first).seen);
     }
-    return is_screened_ ? estimator::design_plan(task_, effort) : estimator::Design{};
+    return is_screened_ ? estimator::optimize_experiment_plan(task_, effort)
+                        : estimator::ExperimentDesign{};
   }
 
-  void drop_unidentifiable(const estimator::Uncertainty& seen) {
+  void drop_unidentifiable(const estimator::ParameterUncertainty& seen) {
     const estimator::FreeParameters free(task_.mechanism);
     is_screened_ = !seen.standard_deviation.array().isInf().all();
     if (!is_screened_) return;  // no plan with motion stays within the limits
-    std::vector<Precision> reported;
-    for (const Precision& precision : precisions_) {
-      const Eigen::Index place = free.position(precision.index);
+    std::vector<TargetPrecision> reported;
+    for (const TargetPrecision& precision : precisions_) {
+      const Eigen::Index place = free.find_position(precision.index);
       if (!std::isinf(seen.standard_deviation[place])) {
         reported.push_back(precision);
         continue;
@@ -329,12 +317,12 @@ class Designer {
                               " makes any free parameter identifiable; " + result_.notes.back());
     }
     precisions_ = reported;
-    task_.targets = design_targets(precisions_, task_.mechanism);
+    task_.targets = make_design_targets(precisions_, task_.mechanism);
   }
 
-  std::string describe_unidentifiable(const Precision& precision, Eigen::Index place,
-                                      const estimator::Uncertainty& seen) const {
-    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
+  std::string describe_unidentifiable(const TargetPrecision& precision, Eigen::Index place,
+                                      const estimator::ParameterUncertainty& seen) const {
+    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).parameter_indices();
     std::vector<std::string> others;
     for (const estimator::NullDirection& direction : seen.null_directions) {
       if (direction.coefficients[place] == 0.0) continue;
@@ -350,7 +338,7 @@ class Designer {
       }
     }
     return precision.name + ": no command of motor " + motor_name() + " makes it identifiable" +
-           (others.empty() ? "" : " separately from " + comma_list(others)) +
+           (others.empty() ? "" : " separately from " + join_items(others)) +
            ". Fix it at a value measured in another way (free: false), or give it a prior";
   }
 
@@ -358,8 +346,8 @@ class Designer {
   /// @return false if no weakened plan does
   bool calm_down(Candidate& candidate) {
     for (int k = 0; k < kCalmerMax && !is_stopped(); ++k) {
-      if (estimator::is_reliable(task_, candidate.plan, kDraws, request_.threads)) return true;
-      candidate.plan = weakened_plan(candidate.shape, candidate.plan, kCalmer);
+      if (estimator::is_reliable_plan(task_, candidate.plan, kDraws, request_.threads)) return true;
+      candidate.plan = reduce_plan_commands(candidate.shape, candidate.plan, kCalmer);
     }
     return false;
   }
@@ -368,9 +356,9 @@ class Designer {
   void choose() {
     double least = std::numeric_limits<double>::infinity();
     for (Candidate& candidate : candidates_) {
-      shape_task(candidate.shape, task_);
+      set_task_signals(candidate.shape, task_);
       report_progress("simulating " + std::to_string(kDraws) + " parameter samples with the best " +
-                      name_of(candidate.shape.kind));
+                      command_kind_name(candidate.shape.kind));
       if (!calm_down(candidate)) continue;
       const std::string scenario = scenario_text(candidate);
       const std::optional<Eigen::VectorXd> after = predict(scenario);
@@ -394,13 +382,13 @@ class Designer {
         "#\n"
         "# Designed by rigcal design for ";
     std::vector<std::string> names;
-    for (const Precision& precision : precisions_) names.push_back(precision.name);
-    text += comma_list(names) + ".\n";
-    text += "name: \"designed-" + name_of(candidate.shape.kind) + "\"\n";
+    for (const TargetPrecision& precision : precisions_) names.push_back(precision.name);
+    text += join_items(names) + ".\n";
+    text += "name: \"designed-" + command_kind_name(candidate.shape.kind) + "\"\n";
     text += "duration_s: " + format_number(request_.duration, 9) + "\n";
     if (request_.rate != 1000.0) text += "rate_hz: " + format_number(request_.rate, 9) + "\n";
     text += start_text();
-    text += excitation_text(candidate.shape, motor_name(), candidate.plan);
+    text += format_scenario_excitation(candidate.shape, motor_name(), candidate.plan);
     if (request_.command_max > 0.0) {
       text += "limits { command_max: " + format_number(request_.command_max, 9) + " }\n";
     }
@@ -413,8 +401,8 @@ class Designer {
     for (int j = 0; j < task_.mechanism.joint_count(); ++j) {
       const estimator::Joint& joint = task_.mechanism.joints[static_cast<std::size_t>(j)];
       if (task_.facts.start[j] == 0.0) continue;
-      text += "initial { joint: \"" + joint.name + "\" " + joint.traits().coordinate_field + ": " +
-              format_number(task_.facts.start[j], 6) + " }\n";
+      text += "initial { joint: \"" + joint.name + "\" " + joint.kind_traits().coordinate_field +
+              ": " + format_number(task_.facts.start[j], 6) + " }\n";
     }
     return text;
   }
@@ -423,33 +411,33 @@ class Designer {
   /// executes it.
   /// @return nullopt if the design was stopped
   std::optional<Eigen::VectorXd> predict(const std::string& text) const {
-    require_valid(task_.mechanism);
-    const SimulatedRun run = simulate(today_.rig, parse_scenario(where_, text, today_.rig),
+    require_valid_mechanism(task_.mechanism);
+    const SimulatedRun run = simulate(input_.rig, parse_scenario(where_, text, input_.rig),
                                       1.0 / request_.rate, request_.stop, Integrator::kPhysical);
     if (run.cancelled) return std::nullopt;
     estimator::Segment segment;
     segment.period = run.period;
     segment.angles = run.angles;
     segment.controls = run.controls;
-    const bool stands_in = today_.is_estimated && today_.recordings.empty();
-    return estimator::predict_plan(
-               task_.mechanism, today_.recordings, segment, today_.noise, today_.quantum,
-               stands_in ? today_.knowledge.information : Eigen::MatrixXd(), request_.threads)
+    const bool stands_in = input_.is_estimated && input_.recordings.empty();
+    return estimator::predict_plan_uncertainty(
+               task_.mechanism, input_.recordings, segment, input_.noise, input_.quantum,
+               stands_in ? input_.knowledge.information : Eigen::MatrixXd(), request_.threads)
         .standard_deviation;
   }
 
-  std::vector<PlannedParameter> planned_parameters(const Eigen::VectorXd& after) const {
-    std::vector<PlannedParameter> reported;
-    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).indices();
+  std::vector<ExperimentPrecision> planned_parameters(const Eigen::VectorXd& after) const {
+    std::vector<ExperimentPrecision> reported;
+    const std::vector<int> free = estimator::FreeParameters(task_.mechanism).parameter_indices();
     for (std::size_t i = 0; i < free.size(); ++i) {
       const estimator::Parameter& parameter =
           task_.mechanism.parameters[static_cast<std::size_t>(free[i])];
       const auto at = static_cast<Eigen::Index>(i);
-      const auto target = std::ranges::find(precisions_, free[i], &Precision::index);
+      const auto target = std::ranges::find(precisions_, free[i], &TargetPrecision::index);
       reported.push_back({.name = parameter.name,
                           .unit = parameter.unit,
                           .value = parameter.value,
-                          .before = today_.deviations[at],
+                          .before = input_.deviations[at],
                           .after = after[at],
                           .is_target = target != precisions_.end(),
                           .asked = target != precisions_.end() ? target->deviation : 0.0});
@@ -457,23 +445,23 @@ class Designer {
     return reported;
   }
 
-  const PriorState& today_;
+  const DesignInput& input_;
   const ExperimentRequest& request_;
   std::string where_;
-  DesignSetup posed_;
-  estimator::DesignTask& task_;
-  std::vector<Precision> precisions_;
+  int motor_;  // index of the driven joint
+  estimator::DesignTask task_;
+  std::vector<TargetPrecision> precisions_;
   bool is_screened_ = false;  // unidentifiable targets have been removed
   std::vector<Candidate> candidates_;
   std::string last_progress_;
-  Experiment result_;
+  DesignedExperiment result_;
 };
 
 }  // namespace
 
-Experiment design_experiment(const PriorState& today, const ExperimentRequest& request,
-                             const std::string& where) {
-  return Designer(today, request, where).run();
+DesignedExperiment design_experiment(const DesignInput& input, const ExperimentRequest& request,
+                                     const std::string& where) {
+  return Designer(input, request, where).run();
 }
 
 }  // namespace service

@@ -16,38 +16,38 @@
 
 namespace service {
 
-/// Precision that an experiment should reach for a parameter.
-struct Precision {
+/// Standard deviation that an experiment should reach for a parameter.
+struct TargetPrecision {
   std::string name;
   int index = 0;           ///< index of the parameter in the mechanism's parameters
   double deviation = 0.0;  ///< standard deviation [unit of the parameter]; 0: as small as possible
 };
 
-/// Parses requested precisions of parameters: "NAME", "NAME:0.002" (in the parameter's unit) or
-/// "NAME:2%".
+/// Parses the precisions that an experiment should reach for parameters. A text is "NAME",
+/// "NAME:0.002" (standard deviation in the parameter's unit) or "NAME:2%".
 /// @param option  name of the command-line option, for messages
 /// @throws proto::InputError for a parameter that the rig does not have or that is not free, an
 ///         invalid precision, or a percentage of zero
-std::vector<Precision> parse_precisions(const std::string& option,
-                                        const std::vector<std::string>& texts,
-                                        estimator::Mechanism& mechanism);
+std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
+                                                     const std::vector<std::string>& texts,
+                                                     estimator::Mechanism& mechanism);
 
-/// Returns the default targets of an experiment: all free parameters, as precise as possible. Omits
-/// parameters for which a relative precision is meaningless: those with value zero, angles, and
-/// encoder offsets, because the zero of these is arbitrary.
-std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism);
+/// Returns the default targets of an experiment: all free parameters, as precise as possible.
+/// Angles, encoder offsets and parameters with value zero are omitted, because a relative precision
+/// is meaningless for them.
+std::vector<TargetPrecision> default_target_precisions(const estimator::Mechanism& mechanism);
 
-/// Converts requested precisions to design targets, which refer to indices among the free
-/// parameters.
-std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>& precisions,
-                                                    const estimator::Mechanism& mechanism);
+/// Converts requested precisions to targets of the experiment design. A target refers to a
+/// parameter by its index among the free parameters.
+std::vector<estimator::DesignTarget> make_design_targets(
+    const std::vector<TargetPrecision>& precisions, const estimator::Mechanism& mechanism);
 
-/// Information about a rig before its next experiment.
-struct PriorState {
+/// Input of an experiment design: rig, prior information about its parameters, and noise levels.
+struct DesignInput {
   Rig rig;  ///< rig with values and free parameters of the last result
   estimator::PriorInformation knowledge;
-  /// Standard deviations of the free parameters from the last result or from priors; infinite for a
-  /// parameter without information.
+  /// Standard deviations of the free parameters before the experiment; infinite without prior
+  /// information.
   Eigen::VectorXd deviations;
   std::vector<estimator::Recording> recordings;  ///< recordings of the last result, if readable
   bool is_estimated = false;  ///< false: values are the rig file's and may be far off
@@ -56,32 +56,31 @@ struct PriorState {
   std::vector<std::string> notes;
 };
 
-/// Loads the information about a rig before its next experiment.
+/// Loads the input of an experiment design from a rig file and the result of a calibration.
 /// @param rig_path  the rig file
 /// @param result    file written by `rigcal calibrate --json`; empty: use only the rig file
-/// @param values    result file that provides only values, if `result` is empty; if both are empty,
-/// the values are the rig file's
+/// @param values    result file that provides only parameter values, if `result` is empty
 /// @throws proto::InputError for an invalid file, and for a result of another rig
-PriorState load_prior_state(const std::string& rig_path, const std::string& result,
-                            const std::string& values = "");
+DesignInput load_design_input(const std::string& rig_path, const std::string& result,
+                              const std::string& values = "");
 
-/// Requirements for an experiment that is to be designed.
+/// Requirements for the experiment to design, such as duration, motor and target precisions.
 struct ExperimentRequest {
-  std::vector<Precision> targets = {};  ///< targets; empty: default_precisions
-  double duration = 20.0;               ///< [s]
-  double rate = 1000.0;                 ///< sampling rate [Hz]
-  std::string motor = {};               ///< name of the driven joint; empty: the only one
-  double command_max = 0.0;           ///< largest command [unit of the control]; 0: the rig's limit
-  std::vector<std::string> at = {};   ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
-  std::optional<PlanKind> kind = {};  ///< kind of plan; unset: the best kind
-  double limit_share = 1.0;           ///< usable share of the rig's motion limits
+  std::vector<TargetPrecision> targets = {};  ///< targets; empty: default_target_precisions
+  double duration = 20.0;                     ///< [s]
+  double rate = 1000.0;                       ///< sampling rate [Hz]
+  std::string motor = {};                     ///< name of the driven joint; empty: the only one
+  double command_max = 0.0;          ///< largest command [unit of the control]; 0: the rig's limit
+  std::vector<std::string> at = {};  ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
+  std::optional<CommandKind> kind = {};  ///< kind of plan; unset: the best kind
+  double limit_share = 1.0;              ///< usable share of the rig's motion limits
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string&)> progress = {};  ///< called with messages
 };
 
-/// Uncertainty of a free parameter before and after the planned experiment.
-struct PlannedParameter {
+/// Standard deviation of a free parameter before and after a designed experiment.
+struct ExperimentPrecision {
   std::string name;
   std::string unit;
   double value = 0.0;
@@ -91,27 +90,26 @@ struct PlannedParameter {
   double asked = 0.0;  ///< requested standard deviation; 0: as small as possible
 };
 
-/// Experiment that rigcal has designed, with its predicted precision.
-struct Experiment {
-  PlanKind kind = PlanKind::kMultisine;
+/// Designed experiment as a scenario file, with the predicted precision of the parameters.
+struct DesignedExperiment {
+  CommandKind kind = CommandKind::kMultisine;
   std::string scenario;  ///< text of the scenario file (proto/scenario.proto)
-  std::vector<PlannedParameter> parameters;
+  std::vector<ExperimentPrecision> parameters;
   int draws = 0;  ///< number of simulated parameter samples; all stay within the rig's limits
   bool cancelled = false;
   std::vector<std::string> notes;
 };
 
-/// Designs the command that gives the most information about the targets within the rig's limits,
-/// and predicts the resulting standard deviations.
-/// @param today  prior state of the rig
+/// Designs the motor command that gives the most information about the target parameters within the
+/// rig's limits, and predicts the standard deviations of the parameters.
 /// @param where  path of the scenario file, for messages
 /// @throws proto::InputError if there is no motor, no command limit, a target that no command makes
 ///         identifiable, or no plan within the limits
-Experiment design_experiment(const PriorState& today, const ExperimentRequest& request,
-                             const std::string& where);
+DesignedExperiment design_experiment(const DesignInput& input, const ExperimentRequest& request,
+                                     const std::string& where);
 
-/// Returns a text table of the free parameters of an experiment: standard deviations before and
-/// after, targets, and whether each requested precision is predicted to be reached.
-std::string format_experiment(const Experiment& experiment);
+/// Returns a text table of the free parameters: standard deviations before and after the
+/// experiment, requested precisions, and whether the experiment will probably reach them.
+std::string format_experiment(const DesignedExperiment& experiment);
 
 }  // namespace service

@@ -40,7 +40,7 @@ constexpr int kTimeDigits = 9;  // resolves microseconds in the longest run
 
 /// Returns the start time of a pulse [µs], at most the time of the first sample that has the
 /// pulse's command.
-double pulse_start(const PlanShape& shape, int pulse) {
+double pulse_start(const CommandShape& shape, int pulse) {
   const double sample = std::ceil(shape.duration * pulse / shape.pulses * shape.rate - 1e-6);
   return std::floor(1e6 * sample / shape.rate + 1e-6);
 }
@@ -55,14 +55,14 @@ std::string quoted(const std::string& text) {
   return quoted + "\"";
 }
 
-Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index samples) {
-  const auto count = shape.kind == PlanKind::kPulses
+Eigen::MatrixXd signals_of(const CommandShape& shape, double period, Eigen::Index samples) {
+  const auto count = shape.kind == CommandKind::kPulses
                          ? static_cast<Eigen::Index>(shape.pulses)
                          : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
   Eigen::MatrixXd signals = Eigen::MatrixXd::Zero(samples, count);
   for (Eigen::Index k = 0; k + 1 < samples; ++k) {  // the command ends at zero
     const double time = static_cast<double>(k) * period;
-    if (shape.kind == PlanKind::kPulses) {
+    if (shape.kind == CommandKind::kPulses) {
       const int pulse = static_cast<int>((time + 1e-9) / shape.duration * shape.pulses);
       signals(k, std::min(pulse, shape.pulses - 1)) = 1.0;
       continue;
@@ -80,9 +80,9 @@ Eigen::MatrixXd signals_of(const PlanShape& shape, double period, Eigen::Index s
 /// Returns a command as text with eight significant digits.
 std::string command_text(double value) { return format_number(value, kCommandDigits); }
 
-std::string swing_up_text(const PlanShape& shape, const std::string& motor,
+std::string swing_up_text(const CommandShape& shape, const std::string& motor,
                           const Eigen::VectorXd& plan) {
-  const daq::SwingUpSettings gains = swing_up_gains(shape.swing_up, plan);
+  const daq::SwingUpSettings gains = compute_swing_up_gains(shape.swing_up, plan);
   return "swing_up {\n  motor: " + quoted(motor) + "\n  pendulum: " + quoted(shape.swing_up.name) +
          "\n  energy_gain: " + command_text(gains.energy_gain) +
          "\n  command_max: " + command_text(gains.command_max) +
@@ -94,21 +94,21 @@ std::string swing_up_text(const PlanShape& shape, const std::string& motor,
 
 }  // namespace
 
-std::optional<SwingUpRig> find_swing_up(const estimator::Mechanism& mechanism, int motor,
-                                        double command_max) {
+std::optional<SwingUpProperties> find_swing_up_joint(const estimator::Mechanism& mechanism,
+                                                     int motor, double command_max) {
   const std::optional<estimator::Equilibrium> rest = estimator::find_stable_equilibrium(mechanism);
   if (!rest) return std::nullopt;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    if (j == motor || joint.motor.present || !joint.traits().turns) continue;
+    if (j == motor || joint.motor.present || !joint.kind_traits().turns) continue;
     if (!has_own_encoder(mechanism, j) || find_mimic_joint(mechanism, j) != nullptr) continue;
     const double hangs = std::remainder(rest->coordinates[j], 2.0 * std::numbers::pi);
     if (!(std::abs(hangs) < kHangs)) continue;
     const auto mode = std::ranges::max_element(rest->modes, {}, [&](const auto& each) {
-      return is_neutral(each, rest->modes) ? 0.0 : std::abs(each.shape[j]);
+      return is_neutral_mode(each, rest->modes) ? 0.0 : std::abs(each.shape[j]);
     });
-    if (mode == rest->modes.end() || is_neutral(*mode, rest->modes)) continue;
-    return SwingUpRig{
+    if (mode == rest->modes.end() || is_neutral_mode(*mode, rest->modes)) continue;
+    return SwingUpProperties{
         .pendulum = j,
         .name = joint.name,
         .natural_frequency_Hz = std::sqrt(mode->rate_squared) / (2.0 * std::numbers::pi),
@@ -117,7 +117,8 @@ std::optional<SwingUpRig> find_swing_up(const estimator::Mechanism& mechanism, i
   return std::nullopt;
 }
 
-daq::SwingUpSettings swing_up_gains(const SwingUpRig& rig, const Eigen::VectorXd& plan) {
+daq::SwingUpSettings compute_swing_up_gains(const SwingUpProperties& rig,
+                                            const Eigen::VectorXd& plan) {
   const double gain =
       std::copysign(std::max(std::abs(plan[kEnergyGain]), kLeastGain), plan[kEnergyGain]);
   return {.energy_gain = rig.command_max * gain,
@@ -128,13 +129,14 @@ daq::SwingUpSettings swing_up_gains(const SwingUpRig& rig, const Eigen::VectorXd
           .kick_time_s = std::clamp(plan[kKickTime], 0.0, kKickMax_s)};
 }
 
-estimator::FeedbackLaw swing_up_law(const SwingUpRig& rig, Eigen::Index samples) {
+estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::Index samples) {
   return {.command =
               [rig](const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
                     const Eigen::VectorXd& rates) {
                 const double angle = joints[rig.pendulum], rate = rates[rig.pendulum];
                 const daq::JointState seen = {angle, rate, std::isfinite(angle + rate)};
-                return daq::SwingUp(swing_up_gains(rig, plan)).command({time, {&seen, 1}});
+                return daq::SwingUp(compute_swing_up_gains(rig, plan))
+                    .compute_command({time, {&seen, 1}});
               },
           .draw =
               [](std::mt19937_64& random) {
@@ -152,21 +154,22 @@ estimator::FeedbackLaw swing_up_law(const SwingUpRig& rig, Eigen::Index samples)
           .samples = samples};
 }
 
-Eigen::VectorXd weakened_swing_up_plan(const SwingUpRig& rig, Eigen::VectorXd plan, double share) {
-  const daq::SwingUpSettings gains = swing_up_gains(rig, plan);
+Eigen::VectorXd reduce_swing_up_commands(const SwingUpProperties& rig, Eigen::VectorXd plan,
+                                         double share) {
+  const daq::SwingUpSettings gains = compute_swing_up_gains(rig, plan);
   plan[kCommand] = share * gains.command_max / rig.command_max;
   plan[kKick] = share * gains.kick_command / rig.command_max;
   return plan;
 }
 
-PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, double rate,
-                          const SwingUpRig& swing_up) {
-  PlanShape shape{.kind = kind, .duration = duration};
-  if (kind == PlanKind::kSwingUp) {
+CommandShape make_command_shape(CommandKind kind, double duration, double fastest_hz, double rate,
+                                const SwingUpProperties& swing_up) {
+  CommandShape shape{.kind = kind, .duration = duration};
+  if (kind == CommandKind::kSwingUp) {
     shape.swing_up = swing_up;
     return shape;
   }
-  if (kind == PlanKind::kPulses) {
+  if (kind == CommandKind::kPulses) {
     shape.pulses = std::clamp(static_cast<int>(duration / kPulseMin_s), 1, kPulsesMax);
     shape.rate = rate;
     return shape;
@@ -183,27 +186,29 @@ PlanShape make_plan_shape(PlanKind kind, double duration, double fastest_hz, dou
   return shape;
 }
 
-void shape_task(const PlanShape& shape, estimator::DesignTask& task) {
+void set_task_signals(const CommandShape& shape, estimator::DesignTask& task) {
   const double periods = std::floor(shape.duration / task.facts.period + 1e-9);
   const auto samples = static_cast<Eigen::Index>(periods) + 1;
   task.law.reset();
   task.signals.resize(0, 0);
-  if (shape.kind == PlanKind::kSwingUp) {
-    task.law = swing_up_law(shape.swing_up, samples);
+  if (shape.kind == CommandKind::kSwingUp) {
+    task.law = make_swing_up_law(shape.swing_up, samples);
   } else {
     task.signals = signals_of(shape, task.facts.period, samples);
   }
 }
 
-Eigen::VectorXd weakened_plan(const PlanShape& shape, const Eigen::VectorXd& plan, double share) {
-  if (shape.kind == PlanKind::kSwingUp) return weakened_swing_up_plan(shape.swing_up, plan, share);
+Eigen::VectorXd reduce_plan_commands(const CommandShape& shape, const Eigen::VectorXd& plan,
+                                     double share) {
+  if (shape.kind == CommandKind::kSwingUp)
+    return reduce_swing_up_commands(shape.swing_up, plan, share);
   return share * plan;
 }
 
-std::string excitation_text(const PlanShape& shape, const std::string& motor,
-                            const Eigen::VectorXd& plan) {
-  if (shape.kind == PlanKind::kSwingUp) return swing_up_text(shape, motor, plan);
-  if (shape.kind == PlanKind::kPulses) {
+std::string format_scenario_excitation(const CommandShape& shape, const std::string& motor,
+                                       const Eigen::VectorXd& plan) {
+  if (shape.kind == CommandKind::kSwingUp) return swing_up_text(shape, motor, plan);
+  if (shape.kind == CommandKind::kPulses) {
     std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
       const double start = pulse_start(shape, i);
@@ -228,7 +233,7 @@ std::string excitation_text(const PlanShape& shape, const std::string& motor,
   return text + "}\n";
 }
 
-std::string name_of(PlanKind kind) {
+std::string command_kind_name(CommandKind kind) {
   constexpr std::array kNames = {"multisine", "pulses", "swing-up"};
   return kNames[static_cast<std::size_t>(kind)];
 }

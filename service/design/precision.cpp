@@ -49,7 +49,7 @@ bool is_offset(const estimator::Mechanism& mechanism, int index) {
 /// deviation. It is the requested standard deviation, or else 1 % of the value, or 0.001 rad for an
 /// angle.
 /// @throws proto::InputError for a zero-valued parameter without a requested precision
-double target_deviation(const Precision& precision, const estimator::Mechanism& mechanism) {
+double target_deviation(const TargetPrecision& precision, const estimator::Mechanism& mechanism) {
   if (precision.deviation > 0.0) return precision.deviation;
   const estimator::Parameter& parameter =
       mechanism.parameters[static_cast<std::size_t>(precision.index)];
@@ -67,28 +67,29 @@ std::string share_of(double deviation, double value) {
 }
 
 std::string deviation_of(const TableNotation& notation, double deviation) {
-  return std::isinf(deviation) ? "unknown" : notation.deviation(deviation);
+  return std::isinf(deviation) ? "unknown" : notation.deviation_text(deviation);
 }
 
 }  // namespace
 
-std::vector<Precision> parse_precisions(const std::string& option,
-                                        const std::vector<std::string>& texts,
-                                        estimator::Mechanism& mechanism) {
-  std::vector<Precision> precisions;
+std::vector<TargetPrecision> parse_target_precisions(const std::string& option,
+                                                     const std::vector<std::string>& texts,
+                                                     estimator::Mechanism& mechanism) {
+  std::vector<TargetPrecision> precisions;
   for (const std::string& text : texts) {
     const std::size_t colon = text.rfind(':');
     const std::string name = text.substr(0, colon);
-    const estimator::Parameter& parameter = require_parameter(option + " " + name, name, mechanism);
+    const estimator::Parameter& parameter =
+        find_required_parameter(option + " " + name, name, mechanism);
     if (!parameter.free) {
       throw proto::InputError(
           option + " " + text +
           ": not free, so it would not be estimated. Mark it with free: true in the rig file");
     }
-    if (std::ranges::find(precisions, name, &Precision::name) != precisions.end()) {
+    if (std::ranges::find(precisions, name, &TargetPrecision::name) != precisions.end()) {
       throw proto::InputError(option + " " + text + ": given twice. Give it once");
     }
-    Precision precision{.name = name, .index = mechanism.find_parameter(name)};
+    TargetPrecision precision{.name = name, .index = mechanism.find_parameter(name)};
     if (colon != std::string::npos) {
       precision.deviation = read_deviation(option, text, text.substr(colon + 1), parameter);
     }
@@ -97,10 +98,10 @@ std::vector<Precision> parse_precisions(const std::string& option,
   return precisions;
 }
 
-std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism) {
-  std::vector<Precision> precisions;
+std::vector<TargetPrecision> default_target_precisions(const estimator::Mechanism& mechanism) {
+  std::vector<TargetPrecision> precisions;
   const estimator::FreeParameters free(mechanism);
-  for (const int index : free.indices()) {
+  for (const int index : free.parameter_indices()) {
     const estimator::Parameter& parameter = mechanism.parameters[static_cast<std::size_t>(index)];
     if (parameter.value == 0.0 || parameter.unit == kAngleUnit || is_offset(mechanism, index)) {
       continue;
@@ -110,38 +111,40 @@ std::vector<Precision> default_precisions(const estimator::Mechanism& mechanism)
   return precisions;
 }
 
-std::vector<estimator::DesignTarget> design_targets(const std::vector<Precision>& precisions,
-                                                    const estimator::Mechanism& mechanism) {
+std::vector<estimator::DesignTarget> make_design_targets(
+    const std::vector<TargetPrecision>& precisions, const estimator::Mechanism& mechanism) {
   const estimator::FreeParameters free(mechanism);
   std::vector<estimator::DesignTarget> targets;
-  for (const Precision& precision : precisions) {
-    targets.push_back({free.position(precision.index), target_deviation(precision, mechanism)});
+  for (const TargetPrecision& precision : precisions) {
+    targets.push_back(
+        {free.find_position(precision.index), target_deviation(precision, mechanism)});
   }
   return targets;
 }
 
-std::string format_experiment(const Experiment& experiment) {
+std::string format_experiment(const DesignedExperiment& experiment) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "value", "sd now", "", "sd after", "", "unit", "requested sd"}};
   std::vector<TableQuantity> quantities;
-  for (const PlannedParameter& each : experiment.parameters) {
+  for (const ExperimentPrecision& each : experiment.parameters) {
     quantities.push_back({each.value, each.after, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(quantities);
+  const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < notations.size(); ++i) {
-    const PlannedParameter& parameter = experiment.parameters[i];
+    const ExperimentPrecision& parameter = experiment.parameters[i];
     const TableNotation& notation = notations[i];
     std::string asked;
     if (parameter.is_target) {
       asked = parameter.asked == 0.0
                   ? "as small as possible"
-                  : notation.deviation(parameter.asked) +
+                  : notation.deviation_text(parameter.asked) +
                         (parameter.after <= parameter.asked ? "" : ", not reached");
     }
-    rows.push_back(
-        {parameter.name, notation.number(parameter.value), deviation_of(notation, parameter.before),
-         share_of(parameter.before, parameter.value), deviation_of(notation, parameter.after),
-         share_of(parameter.after, parameter.value), notation.unit(), asked});
+    rows.push_back({parameter.name, notation.number_text(parameter.value),
+                    deviation_of(notation, parameter.before),
+                    share_of(parameter.before, parameter.value),
+                    deviation_of(notation, parameter.after),
+                    share_of(parameter.after, parameter.value), notation.unit(), asked});
   }
   return format_table(std::move(rows), {false, true, true, true, true, true, false, false});
 }

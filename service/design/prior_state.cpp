@@ -21,34 +21,34 @@ constexpr double kUsualNoise = 1e-3;  // default for an encoder of unknown noise
 /// the noise.
 constexpr double kCountingNoise = 1.5;
 
-void find_noise(const StoredResult* stored, PriorState& today) {
-  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(today.rig.mechanism);
+void find_noise(const StoredResult* stored, DesignInput& input) {
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(input.rig.mechanism);
   const auto count = static_cast<Eigen::Index>(sensors.size());
-  today.noise.resize(count);
-  today.quantum.setZero(count);
+  input.noise.resize(count);
+  input.quantum.setZero(count);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
     const estimator::JointUnits units = sensors[i].units();
-    const double quantum = today.rig.encoders[i].count;
+    const double quantum = input.rig.encoders[i].count;
     const double counting = quantum / std::sqrt(12.0);
-    double& noise = today.noise[at];
+    double& noise = input.noise[at];
     noise = counting;
     if (stored != nullptr && stored->noise.contains(sensors[i].name)) {
       noise = stored->noise.at(sensors[i].name);
     } else if (quantum == 0.0) {
       noise = kUsualNoise * units.scale;
-      today.notes.push_back("encoder " + sensors[i].name +
+      input.notes.push_back("encoder " + sensors[i].name +
                             ": neither a result nor the rig file gives its noise; " +
                             format_number(noise) + " " + units.coordinate + " is assumed");
     }
-    if (noise <= kCountingNoise * counting) today.quantum[at] = quantum;
+    if (noise <= kCountingNoise * counting) input.quantum[at] = quantum;
   }
 }
 
 /// Returns the covariance of the free parameters from a result; zero for parameters that the result
 /// does not contain.
 Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mechanism& mechanism) {
-  const std::vector<int> free = estimator::FreeParameters(mechanism).indices();
+  const std::vector<int> free = estimator::FreeParameters(mechanism).parameter_indices();
   std::vector<Eigen::Index> places;  // index in the result; −1: not in it
   for (const int index : free) {
     const std::string& name = mechanism.parameters[static_cast<std::size_t>(index)].name;
@@ -75,14 +75,14 @@ Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mecha
 
 /// Loads the recordings of a result. If a recording cannot be read, the result's covariance is used
 /// instead.
-void find_recordings(const StoredResult& stored, PriorState& today) {
+void find_recordings(const StoredResult& stored, DesignInput& input) {
   try {
-    today.recordings = load_input(stored.request).recordings;
+    input.recordings = load_calibration_input(stored.request).recordings;
   } catch (const proto::InputError& missing) {
-    today.notes.push_back("a recording of " + stored.file + " cannot be read again (" +
-                          missing.what() +
-                          "), so only its covariance is used. A calibration of all recordings "
-                          "together can be less precise than predicted");
+    input.notes.push_back(
+        "a recording of " + stored.file + " cannot be read again (" + missing.what() +
+        "), so only the covariance of the result is used. A calibration of all recordings "
+        "together can be less precise than predicted");
   }
 }
 
@@ -93,7 +93,7 @@ ParameterValues read_physical_values(const std::string& path) {
   if (values.kind != estimator::EstimateKind::kShadow) return values;
   throw proto::InputError(path +
                           ": contains shadow parameters of a SPOOK simulator; experiment design "
-                          "needs physical ones. Calibrate with --parameters physical");
+                          "needs physical parameters. Calibrate with --parameters physical");
 }
 
 /// Returns the prior standard deviations of the free parameters; infinite for parameters without
@@ -109,34 +109,34 @@ Eigen::VectorXd known_deviations(const estimator::PriorInformation& knowledge) {
 
 }  // namespace
 
-PriorState load_prior_state(const std::string& rig_path, const std::string& result,
-                            const std::string& values) {
-  PriorState today;
-  today.rig = load_rig(rig_path);
-  estimator::Mechanism& mechanism = today.rig.mechanism;
+DesignInput load_design_input(const std::string& rig_path, const std::string& result,
+                              const std::string& values) {
+  DesignInput input;
+  input.rig = load_rig(rig_path);
+  estimator::Mechanism& mechanism = input.rig.mechanism;
   if (result.empty()) {
-    apply_values(read_physical_values(values), mechanism);
-    find_noise(nullptr, today);
-    today.knowledge = estimator::information_of_priors(mechanism);
+    apply_parameter_values(read_physical_values(values), mechanism);
+    find_noise(nullptr, input);
+    input.knowledge = estimator::compute_prior_information(mechanism);
   } else {
     const ParameterValues estimated = read_physical_values(result);
-    const StoredResult stored = read_result(result);
+    const StoredResult stored = read_stored_result(result);
     ParameterEdits edits = stored.request.edits;
     edits.start.clear();
-    apply_edits(edits, mechanism);
-    apply_values(estimated, mechanism);
-    find_noise(&stored, today);
-    today.knowledge =
-        estimator::information_of_estimate(mechanism, covariance_of(stored, mechanism));
-    today.is_estimated = true;
-    find_recordings(stored, today);
+    apply_parameter_edits(edits, mechanism);
+    apply_parameter_values(estimated, mechanism);
+    find_noise(&stored, input);
+    input.knowledge =
+        estimator::compute_estimate_information(mechanism, covariance_of(stored, mechanism));
+    input.is_estimated = true;
+    find_recordings(stored, input);
   }
   if (estimator::FreeParameters(mechanism).size() == 0) {
     throw proto::InputError(
         rig_path + ": no parameter is free. Mark the parameters to estimate with free: true");
   }
-  today.deviations = known_deviations(today.knowledge);
-  return today;
+  input.deviations = known_deviations(input.knowledge);
+  return input;
 }
 
 }  // namespace service

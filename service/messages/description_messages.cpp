@@ -14,15 +14,14 @@ constexpr MessageRow kDescriptionRows[] = {
      "its `zero_direction`"},
     {kShiftedZero, "shifted-zero",
      "the zero of the encoder of joint \"{joint}\" is off[ by {size}]",
-     "add it to `offset_rad` in the column (or the encoder) of joint \"{joint}\", or estimate it: "
-     "`encoder {{ offset {{ value: 0 free: true }} }}`"},
+     "add the difference to `offset_rad` in the column (or the encoder) of joint \"{joint}\", or "
+     "estimate the offset: `encoder {{ offset {{ value: 0 free: true }} }}`"},
     {kDistantZero, "shifted-zero",
      "the zero of the encoder of joint \"{joint}\" differs by {half_turn|half a turn|}[{size}] "
-     "from "
-     "the initial value of its free offset",
-     "nothing, if zeros are free on purpose; otherwise correct `zero_direction` of joint "
-     "\"{joint}\", or give `offset_rad` in its column",
-     "the offset found is used as the initial value"},
+     "from the initial value of its free offset",
+     "no action is needed if the offset is free on purpose; otherwise correct `zero_direction` of "
+     "joint \"{joint}\", or set `offset_rad` in its column",
+     "the estimated offset is used as the initial value"},
     {kWrongUnit, "wrong-unit", "the {turns|angle|position} of joint \"{joint}\" {error}",
      "change `unit` (or counts) of joint \"{joint}\": multiply readings by {factor:5}"},
     {kWrongAngleUnits, "wrong-unit", "every angle {error}",
@@ -38,25 +37,25 @@ constexpr MessageRow kDescriptionRows[] = {
      "the encoders of joints \"{first}\" and \"{second}\" are swapped",
      "swap `column` (or the order of the encoders) of joints \"{first}\" and \"{second}\""},
     {kAbsoluteAngle, "absolute-angle",
-     "the angle of joint \"{channel}\" is absolute, but described as relative to that of joint "
-     "\"{parent}\"",
-     "subtract that of joint \"{parent}\" in the recording, or describe an encoder between the "
-     "ground and the body"},
+     "the angle of joint \"{channel}\" is absolute, but described as relative to the angle of "
+     "joint \"{parent}\"",
+     "subtract the angle of joint \"{parent}\" in the recording, or describe an encoder between "
+     "the ground and the body"},
     {kAbsoluteAngles, "absolute-angle",
      "every angle is absolute, but described as relative to the preceding body",
-     "describe encoders between the ground and the bodies, or subtract from each angle that of the "
-     "preceding body in the recording"},
+     "describe encoders between the ground and the bodies, or subtract the angle of the preceding "
+     "body from each angle in the recording"},
     {kRelativeAngle, "relative-angle",
-     "the angle of encoder \"{channel}\" is relative to that of joint \"{parent}\", but described "
-     "as absolute",
-     "describe it with an encoder of the joint itself, or add that of joint \"{parent}\" in the "
-     "recording"},
+     "the angle of encoder \"{channel}\" is relative to the angle of joint \"{parent}\", but "
+     "described as absolute",
+     "describe the angle with an encoder of the joint itself, or add the angle of joint "
+     "\"{parent}\" in the recording"},
     {kRelativeAngles, "relative-angle",
      "every angle is relative to the preceding body, but described as absolute",
-     "describe them with encoders of the joints themselves"},
+     "describe the angles with encoders of the joints"},
     {kAngleWithoutParent, "relative-angle",
-     "the angle of joint \"{channel}\" does not include that of joint \"{parent}\"",
-     "add that of joint \"{parent}\" in the recording"},
+     "the angle of joint \"{channel}\" does not include the angle of joint \"{parent}\"",
+     "add the angle of joint \"{parent}\" in the recording"},
     {kInvertedMotor, "inverted-motor", "the motor of joint \"{joint}\" is inverted",
      "give the control column of joint \"{joint}\" the opposite `scale`, or its motor a `gain` of "
      "the opposite sign"},
@@ -65,29 +64,28 @@ constexpr MessageRow kDescriptionRows[] = {
      "swap the control columns of joints \"{first}\" and \"{second}\""},
     {kWrongPointSign, "wrong-point-sign",
      "the position of joint \"{joint}\" on body \"{body}\" has the wrong sign in {axis}",
-     "set `{on_child|child|parent} {{ point {{ {axis} }} }}` of joint \"{joint}\" to {value:6} (it "
-     "is measured from the body's frame to the joint)"},
+     "set `{on_child|child|parent} {{ point {{ {axis} }} }}` of joint \"{joint}\" to {value:6} "
+     "(the position is measured from the body's frame to the joint)"},
     {kReversedGravity, "gravity-upside-down", "gravity points along world +y",
-     "world y points up: turn axes and zero directions on the ground accordingly"},
+     "world y points up: rotate axes and zero directions on the ground accordingly"},
     {kDescriptionError, "description-error",
      "{causes:, or }: as described, {unexplained:2} of the accelerations are unexplained; with the "
      "correction, {left:2}"},
     {kUnexplainedMotion, "unexplained",
      "the rig file explains the recordings poorly ({share:2} of the accelerations are "
-     "unexplained), "
-     "and none of the usual errors is the cause (inverted, shifted, swapped or wrongly scaled "
-     "encoders, motors, signs of joint points, gravity)",
+     "unexplained), and none of the usual errors is the cause (inverted, shifted, swapped or "
+     "wrongly scaled encoders, motors, signs of joint points, gravity)",
      "check axes, zero directions, joint points and columns; use a recording in which one joint "
      "moves at a time"},
     {kDescriptionNotChecked, "not-checked",
      "joint \"{joint}\" turns by more than {angle} within {time} in {share:2} of the examined "
-     "rows, "
-     "so the rig file was not checked against the motion",
-     "record at a higher rate if rows are that far apart, or record a slower motion"},
+     "rows, so the rig file was not checked against the motion",
+     "record at a higher rate if the time between two rows is this long, or record a slower "
+     "motion"},
 };
 
 }  // namespace
 
-std::span<const MessageRow> description_messages() { return kDescriptionRows; }
+std::span<const MessageRow> description_message_rows() { return kDescriptionRows; }
 
 }  // namespace service

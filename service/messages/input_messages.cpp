@@ -5,7 +5,7 @@ namespace {
 
 using enum estimator::MessageCode;
 
-constexpr const char* kCorrectInertia = "correct the inertia (it is about the centre of mass)";
+constexpr const char* kCorrectInertia = "correct the inertia, which refers to the centre of mass";
 
 constexpr MessageRow kInputRows[] = {
     {kUnnamedElement, "unnamed-element", "a {kind} has no name"},
@@ -36,17 +36,18 @@ constexpr MessageRow kInputRows[] = {
      "joint \"{joint}\": the ratio at which it follows must be finite and not 0",
      "make a joint that does not move FIXED"},
     {kCircularMimicJoint, "circular-mimic-joint",
-     "joint \"{joint}\": it follows itself by way of other joints"},
+     "joint \"{joint}\": it follows itself through other joints"},
     {kLoadSensorInLoop, "load-sensor-in-loop",
-     "sensor \"{sensor}\" measures the load of joint \"{joint}\", which the motion does not "
-     "determine with closed loops or joints that follow others",
+     "sensor \"{sensor}\" measures the load of joint \"{joint}\", but in a mechanism with closed "
+     "loops or with joints that follow others the motion does not determine this load",
      "remove the sensor"},
     {kNonparallelAxes, "nonparallel-axes",
      "encoder \"{encoder}\": the axes of \"{first}\" and \"{second}\" between its bodies are not "
      "parallel, so the angle between the bodies is undefined",
-     "attach it to a joint"},
+     "attach the encoder to a joint"},
     {kNoRelativeMotion, "no-relative-motion",
-     "encoder \"{encoder}\": its bodies do not move relative to each other", "give two that do"},
+     "encoder \"{encoder}\": its bodies do not move relative to each other",
+     "give two bodies that do"},
     {kUndefinedParameter, "undefined-parameter",
      "parameter \"{parameter}\" is not a finite number"},
     {kReversedBounds, "reversed-bounds",
@@ -81,8 +82,7 @@ constexpr MessageRow kInputRows[] = {
      kCorrectInertia},
 
     {kShortSegment, "short-segment",
-     "a segment of {samples} {samples|sample|samples} is too short "
-     "and was ignored"},
+     "a segment of {samples} {samples|sample|samples} is too short and was ignored"},
     {kCollinearLinks, "collinear-links",
      "links are nearly collinear at {time:5} s[, the first of {count} times]; joint \"{joint}\", "
      "which no sensor measures, continues there along the branch with the smoother motion"},
@@ -94,7 +94,7 @@ constexpr MessageRow kInputRows[] = {
      "request physical parameters to use them"},
     {kSeparateMoments, "separate-moments",
      "body \"{body}\": its moments of inertia are estimated one by one, because {reason}; the "
-     "result may not be physically consistent, which is then reported"},
+     "result may be physically inconsistent; a note then reports this"},
     {kDependentMoment, "dependent-moment", "{parameter} is dependent"},
     {kFixedMoment, "fixed-moment", "{parameter} is fixed at a nonzero value"},
     {kBoundedMoment, "bounded-moment", "{parameter} has its own bounds"},
@@ -103,6 +103,6 @@ constexpr MessageRow kInputRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> input_messages() { return kInputRows; }
+std::span<const MessageRow> input_message_rows() { return kInputRows; }
 
 }  // namespace service

@@ -24,7 +24,8 @@ constexpr MessageRow kFrames[] = {
 std::string joined(const std::vector<Message>& clauses, const std::string& separator) {
   std::string list;
   for (const Message& clause : clauses) {
-    list += (list.empty() ? "" : separator) + fill_template(row_of(clause.code).sentence, clause);
+    list += (list.empty() ? "" : separator) +
+            fill_template(find_message_row(clause.code).sentence, clause);
   }
   return list;
 }
@@ -117,7 +118,7 @@ class Filler {
     } else if (is_optional_) {
       is_missing_ = true;
     } else {
-      throw std::logic_error("message \"" + std::string(row_of(message_.code).id) +
+      throw std::logic_error("message \"" + std::string(find_message_row(message_.code).id) +
                              "\" lacks the argument \"" + name + "\"");
     }
   }
@@ -131,14 +132,15 @@ class Filler {
 
 std::vector<MessageRow> message_rows() {
   std::vector<MessageRow> rows(std::begin(kFrames), std::end(kFrames));
-  for (const auto section : {input_messages(), signal_messages(), description_messages(),
-                             misfit_messages(), calibration_messages(), verdict_messages()}) {
+  for (const auto section :
+       {input_message_rows(), signal_message_rows(), description_message_rows(),
+        misfit_message_rows(), calibration_message_rows(), verdict_message_rows()}) {
     rows.insert(rows.end(), section.begin(), section.end());
   }
   return rows;
 }
 
-const MessageRow& row_of(MessageCode code) {
+const MessageRow& find_message_row(MessageCode code) {
   static const std::vector<MessageRow> rows = message_rows();
   const auto row = std::ranges::find(rows, code, &MessageRow::code);
   if (row == rows.end()) {

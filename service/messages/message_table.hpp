@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// One row of the message table: everything that a person reads about a message code.
+/// Row of the message table: all texts for users that belong to a message code.
 ///
 /// Texts are templates, filled with the arguments of a message:
 /// - `{encoder}`: a name, a count, a number with three significant digits, a quantity with its unit
@@ -27,20 +27,21 @@ struct MessageRow {
 };
 
 /// Returns the row of a message code.
-const MessageRow& row_of(estimator::MessageCode code);
+const MessageRow& find_message_row(estimator::MessageCode code);
 
-/// Returns all rows, one per code, for the reference page and the tests.
+/// Returns all rows of the message table, one per message code, for the reference page and the
+/// tests.
 std::vector<MessageRow> message_rows();
 
-/// Rows by subject; `message_rows` joins them.
-std::span<const MessageRow> input_messages();
-std::span<const MessageRow> signal_messages();
-std::span<const MessageRow> description_messages();
-std::span<const MessageRow> misfit_messages();
-std::span<const MessageRow> calibration_messages();
-std::span<const MessageRow> verdict_messages();
+/// Return the rows of the message table for one subject.
+std::span<const MessageRow> input_message_rows();
+std::span<const MessageRow> signal_message_rows();
+std::span<const MessageRow> description_message_rows();
+std::span<const MessageRow> misfit_message_rows();
+std::span<const MessageRow> calibration_message_rows();
+std::span<const MessageRow> verdict_message_rows();
 
-/// Fills a template with the arguments of a message.
+/// Replaces the placeholders of a template with the arguments of a message.
 /// @throws std::logic_error if an argument outside brackets is missing
 std::string fill_template(const std::string& text, const estimator::Message& message);
 

@@ -7,7 +7,7 @@ namespace service {
 using estimator::MessageCode;
 using estimator::Severity;
 
-std::string to_text(Severity severity) {
+std::string severity_name(Severity severity) {
   switch (severity) {
     case Severity::kNote:
       return "note";
@@ -19,46 +19,46 @@ std::string to_text(Severity severity) {
   return "fault";
 }
 
-std::string text_of(const estimator::Message& message) {
-  return fill_template(row_of(message.code).sentence, message);
+std::string format_message(const estimator::Message& message) {
+  return fill_template(find_message_row(message.code).sentence, message);
 }
 
-std::string error_text(const estimator::Message& message) {
-  const std::string advice = fill_template(row_of(message.code).advice, message);
-  return text_of(message) + (advice.empty() ? "" : "; " + advice);
+std::string format_error(const estimator::Message& message) {
+  const std::string advice = fill_template(find_message_row(message.code).advice, message);
+  return format_message(message) + (advice.empty() ? "" : "; " + advice);
 }
 
-std::string note_text(const estimator::Message& message) {
+std::string format_note(const estimator::Message& message) {
   const bool warns = estimator::severity_of(message) == Severity::kWarning;
-  return (warns ? "warning: " : "") + text_of(message);
+  return (warns ? "warning: " : "") + format_message(message);
 }
 
-std::vector<std::string> note_texts(const std::vector<estimator::Message>& notes) {
+std::vector<std::string> format_notes(const std::vector<estimator::Message>& notes) {
   std::vector<std::string> texts;
-  for (const estimator::Message& note : notes) texts.push_back(note_text(note));
+  for (const estimator::Message& note : notes) texts.push_back(format_note(note));
   return texts;
 }
 
-std::string text_of(const estimator::Verdict& verdict) {
+std::string format_verdict(const estimator::Verdict& verdict) {
   if (verdict.reasons.empty()) return "";
   constexpr MessageCode kCodes[] = {MessageCode::kModelAccepted, MessageCode::kModelDoubtful,
                                     MessageCode::kModelRejected, MessageCode::kNoFit};
-  return text_of({kCodes[static_cast<int>(verdict.kind)], {{"reasons", verdict.reasons}}});
+  return format_message({kCodes[static_cast<int>(verdict.kind)], {{"reasons", verdict.reasons}}});
 }
 
-FindingText describe(const estimator::Finding& finding) {
+FindingText describe_finding(const estimator::Finding& finding) {
   FindingText text;
   if (!finding.message.arguments.empty()) {
     std::vector<estimator::Message> causes = {finding.message};
     if (const estimator::Argument::Value* joined = finding.message.find("causes")) {
       causes = std::get<std::vector<estimator::Message>>(*joined);
     }
-    const MessageRow& row = row_of(finding.message.code);
-    text.kind = row_of(causes.front().code).id;
+    const MessageRow& row = find_message_row(finding.message.code);
+    text.kind = find_message_row(causes.front().code).id;
     text.what = fill_template(row.sentence, finding.message);
     for (const estimator::Message& cause : causes) {
-      text.advice +=
-          (text.advice.empty() ? "" : ", or ") + fill_template(row_of(cause.code).advice, cause);
+      text.advice += (text.advice.empty() ? "" : ", or ") +
+                     fill_template(find_message_row(cause.code).advice, cause);
     }
     if (finding.treated) text.treatment = fill_template(row.treatment, finding.message);
   }

@@ -10,25 +10,25 @@
 namespace service {
 
 /// Returns "note", "warning" or "fault".
-std::string to_text(estimator::Severity severity);
+std::string severity_name(estimator::Severity severity);
 
 /// Returns the sentence of a message, without a capital at its start and a full stop at its end.
-std::string text_of(const estimator::Message& message);
+std::string format_message(const estimator::Message& message);
 
 /// Returns the sentence of an error, and what the reader can do about it.
-std::string error_text(const estimator::Message& message);
+std::string format_error(const estimator::Message& message);
 
 /// Returns the sentence of a note, after "warning: " if it is one.
-std::string note_text(const estimator::Message& message);
+std::string format_note(const estimator::Message& message);
 
 /// Returns the sentences of notes.
-std::vector<std::string> note_texts(const std::vector<estimator::Message>& notes);
+std::vector<std::string> format_notes(const std::vector<estimator::Message>& notes);
 
 /// Returns a verdict as a sentence, such as "the model is rejected: …"; empty if the model has not
 /// been judged.
-std::string text_of(const estimator::Verdict& verdict);
+std::string format_verdict(const estimator::Verdict& verdict);
 
-/// The texts of a finding for people.
+/// Texts of a finding that a report shows.
 struct FindingText {
   std::string kind;       ///< stable name of the finding: "slip", "outliers", …
   std::string what;       ///< the sentence
@@ -36,7 +36,8 @@ struct FindingText {
   std::string treatment;  ///< what rigcal did about it; or empty
 };
 
-/// Returns the texts of a finding. Its kind and advice are those of its argument "causes", if any.
-FindingText describe(const estimator::Finding& finding);
+/// Returns the texts of a finding. If the message of the finding has an argument "causes", the kind
+/// and the advice are those of the causes.
+FindingText describe_finding(const estimator::Finding& finding);
 
 }  // namespace service

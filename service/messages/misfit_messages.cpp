@@ -10,16 +10,15 @@ constexpr const char* kMeasureAgain = "measure it again, or estimate it";
 constexpr MessageRow kMisfitRows[] = {
     {kLateCommand, "late-command",
      "the command of motor \"{motor}\" acts {delay} later than recorded",
-     "estimate it: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
+     "estimate the delay: `motor {{ input_delay {{ value: {input_delay} free: true }} }}`"},
     {kEarlyCommand, "early-command",
      "the command of motor \"{motor}\" acts {delay} earlier than recorded",
-     "the time stamps of commands are late relative to those of angles: shift the control column "
-     "by "
-     "this much"},
+     "the time stamps of the commands are late relative to the time stamps of the angles: shift "
+     "the control column by this delay"},
     {kClippedCommand, "clipped-command",
      "the command of motor \"{motor}\" is clipped at {level}, but recorded up to {largest}",
-     "record the amplifier's output, limit the command to its range, or remove the parts beyond "
-     "it"},
+     "record the amplifier's output, limit the command to its range, or remove the parts of the "
+     "recording beyond this range"},
     {kClippedAngle, "clipped-angle",
      "encoder \"{encoder}\" saturates at {level:4}: {count} readings stay there",
      "remove these rows, or mark their readings as missing"},
@@ -29,38 +28,38 @@ constexpr MessageRow kMisfitRows[] = {
     {kWrongLength, "wrong-length", "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kNoRoomForInertia, "wrong-length",
      "{parameter} = {given:4} leaves no room for a positive inertia: {inertia} is at its lower "
-     "bound, where the distance would have to be {value}, and shorter for a larger inertia",
+     "bound, and at this bound the distance would have to be {value}; for a larger inertia it "
+     "would have to be shorter",
      kMeasureAgain},
     {kWrongGain, "wrong-gain", "{parameter} is {estimate} instead of {given:4}",
-     "estimate it: `motor {{ gain {{ value: {value} free: true }} }}`"},
+     "estimate the gain: `motor {{ gain {{ value: {value} free: true }} }}`"},
     {kMissingFriction, "friction-law",
      "friction has terms that are missing in the rig file: {terms:, }",
-     "estimate them too, in `friction {{ }}` of the joint; `rigcal compare` shows which of them "
-     "improve predictions"},
+     "estimate these terms, too, in `friction {{ }}` of the joint; `rigcal compare` shows which "
+     "terms improve predictions"},
     {kMissingAirDrag, "air-drag", "air drag is missing in the rig file: {terms:, }",
-     "estimate it: `air_drag {{ coefficient {{ value: ... free: true }} }}` of the body"},
+     "estimate the drag: `air_drag {{ coefficient {{ value: ... free: true }} }}` of the body"},
     {kFittedTerm, "fitted-term", "{parameter} {value}"},
     {kCreep, "creep", "with dry friction, joints creep instead of sticking: {joints:, }",
      "set `friction {{ transition_speed: ... }}` of these joints; friction creeps in simulators "
-     "and "
-     "in greased bearings"},
+     "and in greased bearings"},
     {kCreepingJoint, "creeping-joint", "\"{joint}\" at about {speed}"},
     {kMisfitCause, "misfit-cause",
      "{causes}; with this correction, errors of encoder \"{encoder}\" over windows of {window} s "
-     "decrease from {before:2} to {after:2}[; an equally likely cause: {alternatives:, or }]"
-     "[; {untested}]"},
+     "decrease from {before:2} to {after:2}[; an equally likely cause: {alternatives:, or }][; "
+     "{untested}]"},
     {kUnexplainedMisfit, "misfit",
      "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, {ratio:2} times "
-     "the "
-     "noise of its readings; none of the tested causes explains them (delay, clock, clipping, "
+     "the noise of its readings; none of the tested causes explains them (delay, clock, clipping, "
      "lengths, friction, creep, air drag)[; {untested}]",
-     "use the intervals that include the scatter between segments"},
+     "use the confidence intervals that include the scatter between segments"},
     {kUntestedCauses, "untested-causes",
-     "not every cause was tested: for this mechanism and motion, that would take too long"},
+     "some causes were not tested, because the tests would take too long for this mechanism and "
+     "motion"},
 };
 
 }  // namespace
 
-std::span<const MessageRow> misfit_messages() { return kMisfitRows; }
+std::span<const MessageRow> misfit_message_rows() { return kMisfitRows; }
 
 }  // namespace service

@@ -7,8 +7,8 @@ using enum estimator::MessageCode;
 
 constexpr const char* kOutlierSentence =
     "encoder \"{encoder}\": {count} of {readings} readings {count|deviates|deviate} from the "
-    "{fitted|fitted motion|motion before and after}, by up to {largest}, "
-    "{count|at|the first at} {first:6} s[, the last at {last:6} s]";
+    "{fitted|fitted motion|motion before and after}, by up to {largest}, {count|at|the first at} "
+    "{first:6} s[, the last at {last:6} s]";
 constexpr const char* kDirtyEncoder =
     "check for a loose connector, a dirty encoder {turns|disc|scale} or interference";
 constexpr const char* kRejected = "{count|it is|they are} rejected";
@@ -16,19 +16,18 @@ constexpr const char* kSlipAdvice =
     "check for counts lost to interference or fast motion, and for a slipping coupling";
 constexpr const char* kLostTimeSentence =
     "{lost} are missing at {time:6} s, which the time stamps do not show: encoder \"{encoder}\" "
-    "reads "
-    "{size}[ ({counts:6} {counts|count|counts})] more than its motion explains, its speed is "
-    "{before} "
-    "before and {after} after{others_agree|, and the other encoders agree|}";
+    "reads {size}[ ({counts:6} {counts|count|counts})] more than its motion explains, its speed is "
+    "{before} before and {after} after{others_agree|, and the other encoders agree|}";
 constexpr const char* kCutAdvice =
-    "check the recording program: a buffer overflow, a clock that was set, samples counted instead "
-    "of timed";
+    "check the recording program for a buffer overflow, for a clock that was set, and for samples "
+    "that are counted instead of timed";
 constexpr const char* kCut = "the recording is cut there";
 
 constexpr const char* kIdenticalSentence =
     "encoders \"{first}\" and \"{second}\" change by the same amount at every "
     "sample{are_opposite|, with opposite signs|}, although they read different joints";
-constexpr const char* kIdenticalAdvice = "check that each has its own column in the rig file";
+constexpr const char* kIdenticalAdvice =
+    "check that each encoder has its own column in the rig file";
 constexpr const char* kInertialSentence =
     "the {instrument} of inertial sensor \"{sensor}\" contradicts the encoders: {errors}; with "
     "this correction, {percent:2} % is unexplained";
@@ -36,45 +35,44 @@ constexpr const char* kInertialSentence =
 constexpr MessageRow kSignalRows[] = {
     {kOutliers, "outliers", kOutlierSentence, kDirtyEncoder, kRejected},
     {kNoiseTail, "outliers", kOutlierSentence,
-     "nothing, unless there are more of them than noise explains", kRejected},
+     "no action is needed, unless there are more outliers than sensor noise explains", kRejected},
     {kManyOutliers, "outliers", kOutlierSentence,
      "check for a loose connector, a dirty encoder {turns|disc|scale} or interference; there are "
-     "too many to be isolated outliers, so they are used: do not trust estimates from this "
-     "recording"},
+     "too many readings to be isolated outliers, so none is rejected: do not trust estimates from "
+     "this recording"},
     {kEncoderSlip, "slip",
-     "encoder \"{encoder}\" slips by {size}[ ({counts:6} {counts|count|counts})]"
-     "[, ± {deviation:2},] at {time:6} s: it reads this much {more|more|less} from then on",
-     kSlipAdvice, "its offset is a free parameter from then on"},
+     "encoder \"{encoder}\" slips by {size}[ ({counts:6} {counts|count|counts})][, ± "
+     "{deviation:2},] at {time:6} s: afterwards it reads {more|more|less} by this amount",
+     kSlipAdvice, "from this time on, the encoder's offset is a free parameter"},
     {kPossibleSlip, "slip",
-     "encoder \"{encoder}\" may slip by {size}[ ({counts:6} {counts|count|counts})]"
-     "[, ± {deviation:2},] at {time:6} s: the residuals are also compatible with no slip",
-     kSlipAdvice, "its offset is a free parameter from then on"},
+     "encoder \"{encoder}\" may slip by {size}[ ({counts:6} {counts|count|counts})][, ± "
+     "{deviation:2},] at {time:6} s: the residuals are also compatible with no slip",
+     kSlipAdvice, "from this time on, the encoder's offset is a free parameter"},
     {kLostTime, "lost-time", kLostTimeSentence, kCutAdvice, kCut},
     {kBreak, "break",
-     "the motion is discontinuous at {time:6} s: encoder \"{encoder}\" reads {size}"
-     "[ ({counts:6} {counts|count|counts})] more than its motion explains, its speed is {before} "
-     "before and {after} after, which neither a slip nor lost time explains",
-     "check the recording program: a buffer overflow, a clock that was set, samples counted "
-     "instead "
-     "of timed; or mark this time in a segment column",
+     "the motion is discontinuous at {time:6} s: encoder \"{encoder}\" reads {size}[ ({counts:6} "
+     "{counts|count|counts})] more than its motion explains, its speed is {before} before and "
+     "{after} after, which neither a slip nor lost time explains",
+     "check the recording program for a buffer overflow, for a clock that was set, and for samples "
+     "that are counted instead of timed; or mark this time in a segment column",
      kCut},
     {kJump, "jump",
      "encoder \"{encoder}\" reads {size}[ ({counts:6} {counts|count|counts})] more than its motion "
-     "explains at {time:6} s: an encoder slip, or {lost} lost; its speed is {before} before and "
-     "{after} after, too similar to distinguish the two",
+     "explains at {time:6} s: this is an encoder slip, or {lost} lost; its speed is {before} "
+     "before and {after} after, too similar to distinguish the two",
      kCutAdvice,
-     "the recording is cut there, and the encoder's offset is a free parameter from then on"},
+     "the recording is cut there, and from this time on, the encoder's offset is a free parameter"},
     {kClippedReadings, "clipped",
      "encoder \"{encoder}\" is stuck at its {is_largest|largest|smallest} reading, {limit:5}, "
      "{plateaus} {plateaus|time|times} while the motion continues, the first at {first:6} s: "
      "{readings} readings",
-     "find what limits the range: the sensor, its converter, or the recording program",
+     "find the cause of this limit: the sensor, its converter, or the recording program",
      "these readings are rejected"},
     {kDeadChannel, "dead-channel",
-     "encoder \"{encoder}\" {is_empty|has no readings|never changes}"
-     "[, although its joint cannot be in equilibrium at {position:4}: the load is {load}, and dry "
-     "friction holds {friction}]{is_commanded|, although a motor is commanded|}"
-     "[, although encoder \"{moving_encoder}\" does]",
+     "encoder \"{encoder}\" {is_empty|has no readings|never changes}[, although its joint cannot "
+     "be in equilibrium at {position:4}: the load is {load}, and dry friction holds "
+     "{friction}]{is_commanded|, although a motor is commanded|}[, although encoder "
+     "\"{moving_encoder}\" does]",
      "check its connector and its column; if the joint is clamped, make it FIXED in the rig file, "
      "or hold out the encoder (withhold)"},
     {kIdenticalChannels, "identical-channels", kIdenticalSentence, kIdenticalAdvice},
@@ -82,11 +80,11 @@ constexpr MessageRow kSignalRows[] = {
     {kConstantCommand, "constant-command",
      "the command of motor \"{motor}\" is {command} throughout",
      "{is_gain_wanted|estimating the motor's gain needs a command that changes: check the column, "
-     "or record such a run|nothing, if the motor was meant to be off}"},
+     "or record such a run|no action is needed if the motor was meant to be off}"},
     {kWrongQuantum, "quantum",
      "encoder \"{encoder}\": readings differ by whole multiples of {quantum:5}, {counts:6} counts "
      "per {length}, but the rig file gives {described_counts:6}",
-     "check whether edges or lines are counted (quadrature has four edges per line), and whether "
+     "check whether counts are edges or lines (quadrature has four edges per line), and whether "
      "the recording was rounded"},
     {kReadingBeyondRange, "beyond-range",
      "encoder \"{encoder}\" reads {extreme:4}, outside the range of {lowest:4} to {highest:4} in "
@@ -104,24 +102,25 @@ constexpr MessageRow kSignalRows[] = {
     {kCommandAtLimit, "command-at-limit",
      "the command of motor \"{motor}\" is at its limit of {limit:4} in {rows} of {recorded_rows} "
      "rows, the first at {first:6} s",
-     "nothing, if the recorded command is the amplifier's output, not its input"},
+     "no action is needed if the recorded command is the amplifier's output, not its input"},
     {kReadingBeyondStop, "beyond-stop",
      "encoder \"{encoder}\" reads up to {extreme} beyond the {is_lower|lower|upper} stop of its "
      "joint at {stop:4} ({rows} {rows|row|rows}, the first at {first:6} s)",
-     "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; the "
-     "estimated joint stays at its stop there"},
+     "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; during "
+     "these rows the estimated joint position is at the stop"},
     {kRestIntervals, "rest",
      "all encoders are at rest in {percent:2} % of the rows, the first time from {first:4} s on: "
-     "each rest only repeats one reading and its error",
-     "nothing, or remove the rests",
-     "of each rest, one row per {interval} is used, and {rejected} {rejected|row is|rows are} "
-     "rejected"},
+     "in each interval at rest, the rows only repeat one reading and its error",
+     "no action is needed; you can remove the intervals at rest",
+     "one row per {interval} of each interval at rest is used, and {rejected} {rejected|row "
+     "is|rows are} rejected"},
     {kUndescribedStop, "undescribed-stop",
      "encoder \"{encoder}\" stops or turns back at {value} {unit} within a sample, {impacts} "
-     "times, "
-     "from up to {speed}, and never goes beyond: an end stop that is missing in the rig file",
+     "times, at speeds up to {speed}, and never moves beyond this position: an end stop is missing "
+     "in the rig file",
      "add stops {{ {is_upper|upper|lower} {{ value: {value} free: true }} restitution {{ value: "
-     "{restitution} free: true }} }} to that joint; without it, every impact counts as friction"},
+     "{restitution} free: true }} }} to its joint; without this stop, every impact is modelled as "
+     "friction"},
     {kWrongSensorUnit, "inertial-unit", kInertialSentence, "{corrections}"},
     {kWrongSensorAxes, "inertial-axes", kInertialSentence,
      "{corrections}, or correct the sensor's x_axis and y_axis"},
@@ -129,8 +128,8 @@ constexpr MessageRow kSignalRows[] = {
     {kSetColumnUnit, "set-column-unit", "set unit: {unit} for its columns"},
     {kWrongAxis, "wrong-axis", "the axis called {axis} is its {is_inverted|-|}{true_axis}"},
     {kAssignAxis, "assign-axis",
-     "assign the column of {axis} to axis {is_inverted|-|}{true_axis}"
-     "{is_inverted| (inverted: true)|}"},
+     "assign the column of {axis} to axis {is_inverted|-|}{true_axis}{is_inverted| (inverted: "
+     "true)|}"},
     {kFixedLoop, "fixed-loop",
      "joint \"{joint}\" closes a loop in which no joint moves: its bodies are already fixed to one "
      "another",
@@ -139,13 +138,13 @@ constexpr MessageRow kSignalRows[] = {
      "joint \"{joint}\" closes a loop that cannot move: its joints have no degree of freedom left",
      "check axes and joint points, or remove a joint"},
     {kOpenLoop, "open-loop",
-     "joint \"{joint}\" leaves its loop [open by {distance}]{is_both| and |}[twisted by {twist}]"
-     "{is_half_turn_off|closed only half a turn off|} in every configuration tried",
+     "joint \"{joint}\" leaves its loop [open by {distance}]{is_both| and |}[twisted by "
+     "{twist}]{is_half_turn_off|closed only half a turn off|} in every configuration tried",
      "check lengths, joint points and axes"},
 };
 
 }  // namespace
 
-std::span<const MessageRow> signal_messages() { return kSignalRows; }
+std::span<const MessageRow> signal_message_rows() { return kSignalRows; }
 
 }  // namespace service

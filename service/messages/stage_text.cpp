@@ -2,30 +2,30 @@
 
 namespace service {
 
+using estimator::EstimationStage;
 using estimator::SolveKind;
-using estimator::Stage;
 
-std::string_view to_text(Stage stage) {
+std::string_view stage_name(EstimationStage stage) {
   switch (stage) {
-    case Stage::kJointEstimation:
+    case EstimationStage::kJointEstimation:
       return "joint estimation";
-    case Stage::kSimulationFit:
+    case EstimationStage::kSimulationFit:
       return "simulation fit";
-    case Stage::kInitialValues:
+    case EstimationStage::kInitialValues:
       return "estimation of initial values";
-    case Stage::kStateEstimation:
+    case EstimationStage::kStateEstimation:
       return "state estimation";
-    case Stage::kInitialStates:
+    case EstimationStage::kInitialStates:
       return "initial states";
-    case Stage::kPartComparison:
+    case EstimationStage::kPartComparison:
       return "comparison of segments";
-    case Stage::kMisfitCauses:
+    case EstimationStage::kMisfitCauses:
       return "causes of the misfit";
   }
   return "";
 }
 
-std::string_view to_text(SolveKind kind) {
+std::string_view solve_name(SolveKind kind) {
   switch (kind) {
     case SolveKind::kFirst:
       return "";
@@ -59,9 +59,9 @@ std::string_view to_text(SolveKind kind) {
   return "";
 }
 
-std::string to_text(const estimator::FitStage& stage) {
-  std::string text(to_text(stage.stage));
-  if (stage.solve != SolveKind::kFirst) text.append(", ").append(to_text(stage.solve));
+std::string stage_and_solve_name(const estimator::FitStage& stage) {
+  std::string text(stage_name(stage.stage));
+  if (stage.solve != SolveKind::kFirst) text.append(", ").append(solve_name(stage.solve));
   return text;
 }
 

@@ -8,13 +8,13 @@
 namespace service {
 
 /// Returns the name of a stage, such as "joint estimation".
-std::string_view to_text(estimator::Stage stage);
+std::string_view stage_name(estimator::EstimationStage stage);
 
 /// Returns how a solve differs from the previous one, such as "noise re-estimated"; empty for the
 /// first solve of a stage.
-std::string_view to_text(estimator::SolveKind kind);
+std::string_view solve_name(estimator::SolveKind kind);
 
 /// Returns the names of a stage and its solve, such as "joint estimation, noise re-estimated".
-std::string to_text(const estimator::FitStage& stage);
+std::string stage_and_solve_name(const estimator::FitStage& stage);
 
 }  // namespace service

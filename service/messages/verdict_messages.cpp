@@ -11,9 +11,9 @@ constexpr MessageRow kVerdictRows[] = {
     {kModelRejected, "rejected", "the model is rejected: {reasons}"},
     {kNoFit, "no-fit", "no fit: {reasons}"},
     {kResidualsMatchNoise, "residuals-match-noise",
-     "residuals match the sensor noise (ratio {ratio:2})"
-     "{is_alone|; there are no segments to compare|}"
-     "[, and the segments agree (Cochran's Q = {statistic}, {degrees} degrees of freedom)]"},
+     "residuals match the sensor noise (ratio {ratio:2}){is_alone|; there are no segments to "
+     "compare|}[, and the segments agree (Cochran's Q = {statistic}, {degrees} degrees of "
+     "freedom)]"},
     {kUnexplainedShare, "unexplained-share",
      "the model leaves {share} unexplained (encoder \"{encoder}\")"},
     {kSegmentsDisagree, "segments-disagree",
@@ -35,6 +35,6 @@ constexpr MessageRow kVerdictRows[] = {
 
 }  // namespace
 
-std::span<const MessageRow> verdict_messages() { return kVerdictRows; }
+std::span<const MessageRow> verdict_message_rows() { return kVerdictRows; }
 
 }  // namespace service

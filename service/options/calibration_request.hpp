@@ -10,15 +10,15 @@
 
 namespace service {
 
-/// Recording that a calibration reads, and the part of the recording that it uses.
+/// Recording file for a calibration, with the part of the recording to use.
 struct RecordingSource {
   std::string path;
   std::string name = {};  ///< display name; if empty, the path is shown
-  Selection selection = {};
+  RecordingSelection selection = {};
   std::string origin = {};  ///< name in results, e.g. "session:ID"; if empty, the path
 };
 
-/// Inputs and options of a calibration, from the command line, a service job or a program.
+/// Request for a calibration from the command line, a service job or a program: input and options.
 struct CalibrationRequest {
   std::string rig_name;  ///< name of the rig file, for messages
   std::string rig_text;  ///< contents of the rig file (proto/rig.proto)
@@ -28,8 +28,8 @@ struct CalibrationRequest {
   estimator::CalibrationOptions options = {};
   std::string version = {};        ///< version of this program
   std::string operator_name = {};  ///< name of the operator for reports; empty if unknown
-  /// Time limit of the calibration [s]. A calibration is refused if it cannot finish in this time
-  /// even with one iteration. The limit is infinite on a user's own computer.
+  /// Time limit of the calibration [s]; infinite on a user's own computer. rigcal refuses a
+  /// calibration if even one iteration would take longer.
   double duration_s_max = std::numeric_limits<double>::infinity();
 };
 

@@ -24,14 +24,15 @@ std::string text_of(const google::protobuf::Value& value) {
 
 }  // namespace
 
-Struct options_message(const estimator::CalibrationOptions& options, bool all) {
+Struct make_options_message(const estimator::CalibrationOptions& options, bool all) {
   Struct message;
-  (void)google::protobuf::util::JsonStringToMessage(options_json(options, all), &message);
+  (void)google::protobuf::util::JsonStringToMessage(format_options_json(options, all), &message);
   return message;
 }
 
-estimator::CalibrationOptions read_options(const Struct& message, const std::string& where,
-                                           bool ignore_unknown) {
+estimator::CalibrationOptions read_calibration_options(const Struct& message,
+                                                       const std::string& where,
+                                                       bool ignore_unknown) {
   estimator::CalibrationOptions options;
   for (const auto& [key, value] : message.fields()) {
     const auto* const row = std::ranges::find(kOptionRows, key, &OptionRow::key);
@@ -40,24 +41,24 @@ estimator::CalibrationOptions read_options(const Struct& message, const std::str
       std::vector<std::string> keys;
       for (const OptionRow& each : kOptionRows) keys.emplace_back(each.key);
       throw proto::InputError(where + "." + key + ": unknown option" +
-                              proto::did_you_mean(key, keys));
+                              proto::suggest_spelling(key, keys));
     }
     const std::string text = text_of(value);
-    if (text == option_text(*row, {}) || set_option(*row, text, options)) continue;
+    if (text == format_option(*row, {}) || set_option(*row, text, options)) continue;
     throw proto::InputError(where + "." + key + " is \"" + text + "\"; give " +
-                            describe_values(*row));
+                            describe_option_values(*row));
   }
   return options;
 }
 
-estimator::CalibrationOptions job_options(const rigcal::v1::JobSpec& spec) {
+estimator::CalibrationOptions read_job_options(const rigcal::v1::JobSpec& spec) {
   if (!spec.has_options())
-    return read_options(spec.estimation_options(), "estimation_options", false);
+    return read_calibration_options(spec.estimation_options(), "estimation_options", false);
   std::string json;
   Struct options;  // of a job that an older service stored
   (void)google::protobuf::util::MessageToJsonString(spec.options(), &json);
   (void)google::protobuf::util::JsonStringToMessage(json, &options);
-  return read_options(options, "options", false);
+  return read_calibration_options(options, "options", false);
 }
 
 }  // namespace service

@@ -40,36 +40,36 @@ constexpr OptionHelp kOptionHelp[] = {
 
 }  // namespace
 
-std::string options_json(const estimator::CalibrationOptions& options, bool all) {
+std::string format_options_json(const estimator::CalibrationOptions& options, bool all) {
   std::string json;
   for (const estimator::OptionRow& row : estimator::kOptionRows) {
-    if (!all && is_default(row, options)) continue;
-    const std::string quote = row.is_word() ? "\"" : "";
+    if (!all && has_default_value(row, options)) continue;
+    const std::string quote = row.is_enumeration() ? "\"" : "";
     json.append(json.empty() ? "{\"" : ", \"").append(row.key).append("\": ");
-    json += quote + option_text(row, options) + quote;
+    json += quote + format_option(row, options) + quote;
   }
   return json.empty() ? "{}" : json + "}";
 }
 
-std::string_view option_help(const estimator::OptionRow& row) {
+std::string_view find_option_help(const estimator::OptionRow& row) {
   const auto* const found = std::ranges::find(kOptionHelp, row.name, &OptionHelp::name);
   return found == std::end(kOptionHelp) ? "" : found->help;
 }
 
-std::string help_text(const estimator::OptionRow& row) {
-  std::string text(option_help(row));
+std::string format_help_text(const estimator::OptionRow& row) {
+  std::string text(find_option_help(row));
   if (row.unit.empty()) return text;
   return text.insert(std::min(text.find_first_of(".;"), text.size()),
                      " [" + std::string(row.unit) + "]");
 }
 
-std::string python_name(const estimator::OptionRow& row) {
+std::string python_argument_name(const estimator::OptionRow& row) {
   std::string name(row.name.starts_with("no-") ? row.name.substr(3) : row.name);
   std::ranges::replace(name, '-', '_');
   return name;
 }
 
-std::string to_text(estimator::EstimateKind kind) {
+std::string estimate_kind_name(estimator::EstimateKind kind) {
   return std::string(estimator::kKindWords[static_cast<std::size_t>(kind)]);
 }
 

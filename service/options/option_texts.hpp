@@ -8,23 +8,25 @@
 
 namespace service {
 
-/// Returns the options as a JSON object: all, or those that differ from their default.
-std::string options_json(const estimator::CalibrationOptions& options, bool all);
+/// Returns calibration options as a JSON object.
+/// @param all  all options; false: only the options that differ from their defaults
+std::string format_options_json(const estimator::CalibrationOptions& options, bool all);
 
-/// Returns the help text of an option; empty for an option that has no name of its own on the
-/// command line and in Python.
-std::string_view option_help(const estimator::OptionRow& row);
+/// Returns the help text of a calibration option; empty for an option that users cannot set by its
+/// own name.
+std::string_view find_option_help(const estimator::OptionRow& row);
 
-/// Returns the help text of an option, with the unit in brackets behind its first clause.
-std::string help_text(const estimator::OptionRow& row);
+/// Returns the help text of a calibration option for the command line, including its unit.
+std::string format_help_text(const estimator::OptionRow& row);
 
-/// Returns the name of an option's argument in Python: "refine" for "no-refine".
-std::string python_name(const estimator::OptionRow& row);
+/// Returns the name of the Python argument for a command-line option, e.g. "refine" for
+/// "no-refine".
+std::string python_argument_name(const estimator::OptionRow& row);
 
-/// Returns the name of a kind of estimates: "physical" or "shadow".
-std::string to_text(estimator::EstimateKind kind);
+/// Returns the name of a kind of parameter estimates: "physical" or "shadow".
+std::string estimate_kind_name(estimator::EstimateKind kind);
 
-/// Parses the kind of estimates, "physical" or "shadow"; nullopt for any other word.
+/// Parses the kind of parameter estimates, "physical" or "shadow"; nullopt for any other word.
 std::optional<estimator::EstimateKind> parse_estimate_kind(const std::string& word);
 
 }  // namespace service

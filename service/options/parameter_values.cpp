@@ -103,7 +103,7 @@ void read_choices(const Struct& result, ParameterValues& out) {
   const Value* options = find(result, "options");
   if (options == nullptr) return;
   const estimator::CalibrationOptions chosen =
-      read_options(options->struct_value(), out.file + ": options", true);
+      read_calibration_options(options->struct_value(), out.file + ": options", true);
   out.kind = chosen.kind;
   if (out.kind != estimator::EstimateKind::kShadow) return;
   out.step = chosen.step;
@@ -111,17 +111,18 @@ void read_choices(const Struct& result, ParameterValues& out) {
 }
 
 /// Checks whether an entry is an encoder slip, which belongs to a recording and not to the rig.
-bool is_of_recording(const ParameterValues::Entry& entry) {
+bool is_of_recording(const ParameterValues::ParameterValue& entry) {
   return entry.name.find(" slip at ") != std::string::npos;
 }
 
-void set_value(const ParameterValues& values, const ParameterValues::Entry& entry,
+void set_value(const ParameterValues& values, const ParameterValues::ParameterValue& entry,
                estimator::Parameter& parameter) {
   if (entry.value < parameter.lower || entry.value > parameter.upper) {
     fail(values.file, entry.field + ".value",
          entry.name + " = " + format_number(entry.value, 6) + " " + parameter.unit +
              " lies outside the bounds [" + format_number(parameter.lower, 6) + ", " +
-             format_number(parameter.upper, 6) + "] that the rig file gives it; widen them there");
+             format_number(parameter.upper, 6) +
+             "] of the rig file. Widen the bounds in the rig file");
   }
   parameter.value = entry.value;
 }
@@ -134,7 +135,7 @@ ParameterValues read_parameter_values(const std::string& path) {
   values.file = path;
   Struct result;
   const std::string text = proto::read_file(path, proto::kTableSizeMax);  // with trajectories
-  values.mark = digest_text(text);
+  values.mark = compute_text_digest(text);
   const auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string why(status.message());
@@ -155,13 +156,13 @@ ParameterValues read_parameter_values(const std::string& path) {
   return values;
 }
 
-estimator::FixedParameters value_covariance(const ParameterValues& values,
-                                            const estimator::Mechanism& mechanism,
-                                            std::vector<std::string>& unknown) {
-  estimator::FixedParameters spread;
+estimator::UncertainParameters parameter_value_covariance(const ParameterValues& values,
+                                                          const estimator::Mechanism& mechanism,
+                                                          std::vector<std::string>& unknown) {
+  estimator::UncertainParameters spread;
   std::vector<Eigen::Index> known;
   for (Eigen::Index i = 0; i < values.covariance.rows(); ++i) {
-    const ParameterValues::Entry& entry = values.entries[static_cast<std::size_t>(i)];
+    const ParameterValues::ParameterValue& entry = values.entries[static_cast<std::size_t>(i)];
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 || estimator::find_dependency(mechanism, index) != nullptr) continue;
     if (mechanism.parameters[static_cast<std::size_t>(index)].value != entry.value) continue;
@@ -176,8 +177,8 @@ estimator::FixedParameters value_covariance(const ParameterValues& values,
   return spread;
 }
 
-void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
-  for (const ParameterValues::Entry& entry : values.entries) {
+void apply_parameter_values(const ParameterValues& values, estimator::Mechanism& mechanism) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
     if (index < 0) {
@@ -195,7 +196,7 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
       set_value(values, entry, parameter);
   }
   estimator::apply_dependencies(mechanism);
-  for (const ParameterValues::Entry& entry : values.entries) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0) continue;
     const double now = mechanism.parameters[static_cast<std::size_t>(index)].value;
@@ -207,10 +208,10 @@ void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism
   }
 }
 
-std::vector<std::string> initial_value_edits(const ParameterValues& values,
-                                             const estimator::Mechanism& mechanism) {
+std::vector<std::string> make_initial_value_edits(const ParameterValues& values,
+                                                  const estimator::Mechanism& mechanism) {
   std::vector<std::string> texts;
-  for (const ParameterValues::Entry& entry : values.entries) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     const int index = mechanism.find_parameter(entry.name);
     if (index < 0 && is_of_recording(entry)) continue;
     if (index >= 0 && estimator::find_dependency(mechanism, index) != nullptr) continue;

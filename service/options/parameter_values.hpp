@@ -13,9 +13,9 @@
 
 namespace service {
 
-/// Parameter values from a result of `rigcal calibrate --json`.
+/// Parameter values from a result file of `rigcal calibrate --json`.
 struct ParameterValues {
-  struct Entry {
+  struct ParameterValue {
     std::string field;  ///< location in the file, e.g. "parameters[3]"
     std::string name;
     std::string unit;
@@ -24,37 +24,37 @@ struct ParameterValues {
   };
   std::string file;  ///< path of the result file; empty if there are no values
   FileDigest mark = {};
-  std::vector<Entry> entries;  ///< estimated parameters, then dependent ones
-  /// Covariance of the estimated parameters. Rows and columns of parameters with infinite standard
+  std::vector<ParameterValue> entries;  ///< estimated parameters, then dependent ones
+  /// Covariance of the estimated parameters. Entries of a parameter with infinite standard
   /// deviation are meaningless.
   Eigen::MatrixXd covariance;
-  /// Kind of the parameters, physical or shadow; nullopt if the file does not give it. Shadow
-  /// parameters are valid only for the `step` and `state_error_weight` of their simulator.
+  /// Kind of the parameters, physical or shadow; nullopt if the file does not contain the kind.
+  /// Shadow parameters are valid only for one `step` and `state_error_weight` of a SPOOK simulator.
   std::optional<estimator::EstimateKind> kind;
   double step = 0.0;                ///< simulation step [s]; 0 if unknown
   double state_error_weight = 0.0;  ///< weight κ; 0 if unknown
 };
 
-/// Reads parameter values from a result file. Returns no values for an empty path.
-/// @throws proto::InputError naming the file and the field
+/// Reads the parameter values in a result file of `rigcal calibrate --json`. An empty path gives no
+/// values.
 ParameterValues read_parameter_values(const std::string& path);
 
-/// Returns the indices and the covariance of the mechanism's parameters that equal these values.
-/// Parameters that were not identifiable are left out.
+/// Returns the parameters of a mechanism that have these values, with the covariance of the values.
+/// Parameters that the calibration could not identify are left out.
 /// @param unknown  output: names of the parameters that were not identifiable
-estimator::FixedParameters value_covariance(const ParameterValues& values,
-                                            const estimator::Mechanism& mechanism,
-                                            std::vector<std::string>& unknown);
+estimator::UncertainParameters parameter_value_covariance(const ParameterValues& values,
+                                                          const estimator::Mechanism& mechanism,
+                                                          std::vector<std::string>& unknown);
 
-/// Sets parameters of a mechanism to these values. Other parameters stay unchanged; whether a
-/// parameter is free or fixed does not change.
+/// Sets parameters of a mechanism to values from a result file. Other parameters keep their values,
+/// and free and fixed parameters stay free and fixed.
 /// @throws proto::InputError with file and field, for an unknown name, another unit, or a value
 ///         that violates bounds or dependencies of the rig
-void apply_values(const ParameterValues& values, estimator::Mechanism& mechanism);
+void apply_parameter_values(const ParameterValues& values, estimator::Mechanism& mechanism);
 
-/// Returns the values as texts "NAME=VALUE" for ParameterEdits::start, without dependent
-/// parameters.
-std::vector<std::string> initial_value_edits(const ParameterValues& values,
-                                             const estimator::Mechanism& mechanism);
+/// Returns parameter values as texts "NAME=VALUE", which set initial values
+/// (ParameterEdits::start). Dependent parameters are left out.
+std::vector<std::string> make_initial_value_edits(const ParameterValues& values,
+                                                  const estimator::Mechanism& mechanism);
 
 }  // namespace service

@@ -52,7 +52,7 @@ class PythonMonitor {
     monitor.threads = threads_;
     monitor.stop = &stop_;
     monitor.on_stage = [this](const estimator::FitStage& stage, const estimator::Mechanism&) {
-      stage_ = prefix_ + to_text(stage);
+      stage_ = prefix_ + stage_and_solve_name(stage);
       on_iteration({});
     };
     monitor.on_iteration = [this](const estimator::IterationRecord& each) { on_iteration(each); };
@@ -77,7 +77,8 @@ class PythonMonitor {
     const py::gil_scoped_acquire lock;
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      const bool reports = record.arrow.size() > 0 || record.iteration > 0 || record.cost > 0.0;
+      const bool reports =
+          record.parameters.size() > 0 || record.iteration > 0 || record.cost > 0.0;
       if (!progress_.is_none() && reports) {
         progress_(stage_, record.iteration, record.cost, record.gradient_norm);
       }
@@ -142,7 +143,7 @@ py::dict calibrate(const PythonRequest& program, PythonMonitor& monitor) {
   });
   return py::dict("text"_a = calibration_json(calibration, input.context),
                   "table"_a = format_calibration(calibration, input.context.wall_time),
-                  "page"_a = calibration_page(calibration, input.context),
+                  "page"_a = render_calibration_page(calibration, input.context),
                   "trajectories"_a = trajectories_of(calibration.trajectories),
                   "sensors"_a = sensors_of_use(calibration.mechanism),
                   "controls"_a = input.context.controls);
@@ -157,18 +158,18 @@ py::dict crossvalidate(const PythonRequest& program, const std::string& by, int 
   std::vector<estimator::Finding> findings;
   const auto validation = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
-    findings = repair_input(input);
+    findings = diagnose_and_repair_input(input);
     const bool segments = by == "segment" || (by.empty() && input.recordings.size() == 1);
-    const PieceOptions cut = {segments ? PieceKind::kSegment : PieceKind::kRecording, pieces,
-                              piece_length};
-    const auto cuttings = cut_pieces(input.recordings, input.context.recordings, cut);
+    const HeldOutPieceOptions cut = {
+        segments ? HeldOutPieceKind::kSegment : HeldOutPieceKind::kRecording, pieces, piece_length};
+    const auto cuttings = cut_into_pieces(input.recordings, input.context.recordings, cut);
     return run_cross_validation(input, cuttings, hooks,
                                 [&](int fold) { monitor.set_part("fold", fold, cuttings.size()); });
   });
   return py::dict(
       "text"_a = cross_validation_json(validation, input.context),
       "table"_a = format_cross_validation(validation, input.context.wall_time, findings),
-      "page"_a = cross_validation_page(validation, input.context));
+      "page"_a = render_cross_validation_page(validation, input.context));
 }
 
 py::dict validate(const PythonRequest& program, double window, double start_window,
@@ -184,7 +185,7 @@ py::dict validate(const PythonRequest& program, double window, double start_wind
   const ValidationSettings choice = {program.request.values.file, window, input.rig.mechanism};
   return py::dict("text"_a = validation_json(validation, choice, input.context),
                   "table"_a = format_validation(validation, choice, input.context.wall_time),
-                  "page"_a = validation_page(validation, choice, input.context),
+                  "page"_a = render_validation_page(validation, choice, input.context),
                   "trajectories"_a = trajectories_of(validation.trajectories),
                   "sensors"_a = sensors_of_use(input.rig.mechanism));
 }
@@ -193,14 +194,14 @@ py::dict validate(const PythonRequest& program, double window, double start_wind
 /// @return also the reason why no standard deviations could be predicted; empty if they could
 py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
   CalibrationInput input;
-  estimator::Excitation excitation;
+  estimator::PredictedPrecision excitation;
   std::string reason;
   const auto examined = solve(monitor, [&](const estimator::CalibrationMonitor& hooks) {
     input = program.load();
-    estimator::DiagnosedInput found = examine_input(input, hooks);
+    estimator::DiagnosedInput found = diagnose_input(input, hooks);
     try {
-      excitation = estimator::predict_excitation(found.mechanism, found.recordings,
-                                                 input.context.options, hooks.threads);
+      excitation = estimator::predict_precision(found.mechanism, found.recordings,
+                                                input.context.options, hooks.threads);
     } catch (const std::invalid_argument& fault) {
       reason = fault.what();
     }
@@ -208,13 +209,14 @@ py::dict check(const PythonRequest& program, PythonMonitor& monitor) {
   });
   std::string list = format_findings(examined.findings);
   if (list.empty()) list = "No problems found.\n";
-  return py::dict("text"_a = examination_json(examined.findings, excitation, input.context),
-                  "table"_a = list + "\n" + format_excitation(excitation), "reason"_a = reason);
+  return py::dict("text"_a = findings_json(examined.findings, excitation, input.context),
+                  "table"_a = list + "\n" + format_identifiability(excitation),
+                  "reason"_a = reason);
 }
 
 }  // namespace
 
-void bind_estimation(py::module_& module) {
+void bind_estimation_functions(py::module_& module) {
   py::class_<PythonMonitor>(module, "Monitor")
       .def(py::init<py::object, int>(), "progress"_a, "threads"_a);
   module.def("calibrate", &calibrate);

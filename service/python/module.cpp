@@ -19,8 +19,8 @@ using namespace pybind11::literals;
 
 /// Converts a finding to a dict with the keys of the JSON of rigcal.v1.FindingResult.
 py::dict to_dict(const estimator::Finding& finding) {
-  const FindingText text = describe(finding);
-  return py::dict("kind"_a = text.kind, "severity"_a = to_text(finding.severity),
+  const FindingText text = describe_finding(finding);
+  return py::dict("kind"_a = text.kind, "severity"_a = severity_name(finding.severity),
                   "recording"_a = finding.recording, "channel"_a = finding.channel,
                   "fromS"_a = finding.from, "toS"_a = finding.to, "size"_a = finding.size,
                   "unit"_a = finding.unit, "confidence"_a = finding.confidence,
@@ -52,22 +52,22 @@ void translate(std::exception_ptr thrown) {
 /// Binds functions that format numbers and iterations, so that Python prints them like the program.
 void bind_numbers(py::module_& module) {
   module.def("format_number", &format_number, "value"_a, "digits"_a = 4);
-  module.def("iteration_text", &iteration_text, "stage"_a, "iteration"_a, "cost"_a, "gradient"_a,
-             "another_problem"_a);
+  module.def("format_iteration", &format_iteration, "stage"_a, "iteration"_a, "cost"_a,
+             "gradient"_a, "another_problem"_a);
   py::class_<TableNotation>(module, "TableNotation")
       .def_property_readonly("value", [](const TableNotation& n) { return n.value(); })
-      .def_property_readonly("deviation", [](const TableNotation& n) { return n.deviation(); })
+      .def_property_readonly("deviation", [](const TableNotation& n) { return n.deviation_text(); })
       .def_property_readonly("unit", &TableNotation::unit)
-      .def("number", &TableNotation::number, "number"_a, "digits"_a = 4);
+      .def("number", &TableNotation::number_text, "number"_a, "digits"_a = 4);
   module.def(
-      "table_notations",
+      "make_table_notations",
       [](const std::vector<double>& values, const std::vector<double>& standard_deviations,
          const std::vector<std::string>& units) {
         std::vector<TableQuantity> quantities;
         for (std::size_t i = 0; i < values.size(); ++i) {
           quantities.push_back({values[i], standard_deviations.at(i), units.at(i)});
         }
-        return table_notations(quantities);
+        return make_table_notations(quantities);
       },
       "values"_a, "standard_deviations"_a, "units"_a);
 }
@@ -80,6 +80,6 @@ PYBIND11_MODULE(_rigcal, module) {
   module.attr("__version__") = RIGCAL_VERSION;
   pybind11::register_exception_translator(&service::translate);
   service::bind_numbers(module);
-  service::bind_input(module);
-  service::bind_estimation(module);
+  service::bind_input_types(module);
+  service::bind_estimation_functions(module);
 }

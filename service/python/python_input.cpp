@@ -70,10 +70,10 @@ py::list parameters_of(const Rig& rig) {
 }
 
 /// Returns the names of the recording columns that the rig file defines.
-std::vector<std::string> column_names(const Rig& rig) {
+std::vector<std::string> list_column_names(const Rig& rig) {
   std::vector<std::string> names;
   if (!rig.format) return names;
-  for (const proto::ColumnRequest& column : column_requests(*rig.format)) {
+  for (const proto::ColumnRequest& column : make_column_requests(*rig.format)) {
     names.push_back(column.name);
   }
   return names;
@@ -95,7 +95,7 @@ std::vector<std::string> motor_names(const Rig& rig) {
 
 py::dict load_recording(const PythonRequest& program) {
   const CalibrationInput input = program.load();
-  const RecordingUse& use = input.context.recordings.front();
+  const UsedRecording& use = input.context.recordings.front();
   py::list segments;
   for (const estimator::Segment& segment : input.recordings.front().segments) {
     Eigen::VectorXd time(segment.sample_count());
@@ -117,8 +117,8 @@ py::dict load_recording(const PythonRequest& program) {
 /// Returns the rig of a request with the values and edits that the Python program gave.
 Rig edited_rig(const CalibrationRequest& request) {
   Rig rig = parse_rig(request.rig_name, request.rig_text);
-  apply_values(request.values, rig.mechanism);
-  apply_edits(request.edits, rig.mechanism);
+  apply_parameter_values(request.values, rig.mechanism);
+  apply_parameter_edits(request.edits, rig.mechanism);
   return rig;
 }
 
@@ -139,18 +139,18 @@ py::dict run_simulation(const PythonRequest& program, const std::string& scenari
 const OptionRow& option_of(const std::string& argument) {
   std::vector<std::string> names;
   for (const OptionRow& row : estimator::kOptionRows) {
-    if (python_name(row) == argument) return row;
-    if (!option_help(row).empty()) names.push_back(python_name(row));
+    if (python_argument_name(row) == argument) return row;
+    if (!find_option_help(row).empty()) names.push_back(python_argument_name(row));
   }
   throw py::type_error("unexpected argument '" + argument + "'" +
-                       proto::did_you_mean(argument, names));
+                       proto::suggest_spelling(argument, names));
 }
 
 /// Returns the text of an option for the value of its argument; empty if it is no number or word.
 std::string text_of(const OptionRow& row, const py::object& argument) {
   if (row.is_flag()) {
     const bool is_given = row.name.starts_with("no-") != static_cast<bool>(py::bool_(argument));
-    return is_given != (option_text(row, {}) == "true") ? "true" : "false";
+    return is_given != (format_option(row, {}) == "true") ? "true" : "false";
   }
   if (py::isinstance<py::str>(argument)) return argument.cast<std::string>();
   try {
@@ -165,15 +165,15 @@ void set_argument(PythonRequest& program, const std::string& name, const py::obj
   if (set_option(row, text_of(row, value), program.request.options)) return;
   const py::object text = py::module_::import("rigcal.errors").attr("format_argument")(value);
   throw proto::InputError(name + " is " + text.cast<std::string>() + "; give " +
-                          describe_values(row));
+                          describe_option_values(row));
 }
 
 py::list option_table() {
   py::list table;
   for (const OptionRow& row : estimator::kOptionRows) {
-    if (option_help(row).empty()) continue;
-    table.append(
-        py::make_tuple(python_name(row), describe_values(row), std::string(option_help(row))));
+    if (find_option_help(row).empty()) continue;
+    table.append(py::make_tuple(python_argument_name(row), describe_option_values(row),
+                                std::string(find_option_help(row))));
   }
   return table;
 }
@@ -183,23 +183,23 @@ py::list option_table() {
 ImportedRecording PythonRequest::read(const RecordingSource& source, const Rig& rig) const {
   const auto table = tables.find(source.path);
   if (table == tables.end()) return import_recording(source.path, rig);
-  if (rig.format) return import_columns(source.path, table->second, *rig.format);
+  if (rig.format) return import_columns_in_memory(source.path, table->second, *rig.format);
   throw proto::InputError(
       rig.path + ": has no recording { }, which defines the columns; add it to the rig file");
 }
 
 CalibrationInput PythonRequest::load() const {
-  return load_input(
+  return load_calibration_input(
       request, [this](const RecordingSource& source, const Rig& rig) { return read(source, rig); });
 }
 
-void bind_input(py::module_& module) {
+void bind_input_types(py::module_& module) {
   module.def("option_table", &option_table);
   py::class_<Rig>(module, "Rig")
       .def(py::init(&parse_rig), "name"_a, "text"_a)
       .def_property_readonly("name", [](const Rig& rig) { return rig.mechanism.name; })
       .def_property_readonly("parameters", &parameters_of)
-      .def_property_readonly("columns", &column_names)
+      .def_property_readonly("columns", &list_column_names)
       .def_property_readonly("sensors", &sensor_names)
       .def_property_readonly("motors", &motor_names);
   py::class_<PythonRequest>(module, "Request")
@@ -212,9 +212,10 @@ void bind_input(py::module_& module) {
            }),
            "rig_name"_a, "rig_text"_a)
       .def("set_option", &set_argument, "name"_a, "value"_a)
-      .def(
-          "changed_options",
-          [](const PythonRequest& program) { return options_json(program.request.options, false); })
+      .def("changed_options",
+           [](const PythonRequest& program) {
+             return format_options_json(program.request.options, false);
+           })
       .def("set_edits", &set_edits, "start"_a, "free"_a, "fix"_a, "hold_out"_a)
       .def("check_edits", [](const PythonRequest& program) { (void)edited_rig(program.request); })
       .def("add_recording", &add_recording, "name"_a, "start"_a, "end"_a, "segments"_a, "columns"_a)

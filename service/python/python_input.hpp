@@ -11,23 +11,22 @@
 
 namespace service {
 
-/// Calibration request of a Python program, together with its recordings in memory.
+/// Calibration request from a Python program, with recordings that are in memory.
 struct PythonRequest {
   CalibrationRequest request;
   std::map<std::string, std::vector<NamedColumn>> tables;  ///< recordings, by path of their source
 
-  /// Reads a recording from memory if it is in memory, otherwise from its file.
+  /// Imports a recording from memory, or from its file if the recording is not in memory.
   ImportedRecording read(const RecordingSource& source, const Rig& rig) const;
 
-  /// Loads the rig and all recordings of the request.
-  /// @throws proto::InputError if they are invalid
+  /// Loads and checks the rig and all recordings of the request.
   CalibrationInput load() const;
 };
 
-/// Adds Python bindings of rigs, requests, imported recordings and simulations to the module.
-void bind_input(pybind11::module_& module);
+/// Adds Python classes and functions for rigs, requests, recordings and simulations to the module.
+void bind_input_types(pybind11::module_& module);
 
-/// Adds Python bindings of calibrations, cross-validations, validations and checks to the module.
-void bind_estimation(pybind11::module_& module);
+/// Adds Python functions for calibration, cross-validation, validation and checks to the module.
+void bind_estimation_functions(pybind11::module_& module);
 
 }  // namespace service

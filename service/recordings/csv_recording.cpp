@@ -23,7 +23,7 @@ constexpr double kSpeedWindow = 0.02;  // [s]
 /// Indices of the columns of a recording format among the columns requested from a table.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
-  TimeColumns times;
+  TimeColumnIndices times;
   int first_angle = 0;
   int first_inertial = 0;
 };
@@ -77,7 +77,7 @@ class AngleImport {
         request_(request),
         angles_(table.values[static_cast<std::size_t>(request)]) {
     for (double& angle : angles_) angle = column.scale * angle + column.offset;
-    hold_to(proto::range_of("Sample.angle_rad"), table, request, column.column, angles_);
+    hold_to(proto::require_range("Sample.angle_rad"), table, request, column.column, angles_);
   }
 
   /// Unwraps angles that were recorded modulo one turn.
@@ -93,12 +93,12 @@ class AngleImport {
     for (std::size_t k = 0; k < angles_.size(); ++k) {
       double& angle = angles_[k];
       const double change = angle - last;  // NaN if not observed: no jump
-      const double remainder = estimator::wrapped_difference(change);
+      const double remainder = estimator::wrap_angle_difference(change);
       if (std::abs(change) > std::numbers::pi &&
           std::abs(remainder) <=
               std::max(speed_max * std::min(times[k] - last_time, estimator::kBridgedGapMax),
                        0.1)) {
-        turns -= static_cast<int>(estimator::whole_turns(change));
+        turns -= static_cast<int>(estimator::removed_full_turns(change));
         ++jumps;
       }
       if (!std::isnan(angle)) {
@@ -114,7 +114,7 @@ class AngleImport {
   }
 
   /// Checks joint speeds. Throws if only a wrong unit explains a speed.
-  void check_speed(const RowSegment& stretch, const RowTimes& time, double speed_max) const {
+  void check_speed(const TableSegment& stretch, const RowTimes& time, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.summary.period)));
     for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
       const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
@@ -209,7 +209,7 @@ std::vector<double> read_control(const ControlColumn& column, std::vector<double
 
 /// Makes a segment. Missing rows have no readings and interpolated commands
 /// (estimator::interpolate_commands).
-estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
+estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& time,
                                 const std::vector<AngleImport>& angles,
                                 const std::vector<std::vector<double>>& controls,
                                 const SensorTableReader& inertial) {
@@ -220,7 +220,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
   segment.angles.setConstant(samples, static_cast<Eigen::Index>(angles.size()),
                              std::numeric_limits<double>::quiet_NaN());
   segment.controls.resize(samples, static_cast<Eigen::Index>(controls.size()));
-  segment.inertial = inertial.empty_readings(samples);
+  segment.inertial = inertial.make_missing_readings(samples);
   std::vector<estimator::SampleGap> holes;
   int place = 0;
   for (int k = 0; k < stretch.count; ++k) {
@@ -233,7 +233,7 @@ estimator::Segment make_segment(const RowSegment& stretch, const RowTimes& time,
     for (std::size_t i = 0; i < controls.size(); ++i) {
       segment.controls(own, static_cast<Eigen::Index>(i)) = controls[i][at];
     }
-    inertial.write_row(row, own, segment);
+    inertial.copy_row_readings(row, own, segment);
     if (own > place) holes.push_back({place, own - place});
     place = own + 1;
     if (!time.summary.steady_clock) segment.times.push_back(time.stamps[at] - stretch.start);
@@ -253,7 +253,7 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   const auto found = std::ranges::find_if(columns, is_wanted);
   if (found == columns.end()) {
     throw proto::InputError(name + ": no column \"" + wanted + "\"; the columns are " +
-                            quoted_names(columns, "none") +
+                            join_quoted_names(columns, "none") +
                             ". Correct the name in the rig file's recording { }");
   }
   if (std::count_if(found, columns.end(), is_wanted) > 1) {
@@ -289,14 +289,14 @@ void number_rows(proto::CsvTable& table) {
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format) {
-  return import_table(proto::parse_csv(path, text, column_requests(format)), format);
+  return import_csv_table(proto::parse_csv(path, text, make_column_requests(format)), format);
 }
 
-std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format) {
+std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& format) {
   return make_requests(format).columns;
 }
 
-ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format) {
+ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
   const std::string& path = table.path;
   const RowTimes time = find_row_times(table, format, requests.times);
@@ -313,7 +313,7 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
     const double speed_max =
         joint_traits(format.angles[i].kind).turns ? format.speed_max : format.prismatic_speed_max;
     angle.unwrap(time.stamps, speed_max, summary.notes);
-    for (const RowSegment& stretch : time.segments) {
+    for (const TableSegment& stretch : time.segments) {
       angle.check_speed(stretch, time, speed_max);
     }
     angle.add_notes(summary.notes);
@@ -326,13 +326,13 @@ ImportedRecording import_table(const proto::CsvTable& table, const RecordingForm
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
     controls.push_back(read_control(format.controls[i], table.values[request]));
-    hold_to(proto::range_of("Sample.command"), table, static_cast<int>(request),
+    hold_to(proto::require_range("Sample.command"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
   const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);
-  inertial.add_notes(summary.notes);
+  inertial.add_reading_notes(summary.notes);
   result.recording.name = path;
-  for (const RowSegment& stretch : time.segments) {
+  for (const TableSegment& stretch : time.segments) {
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
   }
   return result;
@@ -358,7 +358,7 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
         "only the stamps jitter, raise jitter_tolerance in the rig file's time { }");
   }
   if (!summary.gaps.empty()) {
-    const Gap& gap = summary.gaps.front();
+    const RecordingGap& gap = summary.gaps.front();
     const std::size_t count = summary.gaps.size();
     std::string place = summary.file;
     if (gap.line > 0) place.append(":").append(std::to_string(gap.line));
@@ -374,12 +374,13 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
   return notes;
 }
 
-ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
-                                 const RecordingFormat& format) {
+ImportedRecording import_columns_in_memory(const std::string& name,
+                                           const std::vector<NamedColumn>& columns,
+                                           const RecordingFormat& format) {
   proto::CsvTable table;
   table.path = name;
   for (const NamedColumn& column : columns) table.header.push_back(column.name);
-  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
   for (const proto::ColumnRequest& request : requests) {
     const int field = find_column(name, columns, request.name);
     table.fields.push_back(field);
@@ -400,15 +401,15 @@ ImportedRecording import_columns(const std::string& name, const std::vector<Name
                                 "allow_missing: true if the angle may be missing"
                               : "the value is infinite. Correct or remove the row");
   });
-  return import_table(table, format);
+  return import_csv_table(table, format);
 }
 
-ImportedRecording import_named_columns(
+ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
     const std::function<std::vector<double>(const std::string&)>& read) {
   proto::CsvTable table;
   table.path = path;
-  const std::vector<proto::ColumnRequest> requests = column_requests(format);
+  const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     table.header.push_back(requests[i].name);
     table.fields.push_back(static_cast<int>(i));
@@ -428,7 +429,7 @@ ImportedRecording import_named_columns(
   check_cells(table, requests, [](const proto::ColumnRequest&, double) {
     return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
   });
-  return import_table(table, format);
+  return import_csv_table(table, format);
 }
 
 }  // namespace service

@@ -17,23 +17,23 @@
 namespace service {
 
 /// Time interval of a recording without samples.
-struct Gap {
+struct RecordingGap {
   int line = 0;           ///< line number of the first sample after the gap, from 1
   double start = 0.0;     ///< time of the last sample before the gap [s]
   double duration = 0.0;  ///< [s]
 };
 
-/// Statistics and notes of the import of a recording.
+/// Statistics of an imported recording, such as sampling period and gaps, with notes for the user.
 struct ImportSummary {
-  /// Rate error of the acquisition unit's clock relative to the host's clock. The time stamps are
-  /// already corrected for it.
-  struct Clock {
+  /// Rate error of the acquisition unit's clock relative to the computer's clock. The time stamps
+  /// are already corrected for this error.
+  struct ClockError {
     double rate_error_ppm = 0.0;
     double standard_deviation_ppm = 0.0;
   };
-  /// Jitter of the samples' arrival at the host. It does not affect the time stamps, which the
-  /// acquisition unit assigns.
-  struct Arrival {
+  /// Jitter of the arrival of samples at the computer. The time stamps have no such jitter, because
+  /// the acquisition unit assigns them.
+  struct ArrivalJitter {
     double jitter_us_p99 = 0.0;
     double jitter_us_max = 0.0;
   };
@@ -46,56 +46,56 @@ struct ImportSummary {
   double period = 0.0;                ///< sampling period [s]
   double jitter_max = 0.0;            ///< largest deviation from uniform sampling [periods]
   bool steady_clock = true;           ///< sampling is uniform; if false, time stamps are kept
-  MissingRows holes;                  ///< missing rows within segments
+  MissingRowCounts holes;             ///< missing rows within segments
   std::uint64_t missing_samples = 0;  ///< number of samples missing in the listed gaps
-  std::optional<Clock> clock;
-  std::optional<Arrival> arrival;
-  std::vector<Gap> gaps;           ///< gaps that split the recording into segments
+  std::optional<ClockError> clock;
+  std::optional<ArrivalJitter> arrival;
+  std::vector<RecordingGap> gaps;  ///< gaps that split the recording into segments
   std::vector<std::string> notes;  ///< messages for the user
 };
 
-/// Recording with statistics and notes of its import.
+/// Imported recording, with statistics of the import and notes for the user.
 struct ImportedRecording {
   estimator::Recording recording;
   ImportSummary summary;
 };
 
-/// Smallest number of samples of a segment; shorter segments are dropped.
+/// Smallest number of samples of a segment. The import drops shorter segments.
 inline constexpr int kSegmentSamplesMin = 10;
 
-/// Imports a recording from CSV text in memory.
+/// Imports a recording from CSV text in memory. Angles are converted to rad, and angles recorded
+/// modulo 2π are unwrapped. Readings are not resampled or interpolated.
 ///
-/// Angles are converted to rad; readings are not resampled or interpolated. If all time stamps are
-/// uniform within the format's tolerance, exactly uniform times replace them. A gap or a change in
-/// the segment column ends a segment. Rows missing within a segment
-/// (estimator::continues_across_gap) have no readings. Segments with fewer than kSegmentSamplesMin
-/// samples are dropped and counted. Angles recorded modulo 2π are unwrapped. The control of the
-/// last row has no effect and may be missing.
+/// If all time stamps are uniform within the format's tolerance, exactly uniform times replace
+/// them. A gap or a change in the segment column ends a segment. Rows missing within a segment
+/// (estimator::can_continue_across_gap) have no readings. Segments with fewer than
+/// kSegmentSamplesMin samples are dropped and counted. The control of the last row has no effect
+/// and may be missing.
 /// @param path  file name for messages
-/// @throws proto::InputError "FILE:LINE:FIELD: message; remedy"
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format);
 
-/// Returns the table columns that a recording format reads.
-std::vector<proto::ColumnRequest> column_requests(const RecordingFormat& format);
+/// Returns requests for the table columns that belong to a recording format.
+std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& format);
 
-/// Imports a recording from a table with the columns that `column_requests` returns.
-ImportedRecording import_table(const proto::CsvTable& table, const RecordingFormat& format);
+/// Imports a recording from a CSV table whose columns `make_column_requests` has requested.
+ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format);
 
 /// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
 std::vector<std::string> describe_import(const ImportSummary& summary);
 
-/// Column of numbers in memory, with a name.
+/// Name and values of a column of numbers.
 struct NamedColumn {
   std::string name;
   std::vector<double> values;  ///< one per row; NaN if missing
 };
 
-/// Returns the names of items in quotes, e.g. "a", "b"; `none` if there are none.
-/// @param shown_max  largest number of names
+/// Returns the names of items in quotes, separated by commas; `none` if there are no items.
+/// @param shown_max  number of names after which the list ends
 template <typename Items>
-std::string quoted_names(const Items& items, const std::string& none,
-                         std::ptrdiff_t shown_max = std::numeric_limits<std::ptrdiff_t>::max()) {
+std::string join_quoted_names(
+    const Items& items, const std::string& none,
+    std::ptrdiff_t shown_max = std::numeric_limits<std::ptrdiff_t>::max()) {
   std::string list;
   for (const auto& item : items | std::views::take(shown_max)) {
     list += (list.empty() ? "\"" : ", \"") + item.name + "\"";
@@ -103,19 +103,18 @@ std::string quoted_names(const Items& items, const std::string& none,
   return list.empty() ? none : list;
 }
 
-/// Imports a recording from columns in memory, with the checks of `import_csv_text`. Messages
+/// Imports a recording from columns in memory, with the same checks as for CSV files. Messages
 /// count rows from 1.
 /// @param name  name of the recording for messages
-/// @throws proto::InputError "NAME:ROW:COLUMN: message; remedy"
-ImportedRecording import_columns(const std::string& name, const std::vector<NamedColumn>& columns,
-                                 const RecordingFormat& format);
+ImportedRecording import_columns_in_memory(const std::string& name,
+                                           const std::vector<NamedColumn>& columns,
+                                           const RecordingFormat& format);
 
 /// Imports a recording from a file that stores whole columns by name, such as MAT or HDF5. Values
 /// are checked like the cells of a CSV file.
 /// @param noun  word for a column in messages, e.g. "variable"
 /// @param read  function that returns the column with a name from the rig file's recording { }
-/// @throws proto::InputError naming file and column
-ImportedRecording import_named_columns(
+ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
     const std::function<std::vector<double>(const std::string&)>& read);
 

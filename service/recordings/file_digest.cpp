@@ -10,7 +10,7 @@
 
 namespace service {
 
-FileDigest digest_file(const std::string& path) {
+FileDigest compute_file_digest(const std::string& path) {
   constexpr std::size_t kPartSize = std::size_t{1} << 16;  // read at once [byte]
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return {};
@@ -28,7 +28,7 @@ FileDigest digest_file(const std::string& path) {
   return {content.sha256(), size};
 }
 
-FileDigest digest_text(std::string_view text) {
+FileDigest compute_text_digest(std::string_view text) {
   proto::ContentHash content;
   content.add(text);
   return {content.sha256(), text.size()};

@@ -18,8 +18,9 @@ int missing_between(const estimator::Segment& before, const estimator::Segment& 
   if (!(missing >= 1.0) || !(std::abs(periods - std::round(periods)) <= kGridTolerance)) return -1;
   if (!(missing <= read)) return -1;
   const int rows = static_cast<int>(missing);
-  const estimator::CommandChange change = estimator::command_change(before, after, rows, largest);
-  return estimator::continues_across_gap(duration, missing, change, read) ? rows : -1;
+  const estimator::CommandChange change =
+      estimator::command_change_between(before, after, rows, largest);
+  return estimator::can_continue_across_gap(duration, missing, change, read) ? rows : -1;
 }
 
 /// Returns the sampling period of the first segment; 0 if there are no segments.
@@ -32,10 +33,10 @@ double first_period(const std::vector<estimator::Recording>& recordings) {
 
 }  // namespace
 
-MissingRows join_segments(std::vector<estimator::Segment>& segments) {
-  MissingRows holes;
+MissingRowCounts join_segments_across_gaps(std::vector<estimator::Segment>& segments) {
+  MissingRowCounts holes;
   if (segments.size() < 2) return holes;
-  const Eigen::RowVectorXd largest = estimator::largest_controls(segments);
+  const Eigen::RowVectorXd largest = estimator::largest_absolute_controls(segments);
   std::vector<estimator::Segment> all;
   for (std::size_t first = 0; first < segments.size();) {
     std::vector<int> missing = {0};  // before each joined segment
@@ -49,16 +50,16 @@ MissingRows join_segments(std::vector<estimator::Segment>& segments) {
       ++holes.count;
       holes.rows += rows;
     }
-    all.push_back(missing.size() == 1
-                      ? segments[first]
-                      : estimator::concatenate({segments.data() + first, missing.size()}, missing));
+    all.push_back(missing.size() == 1 ? segments[first]
+                                      : estimator::concatenate_segments(
+                                            {segments.data() + first, missing.size()}, missing));
     first = next;
   }
   segments = std::move(all);
   return holes;
 }
 
-void unify_periods(std::vector<estimator::Recording>& recordings) {
+void unify_sampling_periods(std::vector<estimator::Recording>& recordings) {
   const double period = first_period(recordings);
   for (estimator::Recording& recording : recordings) {
     for (estimator::Segment& segment : recording.segments) {

@@ -7,27 +7,26 @@
 
 namespace service {
 
-/// Number of rows that are missing within the segments of a recording.
-struct MissingRows {
+/// Numbers of missing rows, and of places with missing rows, within the segments of a recording.
+struct MissingRowCounts {
   int count = 0;  ///< number of places with missing rows
   int rows = 0;   ///< total number of missing rows
 };
 
-/// Joins consecutive segments with the same sampling clock if the gap between them is short enough
-/// (estimator::continues_across_gap). Rows in the gap get no readings. Their commands are
-/// interpolated (estimator::interpolate_commands).
-MissingRows join_segments(std::vector<estimator::Segment>& segments);
+/// Joins consecutive segments across short gaps, if the segments have the same sampling clock
+/// (estimator::can_continue_across_gap). Rows in a gap get no readings, and interpolated commands
+/// (estimator::interpolate_commands).
+MissingRowCounts join_segments_across_gaps(std::vector<estimator::Segment>& segments);
 
-/// Replaces sampling periods that are nearly equal by the period of the first segment. Periods are
-/// nearly equal if they differ by at most kPeriodToleranceRelative.
+/// Replaces nearly equal sampling periods by the period of the first segment. Nearly equal means a
+/// relative difference of at most kPeriodToleranceRelative.
 ///
-/// Each recording of a rig has its own measurement of the clock rate, so periods differ by parts
-/// per million between recordings. The time of a sample changes by at most kPeriodToleranceRelative
-/// of the time since the start of its segment.
-void unify_periods(std::vector<estimator::Recording>& recordings);
+/// The clock rate is measured in each recording, so the periods of recordings differ by parts per
+/// million. The time since the start of a segment changes by at most kPeriodToleranceRelative.
+void unify_sampling_periods(std::vector<estimator::Recording>& recordings);
 
-/// Largest relative difference between two measurements, minutes apart, of the rate of one crystal
-/// oscillator.
+/// Largest relative difference between sampling periods that are considered equal: the clock rate
+/// of one crystal oscillator, measured twice within minutes, differs by at most this much.
 inline constexpr double kPeriodToleranceRelative = 2e-5;
 
 }  // namespace service

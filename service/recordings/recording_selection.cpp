@@ -30,28 +30,28 @@ estimator::Segment crop(const estimator::Segment& segment, double from, double t
   const auto since_start = [&](double time) {
     return std::clamp(time - segment.start, -segment.period, segment.duration() + segment.period);
   };
-  const int first = std::max(0, segment.first_sample_from(since_start(from)));
+  const int first = std::max(0, segment.first_sample_at_or_after(since_start(from)));
   const double last_time = since_start(to) + slack;
-  int end = std::max(0, segment.first_sample_from(last_time));
+  int end = std::max(0, segment.first_sample_at_or_after(last_time));
   if (end < segment.sample_count() && segment.time(end) <= last_time) ++end;
-  return rows_of(segment, std::min(first, end), std::max(0, end - first));
+  return segment_rows(segment, std::min(first, end), std::max(0, end - first));
 }
 
 constexpr int kPiecesMax = 1000;  // each needs one calibration
 
-int piece_count(const estimator::Segment& segment, const PieceOptions& cut) {
+int piece_count(const estimator::Segment& segment, const HeldOutPieceOptions& cut) {
   if (cut.count > 0) return cut.count;
   const double duration = segment.duration() + segment.period;
   return std::max(1, static_cast<int>(std::lround(std::min(duration / cut.length, 1e6))));
 }
 
 void cut_segment(const std::string& name, const estimator::Segment& segment,
-                 const PieceOptions& cut, std::vector<estimator::Recording>& pieces) {
+                 const HeldOutPieceOptions& cut, std::vector<estimator::Recording>& pieces) {
   const int count = piece_count(segment, cut);
   const int rows = segment.sample_count();
   const auto first_of = [&](int piece) {
     if (piece == count) return rows;
-    return cut.length > 0.0 ? segment.first_sample_from(piece * cut.length)
+    return cut.length > 0.0 ? segment.first_sample_at_or_after(piece * cut.length)
                             : piece * (rows / count);
   };
   for (int i = 0; i < count; ++i) {
@@ -61,7 +61,7 @@ void cut_segment(const std::string& name, const estimator::Segment& segment,
                               " samples, fewer than " + std::to_string(kSegmentSamplesMin) +
                               ". Use fewer or longer pieces");
     }
-    const estimator::Segment part = rows_of(segment, first, samples);
+    const estimator::Segment part = segment_rows(segment, first, samples);
     const double end = part.start + part.duration();
     pieces.push_back(
         {name + " " + format_number(part.start, 6) + " s to " + format_number(end, 6) + " s",
@@ -71,14 +71,14 @@ void cut_segment(const std::string& name, const estimator::Segment& segment,
 
 /// Returns the name of a piece of a recording, e.g. "run.csv". It includes the segment number if
 /// the file has several segments, and the start time if the segment was split later.
-std::string segment_name(const estimator::Recording& recording, const RecordingUse& use,
+std::string segment_name(const estimator::Recording& recording, const UsedRecording& use,
                          const estimator::Segment& segment) {
-  const auto holds = [](const SegmentUse& whole, const estimator::Segment& part) {
+  const auto holds = [](const UsedSegment& whole, const estimator::Segment& part) {
     const double slack = 0.5 * part.period;
     return whole.samples > 0 && part.start > whole.start - slack && part.start < whole.end + slack;
   };
   std::string name = recording.name;
-  for (const SegmentUse& whole : use.segments) {
+  for (const UsedSegment& whole : use.segments) {
     if (!holds(whole, segment)) continue;
     if (use.segments.size() > 1) name += " segment " + std::to_string(whole.index);
     const auto parts = std::ranges::count_if(
@@ -90,17 +90,17 @@ std::string segment_name(const estimator::Recording& recording, const RecordingU
 }
 
 [[noreturn]] void refuse_few(const std::vector<estimator::Recording>& recordings,
-                             const PieceOptions& cut) {
+                             const HeldOutPieceOptions& cut) {
   std::string what = recordings.front().name + ": cross-validation needs at least two pieces";
-  what +=
-      cut.kind == PieceKind::kRecording ? ". Give several recordings, --by segment, or" : ". Give";
+  what += cut.kind == HeldOutPieceKind::kRecording ? ". Give several recordings, --by segment, or"
+                                                   : ". Give";
   throw proto::InputError(what + " --pieces N or --piece-length S");
 }
 
 }  // namespace
 
-Selection selection_of(const rigcal::v1::JobRecording& recording) {
-  Selection selection;
+RecordingSelection read_job_selection(const rigcal::v1::JobRecording& recording) {
+  RecordingSelection selection;
   if (recording.has_from_s()) selection.from = recording.from_s();
   if (recording.has_to_s()) selection.to = recording.to_s();
   selection.segments.assign(recording.segments().begin(), recording.segments().end());
@@ -124,7 +124,8 @@ std::vector<int> parse_segment_list(const std::string& text) {
   return indices;
 }
 
-std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecording& imported) {
+std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
+                                            ImportedRecording& imported) {
   std::vector<estimator::Segment>& segments = imported.recording.segments;
   const std::string& file = imported.summary.file;
   for (const int index : selection.segments) {
@@ -133,10 +134,10 @@ std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecordin
                             "; its segments are 0 to " + std::to_string(segments.size() - 1) +
                             " (rigcal info lists them)");
   }
-  std::vector<SegmentUse> uses;
+  std::vector<UsedSegment> uses;
   std::vector<estimator::Segment> kept;
   for (std::size_t i = 0; i < segments.size(); ++i) {
-    SegmentUse use;
+    UsedSegment use;
     use.index = static_cast<int>(i);
     use.start = segments[i].start;
     use.end = segments[i].start + segments[i].duration();
@@ -163,14 +164,14 @@ std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecordin
   return uses;
 }
 
-std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Recording>& recordings,
-                                             const std::vector<RecordingUse>& uses,
-                                             const PieceOptions& cut) {
+std::vector<estimator::Recording> cut_into_pieces(
+    const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
+    const HeldOutPieceOptions& cut) {
   const bool inside_segments = cut.count > 0 || cut.length > 0.0;
   std::vector<estimator::Recording> pieces;
   for (std::size_t i = 0; i < recordings.size(); ++i) {
     const estimator::Recording& recording = recordings[i];
-    if (!inside_segments && cut.kind == PieceKind::kRecording) {
+    if (!inside_segments && cut.kind == HeldOutPieceKind::kRecording) {
       pieces.push_back(recording);
       continue;
     }
@@ -186,15 +187,15 @@ std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Record
   if (pieces.size() < 2) refuse_few(recordings, cut);
   if (pieces.size() > kPiecesMax) {
     throw proto::InputError("there would be " + std::to_string(pieces.size()) +
-                            " pieces; ask for at most " + std::to_string(kPiecesMax));
+                            " pieces; reduce them to at most " + std::to_string(kPiecesMax));
   }
   return pieces;
 }
 
-std::vector<estimator::Recording> cut_windows(const std::vector<estimator::Recording>& recordings,
-                                              double length) {
+std::vector<estimator::Recording> cut_into_windows(
+    const std::vector<estimator::Recording>& recordings, double length) {
   if (length == 0.0) return recordings;
-  PieceOptions cut;
+  HeldOutPieceOptions cut;
   cut.length = length;
   std::vector<estimator::Recording> result;
   for (const estimator::Recording& recording : recordings) {
@@ -210,7 +211,7 @@ std::vector<estimator::Recording> cut_windows(const std::vector<estimator::Recor
   return result;
 }
 
-std::vector<std::string> short_names(const std::vector<std::string>& names) {
+std::vector<std::string> remove_common_folders(const std::vector<std::string>& names) {
   if (names.empty()) return names;
   std::size_t shared = names.front().size();
   for (const std::string& name : names) {

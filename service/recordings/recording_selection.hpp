@@ -14,73 +14,72 @@ class JobRecording;
 
 namespace service {
 
-/// Part of a recording to use. By default it is the whole recording.
-struct Selection {
+/// Part of a recording to use: a time interval and segments. The default is the whole recording.
+struct RecordingSelection {
   double from = -std::numeric_limits<double>::infinity();  ///< start time [s]
   double to = std::numeric_limits<double>::infinity();     ///< end time [s]
   std::vector<int> segments;  ///< indices from 0; if empty, all segments
 };
 
-/// Segment of a recording, with the number of samples that a calibration uses.
-struct SegmentUse {
+/// Segment of a recording from which a calibration uses at least a part.
+struct UsedSegment {
   int index = 0;       ///< segment index in the file, from 0
   double start = 0.0;  ///< start time of the segment [s]
   double end = 0.0;    ///< end time of the segment [s]
   int samples = 0;     ///< number of used samples
 };
 
-/// Import summary, used segments and file digest of a recording that a calibration uses.
-struct RecordingUse {
+/// Recording that a calibration uses: import summary, used segments and file checksum.
+struct UsedRecording {
   ImportSummary summary;
-  std::vector<SegmentUse> segments;
+  std::vector<UsedSegment> segments;
   FileDigest mark = {};
 };
 
-/// Returns the part of a recording that a service job uses.
+/// Reads which part of a recording a service job uses.
 /// @throws proto::InputError if the end is before the start
-Selection selection_of(const rigcal::v1::JobRecording& recording);
+RecordingSelection read_job_selection(const rigcal::v1::JobRecording& recording);
 
-/// Parses a list of segment numbers and ranges. For example, "0,2-4" gives {0, 2, 3, 4}.
-/// @throws InputError for any other format
+/// Parses a list of segment numbers and ranges, e.g. "0,2-4" for {0, 2, 3, 4}.
 std::vector<int> parse_segment_list(const std::string& text);
 
-/// Removes everything except the selected part from the recording. Returns for each segment how
-/// many samples are used.
+/// Removes the samples outside the selected part from a recording. Returns the used segments with
+/// their numbers of samples.
 /// @throws InputError if a segment does not exist or nothing is left
-std::vector<SegmentUse> select_part(const Selection& selection, ImportedRecording& imported);
+std::vector<UsedSegment> keep_selected_part(const RecordingSelection& selection,
+                                            ImportedRecording& imported);
 
-/// Unit of data that a cross-validation holds out in one fold.
-enum class PieceKind {
+/// Kind of piece that a cross-validation holds out in one fold.
+enum class HeldOutPieceKind {
   kRecording,  ///< a whole recording with all its segments
   kSegment,    ///< one segment of a recording
 };
 
-/// Options for cutting recordings into pieces for cross-validation. At most one of `count` and
+/// Options for cutting recordings into pieces for a cross-validation. At most one of `count` and
 /// `length` is set.
-struct PieceOptions {
-  PieceKind kind = PieceKind::kRecording;
+struct HeldOutPieceOptions {
+  HeldOutPieceKind kind = HeldOutPieceKind::kRecording;
   int count = 0;        ///< number of equally long pieces per segment; 0 does not cut
   double length = 0.0;  ///< length of the pieces [s]; 0 does not cut
 };
 
-/// Cuts recordings into pieces for cross-validation. A piece is a recording whose name gives its
-/// origin, e.g. "run.csv", "run.csv segment 2" or "run.csv 5 s to 10 s". For a given piece length,
-/// the number of pieces per segment is rounded. The last piece of a segment has the remaining rows.
-///
+/// Cuts recordings into pieces for a cross-validation. A piece is a recording with a name such as
+/// "run.csv", "run.csv segment 2" or "run.csv 5 s to 10 s". A requested length determines the
+/// number of pieces per segment, rounded. The last piece of a segment has the remaining rows.
 /// @param uses  used segments of each recording, for the segment numbers in the names
 /// @throws proto::InputError for fewer than two pieces, or a piece with too few samples
-std::vector<estimator::Recording> cut_pieces(const std::vector<estimator::Recording>& recordings,
-                                             const std::vector<RecordingUse>& uses,
-                                             const PieceOptions& cut);
+std::vector<estimator::Recording> cut_into_pieces(
+    const std::vector<estimator::Recording>& recordings, const std::vector<UsedRecording>& uses,
+    const HeldOutPieceOptions& cut);
 
-/// Cuts every segment into shorter segments of equal length. The last one has the remaining rows. A
-/// segment shorter than `length` stays whole.
+/// Cuts every segment of the recordings into windows of equal length. The last window of a segment
+/// has the remaining rows. A segment shorter than `length` stays whole.
 /// @param length  length of the new segments [s]; 0 does not cut
 /// @throws proto::InputError for a new segment with too few samples
-std::vector<estimator::Recording> cut_windows(const std::vector<estimator::Recording>& recordings,
-                                              double length);
+std::vector<estimator::Recording> cut_into_windows(
+    const std::vector<estimator::Recording>& recordings, double length);
 
-/// Returns file names without the folders that are common to all of them.
-std::vector<std::string> short_names(const std::vector<std::string>& names);
+/// Returns file names without the folders that all of them have in common.
+std::vector<std::string> remove_common_folders(const std::vector<std::string>& names);
 
 }  // namespace service

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "proto/text/input_error.hpp"
+#include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -37,9 +38,7 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
 double median_step(const std::vector<double>& times) {
   std::vector<double> steps(times.size() - 1);
   for (std::size_t k = 0; k < steps.size(); ++k) steps[k] = times[k + 1] - times[k];
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle;
+  return median(std::move(steps));
 }
 
 /// Checks whether samples are missing between rows k − 1 and k. If the next time stamp is on time
@@ -74,7 +73,7 @@ class CommandChanges {
       for (std::size_t j = k; j < std::min(k + kRows, command.size()); ++j) {
         after.push_back(command[j]);
       }
-      estimator::add_change(before, after, missing, largest_[i], change);
+      estimator::update_command_change(before, after, missing, largest_[i], change);
     }
     return change;
   }
@@ -105,13 +104,13 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
       segment_request < 0 ? nullptr : &table.values[static_cast<std::size_t>(segment_request)];
   std::size_t first = 0;
   std::vector<int> places = {0};
-  MissingRows holes;
+  MissingRowCounts holes;
   for (std::size_t k = 1; k <= times.size(); ++k) {
     const bool end = k == times.size();
     const int missing = end ? 0 : missing_before(times, k, period);
     const double duration = end ? 0.0 : times[k] - times[k - 1];
     const int read = 2 * static_cast<int>(k - first) - places.back() - 1;  // minus those missing
-    const bool gap = missing > 0 && (!estimator::continues_across_gap(
+    const bool gap = missing > 0 && (!estimator::can_continue_across_gap(
                                          duration, missing, commands.at(k, missing), read) ||
                                      (result.summary.steady_clock && !is_whole(duration / period)));
     const bool mark = !end && marks != nullptr && (*marks)[k] != (*marks)[k - 1];
@@ -137,10 +136,10 @@ void cut(const proto::CsvTable& table, const CommandChanges& commands, double pe
 }
 
 /// Returns the sampling period by linear regression of time on sample number over all segments.
-double pooled_period(const std::vector<double>& times, const std::vector<RowSegment>& segments) {
+double pooled_period(const std::vector<double>& times, const std::vector<TableSegment>& segments) {
   double covariance = 0.0;
   double variance = 0.0;
-  for (const RowSegment& stretch : segments) {
+  for (const TableSegment& stretch : segments) {
     double middle = 0.0;
     for (const int place : stretch.places) middle += place;
     middle /= stretch.count;
@@ -169,9 +168,9 @@ double period_between_holes(const std::vector<double>& times, double median) {
 /// Sets the start time of each segment by fitting uniform times to the time stamps. Returns the
 /// largest deviation of a time stamp from uniform times [periods].
 double fit_grids(const std::vector<double>& times, double period,
-                 std::vector<RowSegment>& segments) {
+                 std::vector<TableSegment>& segments) {
   double worst = 0.0;
-  for (RowSegment& stretch : segments) {
+  for (TableSegment& stretch : segments) {
     const auto first = static_cast<std::size_t>(stretch.first);
     const auto offset = [&](std::size_t k) {
       return times[first + k] - times[first] - stretch.places[k] * period;
@@ -212,7 +211,7 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
 }  // namespace
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumns& requests) {
+                        const TimeColumnIndices& requests) {
   constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
   RowTimes result;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
@@ -233,7 +232,7 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
     if (requests.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
   }
   free.summary.period = round_digits(pooled_period(free.stamps, free.segments));
-  std::vector<RowSegment> grids = free.segments;
+  std::vector<TableSegment> grids = free.segments;
   free.summary.jitter_max = fit_grids(free.stamps, free.summary.period, grids);
   free.summary.holes = {};  // rows have their own times
   return free;

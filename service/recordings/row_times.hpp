@@ -9,43 +9,43 @@
 
 namespace service {
 
-/// Limits of plausible sampling periods [s]. The oscillation of a rig takes about a second, and no
-/// encoder is read faster than every few microseconds.
+/// Smallest and largest plausible sampling period [s]. A rig oscillates within about a second, and
+/// no encoder is read faster than every few microseconds.
 inline constexpr double kSamplingPeriodMin = 1e-5;
 inline constexpr double kSamplingPeriodMax = 0.5;
 
 /// Table rows that form one segment of a recording.
-struct RowSegment {
+struct TableSegment {
   int first = 0;            ///< index of the first row
   int count = 0;            ///< number of rows
   double start = 0.0;       ///< time of the first row [s]; adjusted if sampling is uniform
   std::vector<int> places;  ///< sample number of each row, from 0; missing rows leave gaps
 };
 
-/// Sampling times of the rows of a table.
+/// Sampling times and segments of the rows of a table.
 struct RowTimes {
   ImportSummary summary;       ///< with period, jitter, gaps and missing rows
   std::vector<double> stamps;  ///< time stamps of all rows [s]; sampling times if not uniform
-  std::vector<RowSegment> segments;
+  std::vector<TableSegment> segments;
 };
 
-/// Indices of the time, segment and control columns among the columns requested from a table.
-struct TimeColumns {
+/// Indices of the time, segment and control columns among the requested columns of a table.
+struct TimeColumnIndices {
   int time = -1;          ///< time stamps; −1 if format.rate gives the times
   int segment = -1;       ///< column whose changes start a segment; −1 if none
   int first_control = 0;  ///< first control column of the recording format
 };
 
-/// Finds the sampling period, the gaps and the segments of a recording.
+/// Finds the sampling period, the gaps and the segments of a recording from its time stamps.
 ///
 /// The period is the least-squares slope of time over sample number, pooled over the segments. Rows
 /// are missing if a time step exceeds 1.5 periods and the next step does not compensate it. A gap
-/// is a run of missing rows that a segment cannot bridge (estimator::continues_across_gap).
+/// is a run of missing rows that a segment cannot bridge (estimator::can_continue_across_gap).
 /// Sampling is not uniform if a time stamp deviates from uniform times by more than the format's
 /// tolerance.
 /// @throws proto::InputError if time does not increase, the rate is implausible, or no segment is
 ///         long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumns& requests);
+                        const TimeColumnIndices& requests);
 
 }  // namespace service

@@ -6,6 +6,7 @@
 
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -25,13 +26,6 @@ constexpr double kSmoothDrop = 10.0;  // [quanta]
 constexpr double kLargeShare = 0.5;
 // Range of the median specific force [g] of a rig on earth, which is at rest much of the time.
 constexpr double kGravityShareMin = 0.8, kGravityShareMax = 1.25;
-
-double median(std::vector<double> values) {
-  if (values.empty()) return kNaN;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
 
 /// Run of equal consecutive readings. Missing readings are skipped in counting the indices.
 struct Run {
@@ -93,21 +87,21 @@ SensorTableReader::SensorTableReader(const RecordingFormat& format, const proto:
                                      int first, int first_angle)
     : format_(format), table_(table) {
   for (std::size_t i = 0; i < format.inertial.size(); ++i) {
-    Readings& readings = columns_.emplace_back();
+    SensorReadings& readings = columns_.emplace_back();
     readings.column = &format.inertial[i];
     readings.request = first + static_cast<int>(i);
     readings.values = table.values[static_cast<std::size_t>(readings.request)];
     for (double& value : readings.values) value *= readings.column->scale;
   }
   check_units();  // first, since a wrong unit makes readings look saturated
-  for (Readings& readings : columns_) {
-    drop_saturated(readings);
-    drop_clipped_runs(readings, first_angle);
+  for (SensorReadings& readings : columns_) {
+    drop_saturated_readings(readings);
+    drop_clipped_readings(readings, first_angle);
   }
 }
 
 /// Replaces readings at the limits of the sensor's given range by NaN.
-void SensorTableReader::drop_saturated(Readings& readings) const {
+void SensorTableReader::drop_saturated_readings(SensorReadings& readings) const {
   if (!(readings.column->range > 0.0)) return;
   for (double& value : readings.values) {
     if (!(std::abs(value) >= kFullScale * readings.column->range)) continue;
@@ -117,7 +111,7 @@ void SensorTableReader::drop_saturated(Readings& readings) const {
 }
 
 /// Checks that no encoder and no other sensor has changing readings in the rows first to end − 1.
-bool SensorTableReader::rests(const Readings& readings, std::size_t first, std::size_t end,
+bool SensorTableReader::rests(const SensorReadings& readings, std::size_t first, std::size_t end,
                               int first_angle) const {
   const auto is_still = [&](int request) {
     return !changes(table_.values[static_cast<std::size_t>(request)], first, end);
@@ -125,16 +119,16 @@ bool SensorTableReader::rests(const Readings& readings, std::size_t first, std::
   for (std::size_t i = 0; i < format_.angles.size(); ++i) {
     if (!is_still(first_angle + static_cast<int>(i))) return false;
   }
-  return std::ranges::all_of(columns_, [&](const Readings& other) {
+  return std::ranges::all_of(columns_, [&](const SensorReadings& other) {
     return other.request == readings.request || is_still(other.request);
   });
 }
 
 /// Replaces saturated readings by NaN if the sensor's range is unknown. Readings count as saturated
 /// if they stay at the largest or smallest value for longer than a peak of a smooth motion.
-void SensorTableReader::drop_clipped_runs(Readings& readings, int first_angle) const {
+void SensorTableReader::drop_clipped_readings(SensorReadings& readings, int first_angle) const {
   // The position of a resting marker has no full scale.
-  if (readings.column->reading == estimator::Reading::kPosition) return;
+  if (readings.column->reading == estimator::MeasuredQuantity::kPosition) return;
   // Unscaled, since scaling may add rounding.
   const std::vector<double>& raw = table_.values[static_cast<std::size_t>(readings.request)];
   const std::vector<std::size_t> rows = rows_read(raw);
@@ -168,19 +162,19 @@ void SensorTableReader::drop_clipped_runs(Readings& readings, int first_angle) c
   }
 }
 
-const SensorTableReader::Readings* SensorTableReader::find(int index) const {
+const SensorTableReader::SensorReadings* SensorTableReader::find(int index) const {
   const auto found = std::ranges::find_if(
-      columns_, [&](const Readings& each) { return each.column->index == index; });
+      columns_, [&](const SensorReadings& each) { return each.column->index == index; });
   return found == columns_.end() ? nullptr : &*found;
 }
 
 /// Checks the unit of a three-axis accelerometer, which reads 1 g at rest in any orientation.
-void SensorTableReader::check_gravity(int sensor) const {
-  const Readings* axes[3];
+void SensorTableReader::check_gravity_unit(int sensor) const {
+  const SensorReadings* axes[3];
   for (int k = 0; k < 3; ++k) {
     axes[k] = find(sensor * kAxes + kAxes / 2 + k);
     if (axes[k] == nullptr) return;
-    if (axes[k]->column->reading != estimator::Reading::kSpecificForce) return;
+    if (axes[k]->column->reading != estimator::MeasuredQuantity::kSpecificForce) return;
   }
   std::vector<double> magnitudes;
   for (std::size_t row = 0; row < axes[0]->values.size(); ++row) {
@@ -205,8 +199,8 @@ void SensorTableReader::check_gravity(int sensor) const {
 }
 
 void SensorTableReader::check_units() const {
-  for (const Readings& each : columns_) {
-    if (each.column->reading != estimator::Reading::kRate) continue;
+  for (const SensorReadings& each : columns_) {
+    if (each.column->reading != estimator::MeasuredQuantity::kRate) continue;
     std::vector<double> speeds;
     for (const double rate : each.values) {
       if (!std::isnan(rate)) speeds.push_back(std::abs(rate));
@@ -222,12 +216,12 @@ void SensorTableReader::check_units() const {
         "; if the speed is real, raise speed_max_rad_per_s in the rig file's recording { }");
   }
   for (std::size_t i = 0; i < format_.sensors.size(); ++i) {
-    check_gravity(static_cast<int>(i));
+    check_gravity_unit(static_cast<int>(i));
   }
 }
 
-void SensorTableReader::add_notes(std::vector<std::string>& notes) const {
-  for (const Readings& each : columns_) {
+void SensorTableReader::add_reading_notes(std::vector<std::string>& notes) const {
+  for (const SensorReadings& each : columns_) {
     const std::vector<double>& raw = table_.values[static_cast<std::size_t>(each.request)];
     const std::vector<std::size_t> read = rows_read(raw);
     const std::string name = "column \"" + each.column->column + "\"";
@@ -243,7 +237,7 @@ void SensorTableReader::add_notes(std::vector<std::string>& notes) const {
                     (each.saturated == 1 ? " row; it is" : " rows; they are") + " not used");
   }
   for (std::size_t i = 0; i < format_.sensors.size(); ++i) {
-    const auto is_own = [&](const Readings& each) {
+    const auto is_own = [&](const SensorReadings& each) {
       return each.column->index / kAxes == static_cast<int>(i);
     };
     if (std::ranges::any_of(columns_, is_own)) continue;
@@ -252,14 +246,15 @@ void SensorTableReader::add_notes(std::vector<std::string>& notes) const {
   }
 }
 
-Eigen::MatrixXd SensorTableReader::empty_readings(int rows) const {
+Eigen::MatrixXd SensorTableReader::make_missing_readings(int rows) const {
   if (columns_.empty()) return {};
   return Eigen::MatrixXd::Constant(rows, kAxes * static_cast<Eigen::Index>(format_.sensors.size()),
                                    kNaN);
 }
 
-void SensorTableReader::write_row(int from, Eigen::Index to, estimator::Segment& segment) const {
-  for (const Readings& each : columns_) {
+void SensorTableReader::copy_row_readings(int from, Eigen::Index to,
+                                          estimator::Segment& segment) const {
+  for (const SensorReadings& each : columns_) {
     segment.inertial(to, each.column->index) = each.values[static_cast<std::size_t>(from)];
   }
 }

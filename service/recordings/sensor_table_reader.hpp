@@ -10,8 +10,8 @@
 
 namespace service {
 
-/// Reader that copies the readings of all sensors other than encoders from a table to segments, in
-/// SI units. Saturated readings count as missing.
+/// Reads the sensor columns of a table, except encoder columns, and copies the readings to segments
+/// in SI units. Saturated readings count as missing.
 class SensorTableReader {
  public:
   /// Converts the sensor columns of a table to SI units and checks them.
@@ -22,32 +22,33 @@ class SensorTableReader {
                     int first_angle);
 
   /// Appends messages on missing and saturated sensor readings to `notes`.
-  void add_notes(std::vector<std::string>& notes) const;
+  void add_reading_notes(std::vector<std::string>& notes) const;
 
-  /// Returns a matrix of NaN for Segment::inertial with this number of rows.
-  Eigen::MatrixXd empty_readings(int rows) const;
+  /// Returns a matrix of missing sensor readings (NaN) with the columns of Segment::inertial.
+  Eigen::MatrixXd make_missing_readings(int rows) const;
 
-  /// Copies the sensor readings in row `from` of the table to row `to` of the segment.
-  void write_row(int from, Eigen::Index to, estimator::Segment& segment) const;
+  /// Copies the sensor readings in row `from` of the table to row `to` of a segment.
+  void copy_row_readings(int from, Eigen::Index to, estimator::Segment& segment) const;
 
  private:
-  struct Readings {
+  struct SensorReadings {
     const SensorColumn* column = nullptr;
     int request = 0;
     std::vector<double> values = {};  ///< [SI unit]; NaN if missing or saturated
     int saturated = 0;                ///< number of saturated readings
   };
 
-  bool rests(const Readings& readings, std::size_t first, std::size_t end, int first_angle) const;
-  void drop_saturated(Readings& readings) const;
-  void drop_clipped_runs(Readings& readings, int first_angle) const;
+  bool rests(const SensorReadings& readings, std::size_t first, std::size_t end,
+             int first_angle) const;
+  void drop_saturated_readings(SensorReadings& readings) const;
+  void drop_clipped_readings(SensorReadings& readings, int first_angle) const;
   void check_units() const;
-  void check_gravity(int sensor) const;
-  const Readings* find(int index) const;
+  void check_gravity_unit(int sensor) const;
+  const SensorReadings* find(int index) const;
 
   const RecordingFormat& format_;
   const proto::CsvTable& table_;
-  std::vector<Readings> columns_;
+  std::vector<SensorReadings> columns_;
 };
 
 }  // namespace service

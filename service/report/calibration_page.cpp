@@ -22,14 +22,15 @@ namespace {
 using estimator::Calibration;
 
 std::string describe_outcome(const Calibration& calibration) {
-  std::string text = calibration.converged() ? describe_ending(calibration) + "."
+  std::string text = calibration.converged() ? describe_calibration_ending(calibration) + "."
                      : calibration.verdict.kind == estimator::VerdictKind::kNoFit
                          ? "No result."
                          : "Not converged.";
-  text += " Joint estimation: " + describe_stage(calibration.termination, calibration.iterations);
+  text += " Joint estimation: " +
+          describe_stage_ending(calibration.termination, calibration.iterations);
   if (calibration.refined) {
-    text += "; simulation fit: " +
-            describe_stage(calibration.refinement_termination, calibration.refinement_iterations);
+    text += "; simulation fit: " + describe_stage_ending(calibration.refinement_termination,
+                                                         calibration.refinement_iterations);
   }
   text += ".";
   if (!calibration.converged()) {
@@ -44,22 +45,24 @@ bool is_physical(const Calibration& calibration) {
   return calibration.kind == estimator::EstimateKind::kPhysical;
 }
 
-std::string head(const Calibration& calibration, const CalibrationContext& context) {
+std::string head(const Calibration& calibration, const CalibrationMetadata& context) {
   const estimator::Verdict& verdict = calibration.verdict;
   const bool judged = !verdict.reasons.empty();
-  std::string html =
-      heading("Calibration of " + context.rig, context,
-              judged ? verdict.kind == estimator::VerdictKind::kAccepted : calibration.converged(),
-              judged ? as_sentence(text_of(verdict)) : describe_outcome(calibration));
-  if (judged && !calibration.converged()) html += paragraph(describe_outcome(calibration));
+  std::string html = render_report_heading(
+      "Calibration of " + context.rig, context,
+      judged ? verdict.kind == estimator::VerdictKind::kAccepted : calibration.converged(),
+      judged ? format_sentence(format_verdict(verdict)) : describe_outcome(calibration));
+  if (judged && !calibration.converged()) html += render_paragraph(describe_outcome(calibration));
   html += "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
-    html += summary_box("open-loop RMSE, joint " + error.joint,
-                        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+    html +=
+        render_summary_box("open-loop RMSE, joint " + error.joint,
+                           format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
-  html += summary_box("estimated states RMSE",
-                      format_number(1e3 * calibration.observation_rmse) + " " +
-                          pooled_error_units(estimator::encoder_kinds(calibration.mechanism)));
+  html += render_summary_box(
+      "estimated states RMSE",
+      format_number(1e3 * calibration.observation_rmse) + " " +
+          pooled_error_unit_text(estimator::encoder_joint_kinds(calibration.mechanism)));
   return html + "</div>\n";
 }
 
@@ -78,13 +81,13 @@ Chart cost_chart(const std::vector<estimator::IterationRecord>& history,
     if (begins) x.push_back(0.5 * (history[k - 1].iteration + history[k].iteration));
     const std::string name = history[k].kind == estimator::SolveKind::kFirst
                                  ? first_stage
-                                 : std::string(to_text(history[k].kind));
+                                 : std::string(solve_name(history[k].kind));
     auto series = std::ranges::find(chart.series, name, &ChartSeries::label);
     if (series == chart.series.end()) {
       const std::size_t index = chart.series.size();
-      series = chart.series.insert(series, {name, series_class(index), {}, {}});
+      series = chart.series.insert(series, {name, series_css_class(index), {}, {}});
       series->markers = true;
-      series->shape = series_shape(index);
+      series->shape = series_marker_shape(index);
       series->column = name;
     }
     series->y.resize(x.size(), kNaN);
@@ -113,7 +116,7 @@ std::string cost_figure(const std::string& name, const std::string& title, const
         " Each stage and each round solves a different problem, with other weights or another "
         "start. Costs of different stages cannot be compared.";
   }
-  return chart_figure({.name = name, .caption = caption, .charts = {std::move(chart)}});
+  return render_chart_figure({.name = name, .caption = caption, .charts = {std::move(chart)}});
 }
 
 std::string convergence(const Calibration& calibration) {
@@ -145,11 +148,11 @@ void add_method_options(const Calibration& calibration, const estimator::Calibra
   used.state_error_weight = calibration.state_error_weight;
   for (const estimator::OptionRow& row : estimator::kOptionRows) {
     const bool simulator = row.group == estimator::OptionGroup::kSimulator;
-    if (option_help(row).empty() || (simulator && is_physical(calibration))) continue;
-    const bool given = !is_default(row, asked);
+    if (find_option_help(row).empty() || (simulator && is_physical(calibration))) continue;
+    const bool given = !has_default_value(row, asked);
     const auto* number = std::get_if<double estimator::CalibrationOptions::*>(&row.member);
     std::string text = row.is_flag()       ? (given ? "yes" : "no")
-                       : number == nullptr ? option_text(row, used)
+                       : number == nullptr ? format_option(row, used)
                                            : format_number(used.*(*number), 6);
     if (!row.unit.empty()) text += " " + std::string(row.unit);
     if (!is_in_range(row, used)) text = "automatic";
@@ -185,13 +188,13 @@ void add_physical_options(const Calibration& calibration, HtmlTable& table) {
              noise_text(calibration.acceleration_noise, 1.0, accelerations)});
 }
 
-std::string options(const Calibration& calibration, const CalibrationContext& context) {
+std::string options(const Calibration& calibration, const CalibrationMetadata& context) {
   HtmlTable table("Requested and automatic options", {{"option"}, {"value", CellAlign::kWords}},
                   "narrow");
   table.add({"wall time", format_number(context.wall_time, 3) + " s"});
   table.add({"parameters", is_physical(calibration)
-                               ? "physical: of the system in continuous time"
-                               : "shadow: of a SPOOK simulator at the time step"});
+                               ? "physical: parameters of the system in continuous time"
+                               : "shadow: parameters of a SPOOK simulator at the time step"});
   add_method_options(calibration, context.options, table);
   if (is_physical(calibration)) {
     add_physical_options(calibration, table);
@@ -202,14 +205,15 @@ std::string options(const Calibration& calibration, const CalibrationContext& co
   table.add({"simulation fit", !context.options.refine_simulation ? "not requested"
                                : calibration.refined              ? "done"
                                                                   : "not done"});
-  return "<section><h2>Options</h2>\n" + paragraph(describe_outcome(calibration)) + table.html() +
-         "</section>\n";
+  return "<section><h2>Options</h2>\n" + render_paragraph(describe_outcome(calibration)) +
+         table.html() + "</section>\n";
 }
 
 }  // namespace
 
-std::string calibration_page(const Calibration& calibration, const CalibrationContext& context,
-                             const estimator::CrossValidation* validation) {
+std::string render_calibration_page(const Calibration& calibration,
+                                    const CalibrationMetadata& context,
+                                    const estimator::CrossValidation* validation) {
   TrajectoryLabels labels;
   for (const estimator::SimulationError& error : calibration.simulation) {
     labels.joints.push_back(error.joint);
@@ -218,23 +222,24 @@ std::string calibration_page(const Calibration& calibration, const CalibrationCo
   labels.controls = context.controls;
   labels.findings = calibration.findings;
   labels.held = context.held;
-  std::string body = head(calibration, context) + parameter_section(calibration) +
-                     finding_section(with_warnings(calibration.findings, calibration.notes)) +
-                     list_section("Notes", notes_without_warnings(calibration.notes)) +
-                     "<h2 class=\"part\">Trajectories</h2>\n" +
-                     trajectory_sections(calibration.trajectories, labels) +
-                     "<h2 class=\"part\">Details</h2>\n" + identifiability_section(calibration) +
-                     piece_section(calibration);
+  std::string body =
+      head(calibration, context) + render_parameter_section(calibration) +
+      render_finding_section(add_warnings_as_findings(calibration.findings, calibration.notes)) +
+      render_list_section("Notes", notes_without_warnings(calibration.notes)) +
+      "<h2 class=\"part\">Trajectories</h2>\n" +
+      render_trajectory_sections(calibration.trajectories, labels) +
+      "<h2 class=\"part\">Details</h2>\n" + render_identifiability_section(calibration) +
+      render_piece_comparison(calibration);
   if (validation != nullptr) {
     body +=
         "<h2 class=\"part\">Cross-validation</h2>\n<p>Each recording predicted from all "
         "others.</p>\n<div class=\"inset\">" +
-        cross_validation_sections(*validation) + "</div>\n";
+        render_cross_validation_sections(*validation) + "</div>\n";
   }
-  body += folded_section("Data, options, convergence and files",
-                         data_section(context) + options(calibration, context) +
-                             convergence(calibration) + origin_section(context));
-  return html_page("Calibration of " + context.rig, body);
+  body += render_folded_section("Data, options, convergence and files",
+                                render_data_section(context) + options(calibration, context) +
+                                    convergence(calibration) + render_input_section(context));
+  return render_html_page("Calibration of " + context.rig, body);
 }
 
 }  // namespace service

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <limits>
 
-#include "service/messages/message_text.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/svg_chart.hpp"
@@ -21,26 +20,29 @@ namespace {
 
 using estimator::CrossValidation;
 
-std::string head(const CrossValidation& validation, const CalibrationContext& context) {
-  const bool converged = has_converged(validation);
-  std::string html = heading("Cross-validation of " + context.rig, context, converged,
-                             converged ? "All folds converged." : "Not all folds converged.");
+std::string head(const CrossValidation& validation, const CalibrationMetadata& context) {
+  const bool converged = have_all_folds_converged(validation);
+  std::string html =
+      render_report_heading("Cross-validation of " + context.rig, context, converged,
+                            converged ? "All folds converged." : "Not all folds converged.");
   html += "<div class=\"summary\">\n";
-  const PredictionErrors errors = prediction_errors(validation);
+  const CrossValidationErrors errors = compute_cross_validation_errors(validation);
   for (const estimator::SimulationError& error : errors.simulation) {
-    html += summary_box("open loop, held out, joint " + error.joint,
-                        format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
+    html +=
+        render_summary_box("open loop, held out, joint " + error.joint,
+                           format_number(1e3 * error.rmse) + " " + joint_units(error.kind).error);
   }
-  html += summary_box("estimated states, held out", format_number(1e3 * errors.observation) + " " +
-                                                        pooled_error_units(validation.kinds));
-  html += summary_box("folds", std::to_string(validation.folds.size()));
-  html += summary_box("wall time", format_number(context.wall_time, 3) + " s");
+  html += render_summary_box(
+      "estimated states, held out",
+      format_number(1e3 * errors.observation) + " " + pooled_error_unit_text(validation.kinds));
+  html += render_summary_box("folds", std::to_string(validation.folds.size()));
+  html += render_summary_box("wall time", format_number(context.wall_time, 3) + " s");
   return html + "</div>\n";
 }
 
 std::string pieces(const CrossValidation& validation) {
   std::string html = "<section><h2>Pieces</h2><ol>\n";
-  for (const std::string& piece : short_names(validation.pieces)) {
+  for (const std::string& piece : remove_common_folders(validation.pieces)) {
     html += "<li>" + escape_html(piece) + "</li>\n";
   }
   return html + "</ol></section>\n";
@@ -63,7 +65,7 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
     high = std::max(high, error);
   }
   HtmlTable table("Row: piece held out; column: piece whose error is shown",
-                  text_and_number_columns(matrix_titles(errors.cols()), 1), "matrix");
+                  make_text_and_number_columns(matrix_titles(errors.cols()), 1), "matrix");
   for (Eigen::Index i = 0; i < errors.rows(); ++i) {
     std::vector<HtmlCell> cells = {std::to_string(i + 1)};
     for (Eigen::Index j = 0; j < errors.cols(); ++j) {
@@ -74,8 +76,8 @@ std::string matrix(const std::string& title, const Eigen::MatrixXd& errors) {
       char style[64];
       std::snprintf(style, sizeof style, "background: rgba(230, 159, 0, %.2f)", shade);
       cells.push_back(HtmlCell(format_number(1e3 * error, 3))
-                          .with_class(i == j ? "held-out" : "")
-                          .with_style(style));
+                          .set_css_class(i == j ? "held-out" : "")
+                          .set_css_style(style));
     }
     table.add(cells);
   }
@@ -93,7 +95,7 @@ std::string matrices(const CrossValidation& validation) {
                    validation.simulation[j]);
   }
   return html +
-         matrix("Estimated states [" + pooled_error_units(validation.kinds) + "]",
+         matrix("Estimated states [" + pooled_error_unit_text(validation.kinds) + "]",
                 validation.observation) +
          "</section>\n";
 }
@@ -103,36 +105,36 @@ std::string parameters(const CrossValidation& validation) {
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     titles.push_back("without " + std::to_string(i + 1));
   }
-  HtmlTable table("Estimates without one piece at a time", text_and_number_columns(titles, 1));
-  const std::vector<TableNotation> notations = notations_of(validation.parameters);
+  HtmlTable table("Estimates without one piece at a time", make_text_and_number_columns(titles, 1));
+  const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
     const estimator::ParameterSpread& spread = validation.parameters[p];
     const TableNotation& notation = notations[p];
     std::vector<HtmlCell> cells = {spread.name + " [" + notation.unit() + "]", notation.value(),
-                                   notation.deviation(),
-                                   notation.deviation(spread.reported_standard_deviation)};
-    for (const estimator::Fold& fold : validation.folds) {
-      cells.emplace_back(notation.rounded(fold.calibration.parameters[p].value));
+                                   notation.deviation_text(),
+                                   notation.deviation_text(spread.reported_standard_deviation)};
+    for (const estimator::CrossValidationFold& fold : validation.folds) {
+      cells.emplace_back(notation.rounded_text(fold.calibration.parameters[p].value));
     }
     table.add(cells);
   }
   return "<section><h2>Parameters over the folds</h2>\n" + table.html() + "</section>\n";
 }
 
-std::string trajectories(const CrossValidation& validation, const CalibrationContext& context) {
+std::string trajectories(const CrossValidation& validation, const CalibrationMetadata& context) {
   std::string html = "<h2>Pieces held out</h2>\n";
   const TrajectoryLabels labels = {
       validation.joints, validation.kinds, context.controls, {}, context.held};
   const std::size_t share = kPageNumbersMax / std::max<std::size_t>(1, validation.folds.size());
-  for (const estimator::Fold& fold : validation.folds) {
-    html += trajectory_sections(fold.evaluation.trajectories, labels, share);
+  for (const estimator::CrossValidationFold& fold : validation.folds) {
+    html += render_trajectory_sections(fold.evaluation.trajectories, labels, share);
   }
   return html;
 }
 
 using TableRows = std::vector<std::vector<std::string>>;
 
-std::string thousandths(double value) { return format_digits(1e3 * value, 4); }
+std::string thousandths(double value) { return format_significant_digits(1e3 * value, 4); }
 
 std::string piece_table(const estimator::CrossValidation& validation) {
   const bool slides = !std::ranges::all_of(
@@ -140,7 +142,8 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   const auto in_unit = [&](const std::string& title, const std::string& unit) {
     return slides ? title + " [" + unit + "]" : title;
   };
-  TableRows rows = {{"held out", in_unit("states", pooled_error_units(validation.kinds)), "cost"}};
+  TableRows rows = {
+      {"held out", in_unit("states", pooled_error_unit_text(validation.kinds)), "cost"}};
   std::vector<bool> right = {false, true, true};
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     rows[0].push_back(
@@ -149,9 +152,9 @@ std::string piece_table(const estimator::CrossValidation& validation) {
   }
   rows[0].push_back("");
   right.push_back(false);
-  const std::vector<std::string> names = short_names(validation.pieces);
+  const std::vector<std::string> names = remove_common_folders(validation.pieces);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
-    const estimator::Fold& fold = validation.folds[i];
+    const estimator::CrossValidationFold& fold = validation.folds[i];
     std::vector<std::string> row = {names[i], thousandths(fold.evaluation.observation_rmse),
                                     format_number(fold.evaluation.cost)};
     for (const estimator::SimulationError& error : fold.evaluation.simulation) {
@@ -160,7 +163,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
     row.push_back(fold.calibration.converged() ? "" : "NOT CONVERGED");
     rows.push_back(row);
   }
-  const PredictionErrors errors = prediction_errors(validation);
+  const CrossValidationErrors errors = compute_cross_validation_errors(validation);
   std::vector<std::string> all = {"all", thousandths(errors.observation), ""};
   for (const estimator::SimulationError& error : errors.simulation) {
     all.push_back(thousandths(error.rmse));
@@ -173,7 +176,7 @@ std::string piece_table(const estimator::CrossValidation& validation) {
 /// Returns the notes of all calibrations of a cross-validation without duplicates.
 std::vector<estimator::Message> all_notes(const estimator::CrossValidation& validation) {
   std::vector<estimator::Message> notes;
-  for (const estimator::Fold& fold : validation.folds) {
+  for (const estimator::CrossValidationFold& fold : validation.folds) {
     for (const estimator::Message& note : fold.calibration.notes) {
       if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
     }
@@ -183,11 +186,11 @@ std::vector<estimator::Message> all_notes(const estimator::CrossValidation& vali
 
 std::string parameter_table(const estimator::CrossValidation& validation) {
   TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
-  const std::vector<TableNotation> notations = notations_of(validation.parameters);
+  const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterSpread& spread = validation.parameters[i];
-    rows.push_back({spread.name, notations[i].value(), notations[i].deviation(),
-                    notations[i].deviation(spread.reported_standard_deviation),
+    rows.push_back({spread.name, notations[i].value(), notations[i].deviation_text(),
+                    notations[i].deviation_text(spread.reported_standard_deviation),
                     notations[i].unit()});
   }
   return format_table(rows, {false, true, true, true, false});
@@ -195,35 +198,39 @@ std::string parameter_table(const estimator::CrossValidation& validation) {
 
 }  // namespace
 
-std::string cross_validation_sections(const CrossValidation& validation) {
+std::string render_cross_validation_sections(const CrossValidation& validation) {
   return pieces(validation) + matrices(validation) + parameters(validation);
 }
 
-std::string cross_validation_page(const CrossValidation& validation,
-                                  const CalibrationContext& context) {
-  return html_page(
+std::string render_cross_validation_page(const CrossValidation& validation,
+                                         const CalibrationMetadata& context) {
+  return render_html_page(
       "Cross-validation of " + context.rig,
-      head(validation, context) + cross_validation_sections(validation) +
+      head(validation, context) + render_cross_validation_sections(validation) +
           trajectories(validation, context) +
-          folded_section("Data and files", data_section(context) + origin_section(context)));
+          render_folded_section("Data and files",
+                                render_data_section(context) + render_input_section(context)));
 }
 
-std::vector<TableNotation> notations_of(const std::vector<estimator::ParameterSpread>& spreads) {
+std::vector<TableNotation> make_spread_notations(
+    const std::vector<estimator::ParameterSpread>& spreads) {
   std::vector<TableQuantity> quantities;
   for (const estimator::ParameterSpread& each : spreads) {
     quantities.push_back({each.mean, each.standard_deviation, each.unit});
   }
-  return table_notations(quantities);
+  return make_table_notations(quantities);
 }
 
 std::string format_cross_validation(const estimator::CrossValidation& validation, double wall_time,
                                     const std::vector<estimator::Finding>& findings) {
-  const std::string found = format_findings(with_warnings(findings, all_notes(validation)));
+  const std::string found =
+      format_findings(add_warnings_as_findings(findings, all_notes(validation)));
   return "Each piece with the parameters estimated from the others; RMSE in " +
-         error_units(validation.kinds) + ":\n\n" + piece_table(validation) +
+         error_unit_text(validation.kinds) + ":\n\n" + piece_table(validation) +
          "\nParameters over the folds:\n\n" + parameter_table(validation) + "\n" + found +
-         (found.empty() ? "" : "\n") + (has_converged(validation) ? "Converged" : "NOT CONVERGED") +
-         ": " + std::to_string(validation.folds.size()) + " calibrations in " +
+         (found.empty() ? "" : "\n") +
+         (have_all_folds_converged(validation) ? "Converged" : "NOT CONVERGED") + ": " +
+         std::to_string(validation.folds.size()) + " calibrations in " +
          format_number(wall_time, 3) + " s\n";
 }
 

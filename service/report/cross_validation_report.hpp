@@ -12,13 +12,13 @@ namespace service {
 
 /// Returns HTML sections on a cross-validation, with the pieces of data, the error matrices and the
 /// parameters of each fold.
-std::string cross_validation_sections(const estimator::CrossValidation& validation);
+std::string render_cross_validation_sections(const estimator::CrossValidation& validation);
 
 /// Returns the result of a cross-validation as one self-contained HTML page. It shows error
 /// matrices, the parameters of every fold, and the trajectories of the held-out pieces. An error
 /// matrix has a row per fold, a column per piece, and the held-out pieces on the diagonal.
-std::string cross_validation_page(const estimator::CrossValidation& validation,
-                                  const CalibrationContext& context);
+std::string render_cross_validation_page(const estimator::CrossValidation& validation,
+                                         const CalibrationMetadata& context);
 
 /// Formats the result of a cross-validation as text. It gives for each held-out piece the errors of
 /// the estimated states and of the open-loop simulation [mrad], and for each parameter its
@@ -27,7 +27,9 @@ std::string cross_validation_page(const estimator::CrossValidation& validation,
 std::string format_cross_validation(const estimator::CrossValidation& validation, double wall_time,
                                     const std::vector<estimator::Finding>& findings = {});
 
-/// Returns the common notations of the parameters' means and their variation over the folds.
-std::vector<TableNotation> notations_of(const std::vector<estimator::ParameterSpread>& spreads);
+/// Returns the notation (power of ten and number of digits) for the mean of each parameter over the
+/// folds and its variation.
+std::vector<TableNotation> make_spread_notations(
+    const std::vector<estimator::ParameterSpread>& spreads);
 
 }  // namespace service

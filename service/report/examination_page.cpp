@@ -28,44 +28,46 @@ std::string outcome_of(const std::vector<Finding>& findings) {
          std::to_string(warnings) + (warnings == 1 ? " warning." : " warnings.");
 }
 
-std::string excitation_section(const estimator::Excitation& excitation) {
+std::string excitation_section(const estimator::PredictedPrecision& excitation) {
   if (excitation.parameters.empty()) return "";
   using enum CellAlign;
   const HtmlTable table(
       "Predicted standard deviations of a calibration, from the noise of the readings",
-      {kLeft, kRight, kRight, kLeft, kRight}, excitation_rows(excitation), "narrow");
+      {kLeft, kRight, kRight, kLeft, kRight}, identifiability_table_rows(excitation), "narrow");
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : excitation.null_directions) {
-    unseen.push_back(text_of(direction.description));
+    unseen.push_back(format_message(direction.description));
   }
   return "<section><h2>What these recordings can identify</h2>\n" + table.html() + "</section>\n" +
-         list_section("Not identifiable", unseen);
+         render_list_section("Not identifiable", unseen);
 }
 
 Chart reading_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index index,
                     const estimator::Encoder& sensor) {
   const std::string unit = std::string(" [") + sensor.units().coordinate + "]";
   const auto column = segment.angles.col(index);
-  return time_chart("Encoder " + sensor.name, sensor.units().quantity + unit,
-                    {chart_line("measured", "series-1", times, {column.begin(), column.end()},
-                                "measured " + sensor.name + unit)});
+  return make_time_chart(
+      "Encoder " + sensor.name, sensor.units().quantity + unit,
+      {make_line_series("measured", "series-1", times, {column.begin(), column.end()},
+                        "measured " + sensor.name + unit)});
 }
 
 Chart command_chart(const std::vector<double>& times, const Segment& segment, Eigen::Index motor,
-                    const CalibrationContext& context) {
+                    const CalibrationMetadata& context) {
   const auto index = static_cast<std::size_t>(motor);
   const auto column = segment.controls.col(motor);
   const std::string title =
       "Control of " + (index < context.controls.size() ? context.controls[index]
                                                        : "motor " + std::to_string(motor + 1));
-  return time_chart(title, "control",
-                    {chart_line("", "control", times, {column.begin(), column.end()}, title)}, 150);
+  return make_time_chart(
+      title, "control",
+      {make_line_series("", "control", times, {column.begin(), column.end()}, title)}, 150);
 }
 
 std::string segment_section(const std::string& recording, const Segment& segment,
                             const std::vector<estimator::Encoder>& sensors,
-                            const std::vector<Finding>& findings, const CalibrationContext& context,
-                            std::size_t rows_max) {
+                            const std::vector<Finding>& findings,
+                            const CalibrationMetadata& context, std::size_t rows_max) {
   std::vector<double> times;
   for (int k = 0; k < segment.sample_count(); ++k) times.push_back(segment.start + segment.time(k));
   ChartFigure figure;
@@ -75,11 +77,11 @@ std::string segment_section(const std::string& recording, const Segment& segment
   for (Eigen::Index i = 0; i < segment.angles.cols(); ++i) {
     const estimator::Encoder& sensor = sensors[static_cast<std::size_t>(i)];
     Chart chart = reading_chart(times, segment, i, sensor);
-    chart.marks = marks_of(findings, recording, sensor.name, times);
-    std::vector<double> held = rejected_samples_on(times, context.held, recording, i);
+    chart.marks = make_finding_highlights(findings, recording, sensor.name, times);
+    std::vector<double> held = find_rejected_samples(times, context.held, recording, i);
     if (!held.empty()) {
-      chart.series.push_back(rejected_series(times, std::move(held), sensor.name,
-                                             std::string("[") + sensor.units().coordinate + "]"));
+      chart.series.push_back(make_rejected_sample_series(
+          times, std::move(held), sensor.name, std::string("[") + sensor.units().coordinate + "]"));
     }
     figure.charts.push_back(std::move(chart));
   }
@@ -90,14 +92,14 @@ std::string segment_section(const std::string& recording, const Segment& segment
                             format_number(times.back(), 6) + " s";
   figure.caption =
       title + ": encoder readings" + (segment.controls.cols() > 0 ? ", and the control." : ".");
-  return "<section class=\"segment\"><h3>" + escape_html(title) + "</h3>\n" + chart_figure(figure) +
-         "</section>\n";
+  return "<section class=\"segment\"><h3>" + escape_html(title) + "</h3>\n" +
+         render_chart_figure(figure) + "</section>\n";
 }
 
 std::string reading_sections(const estimator::Mechanism& mechanism,
                              const std::vector<Recording>& recordings,
                              const std::vector<Finding>& findings,
-                             const CalibrationContext& context) {
+                             const CalibrationMetadata& context) {
   constexpr int kShownMax = 24;
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
   double numbers = 0.0;
@@ -127,20 +129,21 @@ std::string reading_sections(const estimator::Mechanism& mechanism,
 
 }  // namespace
 
-std::string examination_page(const estimator::Mechanism& mechanism,
-                             const std::vector<Recording>& recordings,
-                             const std::vector<Finding>& findings,
-                             const estimator::Excitation& excitation,
-                             const CalibrationContext& context) {
+std::string render_examination_page(const estimator::Mechanism& mechanism,
+                                    const std::vector<Recording>& recordings,
+                                    const std::vector<Finding>& findings,
+                                    const estimator::PredictedPrecision& excitation,
+                                    const CalibrationMetadata& context) {
   const std::string title = "Recordings of " + context.rig;
   const bool good = std::ranges::all_of(findings, [](const Finding& finding) {
     return finding.severity == estimator::Severity::kNote;
   });
-  return html_page(
-      title, heading(title, context, good, outcome_of(findings)) + finding_section(findings) +
-                 excitation_section(excitation) +
+  return render_html_page(
+      title, render_report_heading(title, context, good, outcome_of(findings)) +
+                 render_finding_section(findings) + excitation_section(excitation) +
                  reading_sections(mechanism, recordings, findings, context) +
-                 folded_section("Data and files", data_section(context) + origin_section(context)));
+                 render_folded_section("Data and files", render_data_section(context) +
+                                                             render_input_section(context)));
 }
 
 }  // namespace service

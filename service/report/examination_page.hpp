@@ -9,15 +9,15 @@
 
 namespace service {
 
-/// Returns the results of checking recordings before a fit as a self-contained HTML page. It shows
-/// the findings, the predicted identifiability, and plots of the readings. The plots highlight
-/// findings and show rejected samples as points.
+/// Returns the results of "rigcal check" as a self-contained HTML page. It shows the findings, the
+/// predicted identifiability, and plots of the readings. The plots highlight findings and show
+/// rejected samples as points.
 /// @param mechanism   mechanism of the recorded rig
 /// @param recordings  repaired recordings; `context` has the rejected samples
-std::string examination_page(const estimator::Mechanism& mechanism,
-                             const std::vector<estimator::Recording>& recordings,
-                             const std::vector<estimator::Finding>& findings,
-                             const estimator::Excitation& excitation,
-                             const CalibrationContext& context);
+std::string render_examination_page(const estimator::Mechanism& mechanism,
+                                    const std::vector<estimator::Recording>& recordings,
+                                    const std::vector<estimator::Finding>& findings,
+                                    const estimator::PredictedPrecision& excitation,
+                                    const CalibrationMetadata& context);
 
 }  // namespace service

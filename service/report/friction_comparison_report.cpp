@@ -1,6 +1,5 @@
 #include "service/report/friction_comparison_report.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "service/recordings/recording_selection.hpp"
@@ -13,12 +12,12 @@
 namespace service {
 namespace {
 
-using estimator::LawComparison;
-using estimator::LawScore;
+using estimator::FrictionLawComparison;
+using estimator::FrictionLawScore;
 using TableRows = std::vector<std::vector<std::string>>;
 
 /// Formats the ratio of two errors, e.g. "+12 ± 4 %", or "2.3 times" if it is large.
-std::string excess(const LawScore& score) {
+std::string excess(const FrictionLawScore& score) {
   const double ratio = std::exp(score.log_ratio.value);
   if (score.log_ratio.value == 0.0 && score.log_ratio.deviation == 0.0) return "";
   if (ratio >= 2.0) {
@@ -30,40 +29,41 @@ std::string excess(const LawScore& score) {
          " %";
 }
 
-std::string remark(const LawComparison& comparison, std::size_t index) {
-  const LawScore& score = comparison.laws[index];
+std::string remark(const FrictionLawComparison& comparison, std::size_t index) {
+  const FrictionLawScore& score = comparison.laws[index];
   if (!score.has_result()) return "no result: " + score.failure;
   std::vector<std::string> remarks;
   if (static_cast<int>(index) == comparison.recommended) remarks.emplace_back("recommended");
   if (!score.converged) remarks.emplace_back("NOT CONVERGED");
   if (!score.reduces_to.empty()) {
-    remarks.push_back(comma_list(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
+    remarks.push_back(join_items(score.at_zero) + " ends at 0: reduces to " + score.reduces_to);
   } else if (!score.at_zero.empty()) {
-    remarks.push_back(comma_list(score.at_zero) + " ends at 0");
+    remarks.push_back(join_items(score.at_zero) + " ends at 0");
   }
-  return comma_list(remarks);
+  return join_items(remarks);
 }
 
-TableRows law_rows(const LawComparison& comparison) {
-  const std::string unit = " [" + pooled_error_units(comparison.kinds) + "]";
+TableRows law_rows(const FrictionLawComparison& comparison) {
+  const std::string unit = " [" + pooled_error_unit_text(comparison.kinds) + "]";
   TableRows rows = {
       {"law", "parameters", "held out" + unit, "± %", "fit" + unit, "relative to the best", ""}};
   for (std::size_t i = 0; i < comparison.laws.size(); ++i) {
-    const LawScore& score = comparison.laws[i];
+    const FrictionLawScore& score = comparison.laws[i];
     if (!score.has_result()) {
       rows.push_back({score.law.name, std::to_string(score.parameters), "-", "-", "-", "-",
                       remark(comparison, i)});
       continue;
     }
     rows.push_back({score.law.name, std::to_string(score.parameters),
-                    format_digits(1e3 * std::exp(score.log_error.value), 4),
-                    format_digits(100.0 * score.log_error.deviation, 2),
-                    format_digits(1e3 * score.fit_error, 4), excess(score), remark(comparison, i)});
+                    format_significant_digits(1e3 * std::exp(score.log_error.value), 4),
+                    format_significant_digits(100.0 * score.log_error.deviation, 2),
+                    format_significant_digits(1e3 * score.fit_error, 4), excess(score),
+                    remark(comparison, i)});
   }
   return rows;
 }
 
-std::string law_table(const LawComparison& comparison) {
+std::string law_table(const FrictionLawComparison& comparison) {
   using enum CellAlign;
   TableRows rows = law_rows(comparison);
   rows.front().back() = "remark";
@@ -75,34 +75,35 @@ std::string law_table(const LawComparison& comparison) {
 }
 
 /// Formats a table of errors with a row per friction law and a column per held-out piece.
-std::string piece_table(const LawComparison& comparison) {
+std::string piece_table(const FrictionLawComparison& comparison) {
   std::string html = "<section><h2>Pieces</h2><ol>\n";
   std::vector<std::string> titles = {"law"};
-  for (const std::string& piece : short_names(comparison.pieces)) {
+  for (const std::string& piece : remove_common_folders(comparison.pieces)) {
     html += "<li>" + escape_html(piece) + "</li>\n";
     titles.push_back(std::to_string(titles.size()));
   }
-  HtmlTable table(
-      "Error of each piece while it was held out [" + pooled_error_units(comparison.kinds) + "]",
-      text_and_number_columns(titles, 1), "narrow");
-  for (const LawScore& score : comparison.laws) {
+  HtmlTable table("Error of each piece while it was held out [" +
+                      pooled_error_unit_text(comparison.kinds) + "]",
+                  make_text_and_number_columns(titles, 1), "narrow");
+  for (const FrictionLawScore& score : comparison.laws) {
     if (!score.has_result()) continue;
     std::vector<HtmlCell> cells = {score.law.name};
-    for (const double error : score.errors) cells.emplace_back(format_digits(1e3 * error, 3));
+    for (const double error : score.errors)
+      cells.emplace_back(format_significant_digits(1e3 * error, 3));
     table.add(cells);
   }
   return html + "</ol>\n" + table.html() + "</section>\n";
 }
 
-std::string estimate_table(const LawComparison& comparison) {
+std::string estimate_table(const FrictionLawComparison& comparison) {
   using enum CellAlign;
   HtmlTable table("Estimates of each law's fit without the first pieces",
                   {{"law"}, {"parameter"}, {"value", kRight}, {"± sd", kRight}, {"unit"}});
-  for (const LawScore& score : comparison.laws) {
-    const std::vector<TableNotation> notations = notations_of(score.estimates);
+  for (const FrictionLawScore& score : comparison.laws) {
+    const std::vector<TableNotation> notations = make_estimate_notations(score.estimates);
     for (std::size_t i = 0; i < notations.size(); ++i) {
       table.add({score.law.name, score.estimates[i].name, notations[i].value(),
-                 notations[i].deviation(), notations[i].unit()});
+                 notations[i].deviation_text(), notations[i].unit()});
     }
   }
   return "<section><h2>Estimates of the first fold</h2>\n" + table.html() + "</section>\n";
@@ -110,24 +111,25 @@ std::string estimate_table(const LawComparison& comparison) {
 
 }  // namespace
 
-std::string format_friction_comparison(const LawComparison& comparison, double wall_time) {
-  return "Friction of " + comma_list(comparison.joints) + "; " +
+std::string format_friction_comparison(const FrictionLawComparison& comparison, double wall_time) {
+  return "Friction of " + join_items(comparison.joints) + "; " +
          std::to_string(comparison.pieces.size()) +
          " pieces, each predicted open loop by a fit to the pieces of the other folds (" +
          std::to_string(comparison.folds) + "):\n\n" +
          format_table(law_rows(comparison), {false, true, true, true, true, true, false}) + "\n" +
-         as_sentence(describe_recommendation(comparison)) + "\n\nDone in " +
+         format_sentence(describe_recommended_law(comparison)) + "\n\nDone in " +
          format_number(wall_time, 3) + " s\n";
 }
 
-std::string friction_comparison_page(const LawComparison& comparison,
-                                     const CalibrationContext& context) {
+std::string render_friction_comparison_page(const FrictionLawComparison& comparison,
+                                            const CalibrationMetadata& context) {
   const std::string title = "Friction laws of " + context.rig;
-  return html_page(
-      title, heading(title, context, comparison.recommended >= 0,
-                     as_sentence(describe_recommendation(comparison))) +
+  return render_html_page(
+      title, render_report_heading(title, context, comparison.recommended >= 0,
+                                   format_sentence(describe_recommended_law(comparison))) +
                  law_table(comparison) + piece_table(comparison) + estimate_table(comparison) +
-                 folded_section("Data and files", data_section(context) + origin_section(context)));
+                 render_folded_section("Data and files", render_data_section(context) +
+                                                             render_input_section(context)));
 }
 
 }  // namespace service

@@ -1,7 +1,6 @@
 #include "service/report/validation_report.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "service/messages/message_text.hpp"
 #include "service/recordings/recording_selection.hpp"
@@ -21,28 +20,28 @@ using TableRows = std::vector<std::vector<std::string>>;
 
 constexpr int kNameCharactersMax = 26;  // of a recording
 
-std::string in_thousandths(double value) { return format_digits(1e3 * value, 3); }
+std::string in_thousandths(double value) { return format_significant_digits(1e3 * value, 3); }
 
 /// Returns the table of prediction errors. The first row is the heading.
 TableRows error_rows(const Validation& validation) {
-  const std::vector<RecordingErrors> errors = errors_by_recording(validation);
+  const std::vector<RecordingPredictionErrors> errors = prediction_errors_by_recording(validation);
   std::vector<std::string> names;
-  for (const RecordingErrors& row : errors) {
+  for (const RecordingPredictionErrors& row : errors) {
     if (!row.recording.empty()) names.push_back(row.recording);
   }
-  names = short_names(short_names(names), kNameCharactersMax);
+  names = shorten_names(remove_common_folders(names), kNameCharactersMax);
   names.emplace_back("all");
   TableRows rows = {{"recording", "sensor", "windows", "RMSE", "median", "worst", "largest",
                      "noise", "RMSE/noise", "unit"}};
   for (std::size_t r = 0; r < errors.size(); ++r) {
     for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
-      const SensorErrors& own = errors[r].sensors[i];
+      const SensorPredictionErrors& own = errors[r].sensors[i];
       const double noise = validation.noise[i];
       rows.push_back({names[r], validation.sensors[i], std::to_string(errors[r].windows),
                       in_thousandths(own.all.rmse()), in_thousandths(own.median_window),
                       in_thousandths(own.worst_window), in_thousandths(own.all.largest),
                       in_thousandths(noise),
-                      noise > 0.0 ? format_digits(own.all.rmse() / noise, 3) : "-",
+                      noise > 0.0 ? format_significant_digits(own.all.rmse() / noise, 3) : "-",
                       estimator::joint_units(validation.kinds[i]).error});
     }
   }
@@ -52,8 +51,8 @@ TableRows error_rows(const Validation& validation) {
 std::string table_section(const Validation& validation) {
   using enum CellAlign;
   const HtmlTable table(
-      "Open-loop errors. Median and worst: root mean squares of windows; largest: single reading; "
-      "noise: of the readings, estimated from their differences.",
+      "Open-loop errors. Median and worst: root mean squares of windows; largest: largest error of "
+      "a single reading; noise: sensor noise, estimated from differences of readings.",
       {kWords, kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kRight, kLeft},
       error_rows(validation));
   return "<section><h2>Errors</h2>\n" + table.html() + "</section>\n";
@@ -64,14 +63,14 @@ std::string window_chart(const Validation& validation, const std::string& record
   Chart chart;
   chart.title = recording;
   chart.x_label = "start of the window [s]";
-  chart.y_label = "RMSE [" + error_units(validation.kinds) + "]";
+  chart.y_label = "RMSE [" + error_unit_text(validation.kinds) + "]";
   chart.log_y = true;
   for (std::size_t i = 0; i < validation.sensors.size(); ++i) {
     ChartSeries series;
     series.label = validation.sensors[i];
-    series.css_class = series_class(i);
+    series.css_class = series_css_class(i);
     series.markers = true;
-    series.shape = series_shape(i);
+    series.shape = series_marker_shape(i);
     for (const ValidationWindow& window : validation.windows) {
       if (window.recording != recording) continue;
       series.x.push_back(window.start);
@@ -81,7 +80,7 @@ std::string window_chart(const Validation& validation, const std::string& record
   }
   if (chart.series.front().x.size() < 2) return "";
   const std::string file = recording.substr(recording.rfind('/') + 1);
-  return chart_figure(
+  return render_chart_figure(
       {.name = file + "-windows",
        .caption = recording + ": open-loop error of each window, at its start time.",
        .charts = {std::move(chart)}});
@@ -108,12 +107,12 @@ std::string outcome(const Validation& validation, const ValidationSettings& choi
 
 }  // namespace
 
-bool is_fitted(const Validation& validation) {
+bool has_fitted_initial_states(const Validation& validation) {
   return std::ranges::all_of(validation.windows, &ValidationWindow::fitted);
 }
 
-std::vector<std::string> describe_validation(const Validation& validation,
-                                             const ValidationSettings& choice) {
+std::vector<std::string> make_validation_notes(const Validation& validation,
+                                               const ValidationSettings& choice) {
   std::vector<std::string> notes;
   notes.push_back(
       validation.start_window > 0.0
@@ -136,7 +135,7 @@ std::vector<std::string> describe_validation(const Validation& validation,
     notes.push_back("nothing moves in " + std::to_string(validation.still) +
                     " windows; they are not evaluated");
   }
-  const std::vector<std::string> others = note_texts(validation.notes);
+  const std::vector<std::string> others = format_notes(validation.notes);
   notes.insert(notes.end(), others.begin(), others.end());
   return notes;
 }
@@ -147,23 +146,25 @@ std::string format_validation(const Validation& validation, const ValidationSett
                      format_table(error_rows(validation),
                                   {false, false, true, true, true, true, true, true, true, false}) +
                      "\nNotes:\n";
-  for (const std::string& note : describe_validation(validation, choice))
+  for (const std::string& note : make_validation_notes(validation, choice))
     text += "  " + note + "\n";
   return text + "\nDone in " + format_number(wall_time, 3) + " s\n";
 }
 
-std::string validation_page(const Validation& validation, const ValidationSettings& choice,
-                            const CalibrationContext& context) {
+std::string render_validation_page(const Validation& validation, const ValidationSettings& choice,
+                                   const CalibrationMetadata& context) {
   const std::string title = "Validation of " + context.rig;
-  return html_page(
-      title, heading(title, context, is_fitted(validation), outcome(validation, choice)) +
+  return render_html_page(
+      title, render_report_heading(title, context, has_fitted_initial_states(validation),
+                                   outcome(validation, choice)) +
                  table_section(validation) +
-                 list_section("Notes", describe_validation(validation, choice)) +
+                 render_list_section("Notes", make_validation_notes(validation, choice)) +
                  window_charts(validation) + "<h2>Trajectories</h2>\n" +
-                 trajectory_sections(
+                 render_trajectory_sections(
                      validation.trajectories,
                      {validation.sensors, validation.kinds, context.controls, {}, context.held}) +
-                 folded_section("Data and files", data_section(context) + origin_section(context)));
+                 render_folded_section("Data and files", render_data_section(context) +
+                                                             render_input_section(context)));
 }
 
 }  // namespace service

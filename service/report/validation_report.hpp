@@ -13,15 +13,16 @@ std::string format_validation(const estimator::Validation& validation,
 
 /// Returns the result of a validation as a self-contained HTML page, with the errors of all
 /// prediction windows over time and plots of the first prediction windows.
-std::string validation_page(const estimator::Validation& validation,
-                            const ValidationSettings& choice, const CalibrationContext& context);
+std::string render_validation_page(const estimator::Validation& validation,
+                                   const ValidationSettings& choice,
+                                   const CalibrationMetadata& context);
 
 /// Returns notes on a validation: how initial states were determined, and which prediction windows
 /// have no result.
-std::vector<std::string> describe_validation(const estimator::Validation& validation,
-                                             const ValidationSettings& choice);
+std::vector<std::string> make_validation_notes(const estimator::Validation& validation,
+                                               const ValidationSettings& choice);
 
 /// Checks whether the initial states of all prediction windows were fitted to the simulation.
-bool is_fitted(const estimator::Validation& validation);
+bool has_fitted_initial_states(const estimator::Validation& validation);
 
 }  // namespace service

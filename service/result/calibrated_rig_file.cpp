@@ -46,24 +46,24 @@ std::string without_deviations(const std::string& comment) {
 std::string deviation_text(const estimator::ParameterEstimate& estimate) {
   if (estimate.at_bound) return kAtBound;
   if (!std::isfinite(estimate.standard_deviation)) return kUnseen;
-  return "± " + notation_of(estimate).deviation(estimate.standard_deviation);
+  return "± " + estimate_notation(estimate).deviation(estimate.standard_deviation);
 }
 
 class RigWriter {
  public:
   RigWriter(const std::string& name, const std::string& text)
       : edit_(name, text, v1::Rig::default_instance()) {
-    if (expand_chain_text(name, edit_)) {
+    if (expand_link_chain_text(name, edit_)) {
       notes_.push_back(
           "chain { } was replaced by bodies and joints, since its links now have different values");
     }
-    placed_ = parse_located_rig(name, edit_.text());
+    placed_ = parse_rig_with_locations(name, edit_.text());
     proto::TextLocator::Tree tree;
     proto::parse_text(name, edit_.text(), rig_, tree);
   }
 
   /// Writes the value of a parameter to the rig file, adding the field if necessary.
-  bool set_value(const std::string& parameter, double value, const Notation& notation) {
+  bool set_value(const std::string& parameter, double value, const QuantityFormat& notation) {
     const Steps* const steps = place_of(parameter);
     if (steps == nullptr) return false;
     const estimator::Parameter& was =
@@ -94,7 +94,7 @@ class RigWriter {
         !(estimate.standard_deviation > 0.0) || estimate.at_bound) {
       return;
     }
-    const Notation notation = notation_of(estimate);
+    const QuantityFormat notation = estimate_notation(estimate);
     edit_.set_number(below(*steps, "prior_mean"), notation.exact(estimate.value));
     edit_.set_number(below(*steps, "prior_standard_deviation"),
                      notation.exact(estimate.standard_deviation));
@@ -103,10 +103,10 @@ class RigWriter {
   /// Writes the value of a dependent parameter if the rig file has a value for it.
   void set_dependent(const estimator::ParameterEstimate& estimate) {
     const auto found = placed_.places.find(estimate.name);
-    if (found == placed_.places.end() || !is_tied_parameter(rig_, estimate.name)) return;
+    if (found == placed_.places.end() || !is_dependent_parameter(rig_, estimate.name)) return;
     const Steps value_at = below(found->second, "value");
     if (!edit_.has(value_at) || is_point_from_centre(found->second)) return;
-    edit_.set_number(value_at, notation_of(estimate).exact(estimate.value));
+    edit_.set_number(value_at, estimate_notation(estimate).exact(estimate.value));
   }
 
   void comment(const std::vector<estimator::ParameterEstimate>& estimates) {
@@ -118,11 +118,11 @@ class RigWriter {
       if (edit_.has(value_at)) by_line[edit_.line_of(value_at)].push_back(&estimate);
     }
     for (const auto& [line, in_line] : by_line) {
-      const std::string text = comma_list(in_line, [&](const auto* estimate) {
+      const std::string text = join_items(in_line, [&](const auto* estimate) {
         const std::string& field = placed_.places.at(estimate->name).back().field->name();
         return (in_line.size() > 1 ? field + " " : "") + deviation_text(*estimate);
       });
-      const std::string rest = without_deviations(edit_.comment_of(line));
+      const std::string rest = without_deviations(edit_.line_comment(line));
       edit_.set_comment(line, rest.empty() ? text : text + "; " + rest);
     }
   }
@@ -131,8 +131,8 @@ class RigWriter {
   /// directives for editors stay above it.
   void set_headline(const std::string& headline) {
     int line = 0;
-    while (edit_.comment_of(line).starts_with("proto-")) ++line;
-    if (edit_.comment_of(line).starts_with(kHeadline)) {
+    while (edit_.line_comment(line).starts_with("proto-")) ++line;
+    if (edit_.line_comment(line).starts_with(kHeadline)) {
       edit_.set_comment(line, headline);
     } else {
       edit_.insert_line(line, "# " + headline);
@@ -169,11 +169,11 @@ class RigWriter {
 
   bool may_be_negative(const std::string& parameter) const {
     const estimator::Mechanism& mechanism = placed_.rig.mechanism;
-    const estimator::ParameterTarget target =
-        estimator::parameter_target(mechanism, mechanism.find_parameter(parameter));
-    if (target.kind != estimator::ParameterTarget::Kind::kJoint) return false;
+    const estimator::ParameterOwner target =
+        estimator::find_parameter_owner(mechanism, mechanism.find_parameter(parameter));
+    if (target.kind != estimator::ParameterOwner::Kind::kJoint) return false;
     const auto* const law =
-        estimator::friction_facts(static_cast<estimator::JointQuantity>(target.quantity));
+        estimator::friction_properties(static_cast<estimator::JointParameter>(target.quantity));
     return law != nullptr && law->may_be_negative;
   }
 
@@ -190,52 +190,54 @@ class RigWriter {
 
   proto::TextEdit edit_;
   v1::Rig rig_;
-  LocatedRig placed_;
+  RigWithLocations placed_;
   std::vector<std::string> notes_;
 };
 
 }  // namespace
 
-std::string make_headline(const std::string& version, const std::string& date,
-                          const std::string& recordings, const std::string& kind, double step_s) {
+std::string make_rig_file_headline(const std::string& version, const std::string& date,
+                                   const std::string& recordings, const std::string& kind,
+                                   double step_s) {
   std::string text =
       kHeadline + version + ", " + date + ", from " + recordings + ": " + kind + " parameters";
-  if (kind == to_text(estimator::EstimateKind::kShadow)) {
+  if (kind == estimate_kind_name(estimator::EstimateKind::kShadow)) {
     text += " at a step of " + format_number(1e3 * step_s) + " ms";
   }
   return proto::escape_for_terminal(text);
 }
 
-CalibratedRig calibrated_rig(const estimator::Calibration& calibration,
-                             const CalibrationContext& context) {
-  return {calibration.parameters, calibration.tied, context.kept,
-          make_headline(context.version, context.date,
-                        comma_list(context.recordings,
-                                   [](const RecordingUse& use) { return use.summary.file; }),
-                        to_text(calibration.kind), calibration.step)};
+CalibratedParameters collect_calibrated_parameters(const estimator::Calibration& calibration,
+                                                   const CalibrationMetadata& context) {
+  return {
+      calibration.parameters, calibration.tied, context.kept,
+      make_rig_file_headline(
+          context.version, context.date,
+          join_items(context.recordings, [](const UsedRecording& use) { return use.summary.file; }),
+          estimate_kind_name(calibration.kind), calibration.step)};
 }
 
-WrittenRig write_rig(const std::string& name, const std::string& text, const CalibratedRig& rig,
-                     Priors priors) {
+CalibratedRigText write_calibrated_rig(const std::string& name, const std::string& text,
+                                       const CalibratedParameters& rig, PriorChange priors) {
   RigWriter writer(name, text);
   for (const estimator::Parameter& parameter : rig.kept) {
     writer.set_value(parameter.name, parameter.value, {parameter.value, 0.0});
   }
   for (const estimator::ParameterEstimate& estimate : rig.estimates) {
-    writer.set_value(estimate.name, estimate.value, notation_of(estimate));
-    if (priors == Priors::kFromEstimates) writer.set_prior(estimate);
+    writer.set_value(estimate.name, estimate.value, estimate_notation(estimate));
+    if (priors == PriorChange::kFromEstimates) writer.set_prior(estimate);
   }
   for (const estimator::ParameterEstimate& estimate : rig.tied) {
     writer.set_dependent(estimate);
   }
   if (!rig.tied.empty()) {
-    writer.note(comma_list(rig.tied, &estimator::ParameterEstimate::name) +
+    writer.note(join_items(rig.tied, &estimator::ParameterEstimate::name) +
                 (rig.tied.size() == 1 ? ": depends" : ": depend") +
                 " on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);
   writer.set_headline(rig.headline);
-  WrittenRig written{.text = writer.text(), .notes = writer.take_notes()};
+  CalibratedRigText written{.text = writer.text(), .notes = writer.take_notes()};
   parse_rig(name + " with the estimates", written.text);
   return written;
 }

@@ -8,40 +8,41 @@
 
 namespace service {
 
-/// Parameter values from a calibration, to be written to a rig file.
-struct CalibratedRig {
+/// Calibrated parameter values, to be written to a rig file.
+struct CalibratedParameters {
   std::vector<estimator::ParameterEstimate> estimates;
   std::vector<estimator::ParameterEstimate> tied;  ///< dependent parameters
   std::vector<estimator::Parameter> kept;  ///< fixed at values that differ from the rig file
   std::string headline;                    ///< first line of the rig file
 };
 
-/// Returns the first line of a calibrated rig file. It gives version, date, recordings and kind.
+/// Returns the first line of a calibrated rig file, with version, date, recordings and parameter
+/// kind.
 /// @param kind    "physical" or "shadow"
 /// @param step_s  step of a SPOOK simulator [s]
-std::string make_headline(const std::string& version, const std::string& date,
-                          const std::string& recordings, const std::string& kind, double step_s);
+std::string make_rig_file_headline(const std::string& version, const std::string& date,
+                                   const std::string& recordings, const std::string& kind,
+                                   double step_s);
 
-/// Returns the parameter values of a calibration for `write_rig`.
-CalibratedRig calibrated_rig(const estimator::Calibration& calibration,
-                             const CalibrationContext& context);
+/// Returns the parameter values of a calibration, to be written to a rig file.
+CalibratedParameters collect_calibrated_parameters(const estimator::Calibration& calibration,
+                                                   const CalibrationMetadata& context);
 
-/// Choice whether a calibrated rig file gets the estimates as priors for the next calibration.
-enum class Priors { kUnchanged, kFromEstimates };
+/// Treatment of priors in a calibrated rig file: unchanged, or replaced by the estimates.
+enum class PriorChange { kUnchanged, kFromEstimates };
 
-/// Text of a calibrated rig file, with notes.
-struct WrittenRig {
+/// Text of a calibrated rig file, with notes for the user.
+struct CalibratedRigText {
   std::string text;
   std::vector<std::string> notes;  ///< values that could not be written or were written elsewhere
 };
 
-/// Returns the text of a rig file with its parameter values replaced by calibrated values. Values
-/// are written bit-exact, with their standard deviations as comments such as "# ± 1.1e-06". Other
-/// comments, layout, bounds, and which parameters are free stay unchanged. Priors change only with
-/// Priors::kFromEstimates.
+/// Returns the text of a rig file with calibrated parameter values. Values are written bit-exact,
+/// with standard deviations as comments such as "# ± 1.1e-06". Other comments, the layout, the
+/// bounds and the choice of free parameters stay unchanged.
 /// @param name  name of the file for messages
 /// @throws proto::InputError for text that is not a rig file, or that has fields in lists
-WrittenRig write_rig(const std::string& name, const std::string& text, const CalibratedRig& rig,
-                     Priors priors);
+CalibratedRigText write_calibrated_rig(const std::string& name, const std::string& text,
+                                       const CalibratedParameters& rig, PriorChange priors);
 
 }  // namespace service

@@ -25,7 +25,7 @@ void add_history(const std::vector<estimator::IterationRecord>& history,
     out->set_step_norm(record.step_norm);
     out->set_damping(record.damping);
     out->set_rejected(record.rejected);
-    for (const double value : record.arrow) out->add_values(value);
+    for (const double value : record.parameters) out->add_values(value);
   }
 }
 
@@ -74,9 +74,9 @@ void add_held_out(const std::vector<estimator::HeldOutSensor>& sensors,
   }
 }
 
-void add_combinations(const std::vector<estimator::Combination>& combinations,
+void add_combinations(const std::vector<estimator::ParameterCombination>& combinations,
                       google::protobuf::RepeatedPtrField<v1::CombinationResult>* out_list) {
-  for (const estimator::Combination& combination : combinations) {
+  for (const estimator::ParameterCombination& combination : combinations) {
     v1::CombinationResult* out = out_list->Add();
     out->set_description(combination.description);
     out->set_value(combination.value);
@@ -89,11 +89,11 @@ void add_combinations(const std::vector<estimator::Combination>& combinations,
 /// consistency, and the well-identified combinations of parameters.
 void add_evidence(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
   result.mutable_verdict()->set_kind(std::string(estimator::to_string(calibration.verdict.kind)));
-  result.mutable_verdict()->set_sentence(text_of(calibration.verdict));
+  result.mutable_verdict()->set_sentence(format_verdict(calibration.verdict));
   result.mutable_consistency()->set_statistic(calibration.agreement.statistic);
   result.mutable_consistency()->set_degrees_of_freedom(calibration.agreement.degrees_of_freedom);
   result.mutable_consistency()->set_p_value(calibration.agreement.p_value);
-  for (const estimator::PartEstimate& piece : calibration.pieces) {
+  for (const estimator::RecordingPartEstimate& piece : calibration.pieces) {
     v1::PartResult* out = result.add_parts();
     out->set_recording(piece.recording);
     out->set_from_s(piece.from);
@@ -116,7 +116,7 @@ void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResu
       out->add_moments(inertia.moments[i]);
       out->add_standard_deviations(inertia.deviations[i]);
     }
-    add_matrix(inertia.axes.transpose(), out->mutable_axes());
+    add_matrix_rows(inertia.axes.transpose(), out->mutable_axes());
   }
   add_combinations(calibration.base, result.mutable_base_parameters());
   for (const estimator::PriorConflict& conflict : calibration.conflicts) {
@@ -130,7 +130,7 @@ void add_inertias(const estimator::Calibration& calibration, v1::CalibrationResu
 }
 
 void add_contradictions(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
-  for (const estimator::Contradiction& contradiction : calibration.contradictions) {
+  for (const estimator::ContradictedParameter& contradiction : calibration.contradictions) {
     v1::ContradictionResult* out = result.add_contradictions();
     out->set_parameter(contradiction.name);
     out->set_unit(contradiction.unit);
@@ -143,7 +143,7 @@ void add_contradictions(const estimator::Calibration& calibration, v1::Calibrati
 }
 
 void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResult& result) {
-  for (const estimator::InertialError& error : calibration.inertial) {
+  for (const estimator::InertialAxisError& error : calibration.inertial) {
     v1::InertialResult* out = result.add_inertial();
     out->set_name(error.name);
     out->set_unit(error.unit);
@@ -156,11 +156,11 @@ void add_inertial(const estimator::Calibration& calibration, v1::CalibrationResu
 }  // namespace
 
 std::string calibration_json(const estimator::Calibration& calibration,
-                             const CalibrationContext& context, Trajectories trajectories) {
+                             const CalibrationMetadata& context, TrajectoryOutput trajectories) {
   v1::CalibrationResult result;
-  add_parameters(calibration.parameters, calibration.mechanism, result.mutable_parameters());
-  add_parameters(calibration.tied, calibration.mechanism, result.mutable_dependent());
-  add_simulation(calibration.simulation, result.mutable_simulation());
+  add_parameter_results(calibration.parameters, calibration.mechanism, result.mutable_parameters());
+  add_parameter_results(calibration.tied, calibration.mechanism, result.mutable_dependent());
+  add_simulation_errors(calibration.simulation, result.mutable_simulation());
   add_inertial(calibration, result);
   result.set_cost(calibration.cost);
   result.set_iterations(calibration.iterations);
@@ -174,8 +174,8 @@ std::string calibration_json(const estimator::Calibration& calibration,
   add_evidence(calibration, result);
   add_inertias(calibration, result);
   add_contradictions(calibration, result);
-  add_matrix(calibration.correlation, result.mutable_correlation());
-  add_matrix(calibration.covariance, result.mutable_covariance());
+  add_matrix_rows(calibration.correlation, result.mutable_correlation());
+  add_matrix_rows(calibration.covariance, result.mutable_covariance());
   add_history(calibration.history, result.mutable_history());
   result.set_refined(calibration.refined);
   if (calibration.refined) {
@@ -185,29 +185,29 @@ std::string calibration_json(const estimator::Calibration& calibration,
     add_history(calibration.refinement_history, result.mutable_refinement_history());
   }
   result.set_observation_rmse_rad(calibration.observation_rmse);
-  *result.mutable_options() = chosen_options(calibration, context.options);
+  *result.mutable_options() = used_options(calibration, context.options);
   add_findings(calibration.findings, result.mutable_findings());
-  for (const std::string& note : note_texts(calibration.notes)) result.add_notes(note);
+  for (const std::string& note : format_notes(calibration.notes)) result.add_notes(note);
   for (const estimator::Parameter& parameter : context.kept) {
     v1::ValueResult* out = result.add_fixed();
     out->set_name(parameter.name);
     out->set_value(parameter.value);
     out->set_unit(parameter.unit);
   }
-  if (trajectories == Trajectories::kWritten) {
+  if (trajectories == TrajectoryOutput::kWritten) {
     add_trajectories(calibration, context.controls, result.mutable_trajectories());
   }
-  return finished_json(result, context);
+  return finish_result_json(result, context);
 }
 
-std::string examination_json(const std::vector<estimator::Finding>& findings,
-                             const estimator::Excitation& excitation,
-                             const CalibrationContext& context) {
+std::string findings_json(const std::vector<estimator::Finding>& findings,
+                          const estimator::PredictedPrecision& excitation,
+                          const CalibrationMetadata& context) {
   rigcal::v1::CheckResult result;
   const auto worst = std::ranges::max_element(findings, {}, &estimator::Finding::severity);
-  result.set_worst(worst == findings.end() ? "none" : to_text(worst->severity));
+  result.set_worst(worst == findings.end() ? "none" : severity_name(worst->severity));
   add_findings(findings, result.mutable_findings());
-  for (const estimator::ParameterExcitation& parameter : excitation.parameters) {
+  for (const estimator::PredictedParameterPrecision& parameter : excitation.parameters) {
     rigcal::v1::ExcitationResult* out = result.add_excitation();
     out->set_parameter(parameter.name);
     out->set_unit(parameter.unit);
@@ -221,7 +221,7 @@ std::string examination_json(const std::vector<estimator::Finding>& findings,
       result.mutable_clock()->add_absorbed_by(name);
     }
   }
-  return finished_json(result, context);
+  return finish_result_json(result, context);
 }
 
 }  // namespace service

@@ -18,13 +18,13 @@ struct RejectedReading {
   double value = 0.0;  ///< [rad or m]
 };
 
-/// Metadata of a calibration for its result, such as options, recordings and date.
-struct CalibrationContext {
+/// Metadata in the result of a calibration, such as options, recordings and date.
+struct CalibrationMetadata {
   std::string rig;         ///< name of the rig; if it has none, of the rig file
   std::string version;     ///< version of this program
   double wall_time = 0.0;  ///< duration of the calibration, without loading [s]
   estimator::CalibrationOptions options;
-  std::vector<RecordingUse> recordings;
+  std::vector<UsedRecording> recordings;
   std::vector<std::string> controls;  ///< label of each motor's control, e.g. "joint 1 [V]"
   std::string command = "calibrate";  ///< rigcal command that made the result
   std::string date = {};              ///< time at which the input was loaded, UTC
@@ -33,19 +33,18 @@ struct CalibrationContext {
   std::vector<estimator::Parameter> kept = {};  ///< fixed, but not at the file's value
 };
 
-/// Choice whether a result file contains the measured, estimated and simulated trajectories.
-enum class Trajectories { kLeftOut, kWritten };
+/// Whether a result file contains the measured, estimated and simulated trajectories.
+enum class TrajectoryOutput { kLeftOut, kWritten };
 
-/// Returns the result of a calibration as JSON, in the proto3 mapping of
-/// rigcal.v1.CalibrationResult with all fields.
+/// Returns the result of a calibration as JSON (rigcal.v1.CalibrationResult), with all fields.
 std::string calibration_json(const estimator::Calibration& calibration,
-                             const CalibrationContext& context,
-                             Trajectories trajectories = Trajectories::kLeftOut);
+                             const CalibrationMetadata& context,
+                             TrajectoryOutput trajectories = TrajectoryOutput::kLeftOut);
 
-/// Returns findings about the recordings and the predicted precision of the parameters as JSON
+/// Returns findings about the recordings, and the predicted precision of the parameters, as JSON
 /// (rigcal.v1.ExaminationResult).
-std::string examination_json(const std::vector<estimator::Finding>& findings,
-                             const estimator::Excitation& excitation,
-                             const CalibrationContext& context);
+std::string findings_json(const std::vector<estimator::Finding>& findings,
+                          const estimator::PredictedPrecision& excitation,
+                          const CalibrationMetadata& context);
 
 }  // namespace service

@@ -16,17 +16,17 @@ constexpr double kWide = 2.05;  // standard deviations: "± 2", rounded
 
 }  // namespace
 
-bool was_stopped(const estimator::Calibration& calibration) {
+bool was_stopped_by_user(const estimator::Calibration& calibration) {
   return calibration.termination == Termination::kCancelled ||
          (calibration.refined && calibration.refinement_termination == Termination::kCancelled);
 }
 
-std::string describe_stage(estimator::Termination termination, int iterations) {
+std::string describe_stage_ending(estimator::Termination termination, int iterations) {
   return std::string(estimator::to_string(termination)) + " after " + std::to_string(iterations) +
          (iterations == 1 ? " iteration" : " iterations");
 }
 
-std::string describe_ending(const estimator::Calibration& calibration) {
+std::string describe_calibration_ending(const estimator::Calibration& calibration) {
   if (calibration.converged()) {
     // The estimates come from the simulation fit; the joint estimation gave its initial values.
     return estimator::is_converged(calibration.termination)
@@ -40,7 +40,7 @@ std::string describe_ending(const estimator::Calibration& calibration) {
              : "NOT CONVERGED";
 }
 
-std::string describe_intervals(const estimator::Calibration& calibration) {
+std::string explain_wide_intervals(const estimator::Calibration& calibration) {
   if (!(calibration.agreement.p_value < estimator::kConsistencyLevel)) return "";
   const ParameterEstimate* widest = nullptr;
   double most = kWide;
@@ -57,14 +57,15 @@ std::string describe_intervals(const estimator::Calibration& calibration) {
          ") instead of ± 2. The factor grows when few pieces identify a parameter (12.7 for two).";
 }
 
-std::vector<estimator::Message> describe_misfit(const estimator::Calibration& calibration) {
+std::vector<estimator::Message> describe_unexplained_joints(
+    const estimator::Calibration& calibration) {
   std::vector<estimator::Message> warnings;
-  for (const estimator::SensorFit& fit : estimator::sensor_fits(calibration)) {
-    if (!estimator::is_unexplained(fit)) continue;
+  for (const estimator::SensorFitQuality& fit : estimator::assess_sensor_fits(calibration)) {
+    if (!estimator::is_motion_unexplained(fit)) continue;
     warnings.push_back({estimator::MessageCode::kUnreproducedMotion,
                         {{"joint", fit.name},
                          {"share", std::vector<estimator::Message>{
-                                       estimator::unexplained_share(fit.unexplained)}}}});
+                                       estimator::describe_unexplained_share(fit.unexplained)}}}});
   }
   return warnings;
 }

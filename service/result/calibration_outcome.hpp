@@ -9,25 +9,26 @@
 
 namespace service {
 
-/// Checks whether the user stopped the joint estimation or the simulation fit of a calibration.
-bool was_stopped(const estimator::Calibration& calibration);
+/// Returns whether the user stopped a calibration, in its joint estimation or its simulation fit.
+bool was_stopped_by_user(const estimator::Calibration& calibration);
 
-/// Describes how a stage of a calibration ended, e.g. "cost tolerance after 7 iterations".
-std::string describe_stage(estimator::Termination termination, int iterations);
+/// Returns how a stage of a calibration ended, e.g. "cost tolerance after 7 iterations".
+std::string describe_stage_ending(estimator::Termination termination, int iterations);
 
-/// Describes how a calibration ended. Examples are "Converged", "Converged (the simulation fit; the
-/// joint estimation before it ended by …)", "NOT CONVERGED" and "NO RESULT (…)".
-std::string describe_ending(const estimator::Calibration& calibration);
+/// Returns how a calibration ended: "Converged", "Converged (the simulation fit; the joint
+/// estimation before it ended by …)", "NOT CONVERGED" or "NO RESULT (…)".
+std::string describe_calibration_ending(const estimator::Calibration& calibration);
 
-/// Explains why some 95 % confidence intervals are wider than ± 2 standard deviations; empty if
-/// none is wider.
-std::string describe_intervals(const estimator::Calibration& calibration);
+/// Returns the reason why some 95 % confidence intervals are wider than ± 2 standard deviations;
+/// empty if no interval is wider.
+std::string explain_wide_intervals(const estimator::Calibration& calibration);
 
-/// Returns warnings on joints whose measured motion the model does not reproduce (is_unexplained).
-std::vector<estimator::Message> describe_misfit(const estimator::Calibration& calibration);
+/// Returns warnings on joints whose measured motion the model does not reproduce.
+std::vector<estimator::Message> describe_unexplained_joints(
+    const estimator::Calibration& calibration);
 
-/// Returns the number format of an estimate, which all tables, pages and files use.
-inline Notation notation_of(const estimator::ParameterEstimate& estimate) {
+/// Returns the number format of a parameter estimate for tables, pages and files.
+inline QuantityFormat estimate_notation(const estimator::ParameterEstimate& estimate) {
   return {estimate.value, estimate.standard_deviation};
 }
 
@@ -36,12 +37,13 @@ struct ParameterPrior {
   double mean = std::numeric_limits<double>::quiet_NaN();
   double standard_deviation = std::numeric_limits<double>::infinity();  ///< infinite if none
 
-  bool exists() const { return standard_deviation < std::numeric_limits<double>::infinity(); }
+  bool is_given() const { return standard_deviation < std::numeric_limits<double>::infinity(); }
 };
 
-/// Returns the prior of the parameter with this name. For an unknown name, or a parameter without a
-/// prior, the standard deviation is infinite.
-inline ParameterPrior find_prior(const estimator::Mechanism& mechanism, const std::string& name) {
+/// Returns the prior of the parameter with this name. The standard deviation is infinite for an
+/// unknown name and for a parameter without a prior.
+inline ParameterPrior find_parameter_prior(const estimator::Mechanism& mechanism,
+                                           const std::string& name) {
   const int index = mechanism.find_parameter(name);
   if (index < 0) return {};
   const auto& parameter = mechanism.parameters[static_cast<std::size_t>(index)];

@@ -96,7 +96,7 @@ void add_values(const ParameterValues& values, v1::ProvenanceResult* out) {
   if (values.file.empty()) return;
   out->mutable_values_file()->set_path(values.file);
   add_mark(values.mark, out->mutable_values_file());
-  for (const ParameterValues::Entry& entry : values.entries) {
+  for (const ParameterValues::ParameterValue& entry : values.entries) {
     v1::ValueResult* value = out->add_values();
     value->set_name(entry.name);
     value->set_value(entry.value);
@@ -132,9 +132,9 @@ RecordingSource source_of(const std::string& file, int index, const v1::SourceRe
 
 }  // namespace
 
-void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
-                    const estimator::Mechanism& mechanism,
-                    google::protobuf::RepeatedPtrField<v1::ParameterResult>* out_list) {
+void add_parameter_results(const std::vector<estimator::ParameterEstimate>& estimates,
+                           const estimator::Mechanism& mechanism,
+                           google::protobuf::RepeatedPtrField<v1::ParameterResult>* out_list) {
   for (const estimator::ParameterEstimate& estimate : estimates) {
     v1::ParameterResult* out = out_list->Add();
     out->set_name(estimate.name);
@@ -150,22 +150,22 @@ void add_parameters(const std::vector<estimator::ParameterEstimate>& estimates,
     out->set_upper(estimate.upper);
     out->set_initial(estimate.initial);
     out->set_at_bound(estimate.at_bound);
-    const ParameterPrior prior = find_prior(mechanism, estimate.name);
+    const ParameterPrior prior = find_parameter_prior(mechanism, estimate.name);
     out->set_prior_mean(prior.mean);
     out->set_prior_standard_deviation(prior.standard_deviation);
   }
 }
 
-void add_matrix(const Eigen::MatrixXd& matrix,
-                google::protobuf::RepeatedPtrField<v1::MatrixRow>* rows) {
+void add_matrix_rows(const Eigen::MatrixXd& matrix,
+                     google::protobuf::RepeatedPtrField<v1::MatrixRow>* rows) {
   for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
     v1::MatrixRow* row = rows->Add();
     for (Eigen::Index j = 0; j < matrix.cols(); ++j) row->add_values(matrix(i, j));
   }
 }
 
-void add_simulation(const std::vector<estimator::SimulationError>& errors,
-                    google::protobuf::RepeatedPtrField<v1::SimulationResult>* out_list) {
+void add_simulation_errors(const std::vector<estimator::SimulationError>& errors,
+                           google::protobuf::RepeatedPtrField<v1::SimulationResult>* out_list) {
   for (const estimator::SimulationError& error : errors) {
     v1::SimulationResult* out = out_list->Add();
     out->set_joint(error.joint);
@@ -175,15 +175,15 @@ void add_simulation(const std::vector<estimator::SimulationError>& errors,
   }
 }
 
-google::protobuf::Struct chosen_options(const estimator::Calibration& calibration,
-                                        estimator::CalibrationOptions options) {
+google::protobuf::Struct used_options(const estimator::Calibration& calibration,
+                                      estimator::CalibrationOptions options) {
   options.kind = calibration.kind;
   options.step = calibration.step;
   options.state_error_weight = calibration.state_error_weight;
-  return options_message(options, true);
+  return make_options_message(options, true);
 }
 
-void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
+void add_recording_result(const UsedRecording& recording, v1::RecordingResult* out) {
   out->set_file(recording.summary.file);
   out->set_rate_hz(1.0 / recording.summary.period);
   out->set_gaps(static_cast<int>(recording.summary.gaps.size()));
@@ -202,7 +202,7 @@ void add_recording(const RecordingUse& recording, v1::RecordingResult* out) {
     out->set_arrival_jitter_us_max(arrival->jitter_us_max);
   }
   int samples = 0;
-  for (const SegmentUse& use : recording.segments) {
+  for (const UsedSegment& use : recording.segments) {
     v1::SegmentResult* segment = out->add_segments();
     segment->set_index(use.index);
     segment->set_start_s(use.start);
@@ -218,12 +218,12 @@ void add_null_directions(const std::vector<estimator::NullDirection>& directions
                          google::protobuf::RepeatedPtrField<v1::NullDirectionResult>* out_list) {
   for (const estimator::NullDirection& direction : directions) {
     v1::NullDirectionResult* out = out_list->Add();
-    out->set_description(text_of(direction.description));
+    out->set_description(format_message(direction.description));
     for (const double value : direction.coefficients) out->add_coefficients(value);
   }
 }
 
-std::string to_json(const google::protobuf::Message& message) {
+std::string format_message_json(const google::protobuf::Message& message) {
   google::protobuf::util::JsonPrintOptions options;
   options.add_whitespace = true;
   options.always_print_primitive_fields = true;
@@ -274,9 +274,9 @@ void add_findings(const std::vector<estimator::Finding>& findings,
                   google::protobuf::RepeatedPtrField<rigcal::v1::FindingResult>* out_list) {
   for (const estimator::Finding& finding : findings) {
     rigcal::v1::FindingResult* out = out_list->Add();
-    const FindingText text = describe(finding);
+    const FindingText text = describe_finding(finding);
     out->set_kind(text.kind);
-    out->set_severity(to_text(finding.severity));
+    out->set_severity(severity_name(finding.severity));
     out->set_recording(finding.recording);
     out->set_channel(finding.channel);
     out->set_from_s(finding.from);
@@ -290,7 +290,7 @@ void add_findings(const std::vector<estimator::Finding>& findings,
   }
 }
 
-std::string utc_date() {
+std::string current_utc_time() {
   const std::time_t now = seconds_now();
   std::tm parts{};
   ::gmtime_r(&now, &parts);
@@ -298,14 +298,14 @@ std::string utc_date() {
   return {text, std::strftime(text, std::size(text), "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out) {
+void fill_provenance(const CalibrationMetadata& context, v1::ProvenanceResult* out) {
   const CalibrationRequest& request = context.request;
   out->set_date(context.date);
   out->set_command(context.command);
   out->set_version(context.version);
   out->set_build(describe_build());
   out->mutable_rig()->set_path(request.rig_name);
-  add_mark(digest_text(request.rig_text), out->mutable_rig());
+  add_mark(compute_text_digest(request.rig_text), out->mutable_rig());
   out->set_rig_text(request.rig_text);
   for (std::size_t i = 0; i < request.recordings.size() && i < context.recordings.size(); ++i) {
     add_source(request.recordings[i], context.recordings[i].mark, out->add_recordings());
@@ -315,10 +315,11 @@ void add_provenance(const CalibrationContext& context, v1::ProvenanceResult* out
   assign(request.edits.free, out->mutable_free());
   assign(request.edits.fix, out->mutable_fix());
   assign(request.edits.hold_out, out->mutable_hold_out());
-  *out->mutable_options() = options_message(request.options, true);
+  *out->mutable_options() = make_options_message(request.options, true);
 }
 
-CalibrationRequest stored_request(const std::string& file, const v1::ProvenanceResult& provenance) {
+CalibrationRequest read_stored_request(const std::string& file,
+                                       const v1::ProvenanceResult& provenance) {
   CalibrationRequest request;
   request.rig_name = file + ": rig text of " + provenance.rig().path();
   request.rig_text = provenance.rig_text();
@@ -335,7 +336,8 @@ CalibrationRequest stored_request(const std::string& file, const v1::ProvenanceR
   for (int i = 0; i < provenance.recordings_size(); ++i) {
     request.recordings.push_back(source_of(file, i, provenance.recordings(i)));
   }
-  request.options = read_options(provenance.options(), file + ": provenance.options", true);
+  request.options =
+      read_calibration_options(provenance.options(), file + ": provenance.options", true);
   return request;
 }
 

@@ -28,7 +28,7 @@ constexpr double kMissingState = std::numeric_limits<double>::quiet_NaN();
 
 /// Copies the estimated states of a joint, or their standard deviations, to a message.
 void fill(const Eigen::RowVectorXd& row, v1::JointEstimate& out) {
-  const auto load = [&](JointLoad each) { return row[estimator::quantity_of(each)]; };
+  const auto load = [&](JointLoad each) { return row[estimator::load_quantity_index(each)]; };
   out.set_position(row[static_cast<int>(StateQuantity::kAngle)]);
   out.set_velocity(row[static_cast<int>(StateQuantity::kRate)]);
   out.set_acceleration(row[static_cast<int>(StateQuantity::kAcceleration)]);
@@ -86,11 +86,12 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
     for (const int quantity : wanted) {
       if (!estimator::is_observable(mechanism, j, quantity)) continue;
       const Quantity& facts = kQuantities[quantity];
-      columns.push_back({StateEstimate::column(j, quantity),
-                         joint.name + "_" + (joint.traits().turns ? facts.turn : facts.slide)});
+      columns.push_back(
+          {StateEstimate::column_index(j, quantity),
+           joint.name + "_" + (joint.kind_traits().turns ? facts.turn : facts.slide)});
     }
     if (!joint.motor.present) continue;
-    if (includes_angles(wanted)) columns.push_back({motor, joint.name + "_control", true});
+    if (includes_joint_positions(wanted)) columns.push_back({motor, joint.name + "_control", true});
     ++motor;
   }
   return columns;
@@ -98,9 +99,9 @@ std::vector<Column> columns_of(const estimator::Mechanism& mechanism,
 
 }  // namespace
 
-void write_state_recording(const std::string& path, const estimator::Mechanism& mechanism,
-                           const std::vector<estimator::StateEstimate>& estimates,
-                           const std::vector<int>& wanted) {
+void write_state_mcap(const std::string& path, const estimator::Mechanism& mechanism,
+                      const std::vector<estimator::StateEstimate>& estimates,
+                      const std::vector<int>& wanted) {
   auto file = proto::create_output_file(path);
   if (!file.ok()) throw proto::InputError(path + ": " + file.error().detail);
   proto::McapWriter writer(std::move(file.value()), {});
@@ -127,7 +128,7 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
           static_cast<std::uint64_t>(std::llround(std::max(time, 0.0) / kNanosecond));
       for (int j = 0; j < mechanism.joint_count(); ++j) {
         const auto joint = static_cast<std::size_t>(j);
-        const Eigen::Index first = estimator::StateEstimate::column(j, 0);
+        const Eigen::Index first = estimator::StateEstimate::column_index(j, 0);
         v1::JointEstimate message;
         message.set_timestamp(time);
         const auto of_joint = [&](const Eigen::MatrixXd& all) {
@@ -151,18 +152,18 @@ void write_state_recording(const std::string& path, const estimator::Mechanism& 
   check(path, writer.publish());
 }
 
-bool includes_angles(const std::vector<int>& wanted) {
+bool includes_joint_positions(const std::vector<int>& wanted) {
   return std::ranges::count(wanted, static_cast<int>(estimator::StateQuantity::kAngle)) > 0;
 }
 
-std::vector<std::string> state_names() {
+std::vector<std::string> requestable_state_names() {
   std::vector<std::string> names;
   for (const Quantity& each : kQuantities) names.emplace_back(each.name);
   names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
 }
 
-std::vector<int> state_quantities(const std::string& name) {
+std::vector<int> find_state_quantities(const std::string& name) {
   std::vector<int> quantities;
   for (int i = 0; i < estimator::kStateQuantities; ++i) {
     if (name == kQuantities[i].name) quantities.push_back(i);
@@ -170,28 +171,29 @@ std::vector<int> state_quantities(const std::string& name) {
   return quantities;
 }
 
-std::string state_csv(const estimator::Mechanism& mechanism,
-                      const std::vector<StateEstimate>& estimates, const std::vector<int>& wanted) {
+std::string format_state_csv(const estimator::Mechanism& mechanism,
+                             const std::vector<StateEstimate>& estimates,
+                             const std::vector<int>& wanted) {
   const std::vector<Column> columns = columns_of(mechanism, wanted);
   std::vector<std::string> cells = {"recording", "t_s"};
   for (const Column& column : columns) {
     cells.push_back(column.name);
     if (!column.is_control) cells.push_back(column.name + "_sd");
   }
-  std::string text = csv_row(cells);
+  std::string text = format_csv_row(cells);
   for (const StateEstimate& estimate : estimates) {
     for (std::size_t k = 0; k < estimate.times.size(); ++k) {
       const auto row = static_cast<Eigen::Index>(k);
-      cells = {estimate.recording, csv_number(estimate.start + estimate.times[k])};
+      cells = {estimate.recording, format_csv_number(estimate.start + estimate.times[k])};
       for (const Column& column : columns) {
         if (column.is_control) {
-          cells.push_back(csv_number(estimate.controls(row, column.index)));
+          cells.push_back(format_csv_number(estimate.controls(row, column.index)));
           continue;
         }
-        cells.push_back(csv_number(estimate.values(row, column.index)));
-        cells.push_back(csv_number(estimate.deviations(row, column.index)));
+        cells.push_back(format_csv_number(estimate.values(row, column.index)));
+        cells.push_back(format_csv_number(estimate.deviations(row, column.index)));
       }
-      text += csv_row(cells);
+      text += format_csv_row(cells);
     }
   }
   return text;

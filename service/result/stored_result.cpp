@@ -41,21 +41,22 @@ std::vector<estimator::ParameterEstimate> estimates_of(
   return estimates;
 }
 
-CalibratedRig rig_of(const std::string& file, const v1::CalibrationResult& result) {
-  CalibratedRig rig{.estimates = estimates_of(result.parameters()),
-                    .tied = estimates_of(result.dependent()),
-                    .kept = {},
-                    .headline = {}};
+CalibratedParameters rig_of(const std::string& file, const v1::CalibrationResult& result) {
+  CalibratedParameters rig{.estimates = estimates_of(result.parameters()),
+                           .tied = estimates_of(result.dependent()),
+                           .kept = {},
+                           .headline = {}};
   for (const v1::ValueResult& value : result.fixed()) {
     estimator::Parameter parameter{.name = value.name(), .unit = value.unit()};
     parameter.value = value.value();
     rig.kept.push_back(std::move(parameter));
   }
-  const std::string files = comma_list(result.recordings(), &v1::RecordingResult::file);
+  const std::string files = join_items(result.recordings(), &v1::RecordingResult::file);
   const estimator::CalibrationOptions chosen =
-      read_options(result.options(), file + ": options", true);
-  rig.headline = make_headline(result.version(), result.provenance().date(), files,
-                               chosen.kind ? to_text(*chosen.kind) : "", chosen.step);
+      read_calibration_options(result.options(), file + ": options", true);
+  rig.headline =
+      make_rig_file_headline(result.version(), result.provenance().date(), files,
+                             chosen.kind ? estimate_kind_name(*chosen.kind) : "", chosen.step);
   return rig;
 }
 
@@ -104,7 +105,7 @@ Struct head_object(const Struct& object, const std::string& name) {
 
 }  // namespace
 
-StoredResult stored_result(const std::string& file, const v1::CalibrationResult& result) {
+StoredResult convert_stored_result(const std::string& file, const v1::CalibrationResult& result) {
   const v1::ProvenanceResult& provenance = result.provenance();
   if (provenance.rig_text().empty()) {
     throw proto::InputError(
@@ -121,7 +122,7 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
                       .date = provenance.date(),
                       .version = provenance.version(),
                       .build = provenance.build(),
-                      .request = stored_request(file, provenance),
+                      .request = read_stored_request(file, provenance),
                       .recordings = {}};
   for (const v1::SourceResult& source : provenance.recordings()) {
     stored.recordings.push_back({source.sha256(), source.size_bytes()});
@@ -129,7 +130,7 @@ StoredResult stored_result(const std::string& file, const v1::CalibrationResult&
   return stored;
 }
 
-StoredResult read_result(const std::string& path) {
+StoredResult read_stored_result(const std::string& path) {
   v1::CalibrationResult result;
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
   auto status = google::protobuf::util::JsonStringToMessage(text, &result);
@@ -147,7 +148,7 @@ StoredResult read_result(const std::string& path) {
     throw proto::InputError(path + ": not a result. Give the output of rigcal calibrate --json (" +
                             why.substr(0, why.find('\n')) + ")");
   }
-  return stored_result(path, result);
+  return convert_stored_result(path, result);
 }
 
 ResultHeader read_result_header(const std::string& path) {
@@ -178,7 +179,7 @@ ResultHeader read_result_header(const std::string& path) {
   return head;
 }
 
-std::string describe_result(const ResultHeader& head) {
+std::string describe_result_file(const ResultHeader& head) {
   return "a result of " + (head.command.empty() ? "rigcal" : "\"rigcal " + head.command + "\"") +
          " " + head.version + (head.date.empty() ? "" : " of " + head.date);
 }

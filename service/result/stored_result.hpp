@@ -15,10 +15,10 @@ class CalibrationResult;
 
 namespace service {
 
-/// Result of an earlier calibration, read from a file or received from a service.
+/// Calibration result that was read from a file or received from a service.
 struct StoredResult {
   std::string file;  ///< path of the result for messages
-  CalibratedRig rig;
+  CalibratedParameters rig;
   Eigen::MatrixXd covariance;           ///< covariance of rig.estimates
   std::map<std::string, double> noise;  ///< noise by encoder [rad or m]; may lack some
   std::string rig_name;
@@ -31,16 +31,16 @@ struct StoredResult {
   std::vector<FileDigest> recordings;  ///< digest of each recording of the request
 };
 
-/// Converts a calibration result that was read from a file or received from a service.
+/// Converts a calibration result from its Protobuf message.
 /// @param file  path of the result for messages
 /// @throws proto::InputError naming file and field, if the provenance is missing
-StoredResult stored_result(const std::string& file, const rigcal::v1::CalibrationResult& result);
+StoredResult convert_stored_result(const std::string& file,
+                                   const rigcal::v1::CalibrationResult& result);
 
 /// Reads a calibration result that `rigcal calibrate --json` wrote.
-/// @throws proto::InputError naming the file and the remedy
-StoredResult read_result(const std::string& path);
+StoredResult read_stored_result(const std::string& path);
 
-/// General data in the result file of any rigcal command, such as command, date and rig.
+/// General data in a result file of any rigcal command, such as command, date and rig.
 struct ResultHeader {
   std::string command;  ///< e.g. "calibrate"; empty if not given
   std::string date;
@@ -51,11 +51,11 @@ struct ResultHeader {
   std::vector<std::string> recordings;
 };
 
-/// Reads the general data of a JSON result file.
+/// Reads the general data of a JSON result file, such as command, date and rig.
 /// @throws proto::InputError naming the file and the remedy, if the file is not a result of rigcal
 ResultHeader read_result_header(const std::string& path);
 
-/// Describes a result file, e.g. "a result of 'rigcal calibrate' 0.1.0 of 2026-11-22T20:15:00Z".
-std::string describe_result(const ResultHeader& head);
+/// Returns a description such as "a result of 'rigcal calibrate' 0.1.0 of 2026-11-22T20:15:00Z".
+std::string describe_result_file(const ResultHeader& head);
 
 }  // namespace service

@@ -16,21 +16,21 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::LawComparison;
-using estimator::LawScore;
+using estimator::FrictionLawComparison;
+using estimator::FrictionLawScore;
 using estimator::ValidationWindow;
 
-double median(std::vector<double> values) {
+double median_error(std::vector<double> values) {
   std::ranges::sort(values);
   const std::size_t half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half - 1] + values[half]);
 }
 
-RecordingErrors errors_of(const std::string& recording,
-                          const std::vector<const ValidationWindow*>& windows) {
-  RecordingErrors result{recording, static_cast<int>(windows.size()), {}};
+RecordingPredictionErrors errors_of(const std::string& recording,
+                                    const std::vector<const ValidationWindow*>& windows) {
+  RecordingPredictionErrors result{recording, static_cast<int>(windows.size()), {}};
   for (std::size_t i = 0; i < windows.front()->errors.size(); ++i) {
-    SensorErrors errors;
+    SensorPredictionErrors errors;
     std::vector<double> each;
     for (const ValidationWindow* window : windows) {
       errors.all.add(window->errors[i]);
@@ -38,14 +38,14 @@ RecordingErrors errors_of(const std::string& recording,
       if (window->errors[i].readings > 0) each.push_back(window->errors[i].rmse());
     }
     if (each.empty()) each.push_back(std::nan(""));
-    errors.median_window = median(each);
+    errors.median_window = median_error(each);
     errors.worst_window = *std::ranges::max_element(each);
     result.sensors.push_back(errors);
   }
   return result;
 }
 
-void add_errors(const RecordingErrors& errors, const estimator::Validation& validation,
+void add_errors(const RecordingPredictionErrors& errors, const estimator::Validation& validation,
                 v1::RecordingErrorResult* out) {
   out->set_recording(errors.recording);
   out->set_windows(errors.windows);
@@ -78,26 +78,27 @@ double diagonal_rms(const Eigen::MatrixXd& matrix) {
   return std::sqrt(matrix.diagonal().squaredNorm() / static_cast<double>(matrix.rows()));
 }
 
-void add_fold(const std::string& held_out, const estimator::Fold& fold, v1::FoldResult* out) {
-  const estimator::Evaluation& evaluation = fold.evaluation;
+void add_fold(const std::string& held_out, const estimator::CrossValidationFold& fold,
+              v1::FoldResult* out) {
+  const estimator::ParameterEvaluation& evaluation = fold.evaluation;
   out->set_held_out(held_out);
-  add_parameters(fold.calibration.parameters, fold.calibration.mechanism,
-                 out->mutable_parameters());
+  add_parameter_results(fold.calibration.parameters, fold.calibration.mechanism,
+                        out->mutable_parameters());
   out->set_converged(fold.calibration.converged());
   out->set_cost(evaluation.cost);
   out->set_observation_rmse_rad(evaluation.observation_rmse);
   out->set_termination(std::string(estimator::to_string(evaluation.termination)));
-  add_simulation(evaluation.simulation, out->mutable_simulation());
+  add_simulation_errors(evaluation.simulation, out->mutable_simulation());
   out->set_simulation_termination(
       std::string(estimator::to_string(evaluation.simulation_termination)));
-  for (const std::string& note : note_texts(fold.calibration.notes)) out->add_notes(note);
+  for (const std::string& note : format_notes(fold.calibration.notes)) out->add_notes(note);
 }
 
-const LawScore& at(const LawComparison& comparison, int index) {
+const FrictionLawScore& at(const FrictionLawComparison& comparison, int index) {
   return comparison.laws[static_cast<std::size_t>(index)];
 }
 
-void add_law(const LawScore& score, v1::LawResult* out) {
+void add_law(const FrictionLawScore& score, v1::LawResult* out) {
   out->set_law(score.law.name);
   out->set_parameters(score.parameters);
   out->set_failure(score.failure);
@@ -111,13 +112,14 @@ void add_law(const LawScore& score, v1::LawResult* out) {
   out->set_converged(score.converged);
   for (const std::string& name : score.at_zero) out->add_at_zero(name);
   out->set_reduces_to(score.reduces_to);
-  add_parameters(score.estimates, {}, out->mutable_estimates());
+  add_parameter_results(score.estimates, {}, out->mutable_estimates());
 }
 
 }  // namespace
 
-std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& validation) {
-  std::vector<RecordingErrors> rows;
+std::vector<RecordingPredictionErrors> prediction_errors_by_recording(
+    const estimator::Validation& validation) {
+  std::vector<RecordingPredictionErrors> rows;
   std::vector<const ValidationWindow*> all, own;
   for (const ValidationWindow& window : validation.windows) {
     if (!own.empty() && own.front()->recording != window.recording) {
@@ -133,20 +135,21 @@ std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& va
 }
 
 std::string validation_json(const estimator::Validation& validation,
-                            const ValidationSettings& choice, const CalibrationContext& context) {
+                            const ValidationSettings& choice, const CalibrationMetadata& context) {
   v1::ValidationResult result;
   result.set_parameters_file(choice.parameters_file);
   result.set_window_length_s(choice.window);
   result.set_start_length_s(validation.start_window);
-  result.set_kind(to_text(estimator::chosen_kind(choice.estimate, context.options)));
+  result.set_kind(
+      estimate_kind_name(estimator::select_estimate_kind(choice.estimate, context.options)));
   for (const estimator::Parameter& parameter : choice.estimate.parameters) {
     v1::KeptParameter* kept = result.add_parameters();
     kept->set_name(parameter.name);
     kept->set_value(parameter.value);
     kept->set_unit(parameter.unit);
   }
-  const std::vector<RecordingErrors> rows = errors_by_recording(validation);
-  for (const RecordingErrors& row : rows) {
+  const std::vector<RecordingPredictionErrors> rows = prediction_errors_by_recording(validation);
+  for (const RecordingPredictionErrors& row : rows) {
     if (!row.recording.empty()) add_errors(row, validation, result.add_recordings());
   }
   if (!rows.empty()) {
@@ -157,15 +160,16 @@ std::string validation_json(const estimator::Validation& validation,
     add_window(window, result.add_windows());
   }
   result.set_motionless_windows(validation.still);
-  for (const std::string& note : note_texts(validation.notes)) result.add_notes(note);
-  for (const RecordingUse& use : context.recordings) {
+  for (const std::string& note : format_notes(validation.notes)) result.add_notes(note);
+  for (const UsedRecording& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
-  return finished_json(result, context);
+  return finish_result_json(result, context);
 }
 
-PredictionErrors prediction_errors(const estimator::CrossValidation& validation) {
-  PredictionErrors errors;
+CrossValidationErrors compute_cross_validation_errors(
+    const estimator::CrossValidation& validation) {
+  CrossValidationErrors errors;
   errors.observation = diagonal_rms(validation.observation);
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     errors.simulation.push_back(
@@ -174,27 +178,28 @@ PredictionErrors prediction_errors(const estimator::CrossValidation& validation)
   return errors;
 }
 
-bool has_converged(const estimator::CrossValidation& validation) {
-  return std::all_of(validation.folds.begin(), validation.folds.end(),
-                     [](const estimator::Fold& fold) { return fold.calibration.converged(); });
+bool have_all_folds_converged(const estimator::CrossValidation& validation) {
+  return std::all_of(
+      validation.folds.begin(), validation.folds.end(),
+      [](const estimator::CrossValidationFold& fold) { return fold.calibration.converged(); });
 }
 
 std::string cross_validation_json(const estimator::CrossValidation& validation,
-                                  const CalibrationContext& context) {
+                                  const CalibrationMetadata& context) {
   v1::CrossValidationResult result;
   for (const std::string& piece : validation.pieces) result.add_parts(piece);
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     add_fold(validation.pieces[i], validation.folds[i], result.add_folds());
   }
-  const PredictionErrors errors = prediction_errors(validation);
+  const CrossValidationErrors errors = compute_cross_validation_errors(validation);
   result.set_observation_rmse_rad(errors.observation);
-  add_simulation(errors.simulation, result.mutable_simulation());
-  add_matrix(validation.observation, result.mutable_observation_rmse_matrix_rad());
+  add_simulation_errors(errors.simulation, result.mutable_simulation());
+  add_matrix_rows(validation.observation, result.mutable_observation_rmse_matrix_rad());
   for (std::size_t j = 0; j < validation.joints.size(); ++j) {
     v1::SimulationMatrix* matrix = result.add_simulation_matrices();
     matrix->set_joint(validation.joints[j]);
     matrix->set_unit(estimator::joint_units(validation.kinds[j]).coordinate);
-    add_matrix(validation.simulation[j], matrix->mutable_rmse_rad());
+    add_matrix_rows(validation.simulation[j], matrix->mutable_rmse_rad());
   }
   for (const estimator::ParameterSpread& spread : validation.parameters) {
     v1::ParameterSpreadResult* out = result.add_parameters();
@@ -204,42 +209,41 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
     out->set_jackknife_standard_deviation(spread.standard_deviation);
     out->set_reported_standard_deviation(spread.reported_standard_deviation);
   }
-  result.set_converged(has_converged(validation));
+  result.set_converged(have_all_folds_converged(validation));
   if (!validation.folds.empty()) {
-    *result.mutable_options() =
-        chosen_options(validation.folds.front().calibration, context.options);
+    *result.mutable_options() = used_options(validation.folds.front().calibration, context.options);
   }
-  for (const RecordingUse& use : context.recordings) {
+  for (const UsedRecording& use : context.recordings) {
     for (const std::string& note : describe_import(use.summary)) result.add_notes(note);
   }
-  return finished_json(result, context);
+  return finish_result_json(result, context);
 }
 
-std::string describe_recommendation(const LawComparison& comparison) {
+std::string describe_recommended_law(const FrictionLawComparison& comparison) {
   if (comparison.recommended < 0) return "no friction law could be fitted";
-  const LawScore& recommended = at(comparison, comparison.recommended);
+  const FrictionLawScore& recommended = at(comparison, comparison.recommended);
   std::vector<int> indices = comparison.indistinguishable;
   std::erase(indices, comparison.recommended);
   const std::string others =
-      comma_list(indices, [&](int index) { return at(comparison, index).law.name; });
+      join_items(indices, [&](int index) { return at(comparison, index).law.name; });
   if (others.empty()) return "use " + recommended.law.name + ": no other law predicts as well";
   return "use " + recommended.law.name + "; the data cannot distinguish it from " + others;
 }
 
-std::string law_comparison_json(const LawComparison& comparison,
-                                const CalibrationContext& context) {
+std::string friction_law_comparison_json(const FrictionLawComparison& comparison,
+                                         const CalibrationMetadata& context) {
   v1::LawComparisonResult result;
   for (const std::string& joint : comparison.joints) result.add_joints(joint);
   for (const std::string& piece : comparison.pieces) result.add_parts(piece);
   result.set_folds(comparison.folds);
-  for (const LawScore& score : comparison.laws) add_law(score, result.add_laws());
+  for (const FrictionLawScore& score : comparison.laws) add_law(score, result.add_laws());
   if (comparison.recommended >= 0) {
     result.set_recommended(at(comparison, comparison.recommended).law.name);
   }
   for (const int index : comparison.indistinguishable)
     result.add_indistinguishable_laws(at(comparison, index).law.name);
-  result.set_verdict(describe_recommendation(comparison));
-  return finished_json(result, context);
+  result.set_verdict(describe_recommended_law(comparison));
+  return finish_result_json(result, context);
 }
 
 }  // namespace service

@@ -11,26 +11,27 @@
 
 namespace service {
 
-/// Prediction errors of one sensor in the prediction windows of one recording, or of all
+/// Prediction errors of one sensor over the prediction windows of a recording, or of all
 /// recordings.
-struct SensorErrors {
+struct SensorPredictionErrors {
   estimator::PredictionError all;  ///< errors pooled over the windows
   double median_window = 0.0;      ///< median of the RMSE per window [rad or m]
   double worst_window = 0.0;       ///< largest RMSE of a window [rad or m]
 };
 
-/// Prediction errors of all sensors in one recording, or in all recordings.
-struct RecordingErrors {
+/// Prediction errors of each sensor in a recording, or in all recordings.
+struct RecordingPredictionErrors {
   std::string recording;  ///< name of the recording; empty for all recordings
   int windows = 0;        ///< number of prediction windows
-  std::vector<SensorErrors> sensors;
+  std::vector<SensorPredictionErrors> sensors;
 };
 
-/// Returns the prediction errors of each recording. If there are several recordings, the errors
-/// over all of them follow.
-std::vector<RecordingErrors> errors_by_recording(const estimator::Validation& validation);
+/// Returns the prediction errors of each recording. For several recordings, the last entry contains
+/// the errors over all recordings.
+std::vector<RecordingPredictionErrors> prediction_errors_by_recording(
+    const estimator::Validation& validation);
 
-/// Parameter values and window length that a validation used.
+/// Parameter values and window length of a validation.
 struct ValidationSettings {
   std::string parameters_file;  ///< result file with the values; empty if from the rig file
   double window = 0.0;          ///< window length [s]; 0 for whole segments
@@ -39,30 +40,29 @@ struct ValidationSettings {
 
 /// Returns the result of a validation as JSON (rigcal.v1.ValidationResult).
 std::string validation_json(const estimator::Validation& validation,
-                            const ValidationSettings& choice, const CalibrationContext& context);
+                            const ValidationSettings& choice, const CalibrationMetadata& context);
 
-/// Prediction errors of a cross-validation on the held-out pieces of data, over all folds.
-struct PredictionErrors {
+/// Prediction errors of a cross-validation on held-out pieces of the data, over all folds.
+struct CrossValidationErrors {
   double observation = 0.0;                            ///< RMS error of the estimated states [rad]
   std::vector<estimator::SimulationError> simulation;  ///< open-loop errors per joint
 };
 
-/// Returns the prediction errors of a cross-validation, as root mean squares over the folds.
-PredictionErrors prediction_errors(const estimator::CrossValidation& validation);
+/// Computes the prediction errors of a cross-validation as root mean squares over its folds.
+CrossValidationErrors compute_cross_validation_errors(const estimator::CrossValidation& validation);
 
-/// Checks whether the calibrations of all folds of a cross-validation converged.
-bool has_converged(const estimator::CrossValidation& validation);
+/// Returns whether the calibrations in all folds of a cross-validation converged.
+bool have_all_folds_converged(const estimator::CrossValidation& validation);
 
-/// Returns the result of a cross-validation as JSON, with all fields of
-/// rigcal.v1.CrossValidationResult.
+/// Returns the result of a cross-validation as JSON (rigcal.v1.CrossValidationResult).
 std::string cross_validation_json(const estimator::CrossValidation& validation,
-                                  const CalibrationContext& context);
+                                  const CalibrationMetadata& context);
 
-/// Describes which friction law to use, and which other laws the data cannot distinguish from it.
-std::string describe_recommendation(const estimator::LawComparison& comparison);
+/// Returns a sentence with the recommended friction law and the laws that predict equally well.
+std::string describe_recommended_law(const estimator::FrictionLawComparison& comparison);
 
 /// Returns a comparison of friction laws as JSON (rigcal.v1.LawComparisonResult).
-std::string law_comparison_json(const estimator::LawComparison& comparison,
-                                const CalibrationContext& context);
+std::string friction_law_comparison_json(const estimator::FrictionLawComparison& comparison,
+                                         const CalibrationMetadata& context);
 
 }  // namespace service

@@ -8,8 +8,8 @@
 
 namespace service {
 
-/// CSV column of an encoder. The joint coordinate is scale · value + offset, in rad, or in m for a
-/// prismatic joint.
+/// CSV column with the readings of an encoder. The joint coordinate [rad or m] is scale · value +
+/// offset.
 struct EncoderColumn {
   std::string column;
   std::string joint;
@@ -22,7 +22,7 @@ struct EncoderColumn {
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// CSV column with the control signal of one motorised joint. The control signal is scale · value.
+/// CSV column with the control signal of a motor. The control signal is scale · value.
 struct ControlColumn {
   std::string column;
   std::string joint;
@@ -32,7 +32,7 @@ struct ControlColumn {
 };
 
 /// CSV column with the readings of an inertial, torque, force or position sensor along one axis. A
-/// reading is scale · value, in rad/s, m/s², N·m, N or m.
+/// reading is scale · value [rad/s, m/s², N·m, N or m].
 struct SensorColumn {
   std::string column;
   std::string sensor;
@@ -40,7 +40,7 @@ struct SensorColumn {
   int index = 0;          ///< column index in estimator::Segment::inertial
   double scale = 1.0;     ///< [SI unit per unit of the column]; negative if inverted
   double range = 0.0;     ///< largest magnitude of a reading [SI unit]; 0 if unknown
-  estimator::Reading reading = {};
+  estimator::MeasuredQuantity reading = {};
   bool in_si = true;       ///< the column's values are in the SI unit
   std::string place = {};  ///< location in the rig file, "FILE:LINE:COLUMN"
 };

@@ -112,7 +112,7 @@ std::string commented(std::string_view text) {
 
 }  // namespace
 
-void expand_chain(v1::Rig& rig, const proto::TextLocator& place) {
+void expand_link_chain(v1::Rig& rig, const proto::TextLocator& place) {
   if (!rig.has_chain()) return;
   const v1::Chain chain = rig.chain();
   if (rig.body_size() > 0 || rig.joint_size() > 0) {
@@ -129,7 +129,7 @@ void expand_chain(v1::Rig& rig, const proto::TextLocator& place) {
   }
 }
 
-bool expand_chain_text(const std::string& path, proto::TextEdit& edit) {
+bool expand_link_chain_text(const std::string& path, proto::TextEdit& edit) {
   v1::Rig rig;
   proto::TextLocator::Tree tree;
   const std::string text = edit.text();
@@ -137,7 +137,7 @@ bool expand_chain_text(const std::string& path, proto::TextEdit& edit) {
   if (!rig.has_chain()) return false;
   const std::vector<proto::FieldStep> chain = {
       {v1::Rig::descriptor()->FindFieldByName("chain"), -1}};
-  expand_chain(rig, proto::TextLocator(path, v1::Rig::descriptor(), &tree).at("chain"));
+  expand_link_chain(rig, proto::TextLocator(path, v1::Rig::descriptor(), &tree).at("chain"));
   std::string links = commented(edit.text_of(chain));
   for (const v1::Body& body : rig.body()) append_message("body", body, "", links);
   for (const v1::Joint& joint : rig.joint()) append_message("joint", joint, "", links);

@@ -27,38 +27,38 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::BodyQuantity;
-using estimator::JointQuantity;
-using estimator::WorldQuantity;
+using estimator::BodyParameter;
+using estimator::GravityParameter;
+using estimator::JointParameter;
 using google::protobuf::Message;
 
-constexpr std::pair<const char*, BodyQuantity> kInertiaFields[] = {
-    {"xx", BodyQuantity::kJxx}, {"yy", BodyQuantity::kJyy}, {"zz", BodyQuantity::kJzz},
-    {"xy", BodyQuantity::kJxy}, {"xz", BodyQuantity::kJxz}, {"yz", BodyQuantity::kJyz}};
+constexpr std::pair<const char*, BodyParameter> kInertiaFields[] = {
+    {"xx", BodyParameter::kJxx}, {"yy", BodyParameter::kJyy}, {"zz", BodyParameter::kJzz},
+    {"xy", BodyParameter::kJxy}, {"xz", BodyParameter::kJxz}, {"yz", BodyParameter::kJyz}};
 
 /// Parameter of a joint: the message of the joint that contains it, and its field there.
 struct JointParameterField {
   const char *part, *field;
-  JointQuantity quantity;
+  JointParameter quantity;
 };
 constexpr JointParameterField kPointFields[] = {
-    {"parent", "x", JointQuantity::kPointAx}, {"parent", "y", JointQuantity::kPointAy},
-    {"parent", "z", JointQuantity::kPointAz}, {"child", "x", JointQuantity::kPointBx},
-    {"child", "y", JointQuantity::kPointBy},  {"child", "z", JointQuantity::kPointBz}};
+    {"parent", "x", JointParameter::kPointAx}, {"parent", "y", JointParameter::kPointAy},
+    {"parent", "z", JointParameter::kPointAz}, {"child", "x", JointParameter::kPointBx},
+    {"child", "y", JointParameter::kPointBy},  {"child", "z", JointParameter::kPointBz}};
 constexpr JointParameterField kPartFields[] = {
-    {"spring", "stiffness", JointQuantity::kStiffness},
-    {"motor", "gain", JointQuantity::kMotorGain},
-    {"motor", "back_emf", JointQuantity::kBackEmf},
-    {"motor", "input_delay", JointQuantity::kInputDelay},
-    {"encoder", "offset", JointQuantity::kEncoderOffset},
-    {"encoder", "delay", JointQuantity::kEncoderDelay},
-    {"stops", "lower", JointQuantity::kStopLower},
-    {"stops", "upper", JointQuantity::kStopUpper},
-    {"stops", "restitution", JointQuantity::kRestitution}};
-constexpr std::pair<const char*, WorldQuantity> kGravityFields[] = {
-    {"magnitude", WorldQuantity::kGravity},
-    {"tilt_x", WorldQuantity::kTiltX},
-    {"tilt_z", WorldQuantity::kTiltZ}};
+    {"spring", "stiffness", JointParameter::kStiffness},
+    {"motor", "gain", JointParameter::kMotorGain},
+    {"motor", "back_emf", JointParameter::kBackEmf},
+    {"motor", "input_delay", JointParameter::kInputDelay},
+    {"encoder", "offset", JointParameter::kEncoderOffset},
+    {"encoder", "delay", JointParameter::kEncoderDelay},
+    {"stops", "lower", JointParameter::kStopLower},
+    {"stops", "upper", JointParameter::kStopUpper},
+    {"stops", "restitution", JointParameter::kRestitution}};
+constexpr std::pair<const char*, GravityParameter> kGravityFields[] = {
+    {"magnitude", GravityParameter::kGravity},
+    {"tilt_x", GravityParameter::kTiltX},
+    {"tilt_z", GravityParameter::kTiltZ}};
 
 /// Reader that builds a Rig from the message of a rig file and the locations of its fields.
 class RigReader {
@@ -82,7 +82,7 @@ class RigReader {
     int joint = 0, weld = 0;
     for (int i = 0; i < rig_.joint_size(); ++i) {
       if (rig_.joint(i).type() == v1::Joint::FIXED) {
-        read_points(i, [&](JointQuantity quantity) -> estimator::Parameter& {
+        read_points(i, [&](JointParameter quantity) -> estimator::Parameter& {
           return mechanism_.fixed_joint_parameter(weld, quantity);
         });
         ++weld;
@@ -94,9 +94,9 @@ class RigReader {
       read_field(rig_.gravity(), field, root_.at("gravity"), mechanism_.parameter(quantity));
     }
     for (int i = 0; i < rig_.body_encoder_size(); ++i) read_body_encoder(i);
-    read_sensors(rig_, root_, mechanism_, std::bind_front(&RigReader::read_field, this));
-    add_quantities(rig_, root_, mechanism_);
-    add_parameter_ties(rig_, root_, stated_, mechanism_);
+    read_sensor_parameters(rig_, root_, mechanism_, std::bind_front(&RigReader::read_field, this));
+    add_rig_quantities(rig_, root_, mechanism_);
+    add_parameter_dependencies(rig_, root_, stated_, mechanism_);
     remember_additions();
     refuse_errors();
     Rig result;
@@ -105,11 +105,12 @@ class RigReader {
       result.format = read_recording_format(rig_, mechanism_, root_.at("recording"));
     }
     for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism_)) {
-      const v1::Encoder& encoder = encoder_of(rig_, sensor.name);
-      const estimator::JointTraits& is = sensor.traits();
-      const double counts = number_in(encoder, is.counts.name);
+      const v1::Encoder& encoder = find_encoder_message(rig_, sensor.name);
+      const estimator::JointTraits& is = sensor.kind_traits();
+      const double counts = get_field_number(encoder, is.counts.name);
       result.encoders.push_back({counts, is.count_unit, counts > 0.0 ? is.count_size / counts : 0.0,
-                                 encoder_place(sensor.name), limits_of(rig_.safety(), sensor)});
+                                 encoder_place(sensor.name),
+                                 find_encoder_limits(rig_.safety(), sensor)});
     }
     result.mechanism = std::move(mechanism_);
     result.joint_facts = std::move(joint_facts_);
@@ -210,7 +211,7 @@ class RigReader {
     }
     estimator::Joint joint;
     read_sides(source, place, joint);
-    joint.kind = joint_kind_of(source, place);
+    joint.kind = read_joint_kind(source, place);
     read_constraint(source.constraint(), joint);
     joint.transition_speed = source.friction().transition_speed();
     if (source.has_assembly_guess()) joint.assembly_guess = source.assembly_guess();
@@ -227,7 +228,7 @@ class RigReader {
                   estimator::Joint& joint) const {
     const v1::Stops& stops = source.stops();
     const auto is_given = [&](bool stated, const char* quantity) {
-      return stated || is_tied_parameter(rig_, source.name() + quantity);
+      return stated || is_dependent_parameter(rig_, source.name() + quantity);
     };
     joint.stops.lower = is_given(stops.has_lower(), ".stop_lower");
     joint.stops.upper = is_given(stops.has_upper(), ".stop_upper");
@@ -243,12 +244,12 @@ class RigReader {
   }
 
   void read_joint_facts(const v1::Joint& source, const proto::TextLocator& place) {
-    JointFacts facts;
+    JointProperties facts;
     if (source.has_motor()) {
       facts.control_unit = source.motor().control_unit();
       facts.control_max = proto::read_control_max(facts.control_unit, source.motor().control_max(),
                                                   place.at("motor"));
-      if (rig_.has_safety()) facts.safety = command_safety(rig_.safety(), source.name());
+      if (rig_.has_safety()) facts.safety = find_command_limits(rig_.safety(), source.name());
       if (facts.control_unit == proto::kDutyUnit && facts.safety &&
           facts.safety->command_max > 1.0) {
         root_.at("safety")
@@ -258,7 +259,7 @@ class RigReader {
       if (facts.control_unit.empty()) {
         place.at("motor").fail("needs the unit of the control signal; write control_unit: \"V\"");
       }
-      if (!source.motor().has_gain() && !is_tied_parameter(rig_, source.name() + ".K")) {
+      if (!source.motor().has_gain() && !is_dependent_parameter(rig_, source.name() + ".K")) {
         place.at("motor").fail(std::string("needs a gain [") +
                                mechanism_.joints.back().units().force + "/" + facts.control_unit +
                                "]; write gain { value: ... }");
@@ -275,7 +276,7 @@ class RigReader {
     const proto::TextLocator place = root_.at("joint", i).at("mimic");
     std::vector<estimator::Joint> other_joints = mechanism_.joints;
     std::erase_if(other_joints, [&](const auto& other) { return other.name == joint.name(); });
-    const std::string others = comma_list(other_joints, &estimator::Joint::name);
+    const std::string others = join_items(other_joints, &estimator::Joint::name);
     if (others.empty()) {
       place.fail("joint \"" + joint.name() + "\" is the only moving joint. Remove \"mimic\"");
     }
@@ -305,10 +306,10 @@ class RigReader {
       encoder.body_a =
           find_body(mechanism_, source.reference_body(), "reference_body", place, true);
     }
-    const estimator::JointTraits& is = joint_traits(kind_between(mechanism_, encoder));
+    const estimator::JointTraits& is = joint_traits(encoder_joint_kind(mechanism_, encoder));
     for (const estimator::JointTraits& other : estimator::kJointKinds) {
       if (std::string_view(other.counts.name) == is.counts.name) continue;
-      if (number_in(source.encoder(), other.counts.name) == 0.0) continue;
+      if (get_field_number(source.encoder(), other.counts.name) == 0.0) continue;
       place.at("encoder")
           .at(other.counts.name)
           .fail("encoder \"" + encoder.name + "\" reads a " + is.noun + "; write " +
@@ -318,11 +319,11 @@ class RigReader {
   }
 
   void read_body_encoder(int i) {
-    using estimator::EncoderQuantity;
-    for (const auto& [field, quantity] : {std::pair{"offset", EncoderQuantity::kOffset},
-                                          std::pair{"delay", EncoderQuantity::kDelay}}) {
+    using estimator::EncoderParameter;
+    for (const auto& [field, quantity] : {std::pair{"offset", EncoderParameter::kOffset},
+                                          std::pair{"delay", EncoderParameter::kDelay}}) {
       read_field(rig_.body_encoder(i).encoder(), field, root_.at("body_encoder", i).at("encoder"),
-                 parameter_at(mechanism_.index_of_body_encoder(i, quantity)));
+                 parameter_at(mechanism_.body_encoder_parameter_index(i, quantity)));
     }
   }
 
@@ -331,19 +332,20 @@ class RigReader {
   }
 
   void read_air_drag(int i, const proto::TextLocator& place) {
-    using estimator::AirQuantity;
+    using estimator::AirDragParameter;
     const std::string& name = rig_.body(i).name();
     const v1::AirDrag& drag = rig_.body(i).air_drag();
-    read_field(drag, "coefficient", place,
-               parameter_at(mechanism_.index_of_air(i, AirQuantity::kCoefficient)));
-    for (const auto& [field, quantity] : {std::pair{"x", AirQuantity::kPointX},
-                                          {"y", AirQuantity::kPointY},
-                                          {"z", AirQuantity::kPointZ}}) {
+    read_field(
+        drag, "coefficient", place,
+        parameter_at(mechanism_.air_drag_parameter_index(i, AirDragParameter::kCoefficient)));
+    for (const auto& [field, quantity] : {std::pair{"x", AirDragParameter::kPointX},
+                                          {"y", AirDragParameter::kPointY},
+                                          {"z", AirDragParameter::kPointZ}}) {
       read_field(drag.point(), field, place.at("point"),
-                 parameter_at(mechanism_.index_of_air(i, quantity)));
+                 parameter_at(mechanism_.air_drag_parameter_index(i, quantity)));
     }
     if (drag.has_point() && !estimator::has_air_drag(mechanism_, i) &&
-        !is_tied_parameter(rig_, name + ".c_air")) {
+        !is_dependent_parameter(rig_, name + ".c_air")) {
       place.fail("body \"" + name +
                  "\": air_drag has a point but no coefficient. Write coefficient { value: ... } "
                  "[N·s²/m²]");
@@ -364,12 +366,12 @@ class RigReader {
       return;
     }
     const auto is_left_out = [&](const v1::Parameter& parameter, const char* suffix) {
-      return !parameter.has_value() && !is_tied_parameter(rig_, body.name() + suffix);
+      return !parameter.has_value() && !is_dependent_parameter(rig_, body.name() + suffix);
     };
     if (is_left_out(body.mass(), ".m")) {
       place.at("mass").fail(who + "needs a mass [kg]; write mass { value: ... }");
     }
-    read_field(body, "mass", place, mechanism_.parameter(i, BodyQuantity::kMass));
+    read_field(body, "mass", place, mechanism_.parameter(i, BodyParameter::kMass));
     const v1::Inertia& inertia = body.inertia();
     if (is_left_out(inertia.xx(), ".J_xx") || is_left_out(inertia.yy(), ".J_yy") ||
         is_left_out(inertia.zz(), ".J_zz")) {
@@ -382,15 +384,15 @@ class RigReader {
   }
 
   void read_joint_parameter(int i, const Message& message, const proto::TextLocator& place,
-                            const char* field, JointQuantity quantity) {
+                            const char* field, JointParameter quantity) {
     estimator::Parameter& parameter = mechanism_.joint_parameter(i, quantity);
     const std::string& control_unit = joint_facts_[static_cast<std::size_t>(i)].control_unit;
     if (const auto unit = parameter.unit.find("unit");
         unit != std::string::npos && !control_unit.empty()) {
       parameter.unit.replace(unit, 4, control_unit);
     }
-    const estimator::FrictionQuantity* const law = estimator::friction_facts(quantity);
-    if (law != nullptr && law->may_be_negative && goes_below_zero(message, field)) {
+    const estimator::FrictionParameter* const law = estimator::friction_properties(quantity);
+    if (law != nullptr && law->may_be_negative && allows_negative_value(message, field)) {
       parameter.lower = -std::numeric_limits<double>::infinity();
     }
     read_field(message, field, place, parameter);
@@ -401,7 +403,7 @@ class RigReader {
   template <typename Find>
   void read_points(int i, const Find& parameter) {
     for (const auto& [side, field, quantity] : kPointFields) {
-      read_field(message_in(message_in(rig_.joint(i), side), "point"), field,
+      read_field(get_field_message(get_field_message(rig_.joint(i), side), "point"), field,
                  joint_place(i).at(side).at("point"), parameter(quantity));
     }
   }
@@ -412,21 +414,23 @@ class RigReader {
   void read_joint(int i, int joint) {
     const v1::Joint& source = rig_.joint(i);
     const proto::TextLocator place = joint_place(i);
-    read_points(i, [&](JointQuantity quantity) -> estimator::Parameter& {
+    read_points(i, [&](JointParameter quantity) -> estimator::Parameter& {
       return mechanism_.joint_parameter(joint, quantity);
     });
-    const estimator::JointTraits& is = mechanism_.joints[static_cast<std::size_t>(joint)].traits();
-    for (const FrictionField& each : friction_fields(source.friction(), place.at("friction"))) {
+    const estimator::JointTraits& is =
+        mechanism_.joints[static_cast<std::size_t>(joint)].kind_traits();
+    for (const FrictionField& each :
+         list_friction_fields(source.friction(), place.at("friction"))) {
       if (!each.is_of(is)) continue;
       read_joint_parameter(joint, *each.message, each.place, each.name, each.quantity);
     }
-    read_joint_parameter(joint, source, place, is.constant.name, JointQuantity::kConstantTorque);
+    read_joint_parameter(joint, source, place, is.constant.name, JointParameter::kConstantTorque);
     read_joint_parameter(joint, source.spring(), place.at("spring"), is.rest.name,
-                         JointQuantity::kRestAngle);
+                         JointParameter::kRestAngle);
     read_joint_parameter(joint, source.motor(), place.at("motor"), is.inertia.name,
-                         JointQuantity::kShaftInertia);
+                         JointParameter::kShaftInertia);
     for (const auto& [part, field, quantity] : kPartFields) {
-      read_joint_parameter(joint, message_in(source, part), place.at(part), field, quantity);
+      read_joint_parameter(joint, get_field_message(source, part), place.at(part), field, quantity);
     }
   }
 
@@ -445,7 +449,7 @@ class RigReader {
   }
 
   void refuse_errors() const {
-    const std::vector<estimator::Message> errors = estimator::find_errors(mechanism_);
+    const std::vector<estimator::Message> errors = estimator::find_mechanism_errors(mechanism_);
     if (!errors.empty()) refuse(errors.front());
     if (const auto fault = estimator::find_loop_fault(mechanism_)) refuse(*fault);
   }
@@ -455,34 +459,34 @@ class RigReader {
     const auto found = error.arguments.empty()
                            ? places_.end()
                            : places_.find(std::get<std::string>(error.arguments.front().value));
-    (found == places_.end() ? root_ : found->second).fail(error_text(error));
+    (found == places_.end() ? root_ : found->second).fail(format_error(error));
   }
 
   const v1::Rig& rig_;
   proto::TextLocator root_;
   estimator::Mechanism mechanism_;
-  std::vector<JointFacts> joint_facts_;
+  std::vector<JointProperties> joint_facts_;
   std::map<std::string, proto::TextLocator> places_;  // by name of body, joint or parameter
   std::set<std::string> stated_;                      // parameters with a value
 };
 
 }  // namespace
 
-LocatedRig parse_located_rig(const std::string& path, const std::string& text) {
+RigWithLocations parse_rig_with_locations(const std::string& path, const std::string& text) {
   v1::Rig message;
   proto::TextLocator::Tree tree;
   proto::parse_text(path, text, message, tree);
   const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
-  expand_chain(message, root.at("chain"));
+  expand_link_chain(message, root.at("chain"));
   RigReader reader(message, root);
-  LocatedRig placed{.rig = reader.read(), .places = {}};
+  RigWithLocations placed{.rig = reader.read(), .places = {}};
   placed.rig.path = path;
   placed.places = reader.parameter_places(placed.rig.mechanism);
   return placed;
 }
 
 Rig parse_rig(const std::string& path, const std::string& text) {
-  return parse_located_rig(path, text).rig;
+  return parse_rig_with_locations(path, text).rig;
 }
 
 Rig load_rig(const std::string& path) { return parse_rig(path, proto::read_file(path)); }

@@ -13,32 +13,32 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::JointField;
 using estimator::JointTraits;
+using estimator::KindDependentField;
 using google::protobuf::Message;
 
 /// Fields of a joint, other than friction fields, whose names depend on the joint type.
-constexpr JointField JointTraits::*kKindedFields[] = {&JointTraits::rest, &JointTraits::inertia,
-                                                      &JointTraits::counts, &JointTraits::constant};
+constexpr KindDependentField JointTraits::*kKindedFields[] = {
+    &JointTraits::rest, &JointTraits::inertia, &JointTraits::counts, &JointTraits::constant};
 
 constexpr const char* kMovingParts[] = {"friction", "constant_torque", "constant_force", "spring",
                                         "motor",    "encoder",         "stops",          "mimic"};
 
 /// Returns the message that contains a field; nullptr if the rig file lacks the message.
-const Message* holder(const v1::Joint& joint, const JointField& field) {
+const Message* holder(const v1::Joint& joint, const KindDependentField& field) {
   if (*field.part == '\0') return &joint;
-  return has_field(joint, field.part) ? &message_in(joint, field.part) : nullptr;
+  return has_field(joint, field.part) ? &get_field_message(joint, field.part) : nullptr;
 }
 
 /// Throws if a joint has a friction field that belongs to another joint type.
 void check_friction_fields(const v1::Joint& joint, const JointTraits& is,
                            const proto::TextLocator& place, const std::string& who) {
-  for (const FrictionField& field : friction_fields(joint.friction(), place)) {
+  for (const FrictionField& field : list_friction_fields(joint.friction(), place)) {
     if (field.is_of(is) || !has_field(*field.message, field.name)) continue;
-    const estimator::FrictionQuantity& law = *estimator::friction_facts(field.quantity);
+    const estimator::FrictionParameter& law = *estimator::friction_properties(field.quantity);
     field.place.at(field.name)
-        .fail(who + is.verb + " and has no " + field.name + "; write " + law.field_of(!is.turns) +
-              " [" + law.unit_of(!is.turns) + "]");
+        .fail(who + is.verb + " and has no " + field.name + "; write " +
+              law.rig_file_field(!is.turns) + " [" + law.parameter_unit(!is.turns) + "]");
   }
 }
 
@@ -49,7 +49,7 @@ FrictionField friction_field(const v1::Friction& friction, const proto::TextLoca
   const std::size_t dot = whole.find('.');
   if (dot == std::string_view::npos) return {&friction, place, path};
   const std::string within(whole.substr(0, dot));
-  return {&message_in(friction, within), place.at(within), path + dot + 1};
+  return {&get_field_message(friction, within), place.at(within), path + dot + 1};
 }
 
 constexpr double kParallel = 1e-6;  // sine of the angle below which directions count as parallel
@@ -72,18 +72,18 @@ bool make_frame(const Eigen::Vector3d& along, const Eigen::Vector3d& toward,
 
 }  // namespace
 
-std::vector<FrictionField> friction_fields(const v1::Friction& friction,
-                                           const proto::TextLocator& place) {
+std::vector<FrictionField> list_friction_fields(const v1::Friction& friction,
+                                                const proto::TextLocator& place) {
   std::vector<FrictionField> fields;
   for (int at = 0; at < estimator::FrictionLaws::kQuantityCount; ++at) {
-    const estimator::JointQuantity quantity = estimator::friction_quantity(at);
-    const estimator::FrictionQuantity& law = *estimator::friction_facts(quantity);
+    const estimator::JointParameter quantity = estimator::friction_parameter_at(at);
+    const estimator::FrictionParameter& law = *estimator::friction_properties(quantity);
     for (const char* path : {law.field, law.slide_field}) {
       if (path == nullptr) continue;
       FrictionField& field = fields.emplace_back(friction_field(friction, place, path));
       field.quantity = quantity;
-      field.for_prismatic = path == law.field_of(true);
-      field.for_revolute = path == law.field_of(false);
+      field.for_prismatic = path == law.rig_file_field(true);
+      field.for_revolute = path == law.rig_file_field(false);
     }
   }
   return fields;
@@ -99,12 +99,12 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
     }
     return;
   }
-  const JointTraits& is = joint_traits(joint_kind_of(joint, place));
+  const JointTraits& is = joint_traits(read_joint_kind(joint, place));
   check_friction_fields(joint, is, place.at("friction"), who);
   for (const JointTraits& other : estimator::kJointKinds) {
     for (const auto kinded : kKindedFields) {
-      const JointField& field = other.*kinded;
-      const JointField& own = is.*kinded;
+      const KindDependentField& field = other.*kinded;
+      const KindDependentField& own = is.*kinded;
       if (std::string_view(field.name) == own.name) continue;
       const Message* message = holder(joint, field);
       if (message == nullptr || !has_field(*message, field.name)) continue;
@@ -116,18 +116,19 @@ void check_joint_fields(const v1::Joint& joint, const proto::TextLocator& place)
   }
 }
 
-double number_of(const Message& message, const JointTraits& is, const char* JointTraits::*field,
-                 const std::string& behind, const proto::TextLocator& place) {
+double read_typed_number(const Message& message, const JointTraits& is,
+                         const char* JointTraits::*field, const std::string& behind,
+                         const proto::TextLocator& place) {
   const std::string own = is.*field + behind;
   for (const JointTraits& other : estimator::kJointKinds) {
     const std::string name = other.*field + behind;
-    if (name == own || number_in(message, name) == 0.0) continue;
+    if (name == own || get_field_number(message, name) == 0.0) continue;
     place.at(name).fail(std::string("the joint ") + is.verb + "; write " + own);
   }
-  return number_in(message, own);
+  return get_field_number(message, own);
 }
 
-estimator::JointKind joint_kind_of(const v1::Joint& joint, const proto::TextLocator& place) {
+estimator::JointKind read_joint_kind(const v1::Joint& joint, const proto::TextLocator& place) {
   const std::string word = v1::Joint::Type_Name(joint.type());
   const auto* const found = std::ranges::find_if(
       estimator::kJointKinds, [&](const JointTraits& each) { return word == each.word; });
@@ -135,23 +136,24 @@ estimator::JointKind joint_kind_of(const v1::Joint& joint, const proto::TextLoca
   // A text file may give any number for an enumerator.
   place.at("type").fail("joint \"" + joint.name() +
                         "\" has an unknown type. Write type: with one of " +
-                        comma_list(estimator::kJointKinds, &JointTraits::word) + ", " +
+                        join_items(estimator::kJointKinds, &JointTraits::word) + ", " +
                         v1::Joint::Type_Name(v1::Joint::FIXED));
 }
 
-estimator::SensorLimits limits_of(const v1::Safety& safety, const estimator::Encoder& sensor) {
-  const JointTraits& is = sensor.traits();
+estimator::SensorLimits find_encoder_limits(const v1::Safety& safety,
+                                            const estimator::Encoder& sensor) {
+  const JointTraits& is = sensor.kind_traits();
   const std::string coordinate = is.coordinate_field, rate = is.rate_field;
   for (const v1::JointSafety& joint : safety.joint()) {
     if (joint.joint() != sensor.name) continue;
-    return {number_in(joint, coordinate + "_min"), number_in(joint, coordinate + "_max"),
-            number_in(joint, rate + "_max")};
+    return {get_field_number(joint, coordinate + "_min"),
+            get_field_number(joint, coordinate + "_max"), get_field_number(joint, rate + "_max")};
   }
   return {};
 }
 
-CommandSafety command_safety(const v1::Safety& safety, const std::string& motor) {
-  CommandSafety limits{safety.command_max(), safety.command_slew_per_s_max()};
+CommandSafetyLimits find_command_limits(const v1::Safety& safety, const std::string& motor) {
+  CommandSafetyLimits limits{safety.command_max(), safety.command_slew_per_s_max()};
   for (const v1::MotorSafety& own : safety.motor()) {
     if (own.joint() != motor) continue;
     if (own.command_max() > 0.0) limits.command_max = own.command_max();
@@ -171,7 +173,7 @@ int find_body(const estimator::Mechanism& mechanism, const std::string& body, co
   const auto found = std::ranges::find(mechanism.bodies, body, &estimator::Body::name);
   if (found != mechanism.bodies.end()) return static_cast<int>(found - mechanism.bodies.begin());
   const std::string choices =
-      (ground_allowed ? "ground, " : "") + comma_list(mechanism.bodies, &estimator::Body::name);
+      (ground_allowed ? "ground, " : "") + join_items(mechanism.bodies, &estimator::Body::name);
   if (body.empty()) {
     place.fail(std::string("names no body; write ") + field + ": with one of " + choices);
   }
@@ -202,7 +204,7 @@ Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
   const auto direction = [&](const char* field, const Eigen::Vector3d& otherwise) {
     if (!has_field(sensor, field)) return otherwise;
     const Eigen::Vector3d vector =
-        vector_of(static_cast<const v1::Direction&>(message_in(sensor, field)));
+        vector_of(static_cast<const v1::Direction&>(get_field_message(sensor, field)));
     if (!(vector.norm() > 0.0)) {
       place.at(field).fail(std::string("has no length; write ") + field +
                            " { x: ... y: ... z: ... }");
@@ -213,7 +215,7 @@ Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
   const Eigen::Vector3d y = direction("y_axis", Eigen::Vector3d::UnitY());
   Eigen::Matrix3d frame;
   if (!make_frame(x, y, frame)) {
-    place.fail("sensor \"" + text_in(sensor, "name") +
+    place.fail("sensor \"" + get_field_text(sensor, "name") +
                "\": x_axis and y_axis are parallel. Give two different directions");
   }
   return frame;

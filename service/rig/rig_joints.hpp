@@ -14,28 +14,29 @@
 
 namespace service {
 
-/// Checks that a joint has no fields that belong to another joint type, such as a torque for a
-/// prismatic joint or friction for a fixed joint.
+/// Throws an error if a joint has fields of another joint type, such as a torque for a prismatic
+/// joint or friction for a fixed joint.
 /// @throws proto::InputError naming the wrong field and its replacement
 void check_joint_fields(const rigcal::v1::Joint& joint, const proto::TextLocator& place);
 
-/// Returns the type of a joint, which must not be fixed.
+/// Reads the type of a movable joint from a rig file.
 /// @throws proto::InputError listing the valid types
-estimator::JointKind joint_kind_of(const rigcal::v1::Joint& joint, const proto::TextLocator& place);
+estimator::JointKind read_joint_kind(const rigcal::v1::Joint& joint,
+                                     const proto::TextLocator& place);
 
-/// Returns the number in a field whose name depends on the joint type; 0 if the field is missing.
+/// Reads the number in a field whose name depends on the joint type; 0 if the field is missing.
 /// @param field   name of the field without the suffix `behind`
 /// @throws proto::InputError if the message has the field of another joint type
-double number_of(const google::protobuf::Message& message, const estimator::JointTraits& is,
-                 const char* estimator::JointTraits::*field, const std::string& behind,
-                 const proto::TextLocator& place);
+double read_typed_number(const google::protobuf::Message& message, const estimator::JointTraits& is,
+                         const char* estimator::JointTraits::*field, const std::string& behind,
+                         const proto::TextLocator& place);
 
-/// Field of a friction law in a rig file, with its message, location and name.
+/// Field of a friction law in a rig file, with the location of its message.
 struct FrictionField {
   const google::protobuf::Message* message;
   proto::TextLocator place;
   const char* name;
-  estimator::JointQuantity quantity = {};
+  estimator::JointParameter quantity = {};
   bool for_prismatic = true, for_revolute = true;  // joint types that have the field
 
   bool is_of(const estimator::JointTraits& joint) const {
@@ -43,34 +44,33 @@ struct FrictionField {
   }
 };
 
-/// Returns the fields of all friction laws that a friction message can contain.
+/// Returns the fields of all friction laws in friction { } of a rig file.
 /// @param place  location of friction { } in the rig file
-std::vector<FrictionField> friction_fields(const rigcal::v1::Friction& friction,
-                                           const proto::TextLocator& place);
+std::vector<FrictionField> list_friction_fields(const rigcal::v1::Friction& friction,
+                                                const proto::TextLocator& place);
 
-/// Returns the safety limits of the joint that an encoder reads. A limit that is not given is zero.
-estimator::SensorLimits limits_of(const rigcal::v1::Safety& safety,
-                                  const estimator::Encoder& sensor);
+/// Returns the safety limits of the joint that an encoder measures; 0 means no limit.
+estimator::SensorLimits find_encoder_limits(const rigcal::v1::Safety& safety,
+                                            const estimator::Encoder& sensor);
 
-/// Returns the limits of a motor's command. A limit given for the motor takes precedence over the
-/// limit given for all motors.
-CommandSafety command_safety(const rigcal::v1::Safety& safety, const std::string& motor);
+/// Returns the safety limits of a motor command. A limit of this motor takes precedence over a
+/// limit of all motors.
+CommandSafetyLimits find_command_limits(const rigcal::v1::Safety& safety, const std::string& motor);
 
-/// Returns the index of the body with this name. For the name "ground" it returns Joint::kGround,
-/// if `ground_allowed`.
+/// Returns the index of the body with this name. If `ground_allowed`, the name "ground" gives
+/// Joint::kGround.
 /// @param field  field that holds the name, in the message at `place`
 /// @throws proto::InputError for an unknown name
 int find_body(const estimator::Mechanism& mechanism, const std::string& body, const char* field,
               const proto::TextLocator& place, bool ground_allowed);
 
-/// Returns the joint frame on one of the two bodies of a joint, as the rotation from the joint
-/// frame to the frame of that body. Its x axis is the joint axis; `zero_direction` lies in its xy
-/// plane.
+/// Returns the rotation from a joint frame to the frame of one of the joint's two bodies. The x
+/// axis of the joint frame is the joint axis, and its xy plane contains `zero_direction`.
 /// @throws proto::InputError for a zero vector, or a zero_direction parallel to the joint axis
 Eigen::Matrix3d read_joint_frame(const rigcal::v1::JointSide& side,
                                  const proto::TextLocator& place);
 
-/// Returns the rotation from the sensor frame to the frame of the sensor's body or of the ground.
+/// Returns the rotation from a sensor frame to the frame of the sensor's body or of the ground.
 /// @throws proto::InputError for zero or parallel directions
 Eigen::Matrix3d read_sensor_frame(const google::protobuf::Message& sensor,
                                   const proto::TextLocator& place);

@@ -37,7 +37,7 @@ constexpr ColumnUnit kPositionUnits[] = {{"METER", 1.0}, {"MILLIMETER", 1e-3}};
 
 /// Returns the size of a column's unit; nullopt if it is not one of these units.
 std::optional<double> size_of_unit(const Message& column, std::span<const ColumnUnit> units) {
-  const std::string word = enumerator_in(column, "unit");
+  const std::string word = get_field_enumerator(column, "unit");
   const auto found =
       std::ranges::find_if(units, [&](const auto& each) { return word == each.word; });
   return found == units.end() ? std::nullopt : std::optional(found->size);
@@ -73,7 +73,7 @@ constexpr EncoderFields kEncoderFields[] = {
     {"position", "offset_m", "counts_per_m", 1.0, kPositionUnits, "METER, MILLIMETER or COUNT"}};
 
 void require_column(const Message& source, const TextLocator& place) {
-  if (text_in(source, "column").empty())
+  if (get_field_text(source, "column").empty())
     place.fail("needs the column's name; write column: \"...\"");
 }
 
@@ -81,8 +81,8 @@ void require_column(const Message& source, const TextLocator& place) {
 std::vector<const Message*> columns_in(const v1::RecordingFormat& source, const char* field) {
   std::vector<const Message*> columns;
   const auto& in = *source.GetReflection();
-  for (int i = 0; i < in.FieldSize(source, field_of(source, field)); ++i) {
-    columns.push_back(&in.GetRepeatedMessage(source, field_of(source, field), i));
+  for (int i = 0; i < in.FieldSize(source, find_message_field(source, field)); ++i) {
+    columns.push_back(&in.GetRepeatedMessage(source, find_message_field(source, field), i));
   }
   return columns;
 }
@@ -94,7 +94,7 @@ int find_column(const v1::RecordingFormat& source, const std::string& joint, con
   int found = -1;
   const std::vector<const Message*> columns = columns_in(source, field);
   for (int i = 0; i < std::ssize(columns); ++i) {
-    if (text_in(*columns[static_cast<std::size_t>(i)], "joint") != joint) continue;
+    if (get_field_text(*columns[static_cast<std::size_t>(i)], "joint") != joint) continue;
     if (found >= 0) {
       place.at(field, i).fail("joint \"" + joint + "\" has two such columns; keep one");
     }
@@ -107,14 +107,14 @@ int find_column(const v1::RecordingFormat& source, const std::string& joint, con
 double unit_of_encoder(const EncoderFields& fields, const Message& source, const v1::Encoder& facts,
                        const TextLocator& place) {
   if (const auto size = size_of_unit(source, fields.units)) return *size;
-  if (enumerator_in(source, "unit") != "COUNT") {
-    place.fail("column \"" + text_in(source, "column") +
+  if (get_field_enumerator(source, "unit") != "COUNT") {
+    place.fail("column \"" + get_field_text(source, "column") +
                "\" has no unit; write unit: " + fields.unit_words);
   }
-  const double counts = number_in(facts, fields.counts);
+  const double counts = get_field_number(facts, fields.counts);
   if (!(counts > 0.0)) {
     place.at("unit").fail(std::string("counts need ") + fields.counts +
-                          " in the encoder of joint \"" + text_in(source, "joint") + "\"");
+                          " in the encoder of joint \"" + get_field_text(source, "joint") + "\"");
   }
   return fields.whole / counts;
 }
@@ -131,15 +131,15 @@ EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1
     require_column(source, place);
     const double scale = unit_of_encoder(fields, source, facts, place);
     const auto flag = [&](const char* field) {
-      return source.GetReflection()->GetBool(source, field_of(source, field));
+      return source.GetReflection()->GetBool(source, find_message_field(source, field));
     };
-    return {.column = text_in(source, "column"),
+    return {.column = get_field_text(source, "column"),
             .joint = sensor.name,
             .kind = sensor.kind,
             .scale = flag("inverted") ? -scale : scale,
-            .offset = number_in(source, fields.offset),
-            .in_radians = enumerator_in(source, "unit") == "RADIAN",
-            .in_degrees = enumerator_in(source, "unit") == "DEGREE",
+            .offset = get_field_number(source, fields.offset),
+            .in_radians = get_field_enumerator(source, "unit") == "RADIAN",
+            .in_degrees = get_field_enumerator(source, "unit") == "DEGREE",
             .allow_missing = flag("allow_missing"),
             .place = place.where()};
   }
@@ -165,7 +165,7 @@ void check_readings(const v1::RecordingFormat& source, const Mechanism& mechanis
   int i = -1;
   for (const Message* column : columns_in(source, fields.column)) {
     const TextLocator own = place.at(fields.column, ++i);
-    const std::string name = text_in(*column, "joint");
+    const std::string name = get_field_text(*column, "joint");
     const auto sensor = std::ranges::find(sensors, name, &estimator::Encoder::name);
     if (sensor == sensors.end()) {
       if (std::ranges::count(mechanism.joints, name, &estimator::Joint::name) > 0) {
@@ -173,10 +173,10 @@ void check_readings(const v1::RecordingFormat& source, const Mechanism& mechanis
                  "\" has no encoder; add encoder { } to the joint or remove this column");
       }
       own.fail("no joint is called \"" + name + "\"; use one of " +
-               comma_list(sensors, &estimator::Encoder::name, " "));
+               join_items(sensors, &estimator::Encoder::name, " "));
     }
     if (std::string_view(sensor->units().quantity) == fields.column) continue;
-    own.at("unit").fail("joint \"" + name + "\" " + sensor->traits().verb +
+    own.at("unit").fail("joint \"" + name + "\" " + sensor->kind_traits().verb +
                         ", so this column cannot be its " + sensor->units().quantity + "; write " +
                         other.column + " { joint: ... column: ... unit: " + other.unit_words +
                         " }");
@@ -192,7 +192,7 @@ void check_controls(const v1::RecordingFormat& source, const Mechanism& mechanis
     if (joint == mechanism.joints.end()) {
       place.at("control", i)
           .fail("no joint is called \"" + name + "\"; use one of " +
-                comma_list(mechanism.joints, &estimator::Joint::name, " "));
+                join_items(mechanism.joints, &estimator::Joint::name, " "));
     }
     if (joint->motor.present) continue;
     place.at("control", i)
@@ -220,12 +220,12 @@ constexpr SensorColumnType kSensorColumns[] = {
 
 /// Returns the type and name of a sensor for messages, e.g. "inertial sensor 'tip'".
 std::string named(const Sensor& sensor) {
-  return std::string(sensor.traits().what) + " \"" + sensor.name + "\"";
+  return std::string(sensor.kind_traits().what) + " \"" + sensor.name + "\"";
 }
 
 /// Returns the words as a list such as "A, B or C".
 std::string one_of(const std::vector<std::string>& words) {
-  const std::string others = comma_list(std::span(words).first(words.size() - 1));
+  const std::string others = join_items(std::span(words).first(words.size() - 1));
   return others.empty() ? words.back() : others + " or " + words.back();
 }
 
@@ -233,7 +233,7 @@ std::string one_of(const std::vector<std::string>& words) {
 std::vector<std::string> axis_words(const Sensor& sensor) {
   std::vector<std::string> words;
   for (int axis = 0; axis < Sensor::kAxes; ++axis) {
-    const Instrument& instrument = sensor.traits().instrument(axis);
+    const Instrument& instrument = sensor.kind_traits().instrument_of_axis(axis);
     std::string word = axis % 3 < instrument.axis_count ? instrument.axes[axis % 3] : "";
     for (char& c : word) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
     words.push_back(word);
@@ -257,8 +257,9 @@ class SensorColumnReader {
     const int at = find_sensor();
     const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(at)];
     const int axis = find_axis(sensor);
-    const Instrument& instrument = sensor.traits().instrument(axis);
-    const std::optional<InstrumentFacts> facts = instrument_facts(rig_, sensor, axis / 3);
+    const Instrument& instrument = sensor.kind_traits().instrument_of_axis(axis);
+    const std::optional<InstrumentProperties> facts =
+        find_instrument_properties(rig_, sensor, axis / 3);
     if (!facts) {
       const std::string name = instrument.name;
       place_.at("axis").fail(named(sensor) + " has no " + name +
@@ -266,28 +267,29 @@ class SensorColumnReader {
                              " or remove this column");
     }
     require_column(source_, place_);
-    const estimator::ReadingTraits& reading = reading_of(mechanism_, sensor, instrument);
+    const estimator::MeasuredQuantityTraits& reading =
+        measured_quantity(mechanism_, sensor, instrument);
     const double scale = find_scale(sensor, instrument, reading, *facts);
-    const auto* inverted = field_of(source_, "inverted");
-    return {.column = text_in(source_, "column"),
+    const auto* inverted = find_message_field(source_, "inverted");
+    return {.column = get_field_text(source_, "column"),
             .sensor = sensor.name,
-            .what = sensor.traits().what,
+            .what = sensor.kind_traits().what,
             .index = at * Sensor::kAxes + axis,
             .scale = source_.GetReflection()->GetBool(source_, inverted) ? -scale : scale,
             .range = facts->range,
             .reading = reading.reading,
-            .in_si = enumerator_in(source_, "unit") == reading.units[0].word,
+            .in_si = get_field_enumerator(source_, "unit") == reading.units[0].word,
             .place = place_.where()};
   }
 
  private:
   /// Returns the index of the sensor with the column's name and a suitable type.
   int find_sensor() const {
-    const std::string name = text_in(source_, "sensor");
+    const std::string name = get_field_text(source_, "sensor");
     std::string names;
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
       const Sensor& own = mechanism_.sensors[static_cast<std::size_t>(i)];
-      const auto* axes = field_of(source_, "axis")->enum_type();
+      const auto* axes = find_message_field(source_, "axis")->enum_type();
       if (axes->FindValueByName(axis_words(own).front()) == nullptr) continue;
       if (own.name == name) return i;
       names += " " + own.name;
@@ -299,7 +301,7 @@ class SensorColumnReader {
   }
 
   int find_axis(const Sensor& sensor) const {
-    const std::string word = enumerator_in(source_, "axis");
+    const std::string word = get_field_enumerator(source_, "axis");
     std::vector<std::string> words = axis_words(sensor);
     const auto found = word.empty() ? words.end() : std::ranges::find(words, word);
     if (found != words.end()) return static_cast<int>(found - words.begin());
@@ -311,16 +313,17 @@ class SensorColumnReader {
 
   /// Returns the scale of the column [SI unit per unit of the column].
   double find_scale(const Sensor& sensor, const Instrument& instrument,
-                    const estimator::ReadingTraits& reading, const InstrumentFacts& facts) const {
-    const std::string unit = enumerator_in(source_, "unit");
+                    const estimator::MeasuredQuantityTraits& reading,
+                    const InstrumentProperties& facts) const {
+    const std::string unit = get_field_enumerator(source_, "unit");
     std::vector<std::string> words;
-    for (const estimator::ReadingUnit& each : reading.units) {
+    for (const estimator::MeasurementUnit& each : reading.units) {
       if (each.word == nullptr) continue;
       if (unit == each.word) return each.size;
       words.push_back(each.word);
     }
     const std::string name = instrument.name;
-    for (const InstrumentFacts::Unit& each : facts.units) {
+    for (const InstrumentProperties::InstrumentUnit& each : facts.units) {
       words.push_back(each.word);
       if (unit != each.word) continue;
       if (each.size != 0.0) return each.size;
@@ -329,7 +332,7 @@ class SensorColumnReader {
     }
     const bool has_unit = unit != "UNIT_UNSPECIFIED";
     (has_unit ? place_.at("unit") : place_)
-        .fail("column \"" + text_in(source_, "column") + "\" " +
+        .fail("column \"" + get_field_text(source_, "column") + "\" " +
               (!has_unit      ? "has no unit"
                : is_inertial_ ? "has a unit that no " + name + " measures"
                               : "has a unit of another quantity") +
@@ -354,7 +357,7 @@ std::vector<SensorColumn> read_sensor_columns(const v1::Rig& rig, const Mechanis
       const TextLocator own = place.at(type.field, i++);
       SensorColumn column = SensorColumnReader(type, *source, rig, mechanism, own).read();
       if (std::ranges::count(columns, column.index, &SensorColumn::index) > 0) {
-        own.at("axis").fail(enumerator_in(*source, "axis") + " of " + column.what + " \"" +
+        own.at("axis").fail(get_field_enumerator(*source, "axis") + " of " + column.what + " \"" +
                             column.sensor + "\" has two columns; keep one");
       }
       if (std::ranges::count(columns, column.column, &SensorColumn::column) > 0) {
@@ -369,7 +372,7 @@ std::vector<SensorColumn> read_sensor_columns(const v1::Rig& rig, const Mechanis
 
 }  // namespace
 
-const v1::Encoder& encoder_of(const v1::Rig& rig, const std::string& name) {
+const v1::Encoder& find_encoder_message(const v1::Rig& rig, const std::string& name) {
   if (const v1::Joint* joint = joint_of(rig, name)) return joint->encoder();
   return std::ranges::find(rig.body_encoder(), name, &v1::BodyEncoder::name)->encoder();
 }
@@ -390,7 +393,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   check_controls(source, mechanism, place);
   for (const estimator::Encoder& sensor : sensors) {
     format.angles.push_back(
-        read_encoder_column(source, encoder_of(rig, sensor.name), sensor, place));
+        read_encoder_column(source, find_encoder_message(rig, sensor.name), sensor, place));
   }
   for (const estimator::Joint& joint : mechanism.joints) {
     const int control = find_column(source, joint.name, "control", place);

@@ -7,11 +7,12 @@
 
 namespace service {
 
-/// Returns the message of the encoder with this name (estimator::used_encoders) in the rig file.
-const rigcal::v1::Encoder& encoder_of(const rigcal::v1::Rig& rig, const std::string& name);
+/// Returns the Protobuf message of the encoder with this name in a rig file.
+const rigcal::v1::Encoder& find_encoder_message(const rigcal::v1::Rig& rig,
+                                                const std::string& name);
 
-/// Reads the recording format from recording { } of a rig file. Columns are ordered like the
-/// encoders and motors of the mechanism.
+/// Reads the format of CSV recordings from recording { } of a rig file. Columns are in the order of
+/// the encoders and motors of the mechanism.
 /// @param mechanism  mechanism of the same rig file
 /// @param place      location of recording { } in the rig file
 /// @throws proto::InputError for unknown joints, missing units, and superfluous or missing columns

@@ -12,7 +12,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 using estimator::Sensor;
-using estimator::SensorQuantity;
+using estimator::SensorParameter;
 using google::protobuf::Message;
 
 /// Type of sensor in a rig file.
@@ -35,7 +35,7 @@ template <typename Visit>
 void for_each_sensor(const v1::Rig& rig, const Visit& visit) {
   const auto& in = *rig.GetReflection();
   for (const SensorType& type : kTypes) {
-    const auto* field = field_of(rig, type.field);
+    const auto* field = find_message_field(rig, type.field);
     for (int i = 0; i < in.FieldSize(rig, field); ++i) {
       visit(type, in.GetRepeatedMessage(rig, field, i), i);
     }
@@ -47,7 +47,7 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name,
                const proto::TextLocator& place) {
   const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
   if (found != mechanism.joints.end()) return static_cast<int>(found - mechanism.joints.begin());
-  const std::string known = comma_list(mechanism.joints, &estimator::Joint::name);
+  const std::string known = join_items(mechanism.joints, &estimator::Joint::name);
   if (name.empty()) place.fail("names no joint; write joint: with one of " + known);
   place.at("joint").fail("no moving joint is called \"" + name + "\"; use one of " + known);
 }
@@ -68,14 +68,14 @@ void check_torque_sensor(const v1::TorqueSensor& source, const estimator::Joint&
 
 Sensor make_sensor(const SensorType& type, const Message& source, const proto::TextLocator& place,
                    const estimator::Mechanism& mechanism) {
-  Sensor sensor{.name = text_in(source, "name"), .kind = type.kind};
-  const auto& [first, second] = sensor.traits().instruments;
+  Sensor sensor{.name = get_field_text(source, "name"), .kind = type.kind};
+  const auto& [first, second] = sensor.kind_traits().instruments;
   if (*first.name != '\0' && !has_field(source, first.name) && !has_field(source, second.name)) {
     place.fail(std::string(type.what) + " \"" + sensor.name + "\" measures nothing. Add " +
                first.name + " { } or " + second.name + " { }");
   }
-  if (field_of(source, "joint") != nullptr) {
-    sensor.joint = find_joint(mechanism, text_in(source, "joint"), place);
+  if (find_message_field(source, "joint") != nullptr) {
+    sensor.joint = find_joint(mechanism, get_field_text(source, "joint"), place);
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(sensor.joint)];
     sensor.body = joint.body_b;
     const auto* torque = dynamic_cast<const v1::TorqueSensor*>(&source);
@@ -83,31 +83,32 @@ Sensor make_sensor(const SensorType& type, const Message& source, const proto::T
       check_torque_sensor(*torque, joint, place);
       sensor.kind = Sensor::Kind::kMotorTorque;
     }
-  } else if (text_in(source, "body") == "ground") {
+  } else if (get_field_text(source, "body") == "ground") {
     place.at("body").fail("a sensor cannot be on the ground. Name the body that carries it");
   } else {
-    sensor.body = find_body(mechanism, text_in(source, "body"), "body", place, false);
+    sensor.body = find_body(mechanism, get_field_text(source, "body"), "body", place, false);
   }
-  if (sensor.has_axes()) sensor.frame = read_sensor_frame(source, place);
+  if (sensor.has_orientation()) sensor.frame = read_sensor_frame(source, place);
   return sensor;
 }
 
 /// Field of a sensor or of its instruments, with the first quantity that the field sets.
 struct QuantityField {
   const char* field;
-  SensorQuantity first;
+  SensorParameter first;
 };
 
-constexpr QuantityField kSensorFields[] = {{"point", SensorQuantity::kPointX},
-                                           {"mounting", SensorQuantity::kMountX},
-                                           {"anchor", SensorQuantity::kMountX},
-                                           {"delay", SensorQuantity::kDelay}};
-constexpr QuantityField kInstrumentFields[2][3] = {{{"bias", SensorQuantity::kRateBiasX},
-                                                    {"scale", SensorQuantity::kRateScaleX},
-                                                    {"cross_axis", SensorQuantity::kRateCrossXY}},
-                                                   {{"bias", SensorQuantity::kForceBiasX},
-                                                    {"scale", SensorQuantity::kForceScaleX},
-                                                    {"cross_axis", SensorQuantity::kForceCrossXY}}};
+constexpr QuantityField kSensorFields[] = {{"point", SensorParameter::kPointX},
+                                           {"mounting", SensorParameter::kMountX},
+                                           {"anchor", SensorParameter::kMountX},
+                                           {"delay", SensorParameter::kDelay}};
+constexpr QuantityField kInstrumentFields[2][3] = {
+    {{"bias", SensorParameter::kRateBiasX},
+     {"scale", SensorParameter::kRateScaleX},
+     {"cross_axis", SensorParameter::kRateCrossXY}},
+    {{"bias", SensorParameter::kForceBiasX},
+     {"scale", SensorParameter::kForceScaleX},
+     {"cross_axis", SensorParameter::kForceCrossXY}}};
 
 /// Sets the priors of cross-axis sensitivities from their common deviation.
 void set_cross_prior(const v1::CrossAxis& source, estimator::Parameter& parameter) {
@@ -126,13 +127,13 @@ template <typename Fields, typename Find>
 void read_fields(const Fields& fields, const Message& message, const proto::TextLocator& place,
                  const Find& parameter, const ReadParameter& read) {
   for (const auto& [name, first] : fields) {
-    const auto* field = field_of(message, name);
+    const auto* field = find_message_field(message, name);
     if (field == nullptr) continue;
     if (field->message_type() == v1::Parameter::descriptor()) {
       read(message, name, place, parameter(first, 0));
       continue;
     }
-    const Message& parts = message_in(message, name);
+    const Message& parts = get_field_message(message, name);
     for (int k = 0; k < parts.GetDescriptor()->field_count(); ++k) {
       const auto* part = parts.GetDescriptor()->field(k);
       if (part->message_type() == nullptr) continue;
@@ -146,23 +147,24 @@ void read_fields(const Fields& fields, const Message& message, const proto::Text
 
 }  // namespace
 
-std::optional<InstrumentFacts> instrument_facts(const v1::Rig& rig, const Sensor& sensor,
-                                                int instrument) {
-  const char* const name = sensor.traits().instruments[instrument].name;
-  std::optional<InstrumentFacts> facts;
+std::optional<InstrumentProperties> find_instrument_properties(const v1::Rig& rig,
+                                                               const Sensor& sensor,
+                                                               int instrument) {
+  const char* const name = sensor.kind_traits().instruments[instrument].name;
+  std::optional<InstrumentProperties> facts;
   for_each_sensor(rig, [&](const SensorType&, const Message& message, int) {
-    if (text_in(message, "name") != sensor.name) return;
+    if (get_field_text(message, "name") != sensor.name) return;
     if (*name != '\0' && !has_field(message, name)) return;
-    const Message& own = *name != '\0' ? message_in(message, name) : message;
+    const Message& own = *name != '\0' ? get_field_message(message, name) : message;
     facts.emplace();
     for (int k = 0; k < own.GetDescriptor()->field_count(); ++k) {
       const auto& field = own.GetDescriptor()->field(k)->name();
-      if (field.starts_with("range")) facts->range = number_in(own, field);
+      if (field.starts_with("range")) facts->range = get_field_number(own, field);
       if (field == "torque_per_A") {
-        facts->units.push_back({"AMPERE", "amperes", field.c_str(), number_in(own, field)});
+        facts->units.push_back({"AMPERE", "amperes", field.c_str(), get_field_number(own, field)});
       }
       if (!field.starts_with("counts_per_")) continue;
-      const double counts = number_in(own, field);
+      const double counts = get_field_number(own, field);
       facts->units.push_back({"COUNT", "counts", field.c_str(), counts > 0.0 ? 1.0 / counts : 0.0});
     }
   });
@@ -173,26 +175,26 @@ void add_sensors(const v1::Rig& rig, const proto::TextLocator& root,
                  estimator::Mechanism& mechanism, const NameCheck& check_name) {
   for_each_sensor(rig, [&](const SensorType& type, const Message& message, int i) {
     const proto::TextLocator place = root.at(type.field, i);
-    check_name(text_in(message, "name"), type.what, place);
+    check_name(get_field_text(message, "name"), type.what, place);
     mechanism.sensors.push_back(make_sensor(type, message, place, mechanism));
   });
 }
 
-void read_sensors(const v1::Rig& rig, const proto::TextLocator& root,
-                  estimator::Mechanism& mechanism, const ReadParameter& read) {
+void read_sensor_parameters(const v1::Rig& rig, const proto::TextLocator& root,
+                            estimator::Mechanism& mechanism, const ReadParameter& read) {
   int sensor = 0;
   for_each_sensor(rig, [&](const SensorType& type, const Message& message, int i) {
     const proto::TextLocator place = root.at(type.field, i);
-    const auto parameter = [&](SensorQuantity first, int offset) -> estimator::Parameter& {
+    const auto parameter = [&](SensorParameter first, int offset) -> estimator::Parameter& {
       return mechanism.sensor_parameter(
-          sensor, static_cast<SensorQuantity>(static_cast<int>(first) + offset));
+          sensor, static_cast<SensorParameter>(static_cast<int>(first) + offset));
     };
     read_fields(kSensorFields, message, place, parameter, read);
     for (std::size_t k = 0; k < 2; ++k) {
       const std::string name = estimator::sensor_traits(type.kind).instruments[k].name;
       if (!name.empty()) {
-        read_fields(kInstrumentFields[k], message_in(message, name), place.at(name), parameter,
-                    read);
+        read_fields(kInstrumentFields[k], get_field_message(message, name), place.at(name),
+                    parameter, read);
       } else if (k == 0) {
         read_fields(kInstrumentFields[k], message, place, parameter, read);
       }

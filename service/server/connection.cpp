@@ -50,11 +50,11 @@ Connection::Connection(ServiceContext& context, StreamSocket socket, asio::ssl::
       timer_(socket_.get_executor()),
       decoder_(proto::service_request_limits()) {
   if (tls != nullptr) tls_.emplace(socket_, *tls);
-  conversation_->attach(*this);
+  conversation_->attach_sink(*this);
 }
 
 template <typename Use>
-void Connection::with_stream(const Use& use) {
+void Connection::visit_stream(const Use& use) {
   if (tls_) {
     use(*tls_);
   } else {
@@ -69,36 +69,36 @@ void Connection::start() {
   tls_->async_handshake(
       asio::ssl::stream_base::server, [self = shared_from_this()](const asio::error_code& error) {
         if (error) return self->abort("TLS handshake: " + error.message());
-        self->conversation_->identify(identify_certificate(
-            proto::peer_name(self->tls_->native_handle()), self->context_.operators));
+        self->conversation_->set_identity(identify_certificate(
+            proto::read_peer_name(self->tls_->native_handle()), self->context_.operators));
         self->read();
       });
 }
 
 // Charges memory to this connection and to its identity.
-void Connection::hold(std::size_t bytes) {
+void Connection::reserve_memory(std::size_t bytes) {
   held_bytes_ += bytes;
   context_.buffers.add(identity(), bytes);
 }
 
-void Connection::release(std::size_t bytes) {
+void Connection::release_memory(std::size_t bytes) {
   held_bytes_ -= bytes;
   context_.buffers.remove(identity(), bytes);
 }
 
-bool Connection::has_room(std::size_t bytes) const {
+bool Connection::can_queue(std::size_t bytes) const {
   const ServiceLimits& limits = context_.limits;
   if (context_.buffers.of(identity()) + bytes <= kGuaranteedBuffer) return true;
-  return context_.buffers.has_room(identity(), bytes, limits.buffer_bytes,
-                                   limits.per_identity().buffer_bytes);
+  return context_.buffers.is_within_limits(identity(), bytes, limits.buffer_bytes,
+                                           limits.limits_per_identity().buffer_bytes);
 }
 
 // Updates the charge for received but unanswered bytes.
-void Connection::hold_input() {
-  std::size_t bytes = decoder_.held_bytes();
+void Connection::update_input_memory() {
+  std::size_t bytes = decoder_.incomplete_frame_size();
   for (const proto::Frame& frame : frames_) bytes += frame.payload.size();
-  release(std::exchange(input_bytes_, bytes));
-  hold(bytes);
+  release_memory(std::exchange(input_bytes_, bytes));
+  reserve_memory(bytes);
 }
 
 // Reads more while there is room for requests and their replies.
@@ -108,24 +108,24 @@ void Connection::read() {
     paused_ = true;
     return;
   }
-  out_of_buffer_ = !has_room(kRequestReserve);
+  out_of_buffer_ = !can_queue(kRequestReserve);
   if (out_of_buffer_) return;
   if (std::exchange(paused_, false) && frame_began_at_ != Clock::time_point()) {
     frame_began_at_ = Clock::now();
   }
   reading_ = true;
-  with_stream([this](auto& stream) {
+  visit_stream([this](auto& stream) {
     stream.async_read_some(
         asio::buffer(input_),
         [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
           self->reading_ = false;
           if (error) return self->close();
-          self->received(count);
+          self->on_bytes_received(count);
         });
   });
 }
 
-void Connection::received(std::size_t count) {
+void Connection::on_bytes_received(std::size_t count) {
   if (closed_) return;
   context_.metrics.received_bytes_total += count;
   std::vector<proto::Frame> frames;
@@ -135,56 +135,56 @@ void Connection::received(std::size_t count) {
   const bool between = decoder_.idle() || !fed.ok();
   if (between || !frames.empty()) frame_began_at_ = {};
   if (!between && frame_began_at_ == Clock::time_point()) frame_began_at_ = Clock::now();
-  hold_input();
-  pump();
+  update_input_memory();
+  process_frames();
 }
 
-void Connection::pump() {
-  if (pumping_) return;
-  pumping_ = true;
+void Connection::process_frames() {
+  if (processing_frames_) return;
+  processing_frames_ = true;
   while (!closed_ && !finishing_ && conversation_->ready() &&
-         control_bytes_ <= kControlBytesPause && has_room(kRequestReserve)) {
+         control_bytes_ <= kControlBytesPause && can_queue(kRequestReserve)) {
     if (!frames_.empty()) {
       const proto::Frame frame = std::move(frames_.front());
       frames_.pop_front();
       conversation_->on_frame(frame);
     } else if (framing_error_) {
-      conversation_->on_damage(*framing_error_);
+      conversation_->on_protocol_violation(*framing_error_);
     } else {
       break;
     }
   }
-  pumping_ = false;
-  if (!closed_) hold_input();
+  processing_frames_ = false;
+  if (!closed_) update_input_memory();
   read();
 }
 
-void Connection::resume() {
+void Connection::resume_reading() {
   const auto self = shared_from_this();
-  pump();
+  process_frames();
 }
 
 void Connection::send(std::string frame) {
   if (closed_ || finishing_) return;
   control_bytes_ += frame.size();
-  hold(frame.size());
+  reserve_memory(frame.size());
   control_.push_back(std::move(frame));
   if (control_bytes_ > kControlBytesMax) return abort("client does not read its replies");
   write();
 }
 
-void Connection::send_live(const LiveFrame& frame) {
+void Connection::send_live_update(const LiveFrame& frame) {
   if (closed_ || finishing_) return;
   live_bytes_ += frame.bytes->size();
-  hold(frame.bytes->size());
+  reserve_memory(frame.bytes->size());
   live_.push_back(frame);
   while (live_.size() > kLiveFramesMax || live_bytes_ > kLiveBytesMax ||
-         (!live_.empty() && !has_room(0))) {
+         (!live_.empty() && !can_queue(0))) {
     ++dropped_batches_;
     dropped_samples_ += live_.front().sample_count;
     ++context_.metrics.live_batches_dropped_total;
     live_bytes_ -= live_.front().bytes->size();
-    release(live_.front().bytes->size());
+    release_memory(live_.front().bytes->size());
     live_.pop_front();
   }
   write();
@@ -196,51 +196,51 @@ void Connection::write() {
     writing_ = std::move(control_.front());
     control_.pop_front();
   } else if (dropped_batches_ > 0) {
-    writing_ = Conversation::make_drop_notice(std::exchange(dropped_batches_, 0),
-                                              std::exchange(dropped_samples_, 0));
+    writing_ = Conversation::make_dropped_updates_frame(std::exchange(dropped_batches_, 0),
+                                                        std::exchange(dropped_samples_, 0));
     control_bytes_ += writing_.size();
-    hold(writing_.size());
+    reserve_memory(writing_.size());
   } else if (!live_.empty()) {
     writing_live_ = std::move(live_.front().bytes);
     live_.pop_front();
   } else {
-    if (finishing_) linger();
+    if (finishing_) wait_for_client_to_close();
     return;
   }
   write_began_at_ = Clock::now();
   const auto bytes = writing_live_ ? asio::buffer(*writing_live_) : asio::buffer(writing_);
-  with_stream([&](auto& stream) {
+  visit_stream([&](auto& stream) {
     asio::async_write(
         stream, bytes,
         [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
           if (error) return self->close();
-          self->written(count);
+          self->on_bytes_sent(count);
         });
   });
 }
 
-void Connection::written(std::size_t count) {
+void Connection::on_bytes_sent(std::size_t count) {
   if (closed_) return;
   context_.metrics.sent_bytes_total += count;
   if (writing_live_) {
     live_bytes_ -= writing_live_->size();
-    release(writing_live_->size());
+    release_memory(writing_live_->size());
     writing_live_.reset();
   } else {
     control_bytes_ -= writing_.size();
-    release(writing_.size());
+    release_memory(writing_.size());
     writing_.clear();
   }
   write_began_at_ = {};
   write();
-  pump();
+  process_frames();
 }
 
-void Connection::finish() {
+void Connection::close_after_sending() {
   if (finishing_ || closed_) return;
   finishing_ = true;
   const std::size_t live_left = writing_live_ ? writing_live_->size() : 0;
-  release(live_bytes_ - live_left);
+  release_memory(live_bytes_ - live_left);
   live_.clear();
   live_bytes_ = live_left;
   dropped_batches_ = 0;
@@ -249,7 +249,7 @@ void Connection::finish() {
 
 // Everything was sent. Closing with unread bytes of the client would make the kernel discard the
 // reply (RST), so the client gets a moment to read it and to close.
-void Connection::linger() {
+void Connection::wait_for_client_to_close() {
   if (lingering_) return;
   lingering_ = true;
   lingering_since_ = Clock::now();
@@ -263,7 +263,7 @@ void Connection::linger() {
                             if (Clock::now() - self->lingering_since_ > kLinger)
                               return self->close();
                             const auto since = self->lingering_since_;
-                            self->linger();
+                            self->wait_for_client_to_close();
                             self->lingering_since_ = since;
                           });
 }
@@ -274,7 +274,8 @@ void Connection::watch() {
     if (error || self->closed_) return;
     const auto now = Clock::now();
     const auto none = Clock::time_point();
-    if (!self->conversation_->greeted() && now - self->connected_at_ > self->timeouts_.handshake) {
+    if (!self->conversation_->has_valid_greeting() &&
+        now - self->connected_at_ > self->timeouts_.handshake) {
       return self->abort("no valid first message within the time limit");
     }
     if (!self->paused_ && self->frame_began_at_ != none &&
@@ -285,7 +286,7 @@ void Connection::watch() {
       return self->abort("client reads nothing");
     }
     if (self->paused_ || self->out_of_buffer_)
-      self->pump();  // other connections may have freed memory
+      self->process_frames();  // other connections may have freed memory
     if (self->closed_) return;
     if (self->lingering_ && now - self->lingering_since_ > kLinger) return self->close();
     self->watch();
@@ -307,7 +308,7 @@ void Connection::close() {
   asio::error_code ignored;
   socket_.close(ignored);
   timer_.cancel();
-  release(held_bytes_);
+  release_memory(held_bytes_);
   conversation_->on_disconnected();
   ended_(this);
 }

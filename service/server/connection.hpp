@@ -24,9 +24,8 @@ struct ConnectionTimeouts {
 };
 
 /// A client's connection: its socket, with or without TLS, and the conversation over this socket.
-/// It reads requests only as fast as the service answers them and the client reads the replies. The
-/// service's memory is therefore bounded per connection, per identity and in total, whatever
-/// clients do.
+/// The connection reads requests only as fast as the service answers them and the client reads the
+/// replies. Memory use is therefore bounded per connection, per identity and in total.
 class Connection final : public FrameSink, public std::enable_shared_from_this<Connection> {
  public:
   /// @param ended  called once, when the connection has closed its socket
@@ -43,29 +42,29 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   const std::string& identity() const { return conversation_->identity(); }
   /// Returns true if the client has sent a valid first message and the connection still has work to
   /// do.
-  bool in_use() const { return conversation_->greeted() && !lingering_; }
+  bool is_in_use() const { return conversation_->has_valid_greeting() && !lingering_; }
 
   void send(std::string frame) override;
-  bool has_room(std::size_t bytes) const override;
-  void send_live(const LiveFrame& frame) override;
-  void finish() override;
-  void resume() override;
+  bool can_queue(std::size_t bytes) const override;
+  void send_live_update(const LiveFrame& frame) override;
+  void close_after_sending() override;
+  void resume_reading() override;
 
  private:
   using Clock = std::chrono::steady_clock;
 
   template <typename Use>
-  void with_stream(const Use& use);
+  void visit_stream(const Use& use);
   void read();
-  void received(std::size_t count);
-  void pump();
+  void on_bytes_received(std::size_t count);
+  void process_frames();
   void write();
-  void written(std::size_t count);
-  void linger();
+  void on_bytes_sent(std::size_t count);
+  void wait_for_client_to_close();
   void watch();
-  void hold(std::size_t bytes);
-  void release(std::size_t bytes);
-  void hold_input();
+  void reserve_memory(std::size_t bytes);
+  void release_memory(std::size_t bytes);
+  void update_input_memory();
   void close();
 
   ServiceContext& context_;
@@ -84,7 +83,7 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   bool paused_ = false;  // by this side; the client's timeout is suspended
   bool out_of_buffer_ =
       false;  // paused because its identity's buffers are full; the timeout runs on
-  bool pumping_ = false;
+  bool processing_frames_ = false;
   bool finishing_ = false;
   bool lingering_ = false;
   bool closed_ = false;

@@ -48,7 +48,7 @@ std::string frame_of(const ServiceReply& reply) {
   return bytes;
 }
 
-std::string fault_frame(ServiceError::Code code, const std::string& text) {
+std::string error_frame(ServiceError::Code code, const std::string& text) {
   ServiceReply reply;
   *reply.mutable_error() = make_service_error(code, text);
   return frame_of(reply);
@@ -58,12 +58,12 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   const auto file = proto::open_input_file(path, proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) {
     const bool none = file.error().code == proto::ErrorCode::kNotFound;
-    return fault_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
+    return error_frame(none ? ServiceError::NOT_FOUND : ServiceError::STORAGE,
                        none ? "the file does not exist" : file.error().detail);
   }
   const std::uint64_t size = file.value()->size_bytes();
   if (offset_bytes > size) {
-    return fault_frame(ServiceError::BAD_REQUEST, "offset " + std::to_string(offset_bytes) +
+    return error_frame(ServiceError::BAD_REQUEST, "offset " + std::to_string(offset_bytes) +
                                                       " is beyond the end of the file at " +
                                                       std::to_string(size));
   }
@@ -75,7 +75,7 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   data.resize(std::min<std::uint64_t>(size - offset_bytes, proto::kFilePartSizeMax));
   const auto read =
       file.value()->read(offset_bytes, {reinterpret_cast<std::uint8_t*>(data.data()), data.size()});
-  if (!read.ok()) return fault_frame(ServiceError::STORAGE, read.error().detail);
+  if (!read.ok()) return error_frame(ServiceError::STORAGE, read.error().detail);
   return frame_of(reply);
 }
 
@@ -102,7 +102,7 @@ std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& i
   }
   const auto table = read_small_file(folder + "/table.txt", kResultSizeMax);
   if (fault.empty() && !table.ok()) fault = table.error().detail;
-  if (!fault.empty()) return fault_frame(ServiceError::STORAGE, fault);
+  if (!fault.empty()) return error_frame(ServiceError::STORAGE, fault);
   result.set_table(table.value());
   return frame_of(reply);
 }
@@ -114,13 +114,13 @@ Conversation::Conversation(ServiceContext& context, SessionStore& sessions, JobS
     : context_(context), sessions_(sessions), jobs_(jobs), peer_(std::move(peer)) {}
 
 bool Conversation::ready() const {
-  return !waiting_ && mode_ != Mode::kEnded && !(session_ && session_->congested());
+  return !waiting_ && mode_ != ConversationMode::kEnded && !(session_ && session_->is_congested());
 }
 
 void Conversation::on_frame(const proto::Frame& frame) {
   ServiceRequest request;
   const auto parsed = proto::parse_frame(frame, proto::service_request_limits(), request);
-  if (!parsed.ok()) return on_damage(parsed.error());
+  if (!parsed.ok()) return on_protocol_violation(parsed.error());
   if (logs(LogLevel::kDebug)) {
     const auto* const kind = request.GetDescriptor()->FindFieldByNumber(request.request_case());
     log_event(LogLevel::kDebug, "request",
@@ -129,32 +129,32 @@ void Conversation::on_frame(const proto::Frame& frame) {
                {"request", kind == nullptr ? std::string() : kind->name()}});
   }
   switch (mode_) {
-    case Mode::kGreeting:
+    case ConversationMode::kGreeting:
       return greet(request);
-    case Mode::kClient:
+    case ConversationMode::kClient:
       return serve(request);
-    case Mode::kIngest:
-      return ingest(request);
-    case Mode::kEnded:
+    case ConversationMode::kIngest:
+      return handle_stream_request(request);
+    case ConversationMode::kEnded:
       return;
   }
 }
 
-void Conversation::on_damage(const proto::Error& error) {
-  if (mode_ == Mode::kEnded) return;
+void Conversation::on_protocol_violation(const proto::Error& error) {
+  if (mode_ == ConversationMode::kEnded) return;
   ++context_.metrics.protocol_errors_total;
   log_event(LogLevel::kWarning, "protocol_error", {{"peer", peer_.place}, {"error", error.detail}});
-  if (mode_ == Mode::kIngest) {
-    if (session_) session_->drop_owner(*this);
-    return on_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);
+  if (mode_ == ConversationMode::kIngest) {
+    if (session_) session_->disconnect_rig(*this);
+    return on_session_refused(SessionRefused::REASON_BAD_REQUEST, error.detail);
   }
-  end_with(make_service_error(ServiceError::BAD_REQUEST, error.detail));
+  send_error_and_close(make_service_error(ServiceError::BAD_REQUEST, error.detail));
 }
 
 void Conversation::on_disconnected() {
-  outlet_ = nullptr;
-  mode_ = Mode::kEnded;
-  if (session_) session_->drop_owner(*this);
+  sink_ = nullptr;
+  mode_ = ConversationMode::kEnded;
+  if (session_) session_->disconnect_rig(*this);
   session_.reset();
 }
 
@@ -164,21 +164,21 @@ void Conversation::greet(ServiceRequest& request) {
   if (request.has_open_session()) return open_session(request.open_session());
   if (!request.has_hello()) {
     ++context_.metrics.protocol_errors_total;
-    return end_with(make_service_error(ServiceError::BAD_REQUEST,
-                                       "a connection must start with Hello or OpenSession"));
+    return send_error_and_close(make_service_error(
+        ServiceError::BAD_REQUEST, "a connection must start with Hello or OpenSession"));
   }
-  if (const std::string busy = admission_check_ ? admission_check_() : ""; !busy.empty()) {
-    return end_with(make_service_error(ServiceError::BUSY, busy));
+  if (const std::string busy = refusal_check_ ? refusal_check_() : ""; !busy.empty()) {
+    return send_error_and_close(make_service_error(ServiceError::BUSY, busy));
   }
   const auto& hello = request.hello();
   if (hello.protocol_version() != proto::kServiceVersion) {
-    return end_with(make_service_error(
+    return send_error_and_close(make_service_error(
         ServiceError::PROTOCOL_VERSION,
         "this service speaks protocol version " + std::to_string(proto::kServiceVersion) +
             ", the client version " + std::to_string(hello.protocol_version()) +
             "; use programs of the same release"));
   }
-  mode_ = Mode::kClient;
+  mode_ = ConversationMode::kClient;
   log_event(LogLevel::kInfo, "client_connected",
             {{"peer", peer_.place}, {"identity", identity()}, {"client", hello.client()}});
   ServiceReply reply;
@@ -191,98 +191,99 @@ void Conversation::greet(ServiceRequest& request) {
 // Streaming ------------------------------------------------------------------------------------
 
 void Conversation::open_session(const rigcal::v1::OpenSession& request) {
-  const std::string busy = admission_check_ ? admission_check_() : "";
-  mode_ = Mode::kIngest;
-  if (!busy.empty()) return on_refused(SessionRefused::REASON_BUSY, busy);
+  const std::string busy = refusal_check_ ? refusal_check_() : "";
+  mode_ = ConversationMode::kIngest;
+  if (!busy.empty()) return on_session_refused(SessionRefused::REASON_BUSY, busy);
   if (request.protocol_version() != proto::kStreamVersion) {
-    return on_refused(SessionRefused::REASON_PROTOCOL_VERSION,
-                      "this service speaks stream version " +
-                          std::to_string(proto::kStreamVersion) + ", the rig computer version " +
-                          std::to_string(request.protocol_version()) +
-                          "; use programs of the same release");
+    return on_session_refused(
+        SessionRefused::REASON_PROTOCOL_VERSION,
+        "this service speaks stream version " + std::to_string(proto::kStreamVersion) +
+            ", the rig computer version " + std::to_string(request.protocol_version()) +
+            "; use programs of the same release");
   }
   auto opened = sessions_.open(request, peer_.identity);
   if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
-    return on_refused(refused->reason(), refused->text());
+    return on_session_refused(refused->reason(), refused->text());
   }
   session_ = std::get<std::shared_ptr<IngestSession>>(opened);
   waiting_ = true;
   session_->open(shared_from_this(), request.secret());
 }
 
-void Conversation::ingest(ServiceRequest& request) {
+void Conversation::handle_stream_request(ServiceRequest& request) {
   switch (request.request_case()) {
     case ServiceRequest::kSampleBatch:
-      return ingest_batch(*request.mutable_sample_batch());
+      return append_batch(*request.mutable_sample_batch());
     case ServiceRequest::kCloseSession:
       return session_->close(*this, request.close_session());
     default:
-      return on_damage({proto::ErrorCode::kDamaged,
-                        "a streaming connection accepts only SampleBatch and CloseSession"});
+      return on_protocol_violation(
+          {proto::ErrorCode::kDamaged,
+           "a streaming connection accepts only SampleBatch and CloseSession"});
   }
 }
 
-void Conversation::ingest_batch(rigcal::v1::SampleBatch& batch) {
+void Conversation::append_batch(rigcal::v1::SampleBatch& batch) {
   const std::string& owner = session_->stored_info().owner();
-  const std::uint64_t size_bytes = recorded_size(batch);
-  if (const auto full = sessions_.storage_quota_error(owner, size_bytes)) {
-    session_->drop_owner(*this);
-    return on_refused(SessionRefused::REASON_STORAGE, full->text());
+  const std::uint64_t size_bytes = recorded_size_bytes(batch);
+  if (const auto full = sessions_.check_storage_quota(owner, size_bytes)) {
+    session_->disconnect_rig(*this);
+    return on_session_refused(SessionRefused::REASON_STORAGE, full->text());
   }
   context_.disk.add(owner, size_bytes);
-  session_->append(*this, batch);
+  session_->append_batch(*this, batch);
 }
 
-void Conversation::on_opened(std::uint64_t last_durable, const std::string& secret) {
+void Conversation::on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) {
   log_event(LogLevel::kInfo, "session_opened",
             {{"peer", peer_.place},
              {"session", session_->info().session_id()},
-             {"through", last_durable}});
+             {"through", last_durable_batch}});
   waiting_ = false;
   ServiceReply reply;
-  reply.mutable_session_opened()->set_acknowledged_through(last_durable);
+  reply.mutable_session_opened()->set_acknowledged_through(last_durable_batch);
   reply.mutable_session_opened()->set_secret(secret);
   send(reply);
-  if (outlet_ != nullptr) outlet_->resume();
+  if (sink_ != nullptr) sink_->resume_reading();
 }
 
-void Conversation::on_acknowledged(std::uint64_t last_durable) {
+void Conversation::on_batches_acknowledged(std::uint64_t last_durable_batch) {
   ServiceReply reply;
-  reply.mutable_acknowledge()->set_through(last_durable);
+  reply.mutable_acknowledge()->set_through(last_durable_batch);
   send(reply);
-  if (outlet_ != nullptr) outlet_->resume();
+  if (sink_ != nullptr) sink_->resume_reading();
 }
 
-void Conversation::on_closed(std::uint64_t last_durable) {
+void Conversation::on_session_closed(std::uint64_t last_durable_batch) {
   ServiceReply reply;
-  reply.mutable_session_closed()->set_through(last_durable);
+  reply.mutable_session_closed()->set_through(last_durable_batch);
   send(reply);
-  mode_ = Mode::kEnded;
-  if (outlet_ != nullptr) outlet_->finish();
+  mode_ = ConversationMode::kEnded;
+  if (sink_ != nullptr) sink_->close_after_sending();
 }
 
-void Conversation::on_refused(SessionRefused::Reason reason, const std::string& text) {
+void Conversation::on_session_refused(SessionRefused::Reason reason, const std::string& text) {
   log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_.place}, {"error", text}});
   ServiceReply reply;
   reply.mutable_session_refused()->set_reason(reason);
   reply.mutable_session_refused()->set_text(utf8_prefix(text, 1024));
   send(reply);
-  mode_ = Mode::kEnded;
+  mode_ = ConversationMode::kEnded;
   session_.reset();
-  if (outlet_ != nullptr) outlet_->finish();
+  if (sink_ != nullptr) sink_->close_after_sending();
 }
 
-void Conversation::on_superseded() {
+void Conversation::on_connection_superseded() {
   log_event(LogLevel::kInfo, "session_superseded", {{"peer", peer_.place}});
-  mode_ = Mode::kEnded;
+  mode_ = ConversationMode::kEnded;
   session_.reset();
-  if (outlet_ != nullptr) outlet_->finish();
+  if (sink_ != nullptr) sink_->close_after_sending();
 }
 
 // Clients --------------------------------------------------------------------------------------
 
 template <typename Reply>
-void Conversation::answer(const ReplyOrError<Reply>& outcome) {
+void Conversation::send_reply(const ReplyOrError<Reply>& outcome) {
   ServiceReply reply;
   std::visit([&](const auto& message) { put(reply, message); }, outcome);
   send(reply);
@@ -294,10 +295,10 @@ std::function<void(const ReplyOrError<Reply>&)> Conversation::deferred_answer() 
   waiting_ = true;
   return [weak = weak_from_this()](const ReplyOrError<Reply>& outcome) {
     const auto self = weak.lock();
-    if (!self || self->outlet_ == nullptr) return;
+    if (!self || self->sink_ == nullptr) return;
     self->waiting_ = false;
-    self->answer(outcome);
-    if (self->outlet_ != nullptr) self->outlet_->resume();
+    self->send_reply(outcome);
+    if (self->sink_ != nullptr) self->sink_->resume_reading();
   };
 }
 
@@ -306,17 +307,17 @@ void Conversation::serve(ServiceRequest& request) {
   const Identity& who = peer_.identity;
   switch (request.request_case()) {
     case ServiceRequest::kListSessions:
-      return answer(ReplyOrError<rigcal::v1::SessionList>(sessions_.list()));
+      return send_reply(ReplyOrError<rigcal::v1::SessionList>(sessions_.list()));
     case ServiceRequest::kInspectSession:
-      return answer(sessions_.inspect(request.inspect_session().session_id()));
+      return send_reply(sessions_.find_session_info(request.inspect_session().session_id()));
     case ServiceRequest::kEndSession:
-      return answer(sessions_.end(request.end_session().session_id(), who));
+      return send_reply(sessions_.end(request.end_session().session_id(), who));
     case ServiceRequest::kDeleteSession:
-      return sessions_.remove(request.delete_session().session_id(), who,
-                              deferred_answer<rigcal::v1::Deleted>());
+      return sessions_.delete_session(request.delete_session().session_id(), who,
+                                      deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kSubscribeSession:
-      return answer(
-          sessions_.subscribe(request.subscribe_session().session_id(), shared_from_this()));
+      return send_reply(
+          sessions_.add_subscriber(request.subscribe_session().session_id(), shared_from_this()));
     case ServiceRequest::kReadRecording:
       return read_file(sessions_.recording_path(request.read_recording().session_id()),
                        request.read_recording().offset_bytes());
@@ -327,19 +328,19 @@ void Conversation::serve(ServiceRequest& request) {
       return sessions_.append_upload(*request.mutable_upload_part(), who,
                                      deferred_answer<rigcal::v1::UploadState>());
     case ServiceRequest::kSubmitJob:
-      return jobs_.submit(*request.mutable_submit_job(), who,
-                          deferred_answer<rigcal::v1::JobInfo>());
+      return jobs_.submit_job(*request.mutable_submit_job(), who,
+                              deferred_answer<rigcal::v1::JobInfo>());
     case ServiceRequest::kListJobs:
-      return answer(ReplyOrError<rigcal::v1::JobList>(jobs_.list()));
+      return send_reply(ReplyOrError<rigcal::v1::JobList>(jobs_.list()));
     case ServiceRequest::kInspectJob:
-      return answer(jobs_.inspect(request.inspect_job().job_id()));
+      return send_reply(jobs_.find_job_info(request.inspect_job().job_id()));
     case ServiceRequest::kSubscribeJob:
-      return answer(jobs_.subscribe(request.subscribe_job().job_id(), shared_from_this()));
+      return send_reply(jobs_.add_subscriber(request.subscribe_job().job_id(), shared_from_this()));
     case ServiceRequest::kCancelJob:
-      return answer(jobs_.cancel(request.cancel_job().job_id(), who));
+      return send_reply(jobs_.cancel_job(request.cancel_job().job_id(), who));
     case ServiceRequest::kDeleteJob:
-      return jobs_.remove(request.delete_job().job_id(), who,
-                          deferred_answer<rigcal::v1::Deleted>());
+      return jobs_.delete_job(request.delete_job().job_id(), who,
+                              deferred_answer<rigcal::v1::Deleted>());
     case ServiceRequest::kGetResult:
       return read_result(request.get_result().job_id());
     case ServiceRequest::kReadReport:
@@ -352,31 +353,31 @@ void Conversation::serve(ServiceRequest& request) {
       break;
   }
   ++context_.metrics.protocol_errors_total;
-  end_with(make_service_error(
+  send_error_and_close(make_service_error(
       ServiceError::BAD_REQUEST,
       "after Hello, a connection can send neither Hello nor OpenSession; open another connection"));
 }
 
-void Conversation::answer_from_disk(std::function<std::string()> make_frame) {
+void Conversation::send_reply_from_disk(std::function<std::string()> make_frame) {
   waiting_ = true;
   context_.reader(identity(), [self = shared_from_this(), make_frame = std::move(make_frame),
                                main = context_.main] {
     main([self, frame = make_frame()] {
       self->waiting_ = false;
       self->send_frame(frame);
-      if (self->outlet_ != nullptr) self->outlet_->resume();
+      if (self->sink_ != nullptr) self->sink_->resume_reading();
     });
   });
 }
 
 void Conversation::read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes) {
-  if (const auto* fault = std::get_if<ServiceError>(&path)) return send_fault(*fault);
-  answer_from_disk(
+  if (const auto* fault = std::get_if<ServiceError>(&path)) return send_error(*fault);
+  send_reply_from_disk(
       [path = std::get<std::string>(path), offset_bytes] { return read_part(path, offset_bytes); });
 }
 
 void Conversation::read_report(const rigcal::v1::ReadReport& request) {
-  auto path = jobs_.result_folder(request.job_id());
+  auto path = jobs_.find_result_folder(request.job_id());
   if (auto* folder = std::get_if<std::string>(&path)) {
     const bool calibration = request.kind() == rigcal::v1::ReadReport::CALIBRATION;
     *folder += calibration ? "/report.html" : "/cross_validation.html";
@@ -385,26 +386,26 @@ void Conversation::read_report(const rigcal::v1::ReadReport& request) {
 }
 
 void Conversation::read_result(const std::string& job_id) {
-  const auto folder = jobs_.result_folder(job_id);
-  if (const auto* fault = std::get_if<ServiceError>(&folder)) return send_fault(*fault);
-  const auto info = jobs_.inspect(job_id);
-  if (const auto* fault = std::get_if<ServiceError>(&info)) return send_fault(*fault);
-  answer_from_disk(
+  const auto folder = jobs_.find_result_folder(job_id);
+  if (const auto* fault = std::get_if<ServiceError>(&folder)) return send_error(*fault);
+  const auto info = jobs_.find_job_info(job_id);
+  if (const auto* fault = std::get_if<ServiceError>(&info)) return send_error(*fault);
+  send_reply_from_disk(
       [folder = std::get<std::string>(folder), info = std::get<rigcal::v1::JobInfo>(info)] {
         return result_frame(folder, info);
       });
 }
 
-void Conversation::on_live(const LiveFrame& frame) {
-  if (outlet_ != nullptr) outlet_->send_live(frame);
+void Conversation::on_live_update(const LiveFrame& frame) {
+  if (sink_ != nullptr) sink_->send_live_update(frame);
 }
 
-void Conversation::on_live_ended(const std::string& session_id) {
+void Conversation::on_live_updates_ended(const std::string& session_id) {
   ServiceReply reply;
   reply.mutable_live_ended()->set_session_id(session_id);
   std::string frame = frame_of(reply);
   // After the queued live frames, and dropped like them if the client is slow.
-  on_live({std::make_shared<const std::string>(std::move(frame)), 0});
+  on_live_update({std::make_shared<const std::string>(std::move(frame)), 0});
 }
 
 void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
@@ -413,12 +414,13 @@ void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
   // A client that reads slowly misses intermediate updates, not the final one.
   const bool ended = proto::has_ended(info);
   std::string frame = frame_of(reply);
-  if (outlet_ != nullptr && (ended || outlet_->has_room(frame.size()))) {
-    outlet_->send(std::move(frame));
+  if (sink_ != nullptr && (ended || sink_->can_queue(frame.size()))) {
+    sink_->send(std::move(frame));
   }
 }
 
-std::string Conversation::make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count) {
+std::string Conversation::make_dropped_updates_frame(std::uint64_t batch_count,
+                                                     std::uint64_t sample_count) {
   ServiceReply reply;
   reply.mutable_live_dropped()->set_batch_count(batch_count);
   reply.mutable_live_dropped()->set_sample_count(sample_count);
@@ -427,27 +429,27 @@ std::string Conversation::make_drop_notice(std::uint64_t batch_count, std::uint6
 
 // If too much waits to be read already, replaces a large reply by an error.
 void Conversation::send_frame(std::string frame) {
-  if (outlet_ == nullptr) return;
-  if (frame.size() > kSmallReplySize && !outlet_->has_room(frame.size())) {
-    frame = fault_frame(ServiceError::BUSY,
+  if (sink_ == nullptr) return;
+  if (frame.size() > kSmallReplySize && !sink_->can_queue(frame.size())) {
+    frame = error_frame(ServiceError::BUSY,
                         "too many unread replies for this client or the service; read the pending "
                         "replies and retry");
   }
-  outlet_->send(std::move(frame));
+  sink_->send(std::move(frame));
 }
 
 void Conversation::send(const ServiceReply& reply) { send_frame(frame_of(reply)); }
 
-void Conversation::send_fault(const ServiceError& fault) {
+void Conversation::send_error(const ServiceError& fault) {
   ServiceReply reply;
   *reply.mutable_error() = fault;
   send(reply);
 }
 
-void Conversation::end_with(const ServiceError& fault) {
-  send_fault(fault);
-  mode_ = Mode::kEnded;
-  if (outlet_ != nullptr) outlet_->finish();
+void Conversation::send_error_and_close(const ServiceError& fault) {
+  send_error(fault);
+  mode_ = ConversationMode::kEnded;
+  if (sink_ != nullptr) sink_->close_after_sending();
 }
 
 }  // namespace service

@@ -21,15 +21,16 @@ class FrameSink {
   virtual ~FrameSink() = default;
   /// Sends a frame after all earlier frames; never drops it.
   virtual void send(std::string frame) = 0;
-  /// Returns whether `bytes` more may be queued for this client to read.
-  virtual bool has_room(std::size_t bytes) const = 0;
-  /// Sends a live update. If the client reads too slowly, drops it and sends the notice of
-  /// Conversation::make_drop_notice instead.
-  virtual void send_live(const LiveFrame& frame) = 0;
+  /// Returns whether this number of bytes may be added to the replies that the client has not yet
+  /// read.
+  virtual bool can_queue(std::size_t bytes) const = 0;
+  /// Sends a live update. If the client reads too slowly, drops the update and sends the number of
+  /// dropped updates instead.
+  virtual void send_live_update(const LiveFrame& frame) = 0;
   /// Closes the connection after all queued frames are sent.
-  virtual void finish() = 0;
+  virtual void close_after_sending() = 0;
   /// Called when the conversation can accept the client's frames again.
-  virtual void resume() = 0;
+  virtual void resume_reading() = 0;
 };
 
 /// The client at the other end of a connection.
@@ -53,50 +54,50 @@ class Conversation final : public RigConnection,
 
   /// Sets the identity that TLS has established for the client. Call this before passing the first
   /// frame.
-  void identify(Identity identity) { peer_.identity = std::move(identity); }
+  void set_identity(Identity identity) { peer_.identity = std::move(identity); }
 
   /// Sets the sink for the frames that the conversation sends. Call this once, before anything
   /// else. The conversation does not use the sink after on_disconnected.
-  void attach(FrameSink& outlet) { outlet_ = &outlet; }
+  void attach_sink(FrameSink& sink) { sink_ = &sink; }
 
-  /// Returns whether the conversation can accept the next frame. While it is false, an answer is in
-  /// progress or the disk lags behind, and the caller must keep frames back.
+  /// Returns whether the conversation can accept the next frame. If not, an answer is in progress
+  /// or the disk is too slow, and the caller must wait with further frames.
   bool ready() const;
 
-  /// Sets a function that returns why the service cannot serve a client's first message now, or an
-  /// empty text if it can.
-  void set_admission_check(std::function<std::string()> admission_error) {
-    admission_check_ = std::move(admission_error);
-  }
+  /// Sets a function that returns the reason why the service refuses a client's first message now,
+  /// or an empty text if the service accepts it.
+  void set_refusal_check(std::function<std::string()> check) { refusal_check_ = std::move(check); }
 
   void on_frame(const proto::Frame& frame);
 
   /// Reports to the client that its bytes violate the protocol, and ends the connection.
-  void on_damage(const proto::Error& error);
+  void on_protocol_violation(const proto::Error& error);
 
   void on_disconnected();
 
   /// Returns true once the client has sent a valid first message.
-  bool greeted() const { return mode_ != Mode::kGreeting; }
+  bool has_valid_greeting() const { return mode_ != ConversationMode::kGreeting; }
 
-  static std::string make_drop_notice(std::uint64_t batch_count, std::uint64_t sample_count);
+  static std::string make_dropped_updates_frame(std::uint64_t batch_count,
+                                                std::uint64_t sample_count);
 
-  void on_opened(std::uint64_t last_durable, const std::string& secret) override;
-  void on_acknowledged(std::uint64_t last_durable) override;
-  void on_closed(std::uint64_t last_durable) override;
-  void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) override;
-  void on_superseded() override;
-  void on_live(const LiveFrame& frame) override;
-  void on_live_ended(const std::string& session_id) override;
+  void on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) override;
+  void on_batches_acknowledged(std::uint64_t last_durable_batch) override;
+  void on_session_closed(std::uint64_t last_durable_batch) override;
+  void on_session_refused(rigcal::v1::SessionRefused::Reason reason,
+                          const std::string& text) override;
+  void on_connection_superseded() override;
+  void on_live_update(const LiveFrame& frame) override;
+  void on_live_updates_ended(const std::string& session_id) override;
   void on_job_update(const rigcal::v1::JobInfo& info) override;
 
  private:
-  enum class Mode { kGreeting, kClient, kIngest, kEnded };
+  enum class ConversationMode { kGreeting, kClient, kIngest, kEnded };
 
   void greet(rigcal::v1::ServiceRequest& request);
   void open_session(const rigcal::v1::OpenSession& request);
-  void ingest(rigcal::v1::ServiceRequest& request);
-  void ingest_batch(rigcal::v1::SampleBatch& batch);
+  void handle_stream_request(rigcal::v1::ServiceRequest& request);
+  void append_batch(rigcal::v1::SampleBatch& batch);
   void serve(rigcal::v1::ServiceRequest& request);
   void read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes);
   void read_report(const rigcal::v1::ReadReport& request);
@@ -104,23 +105,23 @@ class Conversation final : public RigConnection,
 
   void send_frame(std::string frame);
   void send(const rigcal::v1::ServiceReply& reply);
-  void send_fault(const rigcal::v1::ServiceError& fault);
-  void end_with(const rigcal::v1::ServiceError& fault);
+  void send_error(const rigcal::v1::ServiceError& fault);
+  void send_error_and_close(const rigcal::v1::ServiceError& fault);
   template <typename Reply>
-  void answer(const ReplyOrError<Reply>& outcome);
+  void send_reply(const ReplyOrError<Reply>& outcome);
   template <typename Reply>
   std::function<void(const ReplyOrError<Reply>&)> deferred_answer();
   /// Answers with a frame that the reader thread makes.
-  void answer_from_disk(std::function<std::string()> make_frame);
+  void send_reply_from_disk(std::function<std::string()> make_frame);
 
   ServiceContext& context_;
   SessionStore& sessions_;
   JobStore& jobs_;
   Peer peer_;
-  FrameSink* outlet_ = nullptr;
-  Mode mode_ = Mode::kGreeting;
+  FrameSink* sink_ = nullptr;
+  ConversationMode mode_ = ConversationMode::kGreeting;
   bool waiting_ = false;  // for a reply that needs the disk
-  std::function<std::string()> admission_check_;
+  std::function<std::string()> refusal_check_;
   std::shared_ptr<IngestSession> session_;
 };
 

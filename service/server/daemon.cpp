@@ -101,7 +101,7 @@ class Daemon {
         workers_(io_, program, config.limits.job_memory_bytes),
         sessions_(
             context_, [this] { jobs_.start_ready_jobs(); },
-            [this](const std::string& id) { return jobs_.job_using(id); }),
+            [this](const std::string& id) { return jobs_.find_job_using_session(id); }),
         jobs_(context_, sessions_, workers_) {
     make_context(config, version);
     load();
@@ -125,7 +125,7 @@ class Daemon {
     listener_->start();
     if (http_) http_->start();
     std::string places;
-    for (const std::string& place : listener_->places()) {
+    for (const std::string& place : listener_->listen_addresses()) {
       std::printf("rigcald listens at %s\n", place.c_str());
       places += (places.empty() ? "" : ", ") + place;
     }
@@ -174,15 +174,15 @@ class Daemon {
                       const std::string& remedy) {
     ListenAddress place = parse_listen_address(io_, text);
     if (place.loopback || tls || config.insecure) return place;
-    throw proto::InputError(text + ": is reachable from other machines, and without TLS " + remedy +
-                            ", listen at 127.0.0.1, or allow it with --insecure");
+    throw proto::InputError(text + ": other machines can reach this address, and without TLS " +
+                            remedy + ", listen at 127.0.0.1, or allow it with --insecure");
   }
 
   void listen(const DaemonConfig& config) {
     std::optional<asio::ssl::context> tls;
-    if (proto::wants_tls(config.tls)) tls = proto::make_server_tls(config.tls);
+    if (proto::has_tls_certificate(config.tls)) tls = proto::make_server_tls(config.tls);
     std::vector<std::string> texts = config.listen;
-    if (texts.empty()) texts.push_back(proto::account_service_place());
+    if (texts.empty()) texts.push_back(proto::account_service_address());
     std::vector<ListenAddress> places;
     for (const std::string& text : texts) {
       places.push_back(
@@ -199,29 +199,30 @@ class Daemon {
         io_,
         parse(config.http, config, false,
               "others could read the service's status; use a TLS proxy"),
-        HttpEndpoint::Pages{[this] { return render_metrics(); }, [this] { return healthy(); }});
+        HttpEndpoint::HttpPages{[this] { return format_metrics(); }, [this] { return healthy(); }});
     log_event(LogLevel::kInfo, "http", {{"port", std::uint64_t{http_->port()}}});
   }
 
   // Recounts each owner's use and the disk capacity.
   void count_use() {
-    ByteUsage disk, index;
-    used_bytes_ = sessions_.add_usage(disk, index) + jobs_.add_usage(disk, index);
+    IdentityByteUsage disk, index;
+    used_bytes_ = sessions_.add_disk_and_memory_usage(disk, index) +
+                  jobs_.add_disk_and_memory_usage(disk, index);
     context_.disk = std::move(disk);
     context_.index = std::move(index);
     context_.disk_capacity_bytes = disk_capacity();
   }
 
   std::uint64_t disk_capacity() const {
-    const std::uint64_t free = free_space(context_.data_folder);
+    const std::uint64_t free = free_disk_space_bytes(context_.data_folder);
     return used_bytes_ + free - std::min(free, context_.limits.free_space_bytes);
   }
 
-  std::string render_metrics() {
-    context_.metrics.sessions = sessions_.counts();
-    context_.metrics.jobs = jobs_.counts();
-    context_.metrics.free_space_bytes = free_space(context_.data_folder);
-    return context_.metrics.render();
+  std::string format_metrics() {
+    context_.metrics.sessions = sessions_.count_by_state();
+    context_.metrics.jobs = jobs_.count_by_state();
+    context_.metrics.free_space_bytes = free_disk_space_bytes(context_.data_folder);
+    return context_.metrics.format_prometheus_text();
   }
 
   // A caller implies that the loop runs; each storage thread must have answered recently.
@@ -240,7 +241,7 @@ class Daemon {
       }
     }
     if (healthy()) notify_service_manager("WATCHDOG=1");
-    sessions_.unload_abandoned();
+    sessions_.unload_disconnected_sessions();
     count_use();
     if (++tick_count_ % kRetryTicks == 0) sessions_.retry();
     jobs_.start_ready_jobs();
@@ -319,7 +320,7 @@ void take_limits(const rigcal::v1::DaemonLimits& message, DaemonConfig& config) 
   TAKE(index_bytes, config.limits);
 }
 
-void take_share(const rigcal::v1::DaemonShare& message, ServiceShare& out) {
+void take_share(const rigcal::v1::DaemonShare& message, IdentityLimits& out) {
   TAKE(connections, out);
   TAKE(streaming_sessions, out);
   TAKE(sessions, out);
@@ -375,7 +376,7 @@ void check_daemon_config(const DaemonConfig& config) {
   if (config.data_folder.empty()) {
     throw proto::InputError("no data folder; give --data FOLDER or data_folder in the file");
   }
-  if (proto::wants_tls(config.tls) && config.insecure && config.http.empty()) {
+  if (proto::has_tls_certificate(config.tls) && config.insecure && config.http.empty()) {
     throw proto::InputError("--insecure cannot be combined with TLS, except for --http");
   }
 }

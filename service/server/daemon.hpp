@@ -13,11 +13,11 @@ namespace service {
 struct DaemonConfig {
   std::string data_folder;
   std::vector<std::string>
-      listen;             ///< addresses "HOST:PORT" or "unix:/PATH"; empty: account_service_place
+      listen;             ///< addresses "HOST:PORT" or "unix:/PATH"; empty: account_service_address
   std::string http;       ///< address of the HTTP endpoint for monitoring; empty: no endpoint
   proto::TlsFiles tls;    ///< TLS files; their authority signs client certificates
   bool insecure = false;  ///< allow addresses beyond loopback without TLS
-  Operators operators;
+  OperatorNames operators;
   ServiceLimits limits;
   double handshake_timeout_s = 10.0;
   double frame_timeout_s = 20.0;

@@ -21,9 +21,9 @@ std::string response(const char* status, const std::string& type, const std::str
 }  // namespace
 
 // One request and its answer.
-class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
+class HttpEndpoint::HttpExchange : public std::enable_shared_from_this<HttpExchange> {
  public:
-  Exchange(StreamSocket socket, const HttpEndpoint& endpoint)
+  HttpExchange(StreamSocket socket, const HttpEndpoint& endpoint)
       : socket_(std::move(socket)), timer_(socket_.get_executor()), endpoint_(endpoint) {}
 
   void run() {
@@ -45,7 +45,7 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
 
  private:
   void answer() {
-    response_ = endpoint_.respond(request_);
+    response_ = endpoint_.make_response(request_);
     asio::async_write(socket_, asio::buffer(response_),
                       [self = shared_from_this()](const asio::error_code&, std::size_t) {
                         asio::error_code ignored;
@@ -62,25 +62,25 @@ class HttpEndpoint::Exchange : public std::enable_shared_from_this<Exchange> {
   std::string response_;
 };
 
-HttpEndpoint::HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages)
+HttpEndpoint::HttpEndpoint(asio::io_context& io, const ListenAddress& place, HttpPages pages)
     : acceptor_(io, place, "--http"), pages_(std::move(pages)) {}
 
 void HttpEndpoint::start() {
-  acceptor_.start([this](StreamSocket socket) { take(std::move(socket)); });
+  acceptor_.start([this](StreamSocket socket) { serve_connection(std::move(socket)); });
 }
 
-void HttpEndpoint::take(StreamSocket socket) {
+void HttpEndpoint::serve_connection(StreamSocket socket) {
   open_.remove_if([](const auto& exchange) { return exchange.expired(); });
   if (open_.size() >= kOpenMax) {
     if (const auto oldest = open_.front().lock()) oldest->cut();
     open_.pop_front();
   }
-  const auto exchange = std::make_shared<Exchange>(std::move(socket), *this);
+  const auto exchange = std::make_shared<HttpExchange>(std::move(socket), *this);
   open_.push_back(exchange);
   exchange->run();
 }
 
-std::string HttpEndpoint::respond(const std::string& request) const {
+std::string HttpEndpoint::make_response(const std::string& request) const {
   const std::string line = request.substr(0, request.find("\r\n"));
   if (!line.starts_with("GET ")) {
     return response("405 Method Not Allowed", "text/plain", "only GET is answered\n");

@@ -12,34 +12,33 @@ namespace service {
 
 /// HTTP/1.1 server that answers GET /metrics and GET /health for monitoring. It serves one request
 /// per connection, at most kOpenMax connections at once, each for at most 5 s. At the limit, a new
-/// connection replaces the oldest, so a client that sends its request at once is answered however
-/// many connections other clients keep open.
+/// connection replaces the oldest connection, so idle clients cannot block others.
 class HttpEndpoint {
  public:
   static constexpr std::size_t kOpenMax = 16;
 
-  struct Pages {
+  struct HttpPages {
     std::function<std::string()> metrics;
     std::function<bool()> healthy;
   };
 
   /// Starts to listen at an address.
   /// @throws proto::InputError if it cannot listen there
-  HttpEndpoint(asio::io_context& io, const ListenAddress& place, Pages pages);
+  HttpEndpoint(asio::io_context& io, const ListenAddress& place, HttpPages pages);
 
   void start();
   void shut_down() { acceptor_.close(); }
-  std::uint16_t port() const { return port_of(acceptor_.endpoint()); }
+  std::uint16_t port() const { return port_number(acceptor_.local_endpoint()); }
 
  private:
-  class Exchange;
+  class HttpExchange;
 
-  void take(StreamSocket socket);
-  std::string respond(const std::string& request) const;
+  void serve_connection(StreamSocket socket);
+  std::string make_response(const std::string& request) const;
 
   Acceptor acceptor_;
-  Pages pages_;
-  std::list<std::weak_ptr<Exchange>> open_;  // oldest first
+  HttpPages pages_;
+  std::list<std::weak_ptr<HttpExchange>> open_;  // oldest first
 };
 
 }  // namespace service

@@ -40,7 +40,7 @@ void remove_left_over(const ListenAddress& place) {
 }  // namespace
 
 ListenAddress parse_listen_address(asio::io_context& io, const std::string& text) {
-  const proto::ServiceLocation place = proto::parse_service_place(text);
+  const proto::ServiceLocation place = proto::parse_service_address(text);
   if (!place.unix_path.empty()) {
     return {asio::local::stream_protocol::endpoint(place.unix_path), place.unix_path, true};
   }
@@ -80,21 +80,21 @@ void Acceptor::start(std::function<void(StreamSocket)> take,
                      std::function<void(const asio::error_code&)> failed) {
   take_ = std::move(take);
   failed_ = std::move(failed);
-  accept();
+  accept_next();
 }
 
-void Acceptor::accept() {
+void Acceptor::accept_next() {
   acceptor_.async_accept([this](const asio::error_code& error, StreamSocket socket) {
     if (error == asio::error::operation_aborted) return;
     if (!error) {
       take_(std::move(socket));
-      return accept();
+      return accept_next();
     }
     // Probably out of descriptors: retrying at once would only waste processor time.
     if (failed_) failed_(error);
     pause_.expires_after(std::chrono::milliseconds(100));
     pause_.async_wait([this](const asio::error_code& cancelled) {
-      if (!cancelled) accept();
+      if (!cancelled) accept_next();
     });
   });
 }
@@ -115,7 +115,7 @@ std::string endpoint_text(const StreamEndpoint& endpoint) {
   return (tcp.address().is_v6() ? '[' + host + ']' : host) + ':' + std::to_string(tcp.port());
 }
 
-std::uint16_t port_of(const StreamEndpoint& endpoint) {
+std::uint16_t port_number(const StreamEndpoint& endpoint) {
   const auto* const address = static_cast<const sockaddr*>(endpoint.data());
   return address->sa_family == AF_UNIX ? std::uint16_t{0} : as_tcp(endpoint).port();
 }

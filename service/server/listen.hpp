@@ -40,11 +40,11 @@ class Acceptor {
              std::function<void(const asio::error_code&)> failed = {});
   void close();
 
-  StreamEndpoint endpoint() const { return acceptor_.local_endpoint(); }
+  StreamEndpoint local_endpoint() const { return acceptor_.local_endpoint(); }
   const std::string& unix_path() const { return unix_path_; }  ///< empty for an IP address
 
  private:
-  void accept();
+  void accept_next();
 
   asio::basic_socket_acceptor<asio::generic::stream_protocol> acceptor_;
   asio::steady_timer pause_;
@@ -53,11 +53,11 @@ class Acceptor {
   std::function<void(const asio::error_code&)> failed_;
 };
 
-/// Returns an endpoint as text for people and for the option --server: address and port, or the
-/// socket's path.
+/// Returns the text of a socket address for people and for the option --server: address and port,
+/// or the path of a Unix socket.
 std::string endpoint_text(const StreamEndpoint& endpoint);
 
-/// Returns the port of an endpoint, or 0 for a Unix socket.
-std::uint16_t port_of(const StreamEndpoint& endpoint);
+/// Returns the port number of a socket address, or 0 for a Unix socket.
+std::uint16_t port_number(const StreamEndpoint& endpoint);
 
 }  // namespace service

@@ -26,26 +26,27 @@ Listener::~Listener() {
   }
 }
 
-std::vector<std::string> Listener::places() const {
+std::vector<std::string> Listener::listen_addresses() const {
   std::vector<std::string> texts;
-  for (const Acceptor& acceptor : acceptors_) texts.push_back(endpoint_text(acceptor.endpoint()));
+  for (const Acceptor& acceptor : acceptors_)
+    texts.push_back(endpoint_text(acceptor.local_endpoint()));
   return texts;
 }
 
 void Listener::start() {
   for (Acceptor& acceptor : acceptors_) {
     acceptor.start([this, local = !acceptor.unix_path().empty()](
-                       StreamSocket socket) { take(std::move(socket), local); },
+                       StreamSocket socket) { add_connection(std::move(socket), local); },
                    [this](const asio::error_code& error) {
                      log_event(LogLevel::kError, "accept_failed", {{"error", error.message()}});
-                     make_room("");
+                     close_unused_connection("");
                    });
   }
 }
 
-bool Listener::make_room(const std::string& identity) {
+bool Listener::close_unused_connection(const std::string& identity) {
   const auto idle = std::ranges::find_if(connections_, [&](const auto& connection) {
-    return !connection->in_use() && (identity.empty() || connection->identity() == identity);
+    return !connection->is_in_use() && (identity.empty() || connection->identity() == identity);
   });
   if (idle == connections_.end()) return false;
   const std::shared_ptr<Connection> connection = *idle;  // abort() removes it from the list
@@ -53,29 +54,30 @@ bool Listener::make_room(const std::string& identity) {
   return true;
 }
 
-std::string Listener::admission_error(const Conversation& newcomer) const {
+std::string Listener::find_refusal_reason(const Conversation& newcomer) const {
   const std::string& identity = newcomer.identity();
-  const auto per_identity = std::ranges::count_if(connections_, [&](const auto& connection) {
-    return connection->in_use() && connection->identity() == identity;
+  const auto own_count = std::ranges::count_if(connections_, [&](const auto& connection) {
+    return connection->is_in_use() && connection->identity() == identity;
   });
-  if (per_identity < context_.limits.per_identity().connections) return "";
-  return std::to_string(per_identity) + " connections from " + identity +
+  if (own_count < context_.limits.limits_per_identity().connections) return "";
+  return std::to_string(own_count) + " connections from " + identity +
          " are open, the limit for one client; close some";
 }
 
-void Listener::take(StreamSocket socket, bool local) {
+void Listener::add_connection(StreamSocket socket, bool local) {
   ++context_.metrics.connections_total;
   asio::error_code ignored;
   const auto remote = socket.remote_endpoint(ignored);
-  const Identity identity = identify_socket(socket.native_handle(), context_.operators);
+  const Identity identity = identify_socket_peer(socket.native_handle(), context_.operators);
   const std::uint32_t limit = context_.limits.connections;
-  if (connections_.size() >= limit && !make_room(identity.name)) make_room("");
-  const auto in_use = std::ranges::count_if(connections_, &Connection::in_use);
-  const bool full = in_use >= limit;
+  if (connections_.size() >= limit && !close_unused_connection(identity.name))
+    close_unused_connection("");
+  const auto used_count = std::ranges::count_if(connections_, &Connection::is_in_use);
+  const bool full = used_count >= limit;
   auto conversation = std::make_shared<Conversation>(
       context_, sessions_, jobs_, Peer{identity, local ? identity.name : endpoint_text(remote)});
-  conversation->set_admission_check([this, full, limit, newcomer = conversation.get()] {
-    std::string why = admission_error(*newcomer);
+  conversation->set_refusal_check([this, full, limit, newcomer = conversation.get()] {
+    std::string why = find_refusal_reason(*newcomer);
     if (why.empty() && full) {
       why = std::to_string(limit) +
             " connections are open, the limit of this service; try again later";
@@ -96,8 +98,8 @@ void Listener::take(StreamSocket socket, bool local) {
 
 void Listener::shut_down() {
   for (Acceptor& acceptor : acceptors_) acceptor.close();
-  const auto connections = connections_;  // finish() may remove some from the list
-  for (const auto& connection : connections) connection->finish();
+  const auto connections = connections_;  // close_after_sending() may remove some from the list
+  for (const auto& connection : connections) connection->close_after_sending();
 }
 
 }  // namespace service

@@ -37,18 +37,18 @@ class Listener {
   void shut_down();
 
   /// Returns the addresses at which the service listens, with the ports that the kernel chose.
-  std::vector<std::string> places() const;
+  std::vector<std::string> listen_addresses() const;
   std::size_t connection_count() const { return connections_.size(); }
 
  private:
-  void take(StreamSocket socket, bool local);
-  /// Closes a connection that is not in use, to admit a new one. If `identity` is not empty, closes
-  /// only a connection of that identity.
+  void add_connection(StreamSocket socket, bool local);
+  /// Closes a connection that is not in use, so that a new connection can be accepted. If
+  /// `identity` is not empty, closes only a connection of that identity.
   /// @return whether it closed a connection
-  bool make_room(const std::string& identity);
-  /// Returns why the service cannot serve the first message of this connection, or an empty text if
-  /// it can.
-  std::string admission_error(const Conversation& newcomer) const;
+  bool close_unused_connection(const std::string& identity);
+  /// Returns the reason why the service refuses the first message of a new connection, or an empty
+  /// text if the service accepts it.
+  std::string find_refusal_reason(const Conversation& newcomer) const;
 
   ServiceContext& context_;
   SessionStore& sessions_;

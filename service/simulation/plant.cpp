@@ -36,12 +36,12 @@ class SpookPlant final : public Plant {
       : Plant(scenario),
         mechanism_(rig.mechanism),
         stepper_(rig.mechanism, step),
-        state_(estimator::assemble_state(rig.mechanism, estimator::unpack(rig.mechanism),
+        state_(estimator::assemble_state(rig.mechanism, estimator::unpack_parameters(rig.mechanism),
                                          scenario.initial_angles, scenario.initial_speeds)) {
     unwrap(estimator::joint_angles(mechanism_, state_.poses));
   }
 
-  void advance(const Eigen::VectorXd& control, double time) override {
+  void advance_step(const Eigen::VectorXd& control, double time) override {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
       throw proto::InputError("the model cannot be stepped at " + format_number(time) +
                               " s; use a smaller --step, or a compliance above 0 for loops");
@@ -54,12 +54,12 @@ class SpookPlant final : public Plant {
     refuse_divergence(angles_, time);
   }
 
-  Eigen::MatrixXd motion() const override { return motion_; }
+  Eigen::MatrixXd motion_at_step_start() const override { return motion_; }
 
  private:
   void unwrap(const Eigen::VectorXd& wrapped) {
     for (Eigen::Index j = 0; j < angles_.size(); ++j) {
-      angles_[j] += estimator::wrapped_difference(wrapped[j] - angles_[j]);
+      angles_[j] += estimator::wrap_angle_difference(wrapped[j] - angles_[j]);
     }
   }
 
@@ -81,7 +81,7 @@ struct Course {
 
   estimator::CoordinateChoice choice;
   estimator::TreeProgram program;
-  estimator::IntervalMotion motion;
+  estimator::IntervalIntegrator motion;
 };
 
 /// Simulated mechanism that integrates the equations of motion by Runge–Kutta steps. A step is
@@ -100,7 +100,7 @@ class PhysicalPlant final : public Plant {
     const estimator::TreeProgram& program = course_->program;
     segment_.period = step;
     segment_.angles = Eigen::MatrixXd::Zero(2, 1);
-    segment_.controls.resize(2, static_cast<Eigen::Index>(program.motors().size()));
+    segment_.controls.resize(2, static_cast<Eigen::Index>(program.motor_joints().size()));
     joint_angles_[0].resize(2, program.joint_count());
     interval_[0] = {.controls = &controls_,
                     .last_sample = 2,
@@ -111,11 +111,11 @@ class PhysicalPlant final : public Plant {
     begin_from_here();
   }
 
-  void advance(const Eigen::VectorXd& control, double time) override {
+  void advance_step(const Eigen::VectorXd& control, double time) override {
     segment_.controls.rowwise() = control.transpose();
     controls_ = {segment_,
                  {0.0, segment_.period},
-                 std::vector<estimator::ControlDelay>(course_->program.motors().size())};
+                 std::vector<estimator::ControlDelay>(course_->program.motor_joints().size())};
     interval_[0].last_substep = controls_.first(1);
     course_->motion.run(interval_, joint_angles_);
     begin_ = interval_[0];
@@ -123,7 +123,7 @@ class PhysicalPlant final : public Plant {
     const Eigen::VectorXd before = angles_;
     angles_ = joint_angles_[0].row(1).transpose();
     speeds_ = (angles_ - before) / segment_.period;
-    const auto& independent = course_->program.independent();
+    const auto& independent = course_->program.independent_joints();
     const auto n = static_cast<Eigen::Index>(independent.size());
     for (Eigen::Index i = 0; i < n; ++i) {
       speeds_[independent[static_cast<std::size_t>(i)]] = interval_[0].end[n + i];
@@ -134,9 +134,9 @@ class PhysicalPlant final : public Plant {
     if (closure_.has_loops()) look_at_coordinates(time);
   }
 
-  Eigen::MatrixXd motion() const override {
+  Eigen::MatrixXd motion_at_step_start() const override {
     const Eigen::MatrixXd at =
-        estimator::motion_at_instants(course_of_begin_->program, mechanism_, {&begin_, 1});
+        estimator::motion_at_sample_instants(course_of_begin_->program, mechanism_, {&begin_, 1});
     return at.reshaped(angles_.size(), 3);
   }
 
@@ -157,12 +157,13 @@ class PhysicalPlant final : public Plant {
   }
 
   void choose_course() {
-    estimator::CoordinateChoice choice = closure_.choose({angles_});
+    estimator::CoordinateChoice choice = closure_.choose_coordinates({angles_});
     const auto key = std::pair(choice.independent, choice.rows);
     std::unique_ptr<Course>& course = courses_[key];
     if (!course) course = std::make_unique<Course>(mechanism_, std::move(choice), near_rest());
     course_ = course.get();
-    if (closure_.has_loops()) good_ = closure_.condition(angles_, course_->choice.dependent);
+    if (closure_.has_loops())
+      good_ = closure_.smallest_singular_value(angles_, course_->choice.dependent);
   }
 
   /// Returns the longest integration step that resolves creeping joints near rest [s].
@@ -170,7 +171,7 @@ class PhysicalPlant final : public Plant {
     Eigen::VectorXd state(2 * angles_.size());
     state << angles_, speeds_;
     try {
-      return estimator::friction_steps(mechanism_, {state}).near_rest;
+      return estimator::compute_friction_step_limits(mechanism_, {state}).near_rest;
     } catch (const std::invalid_argument& too_steep) {
       throw proto::InputError(path_ + ": " + too_steep.what());
     }
@@ -178,7 +179,7 @@ class PhysicalPlant final : public Plant {
 
   void look_at_coordinates(double time) {
     const estimator::CoordinateChoice& present = course_->choice;
-    if (closure_.condition(angles_, present.dependent) > kWorn * good_) return;
+    if (closure_.smallest_singular_value(angles_, present.dependent) > kWorn * good_) return;
     Eigen::VectorXd known =
         Eigen::VectorXd::Constant(angles_.size(), std::numeric_limits<double>::quiet_NaN());
     for (const int joint : present.independent) known[joint] = speeds_[joint];
@@ -194,7 +195,7 @@ class PhysicalPlant final : public Plant {
   }
 
   void begin_from_here() {
-    const auto& independent = course_->program.independent();
+    const auto& independent = course_->program.independent_joints();
     const auto n = static_cast<Eigen::Index>(independent.size());
     interval_[0].start.resize(2 * n);
     for (Eigen::Index i = 0; i < n; ++i) {
@@ -224,7 +225,7 @@ Plant::Plant(const Scenario& scenario)
       speeds_(scenario.initial_speeds),
       joints_(static_cast<std::size_t>(angles_.size())) {}
 
-std::span<const daq::JointState> Plant::joints() {
+std::span<const daq::JointState> Plant::joint_states() {
   for (Eigen::Index j = 0; j < angles_.size(); ++j) {
     joints_[static_cast<std::size_t>(j)] = {angles_[j], speeds_[j], true};
   }

@@ -11,7 +11,7 @@
 
 namespace service {
 
-/// Simulated mechanism that advances in time step by step.
+/// Simulated mechanism that is integrated in time step by step.
 class Plant {
  public:
   virtual ~Plant() = default;
@@ -19,21 +19,21 @@ class Plant {
   Plant& operator=(const Plant&) = delete;
 
   /// Returns the coordinates of all joints, unwrapped [rad or m].
-  const Eigen::VectorXd& angles() const { return angles_; }
-  const Eigen::VectorXd& speeds() const { return speeds_; }
+  const Eigen::VectorXd& joint_coordinates() const { return angles_; }
+  const Eigen::VectorXd& joint_speeds() const { return speeds_; }
 
-  /// Returns the states of all joints for a scenario. The result is valid until the next call.
-  std::span<const daq::JointState> joints();
+  /// Returns positions and speeds of all joints. The result is valid until the next call.
+  std::span<const daq::JointState> joint_states();
 
-  /// Advances the simulation by one step with constant controls.
+  /// Integrates the motion over one simulation step with constant controls.
   /// @param control  control of each motor, in joint order
   /// @param time     time at the start of the step for messages [s]
   /// @throws proto::InputError if the model cannot be stepped
-  virtual void advance(const Eigen::VectorXd& control, double time) = 0;
+  virtual void advance_step(const Eigen::VectorXd& control, double time) = 0;
 
-  /// Returns the motion of all joints at the beginning of the last step. The columns are
-  /// coordinates, speeds and accelerations. SPOOK has one speed and one acceleration per step.
-  virtual Eigen::MatrixXd motion() const = 0;
+  /// Returns coordinates, speeds and accelerations of all joints at the start of the last step, as
+  /// the columns of a matrix. SPOOK has one speed and one acceleration per step.
+  virtual Eigen::MatrixXd motion_at_step_start() const = 0;
 
  protected:
   explicit Plant(const Scenario& scenario);
@@ -44,15 +44,14 @@ class Plant {
   std::vector<daq::JointState> joints_;
 };
 
-/// Creates the simulated mechanism of a rig with the requested integration method. For kAutomatic,
-/// the joint types determine the method.
+/// Creates a simulated mechanism of a rig with the requested integration method.
 /// @param step  simulation step [s]
 /// @throws std::invalid_argument if SPOOK is requested and does not support all joints
 std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, double step,
                                   Integrator integrator);
 
-/// Returns the integration method for a mechanism. It is `asked`, unless that is kAutomatic; the
-/// joint types then determine the method.
+/// Returns the integration method for a mechanism: the requested method, or for kAutomatic SPOOK if
+/// SPOOK supports all joints, otherwise the equations of motion.
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked);
 
 }  // namespace service

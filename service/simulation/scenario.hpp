@@ -22,15 +22,15 @@ enum class Integrator {
   kPhysical    ///< equations of motion in joint coordinates: all joints, 4th order
 };
 
-/// Largest coordinate and speed that a joint should reach in a simulation, as magnitudes. A value
-/// of 0 means no limit. Units are given for revolute joints; for prismatic joints, m replaces rad.
+/// Limits of a joint's coordinate and speed in a simulation, as magnitudes; 0 means no limit. For
+/// prismatic joints, m replaces rad.
 struct JointLimit {
   int joint = 0;           ///< joint index
   double angle_max = 0.0;  ///< [rad]
   double speed_max = 0.0;  ///< [rad/s]
 };
 
-/// Excitation of a rig, with initial state, sensor noise and limits of the simulation.
+/// Scenario of a simulation: excitation of the rig, initial state, sensor noise and limits.
 struct Scenario {
   daq::Scenario excitation;                          ///< excitation by the motors or by hand
   double rate = 1000.0;                              ///< sampling rate [Hz]
@@ -40,36 +40,33 @@ struct Scenario {
   std::vector<JointLimit> limits{};
   double noise = 0.0;           ///< standard deviation of the white noise of angles [rad]
   double position_noise = 0.0;  ///< standard deviation of the noise of positions [m]
-  /// Standard deviation of the white noise of the other sensors, by estimator::Reading [SI units].
-  /// Joint forces use the entry of torques.
-  std::array<double, static_cast<std::size_t>(estimator::Reading::kCount)> sensor_noise{};
+  /// Standard deviations of the white noise of sensors other than encoders, by
+  /// estimator::MeasuredQuantity [SI units]. Joint forces use the entry of torques.
+  std::array<double, static_cast<std::size_t>(estimator::MeasuredQuantity::kCount)> sensor_noise{};
   bool quantize = false;  ///< round angles and positions to encoder counts
   std::uint64_t seed = 0;
 };
 
-/// Returns the initial coordinates of all joints for a simulation [rad or m].
+/// Returns initial coordinates of all joints [rad or m] at which the kinematic loops are closed.
+/// Without loops, joints without a requested coordinate start at zero.
 ///
-/// Joints without a given coordinate start at zero. A mechanism with kinematic loops starts from
-/// its stable equilibrium (find_stable_equilibrium). From there the joints with a given coordinate
-/// are moved to it while the loops stay closed.
-///
-/// @param stated  given coordinate of each joint; NaN if not given
+/// With loops, the search starts at the stable equilibrium (find_stable_equilibrium). From there,
+/// joints with a requested coordinate move to it while the loops stay closed.
+/// @param stated  requested coordinate of each joint; NaN if not requested
 /// @return nullopt if the loops cannot be closed with the given coordinates
-std::optional<Eigen::VectorXd> assemble_joints(const estimator::Mechanism& mechanism,
-                                               const Eigen::VectorXd& stated);
+std::optional<Eigen::VectorXd> assemble_initial_configuration(const estimator::Mechanism& mechanism,
+                                                              const Eigen::VectorXd& stated);
 
-/// Returns the limits of a motor's command in the rig file. Limits in the safety section take
+/// Returns the limits of a motor command in a rig file. Limits in the safety section take
 /// precedence over the control range of the motor.
 /// @param motor  index of the driven joint
 daq::CommandLimits motor_command_limits(const Rig& rig, int motor);
 
 /// Reads and checks a scenario file (proto/scenario.proto) for a rig.
-/// @throws InputError "FILE:LINE:COLUMN: message; remedy"
 Scenario load_scenario(const std::string& path, const Rig& rig);
 
-/// Parses and checks the text of a scenario file for a rig. A recording to replay is searched for
-/// in the folder of `path`.
-/// @throws InputError "FILE:LINE:COLUMN: message; remedy"
+/// Parses and checks the text of a scenario file for a rig. The path of a recording to replay is
+/// relative to the folder of `path`.
 Scenario parse_scenario(const std::string& path, const std::string& text, const Rig& rig);
 
 }  // namespace service

@@ -86,7 +86,7 @@ class StartAssembly {
     std::optional<Eigen::VectorXd> nearest;
     estimator::LoopClosure closure(mechanism_);
     Eigen::VectorXd open;
-    for (estimator::Assembly& way : find_assemblies(mechanism_, closure, stated_, open)) {
+    for (estimator::AssemblyMode& way : find_assembly_modes(mechanism_, closure, stated_, open)) {
       if (!settle(way.angles)) continue;
       if (!nearest || apart(way.angles, rest) < apart(*nearest, rest)) nearest = way.angles;
     }
@@ -96,7 +96,7 @@ class StartAssembly {
   double apart(const Eigen::VectorXd& a, const Eigen::VectorXd& b) const {
     double sum = 0.0;
     for (Eigen::Index j = 0; j < a.size(); ++j) {
-      sum += std::abs(joint(j).difference(a[j] - b[j])) / joint(j).units().scale;
+      sum += std::abs(joint(j).coordinate_difference(a[j] - b[j])) / joint(j).units().scale;
     }
     return sum;
   }
@@ -111,14 +111,14 @@ class StartAssembly {
     if (!read.array().isNaN().all() && !statics_.close(joints, read)) return false;
     for (Eigen::Index j = 0; j < joints.size(); ++j) {
       const double near = (joint(j).measured ? kReadNear : kPassiveNear) * joint(j).units().scale;
-      if (std::abs(joint(j).difference(joints[j] - stated_[j])) > near) return false;
+      if (std::abs(joint(j).coordinate_difference(joints[j] - stated_[j])) > near) return false;
     }
     return true;
   }
 
   const estimator::Mechanism& mechanism_;
   const Eigen::VectorXd& stated_;
-  estimator::Statics statics_;
+  estimator::StaticPotential statics_;
 };
 
 namespace v1 = rigcal::v1;
@@ -149,7 +149,7 @@ class ScenarioReader {
     daq::ScenarioRig facts{.path = rig_.path, .has_operator = false};
     for (const estimator::Joint& joint : rig_.mechanism.joints) {
       facts.joints.push_back(joint.name);
-      facts.slides.push_back(!joint.traits().turns);
+      facts.slides.push_back(!joint.kind_traits().turns);
       if (joint.motor.present) facts.motors.push_back(joint.name);
     }
     return facts;
@@ -167,21 +167,21 @@ class ScenarioReader {
   }
 
   const JointTraits& traits_at(int joint) const {
-    return rig_.mechanism.joints[static_cast<std::size_t>(joint)].traits();
+    return rig_.mechanism.joints[static_cast<std::size_t>(joint)].kind_traits();
   }
 
   void read_noise(const v1::SensorNoise& noise) {
-    using estimator::Reading;
-    const auto of = [&](Reading reading) -> double& {
+    using estimator::MeasuredQuantity;
+    const auto of = [&](MeasuredQuantity reading) -> double& {
       return scenario_.sensor_noise[static_cast<std::size_t>(reading)];
     };
     scenario_.noise = noise.angle_standard_deviation_rad();
     scenario_.position_noise = noise.position_standard_deviation_m();
-    of(Reading::kPosition) = scenario_.position_noise;
-    of(Reading::kRate) = noise.gyroscope_standard_deviation_rad_per_s();
-    of(Reading::kSpecificForce) = noise.accelerometer_standard_deviation_m_per_s2();
-    of(Reading::kMoment) = noise.torque_standard_deviation_nm();
-    of(Reading::kForce) = noise.force_standard_deviation_n();
+    of(MeasuredQuantity::kPosition) = scenario_.position_noise;
+    of(MeasuredQuantity::kRate) = noise.gyroscope_standard_deviation_rad_per_s();
+    of(MeasuredQuantity::kSpecificForce) = noise.accelerometer_standard_deviation_m_per_s2();
+    of(MeasuredQuantity::kMoment) = noise.torque_standard_deviation_nm();
+    of(MeasuredQuantity::kForce) = noise.force_standard_deviation_n();
     scenario_.quantize = noise.quantize();
     scenario_.seed = noise.seed();
   }
@@ -195,10 +195,11 @@ class ScenarioReader {
       const v1::InitialState& initial = source_.initial(i);
       const int joint = find_joint(initial.joint(), place, "joint");
       const JointTraits& is = traits_at(joint);
-      stated[joint] = number_of(initial, is, &JointTraits::coordinate_field, "", place);
-      scenario_.initial_speeds[joint] = number_of(initial, is, &JointTraits::rate_field, "", place);
+      stated[joint] = read_typed_number(initial, is, &JointTraits::coordinate_field, "", place);
+      scenario_.initial_speeds[joint] =
+          read_typed_number(initial, is, &JointTraits::rate_field, "", place);
     }
-    const auto assembled = assemble_joints(rig_.mechanism, stated);
+    const auto assembled = assemble_initial_configuration(rig_.mechanism, stated);
     if (!assembled) refuse_open_loops();
     scenario_.initial_angles = *assembled;
     refuse_start_beyond_stops();
@@ -217,9 +218,9 @@ class ScenarioReader {
   }
 
   void refuse_start_beyond_stops() const {
-    for (const estimator::JointStop& stop : estimator::joint_stops(rig_.mechanism)) {
+    for (const estimator::JointStop& stop : estimator::joint_end_stops(rig_.mechanism)) {
       const double start = scenario_.initial_angles[stop.joint];
-      if (stop.distance(start) >= 0.0) continue;
+      if (stop.distance_from_stop(start) >= 0.0) continue;
       const estimator::Joint& joint = rig_.mechanism.joints[static_cast<std::size_t>(stop.joint)];
       const std::string unit = joint.units().coordinate;
       proto::TextLocator place = root_;
@@ -244,8 +245,8 @@ class ScenarioReader {
     }
     scenario_.command_limits =
         daq::merge_command_limits(std::move(limits), source_.limits(), root_);
-    daq::check_commands(scenario_.excitation, scenario_.command_limits, units, scenario_rig(),
-                        root_);
+    daq::check_command_limits(scenario_.excitation, scenario_.command_limits, units, scenario_rig(),
+                              root_);
   }
 
   void read_limits() {
@@ -256,8 +257,8 @@ class ScenarioReader {
       const int joint = find_joint(limit.joint(), place, "joint");
       const JointTraits& is = traits_at(joint);
       scenario_.limits.push_back(
-          {joint, number_of(limit, is, &JointTraits::coordinate_field, "_max", place),
-           number_of(limit, is, &JointTraits::rate_field, "_max", place)});
+          {joint, read_typed_number(limit, is, &JointTraits::coordinate_field, "_max", place),
+           read_typed_number(limit, is, &JointTraits::rate_field, "_max", place)});
     }
   }
 
@@ -269,8 +270,8 @@ class ScenarioReader {
 
 }  // namespace
 
-std::optional<Eigen::VectorXd> assemble_joints(const estimator::Mechanism& mechanism,
-                                               const Eigen::VectorXd& stated) {
+std::optional<Eigen::VectorXd> assemble_initial_configuration(const estimator::Mechanism& mechanism,
+                                                              const Eigen::VectorXd& stated) {
   if (mechanism.joint_count() <= estimator::kTreeJointsMax) {
     if (StartAssembly assembly(mechanism, stated); assembly.has_loops()) return assembly.run();
   }
@@ -287,7 +288,7 @@ Scenario parse_scenario(const std::string& path, const std::string& text, const 
 }
 
 daq::CommandLimits motor_command_limits(const Rig& rig, int motor) {
-  const JointFacts& facts = rig.joint_facts[static_cast<std::size_t>(motor)];
+  const JointProperties& facts = rig.joint_facts[static_cast<std::size_t>(motor)];
   daq::CommandLimits limits;
   if (facts.control_max > 0.0) limits.command_max = facts.control_max;
   if (!facts.safety) return limits;

@@ -29,8 +29,8 @@ class SensorReadings {
         dynamics_(rig.mechanism, parameter_values(rig.mechanism)),
         random_(scenario.seed + 1) {  // independent of the encoders' generator
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      const int delay = mechanism_.index_of_sensor(i, estimator::SensorQuantity::kDelay);
-      late_.push_back(std::lround(estimator::parameter_at(mechanism_, delay).value / step));
+      const int delay = mechanism_.sensor_parameter_index(i, estimator::SensorParameter::kDelay);
+      late_.push_back(std::lround(mechanism_.at(delay).value / step));
     }
     if (late_.empty()) return;
     past_.setConstant(1 + *std::ranges::max_element(late_), kAxes * mechanism_.sensor_count(),
@@ -53,7 +53,7 @@ class SensorReadings {
     dynamics_.torque_residual(motion.col(0), motion.col(1), motion.col(2), commands, unused);
     const Eigen::Index row = taken_++ % past_.rows();
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      const auto readings = dynamics_.inertial_readings(i);
+      const auto readings = dynamics_.sensor_readings(i);
       const int axes = mechanism_.sensors[static_cast<std::size_t>(i)].axis_count();
       for (int k = 0; k < axes; ++k)
         past_(row, i * kAxes + k) = readings[static_cast<std::size_t>(k)];
@@ -82,7 +82,8 @@ class SensorReadings {
   static constexpr int kAxes = estimator::Sensor::kAxes;
 
   double noise_of(const estimator::Sensor& sensor, int axis) const {
-    return scenario_.sensor_noise[static_cast<std::size_t>(sensor.traits().instrument(axis).reads)];
+    return scenario_.sensor_noise[static_cast<std::size_t>(
+        sensor.kind_traits().instrument_of_axis(axis).reads)];
   }
 
   const estimator::Mechanism& mechanism_;
@@ -95,7 +96,7 @@ class SensorReadings {
   std::normal_distribution<double> normal_;
 };
 
-using estimator::JointQuantity;
+using estimator::JointParameter;
 
 constexpr double kSamplesMax = 2e7;  // over five hours at 1 kHz, a CSV file of about 1 GB
 constexpr double kStepsPerSampleMax = 1e6;
@@ -151,7 +152,7 @@ class Encoders {
         sensors_(estimator::used_encoders(rig.mechanism)),
         random_(scenario.seed) {
     for (const estimator::Encoder& sensor : sensors_) {
-      late_.push_back(estimator::parameter_at(rig.mechanism, sensor.delay).value / step);
+      late_.push_back(rig.mechanism.at(sensor.delay).value / step);
       if (late_.back() >= 0.0) continue;
       throw proto::InputError(rig.path + ": encoder \"" + sensor.name +
                               "\" has a negative delay, " +
@@ -160,9 +161,9 @@ class Encoders {
     if (!scenario.quantize) return;
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
       if (rig.encoders[i].count > 0.0) continue;
-      throw proto::InputError(std::string("quantize needs ") + sensors_[i].traits().counts.name +
-                              " in the encoder of joint \"" + sensors_[i].name + "\" (" + rig.path +
-                              ")");
+      throw proto::InputError(
+          std::string("quantize needs ") + sensors_[i].kind_traits().counts.name +
+          " in the encoder of joint \"" + sensors_[i].name + "\" (" + rig.path + ")");
     }
   }
 
@@ -185,7 +186,7 @@ class Encoders {
       double& reading = readings[static_cast<Eigen::Index>(i)];
       reading = sensor.sum([&](int joint) { return place(joint, late_[i]); }) -
                 rig_.mechanism.parameters[static_cast<std::size_t>(sensor.offset)].value;
-      const double noise = sensor.traits().turns ? scenario_.noise : scenario_.position_noise;
+      const double noise = sensor.kind_traits().turns ? scenario_.noise : scenario_.position_noise;
       if (noise > 0.0) reading += noise * normal_(random_);
       const double count = rig_.encoders[i].count;
       if (scenario_.quantize) reading = std::round(reading / count) * count;
@@ -264,7 +265,7 @@ int count_steps(double period, double step) {
                             " s; give a positive one of at least " +
                             format_number(period / kStepsPerSampleMax) + " s");
   }
-  const auto steps = estimator::nearest_integer_ratio(ratio);
+  const auto steps = estimator::round_to_integer_ratio(ratio);
   if (!steps) {
     throw proto::InputError("--step " + format_number(step) +
                             " s does not divide the sampling period " + format_number(period) +
@@ -286,7 +287,7 @@ Eigen::Index count_samples(double duration, double period) {
 
 /// Checks whether a scenario finished early because the rig came to rest after a release.
 bool has_ended_early(const daq::Scenario& excitation, double time) {
-  return excitation.phase() == daq::Phase::kFinished && time < excitation.duration_s();
+  return excitation.phase() == daq::ScenarioPhase::kFinished && time < excitation.duration_s();
 }
 
 /// Returns an empty command history for each motor, in joint order.
@@ -297,7 +298,7 @@ std::vector<CommandHistory> make_histories(const estimator::Mechanism& mechanism
     if (!mechanism.joints[static_cast<std::size_t>(j)].motor.present) continue;
     const std::size_t m = motors.size();
     motors.emplace_back(
-        period, mechanism.joint_parameter(j, JointQuantity::kInputDelay).value,
+        period, mechanism.joint_parameter(j, JointParameter::kInputDelay).value,
         m < scenario.command_limits.size() ? scenario.command_limits[m] : daq::CommandLimits());
   }
   return motors;
@@ -337,10 +338,10 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
     run.cancelled = stop != nullptr && stop->load();
-    if (k == 0) encoders.take(plant->angles(), plant->speeds());
+    if (k == 0) encoders.take(plant->joint_coordinates(), plant->joint_speeds());
     run.angles.row(k) = encoders.read();
-    watch.check(time, plant->angles(), plant->speeds(), run.notes);
-    excitation.command({time, plant->joints()}, {control.data(), motors.size()});
+    watch.check(time, plant->joint_coordinates(), plant->joint_speeds(), run.notes);
+    excitation.compute_command({time, plant->joint_states()}, {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     for (Eigen::Index m = 0; m < motor_count; ++m) {
@@ -356,10 +357,10 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
       for (Eigen::Index m = 0; m < motor_count; ++m) {
         control[m] = motors[static_cast<std::size_t>(m)].acting(begin, step);
       }
-      plant->advance(control, begin);
-      encoders.take(plant->angles(), plant->speeds());
+      plant->advance_step(control, begin);
+      encoders.take(plant->joint_coordinates(), plant->joint_speeds());
       if (sensors.sensor_count() == 0) continue;
-      sensors.take(plant->motion(), control);
+      sensors.take(plant->motion_at_step_start(), control);
       if (i == 0) run.inertial.row(k) = sensors.read();
     }
   }
@@ -375,7 +376,7 @@ std::string simulation_csv(const Rig& rig, const SimulatedRun& run) {
   segment.angles = run.angles;
   segment.controls = run.controls;
   segment.inertial = run.inertial;
-  return recording_csv(rig, {.name = {}, .segments = {segment}});
+  return format_recording_csv(rig, {.name = {}, .segments = {segment}});
 }
 
 }  // namespace service

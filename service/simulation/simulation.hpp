@@ -10,7 +10,7 @@
 
 namespace service {
 
-/// Sampled readings and controls of a simulation.
+/// Sampled sensor readings and controls of a simulation.
 struct SimulatedRun {
   double period = 0.0;       ///< sampling period [s]
   double step = 0.0;         ///< simulation step [s]
@@ -22,10 +22,9 @@ struct SimulatedRun {
   std::vector<std::string> notes;              ///< messages on exceeded limits and early ends
 };
 
-/// Simulates a scenario on a rig with the SPOOK stepper or the equations of motion.
-///
-/// The command is computed from the true state at every sample and acts after the input delay of
-/// the motor. Encoder readings are unwrapped and include encoder offsets, noise and quantization.
+/// Simulates a scenario on a rig with the SPOOK stepper or the equations of motion. Encoder
+/// readings are unwrapped and include encoder offsets, noise and quantization. Motor commands are
+/// computed from the true state at every sample and act after the input delay of the motor.
 /// @param step  simulation step [s]. It must divide the sampling period. If it is longer than the
 ///         sampling period, each step gives one sample
 /// @param stop  flag that another thread sets to stop the simulation; may be null
@@ -35,7 +34,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop = nullptr,
                       Integrator integrator = Integrator::kAutomatic);
 
-/// Returns the samples of a simulation as a CSV recording, see recording_csv.
+/// Returns the samples of a simulation as the text of a CSV recording.
 std::string simulation_csv(const Rig& rig, const SimulatedRun& run);
 
 }  // namespace service

@@ -14,17 +14,15 @@ double noise_of(const std::vector<double>& values) {
   std::vector<double> differences;
   for (std::size_t k = 3; k < values.size(); ++k) {
     const double d = values[k] - 3.0 * values[k - 1] + 3.0 * values[k - 2] - values[k - 3];
-    if (!std::isnan(d)) differences.push_back(std::abs(d));
+    differences.push_back(std::abs(d));
   }
-  if (differences.empty()) return 0.0;
-  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
-  std::nth_element(differences.begin(), middle, differences.end());
-  return *middle / (0.6745 * std::sqrt(20.0));
+  const double usual = median(std::move(differences));
+  return std::isnan(usual) ? 0.0 : usual / (0.6745 * std::sqrt(20.0));
 }
 
 }  // namespace
 
-ColumnStatistics column_statistics(const std::vector<double>& values) {
+ColumnStatistics compute_column_statistics(const std::vector<double>& values) {
   ColumnStatistics statistics;
   statistics.low = std::numeric_limits<double>::infinity();
   statistics.high = -statistics.low;
@@ -44,6 +42,14 @@ ColumnStatistics column_statistics(const std::vector<double>& values) {
   const bool rises = std::ranges::adjacent_find(values, std::greater_equal<>{}) == values.end();
   if (rises && statistics.noise < kRounding * statistics.smallest_step) statistics.noise = 0.0;
   return statistics;
+}
+
+double median(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return std::isnan(value); });
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
 }
 
 }  // namespace service

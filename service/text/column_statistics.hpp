@@ -13,13 +13,18 @@ struct ColumnStatistics {
   double noise = 0.0;          ///< standard deviation of the white noise
 };
 
-/// Returns range, resolution and noise of a column of numbers. NaN marks a missing value.
+/// Computes range, resolution and noise of a column of numbers. NaN marks a missing value. The
+/// noise is 0 for fewer than four values, and for a column that rises in equal steps (up to
+/// rounding).
 ///
 /// The noise is estimated from third differences, which are small for a smooth motion. White noise
-/// of standard deviation σ gives third differences of standard deviation √20 σ. Their standard
-/// deviation is estimated by the median of their magnitude divided by 0.6745, since the median is
-/// robust against outliers. The noise is 0 for fewer than four values, and for a column that rises
-/// in equal steps (up to rounding).
-ColumnStatistics column_statistics(const std::vector<double>& values);
+/// of standard deviation σ gives third differences of standard deviation √20 σ. This standard
+/// deviation is estimated by the median magnitude divided by 0.6745, which is robust against
+/// outliers.
+ColumnStatistics compute_column_statistics(const std::vector<double>& values);
+
+/// Returns the median of numbers, for an even count the upper of the two middle numbers. NaN marks
+/// a missing value. Returns NaN if there are no numbers.
+double median(std::vector<double> values);
 
 }  // namespace service

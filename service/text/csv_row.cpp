@@ -4,7 +4,7 @@
 
 namespace service {
 
-std::string csv_row(const std::vector<std::string>& cells) {
+std::string format_csv_row(const std::vector<std::string>& cells) {
   std::string row;
   for (const std::string& cell : cells) {
     if (!row.empty() || &cell != &cells.front()) row += ',';
@@ -19,7 +19,7 @@ std::string csv_row(const std::vector<std::string>& cells) {
   return row + '\n';
 }
 
-std::string csv_number(double value) {
+std::string format_csv_number(double value) {
   char digits[32];
   const auto result =  // + 0.0 turns −0 into 0
       std::to_chars(digits, digits + sizeof digits, value + 0.0, std::chars_format::general, 10);

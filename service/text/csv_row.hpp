@@ -6,9 +6,9 @@
 namespace service {
 
 /// Returns one line of a CSV file with these cells, quoted if necessary, and a line end.
-std::string csv_row(const std::vector<std::string>& cells);
+std::string format_csv_row(const std::vector<std::string>& cells);
 
 /// Returns a number as text with ten significant digits, which is more than sensors resolve.
-std::string csv_number(double value);
+std::string format_csv_number(double value);
 
 }  // namespace service

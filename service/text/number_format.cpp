@@ -5,7 +5,7 @@
 
 namespace service {
 
-std::string capitalised(std::string text) {
+std::string capitalise_first_letter(std::string text) {
   if (!text.empty()) {
     text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
   }
@@ -37,8 +37,8 @@ int display_width(const std::string& text) {
   }));
 }
 
-std::string iteration_text(const std::string& stage, int iteration, double cost, double gradient,
-                           bool cost_has_changed) {
+std::string format_iteration(const std::string& stage, int iteration, double cost, double gradient,
+                             bool cost_has_changed) {
   return stage + ": iteration " + std::to_string(iteration) + "  cost " + format_number(cost, 7) +
          "  gradient " + format_number(gradient, 2) +
          (cost_has_changed ? "  (new cost function: not comparable with the costs above)" : "");

@@ -6,7 +6,7 @@
 
 namespace service {
 
-std::string escape_html(const std::string& text) { return proto::escaped_markup(text); }
+std::string escape_html(const std::string& text) { return proto::escape_markup(text); }
 
 std::string svg_text(double x, double y, const char* anchor, const std::string& css,
                      const std::string& text) {

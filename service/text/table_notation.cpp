@@ -64,17 +64,17 @@ TableNotation::TableNotation(const TableQuantity& quantity, int exponent)
 
 std::string TableNotation::unit() const {
   if (exponent_ == 0) return quantity_.unit;
-  const std::string power = decade_text(exponent_);
+  const std::string power = format_power_of_ten(exponent_);
   return quantity_.unit.empty() || quantity_.unit == "1" ? power : power + " " + quantity_.unit;
 }
 
-std::string TableNotation::rounded(double number) const {
-  if (decimals_ < 0 || !std::isfinite(number)) return this->number(number, kValueDigits);
+std::string TableNotation::rounded_text(double number) const {
+  if (decimals_ < 0 || !std::isfinite(number)) return this->number_text(number, kValueDigits);
   const std::string text = notation::fixed(scaled(number, exponent_), decimals_);
-  return notation::is_zero(text) ? "0" : text;
+  return notation::is_zero_text(text) ? "0" : text;
 }
 
-std::string TableNotation::number(double number, int digits) const {
+std::string TableNotation::number_text(double number, int digits) const {
   const double mantissa = scaled(number, exponent_);
   const double size = std::abs(mantissa);
   if (!(size >= kPlainNumberMin && size < notation::kPlainEnd)) {
@@ -87,17 +87,17 @@ std::string TableNotation::number(double number, int digits) const {
   return text;
 }
 
-std::string TableNotation::deviation(double standard_deviation) const {
+std::string TableNotation::deviation_text(double standard_deviation) const {
   if (!(standard_deviation > 0.0) || std::isinf(standard_deviation)) return "-";
   const double mantissa = scaled(standard_deviation, exponent_);
   return notation::fixed(mantissa, std::min(decimals_at(mantissa, 2), 2 * kDecimalsMax));
 }
 
-std::string TableNotation::interval(double low, double high) const {
-  return rounded(low) + " … " + rounded(high);
+std::string TableNotation::interval_text(double low, double high) const {
+  return rounded_text(low) + " … " + rounded_text(high);
 }
 
-std::vector<TableNotation> table_notations(const std::vector<TableQuantity>& quantities) {
+std::vector<TableNotation> make_table_notations(const std::vector<TableQuantity>& quantities) {
   struct Group {
     double size = 0.0;     // of the largest number
     bool is_plain = true;  // no number needs a power of ten
@@ -120,7 +120,7 @@ std::vector<TableNotation> table_notations(const std::vector<TableQuantity>& qua
   return notations;
 }
 
-std::string format_digits(double value, int digits) {
+std::string format_significant_digits(double value, int digits) {
   const double size = std::abs(value);
   const bool is_plain = size >= std::pow(10.0, -kDecimalsMax) && size < notation::kPlainEnd;
   return is_plain ? notation::fixed(value, decimals_at(size, digits))
@@ -135,7 +135,7 @@ std::string format_percent(double percent, int digits) {
   return notation::fixed(percent, std::min(kDecimals, decimals_at(size, digits))) + " %";
 }
 
-std::string decade_text(int exponent) {
+std::string format_power_of_ten(int exponent) {
   if (exponent == 0) return "1";
   if (exponent == 1) return "10";
   static constexpr const char* kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
@@ -144,8 +144,8 @@ std::string decade_text(int exponent) {
   return text;
 }
 
-void align_numbers(std::vector<std::string*>& cells, const std::string& digit,
-                   const std::string& point) {
+void align_decimal_points(std::vector<std::string*>& cells, const std::string& digit,
+                          const std::string& point) {
   struct Parts {
     std::string whole, decimals, rest;
   };

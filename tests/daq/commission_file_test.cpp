@@ -106,12 +106,12 @@ TEST(CommissionEdits, KeepEverythingElse) {
     inverted: true
   }
 )");
-  EXPECT_EQ(edit_rig(rig, edit), expected);
+  EXPECT_EQ(edit_rig_text(rig, edit), expected);
 }
 
 TEST(CommissionEdits, WriteAValidRecord) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);
-  firmware_iface::UnitFacts facts;
+  firmware_iface::UnitDescription facts;
   facts.unit_id = 0xABC;
   facts.configuration_hash = 0x1234;
   EXPECT_EQ(commission_state(rig, facts), CommissionState::kNever);
@@ -119,7 +119,7 @@ TEST(CommissionEdits, WriteAValidRecord) {
   CommissionEdit edit{.channel = {{"1", true, 0.5}, {"2", false, 0.25}},
                       .record = CommissionRecord{"2026-11-26", unit_id_text(facts),
                                                  configuration_hash_text(facts), ""}};
-  const std::string text = edit_rig(rig, edit);
+  const std::string text = edit_rig_text(rig, edit);
   const RigConfig written = parse_rig_config("r.textproto", text);
   EXPECT_EQ(commission_state(written, facts), CommissionState::kCurrent) << text;
   EXPECT_EQ(written.commissioned->unit_id, "0000000000000abc");
@@ -129,7 +129,8 @@ TEST(CommissionEdits, WriteAValidRecord) {
   const RigConfig changed =
       parse_rig_config("r.textproto", replaced(text, "angle_rad_max: 3", "angle_rad_max: 4"));
   EXPECT_EQ(commission_state(changed, facts), CommissionState::kFileChanged);
-  EXPECT_NE(describe(CommissionState::kFileChanged, changed).find("2026-11-26"), std::string::npos);
+  EXPECT_NE(describe_commission_state(CommissionState::kFileChanged, changed).find("2026-11-26"),
+            std::string::npos);
   facts.configuration_hash = 0x1235;
   EXPECT_EQ(commission_state(written, facts), CommissionState::kUnitChanged);
 }
@@ -143,7 +144,7 @@ TEST(CommissionEdits, WriteStallLimits) {
     for (const ChannelConfig& channel : rig.channel) {
       edit.channel.push_back({channel.joint, channel.inverted, channel.offset_rad});
     }
-    return edit_rig(rig, edit);
+    return edit_rig_text(rig, edit);
   };
   const std::string end = "speed_m_per_s_max: 5 }\n";
   EXPECT_EQ(edited(kText), replaced(kText, end, end + "  stall { command: 1.3 time_s: 0.44 }\n"));
@@ -165,13 +166,13 @@ Scenario step(double command) { return Scenario("step", Step{.amplitude = comman
 
 TEST(CommissionCheck, RefusesLargeCommandsOfARigThatIsNotCommissioned) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);  // command_max 8
-  const firmware_iface::UnitFacts facts;
+  const firmware_iface::UnitDescription facts;
   const auto check = [&](double peak, bool allowed = false) {
     return check_commissioning(rig, facts, "s.textproto", step(peak), allowed);
   };
   EXPECT_FALSE(check(2.0).refuses);
   EXPECT_NE(check(2.0).text.find("never commissioned"), std::string::npos);
-  const CommissionNotice refused = check(2.0001);
+  const CommissioningCheck refused = check(2.0001);
   EXPECT_TRUE(refused.refuses);
   for (const char* part : {"r.textproto was never commissioned", "s.textproto commands up to 2",
                            "'rigcal-daq commission --rig r.textproto'", "--not-commissioned"}) {
@@ -184,7 +185,7 @@ TEST(CommissionCheck, RefusesLargeCommandsOfARigThatIsNotCommissioned) {
 
 TEST(CommissionCheck, IsSilentForACommissionedRig) {
   RigConfig rig = parse_rig_config("r.textproto", kText);
-  const firmware_iface::UnitFacts facts;
+  const firmware_iface::UnitDescription facts;
   const std::string unit = configuration_hash_text(facts);
   rig.commissioned = {"2026-11-26", unit_id_text(facts), unit,
                       commission_hash(rig.commissioned_fields, unit)};
@@ -195,28 +196,28 @@ TEST(CommissionCheck, IsSilentForACommissionedRig) {
 
 TEST(JointGuides, DescribeJointsAsTheRigFileDoes) {
   const RigConfig rig = parse_rig_config("r.textproto", kText);
-  EXPECT_EQ(read_joint_guide(rig, "1").positive_way, "clockwise seen from above");
-  EXPECT_EQ(read_joint_guide(rig, "1").zero, "+y of body \"A\" along +x of the world");
-  EXPECT_EQ(read_joint_guide(rig, "2").positive_way, "toward (0.6 0.8 0) of body \"A\"");
-  EXPECT_EQ(read_joint_guide(rig, "2").zero, "at the left stop");
+  EXPECT_EQ(read_joint_description(rig, "1").positive_way, "clockwise seen from above");
+  EXPECT_EQ(read_joint_description(rig, "1").zero, "+y of body \"A\" along +x of the world");
+  EXPECT_EQ(read_joint_description(rig, "2").positive_way, "toward (0.6 0.8 0) of body \"A\"");
+  EXPECT_EQ(read_joint_description(rig, "2").zero, "at the left stop");
 }
 
 TEST(LineDiff, ShowsWhatChanged) {
-  EXPECT_EQ(proto::line_diff("a\nb\nc\n", "a\nb\nc\n"), "");
-  EXPECT_EQ(proto::line_diff("a\nb\nc\nd\n", "a\nB\nc\nd\ne\n"),
+  EXPECT_EQ(proto::diff_lines("a\nb\nc\n", "a\nb\nc\n"), "");
+  EXPECT_EQ(proto::diff_lines("a\nb\nc\nd\n", "a\nB\nc\nd\ne\n"),
             "    2 - b\n    2 + B\n    5 + e\n");
-  EXPECT_EQ(proto::line_diff("", "a"), "    1 + a\n");
-  EXPECT_EQ(proto::line_diff("a\nb", ""), "    1 - a\n    2 - b\n");
+  EXPECT_EQ(proto::diff_lines("", "a"), "    1 + a\n");
+  EXPECT_EQ(proto::diff_lines("a\nb", ""), "    1 - a\n    2 - b\n");
   // So many lines that every change between the first and the last must be shown.
   std::string many, other;
   for (int k = 0; k < 3000; ++k) many += std::to_string(k) + "\n";
   other = "x\n" + many + "y\n";
-  EXPECT_EQ(proto::line_diff(many, other).substr(0, 10), "    1 - 0\n");
+  EXPECT_EQ(proto::diff_lines(many, other).substr(0, 10), "    1 - 0\n");
 }
 
 // --- Shipped rig files ---
 
-firmware_iface::UnitFacts facts_of(const std::string& simulation) {
+firmware_iface::UnitDescription facts_of(const std::string& simulation) {
   namespace sim = firmware_iface::sim;
   const sim::SimConfig config =
       sim::load_sim_config(test_support::source_folder() + "/configs/" + simulation);
@@ -227,7 +228,7 @@ firmware_iface::UnitFacts facts_of(const std::string& simulation) {
   firmware_iface::UnitLink link(transport);
   const auto facts = link.connect();
   EXPECT_TRUE(facts.ok());
-  return facts.ok() ? facts.value() : firmware_iface::UnitFacts{};
+  return facts.ok() ? facts.value() : firmware_iface::UnitDescription{};
 }
 
 // An outdated record would make the demo refuse to run. scripts/commission_configs.sh renews it.

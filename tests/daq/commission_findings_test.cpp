@@ -108,30 +108,30 @@ TEST(TurnJudgement, FindsTheEncoderThatCountsInstead) {
 TEST(TurnJudgement, FindsJumpsThatNoHandMakes) {
   EncoderCounts track;
   track.step_max = -204;
-  EXPECT_EQ(find_jump(track, kTurn), 0);
+  EXPECT_EQ(find_count_jump(track, kTurn), 0);
   track.step_max = -205;
-  EXPECT_EQ(find_jump(track, kTurn), -205);
+  EXPECT_EQ(find_count_jump(track, kTurn), -205);
   track.step_max = 100;
-  EXPECT_EQ(find_jump(track, 256.0), 0);
+  EXPECT_EQ(find_count_jump(track, 256.0), 0);
   track.step_max = 101;
-  EXPECT_EQ(find_jump(track, 256.0), 101);
-  EXPECT_EQ(modulus_of_jump(-65530), 65536U);
-  EXPECT_EQ(modulus_of_jump(4097), 4096U);
-  EXPECT_EQ(modulus_of_jump(16777200), 16777216U);
-  EXPECT_EQ(modulus_of_jump(3000), 0U);
+  EXPECT_EQ(find_count_jump(track, 256.0), 101);
+  EXPECT_EQ(guess_counter_modulus(-65530), 65536U);
+  EXPECT_EQ(guess_counter_modulus(4097), 4096U);
+  EXPECT_EQ(guess_counter_modulus(16777200), 16777216U);
+  EXPECT_EQ(guess_counter_modulus(3000), 0U);
 }
 
 TEST(HandMotions, TakeHalfOfTheRangeAtMost) {
   constexpr double kPi = std::numbers::pi;
-  EXPECT_EQ(hand_motion(limits(1.01 * kPi)).amount, 0.25);
-  EXPECT_EQ(hand_motion(limits(0.99 * kPi)).amount, 1.0 / 12);
-  EXPECT_EQ(hand_motion(limits(0.99 * kPi / 3)).amount, 1.0 / 36);
-  EXPECT_EQ(hand_motion(limits(0.1)).amount, 1.0 / 36);
-  EXPECT_EQ(hand_motion(limits(0.21, true)).amount, 0.1);
-  EXPECT_EQ(hand_motion(limits(0.19, true)).amount, 0.02);
-  EXPECT_FALSE(exact_hand_motion(limits(2.1 * kPi)).has_value());
-  EXPECT_TRUE(exact_hand_motion(limits(2.3 * kPi)).has_value());
-  EXPECT_FALSE(exact_hand_motion(limits(10.0, true)).has_value());
+  EXPECT_EQ(choose_hand_motion(limits(1.01 * kPi)).amount, 0.25);
+  EXPECT_EQ(choose_hand_motion(limits(0.99 * kPi)).amount, 1.0 / 12);
+  EXPECT_EQ(choose_hand_motion(limits(0.99 * kPi / 3)).amount, 1.0 / 36);
+  EXPECT_EQ(choose_hand_motion(limits(0.1)).amount, 1.0 / 36);
+  EXPECT_EQ(choose_hand_motion(limits(0.21, true)).amount, 0.1);
+  EXPECT_EQ(choose_hand_motion(limits(0.19, true)).amount, 0.02);
+  EXPECT_FALSE(choose_full_turn(limits(2.1 * kPi)).has_value());
+  EXPECT_TRUE(choose_full_turn(limits(2.3 * kPi)).has_value());
+  EXPECT_FALSE(choose_full_turn(limits(10.0, true)).has_value());
 }
 
 // The angle, sign · counts · 2π / counts_per_turn + offset, must be zero at the mark.
@@ -164,14 +164,14 @@ TEST(ZeroJudgement, FindsTheOffsetOfAPrismaticJoint) {
 
 TEST(TestPushLimits, StayBelowTheRangeOfTheJoint) {
   const double count = 2.0 * std::numbers::pi / kTurn;
-  const TestPushLimits fine = test_push_limits(limits(20.0), count);
+  const TestPushLimits fine = compute_test_push_limits(limits(20.0), count);
   EXPECT_DOUBLE_EQ(fine.detectable_motion_rad, 4 * count);
   EXPECT_DOUBLE_EQ(fine.end_motion_rad, 0.05);
-  EXPECT_DOUBLE_EQ(test_push_limits(limits(20.0), 16 * count).end_motion_rad, 0.2);
-  EXPECT_DOUBLE_EQ(test_push_limits(limits(20.0), 6 * count).end_motion_rad, 96 * count);
-  EXPECT_DOUBLE_EQ(test_push_limits(limits(0.4), count).end_motion_rad, 0.02);
-  EXPECT_DOUBLE_EQ(test_push_limits(limits(20.0), 1e-6).detectable_motion_rad, 2e-3);
-  EXPECT_DOUBLE_EQ(test_push_limits(limits(1.0, true), 1e-5).end_motion_rad, 5e-3);
+  EXPECT_DOUBLE_EQ(compute_test_push_limits(limits(20.0), 16 * count).end_motion_rad, 0.2);
+  EXPECT_DOUBLE_EQ(compute_test_push_limits(limits(20.0), 6 * count).end_motion_rad, 96 * count);
+  EXPECT_DOUBLE_EQ(compute_test_push_limits(limits(0.4), count).end_motion_rad, 0.02);
+  EXPECT_DOUBLE_EQ(compute_test_push_limits(limits(20.0), 1e-6).detectable_motion_rad, 2e-3);
+  EXPECT_DOUBLE_EQ(compute_test_push_limits(limits(1.0, true), 1e-5).end_motion_rad, 5e-3);
 }
 
 /// Samples of a joint that rests until breakaway, for a command given as a function of time.
@@ -253,7 +253,7 @@ TEST(StallLimitsOf, SuitTheMotor) {
   const double count = 2.0 * std::numbers::pi / kTurn;
   const MotorProperties figures{.level = 1.0, .dead_band = 0.5, .acceleration = -2.0};
   const auto suit = [&](double command, double time_s) {
-    return is_suitable({command, time_s}, figures, count, false);
+    return are_stall_limits_suitable({command, time_s}, figures, count, false);
   };
   EXPECT_TRUE(suit(0.61, 0.5));
   EXPECT_FALSE(suit(0.59, 0.5));
@@ -262,7 +262,7 @@ TEST(StallLimitsOf, SuitTheMotor) {
   const double least_s = std::sqrt(4.0 * count / 0.5);
   EXPECT_TRUE(suit(1.0, 1.01 * least_s));
   EXPECT_FALSE(suit(1.0, 0.99 * least_s));
-  EXPECT_FALSE(is_suitable({1.0, 0.2}, figures, 0.1 * count, true));  // moves 40 mm
+  EXPECT_FALSE(are_stall_limits_suitable({1.0, 0.2}, figures, 0.1 * count, true));  // moves 40 mm
 }
 
 TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
@@ -270,13 +270,13 @@ TEST(StallLimitsOf, AreProposedJustAboveTheDeadBand) {
   const MotorProperties figures{.level = 1.0, .dead_band = 0.5, .acceleration = 2.0};
   const StallLimits fine = propose_stall_limits(figures, 10.0, count, false);
   EXPECT_DOUBLE_EQ(fine.command, 0.75);
-  EXPECT_NEAR(undetected_motion(figures, fine), 0.1, 1e-12);
-  EXPECT_TRUE(is_suitable(fine, figures, count, false));
+  EXPECT_NEAR(compute_undetected_motion(figures, fine), 0.1, 1e-12);
+  EXPECT_TRUE(are_stall_limits_suitable(fine, figures, count, false));
   // A coarse encoder needs longer: eight counts of motion beyond friction.
   const StallLimits coarse = propose_stall_limits(figures, 10.0, 8 * count, false);
   EXPECT_NEAR(0.5 * 2.0 * 0.25 * coarse.time_s * coarse.time_s, 64 * count, 1e-12);
-  EXPECT_NEAR(undetected_motion(figures, propose_stall_limits(figures, 10.0, 1e-5, true)), 0.01,
-              1e-12);
+  EXPECT_NEAR(compute_undetected_motion(figures, propose_stall_limits(figures, 10.0, 1e-5, true)),
+              0.01, 1e-12);
   EXPECT_DOUBLE_EQ(
       propose_stall_limits({.dead_band = 0.01, .acceleration = 1.0}, 10.0, count, false).command,
       0.21);
@@ -300,8 +300,8 @@ safety { command_max: 10
   joint { joint: "3" angle_rad_min: -7 angle_rad_max: 7 speed_rad_per_s_max: 30 } })");
 }
 
-firmware_iface::UnitFacts three_encoders() {
-  firmware_iface::UnitFacts facts;
+firmware_iface::UnitDescription three_encoders() {
+  firmware_iface::UnitDescription facts;
   facts.encoder_count = 3;
   for (std::size_t e = 0; e < 3; ++e) facts.encoder[e].counts_per_turn = 4096;
   return facts;
@@ -329,7 +329,7 @@ TEST(Commissioning, FindsChannelsInACircle) {
   found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
   found.add_hand_motion(1, {}, watch_of({0, 0, 1024}));
   found.add_hand_motion(2, {}, watch_of({-1024, 0, 0}));
-  EXPECT_EQ(fault_count(found.assign_encoders()), 0U);
+  EXPECT_EQ(count_faults(found.assign_encoders()), 0U);
   ASSERT_EQ(found.rig().channel[0].joint, "3");
   EXPECT_EQ(found.rig().channel[1].joint, "1");
   EXPECT_EQ(found.rig().channel[2].joint, "2");
@@ -345,7 +345,7 @@ TEST(Commissioning, KeepsTheRemainingEncoderForAJointWithoutCounts) {
   found.add_hand_motion(1, {}, watch_of({0, 0, 0}));
   found.add_hand_motion(2, {}, watch_of({0, 0, 1024}));
   EXPECT_TRUE(found.assign_encoders().empty());
-  EXPECT_NE(found.reason_against_motors(), "");
+  EXPECT_NE(found.reason_against_motor_tests(), "");
 }
 
 // If only one joint is checked, the encoder of another joint cannot be determined.
@@ -353,31 +353,31 @@ TEST(Commissioning, RequiresAllJointsIfEncodersAreExchanged) {
   Commissioning found(three_joints(), three_encoders(), {"1"});
   EXPECT_FALSE(found.covers_all_joints());
   found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
-  EXPECT_EQ(fault_count(found.assign_encoders()), 1U);
+  EXPECT_EQ(count_faults(found.assign_encoders()), 1U);
   EXPECT_EQ(found.rig().channel[0].joint, "1");
 }
 
 // The unit's own description belongs to the encoder, not to the joint.
 TEST(Commissioning, RefusesAnOrderThatTheUnitContradicts) {
-  firmware_iface::UnitFacts facts = three_encoders();
+  firmware_iface::UnitDescription facts = three_encoders();
   facts.encoder[1].counts_per_turn = 2048;
   Commissioning found(three_joints(), facts, {});
   found.add_hand_motion(0, {}, watch_of({0, 1024, 0}));
   found.add_hand_motion(1, {}, watch_of({1024, 0, 0}));
   found.add_hand_motion(2, {}, watch_of({0, 0, 1024}));
-  EXPECT_EQ(fault_count(found.assign_encoders()), 1U);
+  EXPECT_EQ(count_faults(found.assign_encoders()), 1U);
 }
 
 // A repeated step replaces its earlier findings.
 TEST(Commissioning, ReplacesARepeatedStep) {
   Commissioning found(three_joints(), three_encoders(), {"2"});
-  EXPECT_EQ(fault_count(found.add_rest_recording(watch_of({0, 50, 0}))), 1U);
-  EXPECT_EQ(fault_count(found.add_rest_recording(watch_of({0, 0, 0}))), 0U);
-  EXPECT_EQ(fault_count(found.add_hand_motion(0, {}, watch_of({0, 0, 0}))), 1U);
-  EXPECT_EQ(fault_count(found.add_hand_motion(0, {}, watch_of({0, 1024, 0}))), 0U);
-  EXPECT_NE(found.reason_against_motors(), "");  // no zero yet
-  EXPECT_EQ(fault_count(found.add_zero_recording(0, watch_of({0, 0, 0}))), 0U);
-  EXPECT_EQ(found.reason_against_motors(), "");
+  EXPECT_EQ(count_faults(found.add_rest_recording(watch_of({0, 50, 0}))), 1U);
+  EXPECT_EQ(count_faults(found.add_rest_recording(watch_of({0, 0, 0}))), 0U);
+  EXPECT_EQ(count_faults(found.add_hand_motion(0, {}, watch_of({0, 0, 0}))), 1U);
+  EXPECT_EQ(count_faults(found.add_hand_motion(0, {}, watch_of({0, 1024, 0}))), 0U);
+  EXPECT_NE(found.reason_against_motor_tests(), "");  // no zero yet
+  EXPECT_EQ(count_faults(found.add_zero_recording(0, watch_of({0, 0, 0}))), 0U);
+  EXPECT_EQ(found.reason_against_motor_tests(), "");
 }
 
 // A joint at rest at zero whose counter wraps although the unit reports no modulus.
@@ -393,7 +393,7 @@ TEST(Commissioning, FindsAWrongModulus) {
     watch.add(sample);
   }
   const Findings findings = found.add_hand_motion(0, {}, watch);
-  ASSERT_GE(fault_count(findings), 1U);
+  ASSERT_GE(count_faults(findings), 1U);
   bool is_named = false;
   for (const Finding& finding : findings) {
     is_named = is_named || finding.text.find("wrap at 65536") != std::string::npos;
@@ -407,17 +407,17 @@ TEST(Commissioning, JudgesPulses) {
     const TestPushResult positive{.moved = up != 0.0, .motion_rad = up};
     const TestPushResult negative{.moved = down != 0.0, .motion_rad = down};
     const Findings findings = found.add_pulses(0, 0.5, is_last, positive, negative, "");
-    EXPECT_EQ(found.motors()[0].is_good, fault_count(findings) == 0 && is_last);
+    EXPECT_EQ(found.motors()[0].is_good, count_faults(findings) == 0 && is_last);
     return findings.front();
   };
-  EXPECT_EQ(judge(0.05, -0.05).kind, Finding::Kind::kGood);
+  EXPECT_EQ(judge(0.05, -0.05).kind, Finding::FindingKind::kGood);
   EXPECT_NE(judge(-0.05, 0.05).text.find("Exchange the motor's two wires"), std::string::npos);
   EXPECT_NE(judge(-0.05, -0.05).text.find("same direction under both"), std::string::npos);
   EXPECT_NE(judge(0.05, 0.0).text.find("under a positive command"), std::string::npos);
   EXPECT_NE(judge(0.0, -0.05).text.find("under a negative command"), std::string::npos);
   EXPECT_NE(judge(0.0, 0.0).text.find("did not move"), std::string::npos);
-  EXPECT_EQ(judge(0.0, 0.0, false).kind, Finding::Kind::kNote);
-  EXPECT_EQ(judge(0.0, -0.05, false).kind, Finding::Kind::kNote);
+  EXPECT_EQ(judge(0.0, 0.0, false).kind, Finding::FindingKind::kNote);
+  EXPECT_EQ(judge(0.0, -0.05, false).kind, Finding::FindingKind::kNote);
 }
 
 // --- Count tracking ---

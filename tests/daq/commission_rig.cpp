@@ -64,9 +64,9 @@ CommissionRig::CommissionRig(const std::function<void(Mistakes&)>& make)
             {"Press Enter when it is back", [this] { turn(0, 0.0); }, "", 3.0},
             {"Move joint \"1\" to its zero position", [this] { turn(0, 0.0); }},
             {"Move joint \"2\" to its zero position", [this] { turn(1, 0.0); }},
-            {"Release the brake", [this] { let_go(); }, "", 2.0},
+            {"Release the brake", [this] { release_rig(); }, "", 2.0},
             {"Keep clear"},
-            {"still moves. Stop it", [this] { let_go(); }, "", 10.0},
+            {"still moves. Stop it", [this] { release_rig(); }, "", 10.0},
             {"Enter: continue"},
             {"Write them?", {}, "y"}};
 }
@@ -81,7 +81,7 @@ void CommissionRig::turn(int joint, double angle_rad) {
   unit().turn_by_hand(joint, angle_rad, std::chrono::seconds(1), time_->now());
 }
 
-void CommissionRig::let_go() { unit().let_go(time_->now()); }
+void CommissionRig::release_rig() { unit().release_rig(time_->now()); }
 
 ExitCode CommissionRig::run(const std::vector<std::string>& joints) {
   const RigConfig config = rig();
@@ -111,7 +111,7 @@ void CommissionRig::ask(const std::string& question, std::size_t /*indent*/) {
   has_left_ = true;
 }
 
-std::optional<std::string> CommissionRig::take_answer() {
+std::optional<std::string> CommissionRig::read_answer() {
   if (has_left_ || !answer_ || time_->now() < answer_at_) return {};
   return std::exchange(answer_, std::nullopt);
 }

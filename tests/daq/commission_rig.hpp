@@ -29,14 +29,14 @@ struct Mistakes {
   firmware_iface::sim::EncoderSettings& encoder(std::size_t k) {
     return simulation.unit.encoder[k];
   }
-  void edit_rig(const std::string& from, const std::string& to) {
+  void edit_rig_text(const std::string& from, const std::string& to) {
     rig_text.replace(rig_text.find(from), from.size(), to);
   }
 };
 
 /// Fixture of a rig file, a simulated Furuta unit in virtual time and an operator who follows all
 /// instructions.
-class CommissionRig final : public Operator {
+class CommissionRig final : public OperatorInterface {
  public:
   /// @param make  the mistakes of this rig
   explicit CommissionRig(const std::function<void(Mistakes&)>& make = [](Mistakes&) {});
@@ -53,17 +53,17 @@ class CommissionRig final : public Operator {
 
   /// Turns a joint by hand, smoothly within a second, and holds the rig.
   void turn(int joint, double angle_rad);
-  void let_go();
+  void release_rig();
 
   ExitCode run(const std::vector<std::string>& joints = {});
 
   void say(const std::string& text, std::size_t indent = 0) override;
   void ask(const std::string& question, std::size_t indent = 0) override;
-  void say_line(const std::string& line) override { say(line); }
+  void print_line(const std::string& line) override { say(line); }
   void show(const std::string& /*status*/) override {}
-  std::optional<std::string> take_answer() override;
-  bool has_left() override { return has_left_; }
-  void forget_typed() override {}
+  std::optional<std::string> read_answer() override;
+  bool has_input_ended() override { return has_left_; }
+  void discard_typed_input() override {}
 
   /// Returns all messages and questions, one line each.
   const std::string& transcript() const { return transcript_; }

@@ -84,7 +84,7 @@ TEST(Commission, CommandsLittle) {
   double before_motor_V = -1.0;
   rig.add_rule({"Release the brake", [&] {
                   before_motor_V = rig.output_peak_V();
-                  rig.let_go();
+                  rig.release_rig();
                 }});
   expect_run(rig, ExitCode::kDone);
   EXPECT_EQ(before_motor_V, 0.0);
@@ -103,7 +103,7 @@ TEST(Commission, FindsAnInvertedEncoder) {
 // The file states "inverted" for an encoder that is not: the field is changed, not added twice.
 TEST(Commission, FindsAnEncoderThatIsNotInverted) {
   CommissionRig rig([](Mistakes& m) {
-    m.edit_rig("channel { joint: \"2\" }", "channel { joint: \"2\" inverted: true }");
+    m.edit_rig_text("channel { joint: \"2\" }", "channel { joint: \"2\" inverted: true }");
   });
   expect_run(rig, ExitCode::kDone, {"inverted becomes false"});
   EXPECT_FALSE(rig.rig().channel[1].inverted);
@@ -175,7 +175,7 @@ TEST(Commission, FindsTheZeroOfAnAbsoluteEncoder) {
 TEST(Commission, AcceptsANegativeGain) {
   CommissionRig rig([](Mistakes& m) {
     m.furuta.motor_gain = -m.furuta.motor_gain;
-    m.edit_rig("value: 0.05", "value: -0.05");
+    m.edit_rig_text("value: 0.05", "value: -0.05");
   });
   expect_run(rig, ExitCode::kDone);
 }
@@ -226,7 +226,7 @@ TEST(Commission, FindsFaultsThatItCannotCorrect) {
        2.0 + 20.0 / 4096},  // one step of the converter
       {"a safety limit that ends the pulse",
        [](Mistakes& m) {
-         m.edit_rig("speed_rad_per_s_max: 40", "speed_rad_per_s_max: 0.1 jump_rad_max: 0.4");
+         m.edit_rig_text("speed_rad_per_s_max: 40", "speed_rad_per_s_max: 0.1 jump_rad_max: 0.4");
        },
        {"A safety limit ended the motion: 1: speed"},
        0.5}};
@@ -290,7 +290,7 @@ TEST(Commission, EndsWhenTheUnitRestarts) {
 // A unit that ignores a trip: the operator must be warned at once, and again until the end.
 TEST(Commission, WarnsThatTheUnitStillDrives) {
   CommissionRig rig([](Mistakes& m) {
-    m.edit_rig("speed_rad_per_s_max: 40", "speed_rad_per_s_max: 0.1 jump_rad_max: 0.4");
+    m.edit_rig_text("speed_rad_per_s_max: 40", "speed_rad_per_s_max: 0.1 jump_rad_max: 0.4");
   });
   rig.at_output([&] {
     rig.line().on_command = [](command_request& command) {
@@ -353,18 +353,18 @@ TEST(Commission, ChecksSingleJoints) {
 
 TEST(Commission, RefusesARigFileThatCannotBeWritten) {
   CommissionRig rig;
-  require_writable_rig(rig.rig());
+  require_writable_rig_file(rig.rig());
   std::filesystem::permissions(rig.path(), std::filesystem::perms::owner_read);
-  EXPECT_THROW(require_writable_rig(rig.rig()), proto::InputError);
+  EXPECT_THROW(require_writable_rig_file(rig.rig()), proto::InputError);
 }
 
 // Channels in list syntax cannot be edited one by one. This is reported before any work.
 TEST(Commission, RefusesARigFileThatCannotBeEdited) {
   CommissionRig rig([](Mistakes& m) {
-    m.edit_rig("  channel { joint: \"1\" }  # arm\n  channel { joint: \"2\" }\n",
-               "  channel: [{ joint: \"1\" }, { joint: \"2\" }]\n");
+    m.edit_rig_text("  channel { joint: \"1\" }  # arm\n  channel { joint: \"2\" }\n",
+                    "  channel: [{ joint: \"1\" }, { joint: \"2\" }]\n");
   });
-  EXPECT_THROW(require_writable_rig(rig.rig()), proto::InputError);
+  EXPECT_THROW(require_writable_rig_file(rig.rig()), proto::InputError);
 }
 
 }  // namespace

@@ -117,14 +117,14 @@ TEST(RigConfig, RefusesARigThatIsOnlyCalibrated) {
 std::string plan_refusal(const std::string& rig, const std::string& scenario) {
   return refusal([&] {
     parse_scenario_config("s.textproto", scenario,
-                          parse_rig_config("r.textproto", rig, RigUse::kPlan));
+                          parse_rig_config("r.textproto", rig, RigFilePurpose::kPlan));
   });
 }
 
 // Plotting a plan needs no unit. If the file has one, the plan must meet all requirements of a run.
 TEST(RigConfig, APlanNeedsNoUnit) {
   const std::string bare = kRig.substr(0, kRig.find("unit {"));
-  const RigConfig rig = parse_rig_config("r.textproto", bare, RigUse::kPlan);
+  const RigConfig rig = parse_rig_config("r.textproto", bare, RigFilePurpose::kPlan);
   EXPECT_EQ(rig.motor.at(0).joint, "arm");
   EXPECT_EQ(rig.motor.at(0).command_unit, "V");
   EXPECT_EQ(rig.divider, 1);
@@ -137,7 +137,7 @@ TEST(RigConfig, APlanNeedsNoUnit) {
                {"s.textproto", "5"});
   expect_parts(plan_refusal(bare, "duration_s: 1 pulse { motor: \"rod\" command: 1 width_s: 1 }"),
                {"s.textproto", "rod"});
-  const RigConfig whole = parse_rig_config("r.textproto", kRig, RigUse::kPlan);
+  const RigConfig whole = parse_rig_config("r.textproto", kRig, RigFilePurpose::kPlan);
   EXPECT_EQ(whole.limits.joint.size(), 2U);
   expect_parts(plan_refusal(kRig, pulse + limit), {"s.textproto", "angle_rad_max"});
 }
@@ -146,14 +146,14 @@ TEST(RigConfig, APlanNeedsNoUnit) {
 // wrong section must be reported even if it could have been omitted.
 TEST(RigConfig, WatchingNeedsNoSafetySection) {
   const std::string bare = kRig.substr(0, kRig.find("safety {"));
-  const RigConfig rig = parse_rig_config("r.textproto", bare, RigUse::kWatch);
+  const RigConfig rig = parse_rig_config("r.textproto", bare, RigFilePurpose::kWatch);
   EXPECT_EQ(rig.unit_url, "pty:///x");
   EXPECT_EQ(rig.channel.size(), 2U);
   EXPECT_EQ(rig.motor.at(0).command_unit, "V");
   EXPECT_TRUE(rig.limits.joint.empty());
   expect_parts(rig_refusal(bare), {"r.textproto", "no safety section"});
   const auto watch_refusal = [](const std::string& text) {
-    return refusal([&] { parse_rig_config("r.textproto", text, RigUse::kWatch); });
+    return refusal([&] { parse_rig_config("r.textproto", text, RigFilePurpose::kWatch); });
   };
   expect_parts(watch_refusal(bare.substr(0, bare.find("unit {"))), {"no unit section"});
   expect_parts(watch_refusal(replaced(kRig, "command_max: 5\n", "command_max: 6\n")),
@@ -172,7 +172,7 @@ TEST(BuildAUnitPage, ShowsFilesThatLoad) {
     files.push_back(page.substr(at, page.find("```", at) - at));
   }
   ASSERT_EQ(files.size(), 3U);
-  EXPECT_NO_THROW(parse_rig_config("rig.textproto", files[0], RigUse::kWatch));
+  EXPECT_NO_THROW(parse_rig_config("rig.textproto", files[0], RigFilePurpose::kWatch));
   const RigConfig rig = parse_rig_config("rig.textproto", files[0] + files[1]);
   EXPECT_EQ(rig.motor.at(0).command_unit, "duty");
   EXPECT_EQ(parse_scenario_config("pulse.textproto", files[2], rig).scenario.command_peak(), 0.15);
@@ -209,7 +209,7 @@ std::string cart_rig() {
 // A linear encoder's counts are metres, and its limits are positions along the rail.
 TEST(RigConfig, ReadsALinearEncoder) {
   const RigConfig rig = rig_of(cart_rig());
-  const auto scales = channel_scales(rig);
+  const auto scales = compute_channel_scales(rig);
   EXPECT_DOUBLE_EQ(scales[0].rad_per_count, -1.0 / 20000.0);
   EXPECT_DOUBLE_EQ(scales[0].offset_rad, 0.1);
   EXPECT_DOUBLE_EQ(scales[1].rad_per_count, -2.0 * std::numbers::pi / 2048.0);
@@ -229,8 +229,8 @@ TEST(RigConfig, ReadsALinearEncoder) {
   EXPECT_EQ(tight.limits.joint[0].angle_rad_max, 0.2);
   EXPECT_EQ(tight.limits.joint[0].speed_rad_per_s_max, 1.0);
   const auto reported = [&](TripCause cause) {
-    return describe({.cause = cause, .joint = 0, .time_s = 1.0, .value = 0.6, .limit = 0.5},
-                    rig.limits);
+    return describe_trip({.cause = cause, .joint = 0, .time_s = 1.0, .value = 0.6, .limit = 0.5},
+                         rig.limits);
   };
   EXPECT_EQ(reported(TripCause::kAngle), "arm: position 0.6 m, allowed 0.5 m, at t = 1.000 s");
   EXPECT_EQ(reported(TripCause::kSpeed), "arm: speed 0.6 m/s, allowed 0.5 m/s, at t = 1.000 s");
@@ -363,9 +363,9 @@ TEST(ScenarioConfig, ReplaysTheFileBesideTheScenario) {
       load_scenario_config(kConfigs + "scenario-replay.textproto", furuta());
   Scenario scenario = config.scenario;
   Observation now;
-  scenario.command(now);
+  scenario.compute_command(now);
   now.time_s = 5.25;
-  EXPECT_EQ(scenario.command(now), 2.0);
+  EXPECT_EQ(scenario.compute_command(now), 2.0);
 }
 
 }  // namespace

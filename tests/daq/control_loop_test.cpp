@@ -105,7 +105,7 @@ TEST(ControlLoop, TickDoesNotAllocate) {
 TEST(ControlLoop, MeasuresTheDelayOfItsCommands) {
   SimulatedRig rig(pulse());
   rig.run();
-  const DelayCounts& delays = rig.loop().command_delays();
+  const DelayCounts& delays = rig.loop().command_delay_counts();
   EXPECT_GT(delays[1].load(), 1000);
   EXPECT_EQ(delays[0].load(), 0);
 }
@@ -156,7 +156,7 @@ class Failure : public ::testing::Test {
     rig.finish();
     rig.abandon(after);
     ASSERT_NE(rig.loop().trip(), nullptr);
-    EXPECT_EQ(rig.loop().trip()->cause, cause) << describe(*rig.loop().trip(), limits);
+    EXPECT_EQ(rig.loop().trip()->cause, cause) << describe_trip(*rig.loop().trip(), limits);
     EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
     const proto::Event* trip = rig.sink().find(std::string(to_string(cause)));
     ASSERT_NE(trip, nullptr);

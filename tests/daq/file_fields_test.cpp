@@ -137,9 +137,9 @@ class Excited {
     now.time_s = time_s;
     now.joint[0] = arm;
     now.joint[1] = rod;
-    return scenario_.command(now);
+    return scenario_.compute_command(now);
   }
-  Phase phase() const { return scenario_.phase(); }
+  ScenarioPhase phase() const { return scenario_.phase(); }
 
  private:
   Scenario scenario_;
@@ -159,9 +159,9 @@ TEST(ScenarioFields, OfAStep) {
   EXPECT_EQ(step.at(1.999), 0.0);
   EXPECT_EQ(step.at(2.0), 1.5);
   EXPECT_EQ(step.at(9.999), 1.5);
-  EXPECT_EQ(step.phase(), Phase::kRunning);
+  EXPECT_EQ(step.phase(), ScenarioPhase::kRunning);
   EXPECT_EQ(step.at(10.0), 0.0);
-  EXPECT_EQ(step.phase(), Phase::kFinished);
+  EXPECT_EQ(step.phase(), ScenarioPhase::kFinished);
 }
 
 // Overlapping pulses add up, and the sum is the peak.
@@ -258,24 +258,25 @@ TEST(ScenarioFields, OfARelease) {
     const JointState away{1.0 + side * 0.101, 0.0, true};
     release.at(0.0, arm, away);
     release.at(9.0, arm, away);
-    EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+    EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForHold);
     release.at(10.0, arm, held);
     release.at(10.499, arm, held);
-    EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+    EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForHold);
     release.at(10.5, arm, held);
-    EXPECT_EQ(release.phase(), Phase::kWaitingForRelease);
+    EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForRelease);
     release.at(11.0, arm, {1.0 + side * 0.101, 0.0, false});
-    EXPECT_EQ(release.phase(), Phase::kWaitingForRelease) << "a missing angle is no release";
+    EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForRelease)
+        << "a missing angle is no release";
     release.at(12.0, arm, away);
-    EXPECT_EQ(release.phase(), Phase::kRunning);
+    EXPECT_EQ(release.phase(), ScenarioPhase::kRunning);
     release.at(13.0, {0.0, side * 0.21, true}, {0.0, 0.0, true});
     release.at(15.0, {0.0, side * 0.21, true}, {0.0, 0.0, true});
-    EXPECT_EQ(release.phase(), Phase::kRunning) << "the arm still moves";
+    EXPECT_EQ(release.phase(), ScenarioPhase::kRunning) << "the arm still moves";
     release.at(16.0, {0.0, side * 0.19, true}, {0.0, -side * 0.19, true});
     release.at(17.499, {0.0, side * 0.19, true}, {0.0, -side * 0.19, true});
-    EXPECT_EQ(release.phase(), Phase::kRunning);
+    EXPECT_EQ(release.phase(), ScenarioPhase::kRunning);
     release.at(17.5, {0.0, side * 0.19, true}, {0.0, -side * 0.19, true});
-    EXPECT_EQ(release.phase(), Phase::kFinished);
+    EXPECT_EQ(release.phase(), ScenarioPhase::kFinished);
   }
 }
 
@@ -284,14 +285,14 @@ TEST(ScenarioFields, OfAReleaseRequireAHandAtRest) {
   Excited release("release { joint: \"rod\" held_angle_rad: 1.0 held_tolerance_rad: 0.1 }", 100.0);
   const JointState arm{0.0, 0.0, true};
   for (int k = 0; k < 10; ++k) release.at(0.2 * k, arm, {1.0, 0.51, true});
-  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForHold);
   release.at(10.0, arm, {1.0, 0.0, true});
   release.at(10.4, arm, {1.0, 0.0, true});
   release.at(10.45, arm, {1.2, 0.0, true});
   release.at(10.6, arm, {1.0, 0.0, true});
-  EXPECT_EQ(release.phase(), Phase::kWaitingForHold) << "it begins anew";
+  EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForHold) << "it begins anew";
   release.at(11.1, arm, {1.0 + 2.0 * kPi, -0.49, true});
-  EXPECT_EQ(release.phase(), Phase::kWaitingForRelease) << "a turn on is the same place";
+  EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForRelease) << "a turn on is the same place";
 }
 
 // Readings that are missing for less than 50 ms do not interrupt a hold or a rest.
@@ -307,14 +308,15 @@ TEST(ScenarioFields, OfAReleaseOutlastMissingReadings) {
     release.at(10.0 + missing_s, arm, missing);
     release.at(10.5, arm, rod);
     const bool outlasts = missing_s < 0.05;
-    EXPECT_EQ(release.phase(), outlasts ? Phase::kWaitingForRelease : Phase::kWaitingForHold);
+    EXPECT_EQ(release.phase(),
+              outlasts ? ScenarioPhase::kWaitingForRelease : ScenarioPhase::kWaitingForHold);
     release.at(11.0, arm, rod);
     release.at(20.0, arm, {2.0, 1.0, true});
-    ASSERT_EQ(release.phase(), Phase::kRunning);
+    ASSERT_EQ(release.phase(), ScenarioPhase::kRunning);
     release.at(30.0, arm, {0.0, 0.0, true});
     release.at(30.0 + missing_s, missing, {0.0, 0.0, true});
     release.at(30.5, arm, {0.0, 0.0, true});
-    EXPECT_EQ(release.phase(), outlasts ? Phase::kFinished : Phase::kRunning);
+    EXPECT_EQ(release.phase(), outlasts ? ScenarioPhase::kFinished : ScenarioPhase::kRunning);
   }
 }
 

@@ -14,7 +14,7 @@
 namespace daq {
 namespace {
 
-using firmware_iface::UnitInertial;
+using firmware_iface::InertialReadings;
 using test_support::expect_parts;
 using test_support::refusal;
 namespace sim = firmware_iface::sim;
@@ -40,14 +40,14 @@ class Watch {
   void pass(bool is_read, int counts, bool moves, std::size_t axis = 0) {
     now_.time_s += 1e-3;
     if (moves) now_.joint[0].angle_rad += 0.01;
-    UnitInertial reading;
+    InertialReadings reading;
     reading.sensors = is_read ? 1 : 0;
     reading.counts[0] = {};
     reading.counts[0][axis] = static_cast<std::int16_t>(counts);
     monitor_.add(now_, reading);
   }
   bool has(InertialFault fault, std::size_t sensor = 0) const {
-    InertialMonitor::Finding finding;
+    InertialMonitor::DetectedFault finding;
     return monitor_.has(sensor, fault, finding);
   }
   Observation& now() { return now_; }
@@ -155,7 +155,7 @@ struct SensorRun {
 
   explicit SensorRun(bool stops_run) {
     simulation.unit.inertial_count = 1;
-    sim::InertialSettings& sensor = simulation.unit.inertial[0];
+    sim::InertialSensorSettings& sensor = simulation.unit.inertial[0];
     sensor.gyro_noise = 0.01;
     loop.inertial_count = 1;
     for (std::size_t axis = 0; axis < 6; ++axis) {
@@ -186,7 +186,7 @@ TEST(InertialLoop, RecordsEveryReadingWithItsSample) {
     EXPECT_EQ(reported.inertial[k].sequence, reported.samples[k].sequence);
     EXPECT_EQ(reported.inertial[k].timestamp_s, reported.samples[k].timestamp_s);
   }
-  EXPECT_EQ(rig.supervisor().reading_count(0), reported.inertial.size());
+  EXPECT_EQ(rig.supervisor().inertial_reading_count(0), reported.inertial.size());
   EXPECT_NEAR(reported.inertial[0].value[5], 9.82, 0.01) << "up along the arm's z";
 }
 
@@ -261,7 +261,7 @@ inertial_sensor { name: "plain" body: "B" accelerometer {} }
   return text + sensors;
 }
 
-TEST(InertialConfig, ScalesAndLimitsAreReadInTheirPlaces) {
+TEST(InertialSensorConfig, ScalesAndLimitsAreReadInTheirPlaces) {
   const RigConfig rig = parse_rig_config(
       "r.textproto", rig_text(" inertial { sensor: \"imu\" divider: 4 }",
                               " inertial { sensor: \"imu\" missing_ms_max: 11 stuck_ms_max: 12 "
@@ -277,22 +277,23 @@ TEST(InertialConfig, ScalesAndLimitsAreReadInTheirPlaces) {
   EXPECT_DOUBLE_EQ(rig.limits.inertial[0].missing_s_max, 0.011);
   EXPECT_DOUBLE_EQ(rig.limits.inertial[0].stuck_s_max, 0.012);
   EXPECT_DOUBLE_EQ(rig.limits.inertial[0].saturated_s_max, 0.013);
-  firmware_iface::UnitFacts facts;
+  firmware_iface::UnitDescription facts;
   facts.tick_rate_Hz = 1000.0;
   facts.inertial_count = 1;
   facts.inertial_ticks = {2, 0, 0, 0};
-  EXPECT_EQ(inertial_dividers(rig, facts)[0], 4);
+  EXPECT_EQ(compute_inertial_dividers(rig, facts)[0], 4);
 
   const RigConfig reported =
       parse_rig_config("r.textproto", rig_text(" inertial { sensor: \"imu\" }", ""));
   EXPECT_FALSE(reported.limits.inertial[0].stops_run);
-  EXPECT_EQ(inertial_dividers(reported, facts)[0], 2);
+  EXPECT_EQ(compute_inertial_dividers(reported, facts)[0], 2);
   facts.inertial_ticks[0] = 10;
-  EXPECT_DOUBLE_EQ(with_reading_times(reported.limits, reported, facts).inertial[0].missing_s_max,
-                   0.03);
+  EXPECT_DOUBLE_EQ(
+      fill_in_reading_time_limits(reported.limits, reported, facts).inertial[0].missing_s_max,
+      0.03);
 }
 
-TEST(InertialConfig, MistakesAreReported) {
+TEST(InertialSensorConfig, MistakesAreReported) {
   struct Case {
     const char* unit;
     const char* safety;

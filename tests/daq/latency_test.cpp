@@ -12,12 +12,12 @@ using std::chrono::milliseconds;
 
 TEST(JudgeLatency, ComparesTheLongestLatencyWithItsBounds) {
   const auto judge = [](int longest_us) {
-    return judge_latency(microseconds(longest_us), milliseconds(1));
+    return assess_latency(microseconds(longest_us), milliseconds(1));
   };
-  EXPECT_EQ(judge(19), LatencyVerdict::kExcellent);
-  EXPECT_EQ(judge(20), LatencyVerdict::kGood);
-  EXPECT_EQ(judge(100), LatencyVerdict::kUsable);
-  EXPECT_EQ(judge(500), LatencyVerdict::kUnusable);
+  EXPECT_EQ(judge(19), LatencyRating::kExcellent);
+  EXPECT_EQ(judge(20), LatencyRating::kGood);
+  EXPECT_EQ(judge(100), LatencyRating::kUsable);
+  EXPECT_EQ(judge(500), LatencyRating::kUnusable);
 }
 
 // The sentence must name the period that the machine cannot hold. The longest latency of the met
@@ -28,7 +28,7 @@ TEST(DescribeVerdict, StatesTheSustainedAndTheMissedPeriods) {
     for (int k = 0; k < 97; ++k) result.histogram->add(microseconds(5));
     result.histogram->add(microseconds(longest_us));
     result.skipped_periods = skipped;
-    return describe_verdict(result, period);
+    return describe_latency(result, period);
   };
   EXPECT_EQ(describe(1900, 2, milliseconds(1)), "too slow for 1 kHz: 2 of 100 periods missed");
   EXPECT_EQ(describe(600, 0, milliseconds(1)), "too slow for 1 kHz: at most 600 µs late");
@@ -49,8 +49,8 @@ TEST(MeasureLatency, AccountsForEveryPeriod) {
 
 TEST(RunLatency, PrintsAVerdict) {
   std::ostringstream out;
-  run_latency({.duration = milliseconds(20), .real_time = {.priority = 0, .lock_memory = false}},
-              out);
+  print_latency_report(
+      {.duration = milliseconds(20), .real_time = {.priority = 0, .lock_memory = false}}, out);
   EXPECT_NE(out.str().find("verdict: "), std::string::npos);
 }
 

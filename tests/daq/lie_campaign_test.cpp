@@ -247,11 +247,11 @@ class LieRun {
       case Kind::kEcho: {
         const auto back = static_cast<int>(between(-1000.0, 1000.0));
         auto old = std::make_shared<int>(-1);
-        const bool is_held = uniform() < 0.5;
+        const bool is_held_by_hand = uniform() < 0.5;
         samples.emplace_back([=](auto& r) {
           if (*old < 0) *old = r.command_sequence;
           r.command_sequence =
-              static_cast<std::uint16_t>(is_held ? *old : r.command_sequence + back);
+              static_cast<std::uint16_t>(is_held_by_hand ? *old : r.command_sequence + back);
         });
         break;
       }
@@ -364,7 +364,7 @@ TEST_P(LieCampaign, KeepsTheArmWithinItsLimitsAndABound) {
     const bool freezes = run.has(Kind::kFrozen) || run.has(Kind::kFrozenAWhile);
     if (!run.has(Kind::kIgnoredTrip)) {
       EXPECT_LE(run.farthest(), kAngleMax + (freezes ? kFreezeBound : 0.0) + kDelayBound)
-          << (run.trip() ? describe(*run.trip(), furuta_limits()) : "no trip");
+          << (run.trip() ? describe_trip(*run.trip(), furuta_limits()) : "no trip");
       if (run.first() == Kind::kFrozen && run.has(Kind::kNone)) {
         EXPECT_LE(run.pushed(), kPushBound);
       }

@@ -12,7 +12,7 @@
 namespace daq {
 namespace {
 
-using firmware_iface::ClearState;
+using firmware_iface::ClearTripState;
 using std::chrono::milliseconds;
 
 Scenario branch_drive() { return {"step", Step{.amplitude = 1.0, .start_s = 0.0}, 60.0}; }
@@ -101,7 +101,7 @@ TEST(Arming, WaitsForASampleThatIsNotTripped) {
     ++trips;
   });
   EXPECT_GT(trips, 0);
-  EXPECT_EQ(rig.link().clear_state(), ClearState::kDone);
+  EXPECT_EQ(rig.link().trip_clear_state(), ClearTripState::kDone);
   for (const proto::Sample& sample : rig.sink().samples) ASSERT_TRUE(sample.tripped);
   EXPECT_EQ(rig.sink().find("running"), nullptr);
   ASSERT_NE(rig.loop().trip(), nullptr);  // waits for arm_s_max and gives up
@@ -372,7 +372,7 @@ TEST_F(Books, WriteEachCommandOnce) {
   late.encoder_count = 2;
   late.encoders_valid = 0x03;
   late.encoder_counts = {4096, -1024};
-  rig_.supervisor().take_late(late);
+  rig_.supervisor().add_late_sample(late);
   EXPECT_EQ(rig_.sink().commands.size(), 2U);
   ASSERT_EQ(rig_.sink().samples.size(), 3U);
   const proto::Sample& sample = rig_.sink().samples.back();

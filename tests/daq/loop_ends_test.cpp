@@ -148,7 +148,7 @@ TEST(LoopEnds, WhenTheRecorderCannotGoOn) {
   SimulatedRig rig(ending_drive(), furuta_settings(), simulation_settings(), furuta_limits(),
                    &sink);
   rig.run({}, 2000);
-  EXPECT_TRUE(rig.supervisor().wants_stop());
+  EXPECT_TRUE(rig.supervisor().must_stop());
   EXPECT_LT(sink.refused_count, 100);
   ASSERT_TRUE(rig.supervisor().storage_error().has_value());
   EXPECT_EQ(rig.supervisor().storage_error()->detail, "run.mcap: no space");

@@ -114,7 +114,7 @@ TEST_F(Lie, FrozenEncodersAreFoundBeforeTheArmHasMovedAQuarterRadian) {
     });
     ASSERT_TRUE(cause() == TripCause::kStall || cause() == TripCause::kFrozenEncoder ||
                 cause() == TripCause::kNoResponse)
-        << describe(rig_->loop().trip() ? *rig_->loop().trip() : Trip{}, watched_limits());
+        << describe_trip(rig_->loop().trip() ? *rig_->loop().trip() : Trip{}, watched_limits());
     EXPECT_LT(std::abs(arm_at_trip_rad_ - arm - speed * (tripped_at_s_ - frozen_s)), 0.25);
     rig_->finish();
     EXPECT_EQ(rig_->sim_unit().output_V(), 0.0);
@@ -196,7 +196,7 @@ TEST_F(Lie, DelayedCommands) {
       if (tick == 900) r.line().command_delay = [&](auto) { return milliseconds(delay_ms); };
     });
     EXPECT_TRUE(cause() == TripCause::kUnitTripped || cause() == TripCause::kStaleCommand)
-        << describe(*rig_->loop().trip(), watched_limits());
+        << describe_trip(*rig_->loop().trip(), watched_limits());
     EXPECT_LT(tripped_at_s_, 0.95);
     // Delayed from the start: nothing is ever driven.
     start_again(1.0);

@@ -177,7 +177,7 @@ TEST_F(Motion, SwingsMayNotGrowFourTimesInARow) {
 
 // Returns whether swings of these sizes [counts], between turning points, grow four times in a row.
 bool grow(const std::vector<int>& sizes) {
-  SwingGrowth swings;
+  SwingGrowthDetector swings;
   std::int64_t counts = 0;
   double time_s = 0.0;
   int direction = 1;
@@ -191,7 +191,7 @@ bool grow(const std::vector<int>& sizes) {
 }
 
 // The first number is the motion to the first turning point, the last one turns from the last.
-TEST(SwingGrowth, IsOfFourSwingsInARow) {
+TEST(SwingGrowthDetector, IsOfFourSwingsInARow) {
   EXPECT_TRUE(grow({50, 100, 130, 160, 190, 220, 50}));
   EXPECT_FALSE(grow({50, 100, 130, 160, 190, 190, 50})) << "three grow";
   EXPECT_FALSE(grow({50, 100, 130, 160, 190, 190, 220, 255, 290, 50})) << "three, then three";
@@ -199,7 +199,7 @@ TEST(SwingGrowth, IsOfFourSwingsInARow) {
 }
 
 // Coupled joints exchange energy, so that small swings grow again up to the largest.
-TEST(SwingGrowth, ComparesWithTheLargestSwing) {
+TEST(SwingGrowthDetector, ComparesWithTheLargestSwing) {
   EXPECT_FALSE(grow({50, 600, 100, 130, 160, 190, 220, 250, 50}));
   EXPECT_FALSE(grow({50, 600, 668, 742, 824, 914, 50})) << "by a tenth and eight counts";
   EXPECT_TRUE(grow({50, 600, 669, 744, 827, 918, 50})) << "by a count more";

@@ -28,9 +28,9 @@ class Nudged {
     now.time_s = time_s;
     now.joint[0].angle_rad = other_rad;
     now.joint[1].angle_rad = angle_rad;
-    return nudge_.command(now);
+    return nudge_.compute_command(now);
   }
-  Phase phase() const { return nudge_.phase(); }
+  ScenarioPhase phase() const { return nudge_.phase(); }
 
  private:
   TestPush nudge_;
@@ -45,12 +45,12 @@ TEST(TestPush, PushesBrakesAndRests) {
     EXPECT_EQ(nudge.at(1.21, 7.0 + way * 0.101), -2.0);
     EXPECT_EQ(nudge.at(1.24, 7.0 + way * 0.12), -2.0);
     EXPECT_EQ(nudge.at(1.27, 7.0 + way * 0.12), -2.0);
-    EXPECT_EQ(nudge.phase(), Phase::kRunning);
+    EXPECT_EQ(nudge.phase(), ScenarioPhase::kRunning);
     EXPECT_EQ(nudge.at(1.29, 7.0 + way * 0.12), 0.0);  // 50 ms without progress
     EXPECT_EQ(nudge.at(1.38, 7.0), 0.0);
-    EXPECT_EQ(nudge.phase(), Phase::kRunning);
+    EXPECT_EQ(nudge.phase(), ScenarioPhase::kRunning);
     EXPECT_EQ(nudge.at(1.40, 7.0), 0.0);
-    EXPECT_EQ(nudge.phase(), Phase::kFinished);
+    EXPECT_EQ(nudge.phase(), ScenarioPhase::kFinished);
     EXPECT_EQ(nudge.at(1.5, 0.0), 0.0);
   }
 }
@@ -72,7 +72,7 @@ TEST(TestPush, EndsWhereNothingMoves) {
   EXPECT_EQ(nudge.at(0.501, 1.0), 0.0);
   EXPECT_EQ(nudge.at(0.601, 1.0), 0.0);
   EXPECT_EQ(nudge.at(0.602, 1.0), 0.0);
-  EXPECT_EQ(nudge.phase(), Phase::kFinished);
+  EXPECT_EQ(nudge.phase(), ScenarioPhase::kFinished);
 }
 
 TEST(TestPush, EndsWhenAnotherJointMovesFar) {
@@ -105,8 +105,8 @@ TEST(TestPush, IsAScenarioThatDependsOnMotion) {
   const Scenario scenario("nudge", TestPush(settings()), 3.0);
   EXPECT_FALSE(scenario.is_open_loop());
   EXPECT_EQ(scenario.command_peak(), 2.0);
-  EXPECT_TRUE(scenario.faults().empty());
-  EXPECT_EQ(Scenario("nudge", TestPush({}), 3.0).faults().size(), 2U);
+  EXPECT_TRUE(scenario.validation_errors().empty());
+  EXPECT_EQ(Scenario("nudge", TestPush({}), 3.0).validation_errors().size(), 2U);
 }
 
 }  // namespace

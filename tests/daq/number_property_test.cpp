@@ -133,7 +133,7 @@ class Numbers : public ::testing::Test {
     settings.period = std::chrono::milliseconds(rig.divider);
     settings.drive = scenario.scenario.command_peak() > 0.0;
     settings.ttl_ms = rig.ttl_ms;
-    settings.channel = channel_scales(rig);
+    settings.channel = compute_channel_scales(rig);
     SimulatedRig run(scenario.scenario, settings, simulation_settings(), scenario.limits, &sink);
     const double allowed_V =
         scenario.limits.motor[0].command_max + 10.0 / 2048;  // rounded to steps of the converter

@@ -9,11 +9,11 @@ namespace daq {
 namespace {
 
 TEST(WrappedText, BreaksBetweenWords) {
-  EXPECT_EQ(wrapped("one two three", 7, 2), "one two\n  three");
-  EXPECT_EQ(wrapped("one two three", 13, 2), "one two three");
-  EXPECT_EQ(wrapped("µµµ µµµ µµµ", 7, 0), "µµµ µµµ\nµµµ");  // columns, not bytes
-  EXPECT_EQ(wrapped("a incomprehensible b", 5, 1), "a\n incomprehensible\n b");
-  EXPECT_EQ(wrapped("", 5, 1), "");
+  EXPECT_EQ(wrap_text("one two three", 7, 2), "one two\n  three");
+  EXPECT_EQ(wrap_text("one two three", 13, 2), "one two three");
+  EXPECT_EQ(wrap_text("µµµ µµµ µµµ", 7, 0), "µµµ µµµ\nµµµ");  // columns, not bytes
+  EXPECT_EQ(wrap_text("a incomprehensible b", 5, 1), "a\n incomprehensible\n b");
+  EXPECT_EQ(wrap_text("", 5, 1), "");
 }
 
 class Piped : public ::testing::Test {
@@ -38,16 +38,16 @@ class Piped : public ::testing::Test {
 TEST_F(Piped, AnswersLineByLine) {
   std::ostringstream out;
   OperatorConsole person(ends_[0], out, false);
-  EXPECT_FALSE(person.take_answer().has_value());
+  EXPECT_FALSE(person.read_answer().has_value());
   type("y");
-  EXPECT_FALSE(person.take_answer().has_value());
+  EXPECT_FALSE(person.read_answer().has_value());
   type("es \r\n\nr\n");
-  EXPECT_EQ(person.take_answer(), "yes");
-  EXPECT_EQ(person.take_answer(), "");
-  EXPECT_FALSE(person.has_left());
-  EXPECT_EQ(person.take_answer(), "r");
-  EXPECT_FALSE(person.take_answer().has_value());
-  EXPECT_FALSE(person.has_left());
+  EXPECT_EQ(person.read_answer(), "yes");
+  EXPECT_EQ(person.read_answer(), "");
+  EXPECT_FALSE(person.has_input_ended());
+  EXPECT_EQ(person.read_answer(), "r");
+  EXPECT_FALSE(person.read_answer().has_value());
+  EXPECT_FALSE(person.has_input_ended());
 }
 
 // A last line without newline is still an answer.
@@ -56,10 +56,10 @@ TEST_F(Piped, HasLeftAfterTheLastLine) {
   OperatorConsole person(ends_[0], out, false);
   type("y\n");
   leave();
-  EXPECT_FALSE(person.has_left());
-  EXPECT_EQ(person.take_answer(), "y");
-  EXPECT_TRUE(person.has_left());
-  EXPECT_FALSE(person.take_answer().has_value());
+  EXPECT_FALSE(person.has_input_ended());
+  EXPECT_EQ(person.read_answer(), "y");
+  EXPECT_TRUE(person.has_input_ended());
+  EXPECT_FALSE(person.read_answer().has_value());
 }
 
 // A script gets whole sentences and no status line, a terminal gets lines that fit its width.

@@ -184,7 +184,7 @@ TEST(PlausibilityReplay, PassesRecordingsOfOtherRigs) {
       const Eigen::Index first = row;
       const Trip trip = replay(recorded, table, row);
       EXPECT_EQ(trip.cause, TripCause::kNone) << recorded.file << " from row " << first << ": "
-                                              << describe(trip, limits_of(recorded, table));
+                                              << describe_trip(trip, limits_of(recorded, table));
       if (trip.cause != TripCause::kNone) break;
     }
   }

@@ -32,7 +32,7 @@ struct ShippedRun {
   const char* scenario;
   const char* rig;
   const char* simulation;
-  bool is_held;  // by an operator
+  bool is_held_by_hand;  // by an operator
 };
 
 constexpr ShippedRun kRuns[] = {
@@ -52,7 +52,7 @@ std::string config_path(const std::string& kind, const char* name) {
 }
 
 // Varies what differs between rigs and from day to day.
-void vary(sim::SimConfig& simulation, bool is_held, std::mt19937_64& random) {
+void vary(sim::SimConfig& simulation, bool is_held_by_hand, std::mt19937_64& random) {
   const auto between = [&](double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(random);
   };
@@ -66,7 +66,8 @@ void vary(sim::SimConfig& simulation, bool is_held, std::mt19937_64& random) {
     furuta->tilt = {between(-0.01, 0.01), 0.0, between(-0.01, 0.01)};
     simulation.start.angle_rad[0] = between(-1.0, 1.0);
     // At rest, or still swinging from the previous run.
-    if (!is_held && between(0.0, 1.0) < 0.3) simulation.start.angle_rad[1] = between(-0.3, 0.3);
+    if (!is_held_by_hand && between(0.0, 1.0) < 0.3)
+      simulation.start.angle_rad[1] = between(-0.3, 0.3);
     simulation.settings.unit.faults = {
         .seed = random(), .channel_dropout = 0.002, .dropout_max = milliseconds(8)};
   } else {
@@ -91,7 +92,7 @@ double run_once(const ShippedRun& run, std::uint64_t seed) {
   const RigConfig rig = load_rig_config(config_path("rig", run.rig));
   const ScenarioConfig scenario = load_scenario_config(config_path("scenario", run.scenario), rig);
   sim::SimConfig simulation = sim::load_sim_config(config_path("sim", run.simulation));
-  vary(simulation, run.is_held, random);
+  vary(simulation, run.is_held_by_hand, random);
   const auto time = std::make_shared<firmware_iface::VirtualTime>();
   sim::SimTransport transport(std::make_unique<sim::UnitSimulation>(
                                   simulation.settings, simulation.make_plant(), time->now()),
@@ -99,14 +100,14 @@ double run_once(const ShippedRun& run, std::uint64_t seed) {
   BlackBox black_box;
   firmware_iface::UnitLink link(transport, &black_box);
   EXPECT_TRUE(link.connect().ok());
-  EXPECT_EQ(contradiction(rig, link.facts()), "");
-  EXPECT_TRUE(link.start_stream(stream_settings(rig, link.facts())).ok());
-  const LoopSettings settings{.period = sample_period(rig, link.facts()),
+  EXPECT_EQ(find_rig_contradiction(rig, link.facts()), "");
+  EXPECT_TRUE(link.start_stream(make_stream_settings(rig, link.facts())).ok());
+  const LoopSettings settings{.period = compute_sample_period(rig, link.facts()),
                               .drive = scenario.scenario.command_peak() > 0.0,
                               .ttl_ms = rig.ttl_ms,
                               .after_trip_s = 0.0,
                               .joint_count = rig.channel.size(),
-                              .channel = channel_scales(rig)};
+                              .channel = compute_channel_scales(rig)};
   const auto loop =
       std::make_unique<ControlLoop>(link, black_box, scenario.scenario, scenario.limits, settings);
   LoopRecord record;
@@ -122,7 +123,7 @@ double run_once(const ShippedRun& run, std::uint64_t seed) {
   if (trip != nullptr) {
     EXPECT_TRUE(trip->cause == TripCause::kAngle || trip->cause == TripCause::kSpeed ||
                 trip->cause == TripCause::kMissingChannel)
-        << describe(*trip, scenario.limits);
+        << describe_trip(*trip, scenario.limits);
   }
   return record.observation.time_s;
 }

@@ -55,7 +55,7 @@ TEST(SpscRing, CarriesEveryElementIntactBetweenTwoThreads) {
 // Catching up missed periods in a burst would send commands closer together than the rig expects.
 TEST(NextDeadline, SkipsMissedPeriodsAndStaysOnTheGrid) {
   const auto next = [](int now_us) {
-    return next_deadline(milliseconds(10), milliseconds(1), microseconds(now_us));
+    return compute_next_deadline(milliseconds(10), milliseconds(1), microseconds(now_us));
   };
   EXPECT_EQ(next(10'300).deadline, milliseconds(11));
   EXPECT_EQ(next(10'300).skipped, 0);

@@ -73,12 +73,12 @@ TEST(RecordingSink, ADiskThatHangsDelaysNobody) {
   }
   while (!disk->waited_for) std::this_thread::yield();
   const std::uint64_t heartbeat = sink->heartbeat().load();
-  EXPECT_GT(sink->unwritten_count(), 0U);
+  EXPECT_GT(sink->unwritten_message_count(), 0U);
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   EXPECT_EQ(sink->heartbeat().load(), heartbeat);
   disk->hangs = false;
   disk->hangs.notify_all();
-  while (sink->unwritten_count() > 0) std::this_thread::yield();
+  while (sink->unwritten_message_count() > 0) std::this_thread::yield();
   EXPECT_GT(sink->heartbeat().load(), heartbeat);
   ASSERT_TRUE(sink->finish().ok());
   const proto::Recording recording = read_back(*disk);
@@ -95,7 +95,7 @@ TEST(RecordingSink, HandsAnEventToTheDiskAtOnce) {
   ASSERT_TRUE(sink->write(test_support::make_sample(0)).ok());
   ASSERT_TRUE(sink->write(proto::Event{.kind = proto::EventKind::kTrip, .name = "angle"}).ok());
   ASSERT_TRUE(sink->idle().ok());
-  while (sink->unwritten_count() > 0) std::this_thread::yield();
+  while (sink->unwritten_message_count() > 0) std::this_thread::yield();
   const proto::Recording recording = read_back(*disk);
   EXPECT_FALSE(recording.scan.container.finished);
   EXPECT_NE(find_event(recording, "angle"), nullptr);
@@ -134,7 +134,7 @@ TEST(RecordingSink, ADiskThatFillsUpSwitchesOffAndLeavesAReadableRecording) {
     SimulatedRig rig(steady_drive(60.0), furuta_settings(), simulation_settings(), furuta_limits(),
                      sink.get());
     rig.run();
-    EXPECT_TRUE(rig.supervisor().wants_stop());
+    EXPECT_TRUE(rig.supervisor().must_stop());
     EXPECT_LT(rig.time_s(), 10.0);
     rig.finish();
     rig.abandon(std::chrono::milliseconds(furuta_settings().ttl_ms + 2));

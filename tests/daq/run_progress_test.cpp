@@ -17,7 +17,7 @@ namespace {
 std::string delays(std::initializer_list<std::int64_t> counts, double tick_s = 1e-3) {
   DelayCounts delays{};
   std::copy(counts.begin(), counts.end(), delays.begin());
-  return describe_delays(delays, tick_s);
+  return describe_command_delays(delays, tick_s);
 }
 
 // Rounding up would report that all commands were on time. A delay in ticks printed as milliseconds
@@ -73,16 +73,16 @@ TEST(HoldPrompt, NamesJointTargetAndPresentAngle) {
   EXPECT_EQ(holding.rig().said()[0], prompt);
   ASSERT_NE(holding.rig().sink().find("waiting for hold"), nullptr);
   EXPECT_EQ(holding.rig().sink().find("waiting for hold")->text, prompt);
-  EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" now 3°");
+  EXPECT_EQ(holding.rig().supervisor().describe_held_joint(), "joint \"pendulum\" now 3°");
   holding.show(-6.0 * std::numbers::pi - 3.1);
-  EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" now 182°");
+  EXPECT_EQ(holding.rig().supervisor().describe_held_joint(), "joint \"pendulum\" now 182°");
   holding.show(0.0, /*valid=*/false);
-  EXPECT_EQ(holding.rig().supervisor().held_reading(), "joint \"pendulum\" no reading");
+  EXPECT_EQ(holding.rig().supervisor().describe_held_joint(), "joint \"pendulum\" no reading");
   EXPECT_EQ(holding.rig().said().size(), 1U) << "one line, however often the joint moves";
   holding.begin(RunPhase::kWaitingForRelease);
   holding.show(3.1);
   EXPECT_EQ(holding.rig().said().back(), "Held. Let go when ready.");
-  EXPECT_EQ(holding.rig().supervisor().held_reading(), "");
+  EXPECT_EQ(holding.rig().supervisor().describe_held_joint(), "");
 }
 
 TEST(HoldPrompt, IsInMillimetresForAPrismaticJoint) {

@@ -54,7 +54,7 @@ TEST(BlackBox, KeepsMessagesBeforeAndJustAfterATrip) {
   auto box = std::make_unique<BlackBox>();
   constexpr int kTripAt = 5000;
   for (int k = 0; k < 10'000; ++k) {
-    if (k == kTripAt) box->note_trip();
+    if (k == kTripAt) box->freeze_after_trip();
     const std::array<std::uint8_t, 2> message = {static_cast<std::uint8_t>(k),
                                                  static_cast<std::uint8_t>(k >> 8)};
     box->on_message(firmware_iface::Direction::kToUnit, message, firmware_iface::Nanoseconds(k));

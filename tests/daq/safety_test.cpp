@@ -43,7 +43,8 @@ class SafetyMonitorTest : public ::testing::Test {
   }
   // The output must be off now and stay off.
   void expect_trip(TripCause cause, int joint, double value, double limit) {
-    EXPECT_EQ(monitor_.current_trip().cause, cause) << describe(monitor_.current_trip(), limits_);
+    EXPECT_EQ(monitor_.current_trip().cause, cause)
+        << describe_trip(monitor_.current_trip(), limits_);
     EXPECT_EQ(monitor_.current_trip().joint, joint);
     EXPECT_NEAR(monitor_.current_trip().value, value, 1e-12);
     EXPECT_NEAR(monitor_.current_trip().limit, limit, 1e-12);
@@ -86,7 +87,7 @@ TEST(SafetyBounds, HoldAtTheirValueAndTripBeyond) {
         now.time_s += kPeriod_s;
         now.joint[j].*bound.quantity = value;
         monitor.limit_commands(now, {1.0});
-        ASSERT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), limits);
+        ASSERT_FALSE(monitor.is_tripped()) << describe_trip(monitor.current_trip(), limits);
       }
       now.time_s += kPeriod_s;
       now.joint[j].*bound.quantity = bound.beyond;
@@ -133,7 +134,7 @@ TEST(SafetyBounds, FirstAngleOfAChannelIsNoJump) {
   now.joint[0] = {1.5, 0.0, true};
   now.time_s += kPeriod_s;
   monitor.limit_commands(now, {0.0});
-  EXPECT_FALSE(monitor.is_tripped()) << describe(monitor.current_trip(), two_joints());
+  EXPECT_FALSE(monitor.is_tripped()) << describe_trip(monitor.current_trip(), two_joints());
 }
 
 // Times are exact binary fractions, so that "exactly at the bound" is exact.
@@ -240,7 +241,7 @@ TEST(SafetyBounds, TripOnANaNLimit) {
     SCOPED_TRACE(field);
     SafetyLimits limits = two_joints();
     kFields[field](limits, kNaN);
-    EXPECT_FALSE(find_faults(limits).empty());
+    EXPECT_FALSE(find_limit_errors(limits).empty());
     SafetyMonitor monitor(limits);
     Observation now = resting();
     EXPECT_EQ(monitor.limit_commands(now, {1.0})[0], 0.0);
@@ -252,7 +253,7 @@ TEST(SafetyBounds, TripOnANaNLimit) {
       SafetyLimits impossible = two_joints();
       kFields[field](impossible, value);
       const bool is_an_angle = value == -1.0 && (field == 3 || field == 4);
-      EXPECT_EQ(find_faults(impossible).empty(), is_an_angle) << value;
+      EXPECT_EQ(find_limit_errors(impossible).empty(), is_an_angle) << value;
     }
   }
   SafetyLimits negative = two_joints();

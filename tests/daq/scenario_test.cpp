@@ -31,7 +31,7 @@ Multisine ten_tones() {
 // One of each kind, so that the property tests cover every entry of the catalog.
 std::vector<Scenario> one_of_each() {
   Multisine multisine = ten_tones();
-  choose_phases(multisine);
+  choose_multisine_phases(multisine);
   std::vector<Scenario> all;
   all.emplace_back("release", Release({.held_angle_rad = pi}), 5.0);
   all.emplace_back("swing_up",
@@ -73,11 +73,12 @@ TEST(Catalog, IsCoveredEntryByEntry) {
 TEST(Scenario, NeverExceedsItsDeclaredPeak) {
   for (Scenario& scenario : one_of_each()) {
     SCOPED_TRACE(scenario.name());
-    EXPECT_TRUE(scenario.faults().empty());
+    EXPECT_TRUE(scenario.validation_errors().empty());
     const double peak = scenario.command_peak();
     for (int k = 0; k < 6000; ++k) {
       const double t = 1e-3 * k;
-      const double command = scenario.command(at(t, 3.0 * std::sin(9 * t), 27.0 * std::cos(9 * t)));
+      const double command =
+          scenario.compute_command(at(t, 3.0 * std::sin(9 * t), 27.0 * std::cos(9 * t)));
       EXPECT_LE(std::abs(command), peak + 1e-12);
     }
   }
@@ -88,7 +89,7 @@ TEST(Scenario, CommandDoesNotAllocate) {
   for (Scenario& scenario : one_of_each()) {
     SCOPED_TRACE(scenario.name());
     const test_support::AllocCounter allocations;
-    for (int k = 0; k < 6000; ++k) scenario.command(at(1e-3 * k, 1.0, 1.0));
+    for (int k = 0; k < 6000; ++k) scenario.compute_command(at(1e-3 * k, 1.0, 1.0));
     EXPECT_EQ(allocations.count(), 0);
   }
 }
@@ -97,7 +98,7 @@ double crest_factor(const Multisine& multisine) {
   double peak = 0.0, square = 0.0;
   constexpr int kCount = 20'000;
   for (int k = 0; k < kCount; ++k) {
-    const double value = multisine.command(at(multisine.duration_s * k / kCount));
+    const double value = multisine.compute_command(at(multisine.duration_s * k / kCount));
     peak = std::max(peak, std::abs(value));
     square += value * value;
   }
@@ -113,7 +114,7 @@ TEST(Multisine, ChosenPhasesBeatSchroedersPhases) {
     schroeder.tones[i].phase_rad = -pi * n * (n - 1.0) / 10.0;
   }
   Multisine chosen = ten_tones();
-  choose_phases(chosen);
+  choose_multisine_phases(chosen);
   EXPECT_LT(crest_factor(chosen), 0.93 * crest_factor(schroeder));
   EXPECT_GE(crest_factor(chosen), std::sqrt(2.0));  // Guillaume's bound for a single tone
 }
@@ -123,8 +124,8 @@ TEST(Multisine, KeepsStatedPhasesAndChoosesTheOthersRepeatably) {
   Multisine first = ten_tones();
   first.tones[3].phase_rad = 0.25;
   Multisine second = first;
-  choose_phases(first);
-  choose_phases(second);
+  choose_multisine_phases(first);
+  choose_multisine_phases(second);
   EXPECT_EQ(first.tones[3].phase_rad, 0.25);
   for (std::size_t i = 0; i < first.tones.size(); ++i) {
     EXPECT_EQ(first.tones[i].phase_rad, second.tones[i].phase_rad);
@@ -136,7 +137,7 @@ TEST(Multisine, PeakAccountsForTheFadeIn) {
   const Multisine multisine{.tones = {{0.1, 1.0, pi / 2.0}}, .ramp_s = 2.0, .duration_s = 2.5};
   double peak = 0.0;
   for (int k = 0; k < 2500; ++k) {
-    peak = std::max(peak, std::abs(multisine.command(at(1e-3 * k))));
+    peak = std::max(peak, std::abs(multisine.compute_command(at(1e-3 * k))));
   }
   EXPECT_NEAR(peak, 0.447, 1e-3);
   EXPECT_GE(multisine.command_peak(), peak);
@@ -145,8 +146,8 @@ TEST(Multisine, PeakAccountsForTheFadeIn) {
 
 TEST(Replay, ReportsTheRowWhereTimeDoesNotIncrease) {
   const Replay replay({0.0, 1.0, 1.0}, {1.0, 1.0, 1.0});
-  ASSERT_EQ(replay.faults().size(), 1U);
-  expect_parts(replay.faults()[0], {"row 3"});
+  ASSERT_EQ(replay.validation_errors().size(), 1U);
+  expect_parts(replay.validation_errors()[0], {"row 3"});
 }
 
 // Plays an operator: lift, hold, let go, swing, rest. The duration starts at the release, so a slow
@@ -161,21 +162,21 @@ TEST(Release, FollowsTheOperator) {
   double t = 0.0;
   const auto play = [&](double seconds, double angle_rad, double speed_rad_per_s) {
     for (const double end = t + seconds; t < end; t += 1e-3) {
-      EXPECT_EQ(release.command(at(t, angle_rad, speed_rad_per_s)), 0.0);
+      EXPECT_EQ(release.compute_command(at(t, angle_rad, speed_rad_per_s)), 0.0);
     }
   };
   play(1.0, 0.0, 0.0);
-  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForHold);
   play(0.1, -pi, 0.0);  // held on the other side, but not long enough yet
-  EXPECT_EQ(release.phase(), Phase::kWaitingForHold);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForHold);
   play(100.0, -pi, 0.0);
-  EXPECT_EQ(release.phase(), Phase::kWaitingForRelease);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kWaitingForRelease);
   play(5.0, -2.0, 3.0);
-  EXPECT_EQ(release.phase(), Phase::kRunning);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kRunning);
   play(0.9, 0.0, 0.01);
-  EXPECT_EQ(release.phase(), Phase::kRunning);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kRunning);
   play(0.2, 0.0, 0.01);
-  EXPECT_EQ(release.phase(), Phase::kFinished);
+  EXPECT_EQ(release.phase(), ScenarioPhase::kFinished);
 }
 
 // A cart's position is not wrapped by a whole "turn", and its rest is judged by its own speed.
@@ -187,18 +188,18 @@ TEST(Release, DoesNotWrapAPrismaticJoint) {
                                  .rest_time_s = 1.0};
   Release elsewhere(settings), held(settings), moving(settings);
   for (int k = 0; k < 1000; ++k) {
-    elsewhere.command(at(1e-3 * k, 0.2 + 2.0 * pi));
-    held.command(at(1e-3 * k, 0.2, 0.04));
-    moving.command(at(1e-3 * k, 0.2, 0.06));
+    elsewhere.compute_command(at(1e-3 * k, 0.2 + 2.0 * pi));
+    held.compute_command(at(1e-3 * k, 0.2, 0.04));
+    moving.compute_command(at(1e-3 * k, 0.2, 0.06));
   }
-  EXPECT_EQ(elsewhere.phase(), Phase::kWaitingForHold);
-  EXPECT_EQ(moving.phase(), Phase::kWaitingForHold);
-  EXPECT_EQ(held.phase(), Phase::kWaitingForRelease);
-  held.command(at(1.1, 0.3, 0.1));
-  for (int k = 1200; k < 2500; ++k) held.command(at(1e-3 * k, 0.3, 0.03));
-  EXPECT_EQ(held.phase(), Phase::kRunning);
-  for (int k = 2500; k < 3600; ++k) held.command(at(1e-3 * k, 0.3, 0.01));
-  EXPECT_EQ(held.phase(), Phase::kFinished);
+  EXPECT_EQ(elsewhere.phase(), ScenarioPhase::kWaitingForHold);
+  EXPECT_EQ(moving.phase(), ScenarioPhase::kWaitingForHold);
+  EXPECT_EQ(held.phase(), ScenarioPhase::kWaitingForRelease);
+  held.compute_command(at(1.1, 0.3, 0.1));
+  for (int k = 1200; k < 2500; ++k) held.compute_command(at(1e-3 * k, 0.3, 0.03));
+  EXPECT_EQ(held.phase(), ScenarioPhase::kRunning);
+  for (int k = 2500; k < 3600; ++k) held.compute_command(at(1e-3 * k, 0.3, 0.01));
+  EXPECT_EQ(held.phase(), ScenarioPhase::kFinished);
 }
 
 // Every joint must be at rest: one that moves in either direction, or has no reading, keeps the run
@@ -214,11 +215,11 @@ TEST(Release, WaitsForEveryJointToRest) {
       for (int k = 0; k < 3000; ++k) {
         Observation now = at(1e-3 * k);
         now.joint[moving] = state;
-        release.command(now);
+        release.compute_command(now);
       }
-      EXPECT_EQ(release.phase(), Phase::kRunning) << "joint " << moving;
-      for (int k = 3000; k < 4100; ++k) release.command(at(1e-3 * k));
-      EXPECT_EQ(release.phase(), Phase::kFinished) << "joint " << moving;
+      EXPECT_EQ(release.phase(), ScenarioPhase::kRunning) << "joint " << moving;
+      for (int k = 3000; k < 4100; ++k) release.compute_command(at(1e-3 * k));
+      EXPECT_EQ(release.phase(), ScenarioPhase::kFinished) << "joint " << moving;
     }
   }
 }
@@ -239,7 +240,7 @@ TEST(SwingUp, BringsAHangingPendulumToTheTopAndThenStopsDriving) {
                     60.0);
   double theta = 0.0, w = 0.0, highest = -1.0;
   for (int k = 0; k < 30'000; ++k) {
-    const double u = scenario.command(at(kStep * k, theta, w));
+    const double u = scenario.compute_command(at(kStep * k, theta, w));
     EXPECT_LE(std::abs(u), 0.6);
     const bool near_upright = std::abs(std::remainder(theta - pi, 2 * pi)) < 0.3;
     EXPECT_TRUE(!near_upright || u == 0.0) << "theta = " << theta;
@@ -251,12 +252,12 @@ TEST(SwingUp, BringsAHangingPendulumToTheTopAndThenStopsDriving) {
 }
 
 TEST(Plan, ListsTheCommandOfEverySample) {
-  const CommandPlan plan =
-      make_plan(Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0),
-                0.25, {{"arm", "V"}});
+  const CommandPlan plan = make_command_plan(
+      Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 0.25,
+      {{"arm", "V"}});
   ASSERT_EQ(plan.motors.size(), 1U);
   EXPECT_EQ(plan.motors[0].command, (std::vector<double>{0, 2, 0, 0}));
-  EXPECT_EQ(plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n1,0\n");
+  EXPECT_EQ(command_plan_csv(plan), "t_s,command\n0,0\n0.25,2\n0.5,0\n1,0\n");
 }
 
 Scenario two_motors() {
@@ -277,14 +278,14 @@ TEST(ScenarioOfSeveralMotors, CommandsEachItsOwn) {
   EXPECT_TRUE(scenario.is_open_loop());
   MotorCommands commands;
   commands.fill(9.0);
-  scenario.command(at(0.3, 0.0, 0.0), commands);
+  scenario.compute_command(at(0.3, 0.0, 0.0), commands);
   EXPECT_EQ(commands, (MotorCommands{0.0, 0.0, 2.0}));
-  scenario.command(at(0.7, 0.0, 0.0), commands);
+  scenario.compute_command(at(0.7, 0.0, 0.0), commands);
   EXPECT_EQ(commands, (MotorCommands{-0.5}));
   commands.fill(9.0);
-  scenario.command(at(1.4, 0.0, 0.0), commands);
+  scenario.compute_command(at(1.4, 0.0, 0.0), commands);
   EXPECT_EQ(commands, MotorCommands{}) << "finished";
-  EXPECT_EQ(scenario.phase(), Phase::kFinished);
+  EXPECT_EQ(scenario.phase(), ScenarioPhase::kFinished);
 }
 
 // One excitation that depends on the motion makes the whole scenario depend on it.
@@ -300,28 +301,28 @@ TEST(ScenarioOfSeveralMotors, IsOpenLoopWhenEachExcitationIs) {
 // Both motors must appear in the replay table and in the plot.
 TEST(ScenarioOfSeveralMotors, IsPlannedMotorByMotor) {
   const CommandPlan plan =
-      make_plan(two_motors(), 0.25, {{"arm", "V"}, {"elbow", "A"}, {"wrist", "duty"}});
-  EXPECT_EQ(plan_csv(plan),
+      make_command_plan(two_motors(), 0.25, {{"arm", "V"}, {"elbow", "A"}, {"wrist", "duty"}});
+  EXPECT_EQ(command_plan_csv(plan),
             "t_s,command_arm,command_elbow,command_wrist\n"
             "0,0,0,0\n0.25,0,0,2\n0.5,-0.5,0,0\n1,0,0,0\n");
-  const std::string svg = plan_svg(plan, "both");
+  const std::string svg = command_plan_svg(plan, "both");
   expect_parts(svg, {">command of arm [V]<", ">command of elbow [A]<", ">command of wrist [duty]<",
                      "translate(0 680)", "height=\"1020\""});
 }
 
 // The plot must show the pulse at its place, on readable axes: 800 px for 1 s.
 TEST(Plan, IsDrawnToScale) {
-  const CommandPlan plan =
-      make_plan(Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0),
-                1e-3, {{"arm", "V"}});
-  const std::string svg = plan_svg(plan, "pulse");
+  const CommandPlan plan = make_command_plan(
+      Scenario("pulse", Pulse{.amplitude = 2, .start_s = 0.25, .width_s = 0.25}, 1.0), 1e-3,
+      {{"arm", "V"}});
+  const std::string svg = command_plan_svg(plan, "pulse");
   EXPECT_TRUE(svg.ends_with("</svg>\n"));
   expect_parts(svg, {"M60.00 170.00H260.00V50.00H460.00V170.00H860.00", ">pulse<", ">time [s]<",
                      ">command [V]<", ">0.2<", ">-2.0<"});
-  expect_parts(plan_svg(plan, "a<b> & \x1b"), {">a&lt;b&gt; &amp; \\u001b</text>"});
+  expect_parts(command_plan_svg(plan, "a<b> & \x1b"), {">a&lt;b&gt; &amp; \\u001b</text>"});
   // Only changes are drawn: a minute at rest is one line.
   const Scenario rest("rest", Step{.amplitude = 0}, 60.0);
-  EXPECT_LT(plan_svg(make_plan(rest, 1e-3, {{"arm", "V"}}), "").size(), 5000u);
+  EXPECT_LT(command_plan_svg(make_command_plan(rest, 1e-3, {{"arm", "V"}}), "").size(), 5000u);
 }
 
 }  // namespace

@@ -145,9 +145,9 @@ TEST(SeveralMotors, HaveAnExcitationEach) {
                            "step { motor: \"elbow\" command: 0.2 start_s: 0.5 }")
                            .scenario;
   MotorCommands commands{};
-  two_steps.command({0.1, {}}, commands);
+  two_steps.compute_command({0.1, {}}, commands);
   EXPECT_EQ(commands, (MotorCommands{0.0, 3.0}));
-  two_steps.command({0.6, {}}, commands);
+  two_steps.compute_command({0.6, {}}, commands);
   EXPECT_EQ(commands, (MotorCommands{0.2, 3.0}));
   expect_arm_refused(kBoth + "pulse { motor: \"elbow\" command: 0.1 width_s: 1 }\n",
                      {"s.textproto:3", "\"elbow\" has two excitations"});
@@ -225,13 +225,13 @@ TEST(SeveralMotors, AreAllOffAfterATrip) {
     requested[m] = std::nan("");
     EXPECT_EQ(monitor.limit_commands(arm_at_rest(0.002), requested), MotorCommands{});
     EXPECT_EQ(monitor.current_trip().cause, TripCause::kCommandNotFinite);
-    EXPECT_EQ(subject_name_of(monitor.current_trip(), two_motor_limits()),
+    EXPECT_EQ(find_trip_subject(monitor.current_trip(), two_motor_limits()),
               m == 0 ? "elbow" : "shoulder");
     EXPECT_EQ(monitor.limit_commands(arm_at_rest(0.003), {0.1, 0.1}), MotorCommands{});
     for (const auto field : {&MotorLimits::command_max, &MotorLimits::command_slew_per_s_max}) {
       SafetyLimits limits = two_motor_limits();
       limits.motor[m].*field = std::nan("");
-      EXPECT_EQ(find_faults(limits).size(), 1U);
+      EXPECT_EQ(find_limit_errors(limits).size(), 1U);
       SafetyMonitor blind(limits);
       blind.limit_commands(arm_at_rest(0.001), {});
       EXPECT_EQ(blind.limit_commands(arm_at_rest(0.002), {0.1, 0.1}), MotorCommands{});
@@ -240,11 +240,11 @@ TEST(SeveralMotors, AreAllOffAfterATrip) {
   }
   SafetyLimits nine = two_motor_limits();
   nine.motor.resize(9, nine.motor[0]);
-  EXPECT_EQ(find_faults(nine).size(), 1U);
+  EXPECT_EQ(find_limit_errors(nine).size(), 1U);
 }
 
-firmware_iface::UnitFacts arm_facts() {
-  firmware_iface::UnitFacts facts;
+firmware_iface::UnitDescription arm_facts() {
+  firmware_iface::UnitDescription facts;
   facts.tick_rate_Hz = 1000.0;
   facts.ttl_max_ms = 100;
   facts.encoder_count = 2;
@@ -259,26 +259,27 @@ firmware_iface::UnitFacts arm_facts() {
 // A rig file written for another unit is refused before anything is driven.
 TEST(SeveralMotors, MustMatchTheUnit) {
   const RigConfig rig = arm();
-  EXPECT_EQ(contradiction(rig, arm_facts()), "");
-  firmware_iface::UnitFacts facts = arm_facts();
+  EXPECT_EQ(find_rig_contradiction(rig, arm_facts()), "");
+  firmware_iface::UnitDescription facts = arm_facts();
   facts.motor_count = 3;
-  EXPECT_EQ(contradiction(rig, facts), "") << "a motor that the rig does not use";
+  EXPECT_EQ(find_rig_contradiction(rig, facts), "") << "a motor that the rig does not use";
   facts.motor_count = 1;
-  expect_parts(contradiction(rig, facts), {"the unit drives 1 motor, r.textproto has 2"});
+  expect_parts(find_rig_contradiction(rig, facts), {"the unit drives 1 motor, r.textproto has 2"});
   facts = arm_facts();
   std::swap(facts.motor[0], facts.motor[1]);
-  expect_parts(contradiction(rig, facts),
+  expect_parts(find_rig_contradiction(rig, facts),
                {"motor 0 is commanded in V", "gives duty for joint \"elbow\"", "the order"});
   facts = arm_facts();
   facts.motor[1].kind = MOTOR_AMPERE;
-  expect_parts(contradiction(rig, facts), {"motor 1 is commanded in A", "gives V"});
+  expect_parts(find_rig_contradiction(rig, facts), {"motor 1 is commanded in A", "gives V"});
   facts = arm_facts();
   facts.motor[1].command_max = 5.99;
-  expect_parts(contradiction(rig, facts), {"motor 1 up to 5.99 V", "\"shoulder\" up to 6"});
+  expect_parts(find_rig_contradiction(rig, facts),
+               {"motor 1 up to 5.99 V", "\"shoulder\" up to 6"});
   facts.motor[1].command_max = 6.0;
-  EXPECT_EQ(contradiction(rig, facts), "");
+  EXPECT_EQ(find_rig_contradiction(rig, facts), "");
   const RigConfig plain = rig_of(arm_with("control_unit: \"V\"", "control_unit: \"1\""));
-  EXPECT_EQ(contradiction(plain, arm_facts()), "") << "1 stands for any number";
+  EXPECT_EQ(find_rig_contradiction(plain, arm_facts()), "") << "1 stands for any number";
 }
 
 // Each motor drives a joint whose speed follows its command: speed' = gain · command - 2 speed.
@@ -335,11 +336,11 @@ struct TwoMotorRun {
 
   void run() {
     ASSERT_TRUE(link.connect().ok());
-    ASSERT_EQ(contradiction(rig, link.facts()), "");
-    ASSERT_TRUE(link.start_stream(stream_settings(rig, link.facts())).ok());
+    ASSERT_EQ(find_rig_contradiction(rig, link.facts()), "");
+    ASSERT_TRUE(link.start_stream(make_stream_settings(rig, link.facts())).ok());
     LoopSettings settings;
     settings.joint_count = 2;
-    settings.channel = channel_scales(rig);
+    settings.channel = compute_channel_scales(rig);
     settings.ttl_ms = rig.ttl_ms;
     loop = std::make_unique<ControlLoop>(link, black_box, scenario.scenario, scenario.limits,
                                          settings);
@@ -362,7 +363,7 @@ TEST(SeveralMotors, ReportTheirOutputsEachWithinItsOwnRange) {
     ASSERT_EQ(run.loop->trip() != nullptr, off_by_V > 0.12);
     if (off_by_V < 0.12) continue;
     EXPECT_EQ(run.loop->trip()->cause, TripCause::kCommandMismatch);
-    EXPECT_EQ(subject_name_of(*run.loop->trip(), run.scenario.limits), "shoulder");
+    EXPECT_EQ(find_trip_subject(*run.loop->trip(), run.scenario.limits), "shoulder");
   }
 }
 
@@ -372,7 +373,7 @@ TEST(SeveralMotors, ReportTheirOutputsEachWithinItsOwnRange) {
 TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
   TwoMotorRun run;
   run.run();
-  ASSERT_EQ(run.loop->trip(), nullptr) << describe(*run.loop->trip(), run.scenario.limits);
+  ASSERT_EQ(run.loop->trip(), nullptr) << describe_trip(*run.loop->trip(), run.scenario.limits);
   const MemorySink& reported = run.reported;
 
   double start_s = -1.0;
@@ -431,7 +432,7 @@ TEST(Duty, ReachesTheUnitAsAShareOfTheSupply) {
                    furuta_settings(), simulation, limits);
   double most = 0.0;
   run.run([&](SimulatedRig& now, int) { most = std::max(most, now.sim_unit().output_V()); });
-  EXPECT_STREQ(firmware_iface::motor_unit(run.link().facts().motor[0].kind), "duty");
+  EXPECT_STREQ(firmware_iface::motor_command_unit(run.link().facts().motor[0].kind), "duty");
   EXPECT_NEAR(most, 0.4, 1.0 / 32767.0);
   double recorded = 0.0;
   for (const proto::Sample& sample : run.sink().samples) {

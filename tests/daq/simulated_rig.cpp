@@ -88,13 +88,13 @@ void SimulatedRig::run(const std::function<void(SimulatedRig&, int tick)>& distu
   for (int tick = 1; tick <= tick_count_max && loop_->tick(); ++tick) {
     if (poll_every > 0 && tick % poll_every == 0) poll();
     if (disturb) disturb(*this, tick);
-    if (supervisor_->wants_stop() || ::testing::Test::HasFatalFailure()) break;
+    if (supervisor_->must_stop() || ::testing::Test::HasFatalFailure()) break;
   }
 }
 
 void SimulatedRig::poll() {
   supervisor_->poll();
-  while (recording_.unwritten_count() > 0) std::this_thread::yield();
+  while (recording_.unwritten_message_count() > 0) std::this_thread::yield();
 }
 
 void SimulatedRig::finish() {
@@ -103,10 +103,10 @@ void SimulatedRig::finish() {
   // Poll first: records that the stop brings in come after these.
   poll();
   const auto ended = link_->stop_stream(
-      [&](const firmware_iface::UnitSample& sample) { supervisor_->take_late(sample); });
+      [&](const firmware_iface::UnitSample& sample) { supervisor_->add_late_sample(sample); });
   std::optional<std::uint64_t> sent;
   if (ended.ok()) sent = ended.value().samples_sent;
-  supervisor_->take_inertial(link_->pending_inertial());
+  supervisor_->add_inertial_readings(link_->last_inertial_readings());
   supervisor_->finish(sent);
 }
 

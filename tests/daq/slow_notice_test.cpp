@@ -10,10 +10,10 @@ namespace {
 using std::chrono::milliseconds;
 
 // The owner waits until the notice appears, so a missing notice makes the test run forever.
-TEST(SlowNotice, SpeaksOnceWhileItsOwnerWaits) {
+TEST(DelayedNotice, SpeaksOnceWhileItsOwnerWaits) {
   std::atomic<int> count{0};
   {
-    const SlowNotice notice(milliseconds(1), [&] {
+    const DelayedNotice notice(milliseconds(1), [&] {
       ++count;
       count.notify_all();
     });
@@ -22,10 +22,10 @@ TEST(SlowNotice, SpeaksOnceWhileItsOwnerWaits) {
   EXPECT_EQ(count.load(), 1);
 }
 
-TEST(SlowNotice, IsSilentWhereItsOwnerIsQuick) {
+TEST(DelayedNotice, IsSilentWhereItsOwnerIsQuick) {
   bool spoken = false;
   {
-    const SlowNotice notice(std::chrono::hours(1), [&] { spoken = true; });
+    const DelayedNotice notice(std::chrono::hours(1), [&] { spoken = true; });
   }
   EXPECT_FALSE(spoken);
 }

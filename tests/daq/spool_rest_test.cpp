@@ -64,12 +64,12 @@ class DeadRun : public ::testing::Test {
   SpoolCompletion complete() {
     auto folder = open_spool_folder(file("run.mcap.spool"));
     EXPECT_TRUE(ok(folder));
-    const auto rest = append_rest(file("run.mcap.spool"), folder.value());
+    const auto rest = append_missing_messages(file("run.mcap.spool"), folder.value());
     EXPECT_TRUE(ok(rest));
     samples_.clear();
     commands_ = events_ = 0;
     proto::Spool& spool = folder.value().spool;
-    for (std::uint64_t k = 1; k < spool.durable_end(); ++k) {
+    for (std::uint64_t k = 1; k < spool.durable_batch_end(); ++k) {
       SampleBatch batch;
       EXPECT_TRUE(batch.ParseFromString(spool.read(k).value()));
       for (const auto& sample : batch.samples()) samples_.push_back(sample.sequence());
@@ -162,7 +162,7 @@ TEST_F(DeadRun, IgnoresAnotherRunsRecording) {
   ASSERT_EQ(rest.notes.size(), 1u);
   expect_parts(rest.notes[0], {"may contain samples that the service will not have"});
   expect_all(480);
-  ASSERT_TRUE(ok(mark_ended(file("run.mcap.spool"))));
+  ASSERT_TRUE(ok(mark_run_ended(file("run.mcap.spool"))));
   EXPECT_TRUE(complete().ended);
   EXPECT_TRUE(complete().notes.empty()) << "whoever ended it has the recording";
 }
@@ -176,7 +176,7 @@ TEST_F(DeadRun, IsSentWholeAndAsInterrupted) {
     const test_support::LocalService service(peer);
     const std::atomic<bool> stop(false);
     std::ostringstream out;
-    EXPECT_EQ(send_spool({file("run.mcap.spool"), {service.host_port()}}, stop, out),
+    EXPECT_EQ(send_spooled_data({file("run.mcap.spool"), {service.host_port()}}, stop, out),
               ExitCode::kDone);
     expect_parts(out.str(), {"20 samples that were missing in the spool",
                              "the end of this run was not recorded"});

@@ -63,9 +63,9 @@ TEST(StreamSink, DeliversEverySampleOnceThroughARestartOfTheService) {
     const auto sink = start_sink(service.host_port(), folder.file("spool"), "run-1");
     write_samples(*sink, 2000);
     sink->end();
-    EXPECT_TRUE(sink->wait(kPatience)) << sink->problem();
+    EXPECT_TRUE(sink->wait(kPatience)) << sink->latest_problem();
     EXPECT_GE(service.connection_count(), 2);
-    EXPECT_EQ(sink->backlog(), 0u);
+    EXPECT_EQ(sink->unsent_batch_count(), 0u);
   }
   expect_all(sample_sequences(peer.session("run-1")), 2000);
   EXPECT_TRUE(peer.session("run-1").closed);
@@ -83,14 +83,15 @@ TEST(StreamSink, SpoolsWhileTheServiceIsAway) {
     write_samples(*sink, 1000);
     sink->end();
     EXPECT_FALSE(sink->wait(milliseconds(300)));
-    expect_parts(sink->problem(), {"refused"});
-    EXPECT_GT(sink->backlog(), 0u);
+    expect_parts(sink->latest_problem(), {"refused"});
+    EXPECT_GT(sink->unsent_batch_count(), 0u);
   }
   {
     const LocalService service(peer, port);
     const std::atomic<bool> stop(false);
     std::ostringstream out;
-    EXPECT_EQ(send_spool({spool, {service.host_port()}}, stop, out), ExitCode::kDone) << out.str();
+    EXPECT_EQ(send_spooled_data({spool, {service.host_port()}}, stop, out), ExitCode::kDone)
+        << out.str();
   }
   expect_all(sample_sequences(peer.session("run-2")), 1000);
   EXPECT_TRUE(peer.session("run-2").closed);
@@ -120,7 +121,7 @@ TEST(StreamSink, KeepsTheReasonOfAServiceThatRefuses) {
     std::array<char, 4096> rest{};
     while (!ended) socket.read_some(asio::buffer(rest), ended);
     EXPECT_FALSE(sink->wait(milliseconds(50)));
-    expect_parts(sink->problem(), {"the service refuses: the disk is full"});
+    expect_parts(sink->latest_problem(), {"the service refuses: the disk is full"});
   }
 }
 
@@ -147,7 +148,7 @@ TEST(StreamSink, ReportsARemovedSpool) {
   sink->end();
   EXPECT_FALSE(sink->wait(milliseconds(300)));
   EXPECT_TRUE(sink->loses_samples());
-  expect_parts(sink->problem(),
+  expect_parts(sink->latest_problem(),
                {"was removed or moved away", "samples will be missing on the service"});
 }
 
@@ -164,7 +165,7 @@ TEST(StreamSink, CutsALargeBacklogIntoBatches) {
     sample.motor_count = proto::kMotorCountMax;
     for (; sample.sequence < 8192; ++sample.sequence) ASSERT_TRUE(sink->write(sample).ok());
     sink->end();
-    EXPECT_TRUE(sink->wait(kPatience)) << sink->problem();
+    EXPECT_TRUE(sink->wait(kPatience)) << sink->latest_problem();
   }
   expect_all(sample_sequences(peer.session("run-3")), 8192);
 }
@@ -196,7 +197,7 @@ TEST(SpoolFolder, KeepsTheSecretOfItsSession) {
   EXPECT_EQ(again.value().session.secret, made.value().session.secret);
   EXPECT_FALSE(again.value().ended);
   EXPECT_EQ(std::filesystem::status(path).permissions(), std::filesystem::perms::owner_all);
-  ASSERT_TRUE(test_support::ok(mark_ended(path)));
+  ASSERT_TRUE(test_support::ok(mark_run_ended(path)));
   EXPECT_TRUE(open_spool_folder(path).value().ended);
 }
 

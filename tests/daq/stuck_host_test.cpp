@@ -22,7 +22,7 @@ Scenario stuck_drive() { return {"step", Step{.amplitude = 0.2, .start_s = 0.0},
 
 void expect_trip(SimulatedRig& rig, TripCause cause) {
   ASSERT_NE(rig.loop().trip(), nullptr);
-  EXPECT_EQ(rig.loop().trip()->cause, cause) << describe(*rig.loop().trip(), furuta_limits());
+  EXPECT_EQ(rig.loop().trip()->cause, cause) << describe_trip(*rig.loop().trip(), furuta_limits());
   EXPECT_EQ(rig.sim_unit().output_V(), 0.0);
   EXPECT_TRUE(rig.sim_unit().is_tripped());
 }
@@ -234,7 +234,7 @@ TEST(FullRing, TripsAndListsWhatIsLost) {
 // A recording that never has written anything.
 class BusySink final : public MemorySink {
  public:
-  std::size_t unwritten_count() const override {
+  std::size_t unwritten_message_count() const override {
     return samples.size() + commands.size() + gaps.size() + events.size() + clock_fits.size() +
            stats.size();
   }
@@ -249,7 +249,7 @@ TEST(FullRing, FillsWhereTheRecordingDoesNotKeepUp) {
   rig.run(
       [&](SimulatedRig& r, int) {
         r.supervisor().poll();
-        most = std::max(most, sink.unwritten_count());
+        most = std::max(most, sink.unwritten_message_count());
       },
       20'000, /*poll_every=*/0);
   EXPECT_GE(most, 4096U);

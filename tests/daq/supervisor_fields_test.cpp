@@ -121,8 +121,8 @@ TEST_F(Fields, OfTheLoopsStatisticsMatchItsCounters) {
   counters.dropped_records = 13;
   counters.timeouts = 14;
   counters.damaged_frames = 15;
-  auto& jitter = const_cast<TimingHistogram&>(rig_.loop().arrival_jitter());
-  auto& cycle = const_cast<TimingHistogram&>(rig_.loop().cycle_time());
+  auto& jitter = const_cast<TimingHistogram&>(rig_.loop().arrival_jitter_histogram());
+  auto& cycle = const_cast<TimingHistogram&>(rig_.loop().cycle_time_histogram());
   for (int k = 0; k < 99; ++k) jitter.add(Nanoseconds(4'000));
   jitter.add(Nanoseconds(104'000));
   cycle.add(Nanoseconds(20'000));

@@ -24,12 +24,12 @@ SafetyLimits described_limits() {
 
 TEST(TripText, StatesJointValuesAndTime) {
   const Trip trip{TripCause::kSpeed, 1, 3.25, 41.5, 40.0};
-  EXPECT_EQ(describe(trip, described_limits()),
+  EXPECT_EQ(describe_trip(trip, described_limits()),
             "pendulum: speed 41.5 rad/s, allowed 40 rad/s, at t = 3.250 s");
 }
 
 TEST(TripText, DistinguishesAClosedPortFromSilence) {
-  EXPECT_EQ(describe({TripCause::kPortClosed, 0, 2.5, 0.00036, 0.0}, described_limits()),
+  EXPECT_EQ(describe_trip({TripCause::kPortClosed, 0, 2.5, 0.00036, 0.0}, described_limits()),
             "the port closed (cable pulled, adapter or unit switched off?) 360e-6 s after the last "
             "sample, at t = 2.500 s");
 }
@@ -48,7 +48,7 @@ TEST(TripText, HasItsOwnWordsForEveryCause) {
   EXPECT_EQ(to_string(TripCause::kUnitClock), "unit clock");
   EXPECT_TRUE(concerns_joint(TripCause::kStall) && concerns_joint(TripCause::kGrowingSwings));
   EXPECT_FALSE(concerns_joint(TripCause::kCommandMismatch));
-  EXPECT_EQ(unit_of(TripCause::kSpeed), "rad/s");
+  EXPECT_EQ(trip_unit(TripCause::kSpeed), "rad/s");
   EXPECT_TRUE(concerns_joint(TripCause::kMissingChannel));
   EXPECT_FALSE(concerns_joint(TripCause::kStaleSample));
 }
@@ -78,7 +78,7 @@ TEST(TripText, AdvisesAboutImplausibleReports) {
       {{TripCause::kUnitClock, 0, 2.0, std::nan(""), 1.0},
        {"cannot be determined to 1 %", "irregularly"}}};
   for (const Sentence& sentence : sentences) {
-    const std::string text = describe(sentence.trip, described_limits());
+    const std::string text = describe_trip(sentence.trip, described_limits());
     for (const char* part : sentence.parts) {
       expect_parts(text, {part});
     }
@@ -97,11 +97,11 @@ TEST(TripText, AdvisesAboutAJointOutsideItsRange) {
 
 TEST(TripText, PutsTheUnitsFaultsIntoWords) {
   const Trip trip{TripCause::kUnitTripped, 0, 2.5, 0x22, 0.0};
-  EXPECT_TRUE(describe(trip, described_limits())
+  EXPECT_TRUE(describe_trip(trip, described_limits())
                   .starts_with("the unit switched off: no new command before the last one expired, "
                                "fault of the power stage "
                                "(fault flags 0x22), at t = 2.500 s. "));
-  EXPECT_EQ(describe({TripCause::kUnitTripped, 0, 2.5, 0x20, 0.0}, described_limits()),
+  EXPECT_EQ(describe_trip({TripCause::kUnitTripped, 0, 2.5, 0x20, 0.0}, described_limits()),
             "the unit switched off: fault of the power stage (fault flags 0x20), at t = 2.500 s");
 }
 
@@ -116,7 +116,7 @@ TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
     monitor.check_host(2.9, 0.001, 0.0);
     if (long_ago) monitor.check_host(3.1, 0.002, 0.0);
     monitor.trip(TripCause::kUnitTripped, 3.1, 0x02, 0.0);
-    const std::string text = describe(monitor.current_trip(), limits);
+    const std::string text = describe_trip(monitor.current_trip(), limits);
     expect_parts(text, {long_ago ? "this computer paused for up to 2 ms"
                                  : "this computer paused for up to 120.4 ms",
                         "before the last one expired", "rigcal-daq latency", "unit { ttl_ms }",
@@ -125,14 +125,14 @@ TEST(TripText, NamesThePauseBehindTheUnitsTtl) {
 }
 
 TEST(TripText, NamesTheStalledPartOfThisComputer) {
-  EXPECT_EQ(describe({TripCause::kHostPaused, 0, 2.5, 0.902, 0.25}, described_limits()),
+  EXPECT_EQ(describe_trip({TripCause::kHostPaused, 0, 2.5, 0.902, 0.25}, described_limits()),
             "this computer paused for 902 ms, 250 ms allowed, at t = 2.500 s; motor off. Close "
             "other programs and run rigcal-daq latency, or raise unit { ttl_ms } and safety { "
             "staleness_ms_max }");
-  EXPECT_EQ(describe({TripCause::kRecordingStalled, 0, 2.5, 1.0004, 1.0}, described_limits()),
+  EXPECT_EQ(describe_trip({TripCause::kRecordingStalled, 0, 2.5, 1.0004, 1.0}, described_limits()),
             "no data were stored for 1000.4 ms, 1000 ms allowed, at t = 2.500 s; motor off. The "
             "disk hangs or is too slow; record to another disk");
-  EXPECT_EQ(describe({TripCause::kRingFull, 0, 2.5, 8193, 8192}, described_limits()),
+  EXPECT_EQ(describe_trip({TripCause::kRingFull, 0, 2.5, 8193, 8192}, described_limits()),
             "8192 samples are waiting to be recorded, and the buffer is full, at t = 2.500 s; "
             "motor off. The "
             "disk is too slow, or something keeps this program from writing");
@@ -140,11 +140,11 @@ TEST(TripText, NamesTheStalledPartOfThisComputer) {
 
 TEST(SafetyLimitsCheck, NamesEachImpossibleField) {
   SafetyLimits limits = described_limits();
-  EXPECT_TRUE(find_faults(limits).empty());
+  EXPECT_TRUE(find_limit_errors(limits).empty());
   limits.motor[0].command_max = -1.0;
   limits.joint[1].angle_rad_max = -60.0;
   limits.joint[1].missing_s_max = std::numeric_limits<double>::quiet_NaN();
-  const auto faults = find_faults(limits);
+  const auto faults = find_limit_errors(limits);
   ASSERT_EQ(faults.size(), 3U);
   expect_parts(faults[0], {"command_max"});
   expect_parts(faults[1], {"pendulum"});

@@ -56,7 +56,7 @@ class Unit : public ::testing::Test {
              .at = sample.received,
              .enabled = enabled,
              .command = {5.0, -1.0}};
-    checks_.note_sent(sent_);
+    checks_.record_sent_command(sent_);
     if (driving_for_s_ >= 0.0) driving_for_s_ += kUnitTick_s;
     return trip;
   }
@@ -75,7 +75,9 @@ class Unit : public ::testing::Test {
     ASSERT_EQ(until_trip(500, {}), -1);
   }
   // The first sample beyond the reaction time.
-  int reaction_ticks() const { return static_cast<int>(checks_.reaction_s() / kUnitTick_s + 1.5); }
+  int reaction_ticks() const {
+    return static_cast<int>(checks_.reaction_time_s() / kUnitTick_s + 1.5);
+  }
 
   UnitReportMonitor checks_;
   firmware_iface::ClockFit clock_;
@@ -119,7 +121,7 @@ TEST_F(Unit, ReactsWithinTheLongestDelayOfACommand) {
        {std::pair(3, 3), std::pair(20, 20), std::pair(5, 20), std::pair(99, 99),
         std::pair(500, 100)}) {
     step([ticks = delay_ticks](auto& sample) { sample.command_delay_ticks = ticks; });
-    EXPECT_NEAR(checks_.reaction_s(), kUnitTick_s * longest_ticks + 0.011, 1e-9);
+    EXPECT_NEAR(checks_.reaction_time_s(), kUnitTick_s * longest_ticks + 0.011, 1e-9);
   }
 }
 
@@ -215,7 +217,7 @@ TEST_F(Unit, MayObeyAnIdleCommandWithoutARecentSample) {
     sent_.unit_time_us -= 200'000;
     sent_.at -= std::chrono::milliseconds(sent_before_ms);
     sent_.enabled = false;
-    checks_.note_sent(sent_);
+    checks_.record_sent_command(sent_);
     EXPECT_EQ(until_trip(1, {}) > 0, trips);
   }
 }
@@ -265,14 +267,14 @@ TEST_F(Unit, HasAClockThatGoesAsThisComputersDoes) {
 TEST_F(Unit, IsOffOnlyIfEveryFieldOfItsSampleSaysSo) {
   firmware_iface::UnitSample sample;
   sample.tripped = true;
-  EXPECT_TRUE(UnitReportMonitor::is_off(sample));
+  EXPECT_TRUE(UnitReportMonitor::is_output_off(sample));
   for (const int field : {0, 1, 2, 3}) {
     firmware_iface::UnitSample other = sample;
     if (field == 0) other.tripped = false;
     if (field == 1) other.driving = true;
     if (field == 2) other.command[7] = -1e-3;
     if (field == 3) other.command[0] = kNotANumber;
-    EXPECT_FALSE(UnitReportMonitor::is_off(other)) << field;
+    EXPECT_FALSE(UnitReportMonitor::is_output_off(other)) << field;
   }
 }
 

@@ -15,12 +15,12 @@ struct DenseProblem {
 };
 
 inline int node_unknowns(const estimator::LeastSquaresProblem& problem) {
-  return problem.layout().node_count * problem.layout().node_size;
+  return problem.shape().node_count * problem.shape().node_size;
 }
 
 /// Linearizes all blocks and stacks them.
 inline DenseProblem stack(const estimator::LeastSquaresProblem& problem) {
-  const estimator::ArrowLayout layout = problem.layout();
+  const estimator::ProblemShape shape = problem.shape();
   const int nodes = node_unknowns(problem);
   std::vector<estimator::ResidualBlock> blocks(static_cast<std::size_t>(problem.block_count()));
   Eigen::Index rows = 0;
@@ -29,15 +29,16 @@ inline DenseProblem stack(const estimator::LeastSquaresProblem& problem) {
     rows += blocks[static_cast<std::size_t>(i)].rows;
     EXPECT_LE(blocks[static_cast<std::size_t>(i)].rows, problem.max_block_rows());
   }
-  DenseProblem dense{Eigen::VectorXd(rows), Eigen::MatrixXd::Zero(rows, nodes + layout.arrow_size)};
+  DenseProblem dense{Eigen::VectorXd(rows),
+                     Eigen::MatrixXd::Zero(rows, nodes + shape.parameter_count)};
   Eigen::Index row = 0;
   for (const estimator::ResidualBlock& block : blocks) {
-    const int columns = block.node_span * layout.node_size;
+    const int columns = block.node_span * shape.node_size;
     dense.residual.segment(row, block.rows) = block.residual.head(block.rows);
-    dense.jacobian.block(row, block.first_node * layout.node_size, block.rows, columns) =
+    dense.jacobian.block(row, block.first_node * shape.node_size, block.rows, columns) =
         block.node_jacobian.topLeftCorner(block.rows, columns);
-    dense.jacobian.block(row, nodes, block.rows, layout.arrow_size) =
-        block.arrow_jacobian.topRows(block.rows);
+    dense.jacobian.block(row, nodes, block.rows, shape.parameter_count) =
+        block.parameter_jacobian.topRows(block.rows);
     row += block.rows;
   }
   return dense;
@@ -48,12 +49,12 @@ inline DenseProblem stack(const estimator::LeastSquaresProblem& problem) {
 inline Eigen::VectorXd slope_along(estimator::LeastSquaresProblem& problem,
                                    const Eigen::VectorXd& step) {
   const auto residual_after = [&](double sign) {
-    problem.mark();
-    problem.evaluate_candidate(sign * step.head(node_unknowns(problem)),
-                               sign * step.tail(problem.layout().arrow_size));
-    problem.accept_candidate();
+    problem.save_point();
+    problem.evaluate_trial_step(sign * step.head(node_unknowns(problem)),
+                                sign * step.tail(problem.shape().parameter_count));
+    problem.accept_trial_step();
     const Eigen::VectorXd residual = stack(problem).residual;
-    problem.restore();
+    problem.restore_point();
     return residual;
   };
   return (residual_after(1.0) - residual_after(-1.0)) / (2.0 * step.norm());

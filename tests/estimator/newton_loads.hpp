@@ -31,14 +31,14 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
   const int bodies = mechanism.body_count();
   std::vector<Eigen::Vector3d> forces, torques;
   for (int b = 0; b < bodies; ++b) {
-    using estimator::BodyQuantity;
-    const auto value = [&](BodyQuantity quantity) {
+    using estimator::BodyParameter;
+    const auto value = [&](BodyParameter quantity) {
       return mechanism.parameter(b, quantity).value;
     };
     Eigen::Matrix3d J;
-    J << value(BodyQuantity::kJxx), value(BodyQuantity::kJxy), value(BodyQuantity::kJxz),
-        value(BodyQuantity::kJxy), value(BodyQuantity::kJyy), value(BodyQuantity::kJyz),
-        value(BodyQuantity::kJxz), value(BodyQuantity::kJyz), value(BodyQuantity::kJzz);
+    J << value(BodyParameter::kJxx), value(BodyParameter::kJxy), value(BodyParameter::kJxz),
+        value(BodyParameter::kJxy), value(BodyParameter::kJyy), value(BodyParameter::kJyz),
+        value(BodyParameter::kJxz), value(BodyParameter::kJyz), value(BodyParameter::kJzz);
     const auto pose = [&](int i) { return at[i][static_cast<std::size_t>(b)]; };
     const Eigen::Vector3d a = (pose(4).r - 2.0 * pose(2).r + pose(0).r) / (kStep * kStep);
     const auto momentum = [&](int from) {  // between two instants a step apart
@@ -47,7 +47,7 @@ inline std::vector<NewtonLoad> newton_loads(const estimator::Mechanism& mechanis
       const Eigen::Matrix3d R = pose(from + 1).e.toRotationMatrix();
       return Eigen::Vector3d(R * J * R.transpose() * omega);
     };
-    forces.push_back(value(BodyQuantity::kMass) * (a - estimator::gravity_of(mechanism)));
+    forces.push_back(value(BodyParameter::kMass) * (a - estimator::gravity_vector(mechanism)));
     torques.push_back((momentum(2) - momentum(0)) / kStep);
   }
   std::vector<NewtonLoad> loads;

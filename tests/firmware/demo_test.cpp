@@ -81,7 +81,7 @@ class FirmwareDemo : public ::testing::Test {
       ASSERT_TRUE(
           eventually([&] { return daq->says("Let go") || daq->says("TRIP: "); }, kPatience_s))
           << daq->output();
-      rig.let_go();
+      rig.release_rig();
     }
     output = daq->wait(kPatience_s) == 0 ? "" : daq->output() + rig.failure();
     EXPECT_TRUE(daq->says("every sample accounted for")) << daq->output();

@@ -31,8 +31,8 @@ QemuRig::QemuRig(const firmware_iface::sim::SimConfig& config, const std::string
     : config_(config),
       unit_({.log_path = log_path, .port = port, .in_real_time = true}),
       plant_(config.make_plant()) {
-  using Release = firmware_iface::sim::HandSettings::Release;
-  plant_.set_held(config_.settings.unit.hand.release != Release::kFree);
+  using ReleaseTime = firmware_iface::sim::HandSettings::ReleaseTime;
+  plant_.set_held_by_hand(config_.settings.unit.hand.release != ReleaseTime::kFree);
   thread_ = std::thread([this] { run(); });
 }
 
@@ -83,7 +83,7 @@ void QemuRig::run() {
 }
 
 void QemuRig::step() {
-  if (plant_.is_held() && let_go_.load()) plant_.set_held(false);
+  if (plant_.is_held_by_hand() && let_go_.load()) plant_.set_held_by_hand(false);
   BoardInputs inputs = read_board();
   const std::optional<BoardOutput> output = unit_.tick(inputs, kResetPatience);
   if (output) {

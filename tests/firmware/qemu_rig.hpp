@@ -20,7 +20,7 @@ struct RigState {
 
 /// A simulated rig on the emulated unit, in real time on a thread of its own. The rig waits for the
 /// unit's answer to each tick. On a loaded machine both fall behind the clock and catch up, without
-/// a change to the motion. If the simulation file has a hand, it holds the rig until let_go().
+/// a change to the motion. If the simulation file has a hand, it holds the rig until release_rig().
 class QemuRig {
  public:
   /// @throws std::runtime_error
@@ -41,7 +41,7 @@ class QemuRig {
   void set_stopped(bool stopped) { stopped_.store(stopped); }
 
   /// The hand lets the rig go.
-  void let_go() { let_go_.store(true); }
+  void release_rig() { let_go_.store(true); }
 
   /// Why the thread ended before the object; empty if it did not.
   std::string failure() const;

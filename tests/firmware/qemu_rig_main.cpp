@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
       char key = 0;
       if (::poll(&keyboard, 1, kPoll_ms) <= 0) continue;
       if (::read(STDIN_FILENO, &key, 1) == 1) {
-        rig.let_go();
+        rig.release_rig();
       } else {
         std::this_thread::sleep_for(std::chrono::milliseconds(kPoll_ms));
       }

@@ -13,10 +13,10 @@ using test_support::expect_parts;
 // The table of PROTOCOL.md: which format fits which line at 1 kHz with two channels.
 TEST(BaudBudget, AgreesWithTheProtocolsTable) {
   const auto fits = [](int baud_rate, bool compact, double rate_Hz = 1000.0) {
-    return baud_budget(baud_rate, {2, rate_Hz, compact}).fits;
+    return compute_baud_budget(baud_rate, {2, rate_Hz, compact}).fits;
   };
-  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, false}).frame_size_bytes, 30);
-  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, true}).frame_size_bytes, 21);
+  EXPECT_EQ(compute_baud_budget(921'600, {2, 1000.0, false}).frame_size_bytes, 30);
+  EXPECT_EQ(compute_baud_budget(921'600, {2, 1000.0, true}).frame_size_bytes, 21);
   EXPECT_FALSE(fits(115'200, false));
   EXPECT_FALSE(fits(115'200, true));
   EXPECT_TRUE(fits(115'200, true, 500.0));
@@ -25,7 +25,7 @@ TEST(BaudBudget, AgreesWithTheProtocolsTable) {
   EXPECT_TRUE(fits(460'800, false));
   EXPECT_TRUE(fits(921'600, false));
   const auto full = [](int encoders, int motors, bool marks) {
-    return baud_budget(921'600, {encoders, 1000.0, false, 0, motors, marks});
+    return compute_baud_budget(921'600, {encoders, 1000.0, false, 0, motors, marks});
   };
   EXPECT_EQ(full(6, 6, false).frame_size_bytes, 56);
   EXPECT_EQ(full(16, 8, true).frame_size_bytes, 104);
@@ -48,7 +48,7 @@ TEST(Url, IsParsed) {
   ASSERT_TRUE(url.ok());
   EXPECT_EQ(url.value().scheme, "serial");
   EXPECT_EQ(url.value().address, "/dev/ttyUSB0");
-  EXPECT_EQ(int_option(url.value(), "baud", 1, 1, 1'000'000).value(), 460'800);
+  EXPECT_EQ(read_int_option(url.value(), "baud", 1, 1, 1'000'000).value(), 460'800);
   EXPECT_EQ(parse_url("sim:configs/x.textproto").value().address, "configs/x.textproto");
 }
 

@@ -90,8 +90,8 @@ void live(std::uint64_t seed, Outcome& outcome) {
       ASSERT_EQ(sample.sequence, next_sequence + sample.lost_before) << "order or accounting";
       next_sequence = sample.sequence + 1;
       listed += 1 + sample.lost_before;
-      if (sample.tripped && rig.link->clear_state() != ClearState::kPending) {
-        rig.link->request_clear();
+      if (sample.tripped && rig.link->trip_clear_state() != ClearTripState::kPending) {
+        rig.link->request_trip_clear();
       }
       rig.link->write_command(std::array{2.0}, kTtl_ms);
     } else if (++silent_periods > 100 || status == ReadStatus::kInconsistent) {
@@ -131,7 +131,7 @@ void live(std::uint64_t seed, Outcome& outcome) {
   outcome.lost += link.samples_lost;
   outcome.resets += rig.unit().counters().resets;
   outcome.ttl_trips += rig.unit().counters().trips[1];
-  outcome.damaged += rig.link->frame_counters().damaged();
+  outcome.damaged += rig.link->frame_counters().damaged_count();
 }
 
 class Campaign : public ::testing::TestWithParam<int> {};

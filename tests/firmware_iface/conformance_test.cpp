@@ -19,17 +19,18 @@ namespace {
 using namespace firmware_iface;
 using namespace std::chrono_literals;
 using conformance::CheckResult;
-using conformance::Report;
-using conformance::Verdict;
+using conformance::CheckVerdict;
+using conformance::ConformanceReport;
 
-Report test_of(Transport& transport, const conformance::Settings& settings = {},
-               const std::vector<std::string>& only = {}) {
+ConformanceReport test_of(Transport& transport, const conformance::TestSettings& settings = {},
+                          const std::vector<std::string>& only = {}) {
   const std::atomic<bool> stop(false);
-  return conformance::run_checks(transport, settings, only, stop,
-                                 {[](const conformance::Check&) {}, [](const CheckResult&) {}});
+  return conformance::run_checks(
+      transport, settings, only, stop,
+      {[](const conformance::ConformanceCheck&) {}, [](const CheckResult&) {}});
 }
 
-std::vector<std::string> ids_of(const Report& report, Verdict verdict) {
+std::vector<std::string> ids_of(const ConformanceReport& report, CheckVerdict verdict) {
   std::vector<std::string> ids;
   for (const CheckResult& row : report.rows) {
     if (row.verdict == verdict) ids.emplace_back(row.check.id);
@@ -38,16 +39,16 @@ std::vector<std::string> ids_of(const Report& report, Verdict verdict) {
 }
 
 /// The checks that did not pass, with their reasons.
-std::string not_passed(const Report& report) {
+std::string not_passed(const ConformanceReport& report) {
   std::string text = report.trouble;
   for (const CheckResult& row : report.rows) {
-    if (row.verdict == Verdict::kPassed) continue;
+    if (row.verdict == CheckVerdict::kPassed) continue;
     text += std::string(row.check.id) + ": " + row.detail + "\n";
   }
   return text;
 }
 
-double figure(const Report& report, const std::string& id) {
+double figure(const ConformanceReport& report, const std::string& id) {
   for (const CheckResult& row : report.rows) {
     if (row.check.id == id) return row.figure.value;
   }
@@ -71,9 +72,10 @@ TEST_P(GoodUnit, PassesAllApplicableChecks) {
   unit_description description = usual_board();
   if (GetParam().describe) GetParam().describe(description);
   CoreBoard board(description);
-  const Report report = test_of(board);
-  EXPECT_EQ(ids_of(report, Verdict::kFailed), std::vector<std::string>{}) << not_passed(report);
-  EXPECT_EQ(ids_of(report, Verdict::kNotTested), GetParam().not_tested) << not_passed(report);
+  const ConformanceReport report = test_of(board);
+  EXPECT_EQ(ids_of(report, CheckVerdict::kFailed), std::vector<std::string>{})
+      << not_passed(report);
+  EXPECT_EQ(ids_of(report, CheckVerdict::kNotTested), GetParam().not_tested) << not_passed(report);
   EXPECT_TRUE(report.has_passed());
   EXPECT_EQ(report.rows.size(), conformance::all_checks().size());
   EXPECT_EQ(board.output_q15_max(), 0) << "commands of 0 unless others are asked for";
@@ -153,8 +155,8 @@ TEST_P(SimulatedLine, SimulatedUnitPasses) {
       Nanoseconds(0));
   sim::SimTransport transport(std::move(simulation), std::make_shared<VirtualTime>(), "simulation",
                               GetParam().baud_rate);
-  const Report report = test_of(transport, {.command = 0.05, .after_reset = true});
-  EXPECT_EQ(ids_of(report, Verdict::kPassed).size(), conformance::all_checks().size())
+  const ConformanceReport report = test_of(transport, {.command = 0.05, .after_reset = true});
+  EXPECT_EQ(ids_of(report, CheckVerdict::kPassed).size(), conformance::all_checks().size())
       << not_passed(report);
   EXPECT_TRUE(report.has_passed());
   EXPECT_NEAR(figure(report, "T1"), GetParam().clock_error_ppm, 50.0);
@@ -181,17 +183,17 @@ TEST(Conformance, DrivesWithTheRequestedCommand) {
 TEST(Conformance, TestsAResetOnlyAfterOne) {
   CoreBoard board(usual_board());
   EXPECT_TRUE(test_of(board).has_passed());
-  const Report again = test_of(board);
+  const ConformanceReport again = test_of(board);
   EXPECT_TRUE(again.has_passed()) << not_passed(again);
-  EXPECT_EQ(ids_of(again, Verdict::kNotTested), (std::vector<std::string>{"H1", "H7", "S2a"}));
-  const Report promised = test_of(board, {.after_reset = true});
-  EXPECT_EQ(ids_of(promised, Verdict::kFailed), (std::vector<std::string>{"H7", "S2a"}));
+  EXPECT_EQ(ids_of(again, CheckVerdict::kNotTested), (std::vector<std::string>{"H1", "H7", "S2a"}));
+  const ConformanceReport promised = test_of(board, {.after_reset = true});
+  EXPECT_EQ(ids_of(promised, CheckVerdict::kFailed), (std::vector<std::string>{"H7", "S2a"}));
 }
 
 TEST(Conformance, RunsSelectedChecksAlone) {
   CoreBoard board(usual_board());
-  const Report report = test_of(board, {}, {"C8", "H1", "R4b", "F6"});
-  EXPECT_EQ(ids_of(report, Verdict::kPassed),
+  const ConformanceReport report = test_of(board, {}, {"C8", "H1", "R4b", "F6"});
+  EXPECT_EQ(ids_of(report, CheckVerdict::kPassed),
             (std::vector<std::string>{"F6a", "F6b", "F6c", "H1", "C8", "R4b"}));
 }
 
@@ -209,8 +211,8 @@ TEST_P(Planted, FailsAtItsLineAlone) {
   if (planted.plant) planted.plant(fault);
   CoreBoard board(description, fault);
   if (planted.start) planted.start(board.core());
-  const Report report = test_of(board, planted.settings);
-  EXPECT_EQ(ids_of(report, Verdict::kFailed), std::vector{planted.id})
+  const ConformanceReport report = test_of(board, planted.settings);
+  EXPECT_EQ(ids_of(report, CheckVerdict::kFailed), std::vector{planted.id})
       << "a unit that " << planted.name << "\n"
       << not_passed(report);
   EXPECT_FALSE(report.has_passed());
@@ -229,7 +231,7 @@ INSTANTIATE_TEST_SUITE_P(Conformance, Planted, ::testing::ValuesIn(planted_fault
 TEST(Conformance, EveryCheckFailsForSomePlantedFault) {
   std::set<std::string> planted;
   for (const PlantedFault& fault : planted_faults()) planted.insert(fault.id);
-  for (const conformance::Check& check : conformance::all_checks()) {
+  for (const conformance::ConformanceCheck& check : conformance::all_checks()) {
     EXPECT_TRUE(planted.contains(check.id)) << check.id;
   }
 }
@@ -241,7 +243,7 @@ TEST(Conformance, FindsATimeToLiveThatNeverEnds) {
     core.ttl_end_us = UINT64_MAX;
   };
   CoreBoard board(usual_board(), fault);
-  EXPECT_EQ(ids_of(test_of(board), Verdict::kFailed),
+  EXPECT_EQ(ids_of(test_of(board), CheckVerdict::kFailed),
             (std::vector<std::string>{"T9b", "C5", "C8", "K3"}));
 }
 
@@ -256,8 +258,8 @@ TEST(Conformance, ReportsAUnitThatIsNotTripped) {
   };
   CoreBoard board(usual_board(), fault);
   EXPECT_TRUE(test_of(board, {}, {"H3a"}).is_tripped) << "since its reset";
-  const Report cleared = test_of(board, {}, {"R2a"});
-  EXPECT_EQ(cleared.count(Verdict::kPassed), 1);
+  const ConformanceReport cleared = test_of(board, {}, {"R2a"});
+  EXPECT_EQ(cleared.count(CheckVerdict::kPassed), 1);
   EXPECT_FALSE(cleared.is_tripped);
   EXPECT_FALSE(cleared.has_passed());
 }
@@ -269,8 +271,9 @@ TEST(Conformance, TripsTheUnitWhenItIsInterrupted) {
     SCOPED_TRACE(reads);
     std::atomic<bool> stop(false);
     CoreBoard board(usual_board(), {.on_read = [&](int count) { stop = stop || count == reads; }});
-    const Report report = conformance::run_checks(
-        board, {}, {}, stop, {[](const conformance::Check&) {}, [](const CheckResult&) {}});
+    const ConformanceReport report = conformance::run_checks(
+        board, {}, {}, stop,
+        {[](const conformance::ConformanceCheck&) {}, [](const CheckResult&) {}});
     EXPECT_TRUE(report.is_interrupted);
     EXPECT_FALSE(report.has_passed());
     EXPECT_LT(report.rows.size(), conformance::all_checks().size());
@@ -286,7 +289,7 @@ TEST(Conformance, EndsWhenThePortCloses) {
                     if (count == 2000) port->close();
                   }});
   port = &board;
-  const Report report = test_of(board);
+  const ConformanceReport report = test_of(board);
   EXPECT_EQ(report.trouble, "the port is closed");
   EXPECT_FALSE(report.is_tripped) << "nobody knows";
   EXPECT_FALSE(report.has_passed());
@@ -300,11 +303,11 @@ TEST(Conformance, RepeatsAFailedCheckWhenTheHostWasLate) {
                     if (late->core().ttl_runs && stalls++ < stalls_max) late->let_pass(150ms);
                   }});
   late = &board;
-  const Report report = test_of(board, {}, {"C6"});
+  const ConformanceReport report = test_of(board, {}, {"C6"});
   EXPECT_TRUE(report.has_passed()) << not_passed(report);
   EXPECT_EQ(report.rows[0].repetitions, 1);
   stalls_max = std::numeric_limits<int>::max();
-  const Report hopeless = test_of(board, {}, {"C6"});
+  const ConformanceReport hopeless = test_of(board, {}, {"C6"});
   EXPECT_FALSE(hopeless.has_passed());
   EXPECT_EQ(hopeless.rows[0].repetitions, 3);
 }
@@ -313,7 +316,7 @@ TEST(Conformance, EndsAtAUnitThatDoesNotAnswer) {
   BoardFault fault;
   fault.before_frame = [](unit&, std::vector<std::uint8_t>&) { return false; };
   CoreBoard board(usual_board(), fault);
-  const Report report = test_of(board);
+  const ConformanceReport report = test_of(board);
   EXPECT_NE(report.trouble.find("HELLO"), std::string::npos) << report.trouble;
   EXPECT_TRUE(report.rows.empty());
   EXPECT_FALSE(report.has_passed());
@@ -326,7 +329,7 @@ TEST(Conformance, EndsAtAUnitOfAnotherVersion) {
     return true;
   };
   CoreBoard board(usual_board(), fault);
-  const Report report = test_of(board);
+  const ConformanceReport report = test_of(board);
   EXPECT_NE(report.trouble.find("version 1"), std::string::npos) << report.trouble;
   EXPECT_FALSE(report.has_passed());
 }
@@ -349,13 +352,13 @@ TEST(Conformance, CoversTheRequirementsOfTheProtocol) {
       "S3", "S4",                     // C2b, C8; the checks that trip
       "I2", "I3",                     // I1
   };
-  for (const conformance::Check& check : conformance::all_checks()) {
+  for (const conformance::ConformanceCheck& check : conformance::all_checks()) {
     const std::string id = check.id;
     const std::string number = id.substr(0, id.find_first_not_of("0123456789", 1));
     EXPECT_TRUE(required.contains(number)) << id << " is not in PROTOCOL.md";
     covered.insert(number);
   }
-  for (const std::string& id : conformance::requirements_not_testable()) {
+  for (const std::string& id : conformance::untestable_requirements()) {
     EXPECT_FALSE(covered.contains(id)) << id;
     covered.insert(id);
   }

@@ -31,7 +31,7 @@ std::uint32_t crc_in(const Bytes& frame) {
 }
 
 void put(Bytes& frame, const Bytes& message) {
-  frame = conformance::stuffed(conformance::with_crc(message));
+  frame = conformance::encode_cobs_frame(conformance::append_crc(message));
   frame.pop_back();
 }
 
@@ -61,7 +61,7 @@ Plant on_command(std::function<void(unit&, command_request&)> change) {
     const std::uint8_t motors = core.description.motor_count;
     if (!command_request_decode(message.data(), message.size(), motors, &command)) return;
     change(core, command);
-    message = message_of(command, motors);
+    message = encode_message(command, motors);
   });
 }
 
@@ -70,7 +70,7 @@ Plant on_configure(std::function<void(unit&, configure_request&)> change) {
     configure_request request{};
     if (!configure_request_decode(message.data(), message.size(), &request)) return;
     change(core, request);
-    message = message_of(request);
+    message = encode_message(request);
   });
 }
 
@@ -79,7 +79,7 @@ Plant on_clear(std::function<void(unit&, clear_request&)> change) {
     clear_request request{};
     if (!clear_request_decode(message.data(), message.size(), &request)) return;
     change(core, request);
-    message = message_of(request);
+    message = encode_message(request);
   });
 }
 

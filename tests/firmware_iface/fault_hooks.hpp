@@ -10,7 +10,7 @@
 namespace firmware_iface::fault_hooks {
 
 using conformance::Bytes;
-using conformance::message_of;
+using conformance::encode_message;
 
 /// Returns message and CRC of a frame without delimiter; nullopt if it is not a COBS sequence.
 std::optional<Bytes> plain_of(const Bytes& frame);

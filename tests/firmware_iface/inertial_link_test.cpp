@@ -139,12 +139,13 @@ TEST(InertialLink, ImpossibleDividersAreRefused) {
 TEST(InertialLink, BudgetAgreesWithTheProtocolsTable) {
   const auto most = [](int baud_rate, double rate_Hz, bool compact) {
     int count = -1;
-    while (count < 4 && baud_budget(baud_rate, {2, rate_Hz, compact, count + 1}).fits) ++count;
+    while (count < 4 && compute_baud_budget(baud_rate, {2, rate_Hz, compact, count + 1}).fits)
+      ++count;
     return count;
   };
-  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, false, 1}).frame_size_bytes, 52);
-  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, false, 4}).frame_size_bytes, 88);
-  EXPECT_EQ(baud_budget(921'600, {2, 1000.0, true, 4}).frame_size_bytes, 79);
+  EXPECT_EQ(compute_baud_budget(921'600, {2, 1000.0, false, 1}).frame_size_bytes, 52);
+  EXPECT_EQ(compute_baud_budget(921'600, {2, 1000.0, false, 4}).frame_size_bytes, 88);
+  EXPECT_EQ(compute_baud_budget(921'600, {2, 1000.0, true, 4}).frame_size_bytes, 79);
   EXPECT_EQ(most(921'600, 1000.0, false), 4);
   EXPECT_EQ(most(460'800, 1000.0, false), 0);
   EXPECT_EQ(most(460'800, 1000.0, true), 1);

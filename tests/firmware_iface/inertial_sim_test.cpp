@@ -19,36 +19,39 @@ struct Pose {
   std::array<Vector3, 3> axes{};
 };
 
-Pose sensor_pose(std::array<Vector3, 3> body, Vector3 centre, const InertialSettings& sensor) {
+Pose sensor_pose(std::array<Vector3, 3> body, Vector3 centre,
+                 const InertialSensorSettings& sensor) {
   Pose pose{.at = centre};
   for (std::size_t k = 0; k < 3; ++k) {
-    pose.at = sum(pose.at, scaled(sensor.point[k], body[k]));
+    pose.at = sum(pose.at, scale_vector(sensor.point[k], body[k]));
     Vector3 unit{};
     unit[k] = 1.0;
-    const Vector3 own = rotated(unit, sensor.mounting);  // in the body's frame
+    const Vector3 own = rotate_vector(unit, sensor.mounting);  // in the body's frame
     for (std::size_t j = 0; j < 3; ++j) {
-      pose.axes[k] = sum(pose.axes[k], scaled(own[j], body[j]));
+      pose.axes[k] = sum(pose.axes[k], scale_vector(own[j], body[j]));
     }
   }
   return pose;
 }
 
-Pose furuta_pose(const FurutaParameters& p, const JointArray& q, const InertialSettings& sensor) {
-  const Vector3 arm = rotated({1.0, 0.0, 0.0}, scaled(q[0], kUp));
+Pose furuta_pose(const FurutaParameters& p, const JointArray& q,
+                 const InertialSensorSettings& sensor) {
+  const Vector3 arm = rotate_vector({1.0, 0.0, 0.0}, scale_vector(q[0], kUp));
   if (sensor.joint == 0) {
-    return sensor_pose({arm, cross(kUp, arm), kUp}, scaled(p.arm_center_distance, arm), sensor);
+    return sensor_pose({arm, cross(kUp, arm), kUp}, scale_vector(p.arm_center_distance, arm),
+                       sensor);
   }
-  const Vector3 rod = rotated({0.0, -1.0, 0.0}, scaled(q[1], arm));
-  return sensor_pose({rod, arm, cross(rod, arm)},
-                     sum(scaled(p.arm_length, arm), scaled(p.pendulum_center_distance, rod)),
-                     sensor);
+  const Vector3 rod = rotate_vector({0.0, -1.0, 0.0}, scale_vector(q[1], arm));
+  return sensor_pose(
+      {rod, arm, cross(rod, arm)},
+      sum(scale_vector(p.arm_length, arm), scale_vector(p.pendulum_center_distance, rod)), sensor);
 }
 
 Pose pendulum_pose(const PendulumParameters& p, const JointArray& q,
-                   const InertialSettings& sensor) {
+                   const InertialSensorSettings& sensor) {
   const Vector3 joint = {0.0, 0.0, 1.0};
-  const Vector3 rod = rotated({0.0, -1.0, 0.0}, scaled(q[0], joint));
-  return sensor_pose({rod, cross(joint, rod), joint}, scaled(p.center_distance, rod), sensor);
+  const Vector3 rod = rotate_vector({0.0, -1.0, 0.0}, scale_vector(q[0], joint));
+  return sensor_pose({rod, cross(joint, rod), joint}, scale_vector(p.center_distance, rod), sensor);
 }
 
 /// A sensor's reading from differences of its pose over time, along a motion of constant
@@ -65,21 +68,22 @@ std::array<double, 6> by_differences(const PoseOf& pose_of, const JointState& st
     return pose_of(q);
   };
   const Pose before = pose_at(-h), now = pose_at(0.0), after = pose_at(h);
-  const Vector3 a =
-      scaled(1.0 / (h * h), sum(difference(after.at, now.at), difference(before.at, now.at)));
-  const Vector3 felt = difference(a, gravity);
+  const Vector3 a = scale_vector(
+      1.0 / (h * h), sum(subtract_vectors(after.at, now.at), subtract_vectors(before.at, now.at)));
+  const Vector3 felt = subtract_vectors(a, gravity);
   std::array<double, 6> reading{};
   for (std::size_t k = 0; k < 3; ++k) {
     // ω · e_k from the rate at which e_{k+1} turns toward e_{k+2}.
     const std::size_t i = (k + 1) % 3, j = (k + 2) % 3;
-    reading[k] = dot(scaled(0.5 / h, difference(after.axes[i], before.axes[i])), now.axes[j]);
+    reading[k] =
+        dot(scale_vector(0.5 / h, subtract_vectors(after.axes[i], before.axes[i])), now.axes[j]);
     reading[k + 3] = dot(felt, now.axes[k]);
   }
   return reading;
 }
 
-InertialSettings odd_sensor(int joint) {
-  InertialSettings sensor;
+InertialSensorSettings odd_sensor(int joint) {
+  InertialSensorSettings sensor;
   sensor.joint = joint;
   sensor.point = {0.03, -0.05, 0.07};
   sensor.mounting = {0.4, -1.1, 0.6};
@@ -100,20 +104,21 @@ TEST(InertialSensor, ReadsTheMotionOfItsPoint) {
   const FurutaModel furuta_model(furuta);
   for (const int joint : {0, 1}) {
     SCOPED_TRACE(joint);
-    const InertialSettings sensor = odd_sensor(joint);
+    const InertialSensorSettings sensor = odd_sensor(joint);
     expect_reading(
         by_differences([&](const JointArray& q) { return furuta_pose(furuta, q, sensor); }, state,
                        acceleration, tilted_gravity(furuta.gravity, furuta.tilt)),
-        exact_reading(sensor, furuta_model.body_motion(joint, state, acceleration)));
+        compute_exact_reading(sensor,
+                              furuta_model.compute_body_motion(joint, state, acceleration)));
   }
   PendulumParameters pendulum;
   pendulum.tilt = {-0.02, 0.0, 0.04};
   const PendulumModel pendulum_model(pendulum);
-  const InertialSettings sensor = odd_sensor(0);
+  const InertialSensorSettings sensor = odd_sensor(0);
   expect_reading(
       by_differences([&](const JointArray& q) { return pendulum_pose(pendulum, q, sensor); }, state,
                      acceleration, tilted_gravity(pendulum.gravity, pendulum.tilt)),
-      exact_reading(sensor, pendulum_model.body_motion(0, state, acceleration)));
+      compute_exact_reading(sensor, pendulum_model.compute_body_motion(0, state, acceleration)));
 }
 
 // The reading of a free plant contains its acceleration, that of a held one does not.
@@ -121,13 +126,14 @@ TEST(InertialSensor, PlantAcceleratesUnlessHeld) {
   PendulumParameters p;
   p.gravity = 10.0;
   Plant plant(std::make_unique<PendulumModel>(p), {{std::numbers::pi / 2, 0.0}, {}});
-  const InertialSettings sensor;  // at the centre of mass: x along the rod, which is horizontal
+  const InertialSensorSettings
+      sensor;  // at the centre of mass: x along the rod, which is horizontal
   const double J = p.inertia + p.mass * p.center_distance * p.center_distance;
   const double fall = p.mass * p.center_distance * p.center_distance * 10.0 / J;
-  std::array<double, 6> reading = exact_reading(sensor, plant.body_motion(0, 0.0));
+  std::array<double, 6> reading = compute_exact_reading(sensor, plant.compute_body_motion(0, 0.0));
   EXPECT_NEAR(reading[4], 10.0 - fall, 1e-12);
-  plant.set_held(true);
-  reading = exact_reading(sensor, plant.body_motion(0, 0.0));
+  plant.set_held_by_hand(true);
+  reading = compute_exact_reading(sensor, plant.compute_body_motion(0, 0.0));
   EXPECT_NEAR(reading[4], 10.0, 1e-12);
   EXPECT_NEAR(reading[3], 0.0, 1e-12);
 }
@@ -137,7 +143,7 @@ TEST(InertialSensor, ReadingsAreCounts) {
   BodyMotion body{.axes = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}},
                   .angular_velocity = {0.26, -9.0, 9.0},
                   .specific_force = {0.0, 9.8, -60.0}};
-  InertialSettings sensor;
+  InertialSensorSettings sensor;
   sensor.gyro_bias = {0.01, 0.0, 0.0};
   sensor.accel_bias = {0.0, 0.0, 1.0};
   sensor.gyro_counts = 10.0;

@@ -20,7 +20,7 @@ class LinkExchange : public ::testing::Test, protected scripted_unit::Session {
  protected:
   /// Reads until all repetitions of a CLEAR are over.
   void wait_for_clear() {
-    for (int k = 0; k < 2000 && link.clear_state() == ClearState::kPending; ++k) read();
+    for (int k = 0; k < 2000 && link.trip_clear_state() == ClearTripState::kPending; ++k) read();
   }
 };
 
@@ -32,10 +32,10 @@ TEST_F(LinkExchange, ClearNeedsBothStepsWithTheToken) {
     unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 0xBEEF, FAULT_BOOT}
                             : clear_reply{2, CLEAR_DONE, ask.token, 0});
   };
-  link.request_clear();
+  link.request_trip_clear();
   wait_for_clear();
-  EXPECT_EQ(link.clear_state(), ClearState::kDone);
-  EXPECT_EQ(link.clear_fault_flags(), 0);
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kDone);
+  EXPECT_EQ(link.fault_flags_after_clear(), 0);
   ASSERT_EQ(unit.clears.size(), 2U);
   EXPECT_EQ(unit.clears[0].step, 1);
   EXPECT_EQ(unit.clears[0].token, 0);
@@ -57,9 +57,9 @@ TEST_F(LinkExchange, SupersededTokenIsRequestedAgain) {
       unit.send(clear_reply{2, CLEAR_DONE, ask.token, 0});
     }
   };
-  link.request_clear();
+  link.request_trip_clear();
   wait_for_clear();
-  EXPECT_EQ(link.clear_state(), ClearState::kDone);
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kDone);
   ASSERT_EQ(unit.clears.size(), 4U);
   EXPECT_EQ(unit.clears[2].step, 1);
   EXPECT_EQ(unit.clears[2].token, 0) << "step 1 carries no token";
@@ -74,10 +74,10 @@ TEST_F(LinkExchange, ClearEndsWhenNoTokenIsEverRight) {
     unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 7, FAULT_BOOT}
                             : clear_reply{2, CLEAR_WRONG_TOKEN, 7, FAULT_BOOT});
   };
-  link.request_clear();
+  link.request_trip_clear();
   wait_for_clear();
-  EXPECT_EQ(link.clear_state(), ClearState::kRefused);
-  EXPECT_EQ(link.clear_fault_flags(), FAULT_BOOT);
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kRefused);
+  EXPECT_EQ(link.fault_flags_after_clear(), FAULT_BOOT);
   EXPECT_EQ(unit.clears.size(), 20U);
 }
 
@@ -87,10 +87,10 @@ TEST_F(LinkExchange, PersistingCauseRefusesTheClearAtOnceAndIsNamed) {
     unit.send(ask.step == 1 ? clear_reply{1, CLEAR_DONE, 7, FAULT_AMPLIFIER}
                             : clear_reply{2, CLEAR_CAUSE_PRESENT, 7, FAULT_AMPLIFIER});
   };
-  link.request_clear();
+  link.request_trip_clear();
   wait_for_clear();
-  EXPECT_EQ(link.clear_state(), ClearState::kRefused);
-  EXPECT_EQ(link.clear_fault_flags(), FAULT_AMPLIFIER);
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kRefused);
+  EXPECT_EQ(link.fault_flags_after_clear(), FAULT_AMPLIFIER);
   EXPECT_EQ(unit.clears.size(), 2U);
 }
 
@@ -98,17 +98,17 @@ TEST_F(LinkExchange, PersistingCauseRefusesTheClearAtOnceAndIsNamed) {
 TEST_F(LinkExchange, UnansweredClearIsRepeatedTwentyTimes) {
   start();
   const Nanoseconds asked = unit.now();
-  link.request_clear();
+  link.request_trip_clear();
   while (unit.now() < asked + 49ms) read();
   EXPECT_EQ(unit.clears.size(), 1U);
   while (unit.now() < asked + 52ms) read();
   EXPECT_EQ(unit.clears.size(), 2U);
   wait_for_clear();
-  EXPECT_EQ(link.clear_state(), ClearState::kNoReply);
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kNoReply);
   EXPECT_EQ(unit.clears.size(), 20U);
   EXPECT_GE(unit.now() - asked, 20 * 50ms);
   EXPECT_LE(unit.now() - asked, 20 * 50ms + 25ms);
-  link.request_clear();
+  link.request_trip_clear();
   wait_for_clear();
   EXPECT_EQ(unit.clears.size(), 40U) << "the next request counts anew";
 }
@@ -118,12 +118,12 @@ TEST_F(LinkExchange, UnrequestedAnswersChangeNothing) {
   start();
   unit.send(clear_reply{1, CLEAR_DONE, 7, 0});
   read();
-  EXPECT_EQ(link.clear_state(), ClearState::kIdle);
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kIdle);
   EXPECT_TRUE(unit.clears.empty());
-  link.request_clear();
+  link.request_trip_clear();
   unit.send(clear_reply{2, CLEAR_DONE, 7, 0});  // of another exchange
   read();
-  EXPECT_EQ(link.clear_state(), ClearState::kPending) << "step 2 was not asked for yet";
+  EXPECT_EQ(link.trip_clear_state(), ClearTripState::kPending) << "step 2 was not asked for yet";
   EXPECT_EQ(link.counters().messages_unexpected, 2U);
 }
 
@@ -166,10 +166,10 @@ TEST_F(LinkExchange, NaNCommandTripsTheUnit) {
 
 TEST_F(LinkExchange, IdleAndTripCarryNoCommand) {
   start();
-  link.write_idle();
+  link.write_idle_command();
   EXPECT_EQ(unit.commands.back().flags, 0);
   EXPECT_EQ(unit.commands.back().command_q15[0], 0);
-  link.write_trip();
+  link.write_trip_command();
   EXPECT_EQ(unit.commands.back().flags, COMMAND_TRIP);
   EXPECT_EQ(unit.commands.back().command_q15[0], 0);
 }

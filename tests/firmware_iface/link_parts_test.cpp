@@ -39,7 +39,7 @@ TEST_F(LinkParts, EachPartHasItsOwnDescription) {
   const auto facts = link.connect();
   ASSERT_TRUE(facts.ok()) << facts.error().detail;
   for (std::size_t k = 0; k < ENCODERS_MAX; ++k) {
-    const EncoderFacts& encoder = facts.value().encoder[k];
+    const EncoderDescription& encoder = facts.value().encoder[k];
     EXPECT_EQ(encoder.is_absolute, k % 2 == 1) << k;
     EXPECT_EQ(encoder.has_index, k % 2 == 1) << k;
     EXPECT_EQ(encoder.has_home, k % 4 >= 2) << k;

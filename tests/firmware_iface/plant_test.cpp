@@ -79,10 +79,10 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
       const Vector3 up = {0.0, 1.0, 0.0};
       // The rod hangs along −up and turns about e_r (Rodrigues).
       const Vector3 rod =
-          sum(scaled(-std::cos(at[1]), up), scaled(-std::sin(at[1]), cross(e_r, up)));
+          sum(scale_vector(-std::cos(at[1]), up), scale_vector(-std::sin(at[1]), cross(e_r, up)));
       return std::array<Vector3, 3>{
-          scaled(p.arm_center_distance, e_r),
-          sum(scaled(p.arm_length, e_r), scaled(p.pendulum_center_distance, rod)), rod};
+          scale_vector(p.arm_center_distance, e_r),
+          sum(scale_vector(p.arm_length, e_r), scale_vector(p.pendulum_center_distance, rod)), rod};
     };
     const auto here = centers(q);
     // Velocities of the centres of mass, from differences of positions along w.
@@ -101,7 +101,7 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
     const Vector3 v_B = velocity(1);
     // Angular velocity of B: w1 about up, w2 about the arm; in its frame x_B = rod, y_B = e_r.
     const Vector3 e_r = {std::cos(q[0]), 0.0, -std::sin(q[0])};
-    const Vector3 w_B = sum(scaled(w[0], {0.0, 1.0, 0.0}), scaled(w[1], e_r));
+    const Vector3 w_B = sum(scale_vector(w[0], {0.0, 1.0, 0.0}), scale_vector(w[1], e_r));
     const Vector3 z_B = cross(here[2], e_r);
     const double kinetic = 0.5 * (p.arm_mass * dot(v_A, v_A) + p.pendulum_mass * dot(v_B, v_B) +
                                   (p.arm_inertia_zz + p.shaft_inertia) * w[0] * w[0] +
@@ -124,7 +124,7 @@ TEST(FurutaPlant, FollowsLagrangesEquations) {
     SCOPED_TRACE(n);
     const JointState state{{draw(random), draw(random)}, {draw(random), draw(random)}};
     const JointArray a = {draw(random), draw(random)};
-    const RigModel::Terms terms = model.terms(state, 0.0);
+    const RigModel::EquationTerms terms = model.terms(state, 0.0);
     for (std::size_t k = 0; k < 2; ++k) {
       // d/dt ∂L/∂w along q̇ = w, ẇ = a, minus ∂L/∂q.
       const auto along_motion = [&](double t) {
@@ -151,7 +151,7 @@ TEST(FurutaPlant, BearingLoadsFollowNewton) {
   FurutaParameters p;
   p.motor_gain = 0.0;
   const FurutaModel model(p);
-  const JointArray at_rest = model.bearing_loads({}, {});
+  const JointArray at_rest = model.bearing_forces({}, {});
   EXPECT_NEAR(at_rest[0], (p.arm_mass + p.pendulum_mass) * p.gravity, 1e-12);
   EXPECT_NEAR(at_rest[1], p.pendulum_mass * p.gravity, 1e-12);
 
@@ -163,7 +163,7 @@ TEST(FurutaPlant, BearingLoadsFollowNewton) {
             -p.pendulum_center_distance * c2,
             -p.arm_length * s1 - p.pendulum_center_distance * s2 * c1};
   };
-  const RigModel::Terms terms = model.terms(state, 0.0);
+  const RigModel::EquationTerms terms = model.terms(state, 0.0);
   const auto& M = terms.mass_matrix;
   const double determinant = M[0][0] * M[1][1] - M[0][1] * M[1][0];
   const JointArray a = {(M[1][1] * terms.force[0] - M[0][1] * terms.force[1]) / determinant,
@@ -176,10 +176,11 @@ TEST(FurutaPlant, BearingLoadsFollowNewton) {
     }
     return center(s);
   };
-  const Vector3 acceleration =
-      scaled(1.0 / (kStep * kStep), sum(sum(at(kStep), at(-kStep)), scaled(-2.0, center(state))));
-  const double expected = p.pendulum_mass * norm(difference(acceleration, {0.0, -p.gravity, 0.0}));
-  EXPECT_NEAR(model.bearing_loads(state, a)[1], expected, 1e-4);  // O(step²) · |x⁗|
+  const Vector3 acceleration = scale_vector(
+      1.0 / (kStep * kStep), sum(sum(at(kStep), at(-kStep)), scale_vector(-2.0, center(state))));
+  const double expected =
+      p.pendulum_mass * norm(subtract_vectors(acceleration, {0.0, -p.gravity, 0.0}));
+  EXPECT_NEAR(model.bearing_forces(state, a)[1], expected, 1e-4);  // O(step²) · |x⁗|
 }
 
 // Compares with another program in other coordinates, the reference of the estimator's tests. It
@@ -319,13 +320,13 @@ TEST(FurutaPlant, LosesExactlyTheFrictionPower) {
     for (std::size_t k = 0; k < 2; ++k) {
       a[k] = (ahead.state().speed_rad_s[k] - plant.state().speed_rad_s[k]) / kStep;
     }
-    const JointArray loads = plant.model().bearing_loads(plant.state(), a);
+    const JointArray loads = plant.model().bearing_forces(plant.state(), a);
     double sum_power = 0.0;
     for (int k = 0; k < 2; ++k) {
       const double w = plant.state().speed_rad_s[static_cast<std::size_t>(k)];
       const JointFriction& f = plant.model().friction(k);
-      sum_power +=
-          std::abs(w) * f.dry_limit(w, loads[static_cast<std::size_t>(k)]) - w * f.smooth_torque(w);
+      sum_power += std::abs(w) * f.dry_torque_limit(w, loads[static_cast<std::size_t>(k)]) -
+                   w * f.smooth_torque(w);
     }
     return sum_power;
   };
@@ -360,13 +361,13 @@ TEST(FurutaPlant, BreaksAwayAtTheLoadedStaticLimit) {
 
 TEST(Plant, HeldRigStaysAndFallsWhenLetGo) {
   Plant plant = pendulum({}, 3.1);
-  plant.set_held(true);
+  plant.set_held_by_hand(true);
   plant.advance(1.0, 0.0);
   EXPECT_EQ(plant.state().angle_rad[0], 3.1);
-  plant.set_held(false);
+  plant.set_held_by_hand(false);
   plant.advance(1.0, 0.0);
   EXPECT_LT(plant.state().angle_rad[0], 3.0);
-  plant.return_to_start();
+  plant.restore_initial_state();
   EXPECT_EQ(plant.state().angle_rad[0], 3.1);
 }
 

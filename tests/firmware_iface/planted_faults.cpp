@@ -106,12 +106,12 @@ std::vector<PlantedFault> faults_of_sessions() {
          fault.after_tick = [ticks](unit& core) {
            // As if a CLEAR had arrived then.
            if (*ticks == 0 || --*ticks > 0) return;
-           const Bytes frame = conformance::frame_of(message_of(clear_request{1, 0}));
+           const Bytes frame = conformance::make_frame(encode_message(clear_request{1, 0}));
            for (const std::uint8_t byte : frame) unit_receive(&core, byte, core.next_tick_us);
          };
          fault.before_frame = [ticks](unit&, Bytes& frame) {
            const auto message = message_in(frame);
-           const bool is_delayed = message && *message == message_of(clear_request{1, 0}) &&
+           const bool is_delayed = message && *message == encode_message(clear_request{1, 0}) &&
                                    crc_in(frame) == crc32c(LAYOUT_HASH, message->data(), 4);
            if (is_delayed) *ticks = 60;
            return !is_delayed;

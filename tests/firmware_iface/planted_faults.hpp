@@ -16,7 +16,7 @@ struct PlantedFault {
   std::function<void(BoardFault&)> plant = {};
   std::function<void(unit_description&)> describe = {};  ///< changes the board's description
   std::function<void(unit&)> start = {};                 ///< changes the core after its reset
-  conformance::Settings settings = {.after_reset = true};
+  conformance::TestSettings settings = {.after_reset = true};
 };
 
 /// Prints the fault's name beside the name of a failing test.

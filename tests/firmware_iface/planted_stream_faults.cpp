@@ -90,13 +90,13 @@ std::vector<PlantedFault> faults_of_samples() {
        before_message([](unit& core, Bytes& message) {
          if (message[0] != MESSAGE_COMMAND_COMPACT) return;
          if ((core.stream_flags & STREAM_COMPACT) != 0)
-           message = message_of(describe_request{0, 0});
+           message = encode_message(describe_request{0, 0});
        })},
       {"K4", "ignores COMMAND_COMPACT in a stream of SAMPLE",
        before_message([](unit& core, Bytes& message) {
          if (message[0] != MESSAGE_COMMAND_COMPACT) return;
          if ((core.stream_flags & STREAM_COMPACT) == 0)
-           message = message_of(describe_request{0, 0});
+           message = encode_message(describe_request{0, 0});
        })},
   };
 }

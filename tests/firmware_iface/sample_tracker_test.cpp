@@ -6,10 +6,10 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
-using Verdict = SampleTracker::Verdict;
+using Verdict = SampleTracker::ReportVerdict;
 
-UnitFacts facts_of(int encoder_count) {
-  UnitFacts facts;
+UnitDescription facts_of(int encoder_count) {
+  UnitDescription facts;
   facts.encoder_count = encoder_count;
   return facts;
 }
@@ -34,7 +34,7 @@ struct Stream {
         static_cast<std::uint32_t>((start_us + 1000 * k) & ((std::int64_t{1} << bits.tick_us) - 1));
     report.encoders_valid = 1;
     report.encoder_counts[0] = static_cast<std::int32_t>(k);
-    return tracker.process_report(report, 5s + std::chrono::milliseconds(k) + delay, sample);
+    return tracker.process_sample_report(report, 5s + std::chrono::milliseconds(k) + delay, sample);
   }
 };
 
@@ -89,7 +89,7 @@ TEST_P(SampleTrackerFormats, DistinguishesRepetitionsFromAClockThatGoesBack) {
     sample_report report{};
     report.sequence = static_cast<std::uint16_t>(sequence);
     report.tick_us = tick_us;
-    return tracker.process_report(report, 5s + 10ms, sample);
+    return tracker.process_sample_report(report, 5s + 10ms, sample);
   };
   ASSERT_EQ(receive(0, 1000), Verdict::kNext);
   ASSERT_EQ(receive(1, 2300), Verdict::kNext);
@@ -104,23 +104,23 @@ TEST_P(SampleTrackerFormats, DistinguishesRepetitionsFromAClockThatGoesBack) {
 TEST_P(SampleTrackerFormats, MissingChannelKeepsItsCount) {
   SampleTracker tracker(GetParam(), 0, 1000.0, 5s, facts_of(2));
   UnitSample sample;
-  const auto process_report = [&](int k, int valid, int counts) {
+  const auto process_sample_report = [&](int k, int valid, int counts) {
     sample_report report{};
     report.sequence = static_cast<std::uint16_t>(k);
     report.tick_us = static_cast<std::uint32_t>(1000 * k);
     report.encoders_valid = static_cast<std::uint16_t>(valid);
     report.encoder_counts[0] = 1000 + k;
     report.encoder_counts[1] = counts;
-    EXPECT_EQ(tracker.process_report(report, 5s + std::chrono::milliseconds(k), sample),
+    EXPECT_EQ(tracker.process_sample_report(report, 5s + std::chrono::milliseconds(k), sample),
               Verdict::kNext);
     return sample.encoder_counts[1];
   };
-  EXPECT_EQ(process_report(0, 3, -7), -7);
-  EXPECT_EQ(process_report(1, 1, 4000), -7);
-  EXPECT_TRUE(sample.encoder_is_valid(0));
-  EXPECT_FALSE(sample.encoder_is_valid(1));
+  EXPECT_EQ(process_sample_report(0, 3, -7), -7);
+  EXPECT_EQ(process_sample_report(1, 1, 4000), -7);
+  EXPECT_TRUE(sample.is_encoder_valid(0));
+  EXPECT_FALSE(sample.is_encoder_valid(1));
   EXPECT_EQ(sample.encoder_counts[0], 1001);
-  EXPECT_EQ(process_report(2, 0xF3, -6), -6);
+  EXPECT_EQ(process_sample_report(2, 0xF3, -6), -6);
   EXPECT_EQ(sample.encoders_valid, 3) << "bits of channels that the unit does not have";
 }
 
@@ -132,13 +132,15 @@ TEST_P(SampleTrackerFormats, RejectsContradictions) {
   sample_report report{};
   report.sequence = 2;
   report.tick_us = 1000;
-  EXPECT_EQ(stream.tracker.process_report(report, 5s + 2ms, stream.sample), Verdict::kImplausible);
+  EXPECT_EQ(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample),
+            Verdict::kImplausible);
   report.sequence = 1;
   report.tick_us = 1400;
-  EXPECT_EQ(stream.tracker.process_report(report, 5s + 2ms, stream.sample), Verdict::kImplausible);
+  EXPECT_EQ(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample),
+            Verdict::kImplausible);
   report.sequence = static_cast<std::uint16_t>(4000 & ((1 << GetParam().sequence) - 1));
   report.tick_us = 4'000'000;
-  EXPECT_NE(stream.tracker.process_report(report, 5s + 2ms, stream.sample), Verdict::kNext);
+  EXPECT_NE(stream.tracker.process_sample_report(report, 5s + 2ms, stream.sample), Verdict::kNext);
   EXPECT_EQ(stream.receive(1), Verdict::kNext) << "and goes on with the next good one";
 }
 
@@ -154,7 +156,7 @@ TEST_P(SampleTrackerFormats, FollowsAClockThatIsFarOff) {
           static_cast<std::uint32_t>((1000 * k) & ((std::int64_t{1} << GetParam().tick_us) - 1));
       const auto received =
           5s + Nanoseconds(static_cast<std::int64_t>(static_cast<double>(k) * 1e6 / rate)) + 1ms;
-      ASSERT_EQ(tracker.process_report(report, received, sample), Verdict::kNext) << k;
+      ASSERT_EQ(tracker.process_sample_report(report, received, sample), Verdict::kNext) << k;
       ASSERT_EQ(sample.sequence, static_cast<std::uint64_t>(k));
     }
   }

@@ -40,11 +40,11 @@ TEST(SimConfig, ShippedFilesLoad) {
   EXPECT_EQ(furuta.make_plant().joint_count(), 2);
   EXPECT_NEAR(furuta.make_plant().state().angle_rad[1], 3.1116, 1e-12);
   EXPECT_EQ(furuta.settings.to_host.baud_rate, 921'600);
-  EXPECT_EQ(furuta.settings.unit.hand.release, sim::HandSettings::Release::kAfterStreamStart);
+  EXPECT_EQ(furuta.settings.unit.hand.release, sim::HandSettings::ReleaseTime::kAfterStreamStart);
   const auto hanging =
       load_sim_config(test_support::source_folder() + "/configs/sim-furuta-hanging.textproto");
   EXPECT_EQ(hanging.make_plant().state().angle_rad[1], 0.0);
-  EXPECT_EQ(hanging.settings.unit.hand.release, sim::HandSettings::Release::kFree);
+  EXPECT_EQ(hanging.settings.unit.hand.release, sim::HandSettings::ReleaseTime::kFree);
   const auto pendulum =
       load_sim_config(test_support::source_folder() + "/configs/sim-pendulum.textproto");
   EXPECT_EQ(pendulum.make_plant().joint_count(), 1);
@@ -156,7 +156,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
 
   const sim::UnitSettings& unit = config.settings.unit;
   EXPECT_EQ(unit.inertial_count, 2);
-  const sim::InertialSettings& sensor = unit.inertial[0];
+  const sim::InertialSensorSettings& sensor = unit.inertial[0];
   EXPECT_EQ(sensor.joint, 1);
   EXPECT_EQ(sensor.point, (sim::Vector3{0.1, 0.2, 0.3}));
   EXPECT_EQ(sensor.mounting, (sim::Vector3{0.4, 0.5, 0.6}));
@@ -183,7 +183,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(unit.ttl_max_ms, 90);
   EXPECT_EQ(unit.clock_error_ppm, -33.0);
   EXPECT_EQ(unit.clock_start_us, 4'000'000'000u);
-  EXPECT_EQ(unit.hand.release, sim::HandSettings::Release::kAfterFirstCommand);
+  EXPECT_EQ(unit.hand.release, sim::HandSettings::ReleaseTime::kAfterFirstCommand);
   EXPECT_EQ(unit.hand.hold_time, Nanoseconds(1'500'000'000));
   EXPECT_EQ(unit.faults.channel_dropout, 0.21);
   EXPECT_EQ(unit.faults.dropout_max, Nanoseconds(22'000'000));

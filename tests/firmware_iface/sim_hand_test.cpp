@@ -43,21 +43,21 @@ TEST_F(Hand, TurnsHoldsAndLetsGo) {
   EXPECT_DOUBLE_EQ(angle_at(milliseconds(5000)), 1.2);
   EXPECT_TRUE(truth_.held);
   EXPECT_EQ(truth_.encoder_counts[0], std::llround(1.2 / (2.0 * std::numbers::pi) * 4096));
-  unit().let_go(milliseconds(5000));
+  unit().release_rig(milliseconds(5000));
   EXPECT_LT(angle_at(milliseconds(5200)), 1.1);
 }
 
 TEST_F(Hand, UnderstandsItsLines) {
-  EXPECT_EQ(move_hand("1 0.5 0.2", unit(), Nanoseconds(0)), "");
+  EXPECT_EQ(execute_hand_command("1 0.5 0.2", unit(), Nanoseconds(0)), "");
   EXPECT_DOUBLE_EQ(angle_at(milliseconds(200)), 0.5);
-  EXPECT_EQ(move_hand("1 -0.5", unit(), milliseconds(200)), "");
+  EXPECT_EQ(execute_hand_command("1 -0.5", unit(), milliseconds(200)), "");
   EXPECT_DOUBLE_EQ(angle_at(milliseconds(1200)), -0.5);
-  EXPECT_EQ(move_hand("release", unit(), milliseconds(1200)), "");
-  EXPECT_FALSE(unit().plant().is_held());
-  EXPECT_EQ(move_hand("  ", unit(), milliseconds(1200)), "");
+  EXPECT_EQ(execute_hand_command("release", unit(), milliseconds(1200)), "");
+  EXPECT_FALSE(unit().plant().is_held_by_hand());
+  EXPECT_EQ(execute_hand_command("  ", unit(), milliseconds(1200)), "");
   for (const char* line : {"0 1", "2 1", "1", "1 nan", "1 0.5 0", "1 0.5 -1", "1 0.5 1 2", "1 x",
                            "turn 1", "1 0.5 inf"}) {
-    EXPECT_NE(move_hand(line, unit(), milliseconds(1200)), "") << line;
+    EXPECT_NE(execute_hand_command(line, unit(), milliseconds(1200)), "") << line;
   }
 }
 
@@ -69,7 +69,7 @@ TEST_F(Hand, ReadsLinesAsTheyCome) {
   input.poll(simulation_, Nanoseconds(0));
   ASSERT_EQ(::write(ends[1], "1 0.5 0.1", 9), 9);
   input.poll(simulation_, Nanoseconds(0));
-  EXPECT_FALSE(unit().plant().is_held());
+  EXPECT_FALSE(unit().plant().is_held_by_hand());
   ASSERT_EQ(::write(ends[1], "\n", 1), 1);
   input.poll(simulation_, Nanoseconds(0));
   EXPECT_DOUBLE_EQ(angle_at(milliseconds(100)), 0.5);

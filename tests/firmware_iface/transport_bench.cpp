@@ -149,7 +149,8 @@ const std::vector<Kind>& byte_kinds() {
   return kKinds;
 }
 
-ServedUnit::ServedUnit(const sim::SimulationSettings& settings, std::unique_ptr<sim::HostPort> port)
+ServedUnit::ServedUnit(const sim::SimulationSettings& settings,
+                       std::unique_ptr<sim::HostConnection> port)
     : port_(std::move(port)) {
   simulation_ = std::make_unique<sim::UnitSimulation>(
       settings,

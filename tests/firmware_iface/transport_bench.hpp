@@ -46,7 +46,7 @@ const std::vector<Kind>& byte_kinds();
 class ServedUnit {
  public:
   ServedUnit(const firmware_iface::sim::SimulationSettings& settings,
-             std::unique_ptr<firmware_iface::sim::HostPort> port);
+             std::unique_ptr<firmware_iface::sim::HostConnection> port);
   ~ServedUnit() { stop(); }
 
   /// Ends the thread; counters() may be read afterwards.
@@ -55,7 +55,7 @@ class ServedUnit {
   double output_V() const { return simulation_->unit().output_V(); }
 
  private:
-  std::unique_ptr<firmware_iface::sim::HostPort> port_;
+  std::unique_ptr<firmware_iface::sim::HostConnection> port_;
   std::unique_ptr<firmware_iface::sim::UnitSimulation> simulation_;
   std::atomic<bool> stop_{false};
   std::thread thread_;

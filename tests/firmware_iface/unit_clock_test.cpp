@@ -9,16 +9,16 @@
 namespace {
 
 using firmware_iface::ClockFit;
-using firmware_iface::EncoderUnwrap;
+using firmware_iface::EncoderUnwrapper;
 using firmware_iface::extend_counter;
 using firmware_iface::Nanoseconds;
-using firmware_iface::UnitClock;
+using firmware_iface::UnitClockEstimator;
 
 /// Feeds `seconds` of 1 kHz samples of a unit whose clock is off by `ppm`. The delay to the host is
 /// 0.3 ms plus an exponential share of mean `jitter_s`; one sample in a hundred waits up to 30 ms.
-UnitClock observe(double ppm, double seconds, double jitter_s, std::uint64_t seed,
-                  std::int64_t unit_start_us = 0) {
-  UnitClock clock;
+UnitClockEstimator add_sample_times(double ppm, double seconds, double jitter_s, std::uint64_t seed,
+                                    std::int64_t unit_start_us = 0) {
+  UnitClockEstimator clock;
   std::mt19937_64 random(seed);
   std::exponential_distribution<double> jitter(1.0 / jitter_s);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
@@ -27,35 +27,36 @@ UnitClock observe(double ppm, double seconds, double jitter_s, std::uint64_t see
     const double true_s = 1e-3 * static_cast<double>(k) / (1.0 + ppm * 1e-6);
     double delay_s = 3e-4 + jitter(random);
     if (uniform(random) < 0.01) delay_s += 0.03 * uniform(random);
-    clock.observe(unit_start_us + 1000 * k, Nanoseconds(std::llround((true_s + delay_s) * 1e9)));
+    clock.add_sample_times(unit_start_us + 1000 * k,
+                           Nanoseconds(std::llround((true_s + delay_s) * 1e9)));
   }
   return clock;
 }
 
 // Requirement: recover 200 ppm within 5 ppm after 60 s, with the jitter of an ordinary kernel.
-TEST(UnitClock, RecoversARateErrorWithinFivePpmInAMinute) {
+TEST(UnitClockEstimator, RecoversARateErrorWithinFivePpmInAMinute) {
   for (const double ppm : {200.0, -200.0, 0.0, 12'000.0}) {
     SCOPED_TRACE(ppm);
-    const ClockFit fit = observe(ppm, 60.0, 2e-4, 21).fit();
+    const ClockFit fit = add_sample_times(ppm, 60.0, 2e-4, 21).fit();
     ASSERT_TRUE(fit.valid);
     EXPECT_NEAR(fit.rate_error_ppm, ppm, 5.0);
   }
 }
 
 // The fastest sample of a block counts, so 5 ms of mean jitter do no harm.
-TEST(UnitClock, SurvivesHeavyJitter) {
-  const ClockFit fit = observe(200.0, 60.0, 5e-3, 22).fit();
+TEST(UnitClockEstimator, SurvivesHeavyJitter) {
+  const ClockFit fit = add_sample_times(200.0, 60.0, 5e-3, 22).fit();
   EXPECT_NEAR(fit.rate_error_ppm, 200.0, 5.0);
 }
 
 // The reported uncertainty must be right: over 40 runs the errors divided by it have a standard
 // deviation of about one. A sum of 40 squares has mean 40 and deviation 9. The bounds are 3 of
 // these, doubled above, since minima of exponentials are not quite normal.
-TEST(UnitClock, ReportsACorrectUncertainty) {
+TEST(UnitClockEstimator, ReportsACorrectUncertainty) {
   double sum_square = 0.0;
   constexpr int kRuns = 40;
   for (std::uint64_t seed = 0; seed < kRuns; ++seed) {
-    const ClockFit fit = observe(200.0, 60.0, 1e-3, 100 + seed).fit();
+    const ClockFit fit = add_sample_times(200.0, 60.0, 1e-3, 100 + seed).fit();
     const double error = (fit.rate_error_ppm - 200.0) / fit.rate_sigma_ppm;
     sum_square += error * error;
   }
@@ -66,16 +67,17 @@ TEST(UnitClock, ReportsACorrectUncertainty) {
 // An interval of only slow or only early samples must not bend the line: two seconds of a host that
 // paused and is 50 ms late, or whose clock was wrong by as much the other way, which no delay can
 // cause.
-TEST(UnitClock, RejectsAnIntervalOfOutliersOnEitherSide) {
+TEST(UnitClockEstimator, RejectsAnIntervalOfOutliersOnEitherSide) {
   for (const double off_s : {0.05, -0.05}) {
     SCOPED_TRACE(off_s);
-    UnitClock clock;
+    UnitClockEstimator clock;
     std::mt19937_64 random(23);
     std::exponential_distribution<double> jitter(1.0 / 1e-4);
     for (std::int64_t k = 0; k < 60'000; ++k) {
       const double true_s = 1.0 + 1e-3 * static_cast<double>(k) / (1.0 + 200e-6);
       const double off = k > 55'000 && k < 57'000 ? off_s : 0.0;
-      clock.observe(1000 * k, Nanoseconds(std::llround((true_s + jitter(random) + off) * 1e9)));
+      clock.add_sample_times(1000 * k,
+                             Nanoseconds(std::llround((true_s + jitter(random) + off) * 1e9)));
     }
     EXPECT_GE(clock.fit().blocks_rejected, 6U);  // 2 s in blocks of 0.25 s, except the ends
     EXPECT_NEAR(clock.fit().rate_error_ppm, 200.0, 1.0);
@@ -83,12 +85,12 @@ TEST(UnitClock, RejectsAnIntervalOfOutliersOnEitherSide) {
 }
 
 // Blocks of 125 ms. A line through fewer than four of them leaves too little to judge the fit.
-TEST(UnitClock, FitsFromTheFourthBlockOn) {
-  UnitClock clock;
+TEST(UnitClockEstimator, FitsFromTheFourthBlockOn) {
+  UnitClockEstimator clock;
   std::int64_t now_ms = 0;
   const auto observe_until = [&](std::int64_t end_ms) {
     for (; now_ms < end_ms; ++now_ms) {
-      clock.observe(1000 * now_ms, std::chrono::milliseconds(now_ms));
+      clock.add_sample_times(1000 * now_ms, std::chrono::milliseconds(now_ms));
     }
     return clock.fit().valid;
   };
@@ -100,12 +102,12 @@ TEST(UnitClock, FitsFromTheFourthBlockOn) {
 
 // Clocks that stand still, run backward or jump give no usable line. The fit reports that instead
 // of returning infinities.
-TEST(UnitClock, NeverReturnsNaN) {
+TEST(UnitClockEstimator, NeverReturnsNaN) {
   const auto check = [](const char* what, const auto& host_ns_of) {
     SCOPED_TRACE(what);
-    UnitClock clock;
+    UnitClockEstimator clock;
     for (std::int64_t k = 0; k < 5'000; ++k) {
-      clock.observe(1000 * k, Nanoseconds(host_ns_of(k)));
+      clock.add_sample_times(1000 * k, Nanoseconds(host_ns_of(k)));
       const ClockFit& fit = clock.fit();
       ASSERT_TRUE(std::isfinite(fit.rate_error_ppm) && std::isfinite(fit.rate_sigma_ppm) &&
                   std::isfinite(fit.residual_rms_us));
@@ -120,9 +122,9 @@ TEST(UnitClock, NeverReturnsNaN) {
 }
 
 // Memory is fixed: after an hour the blocks are longer, and the fit spans the hour.
-TEST(UnitClock, SpansALongSessionInFixedMemory) {
-  const UnitClock clock = observe(37.0, 3600.0, 1e-3, 24);
-  EXPECT_LE(clock.fit().blocks_used + clock.fit().blocks_rejected, UnitClock::kBlocksMax);
+TEST(UnitClockEstimator, SpansALongSessionInFixedMemory) {
+  const UnitClockEstimator clock = add_sample_times(37.0, 3600.0, 1e-3, 24);
+  EXPECT_LE(clock.fit().blocks_used + clock.fit().blocks_rejected, UnitClockEstimator::kBlocksMax);
   EXPECT_NEAR(clock.fit().rate_error_ppm, 37.0, 0.05);
 }
 
@@ -136,10 +138,10 @@ TEST(ExtendCounter, FindsTheNearestValueWithThoseLowBits) {
 }
 
 // A wrap in either direction, at both widths, must not appear as a jump of the angle.
-TEST(EncoderUnwrap, FollowsThroughWraps) {
+TEST(EncoderUnwrapper, FollowsThroughWraps) {
   for (const int bits : {24, 32}) {
     SCOPED_TRACE(bits);
-    EncoderUnwrap unwrap(0, bits);
+    EncoderUnwrapper unwrap(0, bits);
     const std::int64_t modulus = std::int64_t{1} << bits;
     std::int64_t truth = modulus / 2 - 500;
     for (int k = 0; k < 1000; ++k, truth += k < 500 ? 7 : -7) {
@@ -153,11 +155,11 @@ TEST(EncoderUnwrap, FollowsThroughWraps) {
 
 // Counters of 16 and 24 bits, and an absolute encoder with an odd number of positions: each
 // continues past its modulus both ways, in the bits of either format.
-TEST(EncoderUnwrap, ContinuesPastAnyModulus) {
+TEST(EncoderUnwrapper, ContinuesPastAnyModulus) {
   for (const std::uint32_t modulus : {65'536U, 1U << 24, 4096U, 1000U, 3U}) {
     for (const int bits : {24, 32}) {
       SCOPED_TRACE(::testing::Message() << modulus << " in " << bits << " bits");
-      EncoderUnwrap unwrap(modulus, bits);
+      EncoderUnwrapper unwrap(modulus, bits);
       std::int64_t truth = modulus - 2;
       for (int k = 0; k < 4000; ++k, truth += k < 2000 ? 1 : -1) {
         std::int64_t sent = truth % modulus;
@@ -171,8 +173,8 @@ TEST(EncoderUnwrap, ContinuesPastAnyModulus) {
 }
 
 // A count beyond the modulus is no reading: the last valid one stays.
-TEST(EncoderUnwrap, RejectsCountsBeyondItsModulus) {
-  EncoderUnwrap unwrap(1000, 32);
+TEST(EncoderUnwrapper, RejectsCountsBeyondItsModulus) {
+  EncoderUnwrapper unwrap(1000, 32);
   EXPECT_TRUE(unwrap.update(999));
   EXPECT_FALSE(unwrap.update(1000));
   EXPECT_FALSE(unwrap.update(-1));

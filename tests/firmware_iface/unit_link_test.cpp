@@ -95,7 +95,7 @@ TEST(UnitLink, DeliversEverySampleOfACleanLine) {
         ASSERT_EQ(sample.sequence, before + 1);
         ASSERT_EQ(sample.unit_time_us, before_us + 1000 * divider);
         ASSERT_EQ(sample.lost_before, 0U);
-        ASSERT_TRUE(sample.encoder_is_valid(0) && sample.encoder_is_valid(1));
+        ASSERT_TRUE(sample.is_encoder_valid(0) && sample.is_encoder_valid(1));
       }
       EXPECT_NE(sample.encoder_counts[1], first.encoder_counts[1]) << "the rig moves";
       std::uint64_t late = 0;
@@ -104,7 +104,7 @@ TEST(UnitLink, DeliversEverySampleOfACleanLine) {
       EXPECT_EQ(end.value().lost_at_end, 0U);
       EXPECT_EQ(end.value().samples_sent, sample.sequence + 1 + late);
       EXPECT_EQ(rig.link->counters().samples_lost, 0U);
-      EXPECT_EQ(rig.link->frame_counters().damaged(), 0U);
+      EXPECT_EQ(rig.link->frame_counters().damaged_count(), 0U);
       EXPECT_EQ(rig.unit().counters().samples_sent, rig.link->counters().samples_received);
     }
   }
@@ -177,7 +177,7 @@ TEST(UnitLink, HostPacedUnitAnswersEachCommand) {
   UnitSample sample;
   EXPECT_EQ(rig.link->read_sample(rig.transport->now() + 50ms, sample), ReadStatus::kTimeout);
   for (std::uint64_t k = 0; k < 100; ++k) {
-    ASSERT_TRUE(rig.link->write_idle());
+    ASSERT_TRUE(rig.link->write_idle_command());
     ASSERT_EQ(rig.link->read_sample(rig.transport->now() + 3ms, sample), ReadStatus::kSample);
     EXPECT_EQ(sample.sequence, k);
     EXPECT_EQ(sample.command_sequence, k + 1);
@@ -196,7 +196,7 @@ TEST(UnitLink, BootTripHoldsTheOutputAtZeroUntilCleared) {
     ASSERT_EQ(sample.command[0], 0.0);
     ASSERT_EQ(rig.unit().output_V(), 0.0);
   }
-  ASSERT_EQ(rig.clear(), ClearState::kDone);
+  ASSERT_EQ(rig.clear(), ClearTripState::kDone);
   EXPECT_EQ(rig.unit().output_V(), 0.0) << "a command from before CLEAR must not act after it";
   rig.link->write_command(std::array{5.0}, 20);
   rig.read();
@@ -234,7 +234,7 @@ TEST(UnitLink, IdleCommandsNeitherDriveNorTrip) {
   rig.read();
   rig.link->write_command(std::array{3.0}, 20);
   rig.read();
-  rig.link->write_idle();
+  rig.link->write_idle_command();
   UnitSample sample;
   for (int k = 0; k < 300; ++k) sample = rig.read();
   EXPECT_FALSE(sample.tripped);
@@ -248,10 +248,10 @@ TEST(UnitLink, TripRequestHelloAndNonsenseCommandsTrip) {
   rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.read();
-  rig.link->write_trip();
+  rig.link->write_trip_command();
   rig.read();
   EXPECT_EQ(rig.read().fault_flags, FAULT_HOST);
-  ASSERT_EQ(rig.clear(), ClearState::kDone);
+  ASSERT_EQ(rig.clear(), ClearTripState::kDone);
   rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.read();
@@ -259,7 +259,7 @@ TEST(UnitLink, TripRequestHelloAndNonsenseCommandsTrip) {
   rig.link->write_command(std::array{std::numeric_limits<double>::quiet_NaN()}, 20);
   rig.read();
   EXPECT_EQ(rig.unit().output_V(), 0.0) << "a command that is not a number";
-  ASSERT_EQ(rig.clear(), ClearState::kDone);
+  ASSERT_EQ(rig.clear(), ClearTripState::kDone);
   rig.link->write_command(std::array{3.0}, 20);
   rig.read();
   rig.read();
@@ -310,8 +310,8 @@ TEST(UnitLink, ChannelsAreValidOneByOne) {
   std::int64_t last_valid = 0;
   for (int k = 0; k < 3000; ++k) {
     sample = rig.read();
-    ASSERT_TRUE(sample.encoder_is_valid(0));
-    if (sample.encoder_is_valid(1)) {
+    ASSERT_TRUE(sample.is_encoder_valid(0));
+    if (sample.is_encoder_valid(1)) {
       last_valid = sample.encoder_counts[1];
     } else {
       ++invalid;
@@ -325,7 +325,7 @@ TEST(UnitLink, ChannelsAreValidOneByOne) {
 // The hand holds the rig at its start position until it lets go, once in each stream.
 TEST(UnitLink, HandLetsGoAfterTheStreamStarts) {
   sim::SimulationSettings settings;
-  settings.unit.hand = {sim::HandSettings::Release::kAfterStreamStart, 500ms};
+  settings.unit.hand = {sim::HandSettings::ReleaseTime::kAfterStreamStart, 500ms};
   VirtualRig rig(settings, {{0.0, 3.0}, {}});
   for (int run = 0; run < 2; ++run) {
     rig.start();
@@ -383,7 +383,7 @@ TEST(UnitLink, ReadingAndCommandingDoNotAllocate) {
   for (int k = 0; k < 2000; ++k) {
     rig.link->read_sample(rig.transport->now() + 2ms, sample);
     rig.link->write_command(std::array{1.0}, 20);
-    if (sample.tripped) rig.link->request_clear();
+    if (sample.tripped) rig.link->request_trip_clear();
   }
   EXPECT_EQ(allocations.count(), 0);
 }

@@ -16,7 +16,7 @@ using namespace firmware_iface;
 using namespace std::chrono_literals;
 using test_support::message_of;
 
-class UnitRules : public ::testing::Test, private sim::UnitOutput {
+class UnitRules : public ::testing::Test, private sim::UnitOutputListener {
  protected:
   void SetUp() override { pass(60ms); }
 

@@ -60,7 +60,7 @@ TEST_P(UnitTransport, CarriesWholeSessionsWithoutLosingTrackOfASample) {
     const auto facts = link.connect({.reply_timeout = 200ms, .attempts_max = 25});
     ASSERT_TRUE(facts.ok()) << facts.error().detail;
     ASSERT_TRUE(link.start_stream({}).ok());
-    link.request_clear();
+    link.request_trip_clear();
     UnitSample sample;
     std::uint64_t next_sequence = 0;
     bool drove = false;
@@ -70,13 +70,13 @@ TEST_P(UnitTransport, CarriesWholeSessionsWithoutLosingTrackOfASample) {
       ASSERT_EQ(sample.sequence, next_sequence + sample.lost_before);
       next_sequence = sample.sequence + 1;
       drove = drove || sample.driving;
-      if (link.clear_state() == ClearState::kDone) {
+      if (link.trip_clear_state() == ClearTripState::kDone) {
         link.write_command(std::array{0.5}, 100);
         ++k;
       }
     }
     EXPECT_TRUE(drove);
-    link.write_idle();
+    link.write_idle_command();
     const auto end = link.stop_stream();
     ASSERT_TRUE(end.ok()) << end.error().detail;
     EXPECT_EQ(link.counters().samples_received + link.counters().samples_lost,
@@ -100,13 +100,14 @@ TEST_P(UnitTransport, UnitTripsWhenTheHostDies) {
     UnitLink link(*opened.value());
     ASSERT_TRUE(link.connect({.reply_timeout = 200ms, .attempts_max = 25}).ok());
     ASSERT_TRUE(link.start_stream({}).ok());
-    link.request_clear();
+    link.request_trip_clear();
     UnitSample sample;
-    while (link.clear_state() == ClearState::kPending) {
+    while (link.trip_clear_state() == ClearTripState::kPending) {
       ASSERT_EQ(link.read_sample(opened.value()->now() + 2s, sample), ReadStatus::kSample);
     }
     while (!sample.driving) {
-      if (sample.tripped && link.clear_state() != ClearState::kPending) link.request_clear();
+      if (sample.tripped && link.trip_clear_state() != ClearTripState::kPending)
+        link.request_trip_clear();
       link.write_command(std::array{1.0}, 100);
       ASSERT_EQ(link.read_sample(opened.value()->now() + 2s, sample), ReadStatus::kSample);
     }

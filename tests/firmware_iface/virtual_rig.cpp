@@ -25,16 +25,16 @@ void VirtualRig::start(const StreamSettings& stream) {
   ASSERT_TRUE(facts.ok()) << facts.error().detail;
   const auto started = link->start_stream(stream);
   ASSERT_TRUE(started.ok()) << started.error().detail;
-  ASSERT_EQ(clear(), ClearState::kDone);
+  ASSERT_EQ(clear(), ClearTripState::kDone);
 }
 
-ClearState VirtualRig::clear() {
-  link->request_clear();
+ClearTripState VirtualRig::clear() {
+  link->request_trip_clear();
   UnitSample sample;
-  for (int k = 0; k < 2000 && link->clear_state() == ClearState::kPending; ++k) {
+  for (int k = 0; k < 2000 && link->trip_clear_state() == ClearTripState::kPending; ++k) {
     link->read_sample(transport->now() + 10ms, sample);
   }
-  return link->clear_state();
+  return link->trip_clear_state();
 }
 
 UnitSample VirtualRig::read() {

@@ -17,7 +17,7 @@ struct VirtualRig {
   void start(const firmware_iface::StreamSettings& stream = {});
 
   /// Requests CLEAR and reads samples until the unit has cleared or refused. Returns the outcome.
-  firmware_iface::ClearState clear();
+  firmware_iface::ClearTripState clear();
 
   /// Reads one sample, waiting up to 10 ms; expects one.
   firmware_iface::UnitSample read();

@@ -219,7 +219,7 @@ TEST(FrameDecoder, AcceptsOnlyWhatWasSentAndCountsTheRest) {
   }
   EXPECT_GT(found.size(), sent.size() / 2);
   EXPECT_EQ(decoder.counters().good, found.size());
-  EXPECT_EQ(decoder.counters().good + decoder.counters().damaged(), runs);
+  EXPECT_EQ(decoder.counters().good + decoder.counters().damaged_count(), runs);
 }
 
 TEST(FrameDecoder, NamesEachKindOfDamage) {
@@ -231,14 +231,14 @@ TEST(FrameDecoder, NamesEachKindOfDamage) {
   EXPECT_EQ(counters_after({0x05, 0x01, 0x00}).bad_stuffing, 1U);
   EXPECT_EQ(counters_after({0x02, 0x7E, 0x00}).unknown_type, 1U);
   EXPECT_EQ(counters_after({0x02, MESSAGE_SAMPLE, 0x00}).bad_length, 1U);
-  EXPECT_EQ(counters_after(Bytes(500, 0x11)).damaged(), 0U) << "not yet ended";
+  EXPECT_EQ(counters_after(Bytes(500, 0x11)).damaged_count(), 0U) << "not yet ended";
   Bytes long_run(500, 0x11);
   long_run.push_back(0);
   EXPECT_EQ(counters_after(long_run).too_long, 1U);
   Bytes wrong_crc = frame_of(sample_message(5));
   wrong_crc[wrong_crc.size() - 2] ^= 0x40;
   EXPECT_EQ(counters_after(wrong_crc).bad_crc, 1U);
-  EXPECT_EQ(counters_after({0, 0, 0, 0}).damaged(), 0U) << "idle delimiters are no damage";
+  EXPECT_EQ(counters_after({0, 0, 0, 0}).damaged_count(), 0U) << "idle delimiters are no damage";
 }
 
 }  // namespace

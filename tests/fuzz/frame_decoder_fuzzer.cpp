@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     run.clear();
   }
   const auto& counters = decoder.counters();
-  require(counters.good + counters.damaged() == runs);
+  require(counters.good + counters.damaged_count() == runs);
 
   // Resynchronization: a delimiter ends any frame in progress, and the next frame is read.
   const command_request command{1, 2, COMMAND_ENABLE, 3, {4}};

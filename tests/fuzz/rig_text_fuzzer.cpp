@@ -35,7 +35,7 @@ void check_daq(const std::string& text) {
   for (const daq::MotorLimits& motor : rig.limits.motor) {
     require_finite({motor.command_max, motor.command_slew_per_s_max});
   }
-  require(find_faults(rig.limits).empty());
+  require(find_limit_errors(rig.limits).empty());
   for (const daq::JointLimits& joint : rig.limits.joint) {
     require_finite({joint.angle_rad_min, joint.angle_rad_max, joint.speed_rad_per_s_max,
                     joint.jump_rad_max, joint.missing_s_max});
@@ -45,15 +45,15 @@ void check_daq(const std::string& text) {
 void check_service(const std::string& text) {
   const service::Rig rig = service::parse_rig(kPath, text);
   require(rig.joint_facts.size() == rig.mechanism.joints.size());
-  require(estimator::find_errors(rig.mechanism).empty());
+  require(estimator::find_mechanism_errors(rig.mechanism).empty());
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     require_finite({parameter.value, parameter.prior_mean});
     require(parameter.value >= parameter.lower && parameter.value <= parameter.upper);
     require(parameter.prior_standard_deviation > 0.0);
   }
-  for (const service::JointFacts& facts : rig.joint_facts) require_finite({facts.control_max});
+  for (const service::JointProperties& facts : rig.joint_facts) require_finite({facts.control_max});
   require(rig.encoders.size() == estimator::used_encoders(rig.mechanism).size());
-  for (const service::EncoderFacts& facts : rig.encoders) {
+  for (const service::EncoderProperties& facts : rig.encoders) {
     require_finite({facts.counts, facts.count});
   }
   if (!rig.format) return;

@@ -54,7 +54,7 @@ void drive(daq::ScenarioConfig& config) {
       joint = {.angle_rad = 0.02 * k, .speed_rad_per_s = k < 32 ? 0.0 : 3.0, .valid = k % 9 != 0};
     }
     daq::MotorCommands asked{};
-    config.scenario.command(now, asked);
+    config.scenario.compute_command(now, asked);
     require(std::abs(monitor.limit_commands(now, asked)[0]) <=
             config.limits.motor.at(0).command_max);
   }
@@ -63,7 +63,7 @@ void drive(daq::ScenarioConfig& config) {
 void check_daq(const std::string& text) {
   static const daq::RigConfig rig = daq::parse_rig_config("rig.textproto", kRig);
   daq::ScenarioConfig config = daq::parse_scenario_config(kPath, text, rig);
-  require(find_faults(config.limits).empty());
+  require(find_limit_errors(config.limits).empty());
   const daq::MotorLimits& motor = config.limits.motor.at(0);
   require(motor.command_max <= rig.limits.motor.at(0).command_max);
   require(motor.command_slew_per_s_max <= rig.limits.motor.at(0).command_slew_per_s_max);

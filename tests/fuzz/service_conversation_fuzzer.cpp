@@ -47,7 +47,7 @@ class WaitingRunner final : public service::JobRunner {
  public:
   void start(const std::string& job_id, const std::string&, const std::vector<std::string>&, double,
              std::function<void(const rigcal::v1::JobProgress&)>,
-             std::function<void(const Ended&)> on_ended) override {
+             std::function<void(const JobEnd&)> on_ended) override {
     waiting_[job_id] = std::move(on_ended);
   }
   void stop(const std::string& job_id) override {
@@ -59,7 +59,7 @@ class WaitingRunner final : public service::JobRunner {
   }
 
  private:
-  std::map<std::string, std::function<void(const Ended&)>> waiting_;
+  std::map<std::string, std::function<void(const JobEnd&)>> waiting_;
 };
 
 // The client's end of the line: counts replies.
@@ -75,10 +75,12 @@ class CountingOutlet final : public service::FrameSink {
     require(proto::parse_frame(frames.front(), proto::service_reply_limits(), reply).ok());
     if (!reply.has_job_update()) ++reply_count;
   }
-  bool has_room(std::size_t) const override { return true; }
-  void send_live(const service::LiveFrame& frame) override { require(frame.bytes != nullptr); }
-  void finish() override { finished = true; }
-  void resume() override {}
+  bool can_queue(std::size_t) const override { return true; }
+  void send_live_update(const service::LiveFrame& frame) override {
+    require(frame.bytes != nullptr);
+  }
+  void close_after_sending() override { finished = true; }
+  void resume_reading() override {}
 
   int reply_count = 0;
   bool finished = false;
@@ -111,11 +113,11 @@ class Service {
       CountingOutlet outlet;
       const auto conversation = std::make_shared<service::Conversation>(
           context_, sessions_, jobs_, service::Peer{{"address:fuzzer", false}, "fuzzer"});
-      conversation->attach(outlet);
+      conversation->attach_sink(outlet);
       while (next < frames.size() && !outlet.finished) {
-        const bool client = conversation->greeted() && !streams_;
+        const bool client = conversation->has_valid_greeting() && !streams_;
         const int replies_before = outlet.reply_count;
-        streams_ = streams_ || (!conversation->greeted() &&
+        streams_ = streams_ || (!conversation->has_valid_greeting() &&
                                 frames[next].type == rigcal::v1::ServiceRequest::kOpenSession);
         conversation->on_frame(frames[next++]);
         drain();
@@ -144,22 +146,23 @@ class Service {
   bool streams_ = false;  // the connection is a rig's
   service::ServiceContext context_;
   WaitingRunner runner_;
-  service::SessionStore sessions_{context_, [this] { jobs_.start_ready_jobs(); },
-                                  [this](const std::string& id) { return jobs_.job_using(id); }};
+  service::SessionStore sessions_{
+      context_, [this] { jobs_.start_ready_jobs(); },
+      [this](const std::string& id) { return jobs_.find_job_using_session(id); }};
   service::JobStore jobs_{context_, sessions_, runner_};
 };
 
 // Ten batches that wait for acknowledgement.
 class TenBatches final : public proto::BatchStore {
  public:
-  std::uint64_t durable_end() const override { return 11; }
+  std::uint64_t durable_batch_end() const override { return 11; }
   std::uint64_t acknowledged_through() const override { return through_; }
   proto::Result<std::string> read(std::uint64_t sequence) override {
-    require(sequence > through_ && sequence < durable_end());
+    require(sequence > through_ && sequence < durable_batch_end());
     return std::string();
   }
   proto::Status acknowledge(std::uint64_t through) override {
-    require(through >= through_ && through < durable_end());
+    require(through >= through_ && through < durable_batch_end());
     through_ = through;
     return proto::success();
   }
@@ -188,8 +191,8 @@ void feed_sender(const std::uint8_t* data, std::size_t size) {
     rigcal::v1::StreamReply reply;
     if (!proto::parse_frame(frame, proto::stream_reply_limits(), reply).ok()) continue;
     require(sender.on_reply(reply, now).ok());
-    if (sender.state() == proto::StreamSender::State::kDone) {
-      require(store.acknowledged_through() == store.durable_end() - 1);
+    if (sender.state() == proto::StreamSender::SenderState::kDone) {
+      require(store.acknowledged_through() == store.durable_batch_end() - 1);
     }
   }
 }

@@ -41,7 +41,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
   const Decoded whole = decode(limits, data, size, std::max<std::size_t>(size, 1));
   const Decoded cut = decode(limits, data, size, 1 + size % 7);
   require(whole.failed == cut.failed && whole.frames.size() == cut.frames.size());
-  service::BatchCheck batches({2});
+  service::BatchValidator batches({2});
   for (std::size_t k = 0; k < whole.frames.size(); ++k) {
     const proto::Frame& frame = whole.frames[k];
     require(frame.payload == cut.frames[k].payload && frame.type == cut.frames[k].type);
@@ -52,7 +52,7 @@ void check(const std::vector<proto::FrameLimit>& limits, const std::uint8_t* dat
     require(proto::append_frame(envelope, limits, bytes).ok() || frame.payload.size() > 60'000);
     if constexpr (std::is_same_v<Envelope, rigcal::v1::ServiceRequest>) {
       if (envelope.has_sample_batch())
-        static_cast<void>(batches.check_and_add(envelope.sample_batch()));
+        static_cast<void>(batches.validate_and_add(envelope.sample_batch()));
       if (envelope.has_open_session()) {
         const auto& metadata = envelope.open_session().metadata();
         const auto header = proto::header_from_metadata([&](std::string_view key) {

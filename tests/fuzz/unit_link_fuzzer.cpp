@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(sample.inertial.sensors == 0 || sample.inertial.sequence < sample.sequence);
       if (k == 0) link.write_command(std::array{1.0}, 20);
     }
-    if (link.clear_state() != ClearState::kPending) link.request_clear();
+    if (link.trip_clear_state() != ClearTripState::kPending) link.request_trip_clear();
   }
   const LinkCounters& counters = link.counters();
   require(counters.samples_received + counters.samples_lost == next_sequence);

@@ -62,7 +62,7 @@ class CommissionProgram : public DaqProcess {
     });
   }
 
-  void move_hand(const std::string& line) const { put(hand_, line); }
+  void execute_hand_command(const std::string& line) const { put(hand_, line); }
   void answer(const std::string& line = "") const {
     put(terminal_ >= 0 ? terminal_ : answers_, line);
   }
@@ -116,7 +116,7 @@ class CommissionProgram : public DaqProcess {
       const std::string question = next->first, motion = next->second;
       if (question == "Write them?") return;
       if (!motion.empty()) {
-        move_hand(motion);
+        execute_hand_command(motion);
         ::usleep(1'500'000);  // the hand takes 1/3 s
       }
       answer(question == "r: repeat" ? "r" : "");

@@ -38,7 +38,7 @@ std::string config(const std::string& name) {
 }
 
 /// Parameterized by the kind of plan; none: the better one.
-class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanKind>> {
+class DesignChain : public ::testing::TestWithParam<std::optional<service::CommandKind>> {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
 
@@ -60,7 +60,7 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
                            scenario.limits, sink ? &*sink : nullptr, furuta);
     unit.run();
     const std::string tripped =
-        unit.loop().trip() == nullptr ? "" : daq::describe(*unit.loop().trip(), scenario.limits);
+        unit.loop().trip() == nullptr ? "" : daq::describe_trip(*unit.loop().trip(), scenario.limits);
     unit.finish();
     if (sink) {
       EXPECT_TRUE(sink->finish().ok());
@@ -74,7 +74,7 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::PlanK
     service::CalibrationRequest request{
         .rig_name = kRig, .rig_text = proto::read_file(kRig), .recordings = {}};
     for (const std::string& recording : recordings) request.recordings.push_back({recording});
-    service::CalibrationInput input = service::load_input(request);
+    service::CalibrationInput input = service::load_calibration_input(request);
     const estimator::Calibration calibration = service::run_calibration(input, {});
     EXPECT_TRUE(calibration.converged());
     proto::write_file(json, service::calibration_json(calibration, input.context));
@@ -113,7 +113,7 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
   ASSERT_EQ(run(config("scenario-multisine.textproto"), path("shipped.mcap"), simulated_furuta()),
             "");
 
-  const service::PriorState today = service::load_prior_state(kRig, path("pulse.json"));
+  const service::DesignInput today = service::load_design_input(kRig, path("pulse.json"));
   std::vector<std::string> progress;
   const service::ExperimentRequest request{
       .duration = 20.0,
@@ -122,12 +122,12 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
       .kind = GetParam(),
       .threads = 2,
       .progress = [&](const std::string& text) { progress.push_back(text); }};
-  const service::Experiment experiment =
+  const service::DesignedExperiment experiment =
       service::design_experiment(today, request, path("designed.textproto"));
   EXPECT_GE(progress.size(), 2U);
   EXPECT_TRUE(progress.back().starts_with("simulating 200 parameter samples with the best "))
       << progress.back();
-  RecordProperty("kind", name_of(experiment.kind));
+  RecordProperty("kind", command_kind_name(experiment.kind));
   proto::write_file(path("designed.textproto"), experiment.scenario);
   ASSERT_EQ(run(path("designed.textproto"), path("designed.mcap"), simulated_furuta()), "");
 
@@ -141,7 +141,7 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
   EXPECT_LT(worst(with_designed), 0.5 * worst(with_shipped));
 
   std::map<std::string, double> predicted;
-  for (const service::PlannedParameter& parameter : experiment.parameters) {
+  for (const service::PredictedPrecision& parameter : experiment.parameters) {
     predicted[parameter.name] = parameter.after;
     const double ratio = with_designed.at(parameter.name) / parameter.after;
     RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
@@ -174,13 +174,14 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DesignChain,
-                         ::testing::Values(std::nullopt, service::PlanKind::kMultisine,
-                                           service::PlanKind::kSwingUp),
+                         ::testing::Values(std::nullopt, service::CommandKind::kMultisine,
+                                           service::CommandKind::kSwingUp),
                          [](const auto& kind) {
-                           return kind.param ? std::string(kind.param == service::PlanKind::kSwingUp
-                                                               ? "SwingUp"
-                                                               : "Multisine")
-                                             : std::string("Better");
+                           return kind.param
+                                      ? std::string(kind.param == service::CommandKind::kSwingUp
+                                                        ? "SwingUp"
+                                                        : "Multisine")
+                                      : std::string("Better");
                          });
 
 }  // namespace

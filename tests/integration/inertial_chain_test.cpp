@@ -40,7 +40,7 @@ sim::SimulationSettings make_simulation() {
   sim::SimulationSettings settings = daq::simulation_settings();
   settings.unit.inertial_count = 2;
   for (const int joint : {0, 1}) {
-    sim::InertialSettings& sensor = settings.unit.inertial[static_cast<std::size_t>(joint)];
+    sim::InertialSensorSettings& sensor = settings.unit.inertial[static_cast<std::size_t>(joint)];
     sensor.joint = joint;
     sensor.point = {0.02, 0.01, -0.03};
     sensor.mounting = {0.1, -0.2, 0.3};
@@ -54,7 +54,7 @@ daq::LoopSettings make_loop(const sim::SimulationSettings& simulation) {
   daq::LoopSettings settings = daq::furuta_settings();
   settings.inertial_count = 2;
   for (std::size_t i = 0; i < 2; ++i) {
-    const sim::InertialSettings& sensor = simulation.unit.inertial[i];
+    const sim::InertialSensorSettings& sensor = simulation.unit.inertial[i];
     for (std::size_t axis = 0; axis < kAxes; ++axis) {
       const double counts = axis < 3 ? sensor.gyro_counts : sensor.accel_counts;
       settings.inertial[i].si_per_count[axis] = 1.0 / counts;
@@ -103,7 +103,8 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
   const sim::SimulationSettings simulation = make_simulation();
   const auto truth = record(simulation, folder.file("run.mcap"));
   const service::Rig rig = make_rig();
-  const service::ImportedRecording imported = service::import_mcap(folder.file("run.mcap"), rig);
+  const service::ImportedRecording imported =
+      service::import_daq_mcap(folder.file("run.mcap"), rig);
   ASSERT_EQ(imported.recording.segments.size(), 1U);
   const estimator::Segment& segment = imported.recording.segments[0];
   ASSERT_EQ(segment.inertial.rows(), segment.angles.rows());
@@ -116,9 +117,10 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
     const sim::TrueState& now = truth.at(static_cast<std::uint64_t>(row));
     sim::Plant plant(std::make_unique<sim::FurutaModel>(daq::furuta_parameters()), now.state);
     for (const int joint : {0, 1}) {
-      const sim::InertialSettings& sensor =
+      const sim::InertialSensorSettings& sensor =
           simulation.unit.inertial[static_cast<std::size_t>(joint)];
-      const auto exact = sim::exact_reading(sensor, plant.body_motion(joint, now.command_V));
+      const auto exact =
+          sim::compute_exact_reading(sensor, plant.compute_body_motion(joint, now.command_V));
       const Eigen::Index first = (joint == 0 ? 2 : 1) * kAxes;
       const bool is_read = !std::isnan(segment.inertial(row, first + 3));
       read[joint] += is_read;
@@ -157,7 +159,7 @@ TEST(InertialChain, ExportsReadBackTheSame) {
   record(make_simulation(), folder.file("run.mcap"));
   const service::Rig rig = make_rig();
   const estimator::Segment segment =
-      service::import_mcap(folder.file("run.mcap"), rig).recording.segments.at(0);
+      service::import_daq_mcap(folder.file("run.mcap"), rig).recording.segments.at(0);
   ASSERT_TRUE(proto::export_csv(folder.file("run.mcap"), folder.file("run.csv")).ok());
   ASSERT_TRUE(proto::export_mat(folder.file("run.mcap"), folder.file("run.mat")).ok());
   const std::string text = proto::read_file(folder.file("run.csv"));

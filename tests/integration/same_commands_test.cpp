@@ -97,7 +97,7 @@ TEST_P(EveryScenario, CommandsTheSameForTheSameMotion) {
   ASSERT_GT(decisions.size(), 4000U);
   daq::Scenario excitation = load_for_simulation(GetParam()).excitation;
   for (const Decision& decision : decisions) {
-    ASSERT_EQ(excitation.command(decision.seen), decision.requested)
+    ASSERT_EQ(excitation.compute_command(decision.seen), decision.requested)
         << "at " << decision.seen.time_s << " s";
   }
 }

@@ -123,7 +123,7 @@ TEST_F(StuckHost, ContinuesWithoutItsSpoolAndReports) {
   wait_until_said("samples will be missing on the service");
   daq_->send_signal(SIGINT);
   EXPECT_EQ(daq_exit_code(), 0) << daq_->output();
-  expect_parts(daq_->output(), {"the service has received only part of the run"});
+  expect_parts(daq_->output(), {"the service has received only a part of the run"});
   stop_sim();
   EXPECT_TRUE(recording("run.mcap").scan.container.intact());
 }

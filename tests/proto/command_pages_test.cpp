@@ -66,7 +66,7 @@ class CommandPages : public ::testing::Test {
 };
 
 TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
-  const std::string page = manual_page(app_, app_);
+  const std::string page = make_manual_page(app_, app_);
   EXPECT_TRUE(page.starts_with(".TH \"TOOL\\-X\" 1 ")) << page;
   expect_parts(page, {".SH NAME\ntool\\-x \\- Does things\n",
                       ".TP\n\\fBtool\\-x\\-fit\\fR(1)\nFit it. With more words\n",
@@ -79,7 +79,7 @@ TEST_F(CommandPages, ManualOfAProgramListsItsCommandsAndTheParts) {
 }
 
 TEST_F(CommandPages, ManualOfACommandListsItsOptions) {
-  const std::string page = manual_page(app_, *fit_);
+  const std::string page = make_manual_page(app_, *fit_);
   expect_parts(page, {".SH SYNOPSIS\n\\fBtool\\-x\\fR \\fBfit\\fR \\fB\\-\\-rig\\fR \\fIFILE\\fR "
                       "[\\fIOPTIONS\\fR] \\fIrecordings\\fR ...\n",
                       "\\fB\\-\\-rig\\fR \\fIFILE\\fR\nRig's file; with a tail.\nRequired.\n",
@@ -92,7 +92,7 @@ TEST_F(CommandPages, ManualOfACommandListsItsOptions) {
 }
 
 TEST_F(CommandPages, BashCompletesCommandsOptionsChoicesAndFiles) {
-  const std::string script = completion_script(app_, "bash");
+  const std::string script = make_completion_script(app_, "bash");
   EXPECT_EQ(completed(script, "tool-x f"), "fit ");
   EXPECT_EQ(completed(script, "tool-x ''"), "--completion --help --man -h fit list ");
   EXPECT_EQ(completed(script, "tool-x fit --"), "--help --kind --quiet --rig ");
@@ -106,14 +106,15 @@ TEST_F(CommandPages, BashCompletesCommandsOptionsChoicesAndFiles) {
 
 TEST_F(CommandPages, OtherShellsListEveryCommandAndOption) {
   for (const std::string shell : {"zsh", "fish"}) {
-    const std::string script = completion_script(app_, shell);
+    const std::string script = make_completion_script(app_, shell);
     expect_parts(script, {"fit", "list", "kind", "rig", "quiet", "warm cold"});
     EXPECT_EQ(script.find("secret"), std::string::npos) << shell;
   }
-  EXPECT_NE(completion_script(app_, "zsh").find("'--quiet[No progress none]'"), std::string::npos)
+  EXPECT_NE(make_completion_script(app_, "zsh").find("'--quiet[No progress none]'"),
+            std::string::npos)
       << "brackets and colons are syntax";
-  EXPECT_NE(completion_script(app_, "fish").find("-d 'Rig'\\''s file'"), std::string::npos);
-  EXPECT_THROW(completion_script(app_, "csh"), std::invalid_argument);
+  EXPECT_NE(make_completion_script(app_, "fish").find("-d 'Rig'\\''s file'"), std::string::npos);
+  EXPECT_THROW(make_completion_script(app_, "csh"), std::invalid_argument);
 }
 
 TEST_F(CommandPages, OptionsPrintAndEndWhateverIsMissing) {

@@ -27,7 +27,7 @@ class FailingDisk : public ::testing::Test {
 
   // Expects every durable batch to be in the spool, unchanged.
   static void expect_whole(Spool& spool) {
-    for (std::uint64_t k = 1; k < spool.durable_end(); ++k) {
+    for (std::uint64_t k = 1; k < spool.durable_batch_end(); ++k) {
       const auto payload = require(spool.read(k));
       ASSERT_EQ(payload, payload_of(k)) << k;
     }
@@ -50,14 +50,14 @@ TEST_F(FailingDisk, IsNotTrustedAfterAFailedSync) {
   ASSERT_TRUE(has_failed());
   EXPECT_FALSE(spool.sync().ok());
   EXPECT_FALSE(spool.append(payload_of(10)).ok());
-  EXPECT_EQ(spool.durable_end(), 6u);
+  EXPECT_EQ(spool.durable_batch_end(), 6u);
   expect_whole(spool);
 
   spool = require(Spool::open(folder_.file("spool")));
-  EXPECT_EQ(spool.durable_end(), 6u);
+  EXPECT_EQ(spool.durable_batch_end(), 6u);
   for (std::uint64_t k = 6; k <= 12; ++k) ASSERT_TRUE(ok(spool.append(payload_of(k))));
   ASSERT_TRUE(ok(spool.sync()));
-  EXPECT_EQ(spool.durable_end(), 13u);
+  EXPECT_EQ(spool.durable_batch_end(), 13u);
   expect_whole(spool);
 }
 
@@ -74,7 +74,7 @@ TEST_F(FailingDisk, IsNotTrustedAtTheEndOfAFile) {
   }
   ASSERT_TRUE(has_failed());
   EXPECT_FALSE(spool.sync().ok());
-  EXPECT_EQ(spool.durable_end(), 1u);
+  EXPECT_EQ(spool.durable_batch_end(), 1u);
   spool = require(Spool::open(folder_.file("spool"), limits));
   expect_whole(spool);
   const std::uint64_t first = spool.end();
@@ -93,7 +93,7 @@ TEST_F(FailingDisk, IsNotOpenedWhileItFails) {
   EXPECT_FALSE(Spool::open(folder_.file("spool")).ok());
   ASSERT_TRUE(has_failed());
   auto spool = require(Spool::open(folder_.file("spool")));
-  EXPECT_EQ(spool.durable_end(), 1u);
+  EXPECT_EQ(spool.durable_batch_end(), 1u);
 }
 
 }  // namespace

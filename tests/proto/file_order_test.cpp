@@ -87,7 +87,7 @@ TEST(RecordingFile, OfAnotherWriterIsDurableBeforeItHasItsName) {
   test_support::write_bytes(folder.file("runs/run.mcap.part"), std::vector<std::uint8_t>{1, 2, 3});
   calls.clear();
   listening = true;
-  const Status published = publish_part(folder.file("runs/run.mcap"));
+  const Status published = publish_part_file(folder.file("runs/run.mcap"));
   listening = false;
   ASSERT_TRUE(ok(published));
   EXPECT_EQ(calls, (std::vector<std::string>{"fsync run.mcap.part", "rename run.mcap.part",

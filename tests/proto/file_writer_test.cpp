@@ -71,7 +71,8 @@ TEST(FileWriter, RefusesLinksThatLeadNowhere) {
   fs::create_symlink("round", folder.file("round"));
   for (const char* name : {"dangling", "round"}) {
     expect_parts(refusal([&] { write_file(folder.file(name), "x"); }), {name, "link", "remove"});
-    expect_parts(refusal([&] { check_output(folder.file(name), {}); }), {name, "link", "remove"});
+    expect_parts(refusal([&] { check_output_file(folder.file(name), {}); }),
+                 {name, "link", "remove"});
   }
   EXPECT_FALSE(fs::exists(folder.file("nothing")));
 }
@@ -82,7 +83,7 @@ TEST(FileWriter, WritesToDevicesAndPipesAsTheyAre) {
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
-  check_output(pipe, {});
+  check_output_file(pipe, {});
   write_file(pipe, "through");
   char text[16] = {};
   EXPECT_EQ(::read(reader, text, sizeof text), 7);
@@ -91,7 +92,7 @@ TEST(FileWriter, WritesToDevicesAndPipesAsTheyAre) {
   EXPECT_TRUE(fs::is_fifo(pipe));
 
   fs::create_symlink("/dev/null", folder.file("null"));
-  check_output(folder.file("null"), {});
+  check_output_file(folder.file("null"), {});
   write_file(folder.file("null"), "x");
   EXPECT_TRUE(fs::is_symlink(folder.file("null")));
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
@@ -105,7 +106,7 @@ TEST(FileWriter, AppendsToAnOpenDescriptor) {
   const int log = ::open(path.c_str(), O_WRONLY | O_CREAT, 0600);
   ASSERT_EQ(::write(log, "before ", 7), 7);
   const std::string name = "/dev/fd/" + std::to_string(log);
-  check_output(name, {});
+  check_output_file(name, {});
   write_file(name, "result");
   ASSERT_EQ(::write(log, " after", 6), 6);
   ::close(log);
@@ -124,10 +125,10 @@ TEST(ReadFile, StopsAtItsBound) {
 
 // The ending must match the written format, except for a device.
 TEST(CheckEnding, AcceptsTheEndingsOfTheFormat) {
-  check_ending("a.svg", {".svg", ".csv"});
-  check_ending("/dev/null", {".svg"});
+  check_file_extension("a.svg", {".svg", ".csv"});
+  check_file_extension("/dev/null", {".svg"});
   expect_parts(refusal([] {
-                 check_ending("a.png", {".svg", ".csv"});
+                 check_file_extension("a.png", {".svg", ".csv"});
                }),
                {"a.png: give a name that ends in .svg or .csv"});
 }

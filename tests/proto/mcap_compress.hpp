@@ -33,8 +33,8 @@ inline void put_compressed_chunk(proto::Bytes& file, std::string_view compressio
                                  std::uint64_t start_ns, std::uint64_t end_ns,
                                  std::span<const std::uint8_t> records) {
   const proto::Bytes packed = compressed(compression, records);
-  put_record(file, proto::McapChunk{start_ns, end_ns, records.size(), proto::crc32(records),
-                                    compression, packed});
+  append_record(file, proto::McapChunk{start_ns, end_ns, records.size(), proto::crc32(records),
+                                       compression, packed});
 }
 
 /// A finished MCAP file with its chunks compressed, and without a summary.
@@ -56,14 +56,14 @@ inline proto::Bytes compress_chunks(std::span<const std::uint8_t> plain,
       put_compressed_chunk(out, compression, chunk->start_time_ns, chunk->end_time_ns,
                            chunk->records);
     } else {
-      proto::put_bytes(out, whole);
+      proto::append_bytes(out, whole);
     }
   }
-  proto::put_data_end(out, 0);
+  proto::append_data_end(out, 0);
   proto::put(out, static_cast<std::uint8_t>(proto::McapOpcode::kFooter));
   proto::put(out, std::uint64_t{proto::kMcapFooterContentSize});
-  proto::put_bytes(out, proto::Bytes(proto::kMcapFooterContentSize, 0));
-  proto::put_bytes(out, proto::kMcapMagic);
+  proto::append_bytes(out, proto::Bytes(proto::kMcapFooterContentSize, 0));
+  proto::append_bytes(out, proto::kMcapMagic);
   return out;
 }
 

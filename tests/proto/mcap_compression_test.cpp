@@ -25,9 +25,9 @@ class Listener final : public McapVisitor {
  public:
   bool on_message(const McapChannel& channel, const McapSchema*,
                   const McapMessage& message) override {
-    put_bytes(said, as_bytes(channel.topic));
+    append_bytes(said, as_bytes(channel.topic));
     put(said, message.log_time_ns);
-    put_bytes(said, message.data);
+    append_bytes(said, message.data);
     return true;
   }
   Bytes said;
@@ -74,20 +74,21 @@ TEST(McapCompression, OtherSizesThanDeclaredAreDamage) {
     SCOPED_TRACE(compression);
     const Bytes packed = compressed(compression, bytes);
     Bytes out;
-    EXPECT_TRUE(expand_records(compression, packed, 1000, out));
+    EXPECT_TRUE(decompress_records(compression, packed, 1000, out));
     EXPECT_EQ(out, bytes);
-    EXPECT_FALSE(expand_records(compression, packed, 999, out));
-    EXPECT_FALSE(expand_records(compression, packed, 1001, out));
-    EXPECT_FALSE(expand_records(compression, packed, 0, out));
+    EXPECT_FALSE(decompress_records(compression, packed, 999, out));
+    EXPECT_FALSE(decompress_records(compression, packed, 1001, out));
+    EXPECT_FALSE(decompress_records(compression, packed, 0, out));
     for (std::size_t size = 0; size < packed.size(); ++size) {
-      EXPECT_FALSE(expand_records(compression, std::span(packed).first(size), 1000, out)) << size;
+      EXPECT_FALSE(decompress_records(compression, std::span(packed).first(size), 1000, out))
+          << size;
     }
     Bytes longer = packed;
     longer.push_back(1);
-    EXPECT_FALSE(expand_records(compression, longer, 1000, out));
+    EXPECT_FALSE(decompress_records(compression, longer, 1000, out));
   }
   Bytes out;
-  EXPECT_FALSE(expand_records("lzma", bytes, 1000, out));
+  EXPECT_FALSE(decompress_records("lzma", bytes, 1000, out));
 }
 
 // The reader continues after damage at any byte, and only the damaged chunk is lost.
@@ -125,7 +126,7 @@ TEST(McapCompression, RefusesExcessiveExpansion) {
   ASSERT_LT(packed.size(), 10'000u);
   const auto file_of = [&](int chunks, std::uint64_t size) {
     Bytes file(kMcapMagic.begin(), kMcapMagic.end());
-    for (int k = 0; k < chunks; ++k) put_record(file, McapChunk{0, 0, size, 0, "zstd", packed});
+    for (int k = 0; k < chunks; ++k) append_record(file, McapChunk{0, 0, size, 0, "zstd", packed});
     return file;
   };
   Listener listener;
@@ -138,7 +139,7 @@ TEST(McapCompression, RefusesExcessiveExpansion) {
 
 TEST(McapCompression, OfOtherKindsIsRefusedWithARemedy) {
   Bytes file(kMcapMagic.begin(), kMcapMagic.end());
-  put_record(file, McapChunk{0, 0, 3, 0, "brotli", Bytes{1, 2, 3}});
+  append_record(file, McapChunk{0, 0, 3, 0, "brotli", Bytes{1, 2, 3}});
   Listener listener;
   const Error result = require_error(scan(file, listener));
   EXPECT_EQ(result.code, ErrorCode::kUnsupported);

@@ -26,7 +26,7 @@ inline void repair_chunk_checksums(std::vector<std::uint8_t>& file) {
           proto::ByteCursor(std::span(file).subspan(at + kCrcOffset + 4)).take<std::uint32_t>() ==
           0;
       // A compressed chunk's checksum covers the expanded data, so it is removed here.
-      proto::put_at(file, at + kCrcOffset, plain ? proto::crc32(records) : std::uint32_t{0});
+      proto::overwrite_at(file, at + kCrcOffset, plain ? proto::crc32(records) : std::uint32_t{0});
     }
     at = end;
   }

@@ -54,12 +54,12 @@ TEST(Printable, EscapesInvalidBytes) {
 }
 
 TEST(Printable, DetectsIncompleteCharacters) {
-  EXPECT_EQ(unfinished_character("a"), 0U);
-  EXPECT_EQ(unfinished_character("a\xc2"), 1U);
-  EXPECT_EQ(unfinished_character("a\xe5\xb9"), 2U);
-  EXPECT_EQ(unfinished_character("\xf0\x9f\x99"), 3U);
-  EXPECT_EQ(unfinished_character("\xf0\x9f\x99\x82"), 0U);
-  EXPECT_EQ(unfinished_character("\x99\x99\x99\x99"), 0U);
+  EXPECT_EQ(incomplete_character_size("a"), 0U);
+  EXPECT_EQ(incomplete_character_size("a\xc2"), 1U);
+  EXPECT_EQ(incomplete_character_size("a\xe5\xb9"), 2U);
+  EXPECT_EQ(incomplete_character_size("\xf0\x9f\x99"), 3U);
+  EXPECT_EQ(incomplete_character_size("\xf0\x9f\x99\x82"), 0U);
+  EXPECT_EQ(incomplete_character_size("\x99\x99\x99\x99"), 0U);
 }
 
 // The stream filter of a whole program escapes everything printed, in whatever pieces, but passes
@@ -98,7 +98,7 @@ TEST(HostPort, RefusesInvalidPorts) {
 
 TEST(HostPort, ExplainsTheAddressFormat) {
   const auto reported = [](const std::string& text) {
-    return test_support::refusal([&] { static_cast<void>(parse_service_place(text)); });
+    return test_support::refusal([&] { static_cast<void>(parse_service_address(text)); });
   };
   test_support::expect_parts(reported("http://x"),
                              {"\"http://x\" is not an address: remove http://",
@@ -113,23 +113,23 @@ const std::vector<std::string> kNames = {"calibrate", "check", "compare", "info"
 // Typing errors: a missing, an extra, a wrong and two exchanged letters.
 TEST(NearNames, SuggestTheIntendedName) {
   for (const char* name : {"calibrat", "calibratee", "calibrote", "claibrate", "Calibrate"}) {
-    EXPECT_EQ(did_you_mean(name, kNames), "; did you mean \"calibrate\"?") << name;
+    EXPECT_EQ(suggest_spelling(name, kNames), "; did you mean \"calibrate\"?") << name;
   }
-  EXPECT_EQ(did_you_mean("inf", kNames), "; did you mean \"info\"?");
+  EXPECT_EQ(suggest_spelling("inf", kNames), "; did you mean \"info\"?");
 }
 
 // A suggestion that nobody can have meant would hide that there is none.
 TEST(NearNames, SuggestNothingFarOff) {
   for (const char* name : {"run.csv", "fit", "x", "", "prepare"}) {
-    EXPECT_EQ(did_you_mean(name, kNames), "") << name;
+    EXPECT_EQ(suggest_spelling(name, kNames), "") << name;
   }
-  EXPECT_EQ(did_you_mean("calibrate", {}), "");
+  EXPECT_EQ(suggest_spelling("calibrate", {}), "");
 }
 
 TEST(NearNames, ComeNearestFirst) {
-  EXPECT_EQ(similar_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
-  EXPECT_EQ(similar_names("info", kNames, 9).size(), kNames.size());
-  EXPECT_EQ(similar_names("info", kNames, 9).front(), "info");
+  EXPECT_EQ(find_similar_names("chek", kNames, 2), (std::vector<std::string>{"check", "info"}));
+  EXPECT_EQ(find_similar_names("info", kNames, 9).size(), kNames.size());
+  EXPECT_EQ(find_similar_names("info", kNames, 9).front(), "info");
 }
 
 }  // namespace

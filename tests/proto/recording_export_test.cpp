@@ -46,7 +46,7 @@ std::string record_run(const TemporaryFolder& folder,
 TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   const TemporaryFolder folder;
   const auto recording = require(read_recording(record_run(folder)));
-  const Series series = require(make_series(recording));
+  const Series series = require(make_uniform_series(recording));
   EXPECT_EQ(series.joints, test_support::furuta_header().joints);
   ASSERT_EQ(series.segments.size(), 2u);
   const SeriesSegment& second = series.segments[1];
@@ -72,7 +72,7 @@ TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
     recording.samples.push_back(make_sample(k));
     if (k >= 60) recording.samples.back().device_time_us += 700;
   }
-  const auto series = require(make_series(recording));
+  const auto series = require(make_uniform_series(recording));
   ASSERT_EQ(series.segments.size(), 2u);
   EXPECT_EQ(series.segments[0].row_count, 60u);
 }
@@ -81,7 +81,7 @@ TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
   Recording recording;
   recording.header = test_support::furuta_header();
   for (const std::uint64_t k : {0U, 2U, 4U}) recording.samples.push_back(make_sample(k));
-  EXPECT_FALSE(make_series(recording).ok());
+  EXPECT_FALSE(make_uniform_series(recording).ok());
 }
 
 // Exported and read by the program's own CSV reader, every double must be the same.
@@ -232,7 +232,7 @@ TEST(Recordings, NameTheCommandsOfSeveralMotors) {
   const std::string text = to_text(info);
   expect_parts(text, {"command     0.000 to 4.000 N·m at pendulum\n",
                       "command     -2.000 to 0.000 duty at left_arm\n"});
-  const auto series = require(make_series(read_recording(run).value()));
+  const auto series = require(make_uniform_series(read_recording(run).value()));
   EXPECT_EQ(series.command_count, 2U);
   EXPECT_EQ(series.segments[0].command,
             (std::vector<double>{0, 0, 1, -0.5, 2, -1, 3, -1.5, 4, -2}));
@@ -276,7 +276,7 @@ TEST(InspectRecording, ReportsContentAndGaps) {
   const TemporaryFolder folder;
   const auto info = require(inspect_recording(record_run(folder)));
   EXPECT_EQ(info.scan.sample_count, 560u);
-  EXPECT_EQ(info.missing_count(), 40u);
+  EXPECT_EQ(info.missing_sample_count(), 40u);
   EXPECT_EQ(info.missing_counts[static_cast<std::size_t>(GapCause::kLink)], 30u);
   EXPECT_EQ(info.missing_counts[static_cast<std::size_t>(GapCause::kNotListed)], 10u);
   EXPECT_DOUBLE_EQ(info.last_s, 0.599);

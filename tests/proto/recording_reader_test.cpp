@@ -48,7 +48,7 @@ class CountingVisitor final : public McapVisitor {
 
 Bytes start_file() {
   Bytes file(kMcapMagic.begin(), kMcapMagic.end());
-  put_record(file, McapHeader{"", "somebody else"});
+  append_record(file, McapHeader{"", "somebody else"});
   return file;
 }
 
@@ -56,13 +56,13 @@ Bytes start_file() {
 Bytes chunk_records(std::uint16_t declared_channel, std::uint16_t message_channel,
                     std::uint64_t time_ns = 5) {
   Bytes records;
-  put_record(records, McapChannel{declared_channel, 0, "/t", "raw", {}});
-  put_record(records, McapMessage{message_channel, 0, time_ns, time_ns, {}});
+  append_record(records, McapChannel{declared_channel, 0, "/t", "raw", {}});
+  append_record(records, McapMessage{message_channel, 0, time_ns, time_ns, {}});
   return records;
 }
 
 void put_chunk(Bytes& file, const Bytes& records) {
-  put_record(file, McapChunk{5, 5, records.size(), crc32(records), "", records});
+  append_record(file, McapChunk{5, 5, records.size(), crc32(records), "", records});
 }
 
 void put_length(Bytes& file, McapOpcode opcode, std::uint64_t length) {
@@ -136,7 +136,7 @@ TEST(ScanMcap, DoesNotTrustLengths) {
     for (std::uint8_t opcode = 0; opcode < 0x14; ++opcode) {
       Bytes file = start_file();
       put_length(file, static_cast<McapOpcode>(opcode), length);
-      put_bytes(file, Bytes(100, 1));
+      append_bytes(file, Bytes(100, 1));
       CountingVisitor visitor;
       const auto result = require(scan(file, visitor));
       EXPECT_FALSE(result.finished);
@@ -149,7 +149,7 @@ TEST(ScanMcap, DoesNotTrustLengths) {
   put(chunk, std::uint32_t{0});
   put(chunk, ~std::uint64_t{0});
   put_length(file, McapOpcode::kChunk, chunk.size());
-  put_bytes(file, chunk);
+  append_bytes(file, chunk);
   CountingVisitor visitor;
   EXPECT_EQ(scan(file, visitor).value().damaged_chunk_count, 1u);
 }
@@ -158,7 +158,7 @@ TEST(ScanMcap, DoesNotTrustLengths) {
 TEST(ScanMcap, AcceptsAChunkAsAWholeOrNotAtAll) {
   Bytes file = start_file();
   Bytes undeclared = chunk_records(1, 1);
-  put_bytes(undeclared, chunk_records(2, 3));
+  append_bytes(undeclared, chunk_records(2, 3));
   put_chunk(file, undeclared);              // second message on an undeclared channel
   put_chunk(file, chunk_records(1, 1, 9));  // outside the chunk's time range
   Bytes nested = chunk_records(1, 1);
@@ -192,8 +192,8 @@ TEST(ScanMcap, RefusesOtherFiles) {
 // Messages outside chunks have no checksum, and one flipped bit turns an index into a message.
 TEST(ScanMcap, DoesNotReadMessagesOutsideChunks) {
   Bytes file = start_file();
-  put_record(file, McapChannel{1, 0, "/t", "raw", {}});
-  put_record(file, McapMessage{1, 0, 5, 5, {}});
+  append_record(file, McapChannel{1, 0, "/t", "raw", {}});
+  append_record(file, McapMessage{1, 0, 5, 5, {}});
   CountingVisitor visitor;
   const auto result = require(scan(file, visitor));
   EXPECT_TRUE(visitor.topics.empty());
@@ -208,7 +208,7 @@ TEST(ScanMcap, KeepsAnAttachedRecordingApart) {
   put_chunk(inner, chunk_records(1, 1));
   put_chunk(inner, chunk_records(1, 1));
   Bytes file = start_file();
-  put_record(file, McapAttachment{0, 0, "earlier.mcap", "application/mcap", inner});
+  append_record(file, McapAttachment{0, 0, "earlier.mcap", "application/mcap", inner});
   for (std::size_t size = file.size() - inner.size(); size < file.size(); ++size) {
     CountingVisitor visitor;
     ASSERT_TRUE(
@@ -217,7 +217,7 @@ TEST(ScanMcap, KeepsAnAttachedRecordingApart) {
   }
   Bytes damaged = start_file();
   const std::size_t length_at = damaged.size() + 1;
-  put_record(damaged, McapAttachment{0, 0, "plan.csv", "text/csv", Bytes(50, 'x')});
+  append_record(damaged, McapAttachment{0, 0, "plan.csv", "text/csv", Bytes(50, 'x')});
   put_chunk(damaged, chunk_records(1, 1));
   damaged[length_at + 5] = 1;  // a length of a terabyte
   CountingVisitor visitor;
@@ -233,13 +233,13 @@ TEST(ScanMcap, SearchesInLinearTime) {
   put_length(file, McapOpcode::kHeader, ~std::uint64_t{0});
   Bytes candidate;
   put_length(candidate, McapOpcode::kChunk, (1u << 20) + 40);
-  put_bytes(candidate, Bytes(16, 0));
+  append_bytes(candidate, Bytes(16, 0));
   put(candidate, std::uint64_t{1u << 20});
   put(candidate, std::uint32_t{1});
   put(candidate, std::uint32_t{0});
   put(candidate, std::uint64_t{1u << 20});
-  for (int k = 0; k < 30'000; ++k) put_bytes(file, candidate);
-  put_bytes(file, Bytes(1 << 20, 0));
+  for (int k = 0; k < 30'000; ++k) append_bytes(file, candidate);
+  append_bytes(file, Bytes(1 << 20, 0));
   CountingVisitor visitor;
   const auto result = require(scan(file, visitor));
   EXPECT_EQ(result.message_count, 0u);
@@ -400,7 +400,7 @@ TEST(RecoverRecording, RecordsHowAnUnfinishedRunEnded) {
 TEST(RecoverMcap, KeepsUnknownTopics) {
   const TemporaryFolder folder;
   Bytes file = start_file();
-  put_record(file, McapMetadata{"other", {{"a", "b"}}});
+  append_record(file, McapMetadata{"other", {{"a", "b"}}});
   put_chunk(file, chunk_records(7, 7));
   put_chunk(file, chunk_records(9, 9));
   file.back() ^= 1;  // the second chunk is damaged

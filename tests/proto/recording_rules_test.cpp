@@ -99,22 +99,22 @@ TEST(RecordingRules, ReadTheMotorsOfAHeader) {
   };
   const RecordingHeader two{
       .joints = {"arm", "rod"}, .motors = {"rod", "arm"}, .command_units = {"A", "duty"}};
-  const auto again = read(metadata_of_names(two));
+  const auto again = read(make_name_metadata(two));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->motors, two.motors);
   EXPECT_EQ(again->command_units, two.command_units);
-  EXPECT_EQ(command_unit_of(*again, 1), "duty");
-  EXPECT_EQ(shape_of(*again).commands(), 2U);
+  EXPECT_EQ(command_unit(*again, 1), "duty");
+  EXPECT_EQ(recording_shape(*again).commands(), 2U);
 
   const auto old = read({{"motor", "arm"}, {"command_unit", "A"}});
   ASSERT_TRUE(old);
   EXPECT_EQ(old->motors, std::vector<std::string>{"arm"});
-  EXPECT_EQ(command_unit_of(*old, 0), "A");
+  EXPECT_EQ(command_unit(*old, 0), "A");
   const auto unmotorised = read({{"motor", ""}, {"command_unit", ""}});
   ASSERT_TRUE(unmotorised);
   EXPECT_TRUE(unmotorised->motors.empty());
-  EXPECT_EQ(shape_of(*unmotorised).commands(), 1U);
-  EXPECT_EQ(command_unit_of(*unmotorised, 0), "");
+  EXPECT_EQ(recording_shape(*unmotorised).commands(), 1U);
+  EXPECT_EQ(command_unit(*unmotorised, 0), "");
 
   EXPECT_FALSE(read({{"motors", "arm,arm"}}));
   EXPECT_FALSE(read({{"motors", "arm,rod"}, {"command_units", "V"}}));

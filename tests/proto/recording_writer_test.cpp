@@ -141,7 +141,7 @@ TEST(McapWriter, EndsAChunkAtItsSize) {
     };
     write(1000);
     Bytes declaration;  // one chunk holds it and the message with its header
-    put_record(declaration, McapChannel{channel, 0, "/t", "raw", {}});
+    append_record(declaration, McapChannel{channel, 0, "/t", "raw", {}});
     const std::size_t held = declaration.size() + 9 + 22 + 1000;
     write(4096 - held + extra);
     EXPECT_EQ(writer.statistics().chunk_count, extra);
@@ -324,7 +324,7 @@ TEST(RecordingWriter, TakesItsNameWhenFinished) {
   ASSERT_TRUE(ok(second.write(make_sample(0))));
   ASSERT_TRUE(ok(second.finish()));
   EXPECT_TRUE(std::filesystem::exists(other));
-  EXPECT_FALSE(std::filesystem::exists(part_path(other)));
+  EXPECT_FALSE(std::filesystem::exists(part_file_path(other)));
   // No reserved blocks remain: a short recording needs little space.
   EXPECT_EQ(read_recording(other).value().samples.size(), 1u);
 }
@@ -409,7 +409,7 @@ TEST(RecordingWriter, SurvivesAKill) {
   int child_status = 0;
   ASSERT_EQ(::waitpid(child, &child_status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(child_status));
-  require(recover_mcap(part_path(path), path + ".whole"));
+  require(recover_mcap(part_file_path(path), path + ".whole"));
   const auto recording = require(read_recording(path + ".whole"));
   EXPECT_EQ(recording.samples.size(), 1000u);
 }

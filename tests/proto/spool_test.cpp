@@ -38,7 +38,7 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
     std::uint64_t whole = 0;
     while (whole < 3 && ends[whole + 1] <= size) ++whole;
     ASSERT_EQ(spool.end(), whole + 1);
-    EXPECT_EQ(spool.durable_end(), whole + 1);
+    EXPECT_EQ(spool.durable_batch_end(), whole + 1);
     for (std::uint64_t k = 0; k < whole; ++k) {
       const auto payload = require(spool.read(k + 1));
       EXPECT_EQ(payload, make_payload(k));
@@ -138,7 +138,7 @@ TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
     const Status synced = spool.sync();
     ASSERT_FALSE(synced.ok());
     test_support::expect_parts(synced.error().detail, {"was removed or moved away"});
-    EXPECT_EQ(spool.durable_end(), 2u);
+    EXPECT_EQ(spool.durable_batch_end(), 2u);
     EXPECT_FALSE(spool.append(make_payload(2)).ok());
   }
 }
@@ -216,9 +216,9 @@ TEST(ContentHash, IsTheBeginningOfTheSha256) {
 // Upload ids made from a name contain it, in every attempt. Any other id promises no content.
 TEST(ContentHash, IsPromisedByTheIdsThatAreMadeOfIt) {
   const std::string name = kNameOfAbc;
-  EXPECT_EQ(upload_id(name, 1), "file-" + name);
+  EXPECT_EQ(make_upload_id(name, 1), "file-" + name);
   for (int attempt = 1; attempt <= kUploadIdsMax; ++attempt) {
-    EXPECT_EQ(content_hash_of(upload_id(name, attempt)), name) << attempt;
+    EXPECT_EQ(extract_content_hash(make_upload_id(name, attempt)), name) << attempt;
   }
   std::string capital = name;
   capital[0] = 'B';
@@ -226,7 +226,7 @@ TEST(ContentHash, IsPromisedByTheIdsThatAreMadeOfIt) {
        {std::string(), name, std::string("file-"), "File-" + name, "file-" + capital,
         "file-" + name.substr(1), "file-" + name + "0", "file-" + name + "-", "file-" + name + "-1",
         "file-" + name + "-10", "file-" + name + "-a", "file-" + name + "x2"}) {
-    EXPECT_EQ(content_hash_of(id), "") << id;
+    EXPECT_EQ(extract_content_hash(id), "") << id;
   }
 }
 

@@ -18,13 +18,13 @@ using rigcal::v1::SessionRefused;
 using rigcal::v1::StreamReply;
 using rigcal::v1::StreamRequest;
 using test_support::ok;
-using State = StreamSender::State;
+using State = StreamSender::SenderState;
 
 // A store of durable batches, whose sample has the number of its batch plus 100.
 class Store final : public BatchStore {
  public:
   explicit Store(std::uint64_t count) : durable_count(count) {}
-  std::uint64_t durable_end() const override { return durable_count + 1; }
+  std::uint64_t durable_batch_end() const override { return durable_count + 1; }
   std::uint64_t acknowledged_through() const override { return acknowledged; }
   Result<std::string> read(std::uint64_t sequence) override {
     rigcal::v1::SampleBatch batch;
@@ -127,7 +127,7 @@ TEST(Sending, NumbersAndCountsItsBatches) {
     EXPECT_EQ(all[k].sample_batch().batch_sequence(), k + 1);
     EXPECT_EQ(all[k].sample_batch().samples(0).sequence(), 101 + k);
   }
-  EXPECT_EQ(sending.sender.resent_count(), 0u);
+  EXPECT_EQ(sending.sender.resent_batch_count(), 0u);
   sending.acknowledge(1);
   all = sending.requests();
   ASSERT_EQ(all.size(), 1u);
@@ -138,7 +138,7 @@ TEST(Sending, NumbersAndCountsItsBatches) {
   all = sending.requests();
   ASSERT_EQ(all.size(), 3u);
   EXPECT_EQ(all[0].sample_batch().batch_sequence(), 3u);
-  EXPECT_EQ(sending.sender.resent_count(), 2u) << "3 and 4, and not 5";
+  EXPECT_EQ(sending.sender.resent_batch_count(), 2u) << "3 and 4, and not 5";
 }
 
 // The closing carries the last number of all. It waits for the last acknowledgement, and only its
@@ -252,7 +252,7 @@ TEST(StreamSender, RejectsAcknowledgementsOfUnsentBatches) {
   EXPECT_EQ(sending.store.acknowledged, 0u);
   EXPECT_TRUE(sending.sender.wants_disconnect(0ns));
   EXPECT_TRUE(sending.requests().empty());
-  EXPECT_FALSE(sending.sender.problem().empty());
+  EXPECT_FALSE(sending.sender.latest_problem().empty());
 }
 
 // A session id used twice, or a service restored from a backup, cannot be repaired automatically.
@@ -339,7 +339,7 @@ TEST(StreamSender, TriesAgainOnlyWhereThatCanHelp) {
     EXPECT_TRUE(sending.sender.wants_disconnect(0ns));
     sending.sender.on_disconnected(0ns);
     EXPECT_EQ(sending.sender.wants_connection(1h), reason == SessionRefused::REASON_BUSY);
-    EXPECT_NE(sending.sender.problem().find("queue is full"), std::string::npos);
+    EXPECT_NE(sending.sender.latest_problem().find("queue is full"), std::string::npos);
   }
 }
 

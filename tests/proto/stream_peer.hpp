@@ -89,7 +89,7 @@ class StreamPeer {
   bool take(rigcal::v1::StreamRequest& request, std::string& replies) {
     if (request.has_open_session()) {
       current_ = request.open_session().session_id();
-      if (!proto::is_session_id(current_)) return false;
+      if (!proto::is_valid_session_id(current_)) return false;
       const std::size_t durable = sessions_[current_].batches.size();
       reply([&](auto& r) { r.mutable_session_opened()->set_acknowledged_through(durable); },
             replies);

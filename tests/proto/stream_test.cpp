@@ -19,7 +19,7 @@ using test_support::ok;
 using test_support::require;
 using test_support::StreamPeer;
 
-using State = StreamSender::State;
+using State = StreamSender::SenderState;
 
 // A store in memory; crash() drops batches that were not synced.
 class MemoryStore final : public BatchStore {
@@ -29,7 +29,7 @@ class MemoryStore final : public BatchStore {
   void crash() { batches_.resize(durable_end_ - 1); }
   std::uint64_t end() const { return batches_.size() + 1; }
 
-  std::uint64_t durable_end() const override { return durable_end_; }
+  std::uint64_t durable_batch_end() const override { return durable_end_; }
   std::uint64_t acknowledged_through() const override { return acknowledged_through_; }
   Result<std::string> read(std::uint64_t sequence) override { return batches_.at(sequence - 1); }
   Status acknowledge(std::uint64_t through) override {
@@ -182,7 +182,7 @@ TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
           break;
         case 2:
           campaign.disconnect();
-          resent += campaign.sender().resent_count();
+          resent += campaign.sender().resent_batch_count();
           store.crash();
           campaign.restart_sender();
           break;
@@ -191,9 +191,9 @@ TEST(Stream, DeliversEveryBatchExactlyOnceWhateverBreaks) {
       }
       campaign.step();
     }
-    ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().problem();
+    ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().latest_problem();
     expect_everything_once(campaign.peer(), count);
-    resent += campaign.sender().resent_count();
+    resent += campaign.sender().resent_batch_count();
   }
   EXPECT_GT(resent, 1000u);  // otherwise the campaign breaks nothing
 }
@@ -220,7 +220,7 @@ TEST(Stream, ResumesFromTheSpoolOnDisk) {
       }
       campaign.step();
     }
-    ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().problem();
+    ASSERT_EQ(campaign.sender().state(), State::kDone) << campaign.sender().latest_problem();
     expect_everything_once(campaign.peer(), kCount);
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.file("spool")), {}), 1);
   }
@@ -230,22 +230,22 @@ TEST(SessionSecret, IsAnotherEachTimeAndComparedWhole) {
   const std::string secret = make_secret();
   EXPECT_EQ(secret.size(), kSecretSizeMax);
   EXPECT_NE(secret, make_secret());
-  EXPECT_TRUE(secrets_equal(secret, secret));
+  EXPECT_TRUE(are_secrets_equal(secret, secret));
   for (std::size_t k = 0; k < secret.size(); ++k) {
     std::string other = secret;
     other[k] ^= static_cast<char>(0x80);
-    EXPECT_FALSE(secrets_equal(secret, other)) << k;
+    EXPECT_FALSE(are_secrets_equal(secret, other)) << k;
   }
-  EXPECT_FALSE(secrets_equal(secret, secret.substr(1)));
-  EXPECT_FALSE(secrets_equal(secret, ""));
+  EXPECT_FALSE(are_secrets_equal(secret, secret.substr(1)));
+  EXPECT_FALSE(are_secrets_equal(secret, ""));
 }
 
 TEST(SessionId, MayBeAFileName) {
-  EXPECT_TRUE(is_session_id("2026-11-21T07.15_rig-A"));
+  EXPECT_TRUE(is_valid_session_id("2026-11-21T07.15_rig-A"));
   for (const std::string bad : {"", ".", "..", "a/b", "a b", ".hidden", "\xc3\xa9"}) {
-    EXPECT_FALSE(is_session_id(bad)) << bad;
+    EXPECT_FALSE(is_valid_session_id(bad)) << bad;
   }
-  EXPECT_FALSE(is_session_id(std::string(65, 'a')));
+  EXPECT_FALSE(is_valid_session_id(std::string(65, 'a')));
 }
 }  // namespace
 }  // namespace proto

@@ -31,7 +31,7 @@ def test_recordings(frame, csv, tmp_path):
     refused("given twice", recordings=[csv, str(csv)])
     refused("run of scenario", f'"{angle}"', "recording { }", recordings=frame[[time]])
     refused("recording 1", f'"{angle}"', recordings={time: frame[time]})
-    refused("no column holds numbers", recordings=pd.DataFrame({"a": ["x", "y"]}))
+    refused("no column contains numbers", recordings=pd.DataFrame({"a": ["x", "y"]}))
     refused("shape", recordings={time: np.zeros((3, 2))})
     refused("two columns", recordings=pd.concat([frame, frame[[angle]]], axis=1))
     short = {time: frame[time], angle: frame[angle].to_numpy()[:-1]}
@@ -46,13 +46,13 @@ def test_text_where_numbers_must_be(frame, cell):
     wrong = frame.astype({angle: object})
     wrong.loc[41, angle] = cell
     refused("recording 1" if not frame.attrs.get("name") else frame.attrs["name"],
-            f"column '{angle}' holds text, '{cell}' in row 42; give numbers", recordings=wrong)
-    refused(f"column '{angle}' holds text", "row 42",
+            f"column '{angle}' contains text, '{cell}' in row 42; give numbers", recordings=wrong)
+    refused(f"column '{angle}' contains text", "row 42",
             recordings={name: wrong[name].to_numpy() for name in wrong})
-    with pytest.raises(rigcal.InputError, match=f"'{angle}' holds text"):
+    with pytest.raises(rigcal.InputError, match=f"'{angle}' contains text"):
         list(_wire.submit(wrong, RIG))
     dated = frame.assign(**{angle: pd.Timestamp("2026-11-24")})
-    refused(f"'{angle}' holds dates or times", recordings=dated)
+    refused(f"'{angle}' contains dates or times", recordings=dated)
 
 
 # Columns that the rig does not use may have any type.

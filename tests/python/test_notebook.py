@@ -21,7 +21,7 @@ def execute(notebook, folder):
 
 def test_notebook_runs(tmp_path):
     notebook = nbformat.read(NOTEBOOK, as_version=4)
-    truth = "assert (compared['deviations'].abs() < 3).all() and result.converged"
+    truth = "assert (comparison['deviations'].abs() < 3).all() and result.converged"
     notebook.cells.append(nbformat.v4.new_code_cell(truth))
     execute(notebook, tmp_path)
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]

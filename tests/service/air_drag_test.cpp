@@ -130,12 +130,12 @@ TEST(AirDragOfRigs, IsReportedIfMissingInTheDescription) {
   const Rig rig = parse_rig("r", with(drag, ""));
   const auto reported = [&](const ArmsInAir& arms) {
     const estimator::Recording own = swing_in_air(arms, 2e-4);
-    return estimator::explain_misfit(estimator::calibrate(rig.mechanism, {own}), rig.mechanism,
-                                     {own});
+    return estimator::find_misfit_causes(estimator::calibrate(rig.mechanism, {own}), rig.mechanism,
+                                         {own});
   };
   const std::vector<estimator::Finding> findings = reported(truth);
   ASSERT_FALSE(findings.empty());
-  const FindingText text = describe(findings[0]);
+  const FindingText text = describe_finding(findings[0]);
   EXPECT_EQ(text.kind, "air-drag") << text.what;
   const std::size_t at = text.what.find("B.c_air ");
   ASSERT_NE(at, std::string::npos) << text.what;

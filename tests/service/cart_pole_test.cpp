@@ -103,7 +103,7 @@ TEST(CartPole, DistinguishesStickingFromCreepingFriction) {
         << estimate.name << " " << estimate.value << " ± " << estimate.standard_deviation;
   }
   ASSERT_FALSE(result.notes.empty());
-  expect_parts(note_text(result.notes[0]), {"rail", "are unexplained", "m/s²/√Hz"});
+  expect_parts(format_note(result.notes[0]), {"rail", "are unexplained", "m/s²/√Hz"});
 }
 
 // Motor and friction along the rail scale with the masses: if the cart's mass is free too, there is
@@ -113,14 +113,14 @@ TEST(CartPole, ReportsTheNullDirection) {
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);
   estimator::Parameter& back_emf =
-      rig.mechanism.joint_parameter(0, estimator::JointQuantity::kBackEmf);
+      rig.mechanism.joint_parameter(0, estimator::JointParameter::kBackEmf);
   back_emf.free = true;
   back_emf.value = 0.4;  // away from its bound
   const auto file = *data / "synthetic_planar" / "cartpole_base__noise.csv";
   const estimator::Calibration result =
       estimator::calibrate(rig.mechanism, {import_csv(file.string(), *rig.format).recording});
   ASSERT_EQ(result.null_directions.size(), 1U);
-  expect_parts(text_of(result.null_directions[0].description), {"rail.b", "rail.k_e"});
+  expect_parts(format_message(result.null_directions[0].description), {"rail.b", "rail.k_e"});
 }
 
 TEST(CartPole, UnitsDependOnTheJointType) {
@@ -257,7 +257,7 @@ recording { time { column: "t" } position { joint: "x" column: "x" unit: METER }
   const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording});
   EXPECT_NEAR(result.parameters.at(0).value, 1.0, 0.01);
   for (const estimator::Message& note : result.notes) {
-    EXPECT_NE(note.code, estimator::MessageCode::kUnphysicalEstimate) << note_text(note);
+    EXPECT_NE(note.code, estimator::MessageCode::kUnphysicalEstimate) << format_note(note);
   }
 }
 

@@ -99,7 +99,7 @@ Chart recorded() {
 // A page with other numbers than the estimator's would mislead.
 TEST(ChartFigure, ContainsTheDataInSinglePrecision) {
   const Chart chart = recorded();
-  const Struct data = data_of(chart_figure({.name = "run", .charts = {chart}}));
+  const Struct data = data_of(render_chart_figure({.name = "run", .charts = {chart}}));
   const std::vector<double> x = column_of(data, 0), y = column_of(data, 1);
   ASSERT_EQ(x.size(), chart.series[0].x.size());
   ASSERT_EQ(y.size(), x.size());
@@ -116,7 +116,8 @@ TEST(ChartFigure, ContainsTheDataInSinglePrecision) {
 
 // A reduced chart keeps spike and gap, says that it is reduced, and obeys its size limit.
 TEST(ChartFigure, KeepsSpikesAndGapsWhenReduced) {
-  const std::string html = chart_figure({.name = "run", .charts = {recorded()}, .rows_max = 400});
+  const std::string html =
+      render_chart_figure({.name = "run", .charts = {recorded()}, .rows_max = 400});
   const Struct data = data_of(html);
   const std::vector<double> x = column_of(data, 0), y = column_of(data, 1);
   EXPECT_LE(x.size(), 410U);
@@ -131,8 +132,9 @@ TEST(ChartFigure, KeepsSpikesAndGapsWhenReduced) {
     EXPECT_LT(x[k], 6.0);
   }
   EXPECT_GT(gaps, 0);
-  expect_parts(html, {"10001 rows of data, reduced: for every 100 rows the first, lowest"});
-  EXPECT_EQ(chart_figure({.name = "run", .charts = {recorded()}}).find("reduced"),
+  expect_parts(
+      html, {"10001 rows of data, reduced: for every 100 rows, each line shows the first, lowest"});
+  EXPECT_EQ(render_chart_figure({.name = "run", .charts = {recorded()}}).find("reduced"),
             std::string::npos);
 }
 
@@ -143,12 +145,12 @@ TEST(ChartFigure, NamesCannotLeaveTheData) {
   chart.title = evil;
   chart.series[0].label = evil;
   chart.marks = {{3.0, 4.0, evil}};
-  const std::string html = chart_figure({.name = evil, .charts = {chart}});
+  const std::string html = render_chart_figure({.name = evil, .charts = {chart}});
   EXPECT_EQ(count_of(html, "<script"), 1);
   EXPECT_EQ(count_of(html, "</script"), 1);
   EXPECT_EQ(html.find("<!--"), std::string::npos);
   EXPECT_EQ(data_of(html).fields().at("name").string_value(), evil);
-  const std::string shown = data_figure("<svg></svg>", evil, evil, "caption");
+  const std::string shown = render_data_figure("<svg></svg>", evil, evil, "caption");
   EXPECT_EQ(count_of(shown, "<script"), 1);
   EXPECT_EQ(data_of(shown).fields().at("csv").string_value(), evil);
 }
@@ -159,7 +161,7 @@ TEST(ChartFigure, UnitesSeriesOverDifferentX) {
   chart.y_label = "cost";
   chart.series = {{"first", "series-1", {0, 1, 2}, {9, 5, 4}, true},
                   {"second", "series-2", {1, 3}, {8, 7}, true}};
-  const Struct data = data_of(chart_figure({.name = "cost", .charts = {chart}}));
+  const Struct data = data_of(render_chart_figure({.name = "cost", .charts = {chart}}));
   EXPECT_TRUE(data.fields().at("united").bool_value());
   EXPECT_EQ(column_of(data, 0), (std::vector<double>{0, 1, 2, 3}));
   const std::vector<double> second = column_of(data, 2);
@@ -172,7 +174,7 @@ TEST(ChartFigure, UnitesSeriesOverDifferentX) {
 TEST(ChartFigure, DrawsRejectedReadingsAtTheEndOfTheAxis) {
   Chart chart = recorded();
   chart.series[0].y[7003] = 1.0;
-  const auto tick = [](const Chart& drawn) { return svg_chart(drawn).find(">1000</text>"); };
+  const auto tick = [](const Chart& drawn) { return render_chart(drawn).find(">1000</text>"); };
   EXPECT_EQ(tick(chart), std::string::npos);
   ChartSeries held{"rejected", "residual", chart.series[0].x, {}, true, MarkerShape::kDiamond};
   held.y.assign(held.x.size(), kNaN);
@@ -180,7 +182,7 @@ TEST(ChartFigure, DrawsRejectedReadingsAtTheEndOfTheAxis) {
   held.excluded_from_range = true;
   chart.series.push_back(held);
   EXPECT_EQ(tick(chart), std::string::npos);
-  EXPECT_EQ(count_of(svg_chart(chart), "<polygon"), 2);  // the point, and its legend entry
+  EXPECT_EQ(count_of(render_chart(chart), "<polygon"), 2);  // the point, and its legend entry
   chart.series[1].excluded_from_range = false;
   EXPECT_NE(tick(chart), std::string::npos);
 }
@@ -188,7 +190,7 @@ TEST(ChartFigure, DrawsRejectedReadingsAtTheEndOfTheAxis) {
 TEST(ChartFigure, DescribesMarksUnderThePointer) {
   Chart chart = recorded();
   chart.marks = {{3.0, 3.0, "an outlier & more"}};
-  const std::string html = chart_figure({.name = "run", .charts = {chart}});
+  const std::string html = render_chart_figure({.name = "run", .charts = {chart}});
   expect_parts(html,
                {"<title>an outlier &amp; more</title>", "\"text\":\"an outlier \\u0026 more\""});
 }
@@ -198,7 +200,7 @@ TEST(ChartFigure, BreaksALongLegend) {
   Chart chart;
   chart.title = "cost";
   const auto top = [&] {
-    const std::string svg = svg_chart(chart);
+    const std::string svg = render_chart(chart);
     const std::size_t frame = svg.rfind("<rect", svg.find("class=\"frame\""));
     return std::stod(svg.substr(svg.find("y=\"", frame) + 3));
   };
@@ -209,7 +211,7 @@ TEST(ChartFigure, BreaksALongLegend) {
         {"a stage of a long name " + std::to_string(k), "series-2", {0, 1}, {1, 2}});
   }
   EXPECT_GT(top(), one_row + 15.0);
-  const std::string svg = svg_chart(chart);
+  const std::string svg = render_chart(chart);
   int keys = 0;
   for (std::size_t at = 0; (at = svg.find("class=\"tick\">a stage", at)) != std::string::npos;
        ++at) {
@@ -223,27 +225,27 @@ TEST(ChartFigure, BreaksALongLegend) {
 
 // RFC 4648, section 10.
 TEST(EmbeddedData, WritesBase64) {
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("f"), "Zg==");
-  EXPECT_EQ(base64("fo"), "Zm8=");
-  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
+  EXPECT_EQ(encode_base64(""), "");
+  EXPECT_EQ(encode_base64("f"), "Zg==");
+  EXPECT_EQ(encode_base64("fo"), "Zm8=");
+  EXPECT_EQ(encode_base64("foobar"), "Zm9vYmFy");
 }
 
 TEST(EmbeddedData, DistinguishesEvenSteps) {
   std::vector<double> x;
   for (int k = 0; k < 100; ++k) x.push_back(3.0 + 0.001 * k);
   EXPECT_TRUE(is_evenly_spaced(x));
-  expect_parts(json_spaced(x), {"\"from\":3,\"step\":0.001,\"count\":100"});
+  expect_parts(format_json_axis_values(x), {"\"from\":3,\"step\":0.001,\"count\":100"});
   x[50] += 1e-6;
   EXPECT_FALSE(is_evenly_spaced(x));
-  expect_parts(json_spaced(x), {"\"f64\":"});
+  expect_parts(format_json_axis_values(x), {"\"f64\":"});
   EXPECT_FALSE(is_evenly_spaced({1.0}));
   EXPECT_FALSE(is_evenly_spaced({1.0, 1.0}));
-  EXPECT_EQ(json_numbers({1.5, kNaN, -2e-9}), "{\"values\":[1.5,null,-2e-09]}");
+  EXPECT_EQ(format_json_values({1.5, kNaN, -2e-9}), "{\"values\":[1.5,null,-2e-09]}");
 }
 
 TEST(PageScripts, HaveTheLicenceAndNothingFromElsewhere) {
-  const std::string& scripts = page_scripts();
+  const std::string& scripts = page_script_elements();
   expect_parts(scripts, {"Permission is hereby granted, free of charge", "uPlot=function()",
                          "Save data (CSV)"});
   for (const char* external : {"src=", "@import", "url(", "fetch(", "XMLHttpRequest"}) {
@@ -257,14 +259,14 @@ Chart log_chart() {
   chart.title = "estimate";
   chart.x_label = "κ";
   chart.log_x = true;
-  chart.series = {{"a", series_class(0), {0.0, 1e-2, 1.0, 1e2}, {9.0, 1.0, 2.0, 3.0}, true}};
+  chart.series = {{"a", series_css_class(0), {0.0, 1e-2, 1.0, 1e2}, {9.0, 1.0, 2.0, 3.0}, true}};
   return chart;
 }
 
 // Equal factors must have equal distances on a logarithmic axis, and zero, which is not on it, must
 // not be drawn.
 TEST(LogarithmicAxis, SpacesFactorsEvenlyAndOmitsZero) {
-  const std::string svg = svg_chart(log_chart());
+  const std::string svg = render_chart(log_chart());
   std::vector<double> centres;
   for (std::size_t at = svg.find("<circle cx=\""); at != std::string::npos;
        at = svg.find("<circle cx=\"", at + 1)) {
@@ -282,7 +284,7 @@ TEST(LogarithmicAxis, SpacesFactorsEvenlyAndOmitsZero) {
 TEST(ErrorBars, StayInTheFrame) {
   Chart chart = log_chart();
   chart.series.front().y_error = {0.0, 0.1, 1e6, 0.0};
-  const std::string svg = svg_chart(chart);
+  const std::string svg = render_chart(chart);
   EXPECT_EQ(count_of(svg, " bar\""), 2U);
   for (std::size_t at = svg.find("y1=\""); at != std::string::npos;
        at = svg.find("y1=\"", at + 1)) {
@@ -308,10 +310,10 @@ std::string forest_of(double value, double half_width) {
   estimate.unit = "kg";
   estimate.value = value;
   estimate.half_interval = half_width;
-  estimator::PartEstimate piece;
+  estimator::RecordingPartEstimate piece;
   piece.values = Eigen::VectorXd::Constant(1, value);
   piece.standard_deviations = Eigen::VectorXd::Constant(1, half_width / 2.0);
-  return svg_forest({piece}, {"all"}, {estimate}, {0});
+  return render_forest_plot({piece}, {"all"}, {estimate}, {0});
 }
 
 // A tick at either end of an axis has its text inside the picture, which is clipped, and clear of
@@ -339,25 +341,26 @@ TEST(ForestPicture, KeepsTheTextsOfTicksInside) {
 // Session names hold a subject and a time: a shortened name must keep both ends.
 TEST(ForestPicture, NamesStayDistinct) {
   using Names = std::vector<std::string>;
-  EXPECT_EQ(short_names({"run.csv", "run.csv", "other.csv"}, 15),
+  EXPECT_EQ(shorten_names({"run.csv", "run.csv", "other.csv"}, 15),
             (Names{"run.csv", "run.csv", "other.csv"}));
-  EXPECT_EQ(short_names({"release-1795264085799221042", "release-1795264085799221999",
-                         "release-1795264085799221042"},
-                        15),
+  EXPECT_EQ(shorten_names({"release-1795264085799221042", "release-1795264085799221999",
+                           "release-1795264085799221042"},
+                          15),
             (Names{"release…9221042", "release…9221999", "release…9221042"}));
-  EXPECT_EQ(short_names({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
+  EXPECT_EQ(shorten_names({"multisine-1795264085799221042", "chirp-1795264085799221042"}, 15),
             (Names{"multisi…9221042", "chirp-1…9221042"}));
   // Equal at both ends: numbered.
-  EXPECT_EQ(short_names({"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
-            (Names{"recording 1", "recording 2", "recording 3"}));
+  EXPECT_EQ(
+      shorten_names({"long-name-of-one-run.csv", "short.csv", "long-name-of-two-run.csv"}, 12),
+      (Names{"recording 1", "recording 2", "recording 3"}));
   // Multi-byte characters stay whole.
-  EXPECT_EQ(short_names({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
+  EXPECT_EQ(shorten_names({"äöüäöüäöüäöü"}, 5), (Names{"äö…öü"}));
 }
 
 std::string matrix_of(int size) {
   std::vector<std::string> names;
   for (int k = 0; k < size; ++k) names.push_back("p" + std::to_string(k));
-  return svg_correlation(Eigen::MatrixXd::Identity(size, size), names);
+  return render_correlation_heat_map(Eigen::MatrixXd::Identity(size, size), names);
 }
 
 /// Rows of each band.
@@ -392,7 +395,7 @@ TEST(CorrelationMatrix, HasNoSignOnZero) {
   Eigen::MatrixXd small = Eigen::MatrixXd::Identity(2, 2);
   small(0, 1) = -0.004;
   small(1, 0) = -0.0051;
-  const std::string html = svg_correlation(small, {"a", "b"});
+  const std::string html = render_correlation_heat_map(small, {"a", "b"});
   test_support::expect_parts(html, {">0.00</text>", ">-0.01</text>"});
   EXPECT_EQ(html.find("-0.00<"), std::string::npos);
 }

@@ -114,7 +114,7 @@ TEST(MimicJoint, AMimicJointsEncoderMayStartAtAnyTurn) {
   run.angles.col(1).array() += 6.0 * M_PI;
   const estimator::Recording recording = recorded(run, 1e-4);
   const Eigen::MatrixXd states =
-      estimator::prepare_shooting(rig.mechanism, {recording}, {}).states[0];
+      estimator::prepare_shooting_input(rig.mechanism, {recording}, {}).states[0];
   for (Eigen::Index k = 0; k < run.angles.rows(); k += 100) {
     EXPECT_NEAR(states(0, k), run.angles(k, 0), 1e-2);
     EXPECT_NEAR(states(1, k), run.angles(k, 1) - 6.0 * M_PI, 4e-2);
@@ -144,8 +144,8 @@ joint { name: ")" +
   const SimulatedRun run = simulated(rig);
   ASSERT_EQ(run.angles.cols(), 2);
   const estimator::ShootingInput input =
-      estimator::prepare_shooting(rig.mechanism, {recorded(run, 1e-4)}, {});
-  EXPECT_TRUE(input.notes.empty()) << note_text(input.notes.front());
+      estimator::prepare_shooting_input(rig.mechanism, {recorded(run, 1e-4)}, {});
+  EXPECT_TRUE(input.notes.empty()) << format_note(input.notes.front());
   for (Eigen::Index k = 100; k < run.angles.rows(); k += 500) {
     EXPECT_NEAR(input.states[0](0, k), run.angles(k, 0) / 60.0, 1e-3);
   }
@@ -161,7 +161,7 @@ TEST(MimicJoint, EqualReadingsOfCoupledJointsAreNoCopies) {
     angles.col(1) = ratio * angles.col(0);
     const auto examined = estimator::examine_signals(rig.mechanism, {recording}, {});
     return std::ranges::any_of(examined.findings, [](const estimator::Finding& finding) {
-      return describe(finding).kind == "identical-channels";
+      return describe_finding(finding).kind == "identical-channels";
     });
   };
   EXPECT_TRUE(is_copy("", 1.0));

@@ -75,7 +75,8 @@ const estimator::CrossValidation& validation_of_swings() {
 TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
   const estimator::Calibration calibration =
       estimator::calibrate(pendulum().mechanism, three_swings());
-  const estimator::Evaluation right = estimator::evaluate(calibration.mechanism, three_swings());
+  const estimator::ParameterEvaluation right =
+      estimator::evaluate_parameters(calibration.mechanism, three_swings());
   EXPECT_TRUE(estimator::is_converged(right.termination));
   EXPECT_TRUE(estimator::is_converged(right.simulation_termination));
   ASSERT_EQ(right.simulation.size(), 1U);
@@ -85,7 +86,7 @@ TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
   EXPECT_LT(right.simulation[0].rmse, 3.0 * kNoise);
   estimator::Mechanism wrong = calibration.mechanism;
   test_support::parameter_of(wrong, "pendulum.J_zz").value *= 1.3;
-  const estimator::Evaluation off = estimator::evaluate(wrong, three_swings());
+  const estimator::ParameterEvaluation off = estimator::evaluate_parameters(wrong, three_swings());
   // 30 % of J is 11 % of J + m l²: 5 % of the period, so whole swings after 3 s.
   EXPECT_GT(off.simulation[0].rmse, 50.0 * kNoise);
   EXPECT_GT(off.cost, right.cost);
@@ -104,7 +105,7 @@ TEST(CrossValidation, PredictsMatchedRecordings) {
       EXPECT_LT(v.simulation[0](i, j), 4.0 * kNoise) << i << j;
     }
   }
-  const PredictionErrors errors = prediction_errors(v);
+  const CrossValidationErrors errors = compute_cross_validation_errors(v);
   EXPECT_NEAR(std::pow(errors.simulation[0].rmse, 2),
               v.simulation[0].diagonal().squaredNorm() / 3.0, 1e-15);
 }
@@ -115,7 +116,7 @@ TEST(CrossValidation, MatrixHoldsPredictionsOnAndFitsBesideTheDiagonal) {
   const estimator::CrossValidation& v = validation_of_swings();
   for (int i = 0; i < 3; ++i) {
     SCOPED_TRACE(i);
-    const estimator::Fold& fold = v.folds[static_cast<std::size_t>(i)];
+    const estimator::CrossValidationFold& fold = v.folds[static_cast<std::size_t>(i)];
     EXPECT_NEAR(v.simulation[0](i, i), fold.evaluation.simulation[0].rmse, 1e-12);
     EXPECT_NEAR(v.observation(i, i), fold.evaluation.observation_rmse, 1e-12);
     double squares = 0.0;
@@ -153,7 +154,7 @@ TEST(CrossValidation, NeedsTwoPiecesAndStopsOnRequest) {
 
 TEST(CrossValidation, ReadsBackAsTheSchemaAndIsShown) {
   const estimator::CrossValidation& v = validation_of_swings();
-  CalibrationContext context;
+  CalibrationMetadata context;
   context.rig = "test <rig>";
   const auto result =
       from_json<rigcal::v1::CrossValidationResult>(cross_validation_json(v, context));
@@ -165,7 +166,7 @@ TEST(CrossValidation, ReadsBackAsTheSchemaAndIsShown) {
   EXPECT_TRUE(result.converged());
   expect_parts(format_cross_validation(v, 0.5),
                {"held out", "open loop pivot", "pendulum.J_zz", "between folds", "Converged"});
-  expect_parts(cross_validation_page(v, context),
+  expect_parts(render_cross_validation_page(v, context),
                {"Cross-validation of test &lt;rig&gt;", "held-out", "without 3", "angle [rad]"});
 }
 
@@ -184,8 +185,8 @@ estimator::Recording two_segments() {
   return recording;
 }
 
-std::vector<RecordingUse> uses_of_two_segments() {
-  RecordingUse use;
+std::vector<UsedRecording> uses_of_two_segments() {
+  UsedRecording use;
   // Segment 0 was not selected.
   use.segments = {{0, 0, 0, 0}, {1, 100, 149.5, 100}, {2, 47, 70, 47}};
   return {use};
@@ -193,10 +194,11 @@ std::vector<RecordingUse> uses_of_two_segments() {
 
 // Every sample must be used once and in order, with its own time and control.
 TEST(RecordingPieces, HoldEverySampleOnce) {
-  for (const PieceOptions& cut :
-       {PieceOptions{PieceKind::kSegment, 0, 0.0}, PieceOptions{PieceKind::kRecording, 4, 0.0},
-        PieceOptions{PieceKind::kRecording, 0, 10.0}}) {
-    const auto pieces = cut_pieces({two_segments()}, uses_of_two_segments(), cut);
+  for (const HeldOutPieceOptions& cut :
+       {HeldOutPieceOptions{HeldOutPieceKind::kSegment, 0, 0.0},
+        HeldOutPieceOptions{HeldOutPieceKind::kRecording, 4, 0.0},
+        HeldOutPieceOptions{HeldOutPieceKind::kRecording, 0, 10.0}}) {
+    const auto pieces = cut_into_pieces({two_segments()}, uses_of_two_segments(), cut);
     std::size_t source = 0;
     int row = 0;
     for (const estimator::Recording& piece : pieces) {
@@ -217,36 +219,36 @@ TEST(RecordingPieces, HoldEverySampleOnce) {
 }
 
 TEST(RecordingPieces, SayWhereTheyComeFrom) {
-  const auto segments =
-      cut_pieces({two_segments()}, uses_of_two_segments(), {PieceKind::kSegment, 0, 0.0});
+  const auto segments = cut_into_pieces({two_segments()}, uses_of_two_segments(),
+                                        {HeldOutPieceKind::kSegment, 0, 0.0});
   ASSERT_EQ(segments.size(), 2U);
   EXPECT_EQ(segments[0].name, "r segment 1");
   EXPECT_EQ(segments[1].name, "r segment 2");
-  const auto halves =
-      cut_pieces({two_segments()}, uses_of_two_segments(), {PieceKind::kRecording, 2, 0.0});
+  const auto halves = cut_into_pieces({two_segments()}, uses_of_two_segments(),
+                                      {HeldOutPieceKind::kRecording, 2, 0.0});
   ASSERT_EQ(halves.size(), 4U);
   EXPECT_EQ(halves[1].name, "r segment 1 125 s to 149.5 s");
 }
 
 TEST(RecordingPieces, NamesLoseTheFoldersTheyShare) {
-  EXPECT_EQ(short_names({"/d/a/x.csv 1", "/d/a/x.csv 2"}),
+  EXPECT_EQ(remove_common_folders({"/d/a/x.csv 1", "/d/a/x.csv 2"}),
             (std::vector<std::string>{"x.csv 1", "x.csv 2"}));
-  EXPECT_EQ(short_names({"d/a/x.csv", "d/ab/x.csv"}),
+  EXPECT_EQ(remove_common_folders({"d/a/x.csv", "d/ab/x.csv"}),
             (std::vector<std::string>{"a/x.csv", "ab/x.csv"}));
-  EXPECT_EQ(short_names({"x", "y"}), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(remove_common_folders({"x", "y"}), (std::vector<std::string>{"x", "y"}));
 }
 
 TEST(RecordingPieces, TooFewOrTooShortAreRefused) {
   estimator::Recording one = two_segments();
   one.segments.pop_back();
-  RecordingUse use;
+  UsedRecording use;
   use.segments = {{0, 0, 0, 100}};
   expect_parts(refusal([&] {
-                 (void)cut_pieces({one}, {use}, {PieceKind::kSegment, 0, 0.0});
+                 (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 0, 0.0});
                }),
                {"r: ", "at least two pieces", "--pieces"});
   expect_parts(refusal([&] {
-                 (void)cut_pieces({one}, {use}, {PieceKind::kSegment, 30, 0.0});
+                 (void)cut_into_pieces({one}, {use}, {HeldOutPieceKind::kSegment, 30, 0.0});
                }),
                {"r: ", "3 samples", "fewer or longer"});
 }

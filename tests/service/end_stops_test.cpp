@@ -19,7 +19,7 @@
 namespace service {
 namespace {
 
-using estimator::JointQuantity;
+using estimator::JointParameter;
 using test_support::expect_parts;
 using test_support::refusal;
 using test_support::replaced;
@@ -48,16 +48,16 @@ TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
   const Rig rig = parse_rig("r", kStoppedRig);
   const estimator::Joint& joint = rig.mechanism.joints[0];
   EXPECT_TRUE(joint.stops.lower && joint.stops.upper);
-  const estimator::Parameter& lower = rig.mechanism.joint_parameter(0, JointQuantity::kStopLower);
+  const estimator::Parameter& lower = rig.mechanism.joint_parameter(0, JointParameter::kStopLower);
   EXPECT_EQ(lower.name, "pivot.stop_lower");
   EXPECT_EQ(lower.unit, "rad");
   EXPECT_EQ(lower.value, -0.4);
   EXPECT_TRUE(lower.free);
   EXPECT_EQ(lower.prior_standard_deviation, 0.02);
-  const estimator::Parameter& upper = rig.mechanism.joint_parameter(0, JointQuantity::kStopUpper);
+  const estimator::Parameter& upper = rig.mechanism.joint_parameter(0, JointParameter::kStopUpper);
   EXPECT_EQ(upper.value, 1.1);
   EXPECT_FALSE(upper.free);
-  const estimator::Parameter& e = rig.mechanism.joint_parameter(0, JointQuantity::kRestitution);
+  const estimator::Parameter& e = rig.mechanism.joint_parameter(0, JointParameter::kRestitution);
   EXPECT_EQ(e.name, "pivot.restitution");
   EXPECT_EQ(e.unit, "-");
   EXPECT_EQ(e.lower, 0.0);
@@ -67,7 +67,7 @@ TEST(EndStops, AreOrdinaryParametersOfTheirJoint) {
   EXPECT_FALSE(one.mechanism.joints[0].stops.upper);
   const Rig none = parse_rig("r", kStoppedRig.substr(0, kStoppedRig.find("  stops {")) +
                                       kStoppedRig.substr(kStoppedRig.find("\n}\nrecording") + 1));
-  EXPECT_TRUE(estimator::joint_stops(none.mechanism).empty());
+  EXPECT_TRUE(estimator::joint_end_stops(none.mechanism).empty());
 }
 
 TEST(EndStops, MayBeTied) {
@@ -75,7 +75,7 @@ TEST(EndStops, MayBeTied) {
                                      "dependency { parameter: \"pivot.stop_upper\" constant: 0.1 "
                                      "term { parameter: \"pivot.stop_lower\" factor: -2 } }\n");
   ASSERT_TRUE(rig.mechanism.joints[0].stops.upper);
-  EXPECT_NEAR(rig.mechanism.joint_parameter(0, JointQuantity::kStopUpper).value, 0.9, 1e-15);
+  EXPECT_NEAR(rig.mechanism.joint_parameter(0, JointParameter::kStopUpper).value, 0.9, 1e-15);
 }
 
 // One sentence with the place, the cause and what to do.
@@ -184,8 +184,8 @@ TEST_F(EndStopCommands, CalibrationFindsStopAndRestitution) {
   run_successfully("calibrate " + recording_ + " --rig " + rig + " --json " + json + " --rig-out " +
                    out + " --plot " + folder_.file("run.html") + " --quiet");
   const Rig found = load_rig(out);
-  EXPECT_NEAR(found.mechanism.joint_parameter(0, JointQuantity::kStopLower).value, 0.2, 1e-4);
-  EXPECT_NEAR(found.mechanism.joint_parameter(0, JointQuantity::kRestitution).value, 0.6, 3e-3);
+  EXPECT_NEAR(found.mechanism.joint_parameter(0, JointParameter::kStopLower).value, 0.2, 1e-4);
+  EXPECT_NEAR(found.mechanism.joint_parameter(0, JointParameter::kRestitution).value, 0.6, 3e-3);
   run_successfully("validate " + recording_ + " --rig " + rig + " --parameters " + json +
                    " --quiet");
   const ProgramRun states =

@@ -40,7 +40,7 @@ rigcal::v1::JobSpec spec_of(const CalibrationOptions& calibration) {
   EstimationOptions options;
   options.calibration = calibration;
   options.rig = folder.write("rig.textproto", "");
-  return make_spec({}, options, [](const std::string& recording) { return recording; });
+  return make_job_spec({}, options, [](const std::string& recording) { return recording; });
 }
 
 // Each option alone, from the command line to the request, through the job message, and through
@@ -53,16 +53,16 @@ TEST(EstimationOptions, SetTheirMemberOnly) {
   for (const OptionRow& given : kOptionRows) {
     SCOPED_TRACE(given.name);
     EXPECT_TRUE(names.emplace(given.name).second && keys.emplace(given.key).second &&
-                arguments.insert(python_name(given)).second);
+                arguments.insert(python_argument_name(given)).second);
     CalibrationOptions options;
     EXPECT_TRUE(set_option(given, example(given), options));
     const auto is_given = [&](const OptionRow& row) { return row.name == given.name; };
     expect_examples(options, is_given);
     if (is_on_command_line(given)) expect_examples(parsed(argument(given)), is_given);
-    expect_examples(job_options(spec_of(options)), is_given);
-    const google::protobuf::Struct stored = options_message(options, true);
+    expect_examples(read_job_options(spec_of(options)), is_given);
+    const google::protobuf::Struct stored = make_options_message(options, true);
     EXPECT_EQ(stored.fields_size(), std::ssize(kOptionRows));
-    expect_examples(read_options(stored, "options", true), is_given);
+    expect_examples(read_calibration_options(stored, "options", true), is_given);
   }
 }
 
@@ -71,7 +71,7 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
   for (const OptionRow& row : kOptionRows) {
     SCOPED_TRACE(row.name);
     std::vector<std::string> wrong = {"a", "nan", "inf", "-inf", "-2", "1,5"};
-    if (!row.is_word() && !row.is_flag()) {
+    if (!row.is_enumeration() && !row.is_flag()) {
       CalibrationOptions options;
       EXPECT_TRUE(set_option(row, exact_text(row.range.min), options));
       if (row.range.min > 0.0) wrong.insert(wrong.end(), {"0", exact_text(0.9 * row.range.min)});
@@ -85,13 +85,14 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
       SCOPED_TRACE(text);
       CalibrationOptions options;
       EXPECT_FALSE(set_option(row, text, options));
-      EXPECT_TRUE(is_default(row, options));
-      if (text != option_text(row, {})) {
+      EXPECT_TRUE(has_default_value(row, options));
+      if (text != format_option(row, {})) {
         google::protobuf::Struct message;
         (*message.mutable_fields())[std::string(row.key)].set_string_value(text);
-        test_support::expect_parts(refusal([&] { (void)read_options(message, "options", true); }),
-                                   {"options." + std::string(row.key) + " is \"" + text,
-                                    "; give " + describe_values(row)});
+        test_support::expect_parts(
+            refusal([&] { (void)read_calibration_options(message, "options", true); }),
+            {"options." + std::string(row.key) + " is \"" + text,
+             "; give " + describe_option_values(row)});
       }
       if (row.is_flag() || argument(row).empty()) continue;
       EXPECT_THROW((void)parsed("--" + std::string(row.name) + "=" + text), CLI::ParseError);
@@ -108,9 +109,10 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
 TEST(EstimationOptions, RefusesUnknownOptionsOfJobs) {
   google::protobuf::Struct message;
   (*message.mutable_fields())["filterCutofHz"].set_number_value(3.0);
-  test_support::expect_parts(refusal([&] { (void)read_options(message, "options", false); }),
-                             {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
-  EXPECT_EQ(read_options(message, "options", true).filter_cutoff,
+  test_support::expect_parts(
+      refusal([&] { (void)read_calibration_options(message, "options", false); }),
+      {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
+  EXPECT_EQ(read_calibration_options(message, "options", true).filter_cutoff,
             CalibrationOptions().filter_cutoff);
 }
 
@@ -123,14 +125,14 @@ TEST(EstimationOptions, ReadsOptionsOfOldJobs) {
   old.set_repair(false);
   old.set_residual("explicit");
   old.set_parameters("shadow");
-  const CalibrationOptions options = job_options(spec);
+  const CalibrationOptions options = read_job_options(spec);
   EXPECT_EQ(options.filter_cutoff, 3.5);
   EXPECT_EQ(options.max_iterations, 17);
   EXPECT_FALSE(options.repair);
   EXPECT_EQ(options.residual_form, estimator::ResidualForm::kExplicit);
   EXPECT_EQ(options.kind, estimator::EstimateKind::kShadow);
   old.set_states("half");
-  test_support::expect_parts(refusal([&] { (void)job_options(spec); }),
+  test_support::expect_parts(refusal([&] { (void)read_job_options(spec); }),
                              {"options.states is \"half\"; give configurations or full"});
 }
 
@@ -140,14 +142,14 @@ constexpr std::string_view kTableEnd = "<!-- End of the generated table -->";
 std::string option_table() {
   std::string text = "| option | JSON | values | default | effect |\n|---|---|---|---|---|\n";
   for (const OptionRow& row : kOptionRows) {
-    if (option_help(row).empty()) continue;
+    if (find_option_help(row).empty()) continue;
     text += "| `--" + std::string(row.name) + "` | `" + std::string(row.key) + "` | " +
-            (row.is_flag() ? "`false` in JSON" : describe_values(row)) + " | " +
+            (row.is_flag() ? "`false` in JSON" : describe_option_values(row)) + " | " +
             (row.is_flag()          ? "not set"
-             : is_in_range(row, {}) ? option_text(row, {})
+             : is_in_range(row, {}) ? format_option(row, {})
                                     : "automatic") +
             " | " + (row.group == OptionGroup::kSimulator ? "Shadow parameters: " : "") +
-            std::string(option_help(row)) + " |\n";
+            std::string(find_option_help(row)) + " |\n";
   }
   return text;
 }

@@ -203,9 +203,9 @@ TEST(InertialColumns, GapsAndPiecesKeepReadings) {
       EXPECT_NEAR(whole.inertial(k, 2), 0.01 * k, 1e-12);
     }
   }
-  std::vector<Segment> parts = {rows_of(whole, 0, 25), rows_of(whole, 28, 32)};
+  std::vector<Segment> parts = {segment_rows(whole, 0, 25), segment_rows(whole, 28, 32)};
   EXPECT_NEAR(parts[1].inertial(4, 2), 0.32, 1e-12);
-  EXPECT_EQ(join_segments(parts).rows, 3);
+  EXPECT_EQ(join_segments_across_gaps(parts).rows, 3);
   ASSERT_EQ(parts.size(), 1U);
   ASSERT_EQ(parts[0].inertial.rows(), 60);
   for (const int k : {25, 26, 27}) EXPECT_TRUE(parts[0].inertial.row(k).array().isNaN().all());
@@ -372,8 +372,8 @@ const google::protobuf::Descriptor* column_of_axis(std::string axis) {
 // A table entry that the schema lacks would leave an axis that no rig file can name. A row in
 // another position than its name would silently be read as another kind if assertions are off.
 TEST(SensorKinds, AreInOrderAndUseTheSchemasNames) {
-  for (const estimator::ReadingTraits& row : estimator::kReadingKinds) {
-    EXPECT_EQ(reading_traits(row.reading).reading, row.reading) << row.unit();
+  for (const estimator::MeasuredQuantityTraits& row : estimator::kReadingKinds) {
+    EXPECT_EQ(measured_quantity_traits(row.reading).reading, row.reading) << row.unit();
   }
   for (const estimator::SensorTraits& row : estimator::kSensorKinds) {
     SCOPED_TRACE(row.what);
@@ -381,11 +381,12 @@ TEST(SensorKinds, AreInOrderAndUseTheSchemasNames) {
     const google::protobuf::Descriptor* const first = column_of_axis(row.instruments[0].axes[0]);
     ASSERT_NE(first, nullptr);
     for (const estimator::Instrument& each : row.instruments) {
-      const estimator::ReadingTraits& reading = reading_traits(each.reads);
+      const estimator::MeasuredQuantityTraits& reading = measured_quantity_traits(each.reads);
       for (int axis = 0; axis < each.axis_count; ++axis) {
         EXPECT_EQ(column_of_axis(each.axes[axis]), first) << each.axes[axis];
       }
-      for (const auto& units : {reading.units, reading_traits(reading.prismatic_reading).units}) {
+      for (const auto& units :
+           {reading.units, measured_quantity_traits(reading.prismatic_reading).units}) {
         for (const estimator::ReadingUnit& unit : units) {
           if (unit.word == nullptr) continue;
           EXPECT_NE(first->FindEnumTypeByName("Unit")->FindValueByName(unit.word), nullptr)

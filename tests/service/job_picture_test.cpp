@@ -39,8 +39,8 @@ std::string joined(const std::vector<std::string>& lines) {
 // next one in the wrong place and fill the terminal with garbage.
 TEST(JobDisplay, FitsEveryWindow) {
   JobDisplay picture;
-  picture.update(running_job(1, 0.1, 13));
-  picture.update(running_job(2, 0.01, 13));
+  picture.set_job_info(running_job(1, 0.1, 13));
+  picture.set_job_info(running_job(2, 0.01, 13));
   for (const TerminalSize size : {TerminalSize{120, 50}, {80, 24}, {40, 10}, {12, 3}, {1, 1}}) {
     SCOPED_TRACE(std::to_string(size.columns) + " x " + std::to_string(size.rows));
     const std::vector<std::string> lines = picture.lines(size, 3.0);
@@ -52,8 +52,8 @@ TEST(JobDisplay, FitsEveryWindow) {
 
 TEST(JobDisplay, ShowsParametersAndTheirChange) {
   JobDisplay picture;
-  picture.update(running_job(1, 1e-2, 2));
-  picture.update(running_job(2, 1e-4, 2));
+  picture.set_job_info(running_job(1, 1e-2, 2));
+  picture.set_job_info(running_job(2, 1e-4, 2));
   test_support::expect_parts(joined(picture.lines({80, 24}, 12.3)),
                              {"demo  running  12 s", "2 recordings", "joint estimation",
                               "iteration 2", "step 100e-6", "1.p1", "0.006", "+20 %"});
@@ -77,7 +77,7 @@ TEST(JobDisplay, MovesItsBarWithEveryIterationAndCalibration) {
         info.mutable_progress()->set_stage(stage);
         info.mutable_progress()->set_calibration(calibration);
         info.mutable_progress()->set_calibration_count(3);
-        picture.update(info);
+        picture.set_job_info(info);
         EXPECT_GE(bar_length(picture), length);
         length = bar_length(picture);
       }
@@ -90,17 +90,17 @@ TEST(JobDisplay, MovesItsBarWithEveryIterationAndCalibration) {
 TEST(JobDisplay, ShowsTheStateOfAJobThatDoesNotRun) {
   rigcal::v1::JobInfo info = running_job(0, 0.0, 0);
   info.clear_progress();
-  EXPECT_EQ(job_status(info), "reading the recordings");
+  EXPECT_EQ(format_job_status(info), "reading the recordings");
   info.set_state(rigcal::v1::JOB_QUEUED);
   info.set_queue_position(2);
-  EXPECT_EQ(job_status(info), "queued, place 2");
+  EXPECT_EQ(format_job_status(info), "queued, place 2");
   info.set_state(rigcal::v1::JOB_DONE);
-  EXPECT_EQ(job_status(info), "done");
+  EXPECT_EQ(format_job_status(info), "done");
 }
 
 TEST(JobDisplay, CutsTextBetweenCharacters) {
-  EXPECT_EQ(cut_to_width("kg·m²", 5), "kg·m²");
-  EXPECT_EQ(cut_to_width("kg·m²", 4), "kg·…");
+  EXPECT_EQ(shorten_to_width("kg·m²", 5), "kg·m²");
+  EXPECT_EQ(shorten_to_width("kg·m²", 4), "kg·…");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class CdrWriter {
     }
     for (const std::uint8_t byte : raw) bytes_.push_back(byte);
   }
-  void put_text(const std::string& text) {
+  void append_text(const std::string& text) {
     put(static_cast<std::uint32_t>(text.size() + 1));
     bytes_.insert(bytes_.end(), text.begin(), text.end());
     bytes_.push_back(0);
@@ -59,9 +59,9 @@ std::vector<std::uint8_t> encode(const JointState& state, bool little_endian = t
   CdrWriter writer(little_endian);
   writer.put(static_cast<std::int32_t>(state.stamp_ns / 1'000'000'000));
   writer.put(static_cast<std::uint32_t>(state.stamp_ns % 1'000'000'000));
-  writer.put_text("base");
+  writer.append_text("base");
   writer.put(static_cast<std::uint32_t>(state.names.size()));
-  for (const std::string& name : state.names) writer.put_text(name);
+  for (const std::string& name : state.names) writer.append_text(name);
   writer.put_numbers(state.positions);
   writer.put_numbers(state.velocities);
   writer.put_numbers(state.efforts);
@@ -158,7 +158,7 @@ class Bag : public ::testing::Test {
   static Rig rig(const std::string& unit = "N·m") {
     Rig made = load_rig(config("rig-furuta.textproto"));
     made.format.reset();
-    for (JointFacts& facts : made.joint_facts) {
+    for (JointProperties& facts : made.joint_facts) {
       if (!facts.control_unit.empty()) facts.control_unit = unit;
     }
     return made;

@@ -125,7 +125,7 @@ TEST(LoopCalibration, ReportsThatLoadFrictionNeedsShadowParameters) {
   parameter_of(rig.mechanism, "Q.r_mu").value = 1e-4;
   const estimator::Calibration result = estimator::calibrate(rig.mechanism, {recording});
   ASSERT_FALSE(result.notes.empty());
-  expect_parts(note_text(result.notes.front()), {"SPOOK simulator", "not of the rig", "r_mu"});
+  expect_parts(format_note(result.notes.front()), {"SPOOK simulator", "not of the rig", "r_mu"});
   estimator::CalibrationOptions asked;
   asked.kind = estimator::EstimateKind::kShadow;
   for (const auto& note : estimator::calibrate(rig.mechanism, {recording}, asked).notes) {
@@ -184,9 +184,9 @@ TEST(LoopCalibration, AFiveBarPassesItsSingularConfiguration) {
   Eigen::MatrixXd ends(5, 2);
   ends << motion.col(0), motion.col(kSamples - 1);
   const std::vector<int> cranks = {kO1, kO2};
-  EXPECT_EQ(closure.choose({ends.leftCols(1), ends.rightCols(1)}).independent, cranks);
-  EXPECT_EQ(closure.choose({ends}).independent, (std::vector<int>{kO1, kT}));
-  EXPECT_EQ(estimator::choose_coordinates(rig.mechanism, {states}).independent,
+  EXPECT_EQ(closure.choose_coordinates({ends.leftCols(1), ends.rightCols(1)}).independent, cranks);
+  EXPECT_EQ(closure.choose_coordinates({ends}).independent, (std::vector<int>{kO1, kT}));
+  EXPECT_EQ(estimator::choose_independent_joints(rig.mechanism, {states}).independent,
             (std::vector<int>{kO1, kT}));
 }
 
@@ -199,7 +199,8 @@ TEST(LoopCalibration, ARockersDeadCentresAreNoEndStops) {
   for (const char* variant : {"noise", "quant"}) {
     const auto examined = estimator::examine_signals(
         rig.mechanism, {recording_of(*data, std::string("fourbar_base__") + variant, rig)});
-    for (const estimator::Finding& each : examined.findings) ADD_FAILURE() << describe(each).what;
+    for (const estimator::Finding& each : examined.findings)
+      ADD_FAILURE() << describe_finding(each).what;
   }
 }
 
@@ -390,10 +391,10 @@ TEST(SingularLoop, PassesOrReversesAsTheReadingsDo) {
     }
     const Eigen::MatrixXd motion = motion_of(mechanism, tip);
     const estimator::Segment segment = read_of(motion);
-    Eigen::MatrixXd states = estimator::make_joint_states(mechanism, segment, kCutoff);
+    Eigen::MatrixXd states = estimator::compute_initial_joint_states(mechanism, segment, kCutoff);
     const auto poses = estimator::close_loops(
         mechanism, kPeriod, "stretched",
-        {.read = estimator::make_joint_states(mechanism, segment, 1e9)}, states);
+        {.read = estimator::compute_initial_joint_states(mechanism, segment, 1e9)}, states);
     ASSERT_EQ(poses.size(), 1u);
     EXPECT_TRUE(poses.front().decided);
     EXPECT_EQ(poses.front().changed, through);
@@ -403,12 +404,12 @@ TEST(SingularLoop, PassesOrReversesAsTheReadingsDo) {
       EXPECT_NEAR(states(kT, k), tip[k], 0.1) << k;
     }
     // A segment that starts beyond the singularity is assembled from the recording before it.
-    const auto assemblies = estimator::assemblies_at(mechanism, segment, {500});
+    const auto assemblies = estimator::assemble_loops_at_samples(mechanism, segment, {500});
     EXPECT_NEAR(assemblies.front()[kT], tip[500], 0.1);
     Eigen::MatrixXd later = states.rightCols(100);
     estimator::close_loops(mechanism, kPeriod, "later",
                            {.read = later, .assembled = assemblies.front()}, later);
-    EXPECT_NEAR(estimator::wrapped_difference(later(kT, 0) - tip[501]), 0.0, 0.1);
+    EXPECT_NEAR(estimator::wrap_angle_difference(later(kT, 0) - tip[501]), 0.0, 0.1);
   }
 }
 
@@ -418,10 +419,10 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
   Rig rig = five_bar();
   for (const int driven : {kO1, kO2}) {
     estimator::Parameter& stiffness =
-        rig.mechanism.joint_parameter(driven, estimator::JointQuantity::kStiffness);
+        rig.mechanism.joint_parameter(driven, estimator::JointParameter::kStiffness);
     stiffness.value = 0.03;
     stiffness.free = false;
-    rig.mechanism.joint_parameter(driven, estimator::JointQuantity::kMotorGain).free = false;
+    rig.mechanism.joint_parameter(driven, estimator::JointParameter::kMotorGain).free = false;
   }
   const Scenario scenario =
       parse_scenario("s.textproto",
@@ -443,7 +444,7 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
       estimator::calibrate_with_diagnostics(start, {recording}, {}, {}).calibration;
   EXPECT_EQ(result.verdict.kind, estimator::VerdictKind::kAccepted);
   for (const estimator::Finding& finding : result.findings) {
-    EXPECT_EQ(finding.severity, estimator::Severity::kNote) << describe(finding).what;
+    EXPECT_EQ(finding.severity, estimator::Severity::kNote) << describe_finding(finding).what;
   }
   for (const estimator::SimulationError& each : result.simulation) {
     EXPECT_LT(each.rmse, 1.05 * kNoise) << each.joint;
@@ -454,11 +455,11 @@ TEST(SingularLoop, ARecordingThroughItIsCalibrated) {
     EXPECT_NEAR(each.value, truth, 3.5 * each.standard_deviation) << each.name;
   }
   const auto reports = [](const estimator::Message& message) {
-    const std::string note = text_of(message);
+    const std::string note = format_message(message);
     return note.find("release.csv: links are nearly collinear at 0.1") == 0 &&
            note.find("joint \"T\"") != std::string::npos;
   };
-  EXPECT_TRUE(std::ranges::any_of(note_texts(result.notes), reports));
+  EXPECT_TRUE(std::ranges::any_of(format_notes(result.notes), reports));
 }
 
 }  // namespace

@@ -60,9 +60,9 @@ const std::string kModel = R"(<mujoco model="arm">
 </mujoco>
 )";
 
-ConvertedRig convert(const std::string& text) {
-  return convert_robot(parse_mjcf("arm.xml", text),
-                       {.source = "arm.xml", .floating = false, .friction = false});
+ConvertedRigText convert(const std::string& text) {
+  return convert_robot_to_rig(parse_mjcf("arm.xml", text),
+                              {.source = "arm.xml", .floating = false, .friction = false});
 }
 
 Rig mjcf_rig(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
@@ -71,7 +71,7 @@ double value(const Rig& rig, const std::string& name) {
   return test_support::parameter_of(rig.mechanism, name).value;
 }
 
-bool has_note(const ConvertedRig& rig, const std::string& part) {
+bool has_note(const ConvertedRigText& rig, const std::string& part) {
   return std::ranges::any_of(
       rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
@@ -125,7 +125,7 @@ TEST(Mjcf, TheFilesPoseIsAtRef) {
 }
 
 TEST(Mjcf, UnsupportedElementsAreReported) {
-  const ConvertedRig rig = convert(kModel);
+  const ConvertedRigText rig = convert(kModel);
   EXPECT_TRUE(has_note(rig, "actuator \"servo\" is of type position"));
   std::string text = replaced(kModel, "</actuator>",
                               "</actuator><equality><joint joint1=\"yaw\" joint2=\"pitch\" "
@@ -167,14 +167,14 @@ TEST(Mjcf, NonlinearEqualitiesAreOmitted) {
         R"(<joint name="c" joint1="none" joint2="yaw"/>)",
         R"(<joint name="c" joint1="yaw" joint2="pitch" polycoef="1"/>)",
         R"(<joint name="c" joint1="yaw" joint2="yaw"/>)", R"(<weld name="c" body1="upper"/>)"}) {
-    const ConvertedRig rig = convert(with_equality(joint));
+    const ConvertedRigText rig = convert(with_equality(joint));
     EXPECT_TRUE(has_note(rig, "constraint \"c\" is neither")) << joint;
     EXPECT_TRUE(parse_rig("r", rig.text).mechanism.mimic_joints.empty()) << joint;
   }
-  const ConvertedRig twice = convert(with_equality(
+  const ConvertedRigText twice = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="yaw" joint2="pitch"/>)"));
   EXPECT_TRUE(has_note(twice, "constraint \"c\" is neither"));
-  const ConvertedRig circle = convert(with_equality(
+  const ConvertedRigText circle = convert(with_equality(
       R"(<joint joint1="yaw" joint2="reach"/><joint name="c" joint1="reach" joint2="yaw"/>)"));
   EXPECT_TRUE(has_note(circle, "constraint \"c\" is neither"));
   EXPECT_EQ(parse_rig("r", circle.text).mechanism.mimic_joints.size(), 1U);
@@ -201,12 +201,12 @@ TEST(Mjcf, AConnectionAmongParallelAxesClosesALoop) {
       "<mujoco><worldbody>" + rod("a", "0 0 0", rod("b", "0 0 0.3", rod("c", "0.5 0 0", ""))) +
       "</worldbody><equality><connect name=\"end\" body1=\"c\" anchor=\"0 0 -0.3\"/></equality>"
       "</mujoco>";
-  const ConvertedRig written = convert(text);
+  const ConvertedRigText written = convert(text);
   const Rig rig = parse_rig("r", written.text);
   ASSERT_EQ(rig.mechanism.joint_count(), 4) << written.text;
   EXPECT_EQ(rig.mechanism.joints[3].name, "end");
   EXPECT_NEAR(value(rig, "end.a_x"), 0.5, 1e-15) << "where the anchor is in the file's pose";
-  EXPECT_TRUE(estimator::orientations_agree(rig.mechanism, Eigen::VectorXd::Zero(4)));
+  EXPECT_TRUE(estimator::are_loop_orientations_consistent(rig.mechanism, Eigen::VectorXd::Zero(4)));
   // With a tilted axis one point is not a revolute joint.
   std::string askew = text;
   askew.replace(askew.rfind("0 1 0"), 5, "0 1 1");

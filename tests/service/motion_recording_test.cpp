@@ -34,7 +34,8 @@ estimator::StateEstimate make_states(const Rig& rig, const std::string& name, do
   for (int k = 0; k < rows; ++k) {
     states.times.push_back(kPeriod * k);
     for (int j = 0; j < joints; ++j) {
-      states.values(k, estimator::StateEstimate::column(j, estimator::StateQuantity::kAngle)) =
+      states.values(k,
+                    estimator::StateEstimate::column_index(j, estimator::StateQuantity::kAngle)) =
           0.3 * (j + 1) + 0.1 * std::sin(0.05 * (j + 1) * k + start);
     }
     for (int m = 0; m < motors; ++m) states.controls(k, m) = 0.25 * (k % 4) + m;
@@ -64,7 +65,7 @@ void expect_states(const estimator::Segment& is, const estimator::StateEstimate&
           rig.mechanism.parameters[static_cast<std::size_t>(sensors[i].offset)].value;
       const double reading = sensors[i].sum([&](int joint) {
         return states.values(
-            k, estimator::StateEstimate::column(joint, estimator::StateQuantity::kAngle));
+            k, estimator::StateEstimate::column_index(joint, estimator::StateQuantity::kAngle));
       });
       EXPECT_NEAR(is.angles(k, static_cast<Eigen::Index>(i)), reading - offset, kDigits);
     }
@@ -97,8 +98,8 @@ class ComputedMotion : public ::testing::TestWithParam<const char*> {
 TEST_P(ComputedMotion, OfAnEstimateIsReadBack) {
   const Rig rig = this->rig();
   const estimator::StateEstimate states = make_states(rig, "run.csv", 1.5);
-  folder_.write("states.csv", state_csv(rig.mechanism, {states}, all_quantities()));
-  write_state_recording(file("states.mcap"), rig.mechanism, {states}, all_quantities());
+  folder_.write("states.csv", format_state_csv(rig.mechanism, {states}, all_quantities()));
+  write_state_mcap(file("states.mcap"), rig.mechanism, {states}, all_quantities());
   for (const char* name : {"states.csv", "states.mcap"}) {
     SCOPED_TRACE(name);
     const ImportedRecording imported = import_recording(file(name), rig);
@@ -121,9 +122,10 @@ TEST(StateRecording, KeepsRecordingsApart) {
   const std::vector<estimator::StateEstimate> states = {
       make_states(rig, "a, \"b\".csv", 0.0), make_states(rig, "a, \"b\".csv", 5.0),
       make_states(rig, "c.csv", 5.12), make_states(rig, "c.csv", 0.3)};
-  folder.write("states.csv", state_csv(rig.mechanism, states, state_quantities("angle")));
-  write_state_recording(folder.file("states.mcap"), rig.mechanism,
-                        {states[0], states[1], states[3]}, state_quantities("angle"));
+  folder.write("states.csv",
+               format_state_csv(rig.mechanism, states, find_state_quantities("angle")));
+  write_state_mcap(folder.file("states.mcap"), rig.mechanism, {states[0], states[1], states[3]},
+                   find_state_quantities("angle"));
   const auto csv = import_recording(folder.file("states.csv"), rig).recording.segments;
   ASSERT_EQ(csv.size(), 4U);
   for (std::size_t i = 0; i < 3; ++i) expect_states(csv[i], states[i], rig);
@@ -137,13 +139,13 @@ TEST(StateRecording, WithoutAnglesOrOfAnotherRigIsRefused) {
   const TemporaryFolder folder;
   const Rig rig = load_rig(config("rig-furuta.textproto"));
   const std::vector<estimator::StateEstimate> states = {make_states(rig, "run.csv", 0.0)};
-  folder.write("rates.csv", state_csv(rig.mechanism, states, state_quantities("rate")));
-  write_state_recording(folder.file("rates.mcap"), rig.mechanism, states, state_quantities("rate"));
+  folder.write("rates.csv", format_state_csv(rig.mechanism, states, find_state_quantities("rate")));
+  write_state_mcap(folder.file("rates.mcap"), rig.mechanism, states, find_state_quantities("rate"));
   for (const char* name : {"rates.csv", "rates.mcap"}) {
     expect_parts(refusal([&] { (void)import_recording(folder.file(name), rig); }),
                  {name, "joint \"1\"", "--only angle"});
   }
-  write_state_recording(folder.file("states.mcap"), rig.mechanism, states, all_quantities());
+  write_state_mcap(folder.file("states.mcap"), rig.mechanism, states, all_quantities());
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(folder.file("states.mcap"), other); }),
                {"states.mcap", "has no data for the joints", "estimated with"});

@@ -129,7 +129,7 @@ TEST(OptionBinding, OfCrossvalidate) {
   CrossvalidateOptions options;
   parse(kEstimation + "--by segment " + kReport, options, {"--pieces", "--piece-length"});
   expect_estimation(options.estimation);
-  EXPECT_EQ(options.cut.kind, PieceKind::kSegment);
+  EXPECT_EQ(options.cut.kind, HeldOutPieceKind::kSegment);
   expect_report(options.files);
 
   CrossvalidateOptions counted;
@@ -200,7 +200,7 @@ void expect_experiment(const ExperimentRequest& experiment) {
   EXPECT_EQ(experiment.rate, 500.0);
   EXPECT_EQ(experiment.motor, "m");
   EXPECT_EQ(experiment.command_max, 3.0);
-  EXPECT_EQ(experiment.kind, PlanKind::kPulses);
+  EXPECT_EQ(experiment.kind, CommandKind::kPulses);
   EXPECT_EQ(experiment.at, (std::vector<std::string>{"1=0.5", "2=1"}));
   EXPECT_EQ(experiment.threads, 3);
 }
@@ -293,8 +293,8 @@ TEST(OptionBinding, OfJobSubmission) {
   options.estimation.rig = folder.write("mine.textproto", "name: \"mine\"");
   options.estimation.values.clear();  // ParameterValuesFile.ReachAJob
   const rigcal::v1::JobSpec spec =
-      make_spec(options.remote, options.estimation,
-                [](const std::string& recording) { return "held-" + recording; });
+      make_job_spec(options.remote, options.estimation,
+                    [](const std::string& recording) { return "held-" + recording; });
   EXPECT_EQ(spec.rig_name(), "mine.textproto");
   EXPECT_EQ(spec.rig_text(), "name: \"mine\"");
   ASSERT_EQ(spec.recordings_size(), 2);
@@ -317,25 +317,27 @@ TEST(OptionBinding, OfJobSubmission) {
   ASSERT_EQ(spec.hold_out_size(), 1);
   EXPECT_EQ(spec.hold_out(0), "2");
   EXPECT_TRUE(spec.skip_cross_validation());
-  expect_examples(job_options(spec), is_on_command_line);
+  expect_examples(read_job_options(spec), is_on_command_line);
 }
 
 // For a recording: from, to and segments, each omitted for all of it; from is before to.
 TEST(OptionBinding, OfAJobsRecordings) {
   rigcal::v1::JobRecording recording;
-  EXPECT_TRUE(std::isinf(selection_of(recording).from) && selection_of(recording).from < 0.0);
-  EXPECT_TRUE(std::isinf(selection_of(recording).to) && selection_of(recording).to > 0.0);
-  EXPECT_TRUE(selection_of(recording).segments.empty());
+  EXPECT_TRUE(std::isinf(read_job_selection(recording).from) &&
+              read_job_selection(recording).from < 0.0);
+  EXPECT_TRUE(std::isinf(read_job_selection(recording).to) &&
+              read_job_selection(recording).to > 0.0);
+  EXPECT_TRUE(read_job_selection(recording).segments.empty());
   recording.set_session_id("run");
   recording.set_from_s(0.0);
   recording.add_segments(2);
-  EXPECT_EQ(selection_of(recording).from, 0.0);
-  EXPECT_EQ(selection_of(recording).segments, std::vector<int>{2});
+  EXPECT_EQ(read_job_selection(recording).from, 0.0);
+  EXPECT_EQ(read_job_selection(recording).segments, std::vector<int>{2});
   recording.set_to_s(1.5);
-  EXPECT_EQ(selection_of(recording).to, 1.5);
+  EXPECT_EQ(read_job_selection(recording).to, 1.5);
   for (const double to_s : {0.0, -1.0}) {
     recording.set_to_s(to_s);
-    EXPECT_NE(test_support::refusal([&] { (void)selection_of(recording); }).find("\"run\""),
+    EXPECT_NE(test_support::refusal([&] { (void)read_job_selection(recording); }).find("\"run\""),
               std::string::npos);
   }
 }

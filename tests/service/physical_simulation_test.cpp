@@ -341,7 +341,7 @@ TEST(StartAssembly, OfATreeIsZeroByDefault) {
       load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto").mechanism;
   tree.joints[1].assembly_guess = 0.3;
   const double nothing = std::numeric_limits<double>::quiet_NaN();
-  const auto start = assemble_joints(tree, Eigen::Vector2d(0.4, nothing));
+  const auto start = assemble_initial_configuration(tree, Eigen::Vector2d(0.4, nothing));
   ASSERT_TRUE(start.has_value());
   EXPECT_EQ((*start)[0], 0.4);
   EXPECT_EQ((*start)[1], 0.0);

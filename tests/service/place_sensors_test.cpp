@@ -174,8 +174,8 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   }
   set_free(rig, {{"imu.p_x", 0.05}, {"imu.mount_z", 0.0}, {"2.b", 0.001}, {"B.J_zz", 0.002}});
   const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 5));
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << text_of(found.verdict);
-  expect_parts(text_of(found.verdict), {"sensor \"imu\"", "cross-axis sensitivity"});
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << format_verdict(found.verdict);
+  expect_parts(format_verdict(found.verdict), {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
   const std::string all_notes = test_support::text_of_notes(found.notes);
   expect_parts(all_notes, {"accelerometer axes of sensor \"imu\"", "deviation_percent: 2",
@@ -183,7 +183,8 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
 
   const estimator::Calibration square = calibrate_whole(rig, placed_run(rig, 6));
   EXPECT_TRUE(square.cross_axes.empty());
-  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kAccepted) << text_of(square.verdict);
+  EXPECT_EQ(square.verdict.kind, estimator::VerdictKind::kAccepted)
+      << format_verdict(square.verdict);
 }
 
 // A gyroscope axis across a planar motion should read nothing. Its readings change no estimate, and
@@ -201,7 +202,7 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
   set_free(rig, {{"2.b", 0.001}, {"B.J_zz", 0.002}});
   parameter_of(rig.mechanism, "imu.gyro_cross_xz").value = 0.0;
   const estimator::Calibration found = calibrate_whole(rig, placed_run(truth, 7));
-  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << text_of(found.verdict);
+  EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << format_verdict(found.verdict);
   ASSERT_EQ(found.cross_axes.size(), 1U);
   EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
   EXPECT_NEAR(found.cross_axes[0].value, 0.05, 0.002);

@@ -13,8 +13,8 @@
 
 namespace {
 
-using service::find_swing_up;
-using service::SwingUpRig;
+using service::find_swing_up_joint;
+using service::SwingUpProperties;
 
 service::Rig rig(const std::string& name) {
   return service::load_rig(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
@@ -22,7 +22,7 @@ service::Rig rig(const std::string& name) {
 
 TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
   const service::Rig furuta = rig("furuta");
-  const auto found = find_swing_up(furuta.mechanism, 0, 6.0);
+  const auto found = find_swing_up_joint(furuta.mechanism, 0, 6.0);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->pendulum, 1);
   EXPECT_EQ(found->name, "2");
@@ -33,7 +33,7 @@ TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
   const double moment = 0.01 + ml * 0.092 - std::pow(ml * reach, 2) / arm;
   EXPECT_NEAR(found->natural_frequency_Hz, std::sqrt(ml * g / moment) / (2.0 * M_PI), 1e-3);
 
-  const auto pole = find_swing_up(rig("cartpole").mechanism, 0, 2.0);
+  const auto pole = find_swing_up_joint(rig("cartpole").mechanism, 0, 2.0);
   ASSERT_TRUE(pole);
   EXPECT_EQ(pole->name, "pivot");
   const double cart_moment = 0.005 + 0.12 * 0.04 - std::pow(0.12 * 0.2, 2) / (0.6 + 0.12);
@@ -47,34 +47,35 @@ TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
   const service::Rig furuta = rig("furuta");
   service::Rig other = furuta;
   other.mechanism.joints[1].motor.present = true;
-  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  EXPECT_FALSE(find_swing_up_joint(other.mechanism, 0, 6.0));
   other = furuta;
   other.mechanism.joints[1].measured = false;
-  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  EXPECT_FALSE(find_swing_up_joint(other.mechanism, 0, 6.0));
   other = furuta;
-  other.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
-  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
+  other.mechanism.parameter(estimator::GravityParameter::kGravity).value *= -1.0;
+  EXPECT_FALSE(find_swing_up_joint(other.mechanism, 0, 6.0));
   other = furuta;
   other.mechanism.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = 2.0});
-  EXPECT_FALSE(find_swing_up(other.mechanism, 0, 6.0));
-  EXPECT_FALSE(find_swing_up(rig("pendulum").mechanism, 0, 6.0));
+  EXPECT_FALSE(find_swing_up_joint(other.mechanism, 0, 6.0));
+  EXPECT_FALSE(find_swing_up_joint(rig("pendulum").mechanism, 0, 6.0));
 }
 
 TEST(SwingUpPlan, IsRefusedIfExplicitlyRequested) {
-  service::PriorState today = service::load_prior_state(
+  service::DesignInput today = service::load_design_input(
       test_support::source_folder() + "/configs/rig-furuta.textproto", "");
-  today.rig.mechanism.parameter(estimator::WorldQuantity::kGravity).value *= -1.0;
-  test_support::expect_parts(test_support::refusal([&] {
-                               (void)design_experiment(today, {.kind = service::PlanKind::kSwingUp},
-                                                       "plan.textproto");
-                             }),
-                             {"--kind swing-up", "no pendulum", "Leave out --kind"});
+  today.rig.mechanism.parameter(estimator::GravityParameter::kGravity).value *= -1.0;
+  test_support::expect_parts(
+      test_support::refusal([&] {
+        (void)design_experiment(today, {.kind = service::CommandKind::kSwingUp}, "plan.textproto");
+      }),
+      {"--kind swing-up", "no pendulum", "Leave out --kind"});
 }
 
 TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
-  const SwingUpRig rig{.pendulum = 1, .name = "2", .natural_frequency_Hz = 1.5, .command_max = 4.0};
+  const SwingUpProperties rig{
+      .pendulum = 1, .name = "2", .natural_frequency_Hz = 1.5, .command_max = 4.0};
   const daq::SwingUpSettings gains =
-      swing_up_gains(rig, Eigen::Vector<double, 5>{-0.5, 0.25, 0.1, 0.4, 0.2});
+      compute_swing_up_gains(rig, Eigen::Vector<double, 5>{-0.5, 0.25, 0.1, 0.4, 0.2});
   EXPECT_EQ(gains.energy_gain, -2.0);
   EXPECT_EQ(gains.command_max, 1.0);
   EXPECT_EQ(gains.kick_command, 0.4);
@@ -82,24 +83,24 @@ TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
   EXPECT_EQ(gains.kick_time_s, 0.2);
   EXPECT_EQ(gains.natural_frequency_Hz, 1.5);
   const daq::SwingUpSettings most =
-      swing_up_gains(rig, Eigen::Vector<double, 5>{1e-9, -3.0, -3.0, 9.0, 9.0});
+      compute_swing_up_gains(rig, Eigen::Vector<double, 5>{1e-9, -3.0, -3.0, 9.0, 9.0});
   EXPECT_EQ(most.energy_gain, 4e-3);
   EXPECT_EQ(most.command_max, 4.0);
   EXPECT_EQ(most.kick_command, -4.0);
   EXPECT_EQ(most.stop_angle_rad, 0.5 * M_PI);
   EXPECT_EQ(most.kick_time_s, 1.0);
   const daq::SwingUpSettings least =
-      swing_up_gains(rig, Eigen::Vector<double, 5>{-0.0, 0.0, 0.0, -1.0, -1.0});
+      compute_swing_up_gains(rig, Eigen::Vector<double, 5>{-0.0, 0.0, 0.0, -1.0, -1.0});
   EXPECT_EQ(least.energy_gain, -4e-3);
   EXPECT_EQ(least.command_max, 0.04);
   EXPECT_EQ(least.stop_angle_rad, 0.0);
   EXPECT_EQ(least.kick_time_s, 0.0);
   for (const daq::SwingUpSettings& each : {gains, most, least}) {
-    EXPECT_TRUE(daq::SwingUp(each).faults().empty());
+    EXPECT_TRUE(daq::SwingUp(each).validation_errors().empty());
   }
   // A calmer plan pumps less, however far beyond its limits the plan was.
-  const daq::SwingUpSettings calm = swing_up_gains(
-      rig, weakened_swing_up_plan(rig, Eigen::Vector<double, 5>{1.0, 3.0, -3.0, 0.4, 0.2}, 0.5));
+  const daq::SwingUpSettings calm = compute_swing_up_gains(
+      rig, reduce_swing_up_commands(rig, Eigen::Vector<double, 5>{1.0, 3.0, -3.0, 0.4, 0.2}, 0.5));
   EXPECT_EQ(calm.energy_gain, 4.0);
   EXPECT_EQ(calm.command_max, 2.0);
   EXPECT_EQ(calm.kick_command, -2.0);
@@ -107,24 +108,25 @@ TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
 
 // Adjacent pulses have their own heights at every sample, for any length and rate, and no two add
 // up.
-TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
+TEST(CommandShape, PulsesOfAScenarioAreSideBySide) {
   const service::Rig furuta = rig("furuta");
   for (const double duration : {20.0, 13.37, 599.999}) {
     for (const double rate : {1000.0, 333.0, 10000.0}) {
-      const service::PlanShape shape =
-          make_plan_shape(service::PlanKind::kPulses, duration, 1.5, rate, SwingUpRig{});
+      const service::CommandShape shape = make_command_shape(
+          service::CommandKind::kPulses, duration, 1.5, rate, SwingUpProperties{});
       ASSERT_EQ(shape.pulses, 24);
       Eigen::VectorXd plan(24);
       for (int i = 0; i < 24; ++i) plan[i] = (i % 2 == 0 ? 1.0 : 0.9) + 0.001 * i;
-      const std::string text =
-          "duration_s: " + std::to_string(duration) + "\n" + excitation_text(shape, "1", plan);
+      const std::string text = "duration_s: " + std::to_string(duration) + "\n" +
+                               format_scenario_excitation(shape, "1", plan);
       daq::Scenario scenario = service::parse_scenario("plan", text, furuta).excitation;
       EXPECT_NEAR(scenario.command_peak(), plan.maxCoeff(), 1e-7) << duration << " " << rate;
       const auto samples = static_cast<Eigen::Index>(duration * rate);
       for (Eigen::Index k = 0; k + 1 < samples; k += 7) {
         const double time = static_cast<double>(k) / rate;
         const auto pulse = static_cast<Eigen::Index>((time + 1e-9) / duration * 24.0);
-        ASSERT_NEAR(scenario.command({time, {}}), plan[pulse], 1e-7) << duration << " " << time;
+        ASSERT_NEAR(scenario.compute_command({time, {}}), plan[pulse], 1e-7)
+            << duration << " " << time;
       }
     }
   }
@@ -133,25 +135,25 @@ TEST(PlanShape, PulsesOfAScenarioAreSideBySide) {
 // The law used in the search must be that of the written scenario.
 TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
   const service::Rig furuta = rig("furuta");
-  const SwingUpRig swing_up = *find_swing_up(furuta.mechanism, 0, 6.0);
-  const service::PlanShape shape =
-      make_plan_shape(service::PlanKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
+  const SwingUpProperties swing_up = *find_swing_up_joint(furuta.mechanism, 0, 6.0);
+  const service::CommandShape shape =
+      make_command_shape(service::CommandKind::kSwingUp, 3.0, 1.5, 1000.0, swing_up);
   estimator::DesignTask task;
   task.facts.period = 0.004;
-  shape_task(shape, task);
+  set_task_signals(shape, task);
   ASSERT_TRUE(task.law);
   EXPECT_EQ(task.law->samples, 751);
   std::mt19937_64 random(3);
   for (int k = 0; k < 20; ++k) {
     const Eigen::VectorXd plan = task.law->draw(random);
-    const std::string text = "duration_s: 3\n" + excitation_text(shape, "1", plan);
+    const std::string text = "duration_s: 3\n" + format_scenario_excitation(shape, "1", plan);
     daq::Scenario scenario = service::parse_scenario("plan", text, furuta).excitation;
     for (int i = 0; i < 100; ++i) {
       const double time = 0.017 * i;
       const Eigen::Vector2d joints(0.3, 0.2 * i), rates(-1.0, 4.0 * std::sin(i));
       const std::vector<daq::JointState> seen = {{joints[0], rates[0], true},
                                                  {joints[1], rates[1], true}};
-      const double reported = scenario.command({time, seen});
+      const double reported = scenario.compute_command({time, seen});
       EXPECT_NEAR(task.law->command(plan, time, joints, rates), reported, 1e-5 * 6.0)
           << k << " " << i;
     }

@@ -44,15 +44,15 @@ inline estimator::Calibration prepared_calibration() {
     estimator::IterationRecord record;
     record.iteration = k;
     record.cost = 12.5 * std::pow(10.0, 2 - k);
-    record.arrow = Eigen::Vector2d(0.01, 1e-4);
+    record.parameters = Eigen::Vector2d(0.01, 1e-4);
     c.history.push_back(record);
   }
   c.notes = {estimator::Message(std::string("chosen for a test"))};
   return c;
 }
 
-inline CalibrationContext prepared_context() {
-  CalibrationContext context;
+inline CalibrationMetadata prepared_context() {
+  CalibrationMetadata context;
   context.rig = "test rig";
   context.version = "1.2.3";
   context.wall_time = 0.25;

@@ -50,7 +50,7 @@ class Calibrated : public ::testing::Test {
 TemporaryFolder* Calibrated::folder_ = nullptr;
 
 TEST_F(Calibrated, ReportsItsInputs) {
-  const StoredResult result = read_result(file("p.json"));
+  const StoredResult result = read_stored_result(file("p.json"));
   EXPECT_EQ(result.command, "calibrate");
   EXPECT_EQ(result.version, RIGCAL_VERSION);
   EXPECT_EQ(result.rig_name, rig());
@@ -73,7 +73,7 @@ TEST_F(Calibrated, ReportsItsInputs) {
 // The written rig file equals that of --parameters to the last bit, and calibrates to itself.
 TEST_F(Calibrated, RigIsWrittenBack) {
   Rig by_values = load_rig(rig());
-  apply_values(read_parameter_values(file("p.json")), by_values.mechanism);
+  apply_parameter_values(read_parameter_values(file("p.json")), by_values.mechanism);
   const Rig written = load_rig(file("out.textproto"));
   for (std::size_t i = 0; i < written.mechanism.parameters.size(); ++i) {
     EXPECT_EQ(written.mechanism.parameters[i].value, by_values.mechanism.parameters[i].value)
@@ -88,8 +88,9 @@ TEST_F(Calibrated, RigIsWrittenBack) {
   EXPECT_EQ(contents_of(file("a.csv")), contents_of(file("b.csv")));
   run_successfully("calibrate " + file("p.csv") + " --rig " + file("out.textproto") +
                    " --to 3 --quiet --json " + file("again.json"));
-  EXPECT_TRUE(is_repeated(compare_repetition(read_result(file("p.json")).rig.estimates,
-                                             read_result(file("again.json")).rig.estimates)));
+  EXPECT_TRUE(is_repetition_successful(
+      compare_repeated_estimates(read_stored_result(file("p.json")).rig.estimates,
+                                 read_stored_result(file("again.json")).rig.estimates)));
 }
 
 TEST_F(Calibrated, WritesOverNoInput) {
@@ -135,7 +136,7 @@ TEST_F(Calibrated, OtherFilesAreRefused) {
   const std::string text = contents_of(file("p.json"));
   const auto refused = [&](const std::string& from, const std::string& to) {
     return refusal(
-        [&] { (void)read_result(folder_->write("bad.json", replaced(text, from, to))); });
+        [&] { (void)read_stored_result(folder_->write("bad.json", replaced(text, from, to))); });
   };
   expect_parts(refused("{\n \"rig\"", "[\n \"rig\""), {"bad.json: not a result"});
   expect_parts(refused("\"rigText\"", "\"riggText\""), {"bad.json: provenance.rigText: missing"});
@@ -164,11 +165,11 @@ TEST_F(Calibrated, AsAllResultsDo) {
 
 TEST(UtcDate, HonoursSourceDateEpoch) {
   ::setenv("SOURCE_DATE_EPOCH", "1763842500", 1);
-  EXPECT_EQ(utc_date(), "2025-11-22T20:15:00Z");
+  EXPECT_EQ(current_utc_time(), "2025-11-22T20:15:00Z");
   ::setenv("SOURCE_DATE_EPOCH", "soon", 1);
-  expect_parts(refusal([] { (void)utc_date(); }), {"SOURCE_DATE_EPOCH: \"soon\"", "unset"});
+  expect_parts(refusal([] { (void)current_utc_time(); }), {"SOURCE_DATE_EPOCH: \"soon\"", "unset"});
   ::unsetenv("SOURCE_DATE_EPOCH");
-  EXPECT_EQ(utc_date().size(), 20U);
+  EXPECT_EQ(current_utc_time().size(), 20U);
 }
 
 // Differences are in standard deviations; one that is not a number counts as not repeated.
@@ -178,7 +179,9 @@ TEST(Repetition, FailsSafe) {
   before.value = 1.0;
   before.standard_deviation = 0.1;
   estimator::ParameterEstimate now = before;
-  const auto repeated = [&] { return is_repeated(compare_repetition({before}, {now})); };
+  const auto repeated = [&] {
+    return is_repetition_successful(compare_repeated_estimates({before}, {now}));
+  };
   EXPECT_TRUE(repeated());
   now.value = 1.0009;
   EXPECT_TRUE(repeated());
@@ -191,8 +194,8 @@ TEST(Repetition, FailsSafe) {
   EXPECT_TRUE(repeated()) << "the same, where nothing is left to vary";
   now.value = 1.0 + 1e-12;
   EXPECT_FALSE(repeated());
-  EXPECT_FALSE(is_repeated(compare_repetition({before}, {})));
-  EXPECT_FALSE(is_repeated(compare_repetition({}, {now})));
+  EXPECT_FALSE(is_repetition_successful(compare_repeated_estimates({before}, {})));
+  EXPECT_FALSE(is_repetition_successful(compare_repeated_estimates({}, {now})));
 }
 
 // Results of other commands, given where one of calibrate is expected.
@@ -206,7 +209,8 @@ TEST(ResultHeader, IdentifiesTheCommandOfAResult) {
   const ResultHeader head = read_result_header(folder.write("c.json", kCompared));
   EXPECT_EQ(head.command, "compare");
   EXPECT_EQ(head.recordings, (std::vector<std::string>{"run 1.csv"}));
-  EXPECT_EQ(describe_result(head), "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
+  EXPECT_EQ(describe_result_file(head),
+            "a result of \"rigcal compare\" 0.1.0 of 2026-11-24T10:50:07Z");
 }
 
 // The command is checked before other fields are read, which may not be a calibration's.
@@ -242,33 +246,34 @@ std::string values_of(double viscous, const std::string& more = "") {
          std::to_string(viscous) + ", \"standardDeviation\": 1e-7}]" + more + "}";
 }
 
-double viscous_of(const PriorState& today) {
+double viscous_of(const DesignInput& today) {
   return test_support::parameter_of(today.rig.mechanism, "1.b").value;
 }
 
 // Only values are taken: their uncertainty comes from --after alone.
-TEST(PriorState, TakesOnlyTheValuesOfAResult) {
+TEST(DesignInput, TakesOnlyTheValuesOfAResult) {
   const TemporaryFolder folder;
   const std::string rig = config("rig-furuta.textproto");
-  const PriorState plain = load_prior_state(rig, "");
+  const DesignInput plain = load_design_input(rig, "");
   EXPECT_EQ(viscous_of(plain), 1e-4);
-  const PriorState valued = load_prior_state(rig, "", folder.write("v.json", values_of(0.002)));
+  const DesignInput valued = load_design_input(rig, "", folder.write("v.json", values_of(0.002)));
   EXPECT_EQ(viscous_of(valued), 0.002);
   EXPECT_FALSE(valued.is_estimated);
   EXPECT_EQ(valued.deviations, plain.deviations);
 }
 
-TEST(PriorState, ValuesOfASimulatorAreRefused) {
+TEST(DesignInput, ValuesOfASimulatorAreRefused) {
   const TemporaryFolder folder;
   const std::string shadow =
       folder.write("s.json", values_of(0.002,
                                        ", \"options\": {\"parameters\": \"shadow\", \"stepS\": "
                                        "0.001, \"stateErrorWeight\": 1}"));
-  expect_parts(refusal([&] { (void)load_prior_state(config("rig-furuta.textproto"), "", shadow); }),
-               {"s.json", "SPOOK simulator"});
+  expect_parts(
+      refusal([&] { (void)load_design_input(config("rig-furuta.textproto"), "", shadow); }),
+      {"s.json", "SPOOK simulator"});
 }
 
-TEST(PriorState, DesignAcceptsOneResult) {
+TEST(DesignInput, DesignAcceptsOneResult) {
   const TemporaryFolder folder;
   const std::string values = folder.write("v.json", values_of(0.002));
   run_refused("design --rig " + config("rig-furuta.textproto") + " --after " + values +

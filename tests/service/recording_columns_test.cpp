@@ -73,8 +73,8 @@ TEST(RecordingColumns, OfHdf5) {
   write_hdf5(folder.file("run.h5"));
   std::filesystem::copy_file(folder.file("run.h5"), folder.file("run.dat"));
   for (const char* name : {"run.h5", "run.dat"}) {
-    EXPECT_EQ(recording_kind(folder.file(name)), RecordingKind::kHdf5);
-    const RecordingColumns recording = read_columns(folder.file(name));
+    EXPECT_EQ(detect_file_format(folder.file(name)), RecordingFileFormat::kHdf5);
+    const RecordingColumns recording = read_recording_columns(folder.file(name));
     EXPECT_EQ(names_of(recording), (std::vector<std::string>{"t_s", "theta_rad"}));
     EXPECT_EQ(recording.columns[0].values.size(), 200U);
     expect_parts(recording.fault, {"pandas", "format='fixed'"});
@@ -93,14 +93,15 @@ TEST(RecordingColumns, OfWordsAreListedAsText) {
   const TemporaryFolder folder;
   const std::string path =
       folder.write("states.csv", "recording,t_s,q\nrun.csv,0,1\nrun.csv,0.1,2\n");
-  const RecordingColumns found = read_columns(path);
+  const RecordingColumns found = read_recording_columns(path);
   EXPECT_EQ(found.texts, std::vector<std::string>{"recording"});
   EXPECT_EQ(found.fault, "");
   const ProgramRun run =
       run_successfully("info " + path, {"recording    text", "t_s             2"});
   EXPECT_EQ(run.out.find("note:"), std::string::npos) << run.out;
   // Text among numbers is an error of that row.
-  const RecordingColumns wrong = read_columns(folder.write("wrong.csv", "t_s,q\n0,1\n1,x\n"));
+  const RecordingColumns wrong =
+      read_recording_columns(folder.write("wrong.csv", "t_s,q\n0,1\n1,x\n"));
   EXPECT_TRUE(wrong.texts.empty());
   expect_parts(wrong.fault, {"wrong.csv:3:2", "\"x\" is not a finite number"});
 }
@@ -122,7 +123,7 @@ TEST(RecordingColumns, OfMat) {
   }
   ASSERT_TRUE(writer.value().finish().ok());
   ASSERT_TRUE(proto::export_mat(folder.file("run.mcap"), folder.file("run.mat")).ok());
-  const std::vector<std::string> names = names_of(read_columns(folder.file("run.mat")));
+  const std::vector<std::string> names = names_of(read_recording_columns(folder.file("run.mat")));
   for (const char* name : {"time_s", "angle_rad(1)", "angle_rad(2)", "command_V"}) {
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   }
@@ -135,7 +136,7 @@ TEST(RecordingColumns, OfMat) {
       folder.file("run.mat") + " --out " + rig);
   EXPECT_EQ(import_recording(folder.file("run.mat"), load_rig(rig)).summary.rows, 100);
   // Output of rigcal-daq has no columns, and the message says so.
-  expect_parts(refusal([&] { (void)read_columns(folder.file("run.mcap")); }),
+  expect_parts(refusal([&] { (void)read_recording_columns(folder.file("run.mcap")); }),
                {"run.mcap", "rigcal export"});
 }
 
@@ -188,8 +189,8 @@ TEST(RecordingCsv, IsReadBackWithItsRigFile) {
   }
   const estimator::Recording recording = uneven();
   for (const Rig* rig : {&plain, &formatted}) {
-    EXPECT_TRUE(csv_losses(*rig, recording).empty());
-    folder.write("run.csv", recording_csv(*rig, recording));
+    EXPECT_TRUE(list_csv_losses(*rig, recording).empty());
+    folder.write("run.csv", format_recording_csv(*rig, recording));
     const auto read = import_recording(folder.file("run.csv"), *rig).recording.segments;
     ASSERT_EQ(read.size(), 2U);
     for (std::size_t s = 0; s < 2; ++s) {
@@ -212,7 +213,7 @@ TEST(RecordingCsv, ReportsWhatItOmits) {
   Rig rig = load_rig(config("rig-furuta.textproto"));
   rig.format->time_column.clear();
   rig.format->rate = 100.0;
-  const std::vector<std::string> losses = csv_losses(rig, uneven());
+  const std::vector<std::string> losses = list_csv_losses(rig, uneven());
   ASSERT_EQ(losses.size(), 2U);
   expect_parts(losses[0], {"gaps", "time { column"});
   expect_parts(losses[1], {"allow_missing"});

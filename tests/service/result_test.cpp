@@ -119,12 +119,12 @@ TEST(Results, HoldTiedParameters) {
   EXPECT_EQ(result.dependent(0).name(), "C.J");
   EXPECT_EQ(result.dependent(0).standard_deviation(), 4e-5);
   EXPECT_EQ(result.dependent(0).prior_mean(), 0.007);
-  expect_parts(calibration_page(calibration, prepared_context()),
+  expect_parts(render_calibration_page(calibration, prepared_context()),
                {"C.J", "dependent", "7.020 … 7.180", "95 % of the prior"});
 }
 
 TEST(CalibrationPage, IsSelfContainedAndComplete) {
-  const std::string page = calibration_page(prepared_calibration(), prepared_context());
+  const std::string page = render_calibration_page(prepared_calibration(), prepared_context());
   const std::string html = without_scripts(page);
   // Title, summary, two trajectories with angle, residual and control, cost, correlation.
   expect_parts(html, {"<!DOCTYPE html>", "Calibration of test rig", "prefers-color-scheme: dark",
@@ -164,17 +164,17 @@ estimator::Calibration correlated_calibration() {
 // An interval from other numbers than the estimate's, or an omitted prior, would mislead whoever
 // publishes it.
 TEST(CalibrationPage, ShowsIntervalsAgainstPriorAndBounds) {
-  const std::string html = calibration_page(correlated_calibration(), prepared_context());
+  const std::string html = render_calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"3.980 … 4.020", "4.50 ± 0.20", "≥ 1e-6", "[10⁻³ kg·m²]", "class=\"prior\"",
                       "95 % of the prior", "0.50 %", "includes 0"});
-  const std::string without = calibration_page(prepared_calibration(), prepared_context());
+  const std::string without = render_calibration_page(prepared_calibration(), prepared_context());
   EXPECT_EQ(without.find("class=\"prior\""), std::string::npos);
 }
 
 // With a correlation of 0.8, knowing the other parameter would shrink a standard deviation by
 // sqrt(1 − 0.8²) = 0.6: a factor of 1/0.6 = 1.7.
 TEST(CalibrationPage, ReportsUnidentifiableDirections) {
-  const std::string html = calibration_page(correlated_calibration(), prepared_context());
+  const std::string html = render_calibration_page(correlated_calibration(), prepared_context());
   expect_parts(html, {"A.J and A.m trade off", "ΔA.J = 0.002 kg·m², ΔA.m = -1 kg",
                       "A.m is compatible with zero", ">1.7</td>", ">0.0060</td>", "A.m (0.8)",
                       "Correlation of the estimates"});
@@ -183,19 +183,19 @@ TEST(CalibrationPage, ReportsUnidentifiableDirections) {
   lone.null_directions = {
       {estimator::Message(std::string("A.m has no effect")), Eigen::Vector2d(0.0, 1.0)}};
   lone.initial_null_directions = lone.null_directions;
-  const std::string lone_html = calibration_page(lone, prepared_context());
+  const std::string lone_html = render_calibration_page(lone, prepared_context());
   expect_parts(lone_html, {"<b>A.m has no effect</b>.", "The same directions were unidentifiable"});
   EXPECT_EQ(lone_html.find("any multiple"), std::string::npos);
   estimator::Calibration clear = correlated_calibration();
   clear.null_directions.clear();
   clear.parameters[1].standard_deviation = 0.01;
   clear.parameters[1].half_interval = 0.02;
-  expect_parts(calibration_page(clear, prepared_context()),
+  expect_parts(render_calibration_page(clear, prepared_context()),
                {"Every free parameter is identifiable"});
 }
 
 TEST(CalibrationPage, ReportsDataQualityAndOptions) {
-  CalibrationContext context = prepared_context();
+  CalibrationMetadata context = prepared_context();
   ImportSummary& summary = context.recordings[0].summary;
   summary.rows = 20006 + 3340;
   summary.rows_before_release = 3340;
@@ -205,10 +205,11 @@ TEST(CalibrationPage, ReportsDataQualityAndOptions) {
   summary.missing_samples = 9999;
   summary.scenario = "release";
   context.options.step = 0.001;
-  const std::string html = calibration_page(prepared_calibration(), context);
-  expect_parts(html, {"run &amp; more.csv (release)", "20002", "3340 held by hand, 4 in scraps",
-                      "1 (9999 samples)", "+34.950 ± 0.010 ppm", "740 µs (99 %), 4262 µs",
-                      "Gaps: 10 s after 10 s", "0.001 s (asked for)", "10000", "rigcal 1.2.3"});
+  const std::string html = render_calibration_page(prepared_calibration(), context);
+  expect_parts(html,
+               {"run &amp; more.csv (release)", "20002", "3340 before a release, 4 in short parts",
+                "1 (9999 samples)", "+34.950 ± 0.010 ppm", "740 µs (99 %), 4262 µs",
+                "Gaps: 10 s after 10 s", "0.001 s (asked for)", "10000", "rigcal 1.2.3"});
   EXPECT_EQ(count_of(html, "class=\"used\""), 2);
   EXPECT_EQ(count_of(html, "class=\"unused\""), 1);
   EXPECT_EQ(count_of(html, "class=\"gap\""), 1);
@@ -218,7 +219,8 @@ TEST(CalibrationPage, ReportsDataQualityAndOptions) {
 // stage share a name in the legend.
 TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   estimator::Calibration c = prepared_calibration();
-  EXPECT_EQ(calibration_page(c, prepared_context()).find("cannot be compared"), std::string::npos);
+  EXPECT_EQ(render_calibration_page(c, prepared_context()).find("cannot be compared"),
+            std::string::npos);
   c.refined = true;
   c.refinement_termination = estimator::Termination::kMaxIterations;
   const auto add = [&](int iteration, int solve, estimator::SolveKind kind) {
@@ -232,7 +234,7 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
   for (const int k : {0, 1, 2}) add(k, 0, estimator::SolveKind::kSmoothedFriction);
   for (const int k : {2, 3}) add(k, 1, estimator::SolveKind::kRigFriction);
   for (const int k : {4, 5}) add(k, 2, estimator::SolveKind::kRigFriction);
-  const std::string page = calibration_page(c, prepared_context());
+  const std::string page = render_calibration_page(c, prepared_context());
   const std::string html = without_scripts(page);
   expect_parts(html,
                {"Not converged", "are valid only at an optimum",
@@ -253,7 +255,7 @@ TEST(CalibrationPage, DrawsTheSolvesOfAFitApartAndNamesTheStages) {
 TEST(CalibrationPage, HasACaptionForEveryFigure) {
   estimator::Calibration c = correlated_calibration();
   c.correlation = Eigen::MatrixXd::Identity(2, 2);
-  const std::string page = calibration_page(c, prepared_context());
+  const std::string page = render_calibration_page(c, prepared_context());
   const std::string html = without_scripts(page);
   EXPECT_EQ(count_of(html, "<figure>"), count_of(html, "</figcaption>"));
   EXPECT_EQ(count_of(html, "<figure>"), count_of(page, "<script type=\"application/json\""));
@@ -268,14 +270,14 @@ TEST(CalibrationPage, HasACaptionForEveryFigure) {
 
 // A page without its date, program and input files cannot be cited.
 TEST(CalibrationPage, StatesItsProvenance) {
-  CalibrationContext context = prepared_context();
+  CalibrationMetadata context = prepared_context();
   context.date = "2026-11-22T20:15:33Z";
   context.request.operator_name = "Ada & Co";
   context.request.rig_name = "rig.textproto";
   context.request.rig_text = "abc";  // FIPS 180-2, appendix B.1
   context.recordings[0].mark = {"0123abcd", 4711};
   expect_parts(
-      calibration_page(prepared_calibration(), context),
+      render_calibration_page(prepared_calibration(), context),
       {"2026-11-22 20:15 UTC · rigcal 1.2.3 · operator Ada &amp; Co", "rig.textproto",
        "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", "0123abcd", "4711"});
 }
@@ -295,27 +297,27 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
     return made;
   };
   estimator::Finding finding = treated(1), marked = treated(3);
-  marked.stretches = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
+  marked.intervals = {{0.7, 0.7}, {3.0, 4.0}, {15.0, 16.0}};
   calibration.findings = {finding, marked};
-  CalibrationContext context = prepared_context();
-  EXPECT_EQ(count_of(calibration_page(calibration, context), "held back pivot"), 0);
+  CalibrationMetadata context = prepared_context();
+  EXPECT_EQ(count_of(render_calibration_page(calibration, context), "rejected pivot"), 0);
   context.held = {{"run & more.csv", 0, 0.5, 9.0}, {"other.csv", 0, 0.7, 9.0}};
-  const std::string html = calibration_page(calibration, context);
-  EXPECT_EQ(count_of(html, "held back pivot [rad]"), 1);  // of the segment that contains 0.5 s
+  const std::string html = render_calibration_page(calibration, context);
+  EXPECT_EQ(count_of(html, "rejected pivot [rad]"), 1);  // of the segment that contains 0.5 s
   // The treatment is in its own column, if there was any.
-  EXPECT_EQ(count_of(finding_section(calibration.findings), ">done automatically<"), 1);
+  EXPECT_EQ(count_of(render_finding_section(calibration.findings), ">done automatically<"), 1);
   finding.treated = false;
-  EXPECT_EQ(count_of(finding_section({finding}), ">done automatically<"), 0);
+  EXPECT_EQ(count_of(render_finding_section({finding}), ">done automatically<"), 0);
   // A point is a single mark; time spans of the segment are shaded in both its charts.
-  EXPECT_EQ(count_of(html, "<title>" + describe(finding).what), 0);
-  const FindingText text = describe(marked);
+  EXPECT_EQ(count_of(html, "<title>" + describe_finding(finding).what), 0);
+  const FindingText text = describe_finding(marked);
   EXPECT_EQ(count_of(html, "<title>" + text.what + " (" + text.treatment + ")</title>"), 4);
   EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
 }
 
 // File and parameter names must be escaped.
 TEST(CalibrationPage, EscapesNames) {
-  const std::string html = calibration_page(prepared_calibration(), prepared_context());
+  const std::string html = render_calibration_page(prepared_calibration(), prepared_context());
   expect_parts(html, {"1.&lt;b&gt;", "run &amp; more.csv"});
   EXPECT_EQ(html.find("<b>\""), std::string::npos);
   EXPECT_EQ(html.find("1.<b>"), std::string::npos);
@@ -332,7 +334,7 @@ TEST(Decimation, KeepsSpikesAndGaps) {
   y[54321] = 40.0;
   y[77777] = -40.0;
   for (std::size_t k = 30000; k < 30010; ++k) y[k] = NAN;
-  const std::vector<std::size_t> kept = decimate(x, y, 800);
+  const std::vector<std::size_t> kept = select_points_to_draw(x, y, 800);
   EXPECT_LE(kept.size(), 4 * 803U);
   EXPECT_TRUE(std::is_sorted(kept.begin(), kept.end()));
   for (const std::size_t index :
@@ -349,11 +351,11 @@ TEST(Chart, WritesDistinctTicksAndTheirCommonPartOnce) {
   chart.series = {{"", "measured", {0.0, 1.0, 2.0}, {20203.17, 20202.61, 20202.42}}};
   for (const bool logarithmic : {false, true}) {
     chart.log_y = logarithmic;
-    const std::string svg = svg_chart(chart);
+    const std::string svg = render_chart(chart);
     expect_parts(svg, {">20202.4<", ">20202.6<", ">20203.0<"});
   }
   chart.series[0].y = {20202.617, 20202.61, 20202.602};
-  const std::string close = svg_chart(chart);
+  const std::string close = render_chart(chart);
   expect_parts(close, {">cost − 20202.6<", ">0.010<"});
 }
 
@@ -362,7 +364,7 @@ TEST(Chart, SurvivesDegenerateData) {
   for (const std::vector<double>& y : {std::vector<double>{1.0, 1.0}, {NAN, NAN}, {0.0, -0.0}}) {
     Chart chart;
     chart.series = {{"s", "simulated", {0.0, 1.0}, y, true}};
-    const std::string svg = svg_chart(chart);
+    const std::string svg = render_chart(chart);
     EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
     EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
   }
@@ -372,10 +374,10 @@ TEST(Chart, SurvivesDegenerateData) {
 TEST(DescribeMisfit, WarnsOfAJointWithUnexplainedMotion) {
   estimator::Calibration calibration = prepared_calibration();
   calibration.refined = true;
-  EXPECT_TRUE(describe_misfit(calibration).empty());
+  EXPECT_TRUE(describe_unexplained_joints(calibration).empty());
   calibration.simulation.front().rmse = 0.5;  // for a motion of 1/√2
-  ASSERT_EQ(describe_misfit(calibration).size(), 1U);
-  expect_parts(note_text(describe_misfit(calibration).front()),
+  ASSERT_EQ(describe_unexplained_joints(calibration).size(), 1U);
+  expect_parts(format_note(describe_unexplained_joints(calibration).front()),
                {"warning: ", "does not reproduce", "71 % of the motion", "unit"});
 }
 
@@ -440,7 +442,7 @@ TEST(ResultTable, BeginsWithTheVerdict) {
 }
 
 TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
-  const std::string html = calibration_page(judged_calibration(), prepared_context());
+  const std::string html = render_calibration_page(judged_calibration(), prepared_context());
   const std::size_t verdict = html.find("The model is rejected: the segments disagree");
   ASSERT_NE(verdict, std::string::npos);
   EXPECT_LT(verdict, html.find("Joint estimation"));
@@ -449,7 +451,7 @@ TEST(CalibrationPage, ShowsVerdictPiecesAndCombinations) {
                 "from the scatter between pieces", "Well-identified combinations", "B.J_zz / 1.K"});
   EXPECT_EQ(without_scripts(html).find("nan"), std::string::npos);
   expect_parts(html, {"standard deviations wide (B.J_zz)"});
-  EXPECT_EQ(calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
+  EXPECT_EQ(render_calibration_page(prepared_calibration(), prepared_context()).find("<h2>Pieces"),
             std::string::npos);
 }
 

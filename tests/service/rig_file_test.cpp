@@ -58,7 +58,7 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
     const Rig rig =
         parse_rig("r.textproto", edited(kFriction, "friction { coulomb_torque { value: 2e-3 }\n" +
                                                        excess + " stribeck_rate { value: 1 } }"));
-    return rig.mechanism.joint_parameter(0, estimator::JointQuantity::kStribeckTorque);
+    return rig.mechanism.joint_parameter(0, estimator::JointParameter::kStribeckTorque);
   };
   EXPECT_EQ(excess_of("stribeck_torque { value: 1e-3 free: true }").lower, 0.0) << "as ever";
   EXPECT_EQ(excess_of("stribeck_torque { free: true }").lower, 0.0);
@@ -74,8 +74,8 @@ TEST(RigFile, StribeckExcessMayLieBelowZero) {
 // in the file is found again.
 TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
   for (int place = 0; place < estimator::FrictionLaws::kQuantityCount; ++place) {
-    const auto quantity = estimator::friction_quantity(place);
-    const std::string path = estimator::friction_facts(quantity)->field;
+    const auto quantity = estimator::friction_parameter_at(place);
+    const std::string path = estimator::friction_properties(quantity)->field;
     const std::size_t dot = path.find('.');
     const std::string parameter = path.substr(dot + 1) + " { value: 0.25 }";
     const std::string text = edited(
@@ -83,7 +83,7 @@ TEST(RigFile, ReadsTheFieldsOfEveryFrictionLaw) {
                        (dot == std::string::npos ? parameter
                                                  : path.substr(0, dot) + " { " + parameter + " }") +
                        " }");
-    const LocatedRig placed = parse_located_rig("r.textproto", text);
+    const RigWithLocations placed = parse_rig_with_locations("r.textproto", text);
     const estimator::Parameter& read = placed.rig.mechanism.joint_parameter(0, quantity);
     EXPECT_EQ(read.value, 0.25) << path;
     EXPECT_EQ(placed.places.at(read.name).back().field->name(), path.substr(dot + 1));
@@ -96,7 +96,7 @@ TEST(RigFile, MomentsAreCheckedOnlyIfTheyHaveAnEffect) {
   const std::string too_large =
       edited("zz { value: 0.01 free: true }", "zz { value: 0.03 free: true }");
   EXPECT_EQ(parse_rig("r.textproto", too_large)
-                .mechanism.parameter(0, estimator::BodyQuantity::kJzz)
+                .mechanism.parameter(0, estimator::BodyParameter::kJzz)
                 .value,
             0.03);
   const auto on_a_carrier = [&](const std::string& axis) {
@@ -135,17 +135,17 @@ TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
   const Rig rig = parse_rig("r.textproto", kPendulum);
   const estimator::Mechanism& mechanism = rig.mechanism;
   EXPECT_EQ(mechanism.name, "p");
-  const auto& zz = mechanism.parameter(0, estimator::BodyQuantity::kJzz);
+  const auto& zz = mechanism.parameter(0, estimator::BodyParameter::kJzz);
   EXPECT_DOUBLE_EQ(zz.value, 0.01);
   EXPECT_TRUE(zz.free);
-  EXPECT_FALSE(mechanism.parameter(0, estimator::BodyQuantity::kJxx).free);
-  const auto& viscous = mechanism.joint_parameter(0, estimator::JointQuantity::kViscous);
+  EXPECT_FALSE(mechanism.parameter(0, estimator::BodyParameter::kJxx).free);
+  const auto& viscous = mechanism.joint_parameter(0, estimator::JointParameter::kViscous);
   EXPECT_DOUBLE_EQ(viscous.lower, 1e-6);
   EXPECT_DOUBLE_EQ(viscous.upper, 1.0);
   EXPECT_DOUBLE_EQ(viscous.prior_mean, 1e-3);
   EXPECT_DOUBLE_EQ(viscous.prior_standard_deviation, 2.0);
-  EXPECT_DOUBLE_EQ(mechanism.joint_parameter(0, estimator::JointQuantity::kPointBx).value, -0.1);
-  EXPECT_EQ(mechanism.joint_parameter(0, estimator::JointQuantity::kMotorGain).unit, "N·m/V");
+  EXPECT_DOUBLE_EQ(mechanism.joint_parameter(0, estimator::JointParameter::kPointBx).value, -0.1);
+  EXPECT_EQ(mechanism.joint_parameter(0, estimator::JointParameter::kMotorGain).unit, "N·m/V");
   EXPECT_TRUE(mechanism.joints[0].measured);
   EXPECT_TRUE(mechanism.joints[0].motor.present);
   EXPECT_EQ(mechanism.joints[0].body_a, estimator::Joint::kGround);
@@ -187,10 +187,10 @@ TEST(RigFile, ChainExpandsToLinksAndJoints) {
   EXPECT_EQ(rig.mechanism.joints[1].body_a, 0);
   EXPECT_EQ(rig.mechanism.joints[1].body_b, 1);
   // A slender rod about its centre: m L² / 12.
-  EXPECT_NEAR(rig.mechanism.parameter(1, estimator::BodyQuantity::kJzz).value, 0.3 * 0.04 / 12.0,
+  EXPECT_NEAR(rig.mechanism.parameter(1, estimator::BodyParameter::kJzz).value, 0.3 * 0.04 / 12.0,
               1e-15);
-  EXPECT_TRUE(rig.mechanism.parameter(2, estimator::BodyQuantity::kMass).free);
-  EXPECT_TRUE(rig.mechanism.joint_parameter(2, estimator::JointQuantity::kViscous).free);
+  EXPECT_TRUE(rig.mechanism.parameter(2, estimator::BodyParameter::kMass).free);
+  EXPECT_TRUE(rig.mechanism.joint_parameter(2, estimator::JointParameter::kViscous).free);
 }
 
 // Every error must have file, line and column, name its subject and give a remedy.

@@ -36,14 +36,15 @@ ParameterEstimate estimate(const std::string& name, double value, double deviati
   return made;
 }
 
-CalibratedRig calibrated(std::vector<ParameterEstimate> estimates,
-                         std::vector<ParameterEstimate> tied = {}) {
+CalibratedParameters calibrated(std::vector<ParameterEstimate> estimates,
+                                std::vector<ParameterEstimate> tied = {}) {
   return {.estimates = std::move(estimates), .tied = std::move(tied), .kept = {}, .headline = "h"};
 }
 
 /// Estimates of all free and dependent parameters, with digits that only an exact text keeps.
-CalibratedRig artificial(Mechanism& mechanism, double factor) {
-  CalibratedRig rig{.estimates = {}, .tied = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
+CalibratedParameters artificial(Mechanism& mechanism, double factor) {
+  CalibratedParameters rig{
+      .estimates = {}, .tied = {}, .kept = {}, .headline = "Calibrated by rigcal 1"};
   for (Parameter& parameter : mechanism.parameters) {
     if (!parameter.free) continue;
     const double value = parameter.value * factor + (parameter.value == 0.0 ? 1e-5 / 3.0 : 0.0);
@@ -96,15 +97,17 @@ TEST(RigOut, RoundTripsEveryRig) {
     ++rigs;
     const std::string text = proto::read_file(path);
     Mechanism meant = load_rig(path).mechanism;
-    const CalibratedRig first = artificial(meant, 1.0 + 1e-3 / 3.0);
-    const WrittenRig written = write_rig(path, text, first, Priors::kUnchanged);
+    const CalibratedParameters first = artificial(meant, 1.0 + 1e-3 / 3.0);
+    const CalibratedRigText written =
+        write_calibrated_rig(path, text, first, PriorChange::kUnchanged);
     expect_same(parse_rig(path, written.text).mechanism, meant);
     for (const std::string& comment : comments_of(text)) {
       EXPECT_NE(written.text.find(comment), std::string::npos) << comment;
     }
     EXPECT_EQ(count_of(written.text, "± "), first.estimates.size());
-    const CalibratedRig second = artificial(meant, 1.0 - 1e-3 / 7.0);
-    const WrittenRig again = write_rig(path, written.text, second, Priors::kUnchanged);
+    const CalibratedParameters second = artificial(meant, 1.0 - 1e-3 / 7.0);
+    const CalibratedRigText again =
+        write_calibrated_rig(path, written.text, second, PriorChange::kUnchanged);
     expect_same(parse_rig(path, again.text).mechanism, meant);
     EXPECT_EQ(count_of(again.text, "± "), second.estimates.size());
     EXPECT_EQ(count_of(again.text, "Calibrated by"), 1U);
@@ -128,18 +131,20 @@ TEST(RigOut, KeepsThePointOfAirDrag) {
   for (const std::string& text :
        {head + centre + drag + tail, head + drag + "free: true " + tail}) {
     Mechanism meant = parse_rig("rig.textproto", text).mechanism;
-    const CalibratedRig found = artificial(meant, 1.5);
-    const WrittenRig written = write_rig("rig.textproto", text, found, Priors::kUnchanged);
+    const CalibratedParameters found = artificial(meant, 1.5);
+    const CalibratedRigText written =
+        write_calibrated_rig("rig.textproto", text, found, PriorChange::kUnchanged);
     expect_same(parse_rig("written.textproto", written.text).mechanism, meant);
   }
 }
 
 class PendulumOut : public ::testing::Test {
  protected:
-  WrittenRig write(const CalibratedRig& rig, Priors priors = Priors::kUnchanged) {
-    return write_rig("rig.textproto", text_, rig, priors);
+  CalibratedRigText write(const CalibratedParameters& rig,
+                          PriorChange priors = PriorChange::kUnchanged) {
+    return write_calibrated_rig("rig.textproto", text_, rig, priors);
   }
-  Mechanism read(const WrittenRig& written) {
+  Mechanism read(const CalibratedRigText& written) {
     return parse_rig("written.textproto", written.text).mechanism;
   }
   void replace(const std::string& from, const std::string& to) {
@@ -166,7 +171,7 @@ joint {
 };
 
 TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndAddsDeviations) {
-  const WrittenRig written =
+  const CalibratedRigText written =
       write({.estimates = {estimate("rod.J_zz", 0.0123456789, 1.234e-6),
                            estimate("rod.J_yy", 0.0111, kInfinity), estimate("p.b", 2e-4, 3e-5)},
              .tied = {},
@@ -183,13 +188,13 @@ TEST_F(PendulumOut, KeepsCommentsInTheirColumnsAndAddsDeviations) {
 
 // The estimate of an identifiable moment is written even if it is inconsistent with the fixed ones.
 TEST_F(PendulumOut, WritesAMomentInconsistentWithFixedOnes) {
-  const WrittenRig written = write(calibrated({estimate("rod.J_zz", 0.05, 1e-6)}));
+  const CalibratedRigText written = write(calibrated({estimate("rod.J_zz", 0.05, 1e-6)}));
   EXPECT_EQ(parameter_of(read(written), "rod.J_zz").value, 0.05);
 }
 
 // Fields that the file omits are added at their place.
 TEST_F(PendulumOut, AddsOmittedFields) {
-  const WrittenRig written = write(calibrated(
+  const CalibratedRigText written = write(calibrated(
       {estimate("p.c", 3e-5, 1e-6), estimate("rod.J_xy", 1e-4, 1e-6), estimate("p.k_s", 0.02, 1e-6),
        estimate("p.offset", 0.01, 1e-3), estimate("gravity.tilt_x", 0.002, 1e-6)}));
   EXPECT_TRUE(written.notes.empty());
@@ -203,10 +208,11 @@ TEST_F(PendulumOut, AddsOmittedFields) {
 
 // Fields that would make a joint driven are not added, nor are parameters of a recording.
 TEST_F(PendulumOut, ReportsParametersThatCannotBeWritten) {
-  const WrittenRig written = write({.estimates = {estimate("p slip at 3.2 s", 0.1, 1e-3)},
-                                    .tied = {},
-                                    .kept = {{.name = "p.J_shaft", .unit = "kg·m²", .value = 1e-5}},
-                                    .headline = "h"});
+  const CalibratedRigText written =
+      write({.estimates = {estimate("p slip at 3.2 s", 0.1, 1e-3)},
+             .tied = {},
+             .kept = {{.name = "p.J_shaft", .unit = "kg·m²", .value = 1e-5}},
+             .headline = "h"});
   ASSERT_EQ(written.notes.size(), 2U);
   expect_parts(written.notes[0], {"p.J_shaft", "motor { }"});
   expect_parts(written.notes[1], {"p slip at 3.2 s", "belongs to the recording"});
@@ -216,13 +222,13 @@ TEST_F(PendulumOut, ReportsParametersThatCannotBeWritten) {
 TEST_F(PendulumOut, KeepsPriorsOrMakesThem) {
   replace("zz { value: 0.01 free: true }",
           "zz { value: 0.01 free: true prior_standard_deviation: 1e-3 }");
-  const CalibratedRig rig{
+  const CalibratedParameters rig{
       .estimates = {estimate("rod.J_zz", 0.012, 1e-6)}, .tied = {}, .kept = {}, .headline = "h"};
   const Parameter kept = parameter_of(read(write(rig)), "rod.J_zz");
   EXPECT_EQ(kept.value, 0.012);
   EXPECT_EQ(kept.prior_mean, 0.01);
   EXPECT_EQ(kept.prior_standard_deviation, 1e-3);
-  const Parameter made = parameter_of(read(write(rig, Priors::kFromEstimates)), "rod.J_zz");
+  const Parameter made = parameter_of(read(write(rig, PriorChange::kFromEstimates)), "rod.J_zz");
   EXPECT_EQ(made.prior_mean, 0.012);
   EXPECT_EQ(made.prior_standard_deviation, 1e-6);
 }
@@ -242,7 +248,7 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
   text_ +=
       "quantity { name: \"half\" unit: \"kg·m²\" parameter { value: 0.005 free: true } }\n"
       "dependency { parameter: \"rod.J_xx\" term { parameter: \"half\" factor: 2 } }\n";
-  const WrittenRig written =
+  const CalibratedRigText written =
       write(calibrated({estimate("half", 0.006, 1e-6)}, {estimate("rod.J_xx", 0.012, 1e-6)}));
   EXPECT_EQ(parameter_of(read(written), "rod.J_xx").value, 0.012);
   ASSERT_EQ(written.notes.size(), 1U);
@@ -252,11 +258,11 @@ TEST_F(PendulumOut, WritesTiedValuesWhereTheyAreStated) {
 // The links of a chain become separate bodies.
 TEST(RigOut, WritesAChainsLinks) {
   const std::string path = config("rig-chain3.textproto");
-  const WrittenRig written = write_rig(
+  const CalibratedRigText written = write_calibrated_rig(
       path, proto::read_file(path),
       calibrated({estimate("link1.J_zz", 7.795e-4, 1e-6), estimate("link3.J_zz", 7.805e-4, 1e-6),
                   estimate("joint2.b", 3e-4, 1e-6)}),
-      Priors::kUnchanged);
+      PriorChange::kUnchanged);
   const Mechanism mechanism = parse_rig("written", written.text).mechanism;
   const auto value = [&](const std::string& name) { return parameter_of(mechanism, name).value; };
   EXPECT_EQ(value("link1.J_zz"), 7.795e-4);

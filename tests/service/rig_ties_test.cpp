@@ -71,8 +71,8 @@ TEST(RigTies, GiveTiedParametersTheirValues) {
   EXPECT_DOUBLE_EQ(value_of(rig, "B.m"), 0.6);
   EXPECT_DOUBLE_EQ(value_of(rig, "B.J_zz"), 0.007);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b"), 1e-3);
-  EXPECT_TRUE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("B.J_zz")));
-  EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("B.m")));
+  EXPECT_TRUE(is_changed_by_fit(rig.mechanism, rig.mechanism.find_parameter("B.J_zz")));
+  EXPECT_FALSE(is_changed_by_fit(rig.mechanism, rig.mechanism.find_parameter("B.m")));
 }
 
 // Points are given on the body. The centre of mass shifts all of them together, so the measured
@@ -83,11 +83,11 @@ TEST(RigTies, CentreOfMassMovesAllPointsOfItsBody) {
   EXPECT_DOUBLE_EQ(value_of(rig, "1.b_y"), -0.001);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.12);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1);  // of the other body
-  apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
+  apply_parameter_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
   EXPECT_DOUBLE_EQ(value_of(rig, "1.b_x"), -0.11);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.a_x"), 0.09);
-  EXPECT_TRUE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_x")));
-  EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
+  EXPECT_TRUE(is_changed_by_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_x")));
+  EXPECT_FALSE(is_changed_by_fit(rig.mechanism, rig.mechanism.find_parameter("2.a_y")));
 }
 
 // A point with a dependency, on a body with its own centre of mass, is dependent in that body's
@@ -108,7 +108,7 @@ TEST(RigTies, CentresOfMassMayBeTiedThemselves) {
                                    "dependency { parameter: 'B.c_x' term { parameter: 'A.c_x' "
                                    "factor: -1 } }\n");
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.08);
-  apply_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
+  apply_parameter_edits({{"A.c_x=0.11"}, {}, {}}, rig.mechanism);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.b_x"), -0.1 + 0.11);
 }
 
@@ -123,8 +123,8 @@ TEST(RigTies, OffsetsAndDelaysMayBeTied) {
           "term { parameter: '1.encoder_delay' } }\n");
   EXPECT_DOUBLE_EQ(value_of(rig, "2.offset"), -0.1);
   EXPECT_DOUBLE_EQ(value_of(rig, "2.encoder_delay"), 3e-3);
-  EXPECT_TRUE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.offset")));
-  EXPECT_FALSE(changes_in_fit(rig.mechanism, rig.mechanism.find_parameter("2.encoder_delay")));
+  EXPECT_TRUE(is_changed_by_fit(rig.mechanism, rig.mechanism.find_parameter("2.offset")));
+  EXPECT_FALSE(is_changed_by_fit(rig.mechanism, rig.mechanism.find_parameter("2.encoder_delay")));
 }
 
 TEST(RigTies, TiedParametersAreNotEdited) {
@@ -132,7 +132,7 @@ TEST(RigTies, TiedParametersAreNotEdited) {
   for (const ParameterEdits& edits :
        {ParameterEdits{{"2.b=1"}, {}, {}}, ParameterEdits{{}, {"2.b"}, {}},
         ParameterEdits{{}, {}, {"2.b=0"}}}) {
-    expect_parts(refusal([&] { apply_edits(edits, rig.mechanism); }),
+    expect_parts(refusal([&] { apply_parameter_edits(edits, rig.mechanism); }),
                  {"2.b", "depends on other parameters", "Change those"});
   }
 }
@@ -212,7 +212,7 @@ class ParameterValuesFile : public ::testing::Test {
     std::string text = replaced(kResult, from, to);
     return refusal([&] {
       estimator::Mechanism mechanism = rig();
-      apply_values(read(text), mechanism);
+      apply_parameter_values(read(text), mechanism);
     });
   }
   static estimator::Mechanism rig() { return load_rig(config("rig-pendulum.textproto")).mechanism; }
@@ -226,7 +226,7 @@ TEST_F(ParameterValuesFile, BecomeTheRigs) {
   EXPECT_EQ(values.step, 0.0) << "what was chosen for physical parameters is chosen again";
   const estimator::Mechanism before = rig();
   estimator::Mechanism after = before;
-  apply_values(values, after);
+  apply_parameter_values(values, after);
   EXPECT_EQ(parameter_of(after, "pendulum.J_zz").value, 0.0041);
   EXPECT_EQ(parameter_of(after, "pivot.b").value, 1.25e-4);
   for (std::size_t i = 0; i < before.parameters.size(); ++i) {
@@ -263,10 +263,10 @@ TEST_F(ParameterValuesFile, AgreeWithTies) {
            value + R"(, "unit": "N·m"}]})";
   };
   const ParameterValues agree = read(with_tied("0.02"));
-  apply_values(agree, mechanism);
+  apply_parameter_values(agree, mechanism);
   EXPECT_EQ(parameter_of(mechanism, "pivot.tau_c").value, 0.02);
-  EXPECT_EQ(initial_value_edits(agree, mechanism), std::vector<std::string>{"pivot.b=0.01"});
-  expect_parts(refusal([&] { apply_values(read(with_tied("0.03")), mechanism); }),
+  EXPECT_EQ(make_initial_value_edits(agree, mechanism), std::vector<std::string>{"pivot.b=0.01"});
+  expect_parts(refusal([&] { apply_parameter_values(read(with_tied("0.03")), mechanism); }),
                {"dependent[0].value: ", "0.03", "0.02", "dependency"});
 }
 
@@ -287,7 +287,7 @@ TEST_F(ParameterValuesFile, ReachAJob) {
   options.values = folder_.write("r.json", kResult);
   options.edits.start = {"pivot.b=3"};
   const rigcal::v1::JobSpec spec =
-      make_spec({}, options, [](const std::string& recording) { return recording; });
+      make_job_spec({}, options, [](const std::string& recording) { return recording; });
   ASSERT_EQ(spec.start_size(), 3);
   EXPECT_EQ(spec.start(0), "pendulum.J_zz=0.0041");
   EXPECT_EQ(spec.start(1), "pivot.b=125e-6");
@@ -382,7 +382,7 @@ TEST(Documents, RigFilesTheyShowLoad) {
       at += open.size();
       const Rig rig = parse_rig(name, text.substr(at, text.find("```", at) - at));
       EXPECT_TRUE(rig.format.has_value()) << name;
-      EXPECT_TRUE(estimator::find_errors(rig.mechanism).empty()) << name;
+      EXPECT_TRUE(estimator::find_mechanism_errors(rig.mechanism).empty()) << name;
       ++shown;
     }
   }

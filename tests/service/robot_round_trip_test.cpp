@@ -20,8 +20,8 @@
 namespace service {
 namespace {
 
-using estimator::BodyQuantity;
-using estimator::JointQuantity;
+using estimator::BodyParameter;
+using estimator::JointParameter;
 using estimator::Mechanism;
 
 constexpr double kExact = 1e-12;
@@ -58,9 +58,10 @@ const std::string kArm = R"(<robot name="arm &amp; hand">
 )";
 
 Rig rig_of(const std::string& description, bool floating = false) {
-  return parse_rig("rig", convert_robot(parse_robot("robot", description),
+  return parse_rig("rig",
+                   convert_robot_to_rig(parse_robot("robot", description),
                                         {.source = "r", .floating = floating, .friction = false})
-                              .text);
+                       .text);
 }
 
 template <typename List>
@@ -83,7 +84,7 @@ void expect_same_frames(const Joint& a, const Joint& b) {
 }
 
 /// Compares every quantity of bodies, these ones of joints, and all orientations.
-void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& quantities) {
+void expect_same(const Rig& a, const Rig& b, const std::vector<JointParameter>& quantities) {
   const Mechanism &x = a.mechanism, &y = b.mechanism;
   ASSERT_EQ(x.bodies.size(), y.bodies.size());
   ASSERT_EQ(x.joints.size(), y.joints.size());
@@ -92,9 +93,9 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& q
     const auto& body = x.bodies[static_cast<std::size_t>(i)];
     const int k = static_cast<int>(place_of(y.bodies, body.name));
     EXPECT_EQ(body.massless, y.bodies[static_cast<std::size_t>(k)].massless);
-    for (int q = 0; q < Mechanism::kBodyQuantities; ++q) {
-      const auto& p = x.parameter(i, static_cast<BodyQuantity>(q));
-      expect_near(p.value, y.parameter(k, static_cast<BodyQuantity>(q)).value, p.name);
+    for (int q = 0; q < Mechanism::kBodyParameters; ++q) {
+      const auto& p = x.parameter(i, static_cast<BodyParameter>(q));
+      expect_near(p.value, y.parameter(k, static_cast<BodyParameter>(q)).value, p.name);
     }
   }
   for (int i = 0; i < x.joint_count(); ++i) {
@@ -105,7 +106,7 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& q
     EXPECT_EQ(x.bodies[static_cast<std::size_t>(joint.body_b)].name,
               y.bodies[static_cast<std::size_t>(other.body_b)].name);
     expect_same_frames(joint, other);
-    for (const JointQuantity q : quantities) {
+    for (const JointParameter q : quantities) {
       const auto& p = x.joint_parameter(i, q);
       expect_near(p.value, y.joint_parameter(k, q).value, p.name);
     }
@@ -122,18 +123,18 @@ void expect_same(const Rig& a, const Rig& b, const std::vector<JointQuantity>& q
   }
 }
 
-std::vector<JointQuantity> points_and(std::vector<JointQuantity> more) {
-  for (int q = 0; q <= static_cast<int>(JointQuantity::kPointBz); ++q) {
-    more.push_back(static_cast<JointQuantity>(q));
+std::vector<JointParameter> points_and(std::vector<JointParameter> more) {
+  for (int q = 0; q <= static_cast<int>(JointParameter::kPointBz); ++q) {
+    more.push_back(static_cast<JointParameter>(q));
   }
   return more;
 }
-const std::vector<JointQuantity> kOfUrdf =
-    points_and({JointQuantity::kViscous, JointQuantity::kCoulombTorque});
-const std::vector<JointQuantity> kOfMjcf =
-    points_and({JointQuantity::kViscous, JointQuantity::kCoulombTorque,
-                JointQuantity::kShaftInertia, JointQuantity::kStiffness, JointQuantity::kRestAngle,
-                JointQuantity::kMotorGain, JointQuantity::kBackEmf});
+const std::vector<JointParameter> kOfUrdf =
+    points_and({JointParameter::kViscous, JointParameter::kCoulombTorque});
+const std::vector<JointParameter> kOfMjcf =
+    points_and({JointParameter::kViscous, JointParameter::kCoulombTorque,
+                JointParameter::kShaftInertia, JointParameter::kStiffness,
+                JointParameter::kRestAngle, JointParameter::kMotorGain, JointParameter::kBackEmf});
 
 void expect_same_limits(const Rig& a, const Rig& b) {
   ASSERT_EQ(a.encoders.size(), b.encoders.size());
@@ -149,7 +150,7 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
   for (const bool floating : {false, true}) {
     SCOPED_TRACE(floating);
     const Rig first = rig_of(kArm, floating);
-    const Rig second = rig_of(urdf_text(make_robot(first), {}).text);
+    const Rig second = rig_of(format_urdf(convert_rig_to_robot(first), {}).text);
     expect_same(first, second, kOfUrdf);
     if (!floating) expect_same_limits(first, second);
   }
@@ -158,12 +159,12 @@ TEST(RobotRoundTrip, UrdfToRigToUrdfToRigIsExact) {
 // Massless links become several joints of one body there, each about its own axis.
 TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   const Rig first = rig_of(kArm);
-  const RobotText mjcf = mjcf_text(make_robot(first), {});
+  const RobotFileText mjcf = format_mjcf(convert_rig_to_robot(first), {});
   const Rig second = rig_of(mjcf.text);
   ASSERT_EQ(second.mechanism.joint_count(), 4) << mjcf.text;
   EXPECT_EQ(mjcf.text.find("\"cross\""), std::string::npos);
   for (int i = 0; i < 4; ++i) {
-    const auto& parameter = first.mechanism.joint_parameter(i, JointQuantity::kViscous);
+    const auto& parameter = first.mechanism.joint_parameter(i, JointParameter::kViscous);
     EXPECT_EQ(parameter.value, test_support::parameter_of(second.mechanism, parameter.name).value);
   }
   // Bodies have the same poses at any angles.
@@ -182,11 +183,12 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
 /// The features that each format supports, with unchanged names.
 void expect_round_trips(const std::string& text) {
   const Rig rig = parse_rig("rig", text);
-  expect_same(rig, rig_of(urdf_text(make_robot(rig), {}).text), kOfUrdf);
-  const Rig back = rig_of(mjcf_text(make_robot(rig), {}).text);
+  expect_same(rig, rig_of(format_urdf(convert_rig_to_robot(rig), {}).text), kOfUrdf);
+  const Rig back = rig_of(format_mjcf(convert_rig_to_robot(rig), {}).text);
   expect_same(rig, back, kOfMjcf);
-  EXPECT_LE((estimator::gravity_of(rig.mechanism) - estimator::gravity_of(back.mechanism)).norm(),
-            1e-12);
+  EXPECT_LE(
+      (estimator::gravity_vector(rig.mechanism) - estimator::gravity_vector(back.mechanism)).norm(),
+      1e-12);
 }
 
 TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
@@ -204,8 +206,8 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
 TEST(RobotRoundTrip, MomentsWithoutEffectAreMadeConsistent) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
-    rig.mechanism.parameter(0, estimator::BodyQuantity::kJzz).value = zz;
-    const Robot robot = make_robot(rig);
+    rig.mechanism.parameter(0, estimator::BodyParameter::kJzz).value = zz;
+    const Robot robot = convert_rig_to_robot(rig);
     const auto link =
         std::ranges::find_if(robot.links, [](const auto& each) { return !!each.inertial; });
     ASSERT_NE(link, robot.links.end());
@@ -252,8 +254,8 @@ std::string with_follower(const std::string& follower) {
 TEST(RobotRoundTrip, MimicJointsAreConverted) {
   const Rig rig =
       parse_rig("r", with_follower("mimic { joint: \"rail\" ratio: -3 offset: 0.2 }\n"));
-  for (const std::string& text :
-       {urdf_text(make_robot(rig), {}).text, mjcf_text(make_robot(rig), {}).text}) {
+  for (const std::string& text : {format_urdf(convert_rig_to_robot(rig), {}).text,
+                                  format_mjcf(convert_rig_to_robot(rig), {}).text}) {
     const Rig back = rig_of(text);
     ASSERT_EQ(back.mechanism.mimic_joints.size(), 1U) << text;
     const estimator::MimicJoint& own = back.mechanism.mimic_joints[0];
@@ -269,7 +271,7 @@ TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
   std::string text = kCart;
   text.insert(text.find("  center_of_mass"), "  air_drag { coefficient { value: 0.01 } }\n");
   const auto reported = [](const std::string& rig) {
-    const Robot robot = make_robot(parse_rig("r", rig));
+    const Robot robot = convert_rig_to_robot(parse_rig("r", rig));
     return std::ranges::count_if(robot.notes, [](const std::string& note) {
       return note.find("body \"bob\" has air drag") != std::string::npos;
     });
@@ -289,8 +291,8 @@ TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   swap("child { body: \"bob\"", "parent { body: \"bob\"");
   const Rig rig = parse_rig("rig", text);
   for (const bool urdf : {true, false}) {
-    const Robot robot = make_robot(rig);
-    const Rig back = rig_of((urdf ? urdf_text(robot, {}) : mjcf_text(robot, {})).text);
+    const Robot robot = convert_rig_to_robot(rig);
+    const Rig back = rig_of((urdf ? format_urdf(robot, {}) : format_mjcf(robot, {})).text);
     const Eigen::Vector2d at(0.3, 0.8);
     const auto x = estimator::place_bodies(rig.mechanism, at);
     const auto y = estimator::place_bodies(back.mechanism, at);

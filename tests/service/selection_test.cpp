@@ -42,12 +42,12 @@ ImportedRecording two_segments() {
   return imported;
 }
 
-TEST(Selection, CutsAtTheTimesGivenInclusively) {
+TEST(RecordingSelection, CutsAtTheTimesGivenInclusively) {
   ImportedRecording imported = two_segments();
-  Selection selection;
+  RecordingSelection selection;
   selection.from = 0.2;
   selection.to = 10.3;
-  const auto uses = select_part(selection, imported);
+  const auto uses = keep_selected_part(selection, imported);
   ASSERT_EQ(imported.recording.segments.size(), 2U);
   EXPECT_EQ(imported.recording.segments[0].angles(0, 0), 20.0);
   EXPECT_NEAR(imported.recording.segments[0].start, 0.2, 1e-12);
@@ -56,29 +56,30 @@ TEST(Selection, CutsAtTheTimesGivenInclusively) {
   EXPECT_EQ(uses[1].samples, 31);
 }
 
-TEST(Selection, SelectsSegmentsByIndex) {
+TEST(RecordingSelection, SelectsSegmentsByIndex) {
   ImportedRecording imported = two_segments();
-  Selection selection;
+  RecordingSelection selection;
   selection.segments = {1};
-  const auto uses = select_part(selection, imported);
+  const auto uses = keep_selected_part(selection, imported);
   ASSERT_EQ(imported.recording.segments.size(), 1U);
   EXPECT_EQ(imported.recording.segments[0].start, 10.0);
   EXPECT_EQ(uses[0].samples, 0);
 }
 
-TEST(Selection, RefusesMissingSegments) {
+TEST(RecordingSelection, RefusesMissingSegments) {
   ImportedRecording imported = two_segments();
-  Selection selection;
+  RecordingSelection selection;
   selection.segments = {2};
-  expect_parts(refusal([&] { (void)select_part(selection, imported); }),
+  expect_parts(refusal([&] { (void)keep_selected_part(selection, imported); }),
                {"r.csv", "no segment 2", "0 to 1"});
   selection.segments.clear();
   selection.from = 5.0;
   selection.to = 6.0;
-  expect_parts(refusal([&] { (void)select_part(selection, imported); }), {"r.csv", "--from"});
+  expect_parts(refusal([&] { (void)keep_selected_part(selection, imported); }),
+               {"r.csv", "--from"});
 }
 
-TEST(Selection, SegmentListsHoldNumbersAndRanges) {
+TEST(RecordingSelection, SegmentListsHoldNumbersAndRanges) {
   EXPECT_EQ(parse_segment_list("0,2-4"), (std::vector<int>{0, 2, 3, 4}));
   for (const char* text : {"", "a", "1-", "-1", "1,,2", "3-1"}) {
     expect_parts(refusal([&] { (void)parse_segment_list(text); }), {"0,2-4"});
@@ -87,7 +88,7 @@ TEST(Selection, SegmentListsHoldNumbersAndRanges) {
 
 TEST(ParameterEdits, ChangeValueAndFreedom) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
-  apply_edits({{"A.J_zz=0.02"}, {"A.J_xx"}, {"1.K", "2.b=0.5"}}, rig.mechanism);
+  apply_parameter_edits({{"A.J_zz=0.02"}, {"A.J_xx"}, {"1.K", "2.b=0.5"}}, rig.mechanism);
   const auto get = [&](const char* name) {
     return test_support::parameter_of(rig.mechanism, name);
   };
@@ -103,7 +104,7 @@ TEST(ParameterEdits, ChangeValueAndFreedom) {
 TEST(ParameterEdits, PatternsConcernSeveralParameters) {
   const Rig file = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
   estimator::Mechanism mechanism = file.mechanism;
-  apply_edits({{"?.b=0.3"}, {"A.J_*"}, {"*.tau_c", "B.*=0.001"}}, mechanism);
+  apply_parameter_edits({{"?.b=0.3"}, {"A.J_*"}, {"*.tau_c", "B.*=0.001"}}, mechanism);
   const auto is_free = [&](const char* name) {
     return test_support::parameter_of(mechanism, name).free;
   };
@@ -114,7 +115,7 @@ TEST(ParameterEdits, PatternsConcernSeveralParameters) {
   EXPECT_FALSE(is_free("2.tau_c"));
   EXPECT_EQ(test_support::parameter_of(mechanism, "B.J_zz").value, 0.001);
   expect_parts(refusal([&] {
-                 apply_edits({{}, {}, {"C.*"}}, mechanism);
+                 apply_parameter_edits({{}, {}, {"C.*"}}, mechanism);
                }),
                {"--fix C.*: no parameter matches this pattern"});
 }
@@ -123,7 +124,7 @@ TEST(ParameterEdits, PatternsConcernSeveralParameters) {
 TEST(ParameterEdits, NamesThatDifferInCaseAreListed) {
   Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
   expect_parts(refusal([&] {
-                 apply_edits({{}, {}, {"1.k=2"}}, rig.mechanism);
+                 apply_parameter_edits({{}, {}, {"1.k=2"}}, rig.mechanism);
                }),
                {"--fix 1.k: the rig has no such parameter", "1.K", "1.k_s"});
   std::set<std::string> names;
@@ -137,8 +138,8 @@ TEST(ParameterEdits, NamesThatDifferInCaseAreListed) {
 TEST(ParameterEdits, ChangesAreDescribedBesideTheRigFile) {
   const Rig file = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
   estimator::Mechanism mechanism = file.mechanism;
-  apply_edits({{"2.b=0.3"}, {"A.J_xx"}, {"1.K=0.06"}}, mechanism);
-  EXPECT_EQ(describe_changes(file.mechanism, mechanism),
+  apply_parameter_edits({{"2.b=0.3"}, {"A.J_xx"}, {"1.K=0.06"}}, mechanism);
+  EXPECT_EQ(describe_parameter_changes(file.mechanism, mechanism),
             (std::vector<std::string>{
                 "A.J_xx is estimated, initial value 0.01 kg·m²; in the rig file it is fixed at "
                 "0.01 kg·m²",
@@ -151,7 +152,7 @@ TEST(ParameterEdits, ChangesAreDescribedBesideTheRigFile) {
 TEST(ParameterEdits, RefuseInvalidEdits) {
   const auto refusal_of = [](const ParameterEdits& edits) {
     Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
-    return refusal([&] { apply_edits(edits, rig.mechanism); });
+    return refusal([&] { apply_parameter_edits(edits, rig.mechanism); });
   };
   expect_parts(refusal_of({{}, {}, {"A.Jzz"}}), {"--fix A.Jzz", "did you mean A.J_zz"});
   expect_parts(refusal_of({{"A.J_zz=x"}, {}, {}}), {"--start", "\"x\" is not a number"});
@@ -172,8 +173,8 @@ TEST(ColumnStatistics, NoiseIsDistinguishedFromMotion) {
     }
     values.push_back(std::sin(2.0 * M_PI * 1e-3 * k) + 0.01 * (uniform_sum - 6.0));
   }
-  EXPECT_NEAR(column_statistics(values).noise, 0.01, 0.0005);
-  const ColumnStatistics steps = column_statistics({0.0, 0.5, 0.5, NAN, 2.0});
+  EXPECT_NEAR(compute_column_statistics(values).noise, 0.01, 0.0005);
+  const ColumnStatistics steps = compute_column_statistics({0.0, 0.5, 0.5, NAN, 2.0});
   EXPECT_EQ(steps.observed, 4);
   EXPECT_EQ(steps.smallest_step, 0.5);
   EXPECT_EQ(steps.high, 2.0);
@@ -188,10 +189,10 @@ TEST(ColumnStatistics, EvenStepsHaveNoNoise) {
     jittering.push_back(1e-3 * (k + (k % 3 == 0 ? 1e-3 : 0.0)));
     falling.push_back(-written.back() * (k % 2));
   }
-  EXPECT_EQ(column_statistics(clock).noise, 0.0);
-  EXPECT_EQ(column_statistics(written).noise, 0.0);
-  EXPECT_GT(column_statistics(jittering).noise, 1e-7);
-  EXPECT_GT(column_statistics(falling).noise, 0.0);
+  EXPECT_EQ(compute_column_statistics(clock).noise, 0.0);
+  EXPECT_EQ(compute_column_statistics(written).noise, 0.0);
+  EXPECT_GT(compute_column_statistics(jittering).noise, 1e-7);
+  EXPECT_GT(compute_column_statistics(falling).noise, 0.0);
 }
 
 std::vector<estimator::Recording> recordings_with(const std::vector<double>& periods) {
@@ -209,7 +210,7 @@ std::vector<estimator::Recording> recordings_with(const std::vector<double>& per
 // and would refuse them.
 TEST(CommonPeriod, IsSharedOnlyByRunsOfOneUnit) {
   auto recordings = recordings_with({1.000035e-3, 1.0000342e-3, 2e-3, 1.0001e-3});
-  unify_periods(recordings);
+  unify_sampling_periods(recordings);
   EXPECT_EQ(recordings[1].segments[0].period, 1.000035e-3);
   EXPECT_EQ(recordings[2].segments[0].period, 2e-3);
   EXPECT_EQ(recordings[3].segments[0].period, 1.0001e-3);  // 65 ppm: another unit

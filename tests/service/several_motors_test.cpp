@@ -176,9 +176,9 @@ TEST(SeveralMotors, AreCalibratedEachWithItsCommand) {
   const TemporaryFolder folder;
   Rig rig = arm();
   write_recording(simulate_both(rig), folder.file("run.mcap"));
-  using estimator::JointQuantity;
-  rig.mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 0.16;
-  rig.mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 1.0;
+  using estimator::JointParameter;
+  rig.mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 0.16;
+  rig.mechanism.joint_parameter(1, JointParameter::kMotorGain).value = 1.0;
   const estimator::Calibration result = estimator::calibrate(
       rig.mechanism, {import_recording(folder.file("run.mcap"), rig).recording});
   ASSERT_TRUE(result.converged());

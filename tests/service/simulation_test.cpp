@@ -95,8 +95,8 @@ TEST(Simulation, EncodersRoundToCountsAndNoiseRepeatsWithItsSeed) {
 TEST(Simulation, SwingUpPassesTheUpright) {
   const std::string configs = test_support::source_folder() + "/configs/";
   Rig rig = load_rig(configs + "rig-furuta.textproto");
-  apply_edits({{"A.J_zz=0.0044", "B.J_yy=0.00396", "B.J_zz=0.0039", "1.K=0.0729"}, {}, {}},
-              rig.mechanism);
+  apply_parameter_edits(
+      {{"A.J_zz=0.0044", "B.J_yy=0.00396", "B.J_zz=0.0039", "1.K=0.0729"}, {}, {}}, rig.mechanism);
   const Scenario scenario = load_scenario(configs + "scenario-swing-up.textproto", rig);
   const SimulatedRun run = simulate(rig, scenario, 5e-4);
   EXPECT_GT(run.angles.col(1).cwiseAbs().maxCoeff(), std::numbers::pi);
@@ -258,7 +258,7 @@ TEST(ScenarioFiles, CommandBeyondTheLimitsIsRefused) {
 TEST(SimulationTruth, HasTheParametersOfItsRigFile) {
   for (const std::string name : {"furuta", "pendulum"}) {
     SCOPED_TRACE(name);
-    const TrueParameters truth = load_simulation_truth(config("sim-" + name + ".textproto"));
+    const TrueParameters truth = load_true_parameters(config("sim-" + name + ".textproto"));
     const Rig rig = load_rig(config("rig-" + name + ".textproto"));
     for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
       const auto found = truth.find(parameter.name);
@@ -270,7 +270,7 @@ TEST(SimulationTruth, HasTheParametersOfItsRigFile) {
       }
     }
   }
-  const TrueParameters furuta = load_simulation_truth(config("sim-furuta.textproto"));
+  const TrueParameters furuta = load_true_parameters(config("sim-furuta.textproto"));
   EXPECT_EQ(furuta.at("B.J_yy"), 0.00396);
   EXPECT_EQ(furuta.at("1.tau_c"), 0.004);
   EXPECT_EQ(furuta.at("gravity.tilt_z"), -0.004);
@@ -305,7 +305,7 @@ TEST(TruthTable, StatesErrorsInPercentAndInDeviations) {
 TEST(SimulationTruth, FileWithoutARigIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.write("sim.textproto", "gravity { tilt_x_rad: 0.1 }");
-  expect_parts(refusal([&] { (void)load_simulation_truth(path); }), {path, "no rig", "furuta"});
+  expect_parts(refusal([&] { (void)load_true_parameters(path); }), {path, "no rig", "furuta"});
 }
 
 }  // namespace

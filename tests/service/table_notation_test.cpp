@@ -26,15 +26,15 @@ namespace service {
 namespace {
 
 using enum estimator::JointKind;
+using estimator::EstimationStage;
 using estimator::Message;
 using estimator::MessageCode;
 using estimator::Quantity;
-using estimator::Stage;
 using estimator::Termination;
 
 // Numbers of one unit can be compared only if they share a power of ten.
 TEST(TableNotation, SharesPowerOfTenBetweenQuantitiesWithSameUnit) {
-  const std::vector<TableNotation> notations = table_notations(
+  const std::vector<TableNotation> notations = make_table_notations(
       {{0.0044029, 3.9e-6, "kg·m²"}, {25.61e-6, 0.22e-6, "kg·m²"}, {9.82, 0.0, "m"}});
   EXPECT_EQ(notations[0].value(), "4.4029");
   EXPECT_EQ(notations[0].deviation(), "0.0039");
@@ -51,7 +51,7 @@ TEST(TableNotation, SharesPowerOfTenBetweenQuantitiesWithSameUnit) {
 // A value far below the others would need zeros that a reader has to count.
 TEST(TableNotation, GivesDistantQuantityItsOwnPowerOfTen) {
   const std::vector<TableNotation> notations =
-      table_notations({{1.5, 0.1, "m"}, {2.5e-9, 1e-10, "m"}, {0.0, INFINITY, "m"}});
+      make_table_notations({{1.5, 0.1, "m"}, {2.5e-9, 1e-10, "m"}, {0.0, INFINITY, "m"}});
   EXPECT_EQ(notations[0].value() + " " + notations[0].unit(), "1.50 m");
   EXPECT_EQ(notations[1].value() + " " + notations[1].unit(), "2.50 10⁻⁹ m");
   EXPECT_EQ(notations[2].value() + " " + notations[2].deviation(), "0 -");
@@ -88,13 +88,14 @@ TEST(ResultTable, IsAtMostHundredColumnsWide) {
 
 TEST(TerminalText, WrapsAndColours) {
   const std::string text = "The model fits.\n\nFindings:\n  warning: one two three\n";
-  EXPECT_EQ(terminal_text(text, Tone::kGood, 18, false),
+  EXPECT_EQ(format_for_terminal(text, TextTone::kGood, 18, false),
             "The model fits.\n\nFindings:\n  warning: one two\n      three\n");
-  EXPECT_EQ(terminal_text(text, Tone::kGood, 80, true),
+  EXPECT_EQ(format_for_terminal(text, TextTone::kGood, 80, true),
             "\033[1m\033[32mThe model fits.\033[0m\n\n\033[1mFindings:\033[0m\n"
             "  \033[33mwarning:\033[0m one two three\n");
   // Text from files cannot control the terminal.
-  EXPECT_EQ(terminal_text("a\033[2Jb\n", Tone::kPlain, 80, true).find('\033'), std::string::npos);
+  EXPECT_EQ(format_for_terminal("a\033[2Jb\n", TextTone::kPlain, 80, true).find('\033'),
+            std::string::npos);
 }
 
 using Kinds = std::vector<estimator::JointKind>;
@@ -104,25 +105,26 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 TEST(ErrorUnits, DependOnTheJointTypes) {
-  EXPECT_EQ(error_units({kRevolute, kRevolute}), "mrad");
-  EXPECT_EQ(error_units({kPrismatic}), "mm");
-  EXPECT_EQ(error_units({kPrismatic, kRevolute}), "mrad or mm");
+  EXPECT_EQ(error_unit_text({kRevolute, kRevolute}), "mrad");
+  EXPECT_EQ(error_unit_text({kPrismatic}), "mm");
+  EXPECT_EQ(error_unit_text({kPrismatic, kRevolute}), "mrad or mm");
   // In a pool, 0.1 m of a prismatic joint count as a radian.
-  EXPECT_EQ(pooled_error_units({kRevolute}), "mrad");
-  EXPECT_EQ(pooled_error_units({kPrismatic, kPrismatic}), "0.1 mm");
-  EXPECT_EQ(pooled_error_units({kRevolute, kPrismatic}), "mrad or 0.1 mm");
+  EXPECT_EQ(pooled_error_unit_text({kRevolute}), "mrad");
+  EXPECT_EQ(pooled_error_unit_text({kPrismatic, kPrismatic}), "0.1 mm");
+  EXPECT_EQ(pooled_error_unit_text({kRevolute, kPrismatic}), "mrad or 0.1 mm");
 }
 
 // Errors are pooled over all sensors, and both places that print them state the unit.
 TEST(ErrorUnits, HeadAComparisonOfFrictionLaws) {
   for (const auto& [kinds, unit] : {std::pair<Kinds, std::string>{{kRevolute}, "mrad"},
                                     {{kPrismatic, kRevolute}, "mrad or 0.1 mm"}}) {
-    estimator::LawComparison comparison;
+    estimator::FrictionLawComparison comparison;
     comparison.kinds = kinds;
     const std::string table = format_friction_comparison(comparison, 1.0);
     EXPECT_TRUE(holds(table, "held out [" + unit + "]")) << table;
     EXPECT_TRUE(holds(table, "fit [" + unit + "]")) << table;
-    EXPECT_TRUE(holds(friction_comparison_page(comparison, {}), "was held out [" + unit + "]"));
+    EXPECT_TRUE(
+        holds(render_friction_comparison_page(comparison, {}), "was held out [" + unit + "]"));
   }
 }
 
@@ -136,7 +138,7 @@ TEST(ErrorUnits, HeadACrossValidation) {
   EXPECT_TRUE(holds(table, "states [mrad or 0.1 mm]")) << table;
   EXPECT_TRUE(holds(table, "open loop rail [mm]")) << table;
   EXPECT_TRUE(holds(table, "open loop pivot [mrad]")) << table;
-  const std::string page = cross_validation_page(validation, {});
+  const std::string page = render_cross_validation_page(validation, {});
   EXPECT_TRUE(holds(page, "joint rail [mm]"));
   EXPECT_TRUE(holds(page, "joint pivot [mrad]"));
   validation.kinds = {kRevolute, kRevolute};
@@ -157,18 +159,19 @@ TEST(ErrorUnits, ArePrintedBesideOpenLoopErrors) {
 // before is reported in the same sentence, so that later lines do not contradict it.
 TEST(Ending, ReportsTheStageThatDidNotConverge) {
   estimator::Calibration calibration = prepared_calibration();
-  EXPECT_EQ(describe_ending(calibration), "Converged");
+  EXPECT_EQ(describe_calibration_ending(calibration), "Converged");
   calibration.refined = true;
   calibration.refinement_termination = Termination::kCostTolerance;
-  EXPECT_EQ(describe_ending(calibration), "Converged");
+  EXPECT_EQ(describe_calibration_ending(calibration), "Converged");
   calibration.termination = Termination::kMaxIterations;
-  EXPECT_NE(describe_ending(calibration).find("Converged (the simulation fit"), std::string::npos);
-  EXPECT_NE(describe_ending(calibration).find("iteration limit"), std::string::npos);
+  EXPECT_NE(describe_calibration_ending(calibration).find("Converged (the simulation fit"),
+            std::string::npos);
+  EXPECT_NE(describe_calibration_ending(calibration).find("iteration limit"), std::string::npos);
   calibration.refinement_termination = Termination::kMaxIterations;
-  EXPECT_EQ(describe_ending(calibration), "NOT CONVERGED");
+  EXPECT_EQ(describe_calibration_ending(calibration), "NOT CONVERGED");
   calibration.refinement_termination = Termination::kCostTolerance;
   calibration.verdict.kind = estimator::VerdictKind::kNoFit;
-  EXPECT_NE(describe_ending(calibration).find("NO RESULT"), std::string::npos);
+  EXPECT_NE(describe_calibration_ending(calibration).find("NO RESULT"), std::string::npos);
 }
 
 // The reason for an interval of many ± standard deviations is given beside the table; not for two,
@@ -178,41 +181,44 @@ TEST(Intervals, AreExplainedIfWide) {
   estimator::ParameterEstimate& first = calibration.parameters[0];
   calibration.agreement = {412.0, 60.0, 1e-40};
   first.half_interval = 1.97 * first.standard_deviation;
-  EXPECT_EQ(describe_intervals(calibration), "");
+  EXPECT_EQ(explain_wide_intervals(calibration), "");
   first.half_interval = 12.7 * first.standard_deviation;
-  const std::string why = describe_intervals(calibration);
+  const std::string why = explain_wide_intervals(calibration);
   test_support::expect_parts(why, {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"});
   calibration.agreement.p_value = 0.02;
-  EXPECT_EQ(describe_intervals(calibration), "");
+  EXPECT_EQ(explain_wide_intervals(calibration), "");
   calibration.agreement.p_value = 1e-40;
   first.at_bound = true;
-  EXPECT_EQ(describe_intervals(calibration), "");
+  EXPECT_EQ(explain_wide_intervals(calibration), "");
 }
 
 // Another stage solves another problem, so a cost a thousand times higher is no setback. Only its
 // first line says so.
 TEST(EstimationProgress, MarksWhereCostsRestart) {
-  const auto shown = [](const std::vector<Stage>& stages) {
+  const auto shown = [](const std::vector<EstimationStage>& stages) {
     testing::internal::CaptureStderr();
     {
       InterruptFlag interrupt;
       ProgressLine progress({.verbose = true});
       const estimator::CalibrationMonitor monitor = make_monitor(interrupt, progress, 1);
-      for (const Stage stage : stages) {
+      for (const EstimationStage stage : stages) {
         monitor.on_stage({stage}, {});
-        for (int k = 0; k < 2 && stage != Stage::kPartComparison; ++k) {
+        for (int k = 0; k < 2 && stage != EstimationStage::kPartComparison; ++k) {
           monitor.on_iteration({.iteration = k});
         }
       }
     }
     return testing::internal::GetCapturedStderr();
   };
-  EXPECT_EQ(shown({Stage::kJointEstimation}).find("new cost function"), std::string::npos);
+  EXPECT_EQ(shown({EstimationStage::kJointEstimation}).find("new cost function"),
+            std::string::npos);
   // A stage that printed nothing leaves nothing to compare with.
-  EXPECT_EQ(shown({Stage::kPartComparison, Stage::kJointEstimation}).find("new cost function"),
+  EXPECT_EQ(shown({EstimationStage::kPartComparison, EstimationStage::kJointEstimation})
+                .find("new cost function"),
             std::string::npos);
   const std::string text =
-      shown({Stage::kJointEstimation, Stage::kPartComparison, Stage::kSimulationFit});
+      shown({EstimationStage::kJointEstimation, EstimationStage::kPartComparison,
+             EstimationStage::kSimulationFit});
   const std::size_t said = text.find("new cost function");
   ASSERT_NE(said, std::string::npos) << text;
   EXPECT_EQ(text.find("new cost function", said + 1), std::string::npos);
@@ -274,11 +280,12 @@ TEST(MessageTable, HasWellFormedTemplates) {
 TEST(MessageTable, RejectsAMissingArgument) {
   EXPECT_THROW(filled("{count}", {}), std::logic_error);
   EXPECT_THROW(filled("[{a}]{count|row|rows}", {{"a", 1}}), std::logic_error);
-  EXPECT_THROW(text_of(Message(MessageCode::kOutliers)), std::logic_error);
+  EXPECT_THROW(format_message(Message(MessageCode::kOutliers)), std::logic_error);
 }
 
 TEST(MessageTable, RejectsACodeWithoutRow) {
-  EXPECT_THROW(row_of(static_cast<MessageCode>(estimator::kMessageCodeCount)), std::logic_error);
+  EXPECT_THROW(find_message_row(static_cast<MessageCode>(estimator::kMessageCodeCount)),
+               std::logic_error);
 }
 
 TEST(MessageTable, OmitsABracketIfAnArgumentInItIsMissing) {
@@ -318,10 +325,10 @@ TEST(MessageTable, KeepsDoubledCharacters) {
 
 TEST(MessageTable, JoinsSentenceAndAdviceOfAnError) {
   EXPECT_EQ(
-      error_text({MessageCode::kFixedLoop, {{"joint", std::string("w")}}}),
+      format_error({MessageCode::kFixedLoop, {{"joint", std::string("w")}}}),
       "joint \"w\" closes a loop in which no joint moves: its bodies are already fixed to one "
       "another; remove the joint");
-  EXPECT_EQ(error_text("a sentence"), "a sentence");
+  EXPECT_EQ(format_error("a sentence"), "a sentence");
 }
 
 // The parts of a loop's gap, which depend on one another.
@@ -332,7 +339,7 @@ TEST(MessageTable, DescribesAnOpenLoop) {
                                            {"is_half_turn_off", !apart && !twisted}});
     if (apart) fault.arguments.push_back({"distance", Quantity{3.1, "mm"}});
     if (twisted) fault.arguments.push_back({"twist", Quantity{0.2, "rad"}});
-    return text_of(fault);
+    return format_message(fault);
   };
   const std::string joint = "joint \"R\" leaves its loop ";
   const std::string end = " in every configuration tried";
@@ -365,7 +372,7 @@ std::string page() {
       "| message | severity | sentence | what to do | what rigcal did |\n|---|---|---|---|---|\n";
   for (const MessageRow& row : message_rows()) {
     if (row.code <= estimator::MessageCode::kInRecording) continue;  // frames of other texts
-    text += "| `" + std::string(row.id) + "` | " + to_text(estimator::severity_of(row.code)) +
+    text += "| `" + std::string(row.id) + "` | " + severity_name(estimator::severity_of(row.code)) +
             " | " + readable(row.sentence) + " | " + readable(row.advice) + " | " +
             readable(row.treatment) + " |\n";
   }

@@ -61,22 +61,23 @@ const std::string kUrdfArm = R"(<?xml version="1.0"?>
 </robot>
 )";
 
-ConvertedRig convert_urdf(const std::string& text, bool floating = false, bool friction = true) {
-  return convert_robot(parse_urdf("arm.urdf", text),
-                       {.source = "arm.urdf", .floating = floating, .friction = friction});
+ConvertedRigText convert_urdf(const std::string& text, bool floating = false,
+                              bool friction = true) {
+  return convert_robot_to_rig(parse_urdf("arm.urdf", text),
+                              {.source = "arm.urdf", .floating = floating, .friction = friction});
 }
 
 double urdf_value(const Rig& rig, const std::string& name) {
   return test_support::parameter_of(rig.mechanism, name).value;
 }
 
-bool has_urdf_note(const ConvertedRig& rig, const std::string& part) {
+bool has_urdf_note(const ConvertedRigText& rig, const std::string& part) {
   return std::ranges::any_of(
       rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
 TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
-  const ConvertedRig written = convert_urdf(kUrdfArm);
+  const ConvertedRigText written = convert_urdf(kUrdfArm);
   const Rig rig = parse_rig("arm.textproto", written.text);
   ASSERT_EQ(rig.mechanism.bodies.size(), 3U) << written.text;
   EXPECT_EQ(rig.mechanism.bodies[0].name, "upper_arm");
@@ -122,13 +123,13 @@ TEST(Urdf, ImpossibleMimicsAreFixedOrIndependent) {
   for (const char* const mimic :
        {R"(<mimic joint="nothing"/>)", R"(<mimic joint="grip"/>)", R"(<mimic joint="wrist"/>)",
         R"(<mimic joint="slide" multiplier="0"/>)"}) {
-    const ConvertedRig text = convert_urdf(with_mimic(mimic));
+    const ConvertedRigText text = convert_urdf(with_mimic(mimic));
     EXPECT_TRUE(has_urdf_note(text, "fixed at zero")) << mimic;
     const Rig rig = parse_rig("arm.textproto", text.text);
     EXPECT_TRUE(rig.mechanism.mimic_joints.empty());
     EXPECT_EQ(rig.mechanism.fixed_joints.size(), 1U);
   }
-  const ConvertedRig alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
+  const ConvertedRigText alone = convert_urdf(with_mimic(R"(<mimic joint="eye"/>)"));
   EXPECT_TRUE(
       has_urdf_note(alone, "mimics \"eye\", which is left out: it becomes an independent joint"));
   const Rig rig = parse_rig("arm.textproto", alone.text);
@@ -141,7 +142,7 @@ TEST(Urdf, CircularMimicJointsAreFixed) {
   std::string text = kUrdfArm;
   const std::string own = "<limit lower=\"0\" upper=\"0.2\"";
   text.insert(text.find(own), R"(<mimic joint="grip"/>)");
-  const ConvertedRig circle = convert_urdf(text);
+  const ConvertedRigText circle = convert_urdf(text);
   EXPECT_TRUE(has_urdf_note(circle, "joint \"slide\" mimics \"grip\", which mimics it in turn"));
   EXPECT_TRUE(has_urdf_note(circle, "joint \"grip\" mimics \"slide\", which is fixed"));
   EXPECT_EQ(parse_rig("arm.textproto", circle.text).mechanism.joint_count(), 1);
@@ -163,7 +164,7 @@ TEST(Urdf, AxesAndPointsUseYUp) {
 }
 
 TEST(Urdf, UnsupportedElementsAreReported) {
-  const ConvertedRig rig = convert_urdf(kUrdfArm);
+  const ConvertedRigText rig = convert_urdf(kUrdfArm);
   EXPECT_TRUE(has_urdf_note(rig, "\"base\" is the fixed base"));
   EXPECT_TRUE(has_urdf_note(rig, "joint \"eye\" moves no mass"));
   EXPECT_TRUE(has_urdf_note(rig, "\"upper.arm\" is renamed to \"upper_arm\""));

@@ -32,7 +32,7 @@ struct StudyRecording {
   std::string name;
   std::string file;                           ///< file name as in the study file; empty: simulated
   std::optional<StudySimulation> simulation;  ///< absent: recording is read from the file
-  Selection selection;
+  RecordingSelection selection;
   ParameterEdits edits;  ///< edits of parameters that the recording cannot identify
 };
 

@@ -60,7 +60,7 @@ std::shared_ptr<const StudyData> load(const Study& study, const StudySet& set,
   }
   ImportedRecording imported =
       recording.simulation ? simulate_recording(set, recording) : import_recording(path, set.rig);
-  select_part(recording.selection, imported);
+  keep_selected_part(recording.selection, imported);
   for (const std::string& note : describe_import(imported.summary)) notes.push_back(note);
   const auto data = std::make_shared<StudyData>();
   data->name = recording.name;
@@ -111,8 +111,8 @@ std::vector<LoadedSet> load_sets(const Study& study, const StudyFolders& folders
 estimator::Mechanism mechanism_of(const StudySet& set, const StudyModel& model,
                                   const StudyData& data) {
   estimator::Mechanism mechanism = set.rig.mechanism;
-  apply_edits(model.edits, mechanism);
-  apply_edits(data.edits, mechanism);
+  apply_parameter_edits(model.edits, mechanism);
+  apply_parameter_edits(data.edits, mechanism);
   return mechanism;
 }
 

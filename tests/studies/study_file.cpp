@@ -190,7 +190,7 @@ class StudyReader {
     ParameterEdits edits{texts(start), texts(free), texts(fix)};
     estimator::Mechanism mechanism = rig.mechanism;
     try {
-      apply_edits(edits, mechanism);
+      apply_parameter_edits(edits, mechanism);
     } catch (const proto::InputError& error) {
       place.fail(error.what());
     }
@@ -346,7 +346,7 @@ class StudyReader {
     if (!std::filesystem::exists(robot.path)) return robot;
     robot.mechanism = parse_rig(robot.path, proto::read_file(robot.path)).mechanism;
     const estimator::Mechanism& mechanism = *robot.mechanism;
-    if (!estimator::is_tree(mechanism)) {
+    if (!estimator::is_tree_mechanism(mechanism)) {
       place.at("rig").fail("the robot's joints close loops; a redundant study needs a tree");
     }
     robot.gyroscopes =

@@ -11,7 +11,7 @@ namespace test_support {
 /// Returns the text of all notes, one per line.
 inline std::string text_of_notes(const std::vector<estimator::Message>& notes) {
   std::string text;
-  for (const std::string& note : service::note_texts(notes)) text += note + "\n";
+  for (const std::string& note : service::format_notes(notes)) text += note + "\n";
   return text;
 }
 

@@ -56,7 +56,7 @@ double smoothed_sign(const ReferenceFuruta& rig, double omega) {
   return rig.friction == DryFriction::kTanh ? std::tanh(x) : std::clamp(x, -1.0, 1.0);
 }
 
-Eigen::Vector3d gravity_of(const ReferenceFuruta& rig) {
+Eigen::Vector3d gravity_vector(const ReferenceFuruta& rig) {
   const double angle = rig.tilt.norm();
   const Eigen::Vector3d down(0.0, -rig.g, 0.0);
   if (angle == 0.0) return down;
@@ -189,13 +189,13 @@ double ReferenceFuruta::energy(const Eigen::Vector4d& y) const {
   const Eigen::Vector3d e_theta(-std::sin(y[0]), 0.0, -std::cos(y[0]));
   const Eigen::Vector3d rod = -std::cos(y[1]) * Eigen::Vector3d::UnitY() + std::sin(y[1]) * e_theta;
   const double height_term =
-      gravity_of(*this).dot(m_A * l_1 * e_r + m_B * (L_arm * e_r + l_2 * rod));
+      gravity_vector(*this).dot(m_A * l_1 * e_r + m_B * (L_arm * e_r + l_2 * rod));
   return 0.5 * omega.dot(furuta_mass_matrix(*this, y[1]) * omega) - height_term;
 }
 
 Eigen::MatrixXd simulate(const ReferenceFuruta& rig, const Eigen::Vector4d& start,
                          const Eigen::VectorXd& u, double period) {
-  const Eigen::Vector3d gravity = gravity_of(rig);
+  const Eigen::Vector3d gravity = gravity_vector(rig);
   return sample(start, period, u.size(), [&](const Eigen::VectorXd& y, Eigen::Index k) {
     return furuta_derivative(rig, gravity, u[k], y);
   });

@@ -21,7 +21,7 @@ constexpr double kSimplicity = 1.5;  // least gain over a ratio of any other com
 
 struct Candidate {
   Eigen::Index a = 0, b = 0;
-  Combination combination;
+  ParameterCombination combination;
   double rank = 0.0;
 };
 
@@ -39,77 +39,44 @@ std::string product_unit(const std::string& a, const std::string& b) {
   return a.empty() || b.empty() ? a + b : in_parentheses(a) + "·" + in_parentheses(b);
 }
 
-class Search {
- public:
-  Search(const std::vector<ParameterEstimate>& parameters, const Uncertainty& uncertainty)
-      : parameters_(parameters), uncertainty_(uncertainty) {
-    for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
-      if (!at(i).at_bound && relative(i) > kPoor) members_.push_back(i);
-    }
-  }
+double relative_deviation(const ParameterEstimate& parameter) {
+  return parameter.standard_deviation / std::abs(parameter.value);
+}
 
-  std::vector<Combination> sharpest() {
-    std::vector<Candidate> candidates;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      for (std::size_t j = i + 1; j < members_.size(); ++j) {
-        add(members_[i], members_[j], candidates);
-      }
-    }
-    std::ranges::sort(candidates, {}, &Candidate::rank);
-    std::vector<std::size_t> group(parameters_.size());
-    std::iota(group.begin(), group.end(), 0U);
-    std::vector<Combination> chosen;
-    for (const Candidate& candidate : candidates) {
-      const std::size_t from = group[static_cast<std::size_t>(candidate.b)];
-      const std::size_t to = group[static_cast<std::size_t>(candidate.a)];
-      if (from == to) continue;
-      std::ranges::replace(group, from, to);
-      chosen.push_back(candidate.combination);
-    }
-    return chosen;
+/// Returns the best combination of two parameters with these positions; nullopt if it is not
+/// precise enough.
+std::optional<Candidate> best_combination(const std::vector<ParameterEstimate>& parameters,
+                                          const ParameterUncertainty& uncertainty, Eigen::Index a,
+                                          Eigen::Index b) {
+  const ParameterEstimate &p = parameters[static_cast<std::size_t>(a)],
+                          &q = parameters[static_cast<std::size_t>(b)];
+  const Eigen::MatrixXd& noise = uncertainty.noise_covariance;
+  const double apart = std::sqrt(noise(a, a) * noise(b, b));
+  const bool are_identifiable = std::isfinite(p.standard_deviation + q.standard_deviation);
+  if (are_identifiable && !(std::abs(noise(a, b)) > kTogether * apart)) return std::nullopt;
+  std::optional<Candidate> best;
+  const auto offer = [&](const char* sign, double value, double by_a, double by_b,
+                         const std::string& unit, double handicap) {
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(std::ssize(parameters));
+    gradient[a] = by_a;
+    gradient[b] = by_b;
+    if (!is_identifiable(uncertainty, gradient)) return;
+    const double deviation =
+        std::sqrt(std::max(compute_combination_variance(uncertainty, gradient), 0.0));
+    const double share = deviation / std::abs(value);
+    if (!(kGain * share <= std::min(relative_deviation(p), relative_deviation(q)))) return;
+    if (best && best->rank <= handicap * share) return;
+    best = {a, b, {p.name + sign + q.name, value, deviation, unit}, handicap * share};
+  };
+  offer(" / ", p.value / q.value, 1.0 / q.value, -p.value / (q.value * q.value),
+        quotient_unit(p.unit, q.unit), 1.0);
+  offer(" · ", p.value * q.value, q.value, p.value, product_unit(p.unit, q.unit), kSimplicity);
+  if (p.unit == q.unit) {
+    offer(" + ", p.value + q.value, 1.0, 1.0, p.unit, kSimplicity);
+    offer(" − ", p.value - q.value, 1.0, -1.0, p.unit, kSimplicity);
   }
-
- private:
-  const ParameterEstimate& at(Eigen::Index i) const {
-    return parameters_[static_cast<std::size_t>(i)];
-  }
-  double relative(Eigen::Index i) const { return at(i).standard_deviation / std::abs(at(i).value); }
-
-  /// Adds the best combination of two parameters if it is precise enough.
-  void add(Eigen::Index a, Eigen::Index b, std::vector<Candidate>& candidates) const {
-    const ParameterEstimate &p = at(a), &q = at(b);
-    const Eigen::MatrixXd& noise = uncertainty_.noise_covariance;
-    const double apart = std::sqrt(noise(a, a) * noise(b, b));
-    const bool are_told = std::isfinite(p.standard_deviation + q.standard_deviation);
-    if (are_told && !(std::abs(noise(a, b)) > kTogether * apart)) return;
-    std::optional<Candidate> best;
-    const auto offer = [&](const char* sign, double value, double by_a, double by_b,
-                           const std::string& unit, double handicap) {
-      Eigen::VectorXd gradient = Eigen::VectorXd::Zero(std::ssize(parameters_));
-      gradient[a] = by_a;
-      gradient[b] = by_b;
-      if (!is_identifiable(uncertainty_, gradient)) return;
-      const double deviation =
-          std::sqrt(std::max(variance_of_combination(uncertainty_, gradient), 0.0));
-      const double share = deviation / std::abs(value);
-      if (!(kGain * share <= std::min(relative(a), relative(b)))) return;
-      if (best && best->rank <= handicap * share) return;
-      best = {a, b, {p.name + sign + q.name, value, deviation, unit}, handicap * share};
-    };
-    offer(" / ", p.value / q.value, 1.0 / q.value, -p.value / (q.value * q.value),
-          quotient_unit(p.unit, q.unit), 1.0);
-    offer(" · ", p.value * q.value, q.value, p.value, product_unit(p.unit, q.unit), kSimplicity);
-    if (p.unit == q.unit) {
-      offer(" + ", p.value + q.value, 1.0, 1.0, p.unit, kSimplicity);
-      offer(" − ", p.value - q.value, 1.0, -1.0, p.unit, kSimplicity);
-    }
-    if (best) candidates.push_back(*best);
-  }
-
-  const std::vector<ParameterEstimate>& parameters_;
-  const Uncertainty& uncertainty_;
-  std::vector<Eigen::Index> members_;
-};
+  return best;
+}
 
 constexpr double kOne = 1e-8;          // tolerance of factors of one
 constexpr double kStep = 1e-5;         // of a parameter, for differences of cubic functions
@@ -125,7 +92,7 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
   const auto add = [&](int body, int index) {
     Eigen::Vector3d point;
     for (int i = 0; i < 3; ++i) {
-      point[i] = parameter_at(mechanism, index + i).value;
+      point[i] = mechanism.at(index + i).value;
     }
     if (body >= 0) {
       const auto at = static_cast<std::size_t>(body);
@@ -141,20 +108,22 @@ Eigen::VectorXd lengths(const Mechanism& mechanism) {
 
 /// Returns the derivatives of the standard inertial parameters with respect to the free parameters.
 /// Empty if a free parameter changes distances between joints.
-Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<int>& requested) {
-  Eigen::MatrixXd slopes(standard_values(mechanism).size(), std::ssize(requested));
+Eigen::MatrixXd standard_parameter_derivatives(const Mechanism& mechanism,
+                                               const std::vector<int>& requested) {
+  Eigen::MatrixXd slopes(standard_parameter_values(mechanism).size(), std::ssize(requested));
   for (std::size_t i = 0; i < requested.size(); ++i) {
-    const double value = parameter_at(mechanism, requested[i]).value;
+    const double value = mechanism.at(requested[i]).value;
     const double step = std::max(kStep * std::abs(value), kSmallStep);
     const auto moved = [&](double by) {
       Mechanism other = mechanism;
-      parameter_at(other, requested[i]).value += by;
+      other.at(requested[i]).value += by;
       apply_dependencies(other);
       return other;
     };
     const Mechanism above = moved(step), below = moved(-step);
     if ((lengths(above) - lengths(below)).lpNorm<Eigen::Infinity>() > kMoved) return {};
-    const Eigen::VectorXd high = standard_values(above), low = standard_values(below);
+    const Eigen::VectorXd high = standard_parameter_values(above),
+                          low = standard_parameter_values(below);
     // A difference due to rounding means that it does not depend on the parameter.
     const Eigen::ArrayXd rounding = kRoundedOff * high.cwiseAbs().cwiseMax(low.cwiseAbs()).array();
     const Eigen::ArrayXd change = (high - low).array();
@@ -166,17 +135,43 @@ Eigen::MatrixXd standard_slopes(const Mechanism& mechanism, const std::vector<in
 
 }  // namespace
 
-std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,
-                                           const Uncertainty& uncertainty) {
-  return Search(parameters, uncertainty).sharpest();
+std::vector<ParameterCombination> find_precise_combinations(
+    const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty) {
+  std::vector<Eigen::Index> members;
+  std::vector<Candidate> candidates;
+  for (Eigen::Index i = 0; i < std::ssize(parameters); ++i) {
+    const ParameterEstimate& parameter = parameters[static_cast<std::size_t>(i)];
+    if (parameter.at_bound || !(relative_deviation(parameter) > kPoor)) continue;
+    members.push_back(i);
+  }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    for (std::size_t j = i + 1; j < members.size(); ++j) {
+      const auto best = best_combination(parameters, uncertainty, members[i], members[j]);
+      if (best) candidates.push_back(*best);
+    }
+  }
+  std::ranges::sort(candidates, {}, &Candidate::rank);
+  std::vector<std::size_t> group(parameters.size());
+  std::iota(group.begin(), group.end(), 0U);
+  std::vector<ParameterCombination> chosen;
+  for (const Candidate& candidate : candidates) {
+    const std::size_t from = group[static_cast<std::size_t>(candidate.b)];
+    const std::size_t to = group[static_cast<std::size_t>(candidate.a)];
+    if (from == to) continue;
+    std::ranges::replace(group, from, to);
+    chosen.push_back(candidate.combination);
+  }
+  return chosen;
 }
 
-Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
-                     const Eigen::VectorXd& standard_values) {
-  Combination result;
+ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
+                                             const BaseParameter& combination,
+                                             const Eigen::VectorXd& standard_parameter_values) {
+  ParameterCombination result;
   result.standard_deviation = std::numeric_limits<double>::quiet_NaN();
-  for (const BaseCombination::Term& term : combination.terms) {
-    const StandardParameter& standard = base.standard[static_cast<std::size_t>(term.parameter)];
+  for (const BaseParameter::WeightedParameter& term : combination.terms) {
+    const StandardInertialParameter& standard =
+        base.standard[static_cast<std::size_t>(term.parameter)];
     const bool first = result.description.empty();
     if (first) result.unit = standard.unit;
     result.description += first ? "" : term.factor < 0.0 ? " − " : " + ";
@@ -184,18 +179,19 @@ Combination evaluate(const BaseInertialParameters& base, const BaseCombination& 
     if (std::abs(size - 1.0) > kOne) result.description += number_text(size, 4) + " ";
     result.description += standard.name;
   }
-  result.value = combination.value(standard_values);
+  result.value = combination.value(standard_parameter_values);
   return result;
 }
 
-std::vector<Combination> estimate_base(const Mechanism& mechanism,
-                                       const std::vector<int>& requested,
-                                       const Uncertainty& uncertainty) {
+std::vector<ParameterCombination> estimate_base_parameters(
+    const Mechanism& mechanism, const std::vector<int>& requested,
+    const ParameterUncertainty& uncertainty) {
   if (mechanism.joint_count() > kTreeJointsMax) return {};
   const bool any = std::ranges::any_of(requested, [&](int index) {
-    return index < mechanism.index_of_joint(0, JointQuantity::kPointAx);
+    return index < mechanism.joint_parameter_index(0, JointParameter::kPointAx);
   });
-  const Eigen::MatrixXd slopes = any ? standard_slopes(mechanism, requested) : Eigen::MatrixXd();
+  const Eigen::MatrixXd slopes =
+      any ? standard_parameter_derivatives(mechanism, requested) : Eigen::MatrixXd();
   if (slopes.size() == 0) return {};
   BaseInertialParameters base;
   try {
@@ -203,17 +199,17 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism,
   } catch (const std::invalid_argument&) {
     return {};  // loops that cannot be closed at random positions
   }
-  const Eigen::VectorXd values = standard_values(mechanism);
-  std::vector<Combination> result;
-  for (const BaseCombination& combination : base.base) {
+  const Eigen::VectorXd values = standard_parameter_values(mechanism);
+  std::vector<ParameterCombination> result;
+  for (const BaseParameter& combination : base.base) {
     Eigen::VectorXd along = Eigen::VectorXd::Zero(std::ssize(requested));
-    for (const BaseCombination::Term& term : combination.terms) {
+    for (const BaseParameter::WeightedParameter& term : combination.terms) {
       along += term.factor * slopes.row(term.parameter).transpose();
     }
     if (along.isZero(0.0)) continue;
-    Combination estimate = evaluate(base, combination, values);
+    ParameterCombination estimate = evaluate_base_parameter(base, combination, values);
     estimate.standard_deviation =
-        std::sqrt(std::max(variance_of_combination(uncertainty, along), 0.0));
+        std::sqrt(std::max(compute_combination_variance(uncertainty, along), 0.0));
     if (!is_identifiable(uncertainty, along)) {
       estimate.standard_deviation = std::numeric_limits<double>::infinity();
     }
@@ -222,12 +218,12 @@ std::vector<Combination> estimate_base(const Mechanism& mechanism,
   return result;
 }
 
-bool is_torque_known(const Mechanism& mechanism) {
+bool has_known_torque(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    for (const JointQuantity quantity :
-         {JointQuantity::kMotorGain, JointQuantity::kStiffness, JointQuantity::kConstantTorque}) {
-      const int index = mechanism.index_of_joint(j, quantity);
-      if (!changes_in_fit(mechanism, index) && parameter_at(mechanism, index).value != 0.0) {
+    for (const JointParameter quantity : {JointParameter::kMotorGain, JointParameter::kStiffness,
+                                          JointParameter::kConstantTorque}) {
+      const int index = mechanism.joint_parameter_index(j, quantity);
+      if (!is_changed_by_fit(mechanism, index) && mechanism.at(index).value != 0.0) {
         return true;
       }
     }

@@ -9,31 +9,31 @@
 
 namespace estimator {
 
-/// Returns ratios, products, sums and differences of two parameters that are known at least five
-/// times more precisely than either parameter alone (relative standard deviations). The data
-/// identify such parameters only in combination (base parameters). Among n parameters that trade
-/// off with one another it returns the n − 1 most precise combinations, so that they are
-/// independent.
+/// Returns ratios, products, sums and differences of two parameters whose relative standard
+/// deviation is at most a fifth of each parameter's. The data identify such parameters only in
+/// combination. Among n parameters that compensate one another, returns the n − 1 most precise,
+/// independent combinations.
 /// @param parameters  in the order of `uncertainty`
-std::vector<Combination> find_combinations(const std::vector<ParameterEstimate>& parameters,
-                                           const Uncertainty& uncertainty);
+std::vector<ParameterCombination> find_precise_combinations(
+    const std::vector<ParameterEstimate>& parameters, const ParameterUncertainty& uncertainty);
 
 /// Returns the value of a base inertial parameter and its formula, such as "A.I_zz + 0.04 B.m". The
 /// standard deviation in the result is NaN.
-Combination evaluate(const BaseInertialParameters& base, const BaseCombination& combination,
-                     const Eigen::VectorXd& standard_values);
+ParameterCombination evaluate_base_parameter(const BaseInertialParameters& base,
+                                             const BaseParameter& combination,
+                                             const Eigen::VectorXd& standard_parameter_values);
 
 /// Returns the base inertial parameters that involve a free parameter, with standard deviations for
 /// the calibrated recordings. Empty if distances between joints are estimated, because the base
 /// parameters depend on these distances. Also empty for more joints than TreeInverseDynamics
 /// supports.
 /// @param requested  the free parameters, in the order of `uncertainty`
-std::vector<Combination> estimate_base(const Mechanism& mechanism,
-                                       const std::vector<int>& requested,
-                                       const Uncertainty& uncertainty);
+std::vector<ParameterCombination> estimate_base_parameters(const Mechanism& mechanism,
+                                                           const std::vector<int>& requested,
+                                                           const ParameterUncertainty& uncertainty);
 
 /// Returns whether the description has a torque of known value: a fixed, nonzero motor gain, spring
 /// or constant torque. Otherwise only ratios of inertias, friction and torques are identifiable.
-bool is_torque_known(const Mechanism& mechanism);
+bool has_known_torque(const Mechanism& mechanism);
 
 }  // namespace estimator

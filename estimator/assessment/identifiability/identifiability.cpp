@@ -25,7 +25,7 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
   for (std::size_t i = 0; i < requested.size(); ++i) {
     const double coefficient = direction[static_cast<Eigen::Index>(i)];
     if (std::abs(coefficient) < kNegligible * scale) continue;
-    const std::string& name = parameter_at(mechanism, requested[i]).name;
+    const std::string& name = mechanism.at(requested[i]).name;
     changes.push_back(
         {MessageCode::kParameterChange, {{"parameter", name}, {"change", coefficient}}});
   }
@@ -33,19 +33,6 @@ Message describe(const Mechanism& mechanism, const std::vector<int>& requested,
     return {MessageCode::kUnidentifiable, {changes.front().arguments.front()}};
   }
   return {MessageCode::kUnidentifiableChange, {{"changes", changes}}};
-}
-
-NullDirection held_direction(const Mechanism& mechanism, const std::vector<int>& requested,
-                             int index) {
-  const Parameter& parameter = parameter_at(mechanism, index);
-  NullDirection direction;
-  direction.coefficients = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(requested.size()));
-  const auto position = std::find(requested.begin(), requested.end(), index) - requested.begin();
-  direction.coefficients[position] = 1.0;
-  direction.description = {
-      MessageCode::kFixedDirection,
-      {{"parameter", parameter.name}, {"value", Quantity{parameter.value, parameter.unit}}}};
-  return direction;
 }
 
 /// Eigenvalue of the information matrix, scaled to unit diagonal, below which a direction is weakly
@@ -58,22 +45,23 @@ constexpr double kUpright = 1e-6;  // sine of the angle between an axis and grav
 class AmbiguityFinder {
  public:
   AmbiguityFinder(const Mechanism& mechanism, const std::vector<int>& requested,
-                  const std::vector<int>& estimated, const Eigen::MatrixXd& seen)
+                  const std::vector<int>& estimated, const Eigen::MatrixXd& information)
       : mechanism_(mechanism),
-        asked_(requested),
+        free_(requested),
         estimated_(estimated),
-        seen_(seen),
+        information_(information),
         readings_(mechanism) {
-    for (int j = 0; j < mechanism.joint_count(); ++j) is_all_told_ &= readings_.is_observed(j);
-    find_directions(estimated, seen);
+    for (int j = 0; j < mechanism.joint_count(); ++j)
+      are_all_joints_observed_ &= readings_.is_observed(j);
+    find_directions(estimated, information);
   }
 
   std::vector<Message> find() {
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
       const Sensor& sensor = mechanism_.sensors[static_cast<std::size_t>(i)];
-      if (!sensor.reads(Reading::kSpecificForce)) continue;
+      if (!sensor.reads(MeasuredQuantity::kSpecificForce)) continue;
       if (is_held_out(mechanism_, sensor.name)) continue;
-      find_place_along_axis(i, sensor);
+      find_position_along_axis(i, sensor);
       find_scale(i, sensor);
       find_bias(i, sensor);
     }
@@ -84,21 +72,24 @@ class AmbiguityFinder {
 
  private:
   /// Finds the weakly identifiable directions, and the parameters that have a share in each.
-  void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& seen) {
-    if (seen.rows() != std::ssize(estimated) || !seen.allFinite()) return;
-    const Eigen::VectorXd scale = seen.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
-    const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * seen * scale.asDiagonal());
-    for (Eigen::Index k = 0; k < seen.rows() && solved.values[k] < kWeaklyIdentifiable; ++k) {
+  void find_directions(const std::vector<int>& estimated, const Eigen::MatrixXd& information) {
+    if (information.rows() != std::ssize(estimated) || !information.allFinite()) return;
+    const Eigen::VectorXd scale =
+        information.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+    const SymmetricEigen solved =
+        symmetric_eigen(scale.asDiagonal() * information * scale.asDiagonal());
+    for (Eigen::Index k = 0; k < information.rows() && solved.values[k] < kWeaklyIdentifiable;
+         ++k) {
       std::vector<int>& parts = directions_.emplace_back();
-      for (Eigen::Index i = 0; i < seen.rows(); ++i) {
+      for (Eigen::Index i = 0; i < information.rows(); ++i) {
         if (std::abs(solved.vectors(i, k)) < kPart) continue;
         parts.push_back(estimated[static_cast<std::size_t>(i)]);
       }
     }
   }
 
-  bool is_asked(int index) const { return std::ranges::count(asked_, index) > 0; }
-  const std::string& name(int index) const { return parameter_at(mechanism_, index).name; }
+  bool is_free(int index) const { return std::ranges::count(free_, index) > 0; }
+  const std::string& name(int index) const { return mechanism_.at(index).name; }
 
   Argument names(const std::vector<int>& parameters) const {
     std::vector<std::string> all;
@@ -107,18 +98,18 @@ class AmbiguityFinder {
   }
 
   /// Returns the free parameters among `count` consecutive parameters of a sensor.
-  std::vector<int> asked_of(int sensor, SensorQuantity first, int count) const {
+  std::vector<int> free_parameters_of(int sensor, SensorParameter first, int count) const {
     std::vector<int> found;
     for (int k = 0; k < count; ++k) {
-      const int index = mechanism_.index_of_sensor(sensor, first) + k;
-      if (is_asked(index)) found.push_back(index);
+      const int index = mechanism_.sensor_parameter_index(sensor, first) + k;
+      if (is_free(index)) found.push_back(index);
     }
     return found;
   }
 
   /// Returns the most parameters of one weakly identifiable direction that includes every kind.
   /// @param kinds  sets of parameters, each of which must be represented
-  std::vector<int> together(const std::vector<std::vector<int>>& kinds) const {
+  std::vector<int> largest_weak_direction(const std::vector<std::vector<int>>& kinds) const {
     std::vector<int> found;
     for (const std::vector<int>& direction : directions_) {
       std::vector<int> parts;
@@ -137,15 +128,15 @@ class AmbiguityFinder {
 
   /// Reports the position of an accelerometer along the only rotation axis of its body. The
   /// acceleration relative to the body's origin does not depend on this position.
-  void find_place_along_axis(int i, const Sensor& sensor) {
-    const auto axis = only_rotation_axis(mechanism_, sensor.body);
+  void find_position_along_axis(int i, const Sensor& sensor) {
+    const auto axis = find_single_rotation_axis(mechanism_, sensor.body);
     if (!axis || axis->isZero()) return;
     std::vector<int> along;
     double part = 0.0;
     for (int k = 0; k < 3; ++k) {
-      const int index = mechanism_.index_of_sensor(i, SensorQuantity::kPointX) + k;
+      const int index = mechanism_.sensor_parameter_index(i, SensorParameter::kPointX) + k;
       const double share = (*axis)[k] * (*axis)[k];
-      if (!is_asked(index) || share < 1e-12) continue;
+      if (!is_free(index) || share < 1e-12) continue;
       along.push_back(index);
       part += share;
     }
@@ -157,7 +148,7 @@ class AmbiguityFinder {
   bool is_moved_by_unmeasured_joint(int body) const {
     for (int at = body; at != Joint::kGround;) {
       int parent = Joint::kGround;
-      for (const TreeEdge& edge : spanning_tree(mechanism_)) {
+      for (const DirectedJoint& edge : spanning_tree(mechanism_)) {
         const auto index = static_cast<std::size_t>(edge.joint);
         const auto leads = [&](const auto& joint) {
           return (edge.forward ? joint.body_b : joint.body_a) == at;
@@ -179,18 +170,20 @@ class AmbiguityFinder {
 
   void find_scale(int i, const Sensor& sensor) {
     if (!is_moved_by_unmeasured_joint(sensor.body)) return;
-    const std::vector<int> scales = together({asked_of(i, SensorQuantity::kRateScaleX, 3)});
+    const std::vector<int> scales =
+        largest_weak_direction({free_parameters_of(i, SensorParameter::kRateScaleX, 3)});
     if (scales.empty()) return;
     notes_.push_back({MessageCode::kGyroscopeScale, {names(scales), {"sensor", sensor.name}}});
   }
 
   void find_bias(int i, const Sensor& sensor) {
-    std::vector<int> others = asked_of(i, SensorQuantity::kMountX, 3);
-    for (int quantity = 0; quantity < Mechanism::kWorldQuantities; ++quantity) {
-      const int index = mechanism_.index(static_cast<WorldQuantity>(quantity));
-      if (is_asked(index)) others.push_back(index);
+    std::vector<int> others = free_parameters_of(i, SensorParameter::kMountX, 3);
+    for (int quantity = 0; quantity < Mechanism::kGravityParameters; ++quantity) {
+      const int index = mechanism_.index(static_cast<GravityParameter>(quantity));
+      if (is_free(index)) others.push_back(index);
     }
-    const std::vector<int> parts = together({asked_of(i, SensorQuantity::kForceBiasX, 3), others});
+    const std::vector<int> parts =
+        largest_weak_direction({free_parameters_of(i, SensorParameter::kForceBiasX, 3), others});
     if (parts.empty()) return;
     notes_.push_back({MessageCode::kBiasOrTilt, {names(parts), {"sensor", sensor.name}}});
   }
@@ -198,17 +191,17 @@ class AmbiguityFinder {
   /// Returns whether the data constrain a common change of parameters less than their bounds do,
   /// with all other parameters known.
   bool is_shift_unidentifiable(const std::vector<int>& parameters) const {
-    if (parameters.empty() || seen_.rows() != std::ssize(estimated_)) return false;
-    Eigen::VectorXd shift = Eigen::VectorXd::Zero(seen_.rows());
+    if (parameters.empty() || information_.rows() != std::ssize(estimated_)) return false;
+    Eigen::VectorXd shift = Eigen::VectorXd::Zero(information_.rows());
     double width = std::numeric_limits<double>::infinity();
     for (const int index : parameters) {
       const auto found = std::ranges::find(estimated_, index);
       if (found == estimated_.end()) return false;
       shift[found - estimated_.begin()] = 1.0;
-      const Parameter& own = parameter_at(mechanism_, index);
+      const Parameter& own = mechanism_.at(index);
       width = std::min(width, own.upper - own.lower);
     }
-    return shift.dot(seen_ * shift) * width * width < 1.0;
+    return shift.dot(information_ * shift) * width * width < 1.0;
   }
 
   /// Reports free delays without a reference. A sensor or control with a fixed delay is the
@@ -216,64 +209,66 @@ class AmbiguityFinder {
   void find_delays() {
     std::vector<int> delays;
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      const int index = mechanism_.index_of_joint(j, JointQuantity::kInputDelay);
-      if (is_asked(index)) delays.push_back(index);
+      const int index = mechanism_.joint_parameter_index(j, JointParameter::kInputDelay);
+      if (is_free(index)) delays.push_back(index);
     }
     for (int i = 0; i < mechanism_.sensor_count(); ++i) {
-      for (const int index : asked_of(i, SensorQuantity::kDelay, 1)) delays.push_back(index);
+      for (const int index : free_parameters_of(i, SensorParameter::kDelay, 1))
+        delays.push_back(index);
     }
-    bool is_any_kept = false;
+    bool is_any_fixed = false;
     for (const Encoder& sensor : used_encoders(mechanism_)) {
-      if (is_asked(sensor.delay)) {
+      if (is_free(sensor.delay)) {
         delays.push_back(sensor.delay);
       } else {
-        is_any_kept = true;
+        is_any_fixed = true;
       }
     }
-    std::vector<int> parts = together({delays});
+    std::vector<int> parts = largest_weak_direction({delays});
     if (parts.empty() && is_shift_unidentifiable(delays)) parts = delays;
-    if (parts.empty() || (parts.size() < 2 && is_any_kept)) return;
+    if (parts.empty() || (parts.size() < 2 && is_any_fixed)) return;
     notes_.push_back(
         {MessageCode::kOnlyDelayDifferences,
-         {names(parts), {"fixed", name(parts.back())}, {"needs_encoder", !is_any_kept}}});
+         {names(parts), {"fixed", name(parts.back())}, {"needs_encoder", !is_any_fixed}}});
   }
 
   /// Reports that the heading about gravity is not identifiable. Rotating the whole rig about
   /// gravity changes only encoder readings.
   void find_heading() {
-    if (is_all_told_) return;
-    const Eigen::Vector3d down = gravity_of(mechanism_).normalized();
+    if (are_all_joints_observed_) return;
+    const Eigen::Vector3d down = gravity_vector(mechanism_).normalized();
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
       const Joint& joint = mechanism_.joints[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis = joint.frame_a.col(0);
       const bool is_upright = axis.cross(down).norm() < kUpright;
-      if (!joint.traits().turns || joint.body_a != Joint::kGround || !is_upright ||
+      if (!joint.kind_traits().turns || joint.body_a != Joint::kGround || !is_upright ||
           readings_.is_observed(j) || std::isfinite(joint.start.angle.standard_deviation)) {
         continue;
       }
-      if (mechanism_.joint_parameter(j, JointQuantity::kStiffness).value != 0.0) continue;
+      if (mechanism_.joint_parameter(j, JointParameter::kStiffness).value != 0.0) continue;
       notes_.push_back({MessageCode::kHeading, {{"joint", joint.name}}});
     }
   }
 
   const Mechanism& mechanism_;
-  const std::vector<int>&asked_, &estimated_;
-  const Eigen::MatrixXd& seen_;
-  EncoderJoints readings_;
-  bool is_all_told_ = true;
+  const std::vector<int>&free_, &estimated_;
+  const Eigen::MatrixXd& information_;
+  EncoderToJointMap readings_;
+  bool are_all_joints_observed_ = true;
   std::vector<std::vector<int>> directions_;
   std::vector<Message> notes_;
 };
 
 }  // namespace
 
-Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& requested,
-                             const std::vector<int>& estimated,
-                             const ParameterInformation& information,
-                             const Eigen::VectorXd& variances,
-                             const Eigen::VectorXd& half_interval) {
+ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
+                                                   const std::vector<int>& requested,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances,
+                                                   const Eigen::VectorXd& half_interval) {
   const auto count = static_cast<Eigen::Index>(requested.size());
-  Uncertainty result;
+  ParameterUncertainty result;
   result.standard_deviation.setConstant(count, std::numeric_limits<double>::infinity());
   result.half_interval = result.standard_deviation;
   result.covariance.setZero(count, count);
@@ -287,11 +282,15 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   for (const int index : estimated) {
     where.push_back(std::find(requested.begin(), requested.end(), index) - requested.begin());
   }
-  for (const int index : requested) {
-    if (std::find(estimated.begin(), estimated.end(), index) == estimated.end() &&
-        !belongs_to_held_out(mechanism, index)) {
-      result.null_directions.push_back(held_direction(mechanism, requested, index));
-    }
+  for (std::size_t i = 0; i < requested.size(); ++i) {
+    const int index = requested[i];
+    if (std::ranges::count(estimated, index) > 0 || is_held_out_sensor_parameter(mechanism, index))
+      continue;
+    const Parameter& fixed = mechanism.at(index);
+    result.null_directions.push_back(
+        {{MessageCode::kFixedDirection,
+          {{"parameter", fixed.name}, {"value", Quantity{fixed.value, fixed.unit}}}},
+         Eigen::VectorXd::Unit(count, static_cast<Eigen::Index>(i))});
   }
   if (!information.valid) return result;
   const ParameterCovariance covariance = compute_covariance(information, variances);
@@ -323,24 +322,26 @@ Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>&
   return result;
 }
 
-bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient) {
+bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::VectorXd& gradient) {
   return std::ranges::all_of(uncertainty.null_directions, [&](const NullDirection& direction) {
     const Eigen::VectorXd parts = gradient.cwiseProduct(direction.coefficients);
     return std::abs(parts.sum()) <= kAcross * parts.cwiseAbs().maxCoeff();
   });
 }
 
-double variance_of_combination(const Uncertainty& uncertainty, const Eigen::VectorXd& direction) {
+double compute_combination_variance(const ParameterUncertainty& uncertainty,
+                                    const Eigen::VectorXd& direction) {
   const double noise = direction.dot(uncertainty.noise_covariance * direction);
   if (!uncertainty.disagree) return noise;
   return std::max(noise, direction.dot(uncertainty.scatter * direction));
 }
 
-Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise) {
+Eigen::VectorXd compute_noise_group_variances(const ParameterInformation& information,
+                                              double angle_noise) {
   if (!information.valid) return {};
   Eigen::VectorXd variances(static_cast<Eigen::Index>(information.groups.size()));
   for (std::size_t g = 0; g < information.groups.size(); ++g) {
-    const GroupStatistics& group = information.groups[g];
+    const NoiseGroupStatistics& group = information.groups[g];
     const double redundancy = group.rows - group.effective_parameters;
     variances[static_cast<Eigen::Index>(g)] = redundancy > 0.5 ? group.cost / redundancy : 0.0;
   }
@@ -348,7 +349,7 @@ Eigen::VectorXd group_variances(const ParameterInformation& information, double 
   return variances;
 }
 
-double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
+double compute_autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
   double inflation = 1.0, variance = 0.0;
   for (Eigen::Index lag = 0; lag <= kLongestLag; ++lag) {
     double sum = 0.0;
@@ -375,12 +376,13 @@ double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals) {
   return inflation;
 }
 
-void inflate_for_correlation(const Mechanism& mechanism,
-                             const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                             Eigen::VectorXd& variances, std::vector<Message>& notes) {
+void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
+                                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                                           Eigen::VectorXd& variances,
+                                           std::vector<Message>& notes) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    const double inflation = correlation_inflation(errors[i]);
+    const double inflation = compute_autocorrelation_inflation(errors[i]);
     variances[static_cast<Eigen::Index>(i)] *= inflation;
     if (inflation < kEvidentInflation) continue;
     notes.push_back({MessageCode::kInflatedForCorrelation,
@@ -391,8 +393,8 @@ void inflate_for_correlation(const Mechanism& mechanism,
 std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
                                                  const std::vector<int>& requested,
                                                  const std::vector<int>& estimated,
-                                                 const Eigen::MatrixXd& seen) {
-  return AmbiguityFinder(mechanism, requested, estimated, seen).find();
+                                                 const Eigen::MatrixXd& information) {
+  return AmbiguityFinder(mechanism, requested, estimated, information).find();
 }
 
 }  // namespace estimator

@@ -10,10 +10,10 @@
 
 namespace estimator {
 
-/// The uncertainty of all free parameters, in their order in the mechanism.
-struct Uncertainty {
+/// The uncertainty of all free parameters, in the order of the mechanism's parameters.
+struct ParameterUncertainty {
   Eigen::VectorXd standard_deviation;  ///< 0 at a bound, infinite if not identifiable
-  /// Half-width of the 95 % interval; its full width at a bound.
+  /// Half-width of the 95 % confidence interval. At a bound: width of the one-sided interval.
   Eigen::VectorXd half_interval;
   Eigen::MatrixXd covariance;  ///< its diagonal is `standard_deviation` squared
   Eigen::MatrixXd correlation;
@@ -24,47 +24,53 @@ struct Uncertainty {
   /// Standard deviations from the scatter between parts of the recordings; NaN if not identifiable.
   Eigen::VectorXd scatter_deviation;
   Eigen::MatrixXd scatter;  ///< covariance from the same scatter; 0 if not identifiable
-  /// Parts disagree, so the larger standard deviation of noise and scatter is used.
+  /// Whether estimates from parts of the recordings disagree. The larger standard deviation, from
+  /// noise or from scatter, is then used.
   bool disagree = false;
 };
 
 /// Returns the variance of a linear combination of parameters due to noise. If parts of the
 /// recordings disagree and their scatter is larger, returns the variance due to this scatter.
-double variance_of_combination(const Uncertainty& uncertainty, const Eigen::VectorXd& direction);
+double compute_combination_variance(const ParameterUncertainty& uncertainty,
+                                    const Eigen::VectorXd& direction);
 
-/// Returns whether a function of the parameters with this gradient is identifiable, that is,
-/// unchanged along all null directions.
-bool is_identifiable(const Uncertainty& uncertainty, const Eigen::VectorXd& gradient);
+/// Returns whether a function of the parameters is identifiable, that is, does not change along any
+/// null direction. The function is given by its gradient.
+bool is_identifiable(const ParameterUncertainty& uncertainty, const Eigen::VectorXd& gradient);
 
 /// Computes the uncertainty of all free parameters from the covariance of the estimated parameters.
 /// @param requested indices into mechanism.parameters of the parameters that the rig file frees
 /// @param estimated the estimated ones among these; all others had no effect and were fixed
 /// @param variances variance of the weighted residuals of each noise group
-/// @param half_interval half-widths of the estimated parameters' intervals (`half_intervals`); if
+/// @param half_interval half-widths of the estimated parameters' intervals
+/// (`compute_confidence_half_widths`); if
 ///                      empty, normal errors are assumed
-Uncertainty make_uncertainty(const Mechanism& mechanism, const std::vector<int>& requested,
-                             const std::vector<int>& estimated,
-                             const ParameterInformation& information,
-                             const Eigen::VectorXd& variances,
-                             const Eigen::VectorXd& half_interval = {});
+ParameterUncertainty compute_parameter_uncertainty(const Mechanism& mechanism,
+                                                   const std::vector<int>& requested,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances,
+                                                   const Eigen::VectorXd& half_interval = {});
 
-/// Returns the variance of the weighted residuals of each noise group, cost/(rows − effective
-/// parameters). The variance is 0 for groups without redundancy. The last group contains the priors
-/// and has the known variance angle_noise². Empty if the information is not valid.
-Eigen::VectorXd group_variances(const ParameterInformation& information, double angle_noise);
+/// Returns the variance of the weighted residuals of each noise group, such as the readings of one
+/// sensor: cost/(residuals − effective parameters), or 0 without redundancy. The last group
+/// contains the priors and has the known variance angle_noise². Empty if the information is not
+/// valid.
+Eigen::VectorXd compute_noise_group_variances(const ParameterInformation& information,
+                                              double angle_noise);
 
 /// Returns the factor by which the autocorrelation of residuals inflates the variance of their
 /// mean: 1 + 2 Σ ρ_l, at least 1, with the autocorrelation ρ_l at lag l. The sum ends at the first
 /// negative autocorrelation. White noise yields 1. NaN residuals are skipped.
-double correlation_inflation(const std::vector<Eigen::VectorXd>& residuals);
+double compute_autocorrelation_inflation(const std::vector<Eigen::VectorXd>& residuals);
 
 /// Multiplies the variance of each sensor by the inflation due to the autocorrelation of its
 /// simulation errors. Adds a note if the model evidently does not explain the motion.
 /// @param errors     simulation errors, by sensor and segment
 /// @param variances  variance of the weighted residuals of each noise group, sensors first
-void inflate_for_correlation(const Mechanism& mechanism,
-                             const std::vector<std::vector<Eigen::VectorXd>>& errors,
-                             Eigen::VectorXd& variances, std::vector<Message>& notes);
+void inflate_variances_for_autocorrelation(const Mechanism& mechanism,
+                                           const std::vector<std::vector<Eigen::VectorXd>>& errors,
+                                           Eigen::VectorXd& variances, std::vector<Message>& notes);
 
 /// Returns one note, with advice, for each known reason why the sensors cannot identify
 /// parameters, or identify them only weakly: an accelerometer's position along its body's only axis
@@ -72,10 +78,11 @@ void inflate_for_correlation(const Mechanism& mechanism,
 /// without large rotations; heading about gravity; absolute delays.
 /// @param requested  indices of the free parameters
 /// @param estimated  indices of the free parameters that affect any reading
-/// @param seen       information matrix of the estimated parameters from the data without priors
+/// @param information       information matrix of the estimated parameters from the data without
+/// priors
 std::vector<Message> describe_sensor_ambiguities(const Mechanism& mechanism,
                                                  const std::vector<int>& requested,
                                                  const std::vector<int>& estimated,
-                                                 const Eigen::MatrixXd& seen);
+                                                 const Eigen::MatrixXd& information);
 
 }  // namespace estimator

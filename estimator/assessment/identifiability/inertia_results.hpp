@@ -19,9 +19,10 @@ void require_consistent_initial_inertias(const Mechanism& mechanism);
 
 /// A body whose estimated inertia lies at the limit of physically consistent inertias, so that the
 /// body is planar or rod-like (see `has_inertia_parameterization`).
-struct BoundaryBody {
+struct BodyAtFeasibilityBoundary {
   int body = 0;
-  /// Says in which direction the body is thin and whether the optimum is inconsistent.
+  /// Note about the direction in which the body is thin, and whether the unconstrained optimum is
+  /// physically inconsistent.
   Message note;
 };
 
@@ -33,22 +34,21 @@ struct BoundaryBody {
 /// @param estimated    parameters of `information`, in its order
 /// @param information  evaluated at the estimates; its inverse is changed
 /// @param variances    variance of the weighted residuals of each noise group
-std::vector<BoundaryBody> fix_at_feasibility_boundary(const Mechanism& mechanism,
-                                                      const std::vector<int>& estimated,
-                                                      const Eigen::VectorXd& variances,
-                                                      ParameterInformation& information);
+std::vector<BodyAtFeasibilityBoundary> fix_inertias_at_feasibility_boundary(
+    const Mechanism& mechanism, const std::vector<int>& estimated, const Eigen::VectorXd& variances,
+    ParameterInformation& information);
 
 /// Returns the principal moments of inertia of all bodies with a free moment of inertia. Skips
 /// bodies that do not rotate or rotate about a single axis only, since their other moments are not
 /// identifiable.
-/// @param borders  bodies at the limit of physically consistent inertias
-std::vector<PrincipalInertia> principal_inertias(const Mechanism& mechanism,
-                                                 const std::vector<int>& requested,
-                                                 const Uncertainty& uncertainty,
-                                                 const std::vector<BoundaryBody>& borders);
+/// @param boundary_bodies  result of `fix_inertias_at_feasibility_boundary`
+std::vector<PrincipalInertia> compute_principal_inertias(
+    const Mechanism& mechanism, const std::vector<int>& requested,
+    const ParameterUncertainty& uncertainty,
+    const std::vector<BodyAtFeasibilityBoundary>& boundary_bodies);
 
 /// The physically consistent inertia of a body that fits the data best.
-struct NearestInertia {
+struct NearestConsistentInertia {
   Moments moments;
   /// Increase of the cost over the unconstrained fit, with all other parameters re-optimised.
   double cost = 0.0;
@@ -59,11 +59,11 @@ struct NearestInertia {
 /// @param moments     estimated moments of inertia of a body, possibly inconsistent
 /// @param covariance  covariance of `moments`, zero for fixed moments
 /// @return nullopt if no values of the free moments make the inertia consistent
-std::optional<NearestInertia> nearest_consistent_inertia(
+std::optional<NearestConsistentInertia> find_nearest_consistent_inertia(
     const Moments& moments, const Eigen::Matrix<double, 6, 6>& covariance);
 
-/// Returns one note per body with a physically inconsistent inertia that affects its motion.
-/// The note gives the nearest consistent inertia and the cost increase.
+/// Returns one note per body with a physically inconsistent inertia that affects its motion. The
+/// note contains the nearest consistent inertia and the cost increase.
 std::vector<Message> describe_inconsistent_inertias(const Mechanism& mechanism,
                                                     const std::vector<int>& estimated,
                                                     const ParameterInformation& information);

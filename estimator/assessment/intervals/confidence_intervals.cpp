@@ -50,16 +50,16 @@ struct ReleasedParameter {
   double reach() const { return unconstrained_change + kOneSided95 * deviation; }
 };
 
-ReleasedParameter set_free(const ParameterInformation& information,
-                           const Eigen::VectorXd& variances, Eigen::Index position) {
+ReleasedParameter release_from_bound(const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances, Eigen::Index position) {
   ReleasedParameter freed;
   freed.position = position;
   for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
     if (information.at_bound[i] == 0) freed.free.push_back(i);
   }
   const Eigen::Index n = std::ssize(freed.free);
-  const Eigen::MatrixXd noise = score_covariance(information, variances);
-  const Eigen::VectorXd score = total_score(information);
+  const Eigen::MatrixXd noise = compute_score_covariance(information, variances);
+  const Eigen::VectorXd score = compute_total_score(information);
   // S over the others is already inverted; add one row by its Schur complement.
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
   if (n > 0) inverse = information.inverse(freed.free, freed.free);
@@ -82,8 +82,8 @@ ReleasedParameter set_free(const ParameterInformation& information,
 }
 
 /// Returns a clause about the best value of a parameter at a bound.
-Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated,
-                   const ParameterInformation& information, const ReleasedParameter& freed) {
+Message describe_optimum(const Mechanism& mechanism, const std::vector<int>& estimated,
+                         const ParameterInformation& information, const ReleasedParameter& freed) {
   if (!(freed.deviation > 0.0)) return MessageCode::kUnidentifiableAtBound;
   const double reach = freed.reach();
   if (reach <= 0.0) {
@@ -91,7 +91,7 @@ Message optimum_of(const Mechanism& mechanism, const std::vector<int>& estimated
             {{"excess", -freed.unconstrained_change / freed.deviation}}};
   }
   const auto parameter = [&](Eigen::Index at) -> const Parameter& {
-    return parameter_at(mechanism, estimated[static_cast<std::size_t>(at)]);
+    return mechanism.at(estimated[static_cast<std::size_t>(at)]);
   };
   const bool lower = information.at_bound[freed.position] < 0;
   std::vector<Message> changes;
@@ -134,22 +134,22 @@ struct Profile {
   /// @param position  position of the parameter in the problem's parameter vector (arrow)
   /// @param rise      cost increase that a quadratic cost reaches at `distance`
   double reach(int position, double side, double distance, double rise) const {
-    const double value = fitted.arrow()[position];
-    const double room = side > 0.0 ? fitted.arrow_upper()[position] - value
-                                   : value - fitted.arrow_lower()[position];
-    double near = 0.0, at_near = 0.0;
+    const double value = fitted.parameter_values()[position];
+    const double room = side > 0.0 ? fitted.upper_bounds()[position] - value
+                                   : value - fitted.lower_bounds()[position];
+    double near = 0.0, rise_near = 0.0;
     double far = std::min(distance, room);
     for (int i = 0; i < kTries; ++i) {
-      const double at_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
-      if (is_stopped(monitor)) return distance;
-      if (at_far * at_far >= kShortfall * rise) {
-        const double share = (std::sqrt(rise) - at_near) / (at_far - at_near);
+      const double rise_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
+      if (is_stop_requested(monitor)) return distance;
+      if (rise_far * rise_far >= kShortfall * rise) {
+        const double share = (std::sqrt(rise) - rise_near) / (rise_far - rise_near);
         return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
       }
       if (far >= room) return room;
       near = far;
-      at_near = at_far;
-      const double growth = at_far > 0.0 ? std::sqrt(rise) / at_far : kGrowthMost;
+      rise_near = rise_far;
+      const double growth = rise_far > 0.0 ? std::sqrt(rise) / rise_far : kGrowthMost;
       far = std::min(far * std::clamp(growth, kGrowthLeast, kGrowthMost), room);
     }
     return HUGE_VAL;
@@ -158,20 +158,21 @@ struct Profile {
   /// Returns the cost increase with one parameter fixed at a value and all others re-optimised.
   double rise_at(int position, double value) const {
     Mechanism mechanism = fitted.mechanism();
-    const int index = FreeParameters(mechanism).indices()[static_cast<std::size_t>(position)];
-    Parameter& held = parameter_at(mechanism, index);
+    const int index =
+        FreeParameters(mechanism).parameter_indices()[static_cast<std::size_t>(position)];
+    Parameter& held = mechanism.at(index);
     // The value may be outside the bounds by round-off. Bounds that other parameters imply would
     // then contradict it.
     held.value = held.lower = held.upper =
-        std::clamp(value, fitted.arrow_lower()[position], fitted.arrow_upper()[position]);
-    ShootingProblem problem = fitted.restated(mechanism, segments, grid, fitted.noise());
+        std::clamp(value, fitted.lower_bounds()[position], fitted.upper_bounds()[position]);
+    ShootingProblem problem = fitted.copy_with_changes(mechanism, segments, grid, fitted.noise());
     const double tolerance = kProfileDecrease / fitted.cost();
     const LmSummary summary =
-        solve_parameterized(problem, mechanism, options.inertia_parameterization,
-                            {.max_iterations = kProfileIterations,
-                             .cost_tolerance = tolerance,
-                             .stagnant_gain = tolerance},
-                            {}, monitor.stop);
+        solve_in_inertia_coordinates(problem, mechanism, options.inertia_parameterization,
+                                     {.max_iterations = kProfileIterations,
+                                      .cost_tolerance = tolerance,
+                                      .stagnant_gain = tolerance},
+                                     {}, monitor.stop);
     return std::isfinite(summary.cost) ? summary.cost - fitted.cost() : HUGE_VAL;
   }
 };
@@ -184,14 +185,15 @@ std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
                                               const Eigen::VectorXd& half) {
   std::vector<int> positions;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int rate = free.position(mechanism.index_of_joint(j, JointQuantity::kStribeckRate));
+    const int rate =
+        free.find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckRate));
     if (rate < 0) continue;
-    const double value = mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value;
+    const double value = mechanism.joint_parameter(j, JointParameter::kStribeckRate).value;
     if (half[rate] <= kLinear * value) continue;
-    for (const JointQuantity quantity :
-         {JointQuantity::kViscous, JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
-          JointQuantity::kStribeckRate}) {
-      const int at = free.position(mechanism.index_of_joint(j, quantity));
+    for (const JointParameter quantity :
+         {JointParameter::kViscous, JointParameter::kCoulombTorque, JointParameter::kStribeckTorque,
+          JointParameter::kStribeckRate}) {
+      const int at = free.find_position(mechanism.joint_parameter_index(j, quantity));
       if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
       if (half[at] > 0.0) positions.push_back(at);
     }
@@ -214,9 +216,9 @@ Message interval_note(const Parameter& parameter, double down, double up) {
 
 }  // namespace
 
-Eigen::VectorXd half_intervals(const ParameterInformation& information,
-                               const Eigen::VectorXd& variances,
-                               const QuantizationErrors& counting) {
+Eigen::VectorXd compute_confidence_half_widths(const ParameterInformation& information,
+                                               const Eigen::VectorXd& variances,
+                                               const QuantizationErrors& counting) {
   const ParameterCovariance covariance = compute_covariance(information, variances);
   Eigen::VectorXd half = kNormalHalfWidth95 * covariance.standard_deviation;
   if (counting.sensors.empty()) return half;
@@ -237,29 +239,30 @@ Eigen::VectorXd half_intervals(const ParameterInformation& information,
   return half;
 }
 
-Eigen::VectorXd bound_interval_widths(const ParameterInformation& information,
-                                      const Eigen::VectorXd& variances) {
+Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& information,
+                                                  const Eigen::VectorXd& variances) {
   Eigen::VectorXd reaches = Eigen::VectorXd::Zero(information.at_bound.size());
   for (Eigen::Index i = 0; i < reaches.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
-    const ReleasedParameter freed = set_free(information, variances, i);
+    const ReleasedParameter freed = release_from_bound(information, variances, i);
     reaches[i] = freed.deviation > 0.0 ? std::max(freed.reach(), 0.0) : HUGE_VAL;
   }
   return reaches;
 }
 
-std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vector<int>& estimated,
-                                     const ParameterInformation& information,
-                                     const Eigen::VectorXd& variances) {
+std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
+                                                   const std::vector<int>& estimated,
+                                                   const ParameterInformation& information,
+                                                   const Eigen::VectorXd& variances) {
   std::vector<Message> notes;
   if (!information.valid) return notes;
   for (Eigen::Index i = 0; i < information.at_bound.size(); ++i) {
     if (information.at_bound[i] == 0) continue;
     const int index = estimated[static_cast<std::size_t>(i)];
-    const Parameter& own = parameter_at(mechanism, index);
+    const Parameter& own = mechanism.at(index);
     const bool lower = information.at_bound[i] < 0;
-    const Message optimum =
-        optimum_of(mechanism, estimated, information, set_free(information, variances, i));
+    const Message optimum = describe_optimum(mechanism, estimated, information,
+                                             release_from_bound(information, variances, i));
     notes.push_back({MessageCode::kAtBound,
                      {{"parameter", own.name},
                       {"lower", lower},
@@ -269,25 +272,23 @@ std::vector<Message> describe_bounds(const Mechanism& mechanism, const std::vect
   return notes;
 }
 
-std::vector<Message> widen_by_profile(const ShootingProblem& problem,
-                                      const std::vector<Segment>& segments,
-                                      const ShootingGrid& grid,
-                                      const ParameterInformation& information,
-                                      const CalibrationOptions& options,
-                                      const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
+std::vector<Message> widen_intervals_by_profile_likelihood(
+    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
+    const ParameterInformation& information, const CalibrationOptions& options,
+    const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
   std::vector<Message> notes;
   const Mechanism& mechanism = problem.mechanism();
   const FreeParameters free(mechanism);
   const Profile profile{problem, segments, grid, options, monitor};
   for (const int at : nonlinear_friction_positions(mechanism, free, information, half)) {
-    if (is_stopped(monitor)) break;
+    if (is_stop_requested(monitor)) break;
     const double rise = half[at] * half[at] / information.inverse(at, at);
     const double down = profile.reach(at, -1.0, half[at], rise);
     const double up = profile.reach(at, 1.0, half[at], rise);
     const double widest = std::max(down, up);
     if (widest > kWidened * half[at]) {
-      const int index = free.indices()[static_cast<std::size_t>(at)];
-      notes.push_back(interval_note(parameter_at(mechanism, index), down, up));
+      const int index = free.parameter_indices()[static_cast<std::size_t>(at)];
+      notes.push_back(interval_note(mechanism.at(index), down, up));
     }
     half[at] = std::max(half[at], widest);
   }

@@ -25,13 +25,13 @@ struct Rest {
 
 /// Returns the information matrix and estimates without some priors, given by rows of the priors'
 /// Jacobian, `slopes`, and their residuals.
-Rest leave_out(const ParameterInformation& information, const Eigen::VectorXd& variances,
-               const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
+Rest without_some_priors(const ParameterInformation& information, const Eigen::VectorXd& variances,
+                         const Eigen::MatrixXd& slopes, const Eigen::VectorXd& residual) {
   Rest rest{information, {}, {}};
   rest.information.group_schur.back() -= slopes.transpose() * slopes;
   rest.information.group_score.back() += slopes.transpose() * residual;
   recompute_information(rest.information);
-  rest.step = rest.information.inverse * total_score(rest.information);
+  rest.step = rest.information.inverse * compute_total_score(rest.information);
   rest.covariance = compute_covariance(rest.information, variances);
   return rest;
 }
@@ -67,23 +67,22 @@ Distance distance(const ParameterInformation& information, const Eigen::MatrixXd
 
 /// Returns the parameter that deviates most from a body's CAD prior, measured in standard
 /// deviations of the prior with the other parameters at their CAD values.
-int farthest_from_drawing(const Mechanism& mechanism, int body) {
+int parameter_farthest_from_cad(const Mechanism& mechanism, int body) {
   const InertiaPrior prior(mechanism, body);
-  Mechanism drawn = mechanism;
+  Mechanism cad = mechanism;
   for (const int index : prior.parameters()) {
     if (index >= 0) {
-      parameter_at(drawn, index).value = parameter_at(mechanism, index).prior_mean;
+      cad.at(index).value = mechanism.at(index).prior_mean;
     }
   }
-  const InertiaPrior::Sensitivities slopes = prior.slopes(drawn);
+  const InertiaPrior::Sensitivities slopes = prior.sensitivities(cad);
   int farthest = prior.parameters()[0];
   double most = -1.0;
   for (int i = 0; i < 10; ++i) {
     const int index = prior.parameters()[static_cast<std::size_t>(i)];
-    if (index < 0 || !changes_in_fit(mechanism, index)) continue;
+    if (index < 0 || !is_changed_by_fit(mechanism, index)) continue;
     const double off =
-        std::abs(parameter_at(mechanism, index).value - parameter_at(mechanism, index).prior_mean) *
-        slopes.col(i).norm();
+        std::abs(mechanism.at(index).value - mechanism.at(index).prior_mean) * slopes.col(i).norm();
     if (!(off > most)) continue;
     most = off;
     farthest = index;
@@ -102,10 +101,10 @@ struct ParameterEffect {
 
 ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
   ResidualBlock block;
-  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  Eigen::VectorXd sums = Eigen::VectorXd::Zero(problem.shape().parameter_count);
   for (int index = 0; index < problem.block_count(); ++index) {
     problem.linearize(index, block);
-    sums += block.arrow_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
+    sums += block.parameter_jacobian.topRows(block.rows).colwise().squaredNorm().transpose();
   }
   return {sums.cwiseSqrt(), std::sqrt(problem.cost())};
 }
@@ -113,28 +112,30 @@ ParameterEffect parameter_effect(const LeastSquaresProblem& problem) {
 /// Returns the mechanism with each inertia reduced to the moments that affect its motion, so that
 /// only these can be inconsistent. A body that turns about one axis gets the moment about this axis
 /// for all axes.
-Mechanism as_seen(const Mechanism& mechanism) {
-  Mechanism seen = mechanism;
+Mechanism with_effective_moments(const Mechanism& mechanism) {
+  Mechanism effective = mechanism;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    const auto axis = only_rotation_axis(mechanism, body);
+    const auto axis = find_single_rotation_axis(mechanism, body);
     if (!axis || mechanism.bodies[static_cast<std::size_t>(body)].massless) continue;
-    const auto value = [&](BodyQuantity quantity) -> double& {
-      return seen.parameter(body, quantity).value;
+    const auto value = [&](BodyParameter quantity) -> double& {
+      return effective.parameter(body, quantity).value;
     };
-    const double xx = value(BodyQuantity::kJxx), yy = value(BodyQuantity::kJyy);
-    const double zz = value(BodyQuantity::kJzz), xy = value(BodyQuantity::kJxy);
-    const double xz = value(BodyQuantity::kJxz), yz = value(BodyQuantity::kJyz);
+    const double xx = value(BodyParameter::kJxx), yy = value(BodyParameter::kJyy);
+    const double zz = value(BodyParameter::kJzz), xy = value(BodyParameter::kJxy);
+    const double xz = value(BodyParameter::kJxz), yz = value(BodyParameter::kJyz);
     const Eigen::Vector3d& e = *axis;
     const double moment =
         e.isZero() ? 1.0
                    : xx * e.x() * e.x() + yy * e.y() * e.y() + zz * e.z() * e.z() +
                          2.0 * (xy * e.x() * e.y() + xz * e.x() * e.z() + yz * e.y() * e.z());
-    for (const BodyQuantity diagonal : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz})
+    for (const BodyParameter diagonal :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz})
       value(diagonal) = moment;
-    for (const BodyQuantity product : {BodyQuantity::kJxy, BodyQuantity::kJxz, BodyQuantity::kJyz})
+    for (const BodyParameter product :
+         {BodyParameter::kJxy, BodyParameter::kJxz, BodyParameter::kJyz})
       value(product) = 0.0;
   }
-  return seen;
+  return effective;
 }
 
 ParameterEstimate estimate_of(const Parameter& source) {
@@ -151,11 +152,13 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
                                            const ParameterInformation& information,
                                            const Eigen::VectorXd& variances) {
   const FreeParameters free(mechanism);
-  if (free.prior_count() == 0 || !information.valid) return {};
+  if (free.prior_residual_count() == 0 || !information.valid) return {};
   ResidualBlock block;
   free.linearize_priors(mechanism, 0, block);
-  const Rest rest = leave_out(information, variances, block.arrow_jacobian, block.residual);
-  PriorFreeEstimates alone{free.values(mechanism) + rest.step, rest.covariance.standard_deviation};
+  const Rest rest =
+      without_some_priors(information, variances, block.parameter_jacobian, block.residual);
+  PriorFreeEstimates alone{free.parameter_values(mechanism) + rest.step,
+                           rest.covariance.standard_deviation};
   for (Eigen::Index i = 0; i < alone.values.size(); ++i) {
     if (rest.information.undetermined[static_cast<std::size_t>(i)]) {
       alone.values[i] = std::numeric_limits<double>::quiet_NaN();
@@ -164,35 +167,36 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
   return alone;
 }
 
-std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
-                                          const ParameterInformation& information,
-                                          const Eigen::VectorXd& variances) {
+std::vector<PriorConflict> find_prior_conflicts(const Mechanism& mechanism,
+                                                const ParameterInformation& information,
+                                                const Eigen::VectorXd& variances) {
   std::vector<PriorConflict> conflicts;
   const FreeParameters free(mechanism);
-  if (free.prior_count() == 0 || !information.valid) return conflicts;
+  if (free.prior_residual_count() == 0 || !information.valid) return conflicts;
   ResidualBlock block;
   free.linearize_priors(mechanism, 0, block);
-  const Eigen::MatrixXd scatter = score_covariance(information, variances);
-  const Eigen::VectorXd undone = information.inverse * total_score(information);
+  const Eigen::MatrixXd scatter = compute_score_covariance(information, variances);
+  const Eigen::VectorXd undone = information.inverse * compute_total_score(information);
   for (const FreeParameters::PriorRows& rows : free.prior_rows()) {
-    const Eigen::MatrixXd A = block.arrow_jacobian.middleRows(rows.first, rows.count);
+    const Eigen::MatrixXd A = block.parameter_jacobian.middleRows(rows.first, rows.count);
     // The solver's remaining step is small, but matters for a prior that is sharper than the data.
     const Eigen::VectorXd residual = block.residual.segment(rows.first, rows.count) + A * undone;
     const Distance found = distance(information, scatter, A, residual);
     if (!(found.deviations >= kConflictDeviations)) continue;
-    const bool drawing = rows.body >= 0;
-    const Parameter& parameter = parameter_at(
-        mechanism, drawing ? farthest_from_drawing(mechanism, rows.body) : rows.parameter);
+    const bool is_cad_prior = rows.body >= 0;
+    const Parameter& parameter = mechanism.at(
+        is_cad_prior ? parameter_farthest_from_cad(mechanism, rows.body) : rows.parameter);
     const double without =
-        drawing ? parameter.value
-                : parameter.prior_mean + found.residual[0] * parameter.prior_standard_deviation;
+        is_cad_prior
+            ? parameter.value
+            : parameter.prior_mean + found.residual[0] * parameter.prior_standard_deviation;
     conflicts.push_back(
         {parameter.name, parameter.prior_mean, without, found.deviations, parameter.unit});
   }
   return conflicts;
 }
 
-Message conflict_note(const PriorConflict& conflict) {
+Message make_prior_conflict_note(const PriorConflict& conflict) {
   return {MessageCode::kPriorConflict,
           {{"parameter", conflict.parameter},
            {"mean", Quantity{conflict.mean, conflict.unit}},
@@ -200,7 +204,7 @@ Message conflict_note(const PriorConflict& conflict) {
            {"estimate", Quantity{conflict.without, conflict.unit}}}};
 }
 
-void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
+void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
   const auto at_bound = [](const Parameter& parameter) {
     return parameter.free &&
            (parameter.value <= parameter.lower || parameter.value >= parameter.upper) &&
@@ -212,7 +216,7 @@ void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
     if (std::none_of(mechanism.parameters.begin(), mechanism.parameters.end(), at_bound)) return;
     const ParameterEffect effect = parameter_effect(*make_problem(mechanism));
     for (int i = 0; i < free.size(); ++i) {
-      Parameter& parameter = parameter_at(mechanism, free.indices()[static_cast<std::size_t>(i)]);
+      Parameter& parameter = mechanism.at(free.parameter_indices()[static_cast<std::size_t>(i)]);
       const double column = effect.column_norms[i];
       if (!at_bound(parameter) || !(column > 0.0)) continue;
       const double distance = std::min(kOffBoundShare * effect.residual_norm / column,
@@ -225,10 +229,10 @@ void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem) {
 std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
                                                 const Mechanism& mechanism) {
   const ParameterEffect effect = parameter_effect(problem);
-  const std::vector<int> free = FreeParameters(mechanism).indices();
+  const std::vector<int> free = FreeParameters(mechanism).parameter_indices();
   std::vector<int> without;
   for (std::size_t i = 0; i < free.size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, free[i]);
+    const Parameter& parameter = mechanism.at(free[i]);
     const double reach = effect.column_norms[static_cast<Eigen::Index>(i)] *
                          std::max(std::abs(parameter.value), 1.0);
     if (!(reach > kNoEffect * effect.residual_norm)) without.push_back(free[i]);
@@ -237,12 +241,12 @@ std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& probl
 }
 
 EstimateTable::EstimateTable(const Mechanism& mechanism)
-    : asked_(FreeParameters(mechanism).indices()), estimated_(asked_) {
-  if (asked_.empty()) {
+    : free_(FreeParameters(mechanism).parameter_indices()), estimated_(free_) {
+  if (free_.empty()) {
     throw std::invalid_argument("no parameter is free: mark at least one with free: true");
   }
-  for (const int index : asked_) {
-    initial_.push_back(parameter_at(mechanism, index).value);
+  for (const int index : free_) {
+    initial_.push_back(mechanism.at(index).value);
   }
 }
 
@@ -250,24 +254,25 @@ void EstimateTable::fix_parameters_without_effect(const LeastSquaresProblem& pro
                                                   Mechanism& mechanism,
                                                   std::vector<Message>& notes) {
   const std::vector<int> without = find_parameters_without_effect(problem, mechanism);
-  const auto parameter = [&](int index) -> Parameter& { return parameter_at(mechanism, index); };
-  if (without.size() == asked_.size()) {
+  const auto parameter = [&](int index) -> Parameter& { return mechanism.at(index); };
+  if (without.size() == free_.size()) {
     throw std::invalid_argument("the recordings excite none of the free parameters (" +
                                 parameter(without.front()).name + ", …)");
   }
   for (const int index : without) {
     parameter(index).free = false;
-    if (belongs_to_held_out(mechanism, index)) continue;  // reported with the cost of holding out
+    if (is_held_out_sensor_parameter(mechanism, index))
+      continue;  // reported with the cost of holding out
     notes.push_back({MessageCode::kParameterWithoutEffect, {{"parameter", parameter(index).name}}});
   }
-  estimated_ = FreeParameters(mechanism).indices();
+  estimated_ = FreeParameters(mechanism).parameter_indices();
 }
 
-void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimates& data,
+void EstimateTable::fill(const ParameterUncertainty& uncertainty, const PriorFreeEstimates& data,
                          Calibration& result) const {
-  for (std::size_t i = 0; i < asked_.size(); ++i) {
+  for (std::size_t i = 0; i < free_.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    const Parameter& source = parameter_at(result.mechanism, asked_[i]);
+    const Parameter& source = result.mechanism.at(free_[i]);
     ParameterEstimate estimate = estimate_of(source);
     estimate.standard_deviation = uncertainty.standard_deviation[at];
     estimate.half_interval = uncertainty.half_interval[at];
@@ -275,7 +280,7 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
     estimate.scatter_deviation = uncertainty.scatter_deviation[at];
     estimate.initial = initial_[i];
     estimate.at_bound = uncertainty.at_bound[at] != 0;
-    const auto place = std::ranges::find(estimated_, asked_[i]);
+    const auto place = std::ranges::find(estimated_, free_[i]);
     if (data.values.size() > 0 && place != estimated_.end()) {
       estimate.data_value = data.values[place - estimated_.begin()];
       estimate.data_deviation = data.standard_deviations[place - estimated_.begin()];
@@ -286,7 +291,7 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
   result.covariance = uncertainty.covariance;
   result.correlation = uncertainty.correlation;
   result.null_directions = uncertainty.null_directions;
-  for (const Message& error : find_errors(as_seen(result.mechanism))) {
+  for (const Message& error : find_mechanism_errors(with_effective_moments(result.mechanism))) {
     result.notes.push_back(
         {MessageCode::kUnphysicalEstimate, {{"error", std::vector<Message>{error}}}});
   }
@@ -295,26 +300,26 @@ void EstimateTable::fill(const Uncertainty& uncertainty, const PriorFreeEstimate
 /// Stores the estimates of parameters computed from free parameters. Standard deviations are exact,
 /// since the dependence is linear. Intervals of sums assume normal errors. For a single term, or if
 /// parts disagree, the largest ratio of half-width to standard deviation is used.
-void EstimateTable::store_dependent_estimates(const Uncertainty& uncertainty,
+void EstimateTable::store_dependent_estimates(const ParameterUncertainty& uncertainty,
                                               Calibration& result) const {
   for (const ParameterDependency& tie : result.mechanism.dependencies) {
-    Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(asked_.size()));
+    Eigen::VectorXd along = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(free_.size()));
     double initial = tie.constant;
     for (const DependencyTerm& term : tie.terms) {
-      const auto place = std::ranges::find(asked_, term.parameter);
-      if (place == asked_.end()) {
-        initial += term.factor * parameter_at(result.mechanism, term.parameter).value;
+      const auto place = std::ranges::find(free_, term.parameter);
+      if (place == free_.end()) {
+        initial += term.factor * result.mechanism.at(term.parameter).value;
         continue;
       }
-      along[place - asked_.begin()] = term.factor;
-      initial += term.factor * initial_[static_cast<std::size_t>(place - asked_.begin())];
+      along[place - free_.begin()] = term.factor;
+      initial += term.factor * initial_[static_cast<std::size_t>(place - free_.begin())];
     }
     if (along.isZero(0.0)) continue;
-    const Parameter& source = parameter_at(result.mechanism, tie.parameter);
+    const Parameter& source = result.mechanism.at(tie.parameter);
     ParameterEstimate estimate = estimate_of(source);
     estimate.initial = initial;
     const auto n = uncertainty.noise_covariance.rows();
-    double variance = variance_of_combination(uncertainty, along);
+    double variance = compute_combination_variance(uncertainty, along);
     double noise = along.dot(uncertainty.noise_covariance * along), factor = 0.0;
     for (Eigen::Index i = 0; i < n; ++i) {
       if (along[i] == 0.0) continue;

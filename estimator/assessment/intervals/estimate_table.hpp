@@ -12,7 +12,7 @@
 
 namespace estimator {
 
-/// Difference between a prior and the other information above which they are reported as a conflict
+/// Distance between a prior and the estimate without this prior above which a conflict is reported
 /// [combined standard deviations].
 inline constexpr double kConflictDeviations = 3.0;
 
@@ -30,15 +30,15 @@ PriorFreeEstimates estimate_without_priors(const Mechanism& mechanism,
                                            const ParameterInformation& information,
                                            const Eigen::VectorXd& variances);
 
-/// Finds each prior that differs by kConflictDeviations or more from the estimate from the data and
-/// all other priors [Hau78]. For a CAD prior, the result names the parameter with the largest
-/// deviation. The estimate with this prior then replaces the value without it.
-std::vector<PriorConflict> find_conflicts(const Mechanism& mechanism,
-                                          const ParameterInformation& information,
-                                          const Eigen::VectorXd& variances);
+/// Returns the priors that differ by kConflictDeviations or more from the estimate from the data
+/// and all other priors [Hau78]. For the CAD prior of a body, the result contains the parameter
+/// with the largest deviation, and its estimate with the prior in place of the estimate without.
+std::vector<PriorConflict> find_prior_conflicts(const Mechanism& mechanism,
+                                                const ParameterInformation& information,
+                                                const Eigen::VectorXd& variances);
 
 /// Returns a note about a conflict.
-Message conflict_note(const PriorConflict& conflict);
+Message make_prior_conflict_note(const PriorConflict& conflict);
 
 /// A function that creates a least-squares problem at the parameter values of a mechanism.
 using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const Mechanism&)>;
@@ -46,7 +46,7 @@ using ProblemFactory = std::function<std::unique_ptr<LeastSquaresProblem>(const 
 /// Moves free parameters whose initial value is at a bound into the interior of their range, if
 /// they affect the residual. The move changes the residual by a thousandth of its norm, and is at
 /// most half the range.
-void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
+void move_initial_values_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 
 /// Returns the indices of the free parameters without any effect on the residual, such as a motor
 /// gain without a control signal, or an inertia that acts only together with another body's motion.
@@ -54,8 +54,8 @@ void move_off_bounds(Mechanism& mechanism, const ProblemFactory& make_problem);
 std::vector<int> find_parameters_without_effect(const LeastSquaresProblem& problem,
                                                 const Mechanism& mechanism);
 
-/// A table of the free parameters of one calibration with their initial values. It marks the
-/// parameters that affect the recordings; only these are estimated.
+/// The free parameters of a calibration with their initial values, and the subset that affects the
+/// recordings and is therefore estimated.
 class EstimateTable {
  public:
   /// @throws std::invalid_argument if no parameter is free
@@ -66,19 +66,21 @@ class EstimateTable {
   void fix_parameters_without_effect(const LeastSquaresProblem& problem, Mechanism& mechanism,
                                      std::vector<Message>& notes);
 
-  const std::vector<int>& requested() const { return asked_; }
-  /// Returns the free parameters that were not fixed for lack of effect.
-  const std::vector<int>& estimated() const { return estimated_; }
+  const std::vector<int>& free_parameters() const { return free_; }
+  /// Returns the free parameters that are estimated because they affect the residuals.
+  const std::vector<int>& estimated_parameters() const { return estimated_; }
 
-  /// Stores the estimates of all free parameters with their uncertainty in the result.
+  /// Stores the estimates of all free parameters, with their uncertainties, in the result of a
+  /// calibration.
   /// @param data  estimates without priors; empty if there are no priors
-  void fill(const Uncertainty& uncertainty, const PriorFreeEstimates& data,
+  void fill(const ParameterUncertainty& uncertainty, const PriorFreeEstimates& data,
             Calibration& result) const;
 
  private:
-  void store_dependent_estimates(const Uncertainty& uncertainty, Calibration& result) const;
+  void store_dependent_estimates(const ParameterUncertainty& uncertainty,
+                                 Calibration& result) const;
 
-  std::vector<int> asked_, estimated_;
+  std::vector<int> free_, estimated_;
   std::vector<double> initial_;
 };
 

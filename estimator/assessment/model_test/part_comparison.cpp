@@ -58,14 +58,14 @@ Eigen::VectorXd total_paths(const std::vector<Segment>& segments) {
 /// Cuts one segment at shooting nodes into windows of equal encoder travel.
 void add_windows(const ShootingProblem& joint, const Segment& segment, int index,
                  const std::vector<double>& path, double whole, std::vector<Window>& windows) {
-  const auto nodes = static_cast<int>(joint.states(index).cols());
+  const auto nodes = static_cast<int>(joint.node_states(index).cols());
   const int samples = segment.sample_count();
   const int most = std::max(1, std::min(nodes / kNodesMin, samples / kSamplesMin));
   const int count =
       std::clamp(static_cast<int>(std::lround(kPieces * path.back() / whole)), 1, most);
   const auto sample_at = [&](int node) {
     const double time = joint.node_times(index)[static_cast<std::size_t>(node)];
-    return segment.first_sample_from(time - 0.5 * segment.period);
+    return segment.first_sample_at_or_after(time - 0.5 * segment.period);
   };
   const auto path_at = [&](int node) {
     return path[static_cast<std::size_t>(std::min(sample_at(node), samples - 1))];
@@ -135,35 +135,35 @@ class GroupedByPiece final : public LeastSquaresProblem {
       : problem_(problem), pieces_(pieces) {
     for (int s = 0; s < problem.segment_count(); ++s) {
       piece_of_node_.insert(piece_of_node_.end(),
-                            static_cast<std::size_t>(problem.states(s).cols()),
+                            static_cast<std::size_t>(problem.node_states(s).cols()),
                             piece_of_segment[static_cast<std::size_t>(s)]);
     }
   }
 
-  int group(int piece, int group) const { return piece * problem_.group_count() + group; }
-  int prior_group() const { return pieces_ * problem_.group_count(); }
+  int group(int piece, int group) const { return piece * problem_.noise_group_count() + group; }
+  int prior_noise_group() const { return pieces_ * problem_.noise_group_count(); }
 
-  ArrowLayout layout() const override { return problem_.layout(); }
+  ProblemShape shape() const override { return problem_.shape(); }
   int block_count() const override { return problem_.block_count(); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
-  int group_count() const override { return prior_group() + 1; }
-  int threads() const override { return problem_.threads(); }
+  int noise_group_count() const override { return prior_noise_group() + 1; }
+  int thread_count() const override { return problem_.thread_count(); }
   void linearize(int index, ResidualBlock& out) const override {
     problem_.linearize(index, out);
     out.group = out.node_span == 0
-                    ? prior_group()
+                    ? prior_noise_group()
                     : group(piece_of_node_[static_cast<std::size_t>(out.first_node)], out.group);
   }
   double cost() const override { return problem_.cost(); }
-  double evaluate_candidate(const Eigen::VectorXd& nodes, const Eigen::VectorXd& arrow) override {
-    return problem_.evaluate_candidate(nodes, arrow);
+  double evaluate_trial_step(const Eigen::VectorXd& nodes, const Eigen::VectorXd& arrow) override {
+    return problem_.evaluate_trial_step(nodes, arrow);
   }
-  void accept_candidate() override { problem_.accept_candidate(); }
-  void mark() override { problem_.mark(); }
-  void restore() override { problem_.restore(); }
-  Eigen::VectorXd arrow() const override { return problem_.arrow(); }
-  Eigen::VectorXd arrow_lower() const override { return problem_.arrow_lower(); }
-  Eigen::VectorXd arrow_upper() const override { return problem_.arrow_upper(); }
+  void accept_trial_step() override { problem_.accept_trial_step(); }
+  void save_point() override { problem_.save_point(); }
+  void restore_point() override { problem_.restore_point(); }
+  Eigen::VectorXd parameter_values() const override { return problem_.parameter_values(); }
+  Eigen::VectorXd lower_bounds() const override { return problem_.lower_bounds(); }
+  Eigen::VectorXd upper_bounds() const override { return problem_.upper_bounds(); }
 
  private:
   ShootingProblem& problem_;
@@ -195,15 +195,16 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
     for (const Window& window : pieces[p]) {
       const auto s = static_cast<std::size_t>(window.segment);
       const Segment& segment = fit.input().segments[s];
-      const Eigen::MatrixXd states = fit.joint().states(window.segment);
-      input.segments.push_back(rows_of(segment, window.first, window.end - window.first));
+      const Eigen::MatrixXd states = fit.joint_problem().node_states(window.segment);
+      input.segments.push_back(segment_rows(segment, window.first, window.end - window.first));
       input.piece.push_back(static_cast<int>(p));
       input.parts.push_back(parts[s]);
       input.states.push_back(states.rightCols(states.cols() - window.node));
-      input.spacing.push_back(fit.joint().spacing(window.segment));
+      input.spacing.push_back(fit.joint_problem().node_spacing(window.segment));
       const auto& steps = fit.input().grid.local_steps;
       if (!steps.empty()) {
-        input.grid.local_steps.push_back(steps_from(steps[s], segment.time(window.first)));
+        input.grid.local_steps.push_back(
+            select_local_steps_after(steps[s], segment.time(window.first)));
       }
     }
   }
@@ -212,14 +213,14 @@ WindowedInput cut_windows(const ShootingFit& fit, const std::vector<RecordingPar
 
 Mechanism with_free(Mechanism mechanism, const std::vector<int>& free) {
   for (Parameter& parameter : mechanism.parameters) parameter.free = false;
-  for (const int index : free) parameter_at(mechanism, index).free = true;
+  for (const int index : free) mechanism.at(index).free = true;
   return mechanism;
 }
 
 std::vector<int> off_bounds(const Mechanism& mechanism) {
-  std::vector<int> indices = FreeParameters(mechanism).indices();
+  std::vector<int> indices = FreeParameters(mechanism).parameter_indices();
   std::erase_if(indices, [&](int index) {
-    const Parameter& parameter = parameter_at(mechanism, index);
+    const Parameter& parameter = mechanism.at(index);
     return parameter.value <= parameter.lower || parameter.value >= parameter.upper;
   });
   return indices;
@@ -235,8 +236,8 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
   options.cost_tolerance = kStateDecrease / problem.reading_count();
   solve(problem, options, {}, monitor.stop);
   for (int s = 0; s < problem.segment_count(); ++s) {
-    input.states[static_cast<std::size_t>(s)] = problem.states(s);
-    input.spacing[static_cast<std::size_t>(s)] = problem.spacing(s);
+    input.states[static_cast<std::size_t>(s)] = problem.node_states(s);
+    input.spacing[static_cast<std::size_t>(s)] = problem.node_spacing(s);
   }
 }
 
@@ -244,44 +245,44 @@ void fit_states(const Mechanism& mechanism, const ShootingNoise& noise,
 /// inflated by their autocorrelation; 1 for quantized sensors.
 Eigen::VectorXd reading_variances(const ShootingProblem& problem,
                                   const std::vector<std::vector<Eigen::VectorXd>>& errors) {
-  const ArrowLayout layout = problem.layout();
-  const double unknowns = layout.node_count * layout.node_size + layout.arrow_size;
+  const ProblemShape shape = problem.shape();
+  const double unknowns = shape.node_count * shape.node_size + shape.parameter_count;
   const double redundancy = std::max(1.0 - unknowns / problem.reading_count(), 0.5);
-  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
+  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.noise_group_count());
   for (int i = 0; i < problem.encoder_count(); ++i) {
     const auto& own = errors[static_cast<std::size_t>(i)];
     if (own.empty()) continue;
     variances[i] = problem.squared_error(i) / std::pow(problem.noise().angle[i], 2) /
-                   (problem.reading_count(i) * redundancy) * correlation_inflation(own);
+                   (problem.reading_count(i) * redundancy) * compute_autocorrelation_inflation(own);
   }
   return variances;
 }
 
-std::vector<PartScore> scores_of(ShootingProblem& problem, const WindowedInput& input, int pieces,
-                                 bool refined, PartScore& prior) {
+std::vector<RecordingPartScore> scores_of(ShootingProblem& problem, const WindowedInput& input,
+                                          int pieces, bool refined, RecordingPartScore& prior) {
   const GroupedByPiece grouped(problem, input.piece, pieces);
   const ParameterInformation information =
       compute_information(grouped, {.effective_parameters = false});
   if (!information.valid) return {};
-  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.group_count());
+  Eigen::VectorXd variances = Eigen::VectorXd::Ones(problem.noise_group_count());
   QuantizationErrors counting;
   if (refined) {
-    auto errors = reading_errors(problem, input.segments);
+    auto errors = compute_reading_errors(problem, input.segments);
     const auto sensors = find_quantized_sensors(problem, input.segments, errors);
     variances = reading_variances(problem, errors);
-    if (!sensors.empty()) counting = quantization_errors(problem, sensors);
+    if (!sensors.empty()) counting = compute_quantization_errors(problem, sensors);
   }
   const auto take = [&](int group) {
     const auto at = static_cast<std::size_t>(group);
-    return PartScore{information.group_score[at], information.group_schur[at], {}};
+    return RecordingPartScore{information.group_score[at], information.group_schur[at], {}};
   };
-  prior = take(grouped.prior_group());
-  std::vector<PartScore> scores;
+  prior = take(grouped.prior_noise_group());
+  std::vector<RecordingPartScore> scores;
   for (int p = 0; p < pieces; ++p) {
-    PartScore score = take(grouped.group(p, 0));
+    RecordingPartScore score = take(grouped.group(p, 0));
     score.noise = variances[0] * score.information;
-    for (int g = 1; g < problem.group_count(); ++g) {
-      const PartScore part = take(grouped.group(p, g));
+    for (int g = 1; g < problem.noise_group_count(); ++g) {
+      const RecordingPartScore part = take(grouped.group(p, g));
       score.score += part.score;
       score.information += part.information;
       score.noise += variances[g] * part.information;
@@ -320,32 +321,32 @@ void leave_out_slips_elsewhere(const WindowedInput& input, int piece,
 
 }  // namespace
 
-std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
-                                           const CalibrationMonitor& monitor) {
-  const ShootingProblem& fitted = refined ? fit.simulation() : fit.joint();
-  PartEstimates result;
+std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit& fit, bool refined,
+                                                              const CalibrationMonitor& monitor) {
+  const ShootingProblem& fitted = refined ? fit.simulation_problem() : fit.joint_problem();
+  RecordingPartEstimates result;
   result.parameters = off_bounds(fitted.mechanism());
-  const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint(), fit.input());
+  const std::vector<RecordingPart> pieces = divide_into_parts(fit.joint_problem(), fit.input());
   if (pieces.size() < 2 || result.parameters.empty()) return std::nullopt;
-  if (monitor.on_stage) monitor.on_stage({Stage::kPartComparison}, fitted.mechanism());
+  if (monitor.on_stage) monitor.on_stage({EstimationStage::kPartComparison}, fitted.mechanism());
   WindowedInput input = cut_windows(fit, pieces, refined);
   fit_states(fitted.mechanism(), fitted.noise(), monitor, input);
   if (fit.is_cancelled()) return std::nullopt;
   ShootingProblem problem(with_free(fitted.mechanism(), result.parameters), input.segments,
                           input.states, input.spacing, input.grid, fitted.noise(), monitor.threads);
-  PartScore prior;
-  const std::vector<PartScore> scores =
+  RecordingPartScore prior;
+  const std::vector<RecordingPartScore> scores =
       scores_of(problem, input, static_cast<int>(pieces.size()), refined, prior);
   if (scores.empty()) return std::nullopt;
   const bool cut = input.segments.size() > fit.input().segments.size();
-  result.comparison = compare_parts(scores, prior.information, prior.score, cut);
-  const Eigen::VectorXd at = problem.arrow();
+  result.comparison = compare_part_scores(scores, prior.information, prior.score, cut);
+  const Eigen::VectorXd at = problem.parameter_values();
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     const auto segment_of = [&](const Window& window) -> const Segment& {
       return fit.input().segments[static_cast<std::size_t>(window.segment)];
     };
     const Window &first = pieces[p].front(), &last = pieces[p].back();
-    PartEstimate estimate;
+    RecordingPartEstimate estimate;
     estimate.recording = fit.input().sources[static_cast<std::size_t>(first.segment)];
     estimate.from = segment_of(first).start + segment_of(first).time(first.first);
     estimate.to = segment_of(last).start + segment_of(last).time(last.end - 1);
@@ -359,9 +360,10 @@ std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
   return result;
 }
 
-void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& requested,
-                         Uncertainty& uncertainty) {
-  const PartComparison& comparison = pieces.comparison;
+void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
+                                     const std::vector<int>& requested,
+                                     ParameterUncertainty& uncertainty) {
+  const RecordingPartComparison& comparison = pieces.comparison;
   const bool disagree = comparison.agreement.p_value < kConsistencyLevel;
   const auto count = static_cast<Eigen::Index>(requested.size());
   uncertainty.disagree = disagree;
@@ -389,17 +391,17 @@ void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& re
       factor[where[i]] = scatter / deviation;
       deviation = scatter;
     }
-    const double student = student_half_width_95(std::max(effective_part_count - 1.0, 1.0));
+    const double student = student_t_half_width_95(std::max(effective_part_count - 1.0, 1.0));
     double& half = uncertainty.half_interval[where[i]];
     half = std::max(half, student * scatter);
   }
   uncertainty.covariance = factor.asDiagonal() * uncertainty.covariance * factor.asDiagonal();
 }
 
-std::vector<PartEstimate> part_estimates(const PartEstimates& pieces,
-                                         const std::vector<int>& requested) {
-  std::vector<PartEstimate> all = pieces.part_estimates;
-  for (PartEstimate& piece : all) {
+std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& pieces,
+                                                          const std::vector<int>& requested) {
+  std::vector<RecordingPartEstimate> all = pieces.part_estimates;
+  for (RecordingPartEstimate& piece : all) {
     const Eigen::VectorXd values = piece.values, deviations = piece.standard_deviations;
     piece.values.setConstant(std::ssize(requested), std::numeric_limits<double>::quiet_NaN());
     piece.standard_deviations = piece.values;

@@ -11,11 +11,12 @@
 namespace estimator {
 
 /// The parameter estimates from each part of the recordings, and their comparison.
-struct PartEstimates {
-  /// Compared parameters: the free ones that are at no bound.
+struct RecordingPartEstimates {
+  /// Indices of the compared parameters: the free parameters that are not at a bound.
   std::vector<int> parameters;
-  PartComparison comparison;                 ///< comparison of these parameters
-  std::vector<PartEstimate> part_estimates;  ///< estimates of these parameters from each part
+  RecordingPartComparison comparison;  ///< comparison of these parameters
+  std::vector<RecordingPartEstimate>
+      part_estimates;  ///< estimates of these parameters from each part
 };
 
 /// Divides the recordings of a fit into parts with separate initial states, and compares the
@@ -23,20 +24,21 @@ struct PartEstimates {
 /// noise comes from the residuals of each part if the open-loop simulation was fitted, otherwise
 /// from the noise levels of the joint estimation.
 /// @return nullopt if there are fewer than two parts or no free parameters
-std::optional<PartEstimates> compare_parts(const ShootingFit& fit, bool refined,
-                                           const CalibrationMonitor& monitor);
+std::optional<RecordingPartEstimates> compare_recording_parts(const ShootingFit& fit, bool refined,
+                                                              const CalibrationMonitor& monitor);
 
 /// Inflates standard deviations and intervals if the parts of the recordings disagree. Uses the
 /// larger of the deviation from noise and the deviation from the scatter between parts. Half-widths
 /// use Student's factor for the number of parts that identify the parameter. Both deviations are
 /// stored.
 /// @param requested  parameters of `uncertainty`
-void inflate_for_scatter(const PartEstimates& pieces, const std::vector<int>& requested,
-                         Uncertainty& uncertainty);
+void inflate_uncertainty_for_scatter(const RecordingPartEstimates& pieces,
+                                     const std::vector<int>& requested,
+                                     ParameterUncertainty& uncertainty);
 
 /// Returns the estimates of all free parameters from each part of the recordings. Parameters that
 /// were fixed or are at a bound are NaN.
-std::vector<PartEstimate> part_estimates(const PartEstimates& pieces,
-                                         const std::vector<int>& requested);
+std::vector<RecordingPartEstimate> list_estimates_by_part(const RecordingPartEstimates& pieces,
+                                                          const std::vector<int>& requested);
 
 }  // namespace estimator

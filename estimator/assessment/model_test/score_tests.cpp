@@ -25,8 +25,8 @@ std::vector<int> estimated_positions(const ShootingProblem& fitted, const FreePa
                                      const ParameterInformation& information) {
   const FreeParameters described(fitted.mechanism());
   std::vector<int> positions;
-  for (const int index : described.indices()) {
-    const int position = free.position(index);
+  for (const int index : described.parameter_indices()) {
+    const int position = free.find_position(index);
     if (information.at_bound[position] == 0) positions.push_back(position);
   }
   return positions;
@@ -45,25 +45,25 @@ double largest_ratio(const Eigen::VectorXd& change, const Eigen::VectorXd& devia
 /// Returns the indices of the fixed parameters to test.
 std::vector<int> candidates(const Mechanism& mechanism) {
   std::vector<int> kept;
-  const auto take = [&](int joint, JointQuantity quantity, bool is_described) {
-    const int index = mechanism.index_of_joint(joint, quantity);
-    if (is_described && is_fixed(mechanism, index)) kept.push_back(index);
+  const auto take = [&](int joint, JointParameter quantity, bool is_described) {
+    const int index = mechanism.joint_parameter_index(joint, quantity);
+    if (is_described && is_fixed_parameter(mechanism, index)) kept.push_back(index);
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const auto is_there = [&](JointQuantity quantity) {
+    const auto is_there = [&](JointParameter quantity) {
       return mechanism.joint_parameter(j, quantity).value != 0.0;
     };
     for (int k = 0; k < kPointCount; ++k) {
-      const auto point = static_cast<JointQuantity>(k);
+      const auto point = static_cast<JointParameter>(k);
       take(j, point, is_there(point));
     }
-    take(j, JointQuantity::kMotorGain, is_there(JointQuantity::kMotorGain));
+    take(j, JointParameter::kMotorGain, is_there(JointParameter::kMotorGain));
     const bool has_any_friction = has_friction(mechanism, j, [](const auto&) { return true; });
     for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-      const FrictionQuantity& facts = kFrictionQuantities[static_cast<std::size_t>(place)];
+      const FrictionParameter& facts = kFrictionParameters[static_cast<std::size_t>(place)];
       if (!facts.is_size || facts.is_loaded || facts.is_steep) continue;
-      take(j, friction_quantity(place),
-           facts.is_dry ? has_dry_law(mechanism, j) : has_any_friction);
+      take(j, friction_parameter_at(place),
+           facts.is_dry ? has_dry_friction(mechanism, j) : has_any_friction);
     }
   }
   return kept;
@@ -72,12 +72,13 @@ std::vector<int> candidates(const Mechanism& mechanism) {
 /// Sets a plausible decay rate for Stribeck friction terms that the description fixes at zero.
 Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (!is_fixed(mechanism, mechanism.index_of_joint(j, JointQuantity::kStribeckTorque)) ||
-        mechanism.joint_parameter(j, JointQuantity::kStribeckTorque).value != 0.0 ||
+    if (!is_fixed_parameter(mechanism,
+                            mechanism.joint_parameter_index(j, JointParameter::kStribeckTorque)) ||
+        mechanism.joint_parameter(j, JointParameter::kStribeckTorque).value != 0.0 ||
         !(input.max_speed[j] > 0.0)) {
       continue;
     }
-    mechanism.joint_parameter(j, JointQuantity::kStribeckRate).value =
+    mechanism.joint_parameter(j, JointParameter::kStribeckRate).value =
         std::pow(kDecayShare * input.max_speed[j], -2);
   }
   return mechanism;
@@ -88,90 +89,79 @@ Mechanism with_decay_rates(Mechanism mechanism, const ShootingInput& input) {
 ShootingProblem with_freed(Mechanism mechanism, const ShootingProblem& fitted,
                            const ShootingInput& input, const ShootingGrid& grid,
                            const std::vector<int>& indices) {
-  for (const int index : indices) parameter_at(mechanism, index).free = true;
-  return fitted.restated(mechanism, input.segments, grid, fitted.noise());
+  for (const int index : indices) mechanism.at(index).free = true;
+  return fitted.copy_with_changes(mechanism, input.segments, grid, fitted.noise());
 }
 
-/// A score test that frees the fixed parameter values one at a time.
-class ScoreTest {
- public:
-  ScoreTest(const ShootingProblem& fitted, const ShootingProblem& problem,
-            const ParameterInformation& information)
-      : mechanism_(problem.mechanism()),
-        free_(problem.mechanism()),
-        information_(information),
-        estimated_(estimated_positions(fitted, free_, information)) {}
-
-  /// Returns the contradicted parameters among these indices, the most significant first.
-  std::vector<Contradiction> contradicted(const std::vector<int>& indices,
-                                          const Eigen::MatrixXd& spread) const {
-    std::vector<Contradiction> contradictions;
-    const ScoreStep before = step_along(information_, spread, estimated_);
-    for (const int index : indices) try_one(index, spread, before, contradictions);
-    std::ranges::stable_sort(contradictions, std::ranges::greater(), &Contradiction::decrease);
-    return contradictions;
-  }
-
- private:
-  void try_one(int index, const Eigen::MatrixXd& spread, const ScoreStep& before,
-               std::vector<Contradiction>& contradictions) const {
-    std::vector<int> taken = estimated_;
-    taken.push_back(free_.position(index));
-    const ScoreStep after = step_along(information_, spread, taken);
-    if (after.rank <= before.rank) return;
-    const auto kept = static_cast<Eigen::Index>(estimated_.size());
+/// Returns the contradicted parameters among fixed parameters, the most significant first. Frees
+/// these parameters one at a time.
+/// @param problem  the fitted problem with all of these parameters free
+std::vector<ContradictedParameter> contradicted_among(const std::vector<int>& indices,
+                                                      const ShootingProblem& fitted,
+                                                      const ShootingProblem& problem,
+                                                      const ParameterInformation& information,
+                                                      const Eigen::MatrixXd& spread) {
+  const Mechanism& mechanism = problem.mechanism();
+  const FreeParameters free(mechanism);
+  const std::vector<int> estimated = estimated_positions(fitted, free, information);
+  const auto kept = static_cast<Eigen::Index>(estimated.size());
+  const GaussNewtonStep before = compute_gauss_newton_step(information, spread, estimated);
+  std::vector<ContradictedParameter> contradictions;
+  for (const int index : indices) {
+    std::vector<int> taken = estimated;
+    taken.push_back(free.find_position(index));
+    const GaussNewtonStep after = compute_gauss_newton_step(information, spread, taken);
+    if (after.rank <= before.rank) continue;
     const double change = after.change[kept], deviation = after.deviation[kept];
-    if (!is_significant(change, deviation)) return;
-    const Parameter& parameter = parameter_at(mechanism_, index);
+    if (!is_significant(change, deviation)) continue;
+    const Parameter& parameter = mechanism.at(index);
     const double value = parameter.value + change;
-    if (value < parameter.lower || value > parameter.upper) return;
+    if (value < parameter.lower || value > parameter.upper) continue;
     Eigen::Index moved = 0;
     const double shift =
         largest_ratio(after.change.head(kept) - before.change, before.deviation, moved);
-    if (!(shift > kMatters)) return;
-    const int moved_index =
-        free_.indices()[static_cast<std::size_t>(estimated_[static_cast<std::size_t>(moved)])];
+    if (!(shift > kMatters)) continue;
+    const int position = estimated[static_cast<std::size_t>(moved)];
+    const int moved_index = free.parameter_indices()[static_cast<std::size_t>(position)];
     contradictions.push_back({.name = parameter.name,
                               .unit = parameter.unit,
                               .kept = parameter.value,
                               .value = value,
                               .standard_deviation = deviation,
                               .decrease = after.decrease - before.decrease,
-                              .moved = parameter_at(mechanism_, moved_index).name,
+                              .moved = mechanism.at(moved_index).name,
                               .shift = shift});
   }
-
-  const Mechanism& mechanism_;
-  FreeParameters free_;
-  const ParameterInformation& information_;
-  std::vector<int> estimated_;  // positions
-};
+  std::ranges::stable_sort(contradictions, std::ranges::greater(),
+                           &ContradictedParameter::decrease);
+  return contradictions;
+}
 
 constexpr double kResidualShare = 0.25;  // least share of an instrument's squared residuals
 constexpr int kShares = 6;               // cross-axis parameters of one instrument
 
-struct ReadAcross {
+struct CrossAxisInstrument {
   int sensor, place;        ///< `place`: instrument of the sensor, 0 or 1
   std::vector<int> shares;  ///< parameter indices, of the axes with readings
   double readings = 0.0;    ///< number of readings of these axes
 };
 
 /// Returns the instruments for which the rig description has no cross-axis sensitivity.
-std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
+std::vector<CrossAxisInstrument> candidates(const ShootingProblem& fitted) {
   const Mechanism& mechanism = fitted.mechanism();
-  std::vector<ReadAcross> found;
-  for (std::size_t at = 0; at < fitted.sensed().size(); ++at) {
-    const int axis = fitted.sensed()[at];
+  std::vector<CrossAxisInstrument> found;
+  for (std::size_t at = 0; at < fitted.inertial_axes().size(); ++at) {
+    const int axis = fitted.inertial_axes()[at];
     const int sensor = axis / Sensor::kAxes, place = axis % Sensor::kAxes / 3;
     const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
-    if (!own.traits().has_cross) continue;
-    const int first = mechanism.index_of_sensor(
-        sensor, place == 0 ? SensorQuantity::kRateCrossXY : SensorQuantity::kForceCrossXY);
-    bool is_told = false;
+    if (!own.kind_traits().has_cross) continue;
+    const int first = mechanism.sensor_parameter_index(
+        sensor, place == 0 ? SensorParameter::kRateCrossXY : SensorParameter::kForceCrossXY);
+    bool is_described = false;
     for (int index = first; index < first + kShares; ++index) {
-      is_told |= changes_in_fit(mechanism, index) || parameter_at(mechanism, index).value != 0.0;
+      is_described |= is_changed_by_fit(mechanism, index) || mechanism.at(index).value != 0.0;
     }
-    if (is_told) continue;
+    if (is_described) continue;
     if (found.empty() || found.back().sensor != sensor || found.back().place != place) {
       found.push_back({sensor, place, {}});
     }
@@ -183,14 +173,15 @@ std::vector<ReadAcross> candidates(const ShootingProblem& fitted) {
 
 }  // namespace
 
-ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
-                     const std::vector<int>& taken) {
+GaussNewtonStep compute_gauss_newton_step(const ParameterInformation& information,
+                                          const Eigen::MatrixXd& spread,
+                                          const std::vector<int>& taken) {
   const Eigen::MatrixXd S = information.schur(taken, taken);
-  const Eigen::VectorXd b = total_score(information)(taken);
+  const Eigen::VectorXd b = compute_total_score(information)(taken);
   const Eigen::VectorXd scale =
       (S.diagonal().array() > 0.0).select(S.diagonal().cwiseSqrt().cwiseInverse(), 0.0);
   const SymmetricEigen solved = symmetric_eigen(scale.asDiagonal() * S * scale.asDiagonal());
-  ScoreStep step;
+  GaussNewtonStep step;
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(S.rows(), S.rows());
   for (Eigen::Index k = 0; k < b.size(); ++k) {
     const double eigenvalue = solved.values[k];
@@ -206,29 +197,29 @@ ScoreStep step_along(const ParameterInformation& information, const Eigen::Matri
   return step;
 }
 
-std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
-                                               const ShootingInput& input, const ShootingGrid& grid,
-                                               const std::vector<QuantizedSensor>& counting,
-                                               const Eigen::VectorXd& variances) {
+std::vector<ContradictedParameter> find_contradicted_parameters(
+    const ShootingProblem& fitted, const ShootingInput& input, const ShootingGrid& grid,
+    const std::vector<QuantizedSensor>& counting, const Eigen::VectorXd& variances) {
   const std::vector<int> kept = candidates(fitted.mechanism());
   if (kept.empty()) return {};
   const ShootingProblem problem =
       with_freed(with_decay_rates(fitted.mechanism(), input), fitted, input, grid, kept);
   ParameterInformation information = compute_information(problem, {.effective_parameters = false});
   if (!information.valid) return {};
-  const ScoreTest test(fitted, problem, information);
-  const auto contradictions = test.contradicted(kept, score_covariance(information, variances));
+  const auto contradictions = contradicted_among(kept, fitted, problem, information,
+                                                 compute_score_covariance(information, variances));
   if (contradictions.empty() || counting.empty()) return contradictions;
   const QuantizationErrors errors =
-      quantization_errors(problem, counting);  // expensive, rarely needed
+      compute_quantization_errors(problem, counting);  // expensive, rarely needed
   for (std::size_t i = 0; i < counting.size(); ++i) {
     information.group_schur[static_cast<std::size_t>(counting[i].sensor)] = errors.scatter[i];
   }
-  return test.contradicted(kept, score_covariance(information, variances));
+  return contradicted_among(kept, fitted, problem, information,
+                            compute_score_covariance(information, variances));
 }
 
-Message contradiction_note(const std::vector<Contradiction>& found) {
-  const Contradiction& first = found.front();
+Message make_contradiction_note(const std::vector<ContradictedParameter>& found) {
+  const ContradictedParameter& first = found.front();
   Message note(MessageCode::kContradiction,
                {{"parameter", first.name},
                 {"fixed", Quantity{first.kept, first.unit}},
@@ -244,14 +235,14 @@ Message contradiction_note(const std::vector<Contradiction>& found) {
   return note;
 }
 
-std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
-                                                  const ShootingInput& input,
-                                                  const ShootingGrid& grid) {
+std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem& fitted,
+                                                          const ShootingInput& input,
+                                                          const ShootingGrid& grid) {
   std::vector<CrossAxisSensitivity> found;
-  const std::vector<ReadAcross> instruments = candidates(fitted);
+  const std::vector<CrossAxisInstrument> instruments = candidates(fitted);
   if (instruments.empty()) return found;
   std::vector<int> shares;
-  for (const ReadAcross& each : instruments) {
+  for (const CrossAxisInstrument& each : instruments) {
     shares.insert(shares.end(), each.shares.begin(), each.shares.end());
   }
   const ShootingProblem problem = with_freed(fitted.mechanism(), fitted, input, grid, shares);
@@ -260,15 +251,16 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   if (!information.valid) return found;
   const FreeParameters free(problem.mechanism());
   const std::vector<int> estimated = estimated_positions(fitted, free, information);
-  const ScoreStep before = step_along(information, information.schur, estimated);
-  for (const ReadAcross& instrument : instruments) {
+  const GaussNewtonStep before =
+      compute_gauss_newton_step(information, information.schur, estimated);
+  for (const CrossAxisInstrument& instrument : instruments) {
     std::vector<int> taken = estimated;
-    for (const int index : instrument.shares) taken.push_back(free.position(index));
-    const ScoreStep after = step_along(information, information.schur, taken);
+    for (const int index : instrument.shares) taken.push_back(free.find_position(index));
+    const GaussNewtonStep after = compute_gauss_newton_step(information, information.schur, taken);
     const int added = after.rank - before.rank;
     if (added <= 0) continue;
     const double decrease = after.decrease - before.decrease;
-    if (!(chi_square_tail(decrease, added) < kSignificanceLevel)) continue;
+    if (!(chi_square_tail_probability(decrease, added) < kSignificanceLevel)) continue;
 
     const auto kept = static_cast<Eigen::Index>(estimated.size());
     Eigen::Index moved = 0, worst = 0;
@@ -279,12 +271,13 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
     const Eigen::Index added_shares = std::ssize(instrument.shares);
     largest_ratio(after.change.tail(added_shares), after.deviation.tail(added_shares), worst);
     const auto name_of = [&](int position) {
-      return parameter_at(problem.mechanism(), free.indices()[static_cast<std::size_t>(position)])
+      return problem.mechanism()
+          .at(free.parameter_indices()[static_cast<std::size_t>(position)])
           .name;
     };
     const Sensor& sensor = problem.mechanism().sensors[static_cast<std::size_t>(instrument.sensor)];
     found.push_back({.sensor = sensor.name,
-                     .instrument = sensor.traits().instruments[instrument.place].name,
+                     .instrument = sensor.kind_traits().instruments[instrument.place].name,
                      .share = name_of(taken[static_cast<std::size_t>(kept + worst)]),
                      .value = after.change[kept + worst],
                      .standard_deviation = after.deviation[kept + worst],
@@ -294,7 +287,7 @@ std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
   return found;
 }
 
-Message cross_axis_note(const CrossAxisSensitivity& found) {
+Message make_cross_axis_note(const CrossAxisSensitivity& found) {
   constexpr double kPercent = 100.0;
   Message note(
       MessageCode::kMissingCrossAxis,

@@ -10,9 +10,9 @@
 
 namespace estimator {
 
-/// The result of a Gauss–Newton step in some of the parameters, with all others fixed. It predicts
-/// a fit with these parameters free, linearised at the current values.
-struct ScoreStep {
+/// A Gauss–Newton step in some of the parameters, with all others fixed. The step is the linearised
+/// prediction of a fit in which these parameters are free.
+struct GaussNewtonStep {
   /// Change and standard deviation, one per parameter of the step.
   Eigen::VectorXd change, deviation;
   double decrease = 0.0;  ///< decrease of the cost
@@ -23,41 +23,41 @@ struct ScoreStep {
 /// @param information  valid; see ParameterInformation for `schur` and `group_score`
 /// @param spread       covariance of the gradient, summed over noise groups
 /// @param taken        positions of the parameters to step in
-ScoreStep step_along(const ParameterInformation& information, const Eigen::MatrixXd& spread,
-                     const std::vector<int>& taken);
+GaussNewtonStep compute_gauss_newton_step(const ParameterInformation& information,
+                                          const Eigen::MatrixXd& spread,
+                                          const std::vector<int>& taken);
 
-/// Finds values that the rig description fixes but the readings contradict. Tests joint positions,
-/// motor gains and friction terms, including terms fixed at zero. A value is reported if its
-/// estimate would differ by more than five of its standard deviations, and if freeing it would move
-/// another estimate by more than one standard deviation. Uses the score test: the step of a fit,
-/// linearised at the estimates, with one of the values free. Even an error that hardly shows in the
-/// residuals may move estimates by many standard deviations.
+/// Finds parameters that the rig description fixes at values which contradict the readings. Tests
+/// joint positions, motor gains and friction terms, including terms fixed at zero. A parameter is
+/// reported if its estimate would differ by more than five standard deviations, and if freeing the
+/// parameter would change another estimate by more than one standard deviation. Uses the score
+/// test: a Gauss–Newton step from the estimates with one fixed parameter freed. Even an error that
+/// hardly affects the residuals may change estimates by many standard deviations.
 /// @param fitted    the fitted problem at the estimates, on `input` and `grid`
 /// @param counting  sensors with quantization errors only; if any, `fitted` has one shooting node
 ///                  per segment
 /// @param variances variance of the weighted residuals of each noise group; 1 for quantized sensors
-/// @return          contradicted values, the most significant first
-std::vector<Contradiction> find_contradictions(const ShootingProblem& fitted,
-                                               const ShootingInput& input, const ShootingGrid& grid,
-                                               const std::vector<QuantizedSensor>& counting,
-                                               const Eigen::VectorXd& variances);
+/// @return          contradicted parameters, the most significant first
+std::vector<ContradictedParameter> find_contradicted_parameters(
+    const ShootingProblem& fitted, const ShootingInput& input, const ShootingGrid& grid,
+    const std::vector<QuantizedSensor>& counting, const Eigen::VectorXd& variances);
 
 /// Returns a note about the most significant contradiction, and about the contradictions that
 /// explain the data equally well.
 /// @param found  at least one contradiction
-Message contradiction_note(const std::vector<Contradiction>& found);
+Message make_contradiction_note(const std::vector<ContradictedParameter>& found);
 
 /// Finds instruments with a significant cross-axis sensitivity that the description lacks. An
-/// instrument is reported if its cross-axis sensitivity moves an estimate by more than the standard
-/// deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses the score
-/// test: the predicted cost reduction if the cross-axis parameters of the instrument are freed,
-/// linearised at the estimates, is compared with the χ² distribution.
+/// instrument is reported if its cross-axis sensitivity changes an estimate by more than the
+/// standard deviation, or causes much of the instrument's residuals (then `moved` is empty). Uses
+/// the score test: the predicted cost reduction if the cross-axis parameters of the instrument are
+/// freed, linearised at the estimates, is compared with the χ² distribution.
 /// @param fitted  the fitted problem at the estimates, on `input` and `grid`
-std::vector<CrossAxisSensitivity> find_cross_axes(const ShootingProblem& fitted,
-                                                  const ShootingInput& input,
-                                                  const ShootingGrid& grid);
+std::vector<CrossAxisSensitivity> find_missing_cross_axes(const ShootingProblem& fitted,
+                                                          const ShootingInput& input,
+                                                          const ShootingGrid& grid);
 
 /// Returns a note about the cross-axis sensitivity of one instrument.
-Message cross_axis_note(const CrossAxisSensitivity& found);
+Message make_cross_axis_note(const CrossAxisSensitivity& found);
 
 }  // namespace estimator

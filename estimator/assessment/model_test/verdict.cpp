@@ -33,7 +33,7 @@ std::vector<Eigen::VectorXd> residuals_of(const Calibration& calibration, Eigen:
         calibration.refined ? trajectory.simulated : trajectory.estimated;
     Eigen::VectorXd& errors = residuals.emplace_back(model.col(sensor));
     errors -= trajectory.measured.col(sensor);
-    for (double& error : errors) error = joint_difference(kind, error);
+    for (double& error : errors) error = joint_coordinate_difference(kind, error);
   }
   return residuals;
 }
@@ -132,12 +132,12 @@ void doubt_agreement(const ConsistencyTest& agreement, Verdict& verdict) {
          std::move(reason), verdict);
 }
 
-void doubt_residuals(const std::vector<SensorFit>& fits, Verdict& verdict) {
-  const auto ratio = [](const SensorFit& fit) {
+void doubt_residuals(const std::vector<SensorFitQuality>& fits, Verdict& verdict) {
+  const auto ratio = [](const SensorFitQuality& fit) {
     return fit.noise > 0.0 ? fit.residual / fit.noise : 0.0;
   };
   const auto worst = std::ranges::max_element(fits, {}, ratio);
-  const auto correlated = std::ranges::find_if(fits, &SensorFit::correlated);
+  const auto correlated = std::ranges::find_if(fits, &SensorFitQuality::correlated);
   if (worst != fits.end() && ratio(*worst) > kNoisy) {
     const bool grave = ratio(*worst) > kFarTooNoisy || correlated != fits.end();
     object(grave ? VerdictKind::kRejected : VerdictKind::kDoubtful,
@@ -150,14 +150,14 @@ void doubt_residuals(const std::vector<SensorFit>& fits, Verdict& verdict) {
   }
 }
 
-void doubt_accelerations(const Calibration& calibration, const std::vector<SensorFit>& fits,
+void doubt_accelerations(const Calibration& calibration, const std::vector<SensorFitQuality>& fits,
                          Verdict& verdict) {
   if (calibration.refined) return;
   const std::string *grave = nullptr, *trace = nullptr;
   for (Eigen::Index j = 0; j < calibration.acceleration_noise.size(); ++j) {
     if (!(calibration.acceleration_noise[j] > 0.0)) continue;
     const std::string& name = calibration.mechanism.joints[static_cast<std::size_t>(j)].name;
-    const auto fit = std::ranges::find(fits, name, &SensorFit::name);
+    const auto fit = std::ranges::find(fits, name, &SensorFitQuality::name);
     const double share = fit == fits.end() ? 0.0 : fit->unexplained;  // 0: no reading of this joint
     const std::string*& first = share > 0.0 && share < kTraceShare ? trace : grave;
     if (first == nullptr) first = &name;
@@ -171,30 +171,10 @@ void doubt_accelerations(const Calibration& calibration, const std::vector<Senso
   }
 }
 
-void doubt_axes(const Calibration& calibration, Verdict& verdict) {
-  if (calibration.cross_axes.empty()) return;
-  const CrossAxisSensitivity& first = calibration.cross_axes.front();
-  object(VerdictKind::kRejected,
-         {MessageCode::kCrossAxisSensitivity,
-          {{"instrument", first.instrument}, {"sensor", first.sensor}}},
-         verdict);
-}
-
-void doubt_description(const Calibration& calibration, Verdict& verdict) {
-  if (calibration.contradictions.empty()) return;
-  const Contradiction& first = calibration.contradictions.front();
-  object(VerdictKind::kRejected,
-         {MessageCode::kContradictedValue,
-          {{"parameter", first.name},
-           {"fixed", Quantity{first.kept, first.unit}},
-           {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
-         verdict);
-}
-
 /// Returns the reason to accept the model.
-Message acceptance(const Calibration& calibration, const std::vector<SensorFit>& fits) {
+Message acceptance(const Calibration& calibration, const std::vector<SensorFitQuality>& fits) {
   double worst = 0.0;
-  for (const SensorFit& fit : fits) {
+  for (const SensorFitQuality& fit : fits) {
     if (fit.noise > 0.0) worst = std::max(worst, fit.residual / fit.noise);
   }
   const bool is_alone = std::isnan(calibration.agreement.statistic);
@@ -205,40 +185,43 @@ Message acceptance(const Calibration& calibration, const std::vector<SensorFit>&
 
 }  // namespace
 
-bool is_unexplained(const SensorFit& fit) { return fit.unexplained > kUnexplainedShare; }
+bool is_motion_unexplained(const SensorFitQuality& fit) {
+  return fit.unexplained > kUnexplainedShare;
+}
 
-Message unexplained_share(double unexplained) {
+Message describe_unexplained_share(double unexplained) {
   if (!(unexplained < kMultiple)) return MessageCode::kMultipleOfMotion;
   return {MessageCode::kMotionShare,
           {{"percent", static_cast<int>(std::lround(100.0 * unexplained))}}};
 }
 
-std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
+std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration) {
   const std::vector<Segment> segments = readings_of(calibration);
   // The joint estimation is assessed if no simulation predicts the motion.
   const bool by_states = calibration.kind == EstimateKind::kPhysical && !calibration.refined &&
                          is_converged(calibration.termination);
-  std::vector<SensorFit> fits;
+  std::vector<SensorFitQuality> fits;
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
     const SimulationError& error = calibration.simulation[i];
     const double quantum =
-        find_quantum(segments, static_cast<int>(i), joint_units(error.kind).scale);
-    SensorFit fit;
+        find_quantization_step(segments, static_cast<int>(i), joint_units(error.kind).scale);
+    SensorFitQuality fit;
     fit.name = error.joint;
-    fit.noise = std::max(quantum / std::sqrt(12.0), noise_level(segments, sensor));
+    fit.noise = std::max(quantum / std::sqrt(12.0), estimate_noise_level(segments, sensor));
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
     const double pre_quantization_variance =
-        quantum > 0.0 ? pre_quantization_noise(segments, static_cast<int>(i), quantum) : 0.0;
+        quantum > 0.0 ? estimate_noise_before_quantization(segments, static_cast<int>(i), quantum)
+                      : 0.0;
     const bool counts =
-        quantum > 0.0 && is_quantization_error(residuals, quantum, pre_quantization_variance);
+        quantum > 0.0 && can_be_quantization_error(residuals, quantum, pre_quantization_variance);
     fit.correlated =
         calibration.refined &&
         (counts ? is_correlated_beyond_quantization(
                       residuals, columns(calibration, &SegmentTrajectory::simulated, sensor),
                       segments.front().period, quantum, pre_quantization_variance)
-                : correlation_inflation(residuals) > kInflation);
+                : compute_autocorrelation_inflation(residuals) > kInflation);
     const double motion =
         root_mean_square(columns(calibration, &SegmentTrajectory::measured, sensor), true);
     if (by_states) {
@@ -253,21 +236,35 @@ std::vector<SensorFit> sensor_fits(const Calibration& calibration) {
   return fits;
 }
 
-Verdict judge(const Calibration& calibration) {
-  const std::vector<SensorFit> fits = sensor_fits(calibration);
-  const auto worst = std::ranges::max_element(fits, {}, &SensorFit::unexplained);
-  if (worst != fits.end() && is_unexplained(*worst)) {
+Verdict judge_model(const Calibration& calibration) {
+  const std::vector<SensorFitQuality> fits = assess_sensor_fits(calibration);
+  const auto worst = std::ranges::max_element(fits, {}, &SensorFitQuality::unexplained);
+  if (worst != fits.end() && is_motion_unexplained(*worst)) {
     return {VerdictKind::kNoFit,
             {{MessageCode::kUnexplainedShare,
-              {{"share", std::vector<Message>{unexplained_share(worst->unexplained)}},
+              {{"share", std::vector<Message>{describe_unexplained_share(worst->unexplained)}},
                {"encoder", worst->name}}}}};
   }
   Verdict verdict;
   doubt_agreement(calibration.agreement, verdict);
   doubt_residuals(fits, verdict);
   doubt_accelerations(calibration, fits, verdict);
-  doubt_axes(calibration, verdict);
-  doubt_description(calibration, verdict);
+  if (!calibration.cross_axes.empty()) {
+    const CrossAxisSensitivity& first = calibration.cross_axes.front();
+    object(VerdictKind::kRejected,
+           {MessageCode::kCrossAxisSensitivity,
+            {{"instrument", first.instrument}, {"sensor", first.sensor}}},
+           verdict);
+  }
+  if (!calibration.contradictions.empty()) {
+    const ContradictedParameter& first = calibration.contradictions.front();
+    object(VerdictKind::kRejected,
+           {MessageCode::kContradictedValue,
+            {{"parameter", first.name},
+             {"fixed", Quantity{first.kept, first.unit}},
+             {"estimate", Quantity{first.value, first.unit, first.standard_deviation}}}},
+           verdict);
+  }
   if (verdict.reasons.empty()) verdict.reasons.push_back(acceptance(calibration, fits));
   return verdict;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -77,7 +76,7 @@ std::optional<FastJoint> find_fast_joint(const Mechanism& mechanism, const Shoot
     const Eigen::MatrixXd& states = input.states[s];
     rows += static_cast<double>(states.cols());
     for (Eigen::Index j = 0; j < joints; ++j) {
-      if (!mechanism.joints[static_cast<std::size_t>(j)].traits().wraps) continue;
+      if (!mechanism.joints[static_cast<std::size_t>(j)].kind_traits().wraps) continue;
       const auto turns = states.row(joints + j).array().abs() * input.segments[s].period;
       fast[j] += static_cast<double>((turns > kTurnMost).count());
     }
@@ -101,9 +100,9 @@ void keep_sign(Parameter& gain) {
 }
 
 /// Adds priors to parameters without a prior, and bounds that keep the sign of motor gains.
-Mechanism held(Mechanism mechanism) {
+Mechanism with_priors_and_gain_signs(Mechanism mechanism) {
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
-    keep_sign(mechanism.joint_parameter(joint, JointQuantity::kMotorGain));
+    keep_sign(mechanism.joint_parameter(joint, JointParameter::kMotorGain));
     mechanism.joints[static_cast<std::size_t>(joint)].transition_speed = 0.0;
   }
   for (Parameter& parameter : mechanism.parameters) {
@@ -116,16 +115,16 @@ Mechanism held(Mechanism mechanism) {
 }
 
 void coarsen_noise(ShootingInput& input, const Mechanism& mechanism) {
-  const Eigen::VectorXd scales = encoder_scales(mechanism);
+  const Eigen::VectorXd scales = readings_per_radian(mechanism);
   for (Eigen::Index i = 0; i < input.noise.angle.size(); ++i) {
-    const double quantum = find_quantum(input.segments, static_cast<int>(i), scales[i]);
+    const double quantum = find_quantization_step(input.segments, static_cast<int>(i), scales[i]);
     double& noise = input.noise.angle[i];
     const double moved = std::min(amplitude(input.segments, i), scales[i]);
     noise = std::max({noise, quantum / std::sqrt(12.0), kResolution * moved});
   }
 }
 
-LmOptions few_trials(int iterations) {
+LmOptions few_iterations(int iterations) {
   return {.max_iterations = iterations,
           .cost_tolerance = kTrialTolerance,
           .stagnant_gain = kTrialTolerance};
@@ -141,7 +140,7 @@ constexpr double kBadMisfit = 2.0;
 constexpr double kImprovement = 4.0;
 
 /// Ratio of misfits below which two hypothetical errors cannot be distinguished.
-constexpr double kAlike = 1.5;
+constexpr double kEqual = 1.5;
 
 /// Ratio of a trial's misfit to the best misfit above which the trial ends after a few iterations.
 constexpr double kPromising = 5.0;
@@ -152,7 +151,7 @@ constexpr int kTrialsMax = 160;
 constexpr int kLoopWork = 6;  // cost of a joint in a mechanism with loops, in joints of a tree
 
 /// Largest number of errors found one after another, each with all previous errors corrected.
-constexpr int kMistakesMax = 2;
+constexpr int kErrorsMax = 2;
 
 constexpr std::size_t kAlternativesMax = 4;
 
@@ -171,21 +170,22 @@ constexpr double kReportedUnexplainedShare = 0.5;
 TrialFit fitted(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                 const CalibrationMonitor& monitor) {
   TrialFit fit(mechanism, excerpts);
-  fit.fit_coarse(monitor.stop);
-  fit.fit_fine(monitor.stop);
+  fit.run_coarse_fit(monitor.stop);
+  fit.run_fine_fit(monitor.stop);
   return fit;
 }
 
 /// Returns whether the best trial fits and the description as given does not. Also tries to fit the
 /// given description from the trial's parameter values, and from its values and states.
-bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
-               const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
-  const DescriptionTrial& best = trials.trials.front();
+bool explains_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
+                     const std::vector<Recording>& excerpts, const CalibrationMonitor& monitor) {
+  const DescriptionErrorTrial& best = trials.trials.front();
   // A motion too fast to test counts as just bad enough.
   const bool is_judged = !trials.given.fast_joint();
   const auto improves = [&] {
     const double given = is_judged ? trials.given.misfit() : kImprovement * kBadMisfit;
-    return best.fit.misfit() * kImprovement < given && best.fit.unexplained() < kExplained;
+    return best.fit.misfit() * kImprovement < given &&
+           best.fit.unexplained_acceleration_share() < kExplained;
   };
   if (!improves()) return false;
   Mechanism from_there = mechanism;
@@ -196,7 +196,7 @@ bool is_better(DescriptionTrials& trials, const Mechanism& mechanism,
   apply_dependencies(from_there);
   TrialFit again = fitted(from_there, excerpts, monitor);
   TrialFit beside(from_there, excerpts, &best.fit);
-  beside.fit_fine(monitor.stop);
+  beside.run_fine_fit(monitor.stop);
   if (beside.misfit() < again.misfit()) again = std::move(beside);
   if (again.misfit() < trials.given.misfit()) trials.given = std::move(again);
   return improves() && trials.given.misfit() > kBadMisfit;
@@ -207,14 +207,15 @@ Quantity percent(double share) { return {100.0 * std::min(1.0, share), "%"}; }
 /// Returns the trials that fit about as well as the best trial, in the order of hypotheses. A
 /// fitted encoder zero also explains any particular zero error, so it is reported only if no other
 /// hypothesis fits.
-std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& trials) {
-  std::vector<const DescriptionTrial*> result;
-  const double most = kAlike * trials.front().fit.misfit();
-  for (const DescriptionTrial& trial : trials) {
+std::vector<const DescriptionErrorTrial*> equally_good_trials(
+    const std::vector<DescriptionErrorTrial>& trials) {
+  std::vector<const DescriptionErrorTrial*> result;
+  const double most = kEqual * trials.front().fit.misfit();
+  for (const DescriptionErrorTrial& trial : trials) {
     if (trial.fit.misfit() <= most) result.push_back(&trial);
   }
-  std::ranges::sort(result, {}, [](const DescriptionTrial* trial) { return trial->order; });
-  const auto is_fitted = [](const DescriptionTrial* trial) {
+  std::ranges::sort(result, {}, [](const DescriptionErrorTrial* trial) { return trial->order; });
+  const auto is_fitted = [](const DescriptionErrorTrial* trial) {
     return trial->hypothesis.size_parameter >= 0;
   };
   if (!std::ranges::all_of(result, is_fitted)) {
@@ -226,24 +227,25 @@ std::vector<const DescriptionTrial*> alike(const std::vector<DescriptionTrial>& 
   return result;
 }
 
-Finding report_finding(const DescriptionTrials& trials) {
+Finding report_finding(const DescriptionErrorTrials& trials) {
   std::vector<Message> causes;
-  const std::vector<const DescriptionTrial*> likeliest = alike(trials.trials);
-  for (const DescriptionTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
+  const std::vector<const DescriptionErrorTrial*> likeliest = equally_good_trials(trials.trials);
+  for (const DescriptionErrorTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
   const double confidence = 1.0 / static_cast<double>(causes.size());
-  const DescriptionTrial& first = *likeliest.front();
+  const DescriptionErrorTrial& first = *likeliest.front();
   const int size_parameter = first.hypothesis.size_parameter;
   Quantity size{std::numeric_limits<double>::quiet_NaN()};
   if (size_parameter >= 0) {
-    const Parameter& offset = parameter_at(first.fit.mechanism(), size_parameter);
-    size = {wrapped_difference(offset.value), offset.unit};
+    const Parameter& offset = first.fit.mechanism().at(size_parameter);
+    size = {wrap_angle_difference(offset.value), offset.unit};
     causes.front().arguments.push_back({"size", size});
   }
-  Finding finding = make_finding({MessageCode::kDescriptionError,
-                                  {{"causes", std::move(causes)},
-                                   {"unexplained", percent(trials.given.unexplained())},
-                                   {"left", percent(trials.trials.front().fit.unexplained())}}},
-                                 "", first.hypothesis.channel, size);
+  Finding finding = make_finding(
+      {MessageCode::kDescriptionError,
+       {{"causes", std::move(causes)},
+        {"unexplained", percent(trials.given.unexplained_acceleration_share())},
+        {"left", percent(trials.trials.front().fit.unexplained_acceleration_share())}}},
+      "", first.hypothesis.channel, size);
   finding.confidence = confidence;
   return finding;
 }
@@ -259,10 +261,10 @@ Finding not_checked(const Mechanism& mechanism, const FastJoint& fast) {
 }
 
 /// Returns whether the description fits with an encoder's zero fixed at its given value.
-bool holds_with_zero_kept(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
+bool fits_with_fixed_zero(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                           int offset, double misfit, const CalibrationMonitor& monitor) {
   Mechanism kept = mechanism;
-  parameter_at(kept, offset).free = false;
+  kept.at(offset).free = false;
   return !(fitted(kept, excerpts, monitor).misfit() > std::max(kBadMisfit, kImprovement * misfit));
 }
 
@@ -280,15 +282,15 @@ Finding far_zero(const Encoder& sensor, double size) {
 void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                     const TrialFit& fit, const CalibrationMonitor& monitor,
                     DescriptionExamination& out) {
-  if (!fit.is_valid() || !(fit.unexplained() < kExplained)) return;
+  if (!fit.is_valid() || !(fit.unexplained_acceleration_share() < kExplained)) return;
   for (const Encoder& sensor : used_encoders(mechanism)) {
-    const Parameter& offset = parameter_at(mechanism, sensor.offset);
-    if (!sensor.traits().wraps || !offset.free) continue;
-    const double found = parameter_at(fit.mechanism(), sensor.offset).value;
-    const double size = sensor.difference(found - offset.value);
+    const Parameter& offset = mechanism.at(sensor.offset);
+    if (!sensor.kind_traits().wraps || !offset.free) continue;
+    const double found = fit.mechanism().at(sensor.offset).value;
+    const double size = sensor.reading_difference(found - offset.value);
     if (!(std::abs(size) > kFarZero)) continue;
-    if (holds_with_zero_kept(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
-    if (is_stopped(monitor)) return;
+    if (fits_with_fixed_zero(mechanism, excerpts, sensor.offset, fit.misfit(), monitor)) continue;
+    if (is_stop_requested(monitor)) return;
     out.findings.push_back(far_zero(sensor, size));
     // Remove whole turns if the bounds permit.
     const double nearest = offset.value + size;
@@ -302,22 +304,22 @@ void find_far_zeros(const Mechanism& mechanism, const std::vector<Recording>& ex
 TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                    const TrialFit* near) {
   try {
-    const Mechanism start = held(mechanism);
-    ShootingInput input = prepare_shooting(start, excerpts, {});
+    const Mechanism start = with_priors_and_gain_signs(mechanism);
+    ShootingInput input = prepare_shooting_input(start, excerpts, {});
     fast_joint_ = find_fast_joint(start, input);
     if (fast_joint_) return;
     coarsen_noise(input, start);
     if (near != nullptr && near->is_valid() &&
         near->problem_->segment_count() == std::ssize(input.segments)) {
       for (std::size_t s = 0; s < input.segments.size(); ++s) {
-        input.states[s] = near->problem_->states(static_cast<int>(s));
-        input.state_spacing[s] = near->problem_->spacing(static_cast<int>(s));
+        input.states[s] = near->problem_->node_states(static_cast<int>(s));
+        input.state_spacing[s] = near->problem_->node_spacing(static_cast<int>(s));
       }
     }
     const double longest = longest_period(input.segments);
     input.grid.local_steps.clear();
     input.grid.step = std::min(kStepFactor * input.grid.step, kLongestStep);
-    // `prepare_shooting` sets a share of 0.02 over 0.2 s.
+    // `prepare_shooting_input` sets a share of 0.02 over 0.2 s.
     noise_ = input.noise;
     input.grid.interval = std::max(kInterval, kIntervalRowsMin * longest);
     noise_.acceleration *= std::sqrt(input.grid.interval / 0.2) / 0.02;
@@ -328,32 +330,32 @@ TrialFit::TrialFit(const Mechanism& mechanism, const std::vector<Recording>& exc
   }
   const double states = 2.0 * problem_->coordinate_count();
   for (int s = 0; s < problem_->segment_count(); ++s) {
-    defects_ += states * static_cast<double>(problem_->states(s).cols() - 1);
+    defects_ += states * static_cast<double>(problem_->node_states(s).cols() - 1);
   }
   const double unknowns =
-      states * problem_->segment_count() + static_cast<double>(problem_->arrow().size());
+      states * problem_->segment_count() + static_cast<double>(problem_->parameter_values().size());
   freedoms_ = static_cast<int>(std::max(problem_->reading_count() - unknowns, 1.0));
 }
 
-void TrialFit::set_share(double share) {
+void TrialFit::set_process_noise_share(double share) {
   ShootingNoise noise = noise_;
   noise.acceleration *= share;
   share_ = share;
-  problem_->set_noise(noise);
+  problem_->set_noise_levels(noise);
 }
 
-void TrialFit::fit_coarse(const std::atomic<bool>* stop) {
+void TrialFit::run_coarse_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
-  set_share(kRoughShare);
-  solve(*problem_, few_trials(kRoughIterations), {}, stop);
+  set_process_noise_share(kRoughShare);
+  solve(*problem_, few_iterations(kRoughIterations), {}, stop);
 }
 
-void TrialFit::fit_fine(const std::atomic<bool>* stop) {
+void TrialFit::run_fine_fit(const std::atomic<bool>* stop) {
   if (!is_valid()) return;
-  set_share(kFineShare);
-  solve(*problem_, few_trials(kFineIterations), {}, stop);
+  set_process_noise_share(kFineShare);
+  solve(*problem_, few_iterations(kFineIterations), {}, stop);
   for (int round = 0; round < kNodeRepairRounds && repair_misplaced_nodes(*problem_); ++round) {
-    solve(*problem_, few_trials(kFineIterations), {}, stop);
+    solve(*problem_, few_iterations(kFineIterations), {}, stop);
   }
 }
 
@@ -362,35 +364,35 @@ double TrialFit::misfit() const {
   return std::isfinite(cost) ? cost / freedoms_ : std::numeric_limits<double>::infinity();
 }
 
-double TrialFit::unexplained() const {
+double TrialFit::unexplained_acceleration_share() const {
   return share_ * std::sqrt(misfit() * freedoms_ / std::max(defects_, 1.0));
 }
 
-DescriptionTrials try_description_errors(const Mechanism& mechanism,
-                                         const std::vector<Recording>& excerpts,
-                                         const CalibrationMonitor& monitor) {
-  DescriptionTrials result;
+DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
+                                              const std::vector<Recording>& excerpts,
+                                              const CalibrationMonitor& monitor) {
+  DescriptionErrorTrials result;
   result.given = fitted(mechanism, excerpts, monitor);
   if (!(result.given.misfit() > kBadMisfit)) return result;
   double best = std::numeric_limits<double>::infinity();
   // Loops are expensive to close, so try fewer errors, the likeliest first.
-  const int work = mechanism.joint_count() * (is_tree(mechanism) ? 1 : kLoopWork);
+  const int work = mechanism.joint_count() * (is_tree_mechanism(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
-  for (Hypothesis& hypothesis : common_description_errors(mechanism)) {
-    if (is_stopped(monitor) || static_cast<int>(result.trials.size()) >= most) break;
-    DescriptionTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
-    trial.fit =
-        TrialFit(corrected(mechanism, trial.hypothesis), corrected(excerpts, trial.hypothesis));
-    trial.fit.fit_coarse(monitor.stop);
+  for (DescriptionHypothesis& hypothesis : list_common_description_errors(mechanism)) {
+    if (is_stop_requested(monitor) || static_cast<int>(result.trials.size()) >= most) break;
+    DescriptionErrorTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
+    trial.fit = TrialFit(corrected_mechanism(mechanism, trial.hypothesis),
+                         corrected_recordings(excerpts, trial.hypothesis));
+    trial.fit.run_coarse_fit(monitor.stop);
     best = std::min(best, trial.fit.misfit());
     result.trials.push_back(std::move(trial));
   }
-  std::erase_if(result.trials, [&](const DescriptionTrial& trial) {
+  std::erase_if(result.trials, [&](const DescriptionErrorTrial& trial) {
     return !(trial.fit.misfit() <= kPromising * best);
   });
-  for (DescriptionTrial& trial : result.trials) trial.fit.fit_fine(monitor.stop);
+  for (DescriptionErrorTrial& trial : result.trials) trial.fit.run_fine_fit(monitor.stop);
   std::ranges::stable_sort(result.trials, {},
-                           [](const DescriptionTrial& trial) { return trial.fit.misfit(); });
+                           [](const DescriptionErrorTrial& trial) { return trial.fit.misfit(); });
   return result;
 }
 
@@ -399,17 +401,18 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
                                            const CalibrationMonitor& monitor) {
   const std::vector<Recording> excerpts = select_excerpts(mechanism, recordings, {});
   DescriptionExamination out;
-  Mechanism described = mechanism;
-  std::vector<Recording> readings = excerpts;
-  for (int round = 0; round < kMistakesMax; ++round) {
-    DescriptionTrials trials = try_description_errors(described, readings, monitor);
-    if (is_stopped(monitor)) break;
+  Mechanism corrected_rig = mechanism;
+  std::vector<Recording> corrected = excerpts;
+  for (int round = 0; round < kErrorsMax; ++round) {
+    DescriptionErrorTrials trials = try_description_errors(corrected_rig, corrected, monitor);
+    if (is_stop_requested(monitor)) break;
     const bool explains = !(trials.given.misfit() > kBadMisfit);
-    if (explains || trials.trials.empty() || !is_better(trials, described, readings, monitor)) {
+    if (explains || trials.trials.empty() ||
+        !explains_better(trials, corrected_rig, corrected, monitor)) {
       if (const std::optional<FastJoint>& fast = trials.given.fast_joint()) {
         out.findings.push_back(not_checked(mechanism, *fast));
       }
-      const double left = trials.given.unexplained();
+      const double left = trials.given.unexplained_acceleration_share();
       if (!explains && trials.given.is_valid() && left > kReportedUnexplainedShare) {
         out.findings.push_back(
             make_finding({MessageCode::kUnexplainedMotion, {{"share", percent(left)}}}));
@@ -417,11 +420,11 @@ DescriptionExamination examine_description(const Mechanism& mechanism,
       if (round == 0) find_far_zeros(mechanism, excerpts, trials.given, monitor, out);
       break;
     }
-    const DescriptionTrial& best = trials.trials.front();
+    const DescriptionErrorTrial& best = trials.trials.front();
     out.findings.push_back(report_finding(trials));
-    readings = corrected(readings, best.hypothesis);
-    described = corrected(described, best.hypothesis);
-    copy_parameter_values(best.fit.mechanism(), described);
+    corrected = corrected_recordings(corrected, best.hypothesis);
+    corrected_rig = corrected_mechanism(corrected_rig, best.hypothesis);
+    copy_parameter_values(best.fit.mechanism(), corrected_rig);
   }
   return out;
 }

@@ -27,8 +27,8 @@ Eigen::VectorXd activity_of(const std::vector<JointKind>& kinds, const Segment& 
   Eigen::VectorXd activity = Eigen::VectorXd::Zero(sensors + motors);
   for (Eigen::Index k = first + stride; k < first + count; k += stride) {
     for (Eigen::Index i = 0; i < sensors; ++i) {
-      const double turn = joint_difference(kinds[static_cast<std::size_t>(i)],
-                                           segment.angles(k, i) - segment.angles(k - stride, i));
+      const double turn = joint_coordinate_difference(
+          kinds[static_cast<std::size_t>(i)], segment.angles(k, i) - segment.angles(k - stride, i));
       if (!std::isnan(turn)) activity[i] += turn * turn;
     }
     activity.tail(motors) += segment.controls.row(k).transpose().cwiseAbs2();
@@ -42,8 +42,8 @@ Eigen::Index stride_of(const Segment& segment, double period) {
 
 std::vector<Piece> candidate_pieces(const Mechanism& mechanism,
                                     const std::vector<Recording>& recordings,
-                                    const ExcerptBudget& budget) {
-  const std::vector<JointKind> kinds = encoder_kinds(mechanism);
+                                    const ExcerptLimits& budget) {
+  const std::vector<JointKind> kinds = encoder_joint_kinds(mechanism);
   std::vector<Piece> pieces;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     for (std::size_t s = 0; s < recordings[r].segments.size(); ++s) {
@@ -115,7 +115,7 @@ std::vector<Eigen::VectorXd> assemblies_of(const Mechanism& mechanism,
         own.push_back(each);
         rows.push_back(pieces[each].first);
       }
-      const auto found = assemblies_at(mechanism, recordings[r].segments[s], rows);
+      const auto found = assemble_loops_at_samples(mechanism, recordings[r].segments[s], rows);
       for (std::size_t i = 0; i < own.size(); ++i) all[own[i]] = found[i];
     }
   }
@@ -126,7 +126,7 @@ std::vector<Eigen::VectorXd> assemblies_of(const Mechanism& mechanism,
 
 std::vector<Recording> select_excerpts(const Mechanism& mechanism,
                                        const std::vector<Recording>& recordings,
-                                       const ExcerptBudget& budget) {
+                                       const ExcerptLimits& budget) {
   std::vector<Piece> pieces = candidate_pieces(mechanism, recordings, budget);
   score(pieces);
   std::vector<std::size_t> order(pieces.size());

@@ -49,12 +49,12 @@ std::function<void(Segment&)> scale_angle(Eigen::Index column, double factor) {
   return [=](Segment& segment) { segment.angles.col(column) *= factor; };
 }
 
-void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
-                          std::vector<Hypothesis>& out) {
+void add_encoder_errors(const Encoder& sensor, Eigen::Index column,
+                        std::vector<DescriptionHypothesis>& out) {
   out.push_back({.message = {MessageCode::kInvertedEncoder, {{"joint", sensor.name}}},
                  .channel = sensor.name,
                  .correct_segment = scale_angle(column, -1.0)});
-  if (!sensor.traits().wraps) return;
+  if (!sensor.kind_traits().wraps) return;
   out.push_back({.message = {MessageCode::kZeroOffByHalfTurn, {{"joint", sensor.name}}},
                  .channel = sensor.name,
                  .correct_segment = [=](Segment& s) { s.angles.col(column).array() += M_PI; }});
@@ -62,15 +62,15 @@ void add_encoder_mistakes(const Encoder& sensor, Eigen::Index column,
 
 /// Adds the hypothesis that an encoder's zero is wrong, whose offset is then fitted.
 void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
-                      std::vector<Hypothesis>& out) {
-  if (!sensor.traits().wraps || changes_in_fit(mechanism, sensor.offset)) return;
+                      std::vector<DescriptionHypothesis>& out) {
+  if (!sensor.kind_traits().wraps || is_changed_by_fit(mechanism, sensor.offset)) return;
   for (const double start : kZeroStarts) {
     const int offset = sensor.offset;
     out.push_back({.message = {MessageCode::kShiftedZero, {{"joint", sensor.name}}},
                    .channel = sensor.name,
                    .correct_mechanism =
                        [=](Mechanism& m) {
-                         Parameter& parameter = parameter_at(m, offset);
+                         Parameter& parameter = m.at(offset);
                          parameter.free = true;
                          parameter.value += start;
                          parameter.lower = -std::numeric_limits<double>::infinity();
@@ -80,8 +80,9 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
   }
 }
 
-void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothesis>& out) {
-  const bool turns = sensor.traits().turns;
+void add_scales(const Encoder& sensor, Eigen::Index column,
+                std::vector<DescriptionHypothesis>& out) {
+  const bool turns = sensor.kind_traits().turns;
   for (const Scale& scale :
        turns ? std::span<const Scale>(kAngleScales) : std::span<const Scale>(kSlideScales)) {
     out.push_back({.message = {MessageCode::kWrongUnit,
@@ -95,10 +96,11 @@ void add_scales(const Encoder& sensor, Eigen::Index column, std::vector<Hypothes
 }
 
 /// Adds hypotheses of another unit for all angles together, if there are several.
-void add_common_units(const std::vector<Encoder>& sensors, std::vector<Hypothesis>& out) {
+void add_common_units(const std::vector<Encoder>& sensors,
+                      std::vector<DescriptionHypothesis>& out) {
   std::vector<Eigen::Index> columns;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    if (sensors[i].traits().turns) columns.push_back(static_cast<Eigen::Index>(i));
+    if (sensors[i].kind_traits().turns) columns.push_back(static_cast<Eigen::Index>(i));
   }
   if (columns.size() < 2) return;
   for (const Scale& scale : kAngleScales) {
@@ -114,7 +116,8 @@ void add_common_units(const std::vector<Encoder>& sensors, std::vector<Hypothesi
   }
 }
 
-void add_swapped_encoders(const std::vector<Encoder>& sensors, std::vector<Hypothesis>& out) {
+void add_swapped_encoders(const std::vector<Encoder>& sensors,
+                          std::vector<DescriptionHypothesis>& out) {
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     for (std::size_t j = i + 1; j < sensors.size(); ++j) {
       if (sensors[i].kind != sensors[j].kind) continue;
@@ -137,7 +140,8 @@ int joint_of(const Encoder& sensor) {
 bool is_parallel_to_parent(const Mechanism& mechanism, int joint, int parent) {
   const Joint& child = mechanism.joints[static_cast<std::size_t>(joint)];
   const Joint& carrier = mechanism.joints[static_cast<std::size_t>(parent)];
-  return child.body_a == carrier.body_b && child.traits().turns && carrier.traits().turns &&
+  return child.body_a == carrier.body_b && child.kind_traits().turns &&
+         carrier.kind_traits().turns &&
          1.0 - std::abs(child.frame_a.col(0).dot(carrier.frame_b.col(0))) < kParallel;
 }
 
@@ -149,9 +153,9 @@ struct Reference {
 
 /// Returns whether `own` reads all joints of `carrier` and one more.
 bool reads_one_more(const Encoder& own, const Encoder& carrier) {
-  return own.terms.size() == carrier.terms.size() + 1 && own.traits().turns &&
-         std::ranges::all_of(carrier.terms, [&](const Encoder::Term& term) {
-           return std::ranges::any_of(own.terms, [&](const Encoder::Term& each) {
+  return own.terms.size() == carrier.terms.size() + 1 && own.kind_traits().turns &&
+         std::ranges::all_of(carrier.terms, [&](const Encoder::JointTerm& term) {
+           return std::ranges::any_of(own.terms, [&](const Encoder::JointTerm& each) {
              return each.joint == term.joint && each.sign == term.sign;
            });
          });
@@ -180,7 +184,7 @@ void add(const Reference& of, Segment& s) { s.angles.col(of.own) += s.angles.col
 
 /// Adds hypotheses of angles relative to the ground instead of the preceding body, and vice versa.
 void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sensors,
-                    std::vector<Hypothesis>& out) {
+                    std::vector<DescriptionHypothesis>& out) {
   std::vector<Reference> relative, absolute;
   for (const Reference& each : references_of(mechanism, sensors)) {
     (each.absolute ? absolute : relative).push_back(each);
@@ -217,7 +221,7 @@ void add_references(const Mechanism& mechanism, const std::vector<Encoder>& sens
   }
 }
 
-void add_motor_mistakes(const Mechanism& mechanism, std::vector<Hypothesis>& out) {
+void add_motor_errors(const Mechanism& mechanism, std::vector<DescriptionHypothesis>& out) {
   std::vector<std::pair<std::string, Eigen::Index>> motors;
   for (const Joint& joint : mechanism.joints) {
     if (!joint.motor.present) continue;
@@ -247,13 +251,14 @@ void negate(Parameter& parameter) {
   parameter.lower = -std::exchange(parameter.upper, -parameter.lower);
 }
 
-void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothesis>& out) {
+void add_point_signs(const Mechanism& mechanism, int joint,
+                     std::vector<DescriptionHypothesis>& out) {
   constexpr const char* kAxes[] = {"x", "y", "z"};
   const Joint& of = mechanism.joints[static_cast<std::size_t>(joint)];
   for (int k = 0; k < 6; ++k) {
     const bool on_child = k >= 3;
-    const int index = mechanism.index_of_joint(joint, static_cast<JointQuantity>(k));
-    const double value = parameter_at(mechanism, index).value;
+    const int index = mechanism.joint_parameter_index(joint, static_cast<JointParameter>(k));
+    const double value = mechanism.at(index).value;
     if (on_child ? of.body_b == Joint::kGround : of.body_a == Joint::kGround) continue;
     if (std::abs(value) < kLeverMin || find_dependency(mechanism, index) != nullptr) continue;
     const int body = on_child ? of.body_b : of.body_a;
@@ -264,28 +269,28 @@ void add_point_signs(const Mechanism& mechanism, int joint, std::vector<Hypothes
                                 {"axis", kAxes[k % 3]},
                                 {"value", -value}}},
                    .channel = of.name,
-                   .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }});
+                   .correct_mechanism = [=](Mechanism& m) { negate(m.at(index)); }});
   }
 }
 
-Hypothesis reversed_gravity(const Mechanism& mechanism) {
-  const int index = mechanism.index(WorldQuantity::kGravity);
+DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
+  const int index = mechanism.index(GravityParameter::kGravity);
   return {.message = MessageCode::kReversedGravity,
-          .channel = parameter_at(mechanism, index).name,
-          .correct_mechanism = [=](Mechanism& m) { negate(parameter_at(m, index)); }};
+          .channel = mechanism.at(index).name,
+          .correct_mechanism = [=](Mechanism& m) { negate(m.at(index)); }};
 }
 
 }  // namespace
 
-std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism) {
+std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanism& mechanism) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  std::vector<Hypothesis> result;
+  std::vector<DescriptionHypothesis> result;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    add_encoder_mistakes(sensors[i], static_cast<Eigen::Index>(i), result);
+    add_encoder_errors(sensors[i], static_cast<Eigen::Index>(i), result);
   }
-  add_motor_mistakes(mechanism, result);
+  add_motor_errors(mechanism, result);
   // In a loop, a point with the wrong sign mostly prevents closure, which is reported anyway.
-  for (int joint = 0; is_tree(mechanism) && joint < mechanism.joint_count(); ++joint) {
+  for (int joint = 0; is_tree_mechanism(mechanism) && joint < mechanism.joint_count(); ++joint) {
     add_point_signs(mechanism, joint, result);
   }
   add_swapped_encoders(sensors, result);
@@ -295,21 +300,21 @@ std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism) {
     add_scales(sensors[i], static_cast<Eigen::Index>(i), result);
   }
   for (const Encoder& sensor : sensors) add_shifted_zero(mechanism, sensor, result);
-  if (mechanism.parameter(WorldQuantity::kGravity).value != 0.0) {
+  if (mechanism.parameter(GravityParameter::kGravity).value != 0.0) {
     result.push_back(reversed_gravity(mechanism));
   }
   return result;
 }
 
-Mechanism corrected(const Mechanism& mechanism, const Hypothesis& hypothesis) {
+Mechanism corrected_mechanism(const Mechanism& mechanism, const DescriptionHypothesis& hypothesis) {
   Mechanism result = mechanism;
   if (hypothesis.correct_mechanism) hypothesis.correct_mechanism(result);
   apply_dependencies(result);
   return result;
 }
 
-std::vector<Recording> corrected(const std::vector<Recording>& recordings,
-                                 const Hypothesis& hypothesis) {
+std::vector<Recording> corrected_recordings(const std::vector<Recording>& recordings,
+                                            const DescriptionHypothesis& hypothesis) {
   std::vector<Recording> result = recordings;
   if (!hypothesis.correct_segment) return result;
   for (Recording& recording : result)

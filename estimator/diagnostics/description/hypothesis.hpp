@@ -11,25 +11,27 @@
 namespace estimator {
 
 /// A possible error in a rig description, and its correction.
-struct Hypothesis {
+struct DescriptionHypothesis {
   Message message;      ///< such as: the encoder of joint "2" is inverted
   std::string channel;  ///< encoder, joint or motor
   /// Empty if the mechanism does not change.
   std::function<void(Mechanism&)> correct_mechanism = {};
   std::function<void(Segment&)> correct_segment = {};  ///< empty if recordings do not change
-  /// Index of the freed parameter whose estimate is the size of the error; −1 if there is none.
+  /// Index of the freed parameter that estimates the size of the error; −1 if there is none.
   int size_parameter = -1;
 };
 
-/// Returns the common description errors that are possible for a mechanism, one per hypothesis:
+/// Returns one hypothesis for each common description error that is possible for a mechanism:
 /// inverted, shifted, swapped or wrongly scaled encoders, absolute angles instead of relative ones
 /// and vice versa, inverted or swapped motors, wrong sign of a joint position's coordinate, gravity
 /// pointing up.
-std::vector<Hypothesis> common_description_errors(const Mechanism& mechanism);
+std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanism& mechanism);
 
-/// Returns the mechanism or the recordings with the hypothetical error corrected.
-Mechanism corrected(const Mechanism& mechanism, const Hypothesis& hypothesis);
-std::vector<Recording> corrected(const std::vector<Recording>& recordings,
-                                 const Hypothesis& hypothesis);
+/// Returns the mechanism with the hypothetical description error corrected.
+Mechanism corrected_mechanism(const Mechanism& mechanism, const DescriptionHypothesis& hypothesis);
+
+/// Returns the recordings with the hypothetical description error corrected.
+std::vector<Recording> corrected_recordings(const std::vector<Recording>& recordings,
+                                            const DescriptionHypothesis& hypothesis);
 
 }  // namespace estimator

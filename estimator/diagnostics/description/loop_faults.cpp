@@ -33,11 +33,11 @@ Message open_loop(const LoopGap& gap) {
 }  // namespace
 
 std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
-  if (is_tree(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
+  if (is_tree_mechanism(mechanism) || mechanism.joint_count() > kTreeJointsMax) return {};
   const Eigen::Index n = mechanism.joint_count();
   LoopClosure closure(mechanism);
-  if (closure.closing_joints().empty()) return {};  // mimic joints only: always consistent
-  const Argument joint{"joint", closure.closing_joints().back()};
+  if (closure.closing_joint_names().empty()) return {};  // mimic joints only: always consistent
+  const Argument joint{"joint", closure.closing_joint_names().back()};
   const Eigen::VectorXd any =
       Eigen::VectorXd::Constant(n, std::numeric_limits<double>::quiet_NaN());
   std::mt19937 random(1);
@@ -54,13 +54,13 @@ std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
     if (!closure.close(angles, any)) {
       Eigen::VectorXd near = began;
       const double open =
-          closure.step_toward_closure(near, any) ? closure.closure_error(near) : least;
+          closure.minimize_closure_violation(near, any) ? closure.closure_error(near) : least;
       if (!(open < least)) continue;
       least = open;
       nearest = near;
       continue;
     }
-    const Eigen::MatrixXd J = closure.jacobian(angles);
+    const Eigen::MatrixXd J = closure.closure_jacobian(angles);
     if (J.cwiseAbs().maxCoeff() < kLooseRank) {
       return Message(MessageCode::kFixedLoop, {joint});
     }
@@ -69,7 +69,7 @@ std::optional<Message> find_loop_fault(const Mechanism& mechanism) {
   if (free > 0) return {};
   if (free == 0) return Message(MessageCode::kImmobileLoop, {joint});
   if (nearest.size() == 0) return {};
-  return open_loop(closure.widest_gap(nearest));
+  return open_loop(closure.widest_loop_gap(nearest));
 }
 
 }  // namespace estimator

@@ -8,8 +8,9 @@
 namespace estimator {
 
 /// Returns the reason why the loops of a mechanism cannot move: they cannot be closed, the joints
-/// have no degree of freedom left, or bodies are fixed to one another twice. The first argument,
-/// "joint", names a joint of the loop. Returns nullopt if something moves or there are no loops.
+/// have no degree of freedom left, or bodies are fixed to one another twice. The argument "joint"
+/// of the message is a joint of the loop. Returns nullopt if any joint can move or there are no
+/// loops.
 std::optional<Message> find_loop_fault(const Mechanism& mechanism);
 
 }  // namespace estimator

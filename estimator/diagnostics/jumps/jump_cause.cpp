@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "estimator/diagnostics/jumps/reading_series.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {
@@ -21,7 +20,7 @@ constexpr double kConfident = 0.99;
 constexpr double kCoincidence = 18.0;
 /// Residual above which a slip or lost time is excluded and a break is diagnosed [variances per
 /// reading]. Smaller residuals may be due to the polynomial.
-constexpr double kTorn = 9.0;
+constexpr double kBroken = 9.0;
 constexpr double kLongestShift = 3.0;  // longest shift, in window half-lengths
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -42,7 +41,7 @@ Eigen::MatrixXd powers(const Eigen::VectorXd& x, Eigen::Index columns) {
   return result;
 }
 
-Eigen::VectorXd behind(const JumpWindow& window) {
+Eigen::VectorXd after_jump(const JumpWindow& window) {
   Eigen::VectorXd indicator = Eigen::VectorXd::Zero(window.x.size());
   indicator.tail(window.x.size() - window.before).setOnes();
   return indicator;
@@ -58,14 +57,14 @@ double smooth_squares(const JumpWindow& window) {
 
 Eigen::MatrixXd stepped_basis(const JumpWindow& window) {
   Eigen::MatrixXd basis(window.x.size(), kDegree + 2);
-  basis << powers(window.x, kDegree + 1), behind(window);
+  basis << powers(window.x, kDegree + 1), after_jump(window);
   return basis;
 }
 
 /// Returns the residual sum of squares of a smooth motion whose clock jumps by `lost`, in units of
 /// x.
 double shifted_squares(const JumpWindow& window, double lost) {
-  const Eigen::VectorXd indicator = behind(window);
+  const Eigen::VectorXd indicator = after_jump(window);
   if (window.rates.size() > 0) {
     return squares(powers(window.x, kDegree + 1),
                    window.y - lost * window.rates.cwiseProduct(indicator));
@@ -83,7 +82,7 @@ double stepped_squares(const JumpWindow& window) {
   return window.jumps ? squares(stepped_basis(window), window.y) : smooth_squares(window);
 }
 
-JumpWindow cut_window(const JumpView& view, std::size_t side) {
+JumpWindow cut_window(const ReadingsAroundJump& view, std::size_t side) {
   const ReadingSeries& series = *view.series;
   const std::size_t first = view.position > side ? view.position - side : 0;
   const std::size_t last = std::min(view.position + side, series.size());
@@ -163,7 +162,7 @@ bool is_wide_enough(const JumpWindow& window) {
 /// Returns the longest window in which a polynomial fits the readings on each side of the jump. A
 /// polynomial of higher degree then fits both sides together. If none fits, returns the shortest
 /// window, with the residual variance.
-JumpWindow choose_window(const JumpView& view) {
+JumpWindow choose_window(const ReadingsAroundJump& view) {
   JumpWindow window;
   for (const std::size_t side : kSides) {
     JumpWindow shorter = cut_window(view, side);
@@ -177,7 +176,7 @@ JumpWindow choose_window(const JumpView& view) {
   return window;
 }
 
-void book_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
+void store_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
   for (const JumpWindow& window : windows) {
     if (!window.jumps) {
       out.sizes.push_back(0.0);
@@ -194,9 +193,9 @@ void book_sizes(const std::vector<JumpWindow>& windows, JumpExplanation& out) {
 }
 
 /// Stores the speeds of the motion before and after the jump.
-void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
+void store_rates(const std::vector<ReadingsAroundJump>& views, JumpExplanation& out) {
   constexpr std::size_t kSide = 12;
-  for (const JumpView& view : views) {
+  for (const ReadingsAroundJump& view : views) {
     const ReadingSeries& series = *view.series;
     const std::size_t k = view.position;
     if (view.rates != nullptr) {
@@ -207,7 +206,7 @@ void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
     const std::size_t before = std::min(kSide, k), after = std::min(kSide, series.size() - k);
     const auto slope = [&](std::size_t first, std::size_t count, double at) {
       if (count < 4) return std::numeric_limits<double>::quiet_NaN();
-      return EdgeFit(series, first, count, 2).slope(at);
+      return PolynomialFit(series, first, count, 2).slope(at);
     };
     out.rates_before.push_back(slope(k - before, before, series.times[k - 1]));
     out.rates_after.push_back(slope(k, after, series.times[k]));
@@ -216,11 +215,11 @@ void book_rates(const std::vector<JumpView>& views, JumpExplanation& out) {
 
 }  // namespace
 
-JumpExplanation classify_jump(const std::vector<JumpView>& views) {
+JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views) {
   JumpExplanation out;
   std::vector<JumpWindow> windows;
   double readings = 0.0;
-  for (const JumpView& view : views) {
+  for (const ReadingsAroundJump& view : views) {
     windows.push_back(choose_window(view));
     if (!is_wide_enough(windows.back())) {
       windows.back().jumps = false;
@@ -232,7 +231,7 @@ JumpExplanation classify_jump(const std::vector<JumpView>& views) {
     if (window.x.size() > 0) usable.push_back(window);
     readings += static_cast<double>(window.x.size());
   }
-  book_rates(views, out);
+  store_rates(views, out);
   if (usable.empty()) {
     out.sizes.assign(views.size(), 0.0);
     out.deviations = out.sizes;
@@ -246,7 +245,7 @@ JumpExplanation classify_jump(const std::vector<JumpView>& views) {
   const TimeShift shift = best_shift(usable);
   const double lost = shift.misfit + price;
   const double best = std::min(slip, lost);
-  const double torn = misfit(usable, broken_squares);
+  const double broken = misfit(usable, broken_squares);
   const double total = std::exp(-0.5 * (slip - best)) + std::exp(-0.5 * (lost - best));
   out.lost_time = shift.lost;
   out.time_deviation = shift.deviation;
@@ -254,11 +253,11 @@ JumpExplanation classify_jump(const std::vector<JumpView>& views) {
   out.cause = out.confidence < kConfident ? JumpCause::kAmbiguous
               : slip < lost               ? JumpCause::kSlip
                                           : JumpCause::kLostTime;
-  if (best > kTorn * std::max(torn, readings)) out.cause = JumpCause::kBreak;
+  if (best > kBroken * std::max(broken, readings)) out.cause = JumpCause::kBreak;
   for (JumpWindow& window : windows) {
     if (window.x.size() == 0) window = usable.front(), window.jumps = false;
   }
-  book_sizes(windows, out);
+  store_sizes(windows, out);
   return out;
 }
 

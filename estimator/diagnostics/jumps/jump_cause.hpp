@@ -15,17 +15,17 @@ enum class JumpCause {
 };
 
 /// The readings of one sensor around a jump.
-struct JumpView {
+struct ReadingsAroundJump {
   const ReadingSeries* series = nullptr;
-  /// Modelled speed at each reading [rad/s] if `series` holds residuals; nullptr if `series` is the
-  /// motion itself.
+  /// Modelled speed at each reading [rad/s] if `series` contains residuals; nullptr if it contains
+  /// the measured motion.
   const std::vector<double>* rates = nullptr;
   double noise = 0.0;    ///< reading noise, including quantization [rad or m]
   bool jumps = false;    ///< a step was found in this sensor
   std::size_t position;  ///< index in the series of the first reading after the jump
 };
 
-/// The likeliest explanation of a jump.
+/// The likeliest cause of a jump of readings, with the fitted lost time and jump sizes.
 struct JumpExplanation {
   JumpCause cause = JumpCause::kAmbiguous;
   double confidence = 0.0;      ///< probability of the cause among those compared
@@ -42,6 +42,6 @@ struct JumpExplanation {
 /// the sensors that jump (slip); two independent motions (break). Compares their likelihoods
 /// [Bas93, ch. 7] with a penalty of log N per parameter for N readings [Sch78]. For a single
 /// sensor, lost time differs from a slip because the speed changes too.
-JumpExplanation classify_jump(const std::vector<JumpView>& views);
+JumpExplanation classify_jump(const std::vector<ReadingsAroundJump>& views);
 
 }  // namespace estimator

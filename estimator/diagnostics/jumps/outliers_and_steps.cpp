@@ -6,8 +6,6 @@
 #include <limits>
 #include <span>
 
-#include "estimator/diagnostics/jumps/reading_series.hpp"
-
 namespace estimator {
 namespace {
 
@@ -34,7 +32,7 @@ class OutlierSearch {
         windows_(kind == SeriesKind::kMotion ? std::span<const SideWindow>(kMotionWindows)
                                              : std::span<const SideWindow>(kResidualWindows)),
         bend_(kBendMargin * (kind == SeriesKind::kMotion
-                                 ? scale.acceleration(kLongestStride)
+                                 ? scale.sustained_acceleration_over_strides(kLongestStride)
                                  : scale.sustained_acceleration(kLongestStride, true))) {}
 
   std::vector<Outlier> run() {
@@ -58,7 +56,7 @@ class OutlierSearch {
 
  private:
   /// Returns the signed deviation of a reading from one side's polynomial; 0 within tolerance.
-  double excess(const EdgeFit& side, std::size_t position) const {
+  double excess(const PolynomialFit& side, std::size_t position) const {
     const PolynomialPrediction reach = side.at(series_.times[position]);
     const double off = series_.values[position] - reach.value;
     const double noise = std::max(scale_.noise(position), std::sqrt(side.residual_variance()));
@@ -78,9 +76,9 @@ class OutlierSearch {
     return difference > std::max(bound_ * scale_.noise(k), 0.5 * scale_.quantum());
   }
 
-  std::optional<EdgeFit> side(std::size_t first, const SideWindow& window) const {
+  std::optional<PolynomialFit> side(std::size_t first, const SideWindow& window) const {
     if (!series_.is_dense(first, window.count)) return std::nullopt;
-    return EdgeFit(series_, first, window.count, window.degree);
+    return PolynomialFit(series_, first, window.count, window.degree);
   }
 
   /// Returns the outliers among `count` readings from `first` on; empty unless the first and last
@@ -91,9 +89,9 @@ class OutlierSearch {
     const bool has_right = behind + window.count <= series_.size();
     const bool at_end = behind == series_.size();
     if (!(has_left || at_start) || !(has_right || at_end)) return {};
-    const std::optional<EdgeFit> left =
+    const std::optional<PolynomialFit> left =
         has_left ? side(first - window.count, window) : std::nullopt;
-    const std::optional<EdgeFit> right = has_right ? side(behind, window) : std::nullopt;
+    const std::optional<PolynomialFit> right = has_right ? side(behind, window) : std::nullopt;
     if ((has_left && !left) || (has_right && !right) || (!left && !right)) return {};
     std::vector<Outlier> off;
     for (std::size_t k = first; k < behind; ++k) {
@@ -142,7 +140,7 @@ class StepSearch {
     bound_ = normal_quantile(chance / std::max<double>(1.0, static_cast<double>(series.size())));
   }
 
-  std::vector<Step> run() {
+  std::vector<ReadingStep> run() {
     std::vector<Candidate> candidates;
     for (const StepWindow& window : kind_ == SeriesKind::kMotion
                                         ? std::span<const StepWindow>(kMotionSteps)
@@ -160,24 +158,25 @@ class StepSearch {
       };
       if (std::ranges::none_of(kept, is_beside)) kept.push_back(candidate);
     }
-    std::vector<Step> steps;
+    std::vector<ReadingStep> steps;
     for (const Candidate& candidate : kept) steps.push_back(candidate.step);
-    std::ranges::sort(steps, {}, &Step::position);
+    std::ranges::sort(steps, {}, &ReadingStep::position);
     return steps;
   }
 
  private:
   struct Candidate {
-    Step step;
+    ReadingStep step;
     std::size_t reach;  ///< readings on each side used by its windows
   };
 
   void scan(const StepWindow& window, std::vector<Candidate>& candidates) const {
     const double period = series_.period;
-    const double bend = kind_ == SeriesKind::kResidual
-                            ? kBendMargin * scale_.sustained_acceleration(window.stride, true)
-                            : std::max(kBendMargin * scale_.acceleration(window.stride),
-                                       kPlausibleAcceleration * unit_ * period * period);
+    const double bend =
+        kind_ == SeriesKind::kResidual
+            ? kBendMargin * scale_.sustained_acceleration(window.stride, true)
+            : std::max(kBendMargin * scale_.sustained_acceleration_over_strides(window.stride),
+                       kPlausibleAcceleration * unit_ * period * period);
     for (std::size_t k = window.count; k + window.count <= series_.size(); ++k) {
       if (!is_suspect(k, window)) continue;
       if (const std::optional<Candidate> found = judge(k, window, bend)) {
@@ -219,7 +218,7 @@ class StepSearch {
     const std::size_t m = window.count;
     if (!series_.is_dense(k - m, 2 * m)) return std::nullopt;
     const double* t = series_.times.data() + k;
-    const EdgeFit left(series_, k - m, m, window.degree), right(series_, k, m, window.degree);
+    const PolynomialFit left(series_, k - m, m, window.degree), right(series_, k, m, window.degree);
     if (is_hopeless(
             k, m, {right.value(t[-1]) - left.value(t[-1]), right.value(t[0]) - left.value(t[0])})) {
       return std::nullopt;
@@ -263,8 +262,8 @@ std::vector<Outlier> find_outliers(const ReadingSeries& series, const NoiseScale
   return OutlierSearch(series, scale, kind, chance).run();
 }
 
-std::vector<Step> find_steps(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind,
-                             double unit, double chance) {
+std::vector<ReadingStep> find_reading_steps(const ReadingSeries& series, const NoiseScale& scale,
+                                            SeriesKind kind, double unit, double chance) {
   return StepSearch(series, scale, kind, unit, chance).run();
 }
 

@@ -26,7 +26,7 @@ std::vector<Outlier> find_outliers(const ReadingSeries& series, const NoiseScale
                                    double chance = kFalseAlarm);
 
 /// A lasting jump between two consecutive readings of a series.
-struct Step {
+struct ReadingStep {
   std::size_t position = 0;  ///< index of the first reading after the jump
   double size = 0.0;         ///< [rad or m]
   double deviation = 0.0;    ///< standard deviation of `size`, from noise and quantization
@@ -41,7 +41,8 @@ struct Step {
 /// polynomials [Bas93, sec. 7.2].
 /// @param unit    JointUnits::scale of the sensor
 /// @param chance  probability of a single false alarm over the whole series
-std::vector<Step> find_steps(const ReadingSeries& series, const NoiseScale& scale, SeriesKind kind,
-                             double unit, double chance = kFalseAlarm);
+std::vector<ReadingStep> find_reading_steps(const ReadingSeries& series, const NoiseScale& scale,
+                                            SeriesKind kind, double unit,
+                                            double chance = kFalseAlarm);
 
 }  // namespace estimator

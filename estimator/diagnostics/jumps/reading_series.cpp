@@ -1,7 +1,6 @@
 #include "estimator/diagnostics/jumps/reading_series.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -40,12 +39,13 @@ double median_of_seven(std::array<double, 7> x) {
 
 }  // namespace
 
-std::size_t ReadingSeries::at_row(int row) const {
+std::size_t ReadingSeries::index_at_row(int row) const {
   return static_cast<std::size_t>(std::ranges::lower_bound(rows, row) - rows.begin());
 }
 
-ReadingSeries observed_readings(const Segment& segment,
-                                const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps) {
+ReadingSeries collect_observed_readings(const Segment& segment,
+                                        const Eigen::Ref<const Eigen::VectorXd>& readings,
+                                        bool wraps) {
   ReadingSeries series;
   series.period = segment.period;
   for (Eigen::Index k = 0; k < readings.size(); ++k) {
@@ -54,7 +54,7 @@ ReadingSeries observed_readings(const Segment& segment,
     double value = readings[k];
     if (!series.values.empty()) {
       const double change = value - series.values.back();
-      value = series.values.back() + (wraps ? wrapped_difference(change) : change);
+      value = series.values.back() + (wraps ? wrap_angle_difference(change) : change);
     }
     series.times.push_back(segment.time(k));
     series.values.push_back(value);
@@ -73,14 +73,14 @@ double normal_quantile(double two_sided_probability) {
   return high;
 }
 
-double median_of(std::vector<double>& values) {
+double compute_median(std::vector<double>& values) {
   if (values.empty()) return 0.0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::ranges::nth_element(values, middle);
   return *middle;
 }
 
-double robust_quantum(const std::vector<ReadingSeries>& series, double scale) {
+double find_robust_quantization_step(const std::vector<ReadingSeries>& series, double scale) {
   std::vector<double> changes;
   for (const ReadingSeries& each : series) {
     for (std::size_t k = 1; k < each.size(); ++k) {
@@ -113,7 +113,7 @@ NoiseScale::NoiseScale(const ReadingSeries& series, double quantum)
   const std::vector<double>& y = series.values;
   std::vector<double> all, block;
   const auto level = [](std::vector<double>& differences) {
-    return kDeviationsPerMedian * median_of(differences) / kFourthGain;
+    return kDeviationsPerMedian * compute_median(differences) / kFourthGain;
   };
   local_.assign(series.size() / kBlock + 1, 0.0);
   for (std::size_t b = 0; b < local_.size(); ++b) {
@@ -165,7 +165,7 @@ double NoiseScale::sustained_acceleration(std::size_t stride, bool beyond_noise)
   return lasting[passed_over] / static_cast<double>(stride * stride);
 }
 
-double NoiseScale::acceleration(std::size_t longest) const {
+double NoiseScale::sustained_acceleration_over_strides(std::size_t longest) const {
   double least = sustained_acceleration(1, false);
   for (std::size_t stride = 2; stride <= longest; stride *= 2) {
     if (series_.size() > 6 * stride) least = std::min(least, sustained_acceleration(stride, false));
@@ -173,20 +173,21 @@ double NoiseScale::acceleration(std::size_t longest) const {
   return least;
 }
 
-EdgeFit::EdgeFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree)
+PolynomialFit::PolynomialFit(const ReadingSeries& series, std::size_t first, std::size_t count,
+                             int degree)
     : times_(series.times.data() + first, count),
       values_(series.values.data() + first, count),
       size_(static_cast<std::size_t>(degree) + 1),
       origin_(0.5 * (times_.front() + times_.back())),
       scale_(2.0 / (times_.back() - times_.front())),
       unit_(series.period) {
-  with_size([this](auto size) { fit<size>(); });
+  call_with_size([this](auto size) { fit<size>(); });
 }
 
 /// Calls a function with the number of coefficients as a compile-time constant, so that sums over
 /// readings stay in registers.
 template <typename Function>
-void EdgeFit::with_size(const Function& function) const {
+void PolynomialFit::call_with_size(const Function& function) const {
   switch (size_) {
     case 1:
       return function(std::integral_constant<std::size_t, 1>());
@@ -200,13 +201,13 @@ void EdgeFit::with_size(const Function& function) const {
 }
 
 template <std::size_t kSize>
-void EdgeFit::fit() {
+void PolynomialFit::fit() {
   // Moments of time, and of time and readings. Readings are relative to the first one, so that
   // accumulated turns cost no precision.
   std::array<double, 2 * kSize - 1> moments{};
   std::array<double, kSize> sums{};
   for (std::size_t i = 0; i < times_.size(); ++i) {
-    const double u = scaled(times_[i]), value = values_[i] - values_.front();
+    const double u = scaled_time(times_[i]), value = values_[i] - values_.front();
     double power = 1.0;
     for (std::size_t k = 0; k < 2 * kSize - 1; ++k, power *= u) {
       moments[k] += power;
@@ -216,7 +217,7 @@ void EdgeFit::fit() {
   for (std::size_t i = 0; i < kSize; ++i) {
     for (std::size_t j = 0; j < kSize; ++j) inverse_[i][j] = moments[i + j];
   }
-  invert();
+  invert_normal_matrix();
   for (std::size_t i = 0; i < kSize; ++i) {
     for (std::size_t j = 0; j < kSize; ++j) coefficients_[i] += inverse_[i][j] * sums[j];
   }
@@ -224,7 +225,7 @@ void EdgeFit::fit() {
 }
 
 /// Inverts the normal matrix, which is positive definite, by Gauss–Jordan without pivoting.
-void EdgeFit::invert() {
+void PolynomialFit::invert_normal_matrix() {
   for (std::size_t k = 0; k < size_; ++k) {
     const double pivot = 1.0 / inverse_[k][k];
     inverse_[k][k] = 1.0;
@@ -239,38 +240,39 @@ void EdgeFit::invert() {
 }
 
 template <std::size_t kSize>
-double EdgeFit::polynomial(const Coefficients& coefficients, double u) {
+double PolynomialFit::evaluate_polynomial(const Coefficients& coefficients, double u) {
   double value = 0.0;
   for (std::size_t i = kSize; i-- > 0;) value = value * u + coefficients[i];
   return value;
 }
 
-double EdgeFit::value(double time) const {
+double PolynomialFit::value(double time) const {
   double value = 0.0;
-  with_size([&](auto size) { value = polynomial<size>(coefficients_, scaled(time)); });
+  call_with_size(
+      [&](auto size) { value = evaluate_polynomial<size>(coefficients_, scaled_time(time)); });
   return value;
 }
 
-double EdgeFit::slope(double time) const {
-  const double u = scaled(time);
+double PolynomialFit::slope(double time) const {
+  const double u = scaled_time(time);
   double slope = 0.0, power = scale_;
   for (std::size_t i = 1; i < size_; ++i, power *= u)
     slope += static_cast<double>(i) * coefficients_[i] * power;
   return slope;
 }
 
-PolynomialPrediction EdgeFit::at(double time) const {
+PolynomialPrediction PolynomialFit::at(double time) const {
   // A reading's weight is a polynomial of its time.
   Coefficients weights{};
   double power = 1.0;
-  for (std::size_t j = 0; j < size_; ++j, power *= scaled(time)) {
+  for (std::size_t j = 0; j < size_; ++j, power *= scaled_time(time)) {
     for (std::size_t i = 0; i < size_; ++i) weights[i] += inverse_[i][j] * power;
   }
   PolynomialPrediction reach{.value = value(time)};
   double squares = 0.0;
-  with_size([&](auto size) {
+  call_with_size([&](auto size) {
     for (const double each : times_) {
-      const double weight = polynomial<size>(weights, scaled(each));
+      const double weight = evaluate_polynomial<size>(weights, scaled_time(each));
       const double distance = (each - time) / unit_;
       squares += weight * weight;
       reach.sum += std::abs(weight);
@@ -281,11 +283,12 @@ PolynomialPrediction EdgeFit::at(double time) const {
   return reach;
 }
 
-double EdgeFit::residual_variance() const {
+double PolynomialFit::residual_variance() const {
   double squares = 0.0;
-  with_size([&](auto size) {
+  call_with_size([&](auto size) {
     for (std::size_t i = 0; i < times_.size(); ++i) {
-      const double left = values_[i] - polynomial<size>(coefficients_, scaled(times_[i]));
+      const double left =
+          values_[i] - evaluate_polynomial<size>(coefficients_, scaled_time(times_[i]));
       squares += left * left;
     }
   });

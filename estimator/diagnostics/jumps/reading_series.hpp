@@ -25,32 +25,33 @@ struct ReadingSeries {
     return times[first + count - 1] - times[first] <= 2.0 * static_cast<double>(count) * period;
   }
   /// Returns the index in the series of the first reading at or after a row of the segment.
-  std::size_t at_row(int row) const;
+  std::size_t index_at_row(int row) const;
 };
 
 /// Returns the observed readings in a column of a segment, such as Segment::angles.col(sensor).
 /// @param wraps  whether readings wrap after a full turn and are to be unwrapped (JointTraits)
-ReadingSeries observed_readings(const Segment& segment,
-                                const Eigen::Ref<const Eigen::VectorXd>& readings, bool wraps);
+ReadingSeries collect_observed_readings(const Segment& segment,
+                                        const Eigen::Ref<const Eigen::VectorXd>& readings,
+                                        bool wraps);
 
-/// Probability of at least one false alarm of a detector over all readings of a series.
+/// Probability that a detector raises at least one false alarm over all readings of a series.
 inline constexpr double kFalseAlarm = 1e-4;
 
-/// Says whether a series holds the motion of a joint or the residuals of a fitted model.
+/// The content of a series of readings: the motion of a joint, or the residuals of a fitted model.
 enum class SeriesKind { kMotion, kResidual };
 
 /// Returns the magnitude that a standard normal variable exceeds with this probability.
 double normal_quantile(double two_sided_probability);
 
 /// Returns the median; reorders the values.
-double median_of(std::vector<double>& values);
+double compute_median(std::vector<double>& values);
 
-/// Returns the smallest unit of which all but a few changes between readings are whole multiples; 0
-/// if there is none. Like `find_quantum`, but tolerates some false readings.
-double robust_quantum(const std::vector<ReadingSeries>& series, double scale);
+/// Returns the quantization step of which all but a few changes between readings are whole
+/// multiples; 0 if there is none. Tolerates some false readings, unlike `find_quantization_step`.
+double find_robust_quantization_step(const std::vector<ReadingSeries>& series, double scale);
 
-/// The noise and the acceleration of a series of readings. They limit how far a correct reading can
-/// be from its neighbours.
+/// The noise and the sustained acceleration of a series of readings, which limit how far a correct
+/// reading can be from its neighbours.
 class NoiseScale {
  public:
   /// @param quantum  quantization step of the readings; 0 if none
@@ -62,12 +63,13 @@ class NoiseScale {
   double noise(std::size_t position) const;
   double quantum() const { return quantum_; }
 
-  /// Returns the largest sustained acceleration [rad/period²], from second differences with strides
-  /// of up to `longest` readings. Longer strides reduce the effect of noise and quantization.
-  /// Medians over time suppress false readings, steps and impacts.
-  double acceleration(std::size_t longest) const;
+  /// Returns the largest sustained acceleration [rad/period²], the smallest result of
+  /// `sustained_acceleration` over strides of up to `longest` readings. Longer strides reduce the
+  /// effect of noise and quantization.
+  double sustained_acceleration_over_strides(std::size_t longest) const;
 
-  /// Returns the largest sustained acceleration for one stride [rad/period²].
+  /// Returns the largest sustained acceleration [rad/period²], from second differences of readings
+  /// `stride` apart. Medians over time suppress false readings, steps and impacts.
   /// @param beyond_noise  return only the part that exceeds noise and quantization, or 0
   double sustained_acceleration(std::size_t stride, bool beyond_noise) const;
 
@@ -80,25 +82,25 @@ class NoiseScale {
   std::vector<double> local_;  ///< per block of kBlock readings
 };
 
-/// The value of a fitted polynomial at a time, and bounds on its error for weights w of the
-/// readings.
+/// The value of a fitted polynomial at one time, which is a sum of the readings with weights w, and
+/// bounds on the error of this value.
 struct PolynomialPrediction {
   double value = 0.0;
   double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1
   double sum = 0.0;         ///< Σ|w|, largest error of `value` if reading errors are at most 1
-  /// Σ|w|τ²/2 with times τ from the evaluation, the largest error of `value` for accelerations
-  /// below one per squared time unit.
+  /// Largest error of `value` for accelerations of at most 1 per squared time unit: Σ|w|τ²/2 with
+  /// the distance τ in time of each reading from the evaluation.
   double bend = 0.0;
 };
 
 /// A least-squares polynomial through some readings, evaluated at or beside their end.
-class EdgeFit {
+class PolynomialFit {
  public:
   static constexpr int kDegreeMax = 3;
 
-  /// Fits `count` readings from `first` on, more than `degree` of them. The time unit of
+  /// Fits `count` readings from index `first` on; `count` must exceed `degree`. The time unit of
   /// PolynomialPrediction::bend is the sampling period.
-  EdgeFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
+  PolynomialFit(const ReadingSeries& series, std::size_t first, std::size_t count, int degree);
 
   PolynomialPrediction at(double time) const;
   double value(double time) const;
@@ -111,14 +113,14 @@ class EdgeFit {
   using Coefficients = std::array<double, kDegreeMax + 1>;
 
   /// Maps the range of fitted times to −1 … 1.
-  double scaled(double time) const { return (time - origin_) * scale_; }
+  double scaled_time(double time) const { return (time - origin_) * scale_; }
   template <typename Function>
-  void with_size(const Function& function) const;
+  void call_with_size(const Function& function) const;
   template <std::size_t kSize>
   void fit();
   template <std::size_t kSize>
-  static double polynomial(const Coefficients& coefficients, double u);
-  void invert();
+  static double evaluate_polynomial(const Coefficients& coefficients, double u);
+  void invert_normal_matrix();
 
   std::span<const double> times_, values_;
   std::size_t size_;  ///< number of coefficients

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string_view>
 
 #include "estimator/assessment/identifiability/identifiability.hpp"
@@ -41,11 +40,12 @@ int power_in_unit(std::string_view unit) {
 }
 
 int power_of_second(const Mechanism& mechanism, int index) {
-  if (index == mechanism.index(WorldQuantity::kGravity)) return -2;
-  const ParameterTarget target = parameter_target(mechanism, index);
-  if (target.kind != ParameterTarget::Kind::kJoint) return 0;
+  if (index == mechanism.index(GravityParameter::kGravity)) return -2;
+  const ParameterOwner target = find_parameter_owner(mechanism, index);
+  if (target.kind != ParameterOwner::Kind::kJoint) return 0;
   const Joint& joint = mechanism.joints[static_cast<std::size_t>(target.element)];
-  return power_in_unit(unit_of(joint.kind, static_cast<JointQuantity>(target.quantity)));
+  return power_in_unit(
+      joint_parameter_unit(joint.kind, static_cast<JointParameter>(target.quantity)));
 }
 
 /// Process noise relative to the large process noise with which fits start. It is small enough that
@@ -59,32 +59,33 @@ constexpr double kHopeless = 1e6;
 constexpr double kNoPart = 1e-6;
 
 /// Predicts the precision of the parameters, linearised about the states of `input`.
-Excitation predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
-  Excitation excitation;
+PredictedPrecision predict(const Mechanism& mechanism, const ShootingInput& input, int threads) {
+  PredictedPrecision precision;
   const ShootingProblem problem(mechanism, input.segments, input.states, input.state_spacing,
                                 input.grid, input.noise, threads);
   const ParameterInformation information =
       compute_information(problem, {.effective_parameters = false});
-  EstimateTable book(mechanism);
-  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.group_count());
-  const Uncertainty uncertainty =
-      make_uncertainty(mechanism, book.requested(), book.estimated(), information, unit);
-  for (std::size_t i = 0; i < book.requested().size(); ++i) {
-    const Parameter& parameter = parameter_at(mechanism, book.requested()[i]);
+  EstimateTable table(mechanism);
+  const Eigen::VectorXd unit = Eigen::VectorXd::Ones(problem.noise_group_count());
+  const ParameterUncertainty uncertainty = compute_parameter_uncertainty(
+      mechanism, table.free_parameters(), table.estimated_parameters(), information, unit);
+  for (std::size_t i = 0; i < table.free_parameters().size(); ++i) {
+    const Parameter& parameter = mechanism.at(table.free_parameters()[i]);
     double deviation = uncertainty.standard_deviation[static_cast<Eigen::Index>(i)];
     if (!(deviation < kHopeless * std::max(std::abs(parameter.value), 1.0))) {
       deviation = std::numeric_limits<double>::infinity();
     }
-    excitation.parameters.push_back({parameter.name, parameter.unit, parameter.value, deviation});
+    precision.parameters.push_back({parameter.name, parameter.unit, parameter.value, deviation});
   }
-  excitation.null_directions = uncertainty.null_directions;
-  return excitation;
+  precision.null_directions = uncertainty.null_directions;
+  return precision;
 }
 
 /// Returns the predicted precision of the clock rate.
-/// @param clocked  excitation of a mechanism whose last parameter is the clock's rate
-ClockExcitation clock_of(const Excitation& clocked) {
-  ClockExcitation clock{.deviation = clocked.parameters.back().deviation, .absorbed_by = {}};
+/// @param clocked  precision of a mechanism whose last parameter is the clock's rate
+PredictedClockPrecision clock_of(const PredictedPrecision& clocked) {
+  PredictedClockPrecision clock{.deviation = clocked.parameters.back().deviation,
+                                .absorbed_by = {}};
   if (clock.deviation < kDetectableClockDeviation) return clock;
   const auto rate = static_cast<Eigen::Index>(clocked.parameters.size()) - 1;
   for (const NullDirection& direction : clocked.null_directions) {
@@ -106,12 +107,12 @@ ClockExcitation clock_of(const Excitation& clocked) {
 
 }  // namespace
 
-ClockRateMechanism with_clock_rate(const Mechanism& mechanism) {
+ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   ClockRateMechanism clocked{mechanism, static_cast<int>(mechanism.parameters.size())};
   Mechanism& in_clock = clocked.mechanism;
   for (int i = 0; i < clocked.rate; ++i) {
-    Parameter& parameter = parameter_at(in_clock, i);
+    Parameter& parameter = in_clock.at(i);
     const double power = power_of_second(mechanism, i);
     if (power == 0.0) continue;
     parameter.prior_standard_deviation = kInfinity;
@@ -132,10 +133,10 @@ ClockRateMechanism with_clock_rate(const Mechanism& mechanism) {
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism) {
   const double rate = clocked.mechanism.parameters.back().value;
   for (int i = 0; i < clocked.rate; ++i) {
-    Parameter& parameter = parameter_at(mechanism, i);
+    Parameter& parameter = mechanism.at(i);
     if (!parameter.free) continue;
     const double value =
-        parameter_at(clocked.mechanism, i).value / (1.0 + power_of_second(mechanism, i) * rate);
+        clocked.mechanism.at(i).value / (1.0 + power_of_second(mechanism, i) * rate);
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   }
   apply_dependencies(mechanism);
@@ -151,16 +152,19 @@ std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, do
   return recordings;
 }
 
-Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options, int threads) {
-  const bool asks = std::ranges::any_of(mechanism.parameters, &Parameter::free);
-  if (!asks || chosen_kind(mechanism, options) != EstimateKind::kPhysical) return {};
+PredictedPrecision predict_precision(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options, int threads) {
+  const bool has_free_parameters = std::ranges::any_of(mechanism.parameters, &Parameter::free);
+  if (!has_free_parameters || select_estimate_kind(mechanism, options) != EstimateKind::kPhysical)
+    return {};
   ShootingInput input =
-      prepare_shooting(mechanism, split_held_out_sensors(mechanism, recordings), options);
+      prepare_shooting_input(mechanism, split_held_out_sensors(mechanism, recordings), options);
   input.noise.acceleration *= kProcessShare;
-  Excitation excitation = predict(mechanism, input, threads);
-  excitation.clock = clock_of(predict(with_clock_rate(mechanism).mechanism, input, threads));
-  return excitation;
+  PredictedPrecision precision = predict(mechanism, input, threads);
+  precision.clock =
+      clock_of(predict(add_clock_rate_parameter(mechanism).mechanism, input, threads));
+  return precision;
 }
 
 }  // namespace estimator

@@ -11,28 +11,29 @@
 
 namespace estimator {
 
-/// A mechanism expressed in the seconds of a clock whose rate is 1 + ε. A quantity with the unit sⁿ
-/// reads (1 + n ε) times its true value, to first order in ε. Gravity and all other fixed
-/// quantities depend on ε (`ParameterDependency`). Free quantities stay free, in the clock's
-/// seconds, and lose their priors. The clock error ε is thus an ordinary parameter with
-/// derivatives; if free parameters absorb it, it is not identifiable. Delays, a few milliseconds,
-/// are not converted.
+/// A mechanism whose parameters are expressed in the seconds of a logger clock with the relative
+/// rate error ε. A quantity with the unit sⁿ is then (1 + n ε) times its true value, to first order
+/// in ε. Gravity and all other fixed quantities depend on ε (`ParameterDependency`). Free
+/// quantities stay free and lose their priors. ε is thus an ordinary parameter, which is not
+/// identifiable if free parameters absorb its effect. Delays of a few milliseconds are not
+/// converted.
 struct ClockRateMechanism {
   Mechanism mechanism;
   int rate = -1;  ///< index of ε, the last parameter: free, initially zero
 };
-ClockRateMechanism with_clock_rate(const Mechanism& mechanism);
+/// Returns the mechanism with the relative clock rate error ε as an additional free parameter.
+ClockRateMechanism add_clock_rate_parameter(const Mechanism& mechanism);
 
 /// Converts free parameters that were estimated in a clock's seconds to true seconds.
-/// @param clocked    estimate with the structure of `with_clock_rate(mechanism)`
+/// @param clocked    estimate with the structure of `add_clock_rate_parameter(mechanism)`
 /// @param mechanism  receives the values
 void convert_from_clock_seconds(const ClockRateMechanism& clocked, Mechanism& mechanism);
 
-/// Returns recordings with corrected time stamps, for the relative clock rate error `rate`.
+/// Returns recordings with time stamps corrected for the relative clock rate error `rate`.
 std::vector<Recording> correct_clock_error(std::vector<Recording> recordings, double rate);
 
 /// The predicted precision of one free parameter.
-struct ParameterExcitation {
+struct PredictedParameterPrecision {
   std::string name;
   std::string unit;
   double start = 0.0;
@@ -41,17 +42,19 @@ struct ParameterExcitation {
 };
 
 /// The predicted precision of an estimate of the logger clock's rate.
-struct ClockExcitation {
-  /// Standard deviation of the clock rate [-].
+struct PredictedClockPrecision {
+  /// Predicted standard deviation of the relative clock rate error [-].
   double deviation = std::numeric_limits<double>::infinity();
-  /// Names of free parameters that absorb a clock error; empty if the rate is identifiable.
+  /// Names of the free parameters that absorb a clock error; empty if the clock rate is
+  /// identifiable.
   std::vector<std::string> absorbed_by;
 };
 
-struct Excitation {
-  std::vector<ParameterExcitation> parameters;
+/// The predicted precision of all free parameters and of the clock rate.
+struct PredictedPrecision {
+  std::vector<PredictedParameterPrecision> parameters;
   std::vector<NullDirection> null_directions;
-  ClockExcitation clock;
+  PredictedClockPrecision clock;
 };
 
 /// Standard deviation of the clock rate above which a clock error goes undetected [-].
@@ -63,7 +66,8 @@ inline constexpr double kDetectableClockDeviation = 3e-3;
 /// two linearisations. Returns an empty result without physical calibration or without free
 /// parameters.
 /// @throws std::invalid_argument as `calibrate`
-Excitation predict_excitation(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                              const CalibrationOptions& options, int threads = 1);
+PredictedPrecision predict_precision(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options, int threads = 1);
 
 }  // namespace estimator

@@ -29,10 +29,15 @@ constexpr double kWorkMost = 1.5e8;
 /// sliding joints.
 constexpr double kLost = 0.05;
 /// Largest number of times that excerpts are halved to avoid errors above kLost.
-constexpr int kPieceHalvings = 3;
+constexpr int kExcerptHalvings = 3;
 
 /// Ratio of costs below which two causes are equally likely and are reported together.
 constexpr double kCauseAlike = 1.3;
+
+/// Length and sampling of excerpts in which creep is tested if the most active excerpts show no
+/// cause. Creep takes seconds, with joints almost at rest.
+constexpr ExcerptLimits kCreepExcerptLimits = {
+    .duration = 30.0, .piece = 15.0, .period = 0.01, .rows = 2500};
 
 /// Returns the sensor with the largest ratio of error to noise.
 Eigen::Index worst_of(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
@@ -47,10 +52,10 @@ Quantity error_of(const Encoder& sensor, double error) {
 
 /// Returns a finding about the most likely cause and all causes that improve the fit equally.
 /// @param causes  sorted; the cause that improves the fit most comes first
-Finding report_finding(const MisfitProblem& on, const std::vector<Cause>& causes) {
-  const Cause& best = causes.front();
-  const Eigen::Index worst = worst_of(on.rmse, on.noise);
-  const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
+Finding report_finding(const MisfitProblem& problem, const std::vector<MisfitCause>& causes) {
+  const MisfitCause& best = causes.front();
+  const Eigen::Index worst = worst_of(problem.rmse, problem.noise);
+  const Encoder sensor = used_encoders(problem.estimate)[static_cast<std::size_t>(worst)];
   std::vector<Message> alike;
   for (std::size_t i = 1; i < causes.size(); ++i) {
     if (!(causes[i].cost_per_reading < kCauseAlike * best.cost_per_reading)) break;
@@ -61,21 +66,21 @@ Finding report_finding(const MisfitProblem& on, const std::vector<Cause>& causes
   finding.message = {MessageCode::kMisfitCause,
                      {{"causes", std::vector<Message>{best.finding.message}},
                       {"encoder", sensor.name},
-                      {"window", on.excerpts.piece},
-                      {"before", error_of(sensor, on.rmse[worst])},
+                      {"window", problem.excerpt_limits.piece},
+                      {"before", error_of(sensor, problem.rmse[worst])},
                       {"after", error_of(sensor, best.rmse[worst])}}};
   if (!alike.empty()) finding.message.arguments.push_back({"alternatives", std::move(alike)});
   return finding;
 }
 
-Finding none_explains(const MisfitProblem& on) {
-  const Eigen::Index worst = worst_of(on.rmse, on.noise);
-  const Encoder sensor = used_encoders(on.estimate)[static_cast<std::size_t>(worst)];
-  const double ratio = on.rmse[worst] / on.noise[worst];
+Finding unexplained_finding(const MisfitProblem& problem) {
+  const Eigen::Index worst = worst_of(problem.rmse, problem.noise);
+  const Encoder sensor = used_encoders(problem.estimate)[static_cast<std::size_t>(worst)];
+  const double ratio = problem.rmse[worst] / problem.noise[worst];
   return make_finding({MessageCode::kUnexplainedMisfit,
                        {{"encoder", sensor.name},
-                        {"window", on.excerpts.piece},
-                        {"error", error_of(sensor, on.rmse[worst])},
+                        {"window", problem.excerpt_limits.piece},
+                        {"error", error_of(sensor, problem.rmse[worst])},
                         {"ratio", ratio}}},
                       "", sensor.name, {ratio, "-"});
 }
@@ -87,55 +92,57 @@ bool is_misfit(const Eigen::VectorXd& rmse, const Eigen::VectorXd& noise) {
 /// Selects excerpts of the recordings and fits them without any cause. Returns false if the
 /// estimate fits the excerpts much worse than the whole recordings; such excerpts are useless.
 /// @param whole  errors over whole recordings
-bool take_pieces(MisfitProblem& on, const std::vector<Recording>& recordings,
-                 const ExcerptBudget& budget, const Eigen::VectorXd& whole) {
-  on.pieces = select_excerpts(on.estimate, recordings, budget);
-  on.excerpts = budget;
-  const ExcerptFit without = on.fit(on.estimate);
-  on.cost_per_reading = without.cost_per_reading();
-  if (!std::isfinite(on.cost_per_reading)) return false;
-  on.rmse = without.rmse();
-  if ((on.rmse.array() > kNoWorse * whole.array()).any()) return false;
-  on.estimate = without.mechanism();
+bool use_excerpts(MisfitProblem& problem, const std::vector<Recording>& recordings,
+                  const ExcerptLimits& budget, const Eigen::VectorXd& whole) {
+  problem.excerpts = select_excerpts(problem.estimate, recordings, budget);
+  problem.excerpt_limits = budget;
+  const ExcerptFit without = problem.fit(problem.estimate);
+  problem.cost_per_reading = without.cost_per_reading();
+  if (!std::isfinite(problem.cost_per_reading)) return false;
+  problem.rmse = without.rmse();
+  if ((problem.rmse.array() > kNoWorse * whole.array()).any()) return false;
+  problem.estimate = without.mechanism();
   return true;
 }
 
 /// Selects the most active excerpts, short enough that the simulation can predict their motion. If
 /// errors were as large as the motion, any change could reduce them.
-bool take_predictable(MisfitProblem& on, const std::vector<Recording>& recordings,
-                      const Eigen::VectorXd& whole) {
-  const Mechanism estimate = on.estimate;
-  const Eigen::VectorXd lost = kLost * encoder_scales(estimate);
-  ExcerptBudget budget = kMisfitBudget;
-  for (int halving = 0; halving <= kPieceHalvings; ++halving, budget.piece /= 2.0) {
-    on.estimate = estimate;
-    if (!take_pieces(on, recordings, budget, whole)) return false;
-    if ((on.rmse.array() < lost.array()).all()) break;
+bool use_predictable_excerpts(MisfitProblem& problem, const std::vector<Recording>& recordings,
+                              const Eigen::VectorXd& whole) {
+  const Mechanism estimate = problem.estimate;
+  const Eigen::VectorXd lost = kLost * readings_per_radian(estimate);
+  ExcerptLimits budget = kMisfitExcerptLimits;
+  for (int halving = 0; halving <= kExcerptHalvings; ++halving, budget.piece /= 2.0) {
+    problem.estimate = estimate;
+    if (!use_excerpts(problem, recordings, budget, whole)) return false;
+    if ((problem.rmse.array() < lost.array()).all()) break;
   }
   return true;
 }
 
 /// Searches for causes of the residuals in the most active excerpts. Also reports if no cause
 /// explains the residuals.
-std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recording>& recordings) {
-  const Finding unexplained = none_explains(on);
+std::vector<Finding> explain_excerpts(MisfitProblem problem,
+                                      const std::vector<Recording>& recordings) {
+  const Finding unexplained = unexplained_finding(problem);
   std::vector<Finding> findings;
   bool beside_friction = false;
-  while (std::ssize(findings) < kCauseRounds && is_misfit(on.rmse, on.noise)) {
-    std::vector<Cause> causes =
-        try_causes(on, findings.empty() ? recordings : std::vector<Recording>());
-    if (is_stopped(on.monitor)) return {};
+  while (std::ssize(findings) < kCauseRounds && is_misfit(problem.rmse, problem.noise)) {
+    std::vector<MisfitCause> causes =
+        try_misfit_causes(problem, findings.empty() ? recordings : std::vector<Recording>());
+    if (is_stop_requested(problem.monitor)) return {};
     if (!causes.empty()) {
-      std::ranges::stable_sort(causes, {}, &Cause::cost_per_reading);
-      findings.push_back(report_finding(on, causes));
-      on.take(causes.front());
+      std::ranges::stable_sort(causes, {}, &MisfitCause::cost_per_reading);
+      findings.push_back(report_finding(problem, causes));
+      problem.include_cause(causes.front());
       continue;
     }
     // An incomplete friction law may hide other causes. Therefore search once more with all
     // friction terms free, if these improve the fit.
-    const std::optional<Cause> richer = beside_friction ? std::nullopt : fit_all_friction(on);
-    if (!richer || !(kCauseAlike * richer->cost_per_reading < on.cost_per_reading)) break;
-    on.take(*richer);
+    const std::optional<MisfitCause> richer =
+        beside_friction ? std::nullopt : fit_missing_friction(problem);
+    if (!richer || !(kCauseAlike * richer->cost_per_reading < problem.cost_per_reading)) break;
+    problem.include_cause(*richer);
     beside_friction = true;
   }
   if (findings.empty()) findings.push_back(unexplained);
@@ -144,44 +151,45 @@ std::vector<Finding> explain_pieces(MisfitProblem on, const std::vector<Recordin
 
 }  // namespace
 
-std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechanism& mechanism,
-                                    const std::vector<Recording>& recordings,
-                                    const CalibrationMonitor& monitor) {
-  if (calibration.kind != EstimateKind::kPhysical || !can_shoot(mechanism, recordings)) return {};
-  WorkBudget budget{kWorkMost};
-  MisfitProblem on{.estimate = mechanism,
-                   .pieces = {},
-                   .noise = reading_noise(mechanism, recordings),
-                   .monitor = monitor,
-                   .budget = budget,
-                   .rmse = {}};
-  copy_parameter_values(calibration.mechanism, on.estimate);
+std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationMonitor& monitor) {
+  if (calibration.kind != EstimateKind::kPhysical || !is_shooting_supported(mechanism, recordings))
+    return {};
+  ComputationBudget budget{kWorkMost};
+  MisfitProblem problem{.estimate = mechanism,
+                        .excerpts = {},
+                        .noise = estimate_reading_noise(mechanism, recordings),
+                        .monitor = monitor,
+                        .budget = budget,
+                        .rmse = {}};
+  copy_parameter_values(calibration.mechanism, problem.estimate);
   const auto errors = static_cast<Eigen::Index>(calibration.simulation.size());
-  if (errors != on.noise.size()) return {};
+  if (errors != problem.noise.size()) return {};
   Eigen::VectorXd whole(errors);
   for (Eigen::Index i = 0; i < errors; ++i) {
     whole[i] = calibration.simulation[static_cast<std::size_t>(i)].rmse;
   }
-  if (!is_misfit(whole, on.noise)) return {};
-  if (monitor.on_stage) monitor.on_stage({Stage::kMisfitCauses}, on.estimate);
+  if (!is_misfit(whole, problem.noise)) return {};
+  if (monitor.on_stage) monitor.on_stage({EstimationStage::kMisfitCauses}, problem.estimate);
   std::vector<Finding> findings;
-  MisfitProblem lively = on, slow = on;
-  if (take_predictable(lively, recordings, whole) && is_misfit(lively.rmse, lively.noise)) {
-    findings = explain_pieces(std::move(lively), recordings);
+  MisfitProblem active = problem, slow = problem;
+  if (use_predictable_excerpts(active, recordings, whole) && is_misfit(active.rmse, active.noise)) {
+    findings = explain_excerpts(std::move(active), recordings);
   }
   // A slow effect shows only if whole recordings can be simulated.
   const bool is_explained =
       (!findings.empty() && findings.front().message.code != MessageCode::kUnexplainedMisfit) ||
       calibration.verdict.kind == VerdictKind::kAccepted || !calibration.refined;
-  if (!is_explained && take_pieces(slow, recordings, kCreepBudget, whole)) {
-    std::vector<Cause> causes;
-    try_creep(slow, causes);
+  if (!is_explained && use_excerpts(slow, recordings, kCreepExcerptLimits, whole)) {
+    std::vector<MisfitCause> causes;
+    try_creeping_friction(slow, causes);
     // Over such long excerpts only a complete explanation counts: prediction may be hard.
     if (!causes.empty() && !is_misfit(causes.front().rmse, slow.noise)) {
       findings = {report_finding(slow, causes)};
     }
   }
-  if (is_stopped(monitor)) return {};
+  if (is_stop_requested(monitor)) return {};
   if (budget.exceeded && !findings.empty()) {
     findings.back().message.arguments.push_back(
         {"untested", std::vector<Message>{MessageCode::kUntestedCauses}});

@@ -23,8 +23,8 @@ namespace estimator {
 /// the fit and are not reported.
 ///
 /// Returns nothing if residuals match the noise, or for parameters of a SPOOK simulator.
-std::vector<Finding> explain_misfit(const Calibration& calibration, const Mechanism& mechanism,
-                                    const std::vector<Recording>& recordings,
-                                    const CalibrationMonitor& monitor = {});
+std::vector<Finding> find_misfit_causes(const Calibration& calibration, const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationMonitor& monitor = {});
 
 }  // namespace estimator

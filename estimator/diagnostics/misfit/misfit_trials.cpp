@@ -33,9 +33,9 @@ constexpr double kLoopWork = 16.0;
 double work_of(const ShootingProblem& problem, const LmSummary& summary) {
   double evaluations = 1.0;
   for (const IterationRecord& record : summary.history) evaluations += 1.0 + record.rejected;
-  const double step = is_tree(problem.mechanism()) ? 1.0 : kLoopWork;
-  return step * evaluations * problem.step_count() *
-         (1.0 + static_cast<double>(problem.arrow().size()));
+  const double step = is_tree_mechanism(problem.mechanism()) ? 1.0 : kLoopWork;
+  return step * evaluations * problem.integration_step_count() *
+         (1.0 + static_cast<double>(problem.parameter_values().size()));
 }
 
 /// Fits states and parameters over short intervals, to initialise the fit of the open-loop
@@ -54,12 +54,12 @@ constexpr double kHelps = 0.6;
 
 }  // namespace
 
-ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& pieces,
+ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>& excerpts,
                        const Eigen::VectorXd& noise, const CalibrationMonitor& monitor,
                        double cost_max) {
   try {
-    ShootingInput input = prepare_shooting(mechanism, pieces, {});
-    limit_steps(friction_steps(mechanism, input.states), input);
+    ShootingInput input = prepare_shooting_input(mechanism, excerpts, {});
+    limit_integration_steps(compute_friction_step_limits(mechanism, input.states), input);
     input.noise.angle = noise;
     const ShootingProblem loose = fit_short_intervals(mechanism, input, monitor, work_);
     readings_ = loose.reading_count();
@@ -68,7 +68,7 @@ ExcerptFit::ExcerptFit(const Mechanism& mechanism, const std::vector<Recording>&
     copy_parameter_values(loose.mechanism(), near);
     input.grid.interval = std::numeric_limits<double>::infinity();
     problem_ = std::make_unique<ShootingProblem>(
-        loose.restated(near, input.segments, input.grid, input.noise));
+        loose.copy_with_changes(near, input.segments, input.grid, input.noise));
   } catch (const std::invalid_argument&) {
     return;  // a meaningless mechanism explains nothing
   }
@@ -89,34 +89,34 @@ Eigen::VectorXd ExcerptFit::rmse() const {
   return rmse;
 }
 
-double ExcerptFit::deviation(int parameter) const {
+double ExcerptFit::standard_deviation(int parameter) const {
   const ParameterInformation information =
       compute_information(*problem_, {.effective_parameters = false});
-  const int at = FreeParameters(problem_->mechanism()).position(parameter);
+  const int at = FreeParameters(problem_->mechanism()).find_position(parameter);
   if (!information.valid || at < 0 || information.undetermined[static_cast<std::size_t>(at)]) {
     return std::numeric_limits<double>::infinity();
   }
   return std::sqrt(information.inverse(at, at) * std::max(cost_per_reading(), 1.0));
 }
 
-Eigen::VectorXd reading_noise(const Mechanism& mechanism,
-                              const std::vector<Recording>& recordings) {
-  const Eigen::VectorXd scales = encoder_scales(mechanism);
+Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
+                                       const std::vector<Recording>& recordings) {
+  const Eigen::VectorXd scales = readings_per_radian(mechanism);
   Eigen::VectorXd noise = kAngleNoiseFloor * scales;
   std::vector<Segment> segments;
   for (const Recording& recording : recordings) {
     segments.insert(segments.end(), recording.segments.begin(), recording.segments.end());
   }
   for (Eigen::Index i = 0; i < noise.size(); ++i) {
-    const double quantum = find_quantum(segments, static_cast<int>(i), scales[i]);
-    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), noise_level(segments, i)});
+    const double quantum = find_quantization_step(segments, static_cast<int>(i), scales[i]);
+    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), estimate_noise_level(segments, i)});
   }
   return noise;
 }
 
-void MisfitProblem::take(const Cause& cause) {
+void MisfitProblem::include_cause(const MisfitCause& cause) {
   estimate = cause.mechanism;
-  pieces = cause.pieces;
+  excerpts = cause.excerpts;
   cost_per_reading = cause.cost_per_reading;
   rmse = cause.rmse;
 }
@@ -132,60 +132,65 @@ ExcerptFit MisfitProblem::fit(const Mechanism& mechanism, const std::vector<Reco
   return fit;
 }
 
-std::vector<Cause> try_causes(const MisfitProblem& on, const std::vector<Recording>& recordings) {
-  std::vector<Cause> causes;
-  Mechanism held = on.estimate;
-  const bool no_room = fix_moments_at_bounds(held) >= 0;
-  try_gains(on, causes);
-  try_delays(on, causes);
+std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
+                                           const std::vector<Recording>& recordings) {
+  std::vector<MisfitCause> causes;
+  Mechanism held = problem.estimate;
+  const bool no_room = fix_inertia_moments_at_bounds(held) >= 0;
+  try_motor_gains(problem, causes);
+  try_command_delays(problem, causes);
   // A distance that leaves no room for inertia slows or accelerates all motion like a clock error.
-  if (no_room) try_lengths(on, causes);
-  const bool too_long = std::ranges::any_of(causes, [](const Cause& cause) {
+  if (no_room) try_joint_distances(problem, causes);
+  const bool too_long = std::ranges::any_of(causes, [](const MisfitCause& cause) {
     return cause.finding.message.code == MessageCode::kNoRoomForInertia;
   });
-  if (!too_long) try_clock(on, causes);
-  try_clipped_commands(on, causes);
-  try_friction(on, causes);
-  try_creep(on, causes);
-  try_air(on, causes);
-  try_clipped_angles(on, recordings, causes);
-  if (!no_room) try_lengths(on, causes);
-  try_signs(on, causes);
+  if (!too_long) try_clock_error(problem, causes);
+  try_clipped_commands(problem, causes);
+  try_missing_friction(problem, causes);
+  try_creeping_friction(problem, causes);
+  try_air_drag(problem, causes);
+  try_clipped_readings(problem, recordings, causes);
+  if (!no_room) try_joint_distances(problem, causes);
+  try_joint_position_signs(problem, causes);
   return causes;
 }
 
-bool improves_enough(const MisfitProblem& on, const ExcerptFit& fit) {
-  return fit.cost_per_reading() < kHelps * on.cost_per_reading;
+bool improves_fit_enough(const MisfitProblem& problem, const ExcerptFit& fit) {
+  return fit.cost_per_reading() < kHelps * problem.cost_per_reading;
 }
 
-ExcerptFit fit_if_promising(const MisfitProblem& on, const Mechanism& mechanism,
-                            const std::vector<Recording>& pieces) {
-  return on.fit(mechanism, pieces, kHelps * on.cost_per_reading);
+ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
+                            const std::vector<Recording>& excerpts) {
+  return problem.fit(mechanism, excerpts, kHelps * problem.cost_per_reading);
 }
 
-Cause make_cause(const ExcerptFit& fit, Finding finding, const std::vector<Recording>& pieces) {
-  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), pieces};
+MisfitCause make_misfit_cause(const ExcerptFit& fit, Finding finding,
+                              const std::vector<Recording>& excerpts) {
+  return {std::move(finding), fit.cost_per_reading(), fit.rmse(), fit.mechanism(), excerpts};
 }
 
-void add_if_accepted(const MisfitProblem& on, const ExcerptFit& fit, Finding finding,
-                     const std::vector<Recording>& pieces, std::vector<Cause>& causes) {
-  if (improves_enough(on, fit)) causes.push_back(make_cause(fit, std::move(finding), pieces));
+void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& fit, Finding finding,
+                               const std::vector<Recording>& excerpts,
+                               std::vector<MisfitCause>& causes) {
+  if (improves_fit_enough(problem, fit))
+    causes.push_back(make_misfit_cause(fit, std::move(finding), excerpts));
 }
 
-void try_parameter(const MisfitProblem& on, int index, double widest, double least,
-                   const std::function<Finding(double change, double deviation)>& finding_of,
-                   std::vector<Cause>& causes) {
-  Mechanism mechanism = on.estimate;
-  Parameter& parameter = parameter_at(mechanism, index);
+void try_other_parameter_value(
+    const MisfitProblem& problem, int index, double widest, double least,
+    const std::function<Finding(double change, double deviation)>& finding_of,
+    std::vector<MisfitCause>& causes) {
+  Mechanism mechanism = problem.estimate;
+  Parameter& parameter = mechanism.at(index);
   parameter.free = true;
   parameter.lower = -widest;
   parameter.upper = widest;
-  const ExcerptFit fit = fit_if_promising(on, mechanism, on.pieces);
-  if (!improves_enough(on, fit)) return;
-  const double change = parameter_at(fit.mechanism(), index).value - parameter.value;
-  const double deviation = fit.deviation(index);
+  const ExcerptFit fit = fit_if_promising(problem, mechanism, problem.excerpts);
+  if (!improves_fit_enough(problem, fit)) return;
+  const double change = fit.mechanism().at(index).value - parameter.value;
+  const double deviation = fit.standard_deviation(index);
   if (!is_significant(change, deviation) || std::abs(change) < least) return;
-  causes.push_back(make_cause(fit, finding_of(change, deviation), on.pieces));
+  causes.push_back(make_misfit_cause(fit, finding_of(change, deviation), problem.excerpts));
 }
 
 }  // namespace estimator

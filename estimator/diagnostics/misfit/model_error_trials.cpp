@@ -15,6 +15,8 @@
 namespace estimator {
 namespace {
 
+/// Smallest relative change of a parameter that is reported as a cause of a misfit.
+constexpr double kMinRelativeChange = 1e-3;
 constexpr double kStribeckShare = 0.1;  // of τ_c, initial Stribeck excess
 constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, initial drag
 constexpr double kGainMost = 100.0;     // upper bound of a freed gain, relative to its fixed value
@@ -34,24 +36,24 @@ struct FreedTerms {
 FreedTerms with_all_friction(const Mechanism& estimate) {
   FreedTerms out{estimate, {}};
   Mechanism& richer = out.mechanism;
-  const auto free_beside = [&](int joint, JointQuantity quantity, JointQuantity beside,
+  const auto free_beside = [&](int joint, JointParameter quantity, JointParameter beside,
                                double share) {
-    const int index = richer.index_of_joint(joint, quantity);
+    const int index = richer.joint_parameter_index(joint, quantity);
     const double known = estimate.joint_parameter(joint, beside).value;
-    if (!is_fixed(richer, index) || !(known > 0.0)) return false;
-    Parameter& parameter = parameter_at(richer, index);
+    if (!is_fixed_parameter(richer, index) || !(known > 0.0)) return false;
+    Parameter& parameter = richer.at(index);
     parameter.free = true;
     parameter.value = std::max(parameter.value, share * known);
     out.freed.push_back(index);
     return true;
   };
   for (int joint = 0; joint < richer.joint_count(); ++joint) {
-    free_beside(joint, JointQuantity::kViscous, JointQuantity::kCoulombTorque, kViscousShare);
-    free_beside(joint, JointQuantity::kCoulombTorque, JointQuantity::kViscous, kDryShare);
-    free_beside(joint, JointQuantity::kQuadraticDrag, JointQuantity::kViscous, kDragShare);
-    if (free_beside(joint, JointQuantity::kStribeckTorque, JointQuantity::kCoulombTorque,
+    free_beside(joint, JointParameter::kViscous, JointParameter::kCoulombTorque, kViscousShare);
+    free_beside(joint, JointParameter::kCoulombTorque, JointParameter::kViscous, kDryShare);
+    free_beside(joint, JointParameter::kQuadraticDrag, JointParameter::kViscous, kDragShare);
+    if (free_beside(joint, JointParameter::kStribeckTorque, JointParameter::kCoulombTorque,
                     kStribeckShare)) {
-      richer.joint_parameter(joint, JointQuantity::kStribeckRate).free = true;
+      richer.joint_parameter(joint, JointParameter::kStribeckRate).free = true;
     }
   }
   return out;
@@ -66,7 +68,7 @@ std::vector<int> moving_joints(const Mechanism& mechanism) {
     const int before = parent == Joint::kGround ? 0 : joints[static_cast<std::size_t>(parent)];
     joints[static_cast<std::size_t>(child)] = before + own;
   };
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     const auto at = static_cast<std::size_t>(edge.joint);
     if (edge.weld) {
       count(mechanism.fixed_joints[at], edge.forward, 0);
@@ -85,27 +87,28 @@ FreedTerms with_air(const Mechanism& estimate) {
   const std::vector<int> joints = moving_joints(estimate);
   for (int body = 0; body < richer.body_count(); ++body) {
     const auto at = static_cast<std::size_t>(body);
-    const int index = richer.index_of_air(body, AirQuantity::kCoefficient);
-    if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed(richer, index)) continue;
-    Parameter& drag = parameter_at(richer, index);
+    const int index = richer.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
+    if (joints[at] < 2 || richer.bodies[at].massless || !is_fixed_parameter(richer, index))
+      continue;
+    Parameter& drag = richer.at(index);
     drag.free = true;
     drag.value =
-        std::max(drag.value, kAirShare * richer.parameter(body, BodyQuantity::kMass).value);
+        std::max(drag.value, kAirShare * richer.parameter(body, BodyParameter::kMass).value);
     out.freed.push_back(index);
   }
   return out;
 }
 
 /// Fits freed parameters. If the fit improves, adds a cause that lists the significant ones.
-void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, MessageCode code,
-                          std::vector<Cause>& causes) {
+void try_freed_parameters(const MisfitProblem& problem, const FreedTerms& richer, MessageCode code,
+                          std::vector<MisfitCause>& causes) {
   if (richer.freed.empty()) return;
-  const ExcerptFit fit = fit_if_promising(on, richer.mechanism, on.pieces);
-  if (!improves_enough(on, fit)) return;
+  const ExcerptFit fit = fit_if_promising(problem, richer.mechanism, problem.excerpts);
+  if (!improves_fit_enough(problem, fit)) return;
   std::vector<Message> terms;
   for (const int index : richer.freed) {
-    const Parameter& parameter = parameter_at(fit.mechanism(), index);
-    const double deviation = fit.deviation(index);
+    const Parameter& parameter = fit.mechanism().at(index);
+    const double deviation = fit.standard_deviation(index);
     if (!(parameter.value > 0.0) || !is_significant(parameter.value, deviation)) continue;
     terms.push_back({MessageCode::kFittedTerm,
                      {{"parameter", parameter.name},
@@ -113,7 +116,7 @@ void try_freed_parameters(const MisfitProblem& on, const FreedTerms& richer, Mes
   }
   if (terms.empty()) return;
   Finding finding = make_finding({code, {{"terms", std::move(terms)}}});
-  causes.push_back(make_cause(fit, std::move(finding), on.pieces));
+  causes.push_back(make_misfit_cause(fit, std::move(finding), problem.excerpts));
 }
 
 /// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]. Steps of
@@ -137,10 +140,11 @@ std::vector<Message> let_creep(Mechanism& mechanism, double speed) {
 
 }  // namespace
 
-int fix_moments_at_bounds(Mechanism& mechanism) {
+int fix_inertia_moments_at_bounds(Mechanism& mechanism) {
   int first = -1;
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    for (const BodyParameter moment :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz}) {
       Parameter& parameter = mechanism.parameter(body, moment);
       if (!parameter.free || !(parameter.value <= (1.0 + kAtBound) * parameter.lower)) continue;
       parameter.free = false;
@@ -153,14 +157,15 @@ int fix_moments_at_bounds(Mechanism& mechanism) {
 /// Tries other joint distances. If the given distances require a negative moment of inertia, any
 /// shorter distance fits equally well with some inertia. With the inertia fixed at its bound, the
 /// fit yields the longest distance.
-void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
-  MisfitProblem on = whole;
-  const int bound = fix_moments_at_bounds(on.estimate);
-  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
+void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& causes) {
+  MisfitProblem problem = whole;
+  const int bound = fix_inertia_moments_at_bounds(problem.estimate);
+  for (int joint = 0; joint < problem.estimate.joint_count(); ++joint) {
     for (int k = 0; k < 6; ++k) {
-      const int index = on.estimate.index_of_joint(joint, static_cast<JointQuantity>(k));
-      const Parameter& point = parameter_at(on.estimate, index);
-      if (point.value == 0.0 || !is_fixed(on.estimate, index)) continue;
+      const int index =
+          problem.estimate.joint_parameter_index(joint, static_cast<JointParameter>(k));
+      const Parameter& point = problem.estimate.at(index);
+      if (point.value == 0.0 || !is_fixed_parameter(problem.estimate, index)) continue;
       const double length = std::abs(point.value);
       const auto finding_of = [&](double change, double deviation) {
         Message message(MessageCode::kWrongLength,
@@ -169,21 +174,22 @@ void try_lengths(const MisfitProblem& whole, std::vector<Cause>& causes) {
                          {"given", Quantity{point.value, "m"}}});
         if (bound >= 0) {
           message.code = MessageCode::kNoRoomForInertia;
-          message.arguments.push_back({"inertia", parameter_at(on.estimate, bound).name});
+          message.arguments.push_back({"inertia", problem.estimate.at(bound).name});
         }
         return make_finding(std::move(message), "", point.name, {change, "m"});
       };
-      try_parameter(on, index, 2.0 * length, kMinRelativeChange * length, finding_of, causes);
+      try_other_parameter_value(problem, index, 2.0 * length, kMinRelativeChange * length,
+                                finding_of, causes);
     }
   }
 }
 
-void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
-  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
-    const int index = on.estimate.index_of_joint(joint, JointQuantity::kMotorGain);
-    const Parameter& gain = parameter_at(on.estimate, index);
-    if (!on.estimate.joints[static_cast<std::size_t>(joint)].motor.present || gain.value == 0.0 ||
-        !is_fixed(on.estimate, index)) {
+void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  for (int joint = 0; joint < problem.estimate.joint_count(); ++joint) {
+    const int index = problem.estimate.joint_parameter_index(joint, JointParameter::kMotorGain);
+    const Parameter& gain = problem.estimate.at(index);
+    if (!problem.estimate.joints[static_cast<std::size_t>(joint)].motor.present ||
+        gain.value == 0.0 || !is_fixed_parameter(problem.estimate, index)) {
       continue;
     }
     const auto finding_of = [&](double change, double deviation) {
@@ -196,46 +202,53 @@ void try_gains(const MisfitProblem& on, std::vector<Cause>& causes) {
                           "", gain.name, {change, gain.unit});
     };
     const double size = std::abs(gain.value);
-    try_parameter(on, index, kGainMost * size, kMinRelativeChange * size, finding_of, causes);
+    try_other_parameter_value(problem, index, kGainMost * size, kMinRelativeChange * size,
+                              finding_of, causes);
   }
 }
 
-void try_signs(const MisfitProblem& on, std::vector<Cause>& causes) {
-  for (const Hypothesis& hypothesis : common_description_errors(on.estimate)) {
+void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  for (const DescriptionHypothesis& hypothesis : list_common_description_errors(problem.estimate)) {
     if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
-    add_if_accepted(on, fit_if_promising(on, corrected(on.estimate, hypothesis), on.pieces),
-                    make_finding(hypothesis.message, "", hypothesis.channel), on.pieces, causes);
+    add_cause_if_fit_improves(
+        problem,
+        fit_if_promising(problem, corrected_mechanism(problem.estimate, hypothesis),
+                         problem.excerpts),
+        make_finding(hypothesis.message, "", hypothesis.channel), problem.excerpts, causes);
   }
 }
 
-void try_friction(const MisfitProblem& on, std::vector<Cause>& causes) {
-  try_freed_parameters(on, with_all_friction(on.estimate), MessageCode::kMissingFriction, causes);
+void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  try_freed_parameters(problem, with_all_friction(problem.estimate), MessageCode::kMissingFriction,
+                       causes);
 }
 
-void try_air(const MisfitProblem& on, std::vector<Cause>& causes) {
-  try_freed_parameters(on, with_air(on.estimate), MessageCode::kMissingAirDrag, causes);
+void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  try_freed_parameters(problem, with_air(problem.estimate), MessageCode::kMissingAirDrag, causes);
 }
 
-std::optional<Cause> fit_all_friction(const MisfitProblem& on) {
-  const FreedTerms richer = with_all_friction(on.estimate);
+std::optional<MisfitCause> fit_missing_friction(const MisfitProblem& problem) {
+  const FreedTerms richer = with_all_friction(problem.estimate);
   if (richer.freed.empty()) return std::nullopt;
-  const ExcerptFit fit = on.fit(richer.mechanism);
-  if (!(fit.cost_per_reading() < on.cost_per_reading)) return std::nullopt;
-  return make_cause(fit, {}, on.pieces);
+  const ExcerptFit fit = problem.fit(richer.mechanism);
+  if (!(fit.cost_per_reading() < problem.cost_per_reading)) return std::nullopt;
+  return make_misfit_cause(fit, {}, problem.excerpts);
 }
 
-void try_creep(const MisfitProblem& on, std::vector<Cause>& causes) {
-  std::vector<Cause> creep;
+/// Replaces Coulomb friction by the regularized law with the transition velocity that fits best.
+/// Adds no cause if no joint can stick.
+void try_creeping_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  std::vector<MisfitCause> creep;
   for (const double speed : kTransitionSpeeds) {
-    Mechanism creeping = on.estimate;
+    Mechanism creeping = problem.estimate;
     std::vector<Message> joints = let_creep(creeping, speed);
     if (joints.empty()) return;
-    add_if_accepted(on, fit_if_promising(on, creeping, on.pieces),
-                    make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}), on.pieces,
-                    creep);
+    add_cause_if_fit_improves(problem, fit_if_promising(problem, creeping, problem.excerpts),
+                              make_finding({MessageCode::kCreep, {{"joints", std::move(joints)}}}),
+                              problem.excerpts, creep);
   }
   if (creep.empty()) return;
-  causes.push_back(*std::ranges::min_element(creep, {}, &Cause::cost_per_reading));
+  causes.push_back(*std::ranges::min_element(creep, {}, &MisfitCause::cost_per_reading));
 }
 
 }  // namespace estimator

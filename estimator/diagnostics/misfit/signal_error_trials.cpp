@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
@@ -25,18 +24,18 @@ constexpr double kClipFiner = 0.3;
 constexpr int kPlateauRows = 5;         // least number of readings at an end of the range
 constexpr double kPlateauShare = 1e-9;  // tolerance of equal readings, relative to the range
 
-std::vector<Recording> clipped(std::vector<Recording> pieces, Eigen::Index motor, double level) {
-  for (Recording& recording : pieces) {
+std::vector<Recording> clipped(std::vector<Recording> excerpts, Eigen::Index motor, double level) {
+  for (Recording& recording : excerpts) {
     for (Segment& segment : recording.segments) {
       segment.controls.col(motor) = segment.controls.col(motor).cwiseMax(-level).cwiseMin(level);
     }
   }
-  return pieces;
+  return excerpts;
 }
 
-double largest_command(const std::vector<Recording>& pieces, Eigen::Index motor) {
+double largest_command(const std::vector<Recording>& excerpts, Eigen::Index motor) {
   double largest = 0.0;
-  for (const Recording& recording : pieces) {
+  for (const Recording& recording : excerpts) {
     for (const Segment& segment : recording.segments) {
       largest = std::max(largest, segment.controls.col(motor).cwiseAbs().maxCoeff());
     }
@@ -115,12 +114,12 @@ int mask_plateau(std::vector<Recording>& recordings, Eigen::Index sensor, double
 
 }  // namespace
 
-void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
-  for (int joint = 0; joint < on.estimate.joint_count(); ++joint) {
-    const Joint& of = on.estimate.joints[static_cast<std::size_t>(joint)];
+void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  for (int joint = 0; joint < problem.estimate.joint_count(); ++joint) {
+    const Joint& of = problem.estimate.joints[static_cast<std::size_t>(joint)];
     if (!of.motor.present) continue;
-    const int index = on.estimate.index_of_joint(joint, JointQuantity::kInputDelay);
-    const double now = parameter_at(on.estimate, index).value;
+    const int index = problem.estimate.joint_parameter_index(joint, JointParameter::kInputDelay);
+    const double now = problem.estimate.at(index).value;
     const auto finding_of = [&](double change, double deviation) {
       return make_finding({change > 0.0 ? MessageCode::kLateCommand : MessageCode::kEarlyCommand,
                            {{"motor", of.name},
@@ -128,19 +127,19 @@ void try_delays(const MisfitProblem& on, std::vector<Cause>& causes) {
                             {"input_delay", now + change}}},
                           "", of.name, {change, "s"});
     };
-    try_parameter(on, index, kDelayMost, kDelayLeast, finding_of, causes);
+    try_other_parameter_value(problem, index, kDelayMost, kDelayLeast, finding_of, causes);
   }
 }
 
-void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
+void try_clipped_commands(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
   Eigen::Index motor = 0;
-  for (const Joint& joint : on.estimate.joints) {
+  for (const Joint& joint : problem.estimate.joints) {
     if (!joint.motor.present) continue;
     const Eigen::Index column = motor++;
-    const double largest = largest_command(on.pieces, column);
+    const double largest = largest_command(problem.excerpts, column);
     if (!(largest > 0.0)) continue;
     const auto fit_at = [&](double share) {
-      return on.fit(on.estimate, clipped(on.pieces, column, share * largest));
+      return problem.fit(problem.estimate, clipped(problem.excerpts, column, share * largest));
     };
     const ClippedShare found = search_clipped_share([&](double at) { return fit_at(at).cost(); });
     if (!(found.share < 1.0)) continue;
@@ -149,40 +148,41 @@ void try_clipped_commands(const MisfitProblem& on, std::vector<Cause>& causes) {
     const double deviation = largest * parabola_deviation(found.parabola, fit.cost_per_reading());
     if (!is_significant(largest * (1.0 - best), deviation)) continue;
     const Quantity level{best * largest, "", deviation};
-    add_if_accepted(on, fit,
-                    make_finding({MessageCode::kClippedCommand,
-                                  {{"motor", joint.name}, {"level", level}, {"largest", largest}}},
-                                 "", joint.name, level),
-                    clipped(on.pieces, column, best * largest), causes);
+    add_cause_if_fit_improves(
+        problem, fit,
+        make_finding({MessageCode::kClippedCommand,
+                      {{"motor", joint.name}, {"level", level}, {"largest", largest}}},
+                     "", joint.name, level),
+        clipped(problem.excerpts, column, best * largest), causes);
   }
 }
 
-void try_clock(const MisfitProblem& on, std::vector<Cause>& causes) {
-  ClockRateMechanism clocked = with_clock_rate(on.estimate);
-  const ExcerptFit loose = fit_if_promising(on, clocked.mechanism, on.pieces);
-  if (!improves_enough(on, loose)) return;
+void try_clock_error(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  ClockRateMechanism clocked = add_clock_rate_parameter(problem.estimate);
+  const ExcerptFit loose = fit_if_promising(problem, clocked.mechanism, problem.excerpts);
+  if (!improves_fit_enough(problem, loose)) return;
   clocked.mechanism = loose.mechanism();
   const double rate = clocked.mechanism.parameters.back().value;
-  const double deviation = loose.deviation(clocked.rate);
+  const double deviation = loose.standard_deviation(clocked.rate);
   if (!is_significant(rate, deviation) || !(std::abs(rate) < kClockMost)) return;
   // The clock rate was fitted to first order; with corrected time stamps the fit is exact.
-  const std::vector<Recording> pieces = correct_clock_error(on.pieces, rate);
-  Mechanism mechanism = on.estimate;
+  const std::vector<Recording> excerpts = correct_clock_error(problem.excerpts, rate);
+  Mechanism mechanism = problem.estimate;
   convert_from_clock_seconds(clocked, mechanism);
-  add_if_accepted(
-      on, fit_if_promising(on, mechanism, pieces),
+  add_cause_if_fit_improves(
+      problem, fit_if_promising(problem, mechanism, excerpts),
       make_finding({MessageCode::kClockRate,
                     {{"error", Quantity{100.0 * std::abs(rate), "%", 100.0 * deviation}},
                      {"fast", rate > 0.0},
                      {"rate", Quantity{1.0 + rate, "", deviation}},
                      {"factor", 1.0 / (1.0 + rate)}}},
                    "", "", {rate, "-"}),
-      pieces, causes);
+      excerpts, causes);
 }
 
-void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& recordings,
-                        std::vector<Cause>& causes) {
-  const std::vector<Encoder> sensors = used_encoders(on.estimate);
+void try_clipped_readings(const MisfitProblem& problem, const std::vector<Recording>& recordings,
+                          std::vector<MisfitCause>& causes) {
+  const std::vector<Encoder> sensors = used_encoders(problem.estimate);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const auto column = static_cast<Eigen::Index>(i);
     ValueRange range;
@@ -191,14 +191,15 @@ void try_clipped_angles(const MisfitProblem& on, const std::vector<Recording>& r
       std::vector<Recording> without = recordings;
       const int masked = mask_plateau(without, column, end, kPlateauShare * range.width());
       if (masked == 0) continue;
-      const std::vector<Recording> pieces = select_excerpts(on.estimate, without, on.excerpts);
+      const std::vector<Recording> excerpts =
+          select_excerpts(problem.estimate, without, problem.excerpt_limits);
       const Quantity level{end, sensors[i].units().coordinate};
-      add_if_accepted(
-          on, fit_if_promising(on, on.estimate, pieces),
+      add_cause_if_fit_improves(
+          problem, fit_if_promising(problem, problem.estimate, excerpts),
           make_finding({MessageCode::kClippedAngle,
                         {{"encoder", sensors[i].name}, {"level", level}, {"count", masked}}},
                        "", sensors[i].name, level),
-          pieces, causes);
+          excerpts, causes);
     }
   }
 }

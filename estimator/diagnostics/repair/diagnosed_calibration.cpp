@@ -34,14 +34,14 @@ void apply(const SignalExamination& examination, DiagnosedInput& input) {
   const int first_finding = static_cast<int>(input.findings.size());
   append(examination.findings, input.findings);
   const std::vector<double> quanta =
-      observed_quanta(used_encoders(input.mechanism), input.recordings);
+      find_quantization_steps(used_encoders(input.mechanism), input.recordings);
   const auto first_offset = static_cast<int>(input.mechanism.parameters.size());
   for (std::size_t i = 0; i < examination.freed.size(); ++i) {
-    const FreedOffset& freed = examination.freed[i];
+    const FreedEncoderOffset& freed = examination.freed[i];
     input.slips.push_back({first_finding + freed.finding, first_offset + static_cast<int>(i),
                            quanta[static_cast<std::size_t>(freed.sensor)]});
   }
-  RepairedInput repaired = repair(input.mechanism, input.recordings, examination);
+  RepairedInput repaired = apply_repairs(input.mechanism, input.recordings, examination);
   input.mechanism = std::move(repaired.mechanism);
   input.recordings = std::move(repaired.recordings);
 }
@@ -64,8 +64,8 @@ std::vector<Recording> without_dead_channels(const DiagnosedInput& input) {
 
 /// Replaces findings about slips by findings with the estimated sizes.
 void update_slip_findings(const DiagnosedInput& input, Calibration& calibration) {
-  for (const DiagnosedInput::Slip& slip : input.slips) {
-    const std::string& name = parameter_at(input.mechanism, slip.parameter).name;
+  for (const DiagnosedInput::EncoderSlip& slip : input.slips) {
+    const std::string& name = input.mechanism.at(slip.parameter).name;
     const auto estimate = std::ranges::find(calibration.parameters, name, &ParameterEstimate::name);
     if (estimate == calibration.parameters.end() || !std::isfinite(estimate->standard_deviation) ||
         !(estimate->standard_deviation > 0.0)) {
@@ -79,8 +79,8 @@ void update_slip_findings(const DiagnosedInput& input, Calibration& calibration)
     const std::vector<Encoder> sensors = used_encoders(input.mechanism);
     const auto sensor = std::ranges::find(sensors, finding.channel, &Encoder::name);
     const double confidence = finding.confidence;
-    finding = slip_finding(*sensor, finding.recording, finding.from, estimate->value,
-                           estimate->standard_deviation, slip.quantum);
+    finding = make_slip_finding(*sensor, finding.recording, finding.from, estimate->value,
+                                estimate->standard_deviation, slip.quantum);
     finding.confidence = confidence;
   }
 }
@@ -167,7 +167,7 @@ std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Rec
       const double noise = calibration.angle_noise[static_cast<Eigen::Index>(i)];
       const double rate = 0.5 * (a.rate + b.rate) / noise;
       const double bent = found.rows * found.rows * (b.curvature - a.curvature) / 12.0;
-      along += rate * (sensors[i].difference(b.value - a.value) + bent) / noise;
+      along += rate * (sensors[i].reading_difference(b.value - a.value) + bent) / noise;
       square += rate * rate;
     }
     if (!(square > 0.0)) return {};
@@ -179,7 +179,7 @@ std::optional<CutMotion> motion_at_cut(const Calibration& calibration, const Rec
 
 /// Adds a finding about a cut in a recording, based on the modelled motion on both sides.
 /// @return whether time was lost at the cut
-bool add_cut_finding(const Cut& cut, DiagnosedCalibration& trial) {
+bool add_cut_finding(const RecordingCut& cut, DiagnosedCalibration& trial) {
   const Recording& recording = trial.input.recordings[static_cast<std::size_t>(cut.recording)];
   const auto behind = static_cast<std::size_t>(cut.segment) + 1;
   const std::optional<CutMotion> found = motion_at_cut(trial.calibration, recording, behind);
@@ -202,10 +202,10 @@ bool add_cut_finding(const Cut& cut, DiagnosedCalibration& trial) {
   const auto size = [](double rate) { return std::abs(rate); };
   const auto fastest =
       std::ranges::max_element(explanation.rates_after, {}, size) - explanation.rates_after.begin();
-  trial.input.findings.push_back(cut_finding(
+  trial.input.findings.push_back(make_cut_finding(
       sensors, static_cast<int>(fastest), recording.name, recording.segments[behind].start,
       explanation,
-      observed_quanta(sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
+      find_quantization_steps(sensors, trial.input.recordings)[static_cast<std::size_t>(fastest)]));
   return true;
 }
 
@@ -221,18 +221,18 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
   const SuspectedJump jump = find_likeliest_jump(estimate, out.input.recordings, options, monitor);
   if (jump.slip.needs_repair()) {
     DiagnosedCalibration slipped = trial_of(jump.slip, options, monitor, out);
-    if (is_stopped(monitor)) return;
+    if (is_stop_requested(monitor)) return;
     if (is_slip_confirmed(out.calibration, slipped.calibration,
                           slipped.input.mechanism.parameters.back().name)) {
       keep(std::move(slipped), out);
       return;
     }
   }
-  for (const Cut& loss : jump.lost_times) {
+  for (const RecordingCut& loss : jump.lost_times) {
     SignalExamination cut;
     cut.cuts = {loss};
     DiagnosedCalibration parted = trial_of(cut, options, monitor, out);
-    if (is_stopped(monitor)) return;
+    if (is_stop_requested(monitor)) return;
     if (parted.calibration.verdict.kind != VerdictKind::kAccepted || !add_cut_finding(loss, parted))
       continue;
     keep(std::move(parted), out);
@@ -245,7 +245,7 @@ void try_jump(const CalibrationOptions& options, const CalibrationMonitor& monit
 void downgrade_findings(int first, Calibration& calibration) {
   if (calibration.verdict.kind < VerdictKind::kRejected) return;
   for (auto f = static_cast<std::size_t>(first); f < calibration.findings.size(); ++f) {
-    doubt(calibration.findings[f]);
+    downgrade_to_note(calibration.findings[f]);
   }
 }
 
@@ -260,9 +260,11 @@ void require_no_fault(const std::vector<Finding>& findings, const CalibrationOpt
   if (options.repair && has_fault(findings)) throw UnusableInput(findings);
 }
 
-DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                       const CalibrationOptions& options, const SensorDescription& facts,
-                       const CalibrationMonitor& monitor) {
+DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationOptions& options,
+                                        const SensorDescription& facts,
+                                        const CalibrationMonitor& monitor) {
   DiagnosedInput input{mechanism, split_held_out_sensors(mechanism, recordings), {}, {}};
   check_input(mechanism, input.recordings);
   const SignalExamination examination = examine_signals(mechanism, input.recordings, facts);
@@ -273,11 +275,11 @@ DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>&
     withdraw_treatments(input.findings);
   }
   const std::vector<Recording> usable = without_dead_channels(input);
-  if (is_stopped(monitor) || usable.empty()) return input;
+  if (is_stop_requested(monitor) || usable.empty()) return input;
   DescriptionExamination description = examine_description(input.mechanism, usable, monitor);
   if (options.repair) {
-    for (const OffsetStart& start : description.starts) {
-      parameter_at(input.mechanism, start.parameter).value = start.value;
+    for (const InitialEncoderOffset& start : description.starts) {
+      input.mechanism.at(start.parameter).value = start.value;
     }
     apply_dependencies(input.mechanism);
   } else {
@@ -293,17 +295,17 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
                                                 const SensorDescription& facts,
                                                 const CalibrationMonitor& monitor) {
   DiagnosedCalibration out;
-  out.input = examine(mechanism, recordings, options, facts, monitor);
+  out.input = examine_and_repair_input(mechanism, recordings, options, facts, monitor);
   require_no_fault(out.input.findings, options);
   out.calibration = calibrate(out.input.mechanism, out.input.recordings, options, monitor);
   const std::vector<ParameterEstimate> first = out.calibration.parameters;
   const auto first_finding = static_cast<int>(out.input.findings.size());
   const bool repairs = options.repair && out.calibration.kind == EstimateKind::kPhysical;
-  if (repairs && !is_stopped(monitor)) try_jump(options, monitor, out);
+  if (repairs && !is_stop_requested(monitor)) try_jump(options, monitor, out);
   bool changed = false;
-  for (int look = 1; look <= kMaxExaminations && !is_stopped(monitor); ++look) {
+  for (int round = 1; round <= kMaxExaminations && !is_stop_requested(monitor); ++round) {
     SignalExamination more = examine_residuals(out.calibration, out.input.recordings);
-    if (!options.repair || look == kMaxExaminations || !more.needs_repair()) {
+    if (!options.repair || round == kMaxExaminations || !more.needs_repair()) {
       withdraw_treatments(more.findings);
       append(more.findings, out.input.findings);
       break;
@@ -314,12 +316,12 @@ DiagnosedCalibration calibrate_with_diagnostics(const Mechanism& mechanism,
     keep_initial(first, out.calibration.parameters);
     changed = true;
   }
-  if (changed && !is_stopped(monitor)) try_jump(options, monitor, out);
+  if (changed && !is_stop_requested(monitor)) try_jump(options, monitor, out);
   out.calibration.findings = out.input.findings;
   update_slip_findings(out.input, out.calibration);
   downgrade_findings(first_finding, out.calibration);
-  if (!is_stopped(monitor)) {
-    append(explain_misfit(out.calibration, out.input.mechanism, out.input.recordings, monitor),
+  if (!is_stop_requested(monitor)) {
+    append(find_misfit_causes(out.calibration, out.input.mechanism, out.input.recordings, monitor),
            out.calibration.findings);
   }
   return out;

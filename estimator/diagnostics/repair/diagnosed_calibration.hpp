@@ -26,18 +26,20 @@ struct DiagnosedInput {
   std::vector<Finding> findings;
   /// An encoder slip: index of the finding that reports it, index of the parameter that estimates
   /// its size, and quantization step of the encoder.
-  struct Slip {
+  struct EncoderSlip {
     int finding, parameter;
     double quantum;
   };
-  std::vector<Slip> slips;
+  std::vector<EncoderSlip> slips;
 };
 
 /// Examines recordings and description for faults. Unless `options.repair` is false, makes the
 /// repairs that need no confirmation by the user.
-DiagnosedInput examine(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                       const CalibrationOptions& options, const SensorDescription& facts = {},
-                       const CalibrationMonitor& monitor = {});
+DiagnosedInput examine_and_repair_input(const Mechanism& mechanism,
+                                        const std::vector<Recording>& recordings,
+                                        const CalibrationOptions& options,
+                                        const SensorDescription& facts = {},
+                                        const CalibrationMonitor& monitor = {});
 
 /// Returns whether any finding rules out a meaningful estimate.
 bool has_fault(const std::vector<Finding>& findings);

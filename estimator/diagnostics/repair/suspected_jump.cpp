@@ -19,7 +19,7 @@ namespace {
 
 constexpr double kFurther[] = {2.0, 3.0};  // times the distance between nodes
 constexpr int kParabola = 3;               // coefficients
-constexpr int kStretchRowsMin = 8;         // rows between two nodes
+constexpr int kIntervalRowsMin = 8;        // rows between two nodes
 constexpr double kOwnLeast = 1e-9;         // relative squared norm of a jump outside the parabolas
 
 /// The residuals and speeds of each sensor between two shooting nodes, in standard deviations of a
@@ -29,29 +29,29 @@ struct NodeInterval {
   Eigen::MatrixXd left, speed;
 };
 
-NodeInterval stretch_of(const ShootingProblem& from_afar, const Segment& data, int segment,
-                        int first, int count) {
-  NodeInterval stretch{segment, first, {}, {}};
-  const Eigen::MatrixXd model = from_afar.angles(segment).middleRows(first, count);
-  stretch.left.resize(count, model.cols());
-  stretch.speed.setZero(count, model.cols());
+NodeInterval residuals_between_nodes(const ShootingProblem& long_intervals, const Segment& data,
+                                     int segment, int first, int count) {
+  NodeInterval interval{segment, first, {}, {}};
+  const Eigen::MatrixXd model = long_intervals.predicted_angles(segment).middleRows(first, count);
+  interval.left.resize(count, model.cols());
+  interval.speed.setZero(count, model.cols());
   for (Eigen::Index i = 0; i < model.cols(); ++i) {
-    const Encoder& sensor = from_afar.sensor(static_cast<int>(i));
-    const double noise = from_afar.noise().angle[i];
+    const Encoder& sensor = long_intervals.encoder(static_cast<int>(i));
+    const double noise = long_intervals.noise().angle[i];
     for (int k = 0; k < count; ++k) {
       const double read = data.angles(first + k, i);
-      stretch.left(k, i) = sensor.difference(read - model(k, i)) / noise;
+      interval.left(k, i) = sensor.reading_difference(read - model(k, i)) / noise;
       if (std::isnan(read)) continue;
       const int a = std::max(k - 1, 0), b = std::min(k + 1, count - 1);
-      stretch.speed(k, i) = (model(b, i) - model(a, i)) / (b - a) / noise;
+      interval.speed(k, i) = (model(b, i) - model(a, i)) / (b - a) / noise;
     }
   }
-  return stretch;
+  return interval;
 }
 
 /// Subtracts the best parabola in time from the residuals of one sensor.
 /// @return rows × 3, orthonormal basis of the parabolas; zero for missing readings
-Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
+Eigen::MatrixXd subtract_parabola(Eigen::Ref<Eigen::VectorXd> left) {
   const Eigen::Index rows = left.size();
   Eigen::MatrixXd basis = Eigen::MatrixXd::Zero(rows, kParabola);
   for (Eigen::Index k = 0; k < rows; ++k) {
@@ -74,23 +74,23 @@ Eigen::MatrixXd take_parabola(Eigen::Ref<Eigen::VectorXd> left) {
 }
 
 /// Scores a loss of time at each row between two shooting nodes, and keeps the best score.
-void score(NodeInterval stretch, std::optional<LostTimeScore>& best) {
-  const Eigen::Index rows = stretch.left.rows(), sensors = stretch.left.cols();
-  const auto readings = static_cast<double>(stretch.left.array().isFinite().count());
+void score(NodeInterval interval, std::optional<LostTimeScore>& best) {
+  const Eigen::Index rows = interval.left.rows(), sensors = interval.left.cols();
+  const auto readings = static_cast<double>(interval.left.array().isFinite().count());
   const double free = readings - static_cast<double>(kParabola * sensors) - 1.0;
   if (!(free > 0.0)) return;
   std::vector<Eigen::MatrixXd> parabolas;
   for (Eigen::Index i = 0; i < sensors; ++i) {
-    parabolas.push_back(take_parabola(stretch.left.col(i)));
+    parabolas.push_back(subtract_parabola(interval.left.col(i)));
   }
-  const double all = stretch.left.squaredNorm();
+  const double all = interval.left.squaredNorm();
   // The jump at a row lasts to the last of these rows, so accumulate from the end.
   double along = 0.0, square = 0.0;
   Eigen::MatrixXd shared = Eigen::MatrixXd::Zero(kParabola, sensors);
   for (Eigen::Index k = rows - 1; k > 0; --k) {
     for (Eigen::Index i = 0; i < sensors; ++i) {
-      const double speed = stretch.speed(k, i);
-      along += speed * stretch.left(k, i);
+      const double speed = interval.speed(k, i);
+      along += speed * interval.left(k, i);
       square += speed * speed;
       shared.col(i) += speed * parabolas[static_cast<std::size_t>(i)].row(k).transpose();
     }
@@ -99,7 +99,7 @@ void score(NodeInterval stretch, std::optional<LostTimeScore>& best) {
     const double gain = along * along / own;
     const double relative = gain / std::max(1.0, (all - gain) / free);
     if (best && !(relative > best->gain)) continue;
-    best = {stretch.segment, stretch.first + static_cast<int>(k), along / own, relative};
+    best = {interval.segment, interval.first + static_cast<int>(k), along / own, relative};
   }
 }
 
@@ -135,11 +135,11 @@ struct SlipScores {
   void score(const std::vector<SlipPlace>& places, std::optional<SlipScore>& best) const {
     for (std::size_t first = 0; first < places.size(); first += kTogether) {
       const std::size_t count = std::min<std::size_t>(kTogether, places.size() - first);
-      score_some({places.data() + first, count}, best);
+      score_chunk({places.data() + first, count}, best);
     }
   }
 
-  void score_some(std::span<const SlipPlace> places, std::optional<SlipScore>& best) const {
+  void score_chunk(std::span<const SlipPlace> places, std::optional<SlipScore>& best) const {
     Mechanism mechanism = fit.mechanism();
     std::vector<Segment> slipped = segments;
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -153,11 +153,11 @@ struct SlipScores {
         slipped[s].shifts.push_back({places[i].sensor, s == own ? places[i].row : 0, index});
       }
     }
-    const ShootingProblem with = fit.restated(mechanism, slipped, grid, fit.noise());
+    const ShootingProblem with = fit.copy_with_changes(mechanism, slipped, grid, fit.noise());
     const ParameterInformation information =
         compute_information(with, {.effective_parameters = false});
     if (!information.valid) return;
-    const Eigen::VectorXd score = total_score(information);
+    const Eigen::VectorXd score = compute_total_score(information);
     // Offsets are the last free parameters.
     const Eigen::Index n = base.inverse.rows();
     for (std::size_t i = 0; i < places.size(); ++i) {
@@ -182,10 +182,10 @@ struct SlipScores {
 /// @param fit       the fitted problem at its optimum
 /// @param segments  the segments fitted
 /// @param sources   recording of each segment; a slip lasts to the end of its recording
-std::optional<SlipScore> likeliest_slip(const ShootingProblem& fit,
-                                        const std::vector<Segment>& segments,
-                                        const std::vector<std::string>& sources,
-                                        const ShootingGrid& grid) {
+std::optional<SlipScore> find_likeliest_slip(const ShootingProblem& fit,
+                                             const std::vector<Segment>& segments,
+                                             const std::vector<std::string>& sources,
+                                             const ShootingGrid& grid) {
   const SlipScores scores{fit, segments, sources, grid,
                           compute_information(fit, {.effective_parameters = false})};
   std::optional<SlipScore> best;
@@ -230,26 +230,26 @@ constexpr double kExplained = 1.5;
 /// Returns the likeliest encoder slip. Uses the simulation over whole segments, which locates the
 /// row best, if it would fit with this slip. Otherwise uses free states, which absorb part of the
 /// slip.
-std::optional<SlipScore> likeliest_of(const ShootingFit& fit, bool simulates) {
+std::optional<SlipScore> choose_likeliest_slip(const ShootingFit& fit, bool simulates) {
   const ShootingInput& input = fit.input();
   if (simulates) {
     ShootingGrid whole = input.grid;
     whole.interval = std::numeric_limits<double>::infinity();
     const std::optional<SlipScore> slip =
-        likeliest_slip(fit.simulation(), input.segments, input.sources, whole);
-    const double most = kExplained * fit.simulation().reading_count();
-    if (slip && fit.simulation().cost() - slip->gain < most) return slip;
+        find_likeliest_slip(fit.simulation_problem(), input.segments, input.sources, whole);
+    const double most = kExplained * fit.simulation_problem().reading_count();
+    if (slip && fit.simulation_problem().cost() - slip->gain < most) return slip;
   }
-  return likeliest_slip(fit.joint(), input.segments, input.sources, input.grid);
+  return find_likeliest_slip(fit.joint_problem(), input.segments, input.sources, input.grid);
 }
 
 /// Largest ratio of residuals to noise of an accepted model on short excerpts.
-constexpr double kPiecesMost = 3.0;
+constexpr double kExcerptErrorMost = 3.0;
 
 Mechanism with_free_offsets(Mechanism mechanism) {
   for (const Encoder& sensor : used_encoders(mechanism)) {
     if (find_dependency(mechanism, sensor.offset) != nullptr) continue;
-    parameter_at(mechanism, sensor.offset).free = true;
+    mechanism.at(sensor.offset).free = true;
   }
   return mechanism;
 }
@@ -264,41 +264,43 @@ std::vector<Recording> halves_of(const Recording& recording) {
     const int before = std::clamp(left, 0, segment.sample_count());
     const int behind = segment.sample_count() - before;
     left -= before;
-    if (before > 0) halves[0].segments.push_back(rows_of(segment, 0, before));
-    if (behind > 0) halves[1].segments.push_back(rows_of(segment, before, behind));
+    if (before > 0) halves[0].segments.push_back(segment_rows(segment, 0, before));
+    if (behind > 0) halves[1].segments.push_back(segment_rows(segment, before, behind));
   }
   return halves;
 }
 
 bool is_explained(const Mechanism& mechanism, const Recording& half, const Eigen::VectorXd& noise,
                   const CalibrationMonitor& monitor) {
-  const std::vector<Recording> pieces = select_excerpts(mechanism, {half}, kMisfitBudget);
-  if (pieces.empty()) return true;
-  const ExcerptFit fit(mechanism, pieces, noise, monitor, kPiecesMost * kPiecesMost);
+  const std::vector<Recording> excerpts = select_excerpts(mechanism, {half}, kMisfitExcerptLimits);
+  if (excerpts.empty()) return true;
+  const ExcerptFit fit(mechanism, excerpts, noise, monitor, kExcerptErrorMost * kExcerptErrorMost);
   if (!std::isfinite(fit.cost())) return false;
-  return (fit.rmse().array() <= kPiecesMost * noise.array()).all();
+  return (fit.rmse().array() <= kExcerptErrorMost * noise.array()).all();
 }
 
 }  // namespace
 
-std::optional<LostTimeScore> likeliest_lost_time(const ShootingProblem& fit,
-                                                 const std::vector<Segment>& segments,
-                                                 const ShootingGrid& grid) {
+std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit,
+                                                      const std::vector<Segment>& segments,
+                                                      const ShootingGrid& grid) {
   std::optional<LostTimeScore> best;
   for (const double further : kFurther) {
     ShootingGrid apart = grid;
     apart.interval *= further;
-    const ShootingProblem from_afar = fit.restated(fit.mechanism(), segments, apart, fit.noise());
-    for (int s = 0; s < from_afar.segment_count(); ++s) {
+    const ShootingProblem long_intervals =
+        fit.copy_with_changes(fit.mechanism(), segments, apart, fit.noise());
+    for (int s = 0; s < long_intervals.segment_count(); ++s) {
       const Segment& data = segments[static_cast<std::size_t>(s)];
-      const std::vector<double>& nodes = from_afar.node_times(s);
+      const std::vector<double>& nodes = long_intervals.node_times(s);
       for (std::size_t n = 0; n < nodes.size(); ++n) {
-        const int first = data.first_sample_from(nodes[n] - kSampleTolerance * data.period);
-        const int end = n + 1 < nodes.size()
-                            ? data.first_sample_from(nodes[n + 1] - kSampleTolerance * data.period)
-                            : data.sample_count();
-        if (end - first < kStretchRowsMin) continue;
-        score(stretch_of(from_afar, data, s, first, end - first), best);
+        const int first = data.first_sample_at_or_after(nodes[n] - kSampleTolerance * data.period);
+        const int end =
+            n + 1 < nodes.size()
+                ? data.first_sample_at_or_after(nodes[n + 1] - kSampleTolerance * data.period)
+                : data.sample_count();
+        if (end - first < kIntervalRowsMin) continue;
+        score(residuals_between_nodes(long_intervals, data, s, first, end - first), best);
       }
     }
   }
@@ -310,27 +312,27 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
                                   const CalibrationOptions& options,
                                   const CalibrationMonitor& monitor) {
   SuspectedJump out;
-  ShootingFit fit(prepare_shooting(estimate, recordings, options), options,
+  ShootingFit fit(prepare_shooting_input(estimate, recordings, options), options,
                   {.threads = monitor.threads, .stop = monitor.stop});
-  fit.shorten_intervals(estimate);
+  fit.shorten_node_intervals(estimate);
   fit.estimate_jointly(estimate);
   const bool simulates = fit.fit_simulation();
   if (fit.is_cancelled()) return out;
   const ShootingInput& input = fit.input();
-  const double bound = normal_quantile(kFalseAlarm / fit.joint().reading_count());
+  const double bound = normal_quantile(kFalseAlarm / fit.joint_problem().reading_count());
   const auto place_of_score = [&](const auto& score) {
-    if (!score || !(score->gain > bound * bound)) return SegmentPlace{};
+    if (!score || !(score->gain > bound * bound)) return SegmentIndex{};
     const auto s = static_cast<std::size_t>(score->segment);
     const Segment& segment = input.segments[s];
     return find_segment(recordings, input.sources[s], segment.start, segment.sample_count());
   };
   const std::optional<LostTimeScore> lost =
-      likeliest_lost_time(fit.joint(), input.segments, input.grid);
-  if (const SegmentPlace place = place_of_score(lost); place.recording >= 0) {
+      find_likeliest_lost_time(fit.joint_problem(), input.segments, input.grid);
+  if (const SegmentIndex place = place_of_score(lost); place.recording >= 0) {
     out.lost_times.push_back({place.recording, place.segment, lost->row});
   }
-  const std::optional<SlipScore> slip = likeliest_of(fit, simulates);
-  const SegmentPlace place = place_of_score(slip);
+  const std::optional<SlipScore> slip = choose_likeliest_slip(fit, simulates);
+  const SegmentIndex place = place_of_score(slip);
   if (place.recording < 0) return out;
   const bool is_same = !out.lost_times.empty() && out.lost_times[0].recording == place.recording &&
                        out.lost_times[0].segment == place.segment &&
@@ -339,10 +341,11 @@ SuspectedJump find_likeliest_jump(const Mechanism& estimate,
   const auto s = static_cast<std::size_t>(slip->segment);
   const std::vector<Encoder> sensors = used_encoders(estimate);
   const auto sensor = static_cast<std::size_t>(slip->sensor);
-  out.slip.findings = {slip_finding(sensors[sensor], input.sources[s],
-                                    input.segments[s].start + input.segments[s].time(slip->row),
-                                    slip->size, std::abs(slip->size) / std::sqrt(slip->gain),
-                                    observed_quanta(sensors, recordings)[sensor])};
+  out.slip.findings = {
+      make_slip_finding(sensors[sensor], input.sources[s],
+                        input.segments[s].start + input.segments[s].time(slip->row), slip->size,
+                        std::abs(slip->size) / std::sqrt(slip->gain),
+                        find_quantization_steps(sensors, recordings)[sensor])};
   out.slip.freed = {{place.recording, place.segment, slip->sensor, slip->row, slip->size, 0}};
   return out;
 }
@@ -361,7 +364,7 @@ bool is_slip_confirmed(const Calibration& without, const Calibration& with,
 bool is_single_jump_plausible(const Mechanism& estimate, const std::vector<Recording>& recordings,
                               const CalibrationMonitor& monitor) {
   const Mechanism mechanism = with_free_offsets(estimate);
-  const Eigen::VectorXd noise = reading_noise(mechanism, recordings);
+  const Eigen::VectorXd noise = estimate_reading_noise(mechanism, recordings);
   return std::ranges::all_of(recordings, [&](const Recording& recording) {
     return std::ranges::any_of(halves_of(recording), [&](const Recording& half) {
       return is_explained(mechanism, half, noise, monitor);

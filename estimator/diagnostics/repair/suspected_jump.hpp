@@ -11,37 +11,39 @@
 
 namespace estimator {
 
-/// A possible loss of time that a fit did not include, and its predicted cost reduction.
+/// A possible gap in time that the time stamps hide, and the predicted cost reduction of a fit that
+/// includes this gap.
 struct LostTimeScore {
   int segment = 0, row = 0;  ///< position of the first row after the loss
   double rows = 0.0;         ///< number of lost rows, > 0
   double gain = 0.0;         ///< cost reduction, in variances of the remaining residuals
 };
 
-/// Returns the row before which a loss of time would reduce the cost of a fit most. From this row
+/// Returns the sample before which lost time would reduce the cost of a fit most. From this sample
 /// on, every encoder is ahead by its speed times the lost time.
 ///
 /// Free states absorb such a jump at the next shooting node. The motion is therefore simulated from
 /// nodes two and three times as far apart. The residuals between two of these nodes contain the
-/// jump, and the effect of state errors, which is modelled as one parabola in time per sensor.
+/// jump and the effect of state errors. State errors are modelled as one parabola in time per
+/// sensor.
 /// @param fit       the fitted problem of states and parameters at its optimum
 /// @param segments  the segments fitted
-std::optional<LostTimeScore> likeliest_lost_time(const ShootingProblem& fit,
-                                                 const std::vector<Segment>& segments,
-                                                 const ShootingGrid& grid);
+std::optional<LostTimeScore> find_likeliest_lost_time(const ShootingProblem& fit,
+                                                      const std::vector<Segment>& segments,
+                                                      const ShootingGrid& grid);
 
 /// Hypothetical jumps in recordings: an encoder slip, and instants at which time may be lost.
 struct SuspectedJump {
-  /// Slip of one encoder; has no repairs if no slip is suspected.
+  /// Slip of one encoder, with its repair; no repair if no slip is suspected.
   SignalExamination slip;
-  std::vector<Cut> lost_times = {};  ///< rows before which time may be lost, the likeliest first
+  std::vector<RecordingCut> lost_times =
+      {};  ///< samples before which time may be lost, the likeliest first
 };
 
-/// Returns the likeliest single encoder slip (`likeliest_slip`) and the likeliest instants of lost
-/// time (`likeliest_lost_time`, or the instant of the slip) for a rejected model, if noise alone
-/// does not explain them. Noise, or a model that has adapted to them, may hide them from
-/// `examine_residuals`. The caller tries a repair, and keeps it if `is_slip_confirmed`, or if the
-/// model is accepted on both sides of a cut.
+/// Returns the likeliest encoder slip and the likeliest instants of lost time for a rejected model,
+/// if noise alone does not explain them. Noise, or a model that has adapted to such a jump, may
+/// hide the jump from `examine_residuals`. The caller tries each repair, and keeps it if
+/// `is_slip_confirmed`, or if the model is accepted on both sides of a cut.
 /// @param estimate  mechanism estimated without the repair
 SuspectedJump find_likeliest_jump(const Mechanism& estimate,
                                   const std::vector<Recording>& recordings,

@@ -16,9 +16,9 @@ constexpr double kAtEnd = 0.25;  // counts; tolerance for a reading at an end of
 
 /// Returns whether any joint that a sensor measures has end stops, at which it may rest.
 bool has_stops(const Mechanism& mechanism, const Encoder& sensor) {
-  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
-    return std::ranges::any_of(sensor.terms,
-                               [&](const Encoder::Term& term) { return term.joint == stop.joint; });
+  return std::ranges::any_of(joint_end_stops(mechanism), [&](const JointStop& stop) {
+    return std::ranges::any_of(
+        sensor.terms, [&](const Encoder::JointTerm& term) { return term.joint == stop.joint; });
   });
 }
 
@@ -71,7 +71,7 @@ struct PlateauSearch {
       const std::size_t from = begins ? edge : edge - window;
       if (edge < window && !begins) break;
       if (from + window > series.size() || !series.is_dense(from, window)) break;
-      const EdgeFit fit(series, from, window, 2);
+      const PolynomialFit fit(series, from, window, 2);
       const double least = least_at(edge);
       if (fit.residual_variance() > kUnlike * least * least) break;
       const double on = 0.25 * static_cast<double>(window) * series.period;
@@ -97,7 +97,7 @@ struct PlateauSearch {
   bool is_passed(std::size_t first, std::size_t behind) const {
     if (first < kSide || behind + kSide > series.size()) return false;
     if (!series.is_dense(first - kSide, behind - first + 2 * kSide)) return false;
-    const EdgeFit before(series, first - kSide, kSide, 2), after(series, behind, kSide, 2);
+    const PolynomialFit before(series, first - kSide, kSide, 2), after(series, behind, kSide, 2);
     const double in = side * before.slope(series.times[first]);
     const double out = -side * after.slope(series.times[behind - 1]);
     const double time = series.times[behind - 1] - series.times[first];
@@ -114,8 +114,8 @@ struct PlateauSearch {
 
 }  // namespace
 
-void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
-                   const Recording& recording, int index, SignalExamination& out) {
+void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>& quanta,
+                           const Recording& recording, int index, SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (int i = 0; i < std::ssize(sensors); ++i) {
     const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
@@ -124,20 +124,21 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
     if (!(range.width() > kReadingRounding * sensor.units().scale)) continue;
     for (const double side : {1.0, -1.0}) {
       const double end = side > 0.0 ? range.high : range.low;
-      std::vector<TimeStretch> stretches;
+      std::vector<TimeInterval> intervals;
       int plateaus = 0, readings = 0;
       for (int s = 0; s < std::ssize(recording.segments); ++s) {
         const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
         // Not unwrapped: readings are clipped before turns are counted.
-        const ReadingSeries series = observed_readings(segment, segment.angles.col(i), false);
+        const ReadingSeries series =
+            collect_observed_readings(segment, segment.angles.col(i), false);
         const NoiseScale scale(series, quanta[static_cast<std::size_t>(i)]);
         const PlateauSearch search{
             series, scale, end, side, sensor.units().scale, has_stops(mechanism, sensor)};
         for (const auto& [first, behind] : search.run()) {
           ++plateaus;
-          add_stretch(
+          append_time_interval(
               {segment.start + series.times[first], segment.start + series.times[behind - 1]},
-              stretches);
+              intervals);
         }
       }
       if (plateaus == 0) continue;
@@ -160,17 +161,18 @@ void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta
                                        {"is_largest", side > 0.0},
                                        {"limit", limit},
                                        {"plateaus", plateaus},
-                                       {"first", stretches.front().from},
+                                       {"first", intervals.front().from},
                                        {"readings", readings}}},
                                      recording.name, sensor.name, limit);
-      set_stretches(std::move(stretches), finding);
+      set_time_intervals(std::move(intervals), finding);
       finding.treated = true;
       out.findings.push_back(std::move(finding));
     }
   }
 }
 
-void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out) {
+void find_copied_sensors(const Mechanism& mechanism, const Recording& recording,
+                         SignalExamination& out) {
   constexpr int kChangesMin = 20;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   /// Same joint, or two joints of which one mimics the other with ratio ±1.
@@ -183,8 +185,8 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
   };
   const auto reads_the_same = [&](const Encoder& a, const Encoder& b) {
     return a.terms.size() == b.terms.size() &&
-           std::ranges::all_of(a.terms, [&](const Encoder::Term& term) {
-             return std::ranges::any_of(b.terms, [&](const Encoder::Term& other) {
+           std::ranges::all_of(a.terms, [&](const Encoder::JointTerm& term) {
+             return std::ranges::any_of(b.terms, [&](const Encoder::JointTerm& other) {
                return is_alike(term.joint, other.joint);
              });
            });
@@ -207,8 +209,8 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
           }
         }
         if (!same || changes < kChangesMin) continue;
-        const MessageCode code = is_tree(mechanism) ? MessageCode::kIdenticalChannels
-                                                    : MessageCode::kIdenticalLoopChannels;
+        const MessageCode code = is_tree_mechanism(mechanism) ? MessageCode::kIdenticalChannels
+                                                              : MessageCode::kIdenticalLoopChannels;
         out.findings.push_back(make_finding({code,
                                              {{"first", sensors[i].name},
                                               {"second", sensors[j].name},
@@ -219,15 +221,16 @@ void find_copies(const Mechanism& mechanism, const Recording& recording, SignalE
   }
 }
 
-void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
-                    const std::vector<double>& stated, SignalExamination& out) {
+void compare_quantization_steps(const std::vector<Encoder>& sensors,
+                                const std::vector<double>& seen, const std::vector<double>& stated,
+                                SignalExamination& out) {
   constexpr double kTolerance = 0.02;
   for (std::size_t i = 0; i < std::min(sensors.size(), stated.size()); ++i) {
     if (!(stated[i] > 0.0) || !(seen[i] > 0.0)) continue;
     const double ratio = seen[i] / stated[i];
     if (std::abs(ratio - 1.0) < kTolerance) continue;
     const Encoder& sensor = sensors[i];
-    const JointTraits& joint = sensor.traits();
+    const JointTraits& joint = sensor.kind_traits();
     const Quantity quantum{seen[i], sensor.units().coordinate};
     out.findings.push_back(make_finding({MessageCode::kWrongQuantum,
                                          {{"encoder", sensor.name},

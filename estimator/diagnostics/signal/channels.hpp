@@ -10,25 +10,25 @@
 
 namespace estimator {
 
-/// Changes of readings below this are rounding errors [rad], times JointUnits::scale.
+/// Largest change of a reading that is attributed to rounding [rad], times JointUnits::scale.
 inline constexpr double kReadingRounding = 1e-9;
 
 /// Finds clipped readings, that is, plateaus at the largest or smallest reading of a recording that
 /// the motion passes through. The joint enters a plateau with speed, leaves it with the opposite
 /// speed, and is not held there. At the beginning or end of a recording, only the motion on the
 /// other side of the plateau is tested, and joints with end stops are skipped.
-void find_plateaus(const Mechanism& mechanism, const std::vector<double>& quanta,
-                   const Recording& recording, int index, SignalExamination& out);
+void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>& quanta,
+                           const Recording& recording, int index, SignalExamination& out);
 
-/// Finds sensors without a reading, and sensors whose reading never changes although another
-/// reading or a motor command changes, or although the joint cannot rest there
-/// (find_non_equilibrium_joints).
+/// Finds encoders without readings, and encoders whose reading never changes although another
+/// reading or a motor command changes, or although gravity or a spring would move the joint.
 void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                         SignalExamination& out);
 
 /// Finds pairs of sensors with identical or exactly opposite readings although they read different
 /// joints.
-void find_copies(const Mechanism& mechanism, const Recording& recording, SignalExamination& out);
+void find_copied_sensors(const Mechanism& mechanism, const Recording& recording,
+                         SignalExamination& out);
 
 /// Finds recordings in which the command of a motor never changes.
 void find_constant_commands(const Mechanism& mechanism, const std::vector<Recording>& recordings,
@@ -36,8 +36,9 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
 
 /// Compares the quantization steps of readings with those in the rig description.
 /// @param stated  steps in the rig description, one per sensor, 0 if not given; may be empty
-void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<double>& seen,
-                    const std::vector<double>& stated, SignalExamination& out);
+void compare_quantization_steps(const std::vector<Encoder>& sensors,
+                                const std::vector<double>& seen, const std::vector<double>& stated,
+                                SignalExamination& out);
 
 /// Finds inertial sensors with exchanged or mirrored axes, or that read in another unit (g,
 /// degrees). Compares their readings with rates and gravity directions computed from the encoders.
@@ -45,25 +46,25 @@ void compare_quanta(const std::vector<Encoder>& sensors, const std::vector<doubl
 /// one correction leaves less than a tenth (sums of squares). Mounting, position and bias are taken
 /// from the description; their errors are far smaller.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
-std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
-                                          const std::vector<Recording>& recordings);
+std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
+                                               const std::vector<Recording>& recordings);
 
 /// Compares a recording with the rig's limits. Reports readings outside the joint range, and speeds
-/// and commands above their maxima. Also reports commands at their maximum, because a motor that
-/// was commanded more may have received less than recorded.
-void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
-                    const Recording& recording, const SensorDescription& facts,
-                    SignalExamination& out);
+/// and commands above their maxima. Also reports commands at their maximum, at which the motor may
+/// have received less than recorded.
+void find_limit_violations(const Mechanism& mechanism, const std::vector<double>& quanta,
+                           const Recording& recording, const SensorDescription& facts,
+                           SignalExamination& out);
 
-/// Reports readings well beyond an end stop of their joint. The position of the stop or the encoder
-/// zero is then wrong in the description. Allows for noise, quantization and the uncertainty of the
-/// stop's position.
-void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
-                   const Recording& recording, SignalExamination& out);
+/// Reports readings well beyond an end stop of their joint, which contradict the described position
+/// of the stop or encoder zero. Allows for noise, quantization and the uncertainty of the stop's
+/// position.
+void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                                const Recording& recording, SignalExamination& out);
 
-/// Finds long intervals at rest, in which every encoder repeats one reading. These readings all
-/// have the same quantization error, and thousands of them would outweigh the readings in motion.
-/// Therefore only some of them are kept and all others rejected.
+/// Finds long intervals at rest, in which every encoder repeats one reading. All these readings
+/// have the same quantization error, and would outweigh the readings in motion. Therefore only some
+/// of these readings are kept.
 /// @param quanta  quantization step of each sensor; no intervals are found if readings are noisy
 void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
                          const Recording& recording, int index, SignalExamination& out);
@@ -73,7 +74,7 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
 /// lines through some readings. A jump counts if noise, quantization and sustained accelerations do
 /// not explain it. A model without the stop attributes every impact to friction. Skips mechanisms
 /// with loops, where aligned links reverse a joint like a stop.
-void find_stop_impacts(const Mechanism& mechanism, const std::vector<double>& quanta,
-                       const Recording& recording, SignalExamination& out);
+void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                            const Recording& recording, SignalExamination& out);
 
 }  // namespace estimator

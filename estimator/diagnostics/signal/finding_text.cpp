@@ -6,6 +6,10 @@
 namespace estimator {
 namespace {
 
+/// Share of outliers among the readings of a sensor above which the outliers are not isolated, and
+/// therefore not rejected.
+constexpr double kIsolatedShare = 0.05;
+
 /// Size up to which an outlier belongs to the tail of the noise and is no disturbance [standard
 /// deviations].
 constexpr double kTail = 20.0;
@@ -20,8 +24,8 @@ void add_size(const Encoder& sensor, double size, double quantum, Message& messa
 
 }  // namespace
 
-Finding outlier_finding(const Encoder& sensor, const std::string& recording,
-                        const OutlierCount& outliers, SeriesKind kind) {
+Finding make_outlier_finding(const Encoder& sensor, const std::string& recording,
+                             const OutlierStatistics& outliers, SeriesKind kind) {
   const bool isolated = outliers.count <= kIsolatedShare * outliers.readings;
   const bool tail = std::abs(outliers.largest) < kTail * outliers.noise;
   Message message(!isolated ? MessageCode::kManyOutliers
@@ -33,7 +37,7 @@ Finding outlier_finding(const Encoder& sensor, const std::string& recording,
                    {"fitted", kind != SeriesKind::kMotion},
                    {"largest", Quantity{outliers.largest, sensor.units().coordinate}},
                    {"first", outliers.first},
-                   {"turns", sensor.traits().turns}});
+                   {"turns", sensor.kind_traits().turns}});
   if (outliers.count > 1) message.arguments.push_back({"last", outliers.last});
   Finding finding = make_finding(std::move(message), recording, sensor.name,
                                  {outliers.largest, sensor.units().coordinate});
@@ -44,8 +48,8 @@ Finding outlier_finding(const Encoder& sensor, const std::string& recording,
   return finding;
 }
 
-Finding slip_finding(const Encoder& sensor, const std::string& recording, double time, double size,
-                     double deviation, double quantum) {
+Finding make_slip_finding(const Encoder& sensor, const std::string& recording, double time,
+                          double size, double deviation, double quantum) {
   const bool is_unsure = std::abs(size) < kSignificantDeviations * deviation;
   Message message(is_unsure ? MessageCode::kPossibleSlip : MessageCode::kEncoderSlip,
                   {{"encoder", sensor.name}, {"time", time}, {"more", size > 0.0}});
@@ -55,19 +59,20 @@ Finding slip_finding(const Encoder& sensor, const std::string& recording, double
   }
   Finding finding =
       make_finding(std::move(message), recording, sensor.name, {size, sensor.units().coordinate});
-  set_stretches({{time, time}}, finding);
+  set_time_intervals({{time, time}}, finding);
   finding.treated = true;
   return finding;
 }
 
-void doubt(Finding& finding) {
+void downgrade_to_note(Finding& finding) {
   if (finding.severity != Severity::kWarning) return;
   finding.severity = Severity::kNote;
   finding.doubtful = true;
 }
 
-Finding cut_finding(const std::vector<Encoder>& sensors, int sensor, const std::string& recording,
-                    double time, const JumpExplanation& explanation, double quantum) {
+Finding make_cut_finding(const std::vector<Encoder>& sensors, int sensor,
+                         const std::string& recording, double time,
+                         const JumpExplanation& explanation, double quantum) {
   const auto at = static_cast<std::size_t>(sensor);
   const Encoder& own = sensors[at];
   const bool is_lost = explanation.cause == JumpCause::kLostTime;
@@ -86,7 +91,7 @@ Finding cut_finding(const std::vector<Encoder>& sensors, int sensor, const std::
   const double size = is_lost ? explanation.lost_time : explanation.sizes[at];
   Finding finding = make_finding(std::move(message), recording, is_lost ? "" : own.name,
                                  {size, is_lost ? "s" : own.units().coordinate});
-  set_stretches({{time, time}}, finding);
+  set_time_intervals({{time, time}}, finding);
   finding.confidence = explanation.confidence;
   finding.treated = true;
   return finding;

@@ -9,7 +9,7 @@
 namespace estimator {
 
 /// Statistics of the outliers of one sensor in one recording.
-struct OutlierCount {
+struct OutlierStatistics {
   int count = 0, readings = 0;
   double first = 0.0, last = 0.0;  ///< times of first and last outlier [s]
   double largest = 0.0;            ///< largest outlier [rad or m]
@@ -17,24 +17,22 @@ struct OutlierCount {
   double left = 0.0;               ///< 2-norm of the residuals of all readings [rad or m]
 };
 
-/// Share of outliers above which they are not isolated, so that these readings are not rejected.
-inline constexpr double kIsolatedShare = 0.05;
+Finding make_outlier_finding(const Encoder& sensor, const std::string& recording,
+                             const OutlierStatistics& outliers, SeriesKind kind);
 
-Finding outlier_finding(const Encoder& sensor, const std::string& recording,
-                        const OutlierCount& outliers, SeriesKind kind);
-
-/// Returns a finding about a slip of one encoder. It is a note if the size is not significant.
+/// Returns a finding about a slip of one encoder; a note if the size is not significant.
 /// @param deviation  standard deviation of `size`; 0 if unknown
-Finding slip_finding(const Encoder& sensor, const std::string& recording, double time, double size,
-                     double deviation, double quantum);
+Finding make_slip_finding(const Encoder& sensor, const std::string& recording, double time,
+                          double size, double deviation, double quantum);
 
-/// Turns a warning into a note because the model is rejected even with this finding repaired.
-void doubt(Finding& finding);
+/// Turns a warning into a note, for a model that is rejected despite the repair of this finding.
+void downgrade_to_note(Finding& finding);
 
-/// Returns a finding about a jump at which the recording is cut.
+/// Returns a finding about a jump of readings at which the recording is cut.
 /// @param sensors   sensors that the explanation is about, in order
 /// @param sensor    index of the sensor whose jump is reported
-Finding cut_finding(const std::vector<Encoder>& sensors, int sensor, const std::string& recording,
-                    double time, const JumpExplanation& explanation, double quantum);
+Finding make_cut_finding(const std::vector<Encoder>& sensors, int sensor,
+                         const std::string& recording, double time,
+                         const JumpExplanation& explanation, double quantum);
 
 }  // namespace estimator

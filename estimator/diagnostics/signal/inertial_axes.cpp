@@ -33,7 +33,7 @@ using Comparison = std::vector<Instant>;
 
 /// A hypothetical error of an inertial sensor: axis i reads sign[i] times axis[i] of the
 /// description, in a unit of which `unit` make the SI unit.
-struct Mistake {
+struct AxisError {
   std::array<int, 3> axis = {0, 1, 2};
   std::array<int, 3> sign = {1, 1, 1};
   double unit = 1.0;
@@ -52,7 +52,7 @@ struct Mistake {
 };
 
 /// Returns whether encoders determine the pose of a body.
-bool is_told(const Mechanism& mechanism, const EncoderJoints& joints, int body) {
+bool is_pose_observed(const Mechanism& mechanism, const EncoderToJointMap& joints, int body) {
   if (mechanism.joint_count() + mechanism.fixed_joint_count() != mechanism.body_count())
     return false;
   while (body != Joint::kGround) {
@@ -76,9 +76,9 @@ bool is_told(const Mechanism& mechanism, const EncoderJoints& joints, int body) 
 class Poses {
  public:
   explicit Poses(const Mechanism& mechanism)
-      : mechanism_(mechanism), values_(unpack(mechanism)), joints_(mechanism) {
+      : mechanism_(mechanism), values_(unpack_parameters(mechanism)), joints_(mechanism) {
     for (const Encoder& sensor : used_encoders(mechanism)) {
-      offsets_.push_back(parameter_at(mechanism, sensor.offset).value);
+      offsets_.push_back(mechanism.at(sensor.offset).value);
     }
   }
 
@@ -88,24 +88,24 @@ class Poses {
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
       readings[static_cast<Eigen::Index>(i)] += offsets_[i];
     }
-    return assemble(mechanism_, values_, joints_.coordinates(readings));
+    return assemble_configuration(mechanism_, values_, joints_.joint_coordinates(readings));
   }
 
-  const EncoderJoints& joints() const { return joints_; }
+  const EncoderToJointMap& joints() const { return joints_; }
   const Eigen::Vector3d& gravity() const { return values_.gravity; }
 
  private:
   const Mechanism& mechanism_;
-  ModelValues values_;
-  EncoderJoints joints_;
+  ModelParameterValues values_;
+  EncoderToJointMap joints_;
   std::vector<double> offsets_;
 };
 
-Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorQuantity first) {
+Eigen::Vector3d triple(const Mechanism& mechanism, int sensor, SensorParameter first) {
   Eigen::Vector3d value;
   for (int k = 0; k < 3; ++k) {
-    const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
-    value[k] = parameter_at(mechanism, mechanism.index_of_sensor(sensor, quantity)).value;
+    const auto quantity = static_cast<SensorParameter>(static_cast<int>(first) + k);
+    value[k] = mechanism.at(mechanism.sensor_parameter_index(sensor, quantity)).value;
   }
   return value;
 }
@@ -132,8 +132,8 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
              int instants, Comparison& rates, Comparison& forces) {
   const Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
   const Eigen::Matrix3d mount =
-      own.frame * exp_so3(triple(mechanism, sensor, SensorQuantity::kMountX)).toRotationMatrix();
-  const Eigen::Vector3d point = triple(mechanism, sensor, SensorQuantity::kPointX);
+      own.frame * exp_so3(triple(mechanism, sensor, SensorParameter::kMountX)).toRotationMatrix();
+  const Eigen::Vector3d point = triple(mechanism, sensor, SensorParameter::kPointX);
   const auto reach = std::max<Eigen::Index>(1, std::lround(kReach / segment.period));
   const Eigen::Index rows = segment.sample_count();
   const auto body = static_cast<std::size_t>(own.body);
@@ -150,7 +150,7 @@ void compare(const Mechanism& mechanism, const Poses& poses, int sensor, const S
     };
     const Eigen::Matrix3d to_sensor = ((*now)[body].e.toRotationMatrix() * mount).transpose();
     const Eigen::Vector3d rate =
-        difference_left((*after)[body].e, (*before)[body].e) / (2.0 * time);
+        left_rotation_difference((*after)[body].e, (*before)[body].e) / (2.0 * time);
     const Eigen::Vector3d acceleration =
         (place(*after) - 2.0 * place(*now) + place(*before)) / (time * time);
     rates.push_back({mean_of(segment, column, row - reach, 2 * reach + 1), to_sensor * rate});
@@ -191,14 +191,14 @@ std::array<bool, 3> prepare(Comparison& comparison, bool about_mean) {
 }
 
 double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_read,
-                   const Mistake& mistake) {
+                   const AxisError& error) {
   double left = 0.0, all = 0.0;
   for (const Instant& each : comparison) {
     for (std::size_t k = 0; k < 3; ++k) {
       if (!is_read[k]) continue;
       const double read = each.read[static_cast<int>(k)];
-      const double expected = mistake.sign[k] * each.expected[mistake.axis[k]];
-      left += (read - mistake.unit * expected) * (read - mistake.unit * expected);
+      const double expected = error.sign[k] * each.expected[error.axis[k]];
+      left += (read - error.unit * expected) * (read - error.unit * expected);
       all += read * read;
     }
   }
@@ -207,17 +207,17 @@ double unexplained(const Comparison& comparison, const std::array<bool, 3>& is_r
 
 /// Returns all hypothetical errors: each assignment of axes, mirrored or not, in each unit. Axes
 /// without readings keep their sign.
-std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
-                                  const std::array<double, 3>& units) {
-  std::vector<Mistake> all;
+std::vector<AxisError> list_axis_errors(const std::array<bool, 3>& is_read,
+                                        const std::array<double, 3>& units) {
+  std::vector<AxisError> all;
   std::array<int, 3> axis = {0, 1, 2};
   do {
     for (int signs = 0; signs < 8; ++signs) {
-      Mistake mistake{.axis = axis};
+      AxisError error{.axis = axis};
       bool stays = true;
       for (std::size_t k = 0; k < 3; ++k) {
-        mistake.sign[k] = ((signs >> k) & 1) != 0 ? -1 : 1;
-        stays = stays && (is_read[k] || mistake.sign[k] == 1);
+        error.sign[k] = ((signs >> k) & 1) != 0 ? -1 : 1;
+        stays = stays && (is_read[k] || error.sign[k] == 1);
       }
       // Unread axes are interchangeable: keep one order of them.
       for (std::size_t k = 0; k < 3; ++k) {
@@ -227,8 +227,8 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
       }
       if (!stays) continue;
       for (const double unit : units) {
-        mistake.unit = unit;
-        all.push_back(mistake);
+        error.unit = unit;
+        all.push_back(error);
       }
     }
   } while (std::ranges::next_permutation(axis).found);
@@ -237,56 +237,56 @@ std::vector<Mistake> all_mistakes(const std::array<bool, 3>& is_read,
 
 /// Returns the error that explains the readings with the fewest changes to the description; nullopt
 /// if there is no single one.
-std::optional<Mistake> find_mistake(Comparison& comparison, bool turns) {
+std::optional<AxisError> find_axis_error(Comparison& comparison, bool turns) {
   const std::array<bool, 3> is_read = prepare(comparison, turns);
   if (comparison.size() < kInstantsMin) return std::nullopt;
   const double unit = turns ? kDegrees : 1.0 / kStandardGravity;
-  std::vector<Mistake> explaining;
+  std::vector<AxisError> explaining;
   if (!(unexplained(comparison, is_read, {}) > kUnexplained)) return std::nullopt;
-  for (Mistake mistake : all_mistakes(is_read, {1.0, unit, 1.0 / unit})) {
-    mistake.unexplained = unexplained(comparison, is_read, mistake);
-    if (mistake.unexplained < kAxesExplained) explaining.push_back(mistake);
+  for (AxisError error : list_axis_errors(is_read, {1.0, unit, 1.0 / unit})) {
+    error.unexplained = unexplained(comparison, is_read, error);
+    if (error.unexplained < kAxesExplained) explaining.push_back(error);
   }
-  std::ranges::sort(explaining, {}, &Mistake::changes);
+  std::ranges::sort(explaining, {}, &AxisError::changes);
   const bool is_alone =
       explaining.size() == 1 ||
       (explaining.size() > 1 && explaining[0].changes() < explaining[1].changes());
   return is_alone ? std::optional(explaining.front()) : std::nullopt;
 }
 
-Finding inertial_error_finding(const std::string& sensor, const Mistake& mistake,
+Finding inertial_error_finding(const std::string& sensor, const AxisError& error,
                                const Instrument& by) {
   constexpr const char* kAxisNames[] = {"x", "y", "z"};
   std::vector<Message> errors, corrections;
-  if (mistake.unit != 1.0) {
-    const auto& [si, customary] = reading_traits(by.reads).units;
-    const ReadingUnit& read_in = (mistake.unit > 1.0) == (customary.size < 1.0) ? customary : si;
+  if (error.unit != 1.0) {
+    const auto& [si, customary] = measured_quantity_traits(by.reads).units;
+    const MeasurementUnit& read_in = (error.unit > 1.0) == (customary.size < 1.0) ? customary : si;
     errors.push_back({MessageCode::kInstrumentUnit, {{"unit", std::string(read_in.short_name)}}});
     corrections.push_back({MessageCode::kSetColumnUnit, {{"unit", std::string(read_in.word)}}});
   }
   for (std::size_t k = 0; k < 3; ++k) {
-    const auto own = static_cast<std::size_t>(mistake.axis[k]);
-    if (own == k && mistake.sign[k] == 1) continue;
+    const auto own = static_cast<std::size_t>(error.axis[k]);
+    if (own == k && error.sign[k] == 1) continue;
     const std::vector<Argument> axes = {{"axis", std::string(kAxisNames[k])},
-                                        {"is_inverted", mistake.sign[k] < 0},
+                                        {"is_inverted", error.sign[k] < 0},
                                         {"true_axis", std::string(kAxisNames[own])}};
     errors.push_back({MessageCode::kWrongAxis, axes});
     corrections.push_back({MessageCode::kAssignAxis, axes});
   }
   return make_finding(
-      {mistake.is_of_axes() ? MessageCode::kWrongSensorAxes : MessageCode::kWrongSensorUnit,
+      {error.is_of_axes() ? MessageCode::kWrongSensorAxes : MessageCode::kWrongSensorUnit,
        {{"instrument", std::string(by.name)},
         {"sensor", sensor},
         {"errors", std::move(errors)},
-        {"percent", 100.0 * mistake.unexplained},
+        {"percent", 100.0 * error.unexplained},
         {"corrections", std::move(corrections)}}},
       "", sensor);
 }
 
 }  // namespace
 
-std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
-                                          const std::vector<Recording>& recordings) {
+std::vector<Finding> find_inertial_axis_errors(const Mechanism& mechanism,
+                                               const std::vector<Recording>& recordings) {
   std::vector<Finding> findings;
   if (mechanism.sensor_count() == 0) return findings;
   const Poses poses(mechanism);
@@ -296,9 +296,9 @@ std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
       std::max(1, kInstantsMax / static_cast<int>(std::max<std::size_t>(1, segments)));
   for (int i = 0; i < mechanism.sensor_count(); ++i) {
     const Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
-    if (!sensor.reads(Reading::kSpecificForce)) continue;
+    if (!sensor.reads(MeasuredQuantity::kSpecificForce)) continue;
     if (is_held_out(mechanism, sensor.name)) continue;
-    if (!is_told(mechanism, poses.joints(), sensor.body)) continue;
+    if (!is_pose_observed(mechanism, poses.joints(), sensor.body)) continue;
     Comparison rates, forces;
     for (const Recording& recording : recordings) {
       for (const Segment& segment : recording.segments) {
@@ -306,13 +306,13 @@ std::vector<Finding> find_inertial_errors(const Mechanism& mechanism,
         compare(mechanism, poses, i, segment, instants, rates, forces);
       }
     }
-    if (const auto mistake = find_mistake(rates, true)) {
+    if (const auto error = find_axis_error(rates, true)) {
       findings.push_back(
-          inertial_error_finding(sensor.name, *mistake, sensor.traits().instruments[0]));
+          inertial_error_finding(sensor.name, *error, sensor.kind_traits().instruments[0]));
     }
-    if (const auto mistake = find_mistake(forces, false)) {
+    if (const auto error = find_axis_error(forces, false)) {
       findings.push_back(
-          inertial_error_finding(sensor.name, *mistake, sensor.traits().instruments[1]));
+          inertial_error_finding(sensor.name, *error, sensor.kind_traits().instruments[1]));
     }
   }
   return findings;

@@ -31,13 +31,13 @@ constexpr double kUnknownStop = 0.1;
 
 /// The intervals in which a value is beyond a limit, and the extreme value.
 struct Excess {
-  std::vector<TimeStretch> stretches;
+  std::vector<TimeInterval> intervals;
   double extreme = 0.0;
   int rows = 0;
 
   void add(double time, double value) {
     ++rows;
-    add_stretch({time, time}, stretches);
+    append_time_interval({time, time}, intervals);
     if (std::abs(value) > std::abs(extreme)) extreme = value;
   }
 };
@@ -49,9 +49,9 @@ void report(Message message, const Recording& recording, const std::string& chan
   const Quantity extreme{excess.extreme, unit};
   message.arguments.push_back({"extreme", extreme});
   message.arguments.push_back({"rows", excess.rows});
-  message.arguments.push_back({"first", excess.stretches.front().from});
+  message.arguments.push_back({"first", excess.intervals.front().from});
   Finding finding = make_finding(std::move(message), recording.name, channel, extreme);
-  set_stretches(excess.stretches, finding);
+  set_time_intervals(excess.intervals, finding);
   out.findings.push_back(std::move(finding));
 }
 
@@ -82,7 +82,7 @@ void compare_speed(const Encoder& sensor, int column, double quantum, double fas
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
+        collect_observed_readings(segment, segment.angles.col(column), sensor.kind_traits().wraps);
     const NoiseScale scale(series, quantum);
     for (std::size_t first = 0, last = 0; last < series.size(); ++last) {
       const double error = quantum + kDeviations * scale.noise(last);
@@ -123,8 +123,8 @@ void compare_command(const std::string& motor, Eigen::Index column, double most,
 
 /// Returns the uncertainty of the position of an end stop or encoder zero in the description.
 double unknown_part(const Mechanism& mechanism, int parameter, double unit) {
-  if (!changes_in_fit(mechanism, parameter)) return 0.0;
-  const double known = kDeviations * parameter_at(mechanism, parameter).prior_standard_deviation;
+  if (!is_changed_by_fit(mechanism, parameter)) return 0.0;
+  const double known = kDeviations * mechanism.at(parameter).prior_standard_deviation;
   return std::min(known, kUnknownStop * unit);
 }
 
@@ -134,15 +134,16 @@ void compare_stop(const Mechanism& mechanism, const JointStop& stop, const Encod
   const double unit = sensor.units().scale;
   const double room =
       kStopSlack * unit + quantum + unknown_part(mechanism, sensor.offset, unit) +
-      unknown_part(mechanism, mechanism.index_of_joint(stop.joint, stop.where), unit);
-  const double offset = parameter_at(mechanism, sensor.offset).value;
+      unknown_part(mechanism, mechanism.joint_parameter_index(stop.joint, stop.where), unit);
+  const double offset = mechanism.at(sensor.offset).value;
   Excess excess;
   for (const Segment& segment : recording.segments) {
     const ReadingSeries series =
-        observed_readings(segment, segment.angles.col(column), sensor.traits().wraps);
+        collect_observed_readings(segment, segment.angles.col(column), sensor.kind_traits().wraps);
     const NoiseScale scale(series, quantum);
     for (std::size_t k = 0; k < series.size(); ++k) {
-      const double beyond = -stop.distance(sensor.terms.front().sign * (series.values[k] + offset));
+      const double beyond =
+          -stop.distance_from_stop(sensor.terms.front().sign * (series.values[k] + offset));
       if (beyond > room + kDeviations * scale.noise(k)) {
         excess.add(segment.start + series.times[k], beyond);
       }
@@ -160,7 +161,7 @@ constexpr std::size_t kWindows[] = {2, 4, 8, 16};  // readings for a speed
 constexpr double kSpeedDeviations = 5.0;           // standard deviations of a speed's noise
 constexpr double kAccelerations = 2.0;             // times the sustained acceleration: no impact
 constexpr double kReboundMost = 1.1;               // ratio of the speeds after and before an impact
-constexpr int kStrikesMin = 3;
+constexpr int kImpactsMin = 3;
 constexpr double kCommonShare = 0.8;  // least share of all impacts on a side at one position
 constexpr double kWidth = 0.01;       // tolerance of that position [rad]
 constexpr double kDescribed = 0.1;    // largest distance to a described stop [rad]
@@ -175,7 +176,7 @@ struct StopImpact {
 };
 
 /// Returns the speed jump between readings k − 1 and k, from `window` readings on either side.
-StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, double acceleration,
+StopImpact impact_at(const ReadingSeries& series, const NoiseScale& scale, double acceleration,
                      std::size_t k, std::size_t window) {
   const double T = series.period, n = static_cast<double>(window);
   const double noise = std::sqrt(24.0 / (n * (n * n - 1.0))) * scale.noise(k) / T;
@@ -185,46 +186,46 @@ StopImpact strike_at(const ReadingSeries& series, const NoiseScale& scale, doubl
   const std::vector<double>& y = series.values;
   const double secants = y[k + window - 1] - y[k] - y[k - 1] + y[k - window];
   if (!(std::abs(secants) > 0.5 * explained * (n - 1.0) * T)) return {};  // far below the threshold
-  const EdgeFit before(series, k - window, window, 1), after(series, k, window, 1);
+  const PolynomialFit before(series, k - window, window, 1), after(series, k, window, 1);
   const double time = 0.5 * (series.times[k - 1] + series.times[k]);
-  StopImpact strike;
-  strike.time = time;
-  strike.before = before.slope(time);
-  strike.after = after.slope(time);
-  strike.place = 0.5 * (before.value(time) + after.value(time));
-  strike.rating = std::abs(strike.after - strike.before) / explained;
-  strike.width = std::abs(strike.before) * T + kSpeedDeviations * scale.noise(k) + scale.quantum();
-  const bool turns = strike.after * strike.before <= 0.0 || std::abs(strike.after) < explained;
-  const bool slower = std::abs(strike.after) <= kReboundMost * std::abs(strike.before) + explained;
-  if (!turns || !slower || !std::isfinite(strike.rating)) strike.rating = 0.0;
-  return strike;
+  StopImpact impact;
+  impact.time = time;
+  impact.before = before.slope(time);
+  impact.after = after.slope(time);
+  impact.place = 0.5 * (before.value(time) + after.value(time));
+  impact.rating = std::abs(impact.after - impact.before) / explained;
+  impact.width = std::abs(impact.before) * T + kSpeedDeviations * scale.noise(k) + scale.quantum();
+  const bool turns = impact.after * impact.before <= 0.0 || std::abs(impact.after) < explained;
+  const bool slower = std::abs(impact.after) <= kReboundMost * std::abs(impact.before) + explained;
+  if (!turns || !slower || !std::isfinite(impact.rating)) impact.rating = 0.0;
+  return impact;
 }
 
 /// Adds the largest speed jumps of a segment, each one once.
-void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double start,
-                 std::vector<StopImpact>& strikes) {
+void add_impacts(const ReadingSeries& series, const NoiseScale& scale, double start,
+                 std::vector<StopImpact>& impacts) {
   constexpr std::size_t kLongest = kWindows[std::size(kWindows) - 1];
   if (series.size() < 4 * kLongest) return;
-  const double acceleration = scale.acceleration(kLongest);
+  const double acceleration = scale.sustained_acceleration_over_strides(kLongest);
   const auto rated = [&](std::size_t k) {
     StopImpact best;
     for (const std::size_t window : kWindows) {
       if (k < window || k + window > series.size()) break;
       if (!series.is_dense(k - window, 2 * window)) break;
-      const StopImpact strike = strike_at(series, scale, acceleration, k, window);
-      if (strike.rating > best.rating) best = strike;
+      const StopImpact impact = impact_at(series, scale, acceleration, k, window);
+      if (impact.rating > best.rating) best = impact;
     }
     return best;
   };
   std::size_t last = 0;
   for (std::size_t k = kWindows[0]; k + kWindows[0] <= series.size(); ++k) {
-    StopImpact strike = rated(k);
-    if (!(strike.rating > 1.0)) continue;
-    strike.time += start;
+    StopImpact impact = rated(k);
+    if (!(impact.rating > 1.0)) continue;
+    impact.time += start;
     if (last > 0 && k - last <= kLongest) {
-      if (strike.rating > strikes.back().rating) strikes.back() = strike;
+      if (impact.rating > impacts.back().rating) impacts.back() = impact;
     } else {
-      strikes.push_back(strike);
+      impacts.push_back(impact);
     }
     last = k;
   }
@@ -232,39 +233,39 @@ void add_strikes(const ReadingSeries& series, const NoiseScale& scale, double st
 
 /// The end stop on one side of a joint's range, estimated from impacts.
 struct ImpactedStop {
-  int strikes = 0;
+  int impact_count = 0;
   double place = 0.0, restitution = 0.0, fastest = 0.0;
-  std::vector<TimeStretch> stretches;
+  std::vector<TimeInterval> intervals;
 };
 
 /// Returns the end stop on one side of a joint, estimated from the impacts of its speed.
 /// @param side     sign of the rate before an impact at the stop: 1 or −1
 /// @param extreme  largest reading for side 1, smallest for side −1
-ImpactedStop impacted_stop(std::vector<StopImpact> strikes, double side, double extreme,
+ImpactedStop impacted_stop(std::vector<StopImpact> impacts, double side, double extreme,
                            double unit) {
-  std::erase_if(strikes, [&](const StopImpact& each) { return side * each.before <= 0.0; });
+  std::erase_if(impacts, [&](const StopImpact& each) { return side * each.before <= 0.0; });
   ImpactedStop stop;
-  if (std::ssize(strikes) < kStrikesMin) return stop;
+  if (std::ssize(impacts) < kImpactsMin) return stop;
   std::vector<double> places, rebounds;
-  for (const StopImpact& each : strikes) places.push_back(each.place);
-  const double place = median_of(places);
+  for (const StopImpact& each : impacts) places.push_back(each.place);
+  const double place = compute_median(places);
   const auto is_there = [&](const StopImpact& each) {
     return std::abs(each.place - place) <= kWidth * unit + each.width;
   };
   double width = 0.0;
-  for (const StopImpact& each : strikes) {
+  for (const StopImpact& each : impacts) {
     if (!is_there(each)) continue;
-    ++stop.strikes;
-    add_stretch({each.time, each.time}, stop.stretches);
+    ++stop.impact_count;
+    append_time_interval({each.time, each.time}, stop.intervals);
     stop.fastest = std::max(stop.fastest, std::abs(each.before));
     width = std::max(width, each.width);
     rebounds.push_back(std::clamp(-each.after / each.before, 0.0, 1.0));
   }
-  const bool common = stop.strikes >= kCommonShare * static_cast<double>(strikes.size());
+  const bool common = stop.impact_count >= kCommonShare * static_cast<double>(impacts.size());
   const bool furthest = side * (extreme - place) <= kWidth * unit + width;
-  if (stop.strikes < kStrikesMin || !common || !furthest) return {};
+  if (stop.impact_count < kImpactsMin || !common || !furthest) return {};
   stop.place = place;
-  stop.restitution = median_of(rebounds);
+  stop.restitution = compute_median(rebounds);
   return stop;
 }
 
@@ -276,20 +277,20 @@ Finding undescribed_stop_finding(const Encoder& sensor, const Recording& recordi
                                    {"is_upper", upper},
                                    {"value", coordinate},
                                    {"unit", std::string(units.coordinate)},
-                                   {"impacts", stop.strikes},
+                                   {"impacts", stop.impact_count},
                                    {"speed", Quantity{stop.fastest, units.rate}},
                                    {"restitution", stop.restitution}}},
                                  recording.name, sensor.name, {coordinate, units.coordinate});
-  set_stretches(stop.stretches, finding);
+  set_time_intervals(stop.intervals, finding);
   return finding;
 }
 
 }  // namespace
 
-void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
-                   const Recording& recording, SignalExamination& out) {
+void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                                const Recording& recording, SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  for (const JointStop& stop : joint_stops(mechanism)) {
+  for (const JointStop& stop : joint_end_stops(mechanism)) {
     for (std::size_t i = 0; i < sensors.size(); ++i) {
       const Encoder& sensor = sensors[i];
       if (sensor.terms.size() != 1 || sensor.terms.front().joint != stop.joint) continue;
@@ -299,9 +300,9 @@ void compare_stops(const Mechanism& mechanism, const std::vector<double>& quanta
   }
 }
 
-void compare_limits(const Mechanism& mechanism, const std::vector<double>& quanta,
-                    const Recording& recording, const SensorDescription& facts,
-                    SignalExamination& out) {
+void find_limit_violations(const Mechanism& mechanism, const std::vector<double>& quanta,
+                           const Recording& recording, const SensorDescription& facts,
+                           SignalExamination& out) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < std::min(sensors.size(), facts.limits.size()); ++i) {
     const auto column = static_cast<int>(i);
@@ -319,29 +320,29 @@ void compare_limits(const Mechanism& mechanism, const std::vector<double>& quant
   }
 }
 
-void find_stop_impacts(const Mechanism& mechanism, const std::vector<double>& quanta,
-                       const Recording& recording, SignalExamination& out) {
-  if (!is_tree(mechanism)) return;  // aligned links reverse a joint like a stop
+void find_undescribed_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
+                            const Recording& recording, SignalExamination& out) {
+  if (!is_tree_mechanism(mechanism)) return;  // aligned links reverse a joint like a stop
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  const std::vector<JointStop> described = joint_stops(mechanism);
+  const std::vector<JointStop> described = joint_end_stops(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const Encoder& sensor = sensors[i];
     if (sensor.terms.size() != 1) continue;
     const double unit = sensor.units().scale;
-    std::vector<StopImpact> strikes;
+    std::vector<StopImpact> impacts;
     ValueRange range;
     for (const Segment& segment : recording.segments) {
-      const ReadingSeries series = observed_readings(
-          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.traits().wraps);
-      add_strikes(series, NoiseScale(series, quanta[i]), segment.start, strikes);
+      const ReadingSeries series = collect_observed_readings(
+          segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensor.kind_traits().wraps);
+      add_impacts(series, NoiseScale(series, quanta[i]), segment.start, impacts);
       for (const double value : series.values) range.add(value);
     }
     for (const double side : {1.0, -1.0}) {
       const ImpactedStop stop =
-          impacted_stop(strikes, side, side > 0.0 ? range.high : range.low, unit);
-      if (stop.strikes == 0) continue;
+          impacted_stop(impacts, side, side > 0.0 ? range.high : range.low, unit);
+      if (stop.impact_count == 0) continue;
       const double sign = sensor.terms.front().sign;
-      const double coordinate = sign * (stop.place + parameter_at(mechanism, sensor.offset).value);
+      const double coordinate = sign * (stop.place + mechanism.at(sensor.offset).value);
       const bool upper = side * sign > 0.0;
       const bool known = std::ranges::any_of(described, [&](const JointStop& each) {
         return each.joint == sensor.terms.front().joint && (each.side < 0.0) == upper &&

@@ -29,11 +29,11 @@ constexpr double kZeroSlack = 0.1;
 /// Largest assumed ratio of a free parameter to its initial value.
 constexpr double kStartSlack = 10.0;
 
-constexpr std::array kDryFriction = {JointQuantity::kCoulombTorque, JointQuantity::kStribeckTorque,
-                                     JointQuantity::kLoadFriction,
-                                     JointQuantity::kLoadFrictionAngular};
-constexpr std::array kPulls = {JointQuantity::kConstantTorque, JointQuantity::kStiffness,
-                               JointQuantity::kRestAngle};
+constexpr std::array kDryFriction = {JointParameter::kCoulombTorque,
+                                     JointParameter::kStribeckTorque, JointParameter::kLoadFriction,
+                                     JointParameter::kLoadFrictionAngular};
+constexpr std::array kStaticTorques = {JointParameter::kConstantTorque, JointParameter::kStiffness,
+                                       JointParameter::kRestAngle};
 
 /// Returns the index of the encoder that reads each joint alone; nullopt if a joint has none.
 std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
@@ -58,9 +58,10 @@ double first_reading(const Recording& recording, Eigen::Index sensor) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-bool any_varies(const Mechanism& mechanism, int joint, std::span<const JointQuantity> quantities) {
-  return std::ranges::any_of(quantities, [&](JointQuantity quantity) {
-    return changes_in_fit(mechanism, mechanism.index_of_joint(joint, quantity));
+bool is_any_estimated(const Mechanism& mechanism, int joint,
+                      std::span<const JointParameter> quantities) {
+  return std::ranges::any_of(quantities, [&](JointParameter quantity) {
+    return is_changed_by_fit(mechanism, mechanism.joint_parameter_index(joint, quantity));
   });
 }
 
@@ -80,7 +81,7 @@ class StaticEquilibrium {
   double control(int joint) const { return control_[joint]; }
 
   /// Returns the load at each joint that dry friction would have to hold.
-  Eigen::VectorXd pulls(const Eigen::VectorXd& coordinates) {
+  Eigen::VectorXd static_loads(const Eigen::VectorXd& coordinates) {
     const JointVector<double> still = JointVector<double>::Zero(control_.size());
     JointVector<double> torque_residual(control_.size());
     dynamics_.torque_residual(coordinates, still, still, control_, torque_residual);
@@ -90,13 +91,13 @@ class StaticEquilibrium {
   /// Returns the smallest load at one joint over all encoder zeros within their uncertainty; 0 if
   /// the sign of the load is uncertain.
   double least_load(const Mechanism& mechanism, int joint, const Eigen::VectorXd& coordinates) {
-    double least = pulls(coordinates)[joint];
+    double least = static_loads(coordinates)[joint];
     for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
       const JointKind kind = mechanism.joints[static_cast<std::size_t>(j)].kind;
       for (const double side : {1.0, -1.0}) {
         Eigen::VectorXd beside = coordinates;
         beside[j] += side * kZeroSlack * joint_units(kind).scale;
-        const double load = pulls(beside)[joint];
+        const double load = static_loads(beside)[joint];
         if (!(load * least > 0.0)) return 0.0;
         if (std::abs(load) < std::abs(least)) least = load;
       }
@@ -105,7 +106,7 @@ class StaticEquilibrium {
   }
 
   /// Returns the largest dry friction of a joint in the configuration evaluated last.
-  double friction(int joint) const { return dynamics_.dry_bound(joint, 0.0); }
+  double friction(int joint) const { return dynamics_.dry_friction_bound(joint, 0.0); }
 
  private:
   TreeInverseDynamics<double> dynamics_;
@@ -113,16 +114,18 @@ class StaticEquilibrium {
 };
 
 bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
-  return std::ranges::any_of(joint_stops(mechanism), [&](const JointStop& stop) {
+  return std::ranges::any_of(joint_end_stops(mechanism), [&](const JointStop& stop) {
     const JointKind kind = mechanism.joints[static_cast<std::size_t>(joint)].kind;
-    return stop.joint == joint && stop.distance(coordinate) <= kZeroSlack * joint_units(kind).scale;
+    return stop.joint == joint &&
+           stop.distance_from_stop(coordinate) <= kZeroSlack * joint_units(kind).scale;
   });
 }
 
 /// Returns whether the load and the friction of a joint are known to an order of magnitude.
 bool is_known(const Mechanism& mechanism, int joint, double friction) {
-  if (has_steep_law(mechanism, joint) || any_varies(mechanism, joint, kPulls)) return false;
-  return friction > 0.0 || !any_varies(mechanism, joint, kDryFriction);
+  if (has_steep_friction(mechanism, joint) || is_any_estimated(mechanism, joint, kStaticTorques))
+    return false;
+  return friction > 0.0 || !is_any_estimated(mechanism, joint, kDryFriction);
 }
 
 /// Returns the joints that cannot be in static equilibrium at the recorded position. Their load
@@ -134,7 +137,7 @@ bool is_known(const Mechanism& mechanism, int joint, double friction) {
 std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& mechanism,
                                                              const Recording& recording) {
   std::vector<NonEquilibriumJoint> restless;
-  if (recording.segments.empty() || !is_tree(mechanism)) return restless;
+  if (recording.segments.empty() || !is_tree_mechanism(mechanism)) return restless;
   if (recording.segments.front().sample_count() == 0) return restless;
   if (!recording.segments.front().absent_bodies.empty()) return restless;
   if (mechanism.joint_count() > kTreeJointsMax) return restless;
@@ -146,19 +149,20 @@ std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& me
     const int i = (*sensor_of)[static_cast<std::size_t>(j)];
     const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
     readings[j] = first_reading(recording, i);
-    coordinates[j] =
-        sensor.terms.front().sign * (readings[j] + parameter_at(mechanism, sensor.offset).value);
+    coordinates[j] = sensor.terms.front().sign * (readings[j] + mechanism.at(sensor.offset).value);
   }
   if (!coordinates.allFinite()) return restless;
-  StaticEquilibrium standstill(mechanism, recording);
+  StaticEquilibrium equilibrium(mechanism, recording);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const double load = standstill.least_load(mechanism, j, coordinates);
-    const double friction = standstill.friction(j);
+    const double load = equilibrium.least_load(mechanism, j, coordinates);
+    const double friction = equilibrium.friction(j);
     if (!is_known(mechanism, j, friction) || is_at_stop(mechanism, j, coordinates[j])) continue;
-    double held = friction * (any_varies(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
-    if (changes_in_fit(mechanism, mechanism.index_of_joint(j, JointQuantity::kMotorGain))) {
-      held += kStartSlack * std::abs(mechanism.joint_parameter(j, JointQuantity::kMotorGain).value *
-                                     standstill.control(j));
+    double held = friction * (is_any_estimated(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
+    if (is_changed_by_fit(mechanism,
+                          mechanism.joint_parameter_index(j, JointParameter::kMotorGain))) {
+      held +=
+          kStartSlack * std::abs(mechanism.joint_parameter(j, JointParameter::kMotorGain).value *
+                                 equilibrium.control(j));
     }
     if (!(load > held)) continue;
     restless.push_back({(*sensor_of)[static_cast<std::size_t>(j)], readings[j], load, friction});
@@ -214,9 +218,9 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
   const auto moves = [&](std::size_t i) {
     return ranges[i].width() > kReadingRounding * sensors[i].units().scale;
   };
-  std::vector<NonEquilibriumJoint> unable;
+  std::vector<NonEquilibriumJoint> non_equilibrium_joints;
   if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
-    unable = find_non_equilibrium_joints(mechanism, recording);
+    non_equilibrium_joints = find_non_equilibrium_joints(mechanism, recording);
   }
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (moves(i)) continue;
@@ -226,9 +230,9 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
     }
     const bool empty = ranges[i].is_empty();
     const bool is_still = !empty && other.empty() && !commanded;
-    const auto restless =
-        std::ranges::find(unable, static_cast<int>(i), &NonEquilibriumJoint::sensor);
-    if (is_still && restless == unable.end()) continue;  // it may rest
+    const auto restless = std::ranges::find(non_equilibrium_joints, static_cast<int>(i),
+                                            &NonEquilibriumJoint::sensor);
+    if (is_still && restless == non_equilibrium_joints.end()) continue;  // it may rest
     Message message(MessageCode::kDeadChannel,
                     {{"encoder", sensors[i].name},
                      {"is_empty", empty},
@@ -253,7 +257,7 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
     const bool driven = std::ranges::any_of(recordings, [&](const Recording& recording) {
       return command_range(recording, motor).width() > 0.0;
     });
-    const bool lacks = !driven && mechanism.joint_parameter(j, JointQuantity::kMotorGain).free;
+    const bool lacks = !driven && mechanism.joint_parameter(j, JointParameter::kMotorGain).free;
     for (const Recording& recording : recordings) {
       const ValueRange range = command_range(recording, motor);
       if (range.is_empty() || range.width() > 0.0) continue;
@@ -288,12 +292,12 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
   }
   if (!(resting > kShareMin * rows)) return;
   int rejected = 0;
-  std::vector<TimeStretch> stretches;
+  std::vector<TimeInterval> intervals;
   for (const Rest& rest : rests) {
     const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
-    add_stretch(
+    append_time_interval(
         {segment.start + segment.time(rest.first), segment.start + segment.time(rest.end - 1)},
-        stretches);
+        intervals);
     double kept = segment.time(rest.first);
     for (int k = rest.first + 1; k + 1 < rest.end; ++k) {
       if (segment.time(k) - kept >= kEvery) {
@@ -308,11 +312,11 @@ void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<
   }
   Finding finding = make_finding({MessageCode::kRestIntervals,
                                   {{"percent", 100.0 * resting / rows},
-                                   {"first", stretches.front().from},
+                                   {"first", intervals.front().from},
                                    {"interval", Quantity{kEvery, "s"}},
                                    {"rejected", rejected}}},
                                  recording.name, "", {static_cast<double>(resting) / rows, "-"});
-  set_stretches(std::move(stretches), finding);
+  set_time_intervals(std::move(intervals), finding);
   finding.treated = true;
   out.findings.push_back(std::move(finding));
 }

@@ -12,7 +12,6 @@
 #include "estimator/diagnostics/signal/finding_text.hpp"
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
-#include "estimator/model/encoder.hpp"
 
 namespace estimator {
 namespace {
@@ -36,7 +35,7 @@ std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
                                                 int wanted) {
   std::vector<SegmentResiduals> modelled;
   for (const SegmentTrajectory& trajectory : calibration.trajectories) {
-    const SegmentPlace place = find_segment(recordings, trajectory.recording, trajectory.start,
+    const SegmentIndex place = find_segment(recordings, trajectory.recording, trajectory.start,
                                             trajectory.measured.rows());
     if (place.recording != wanted) continue;
     const Segment& segment = recordings[static_cast<std::size_t>(wanted)]
@@ -46,7 +45,7 @@ std::vector<SegmentResiduals> modelled_segments(const Calibration& calibration,
     Eigen::MatrixXd left = segment.angles - model;
     for (Eigen::Index i = 0; i < left.cols(); ++i) {
       for (double& error : left.col(i)) {
-        error = sensors[static_cast<std::size_t>(i)].difference(error);
+        error = sensors[static_cast<std::size_t>(i)].reading_difference(error);
       }
     }
     modelled.push_back({place.segment, &segment, &model, std::move(left)});
@@ -118,7 +117,7 @@ class SegmentExamination {
         left_(left) {}
 
   /// Finds the outliers of one sensor and removes them from the readings.
-  std::vector<Outlier> take_outliers(int sensor, OutlierCount& count) {
+  std::vector<Outlier> remove_outliers(int sensor, OutlierStatistics& count) {
     const ReadingSeries series = series_of(sensor);
     const NoiseScale scale(series, quantum(sensor));
     std::vector<Outlier> outliers = find_outliers(series, scale, kind());
@@ -148,7 +147,7 @@ class SegmentExamination {
     for (int i = 0; i < std::ssize(sensors_); ++i) {
       const ReadingSeries& series = series_[static_cast<std::size_t>(i)];
       scales_.emplace_back(series, quantum(i));
-      for (const Step& step : find_steps(series, scales_.back(), kind(), unit(i))) {
+      for (const ReadingStep& step : find_reading_steps(series, scales_.back(), kind(), unit(i))) {
         const int row = series.rows[step.position];
         if (std::abs(model_jump(model_, row, i)) > 0.5 * std::abs(step.size) || is_freed(row, i))
           continue;
@@ -173,11 +172,12 @@ class SegmentExamination {
 
   /// Returns the likeliest cause of a jump. Call after `find_jumps`.
   JumpExplanation explain(const Jump& jump) const {
-    std::vector<JumpView> views;
+    std::vector<ReadingsAroundJump> views;
     std::vector<std::vector<double>> rates(sensors_.size());
     for (int i = 0; i < std::ssize(sensors_); ++i) {
       const auto at = static_cast<std::size_t>(i);
-      JumpView view{.series = &series_[at], .position = series_[at].at_row(jump.row)};
+      ReadingsAroundJump view{.series = &series_[at],
+                              .position = series_[at].index_at_row(jump.row)};
       if (rates_.size() > 0) {
         for (const int row : series_[at].rows) rates[at].push_back(rates_(row, i));
         view.rates = &rates[at];
@@ -213,8 +213,9 @@ class SegmentExamination {
   }
 
   ReadingSeries series_of(int sensor) const {
-    return observed_readings(segment_, readings_.col(sensor),
-                             sensors_[static_cast<std::size_t>(sensor)].traits().wraps);
+    return collect_observed_readings(
+        segment_, readings_.col(sensor),
+        sensors_[static_cast<std::size_t>(sensor)].kind_traits().wraps);
   }
   SeriesKind kind() const {
     return model_.size() > 0 ? SeriesKind::kResidual : SeriesKind::kMotion;
@@ -234,7 +235,7 @@ class SegmentExamination {
 };
 
 /// Returns whether the model's residuals exceed the outliers, which are then ignored.
-bool is_below_residuals(const OutlierCount& outliers) {
+bool is_below_residuals(const OutlierStatistics& outliers) {
   return std::abs(outliers.largest) * std::sqrt(static_cast<double>(outliers.readings)) <
          outliers.left;
 }
@@ -249,7 +250,7 @@ struct RecordingExamination {
 
   void run(std::vector<SegmentResiduals> segments, SeriesKind kind) {
     const std::vector<double> left = root_mean_squares(segments, sensors.size());
-    std::vector<OutlierCount> outliers(sensors.size());
+    std::vector<OutlierStatistics> outliers(sensors.size());
     std::vector<std::vector<RejectedReading>> held(sensors.size());
     for (SegmentResiduals& each : segments) {
       const int index = each.index;
@@ -257,7 +258,7 @@ struct RecordingExamination {
       SegmentExamination examination(sensors, std::move(each), quanta, left);
       for (int i = 0; i < std::ssize(sensors); ++i) {
         const auto at = static_cast<std::size_t>(i);
-        for (const Outlier& outlier : examination.take_outliers(i, outliers[at])) {
+        for (const Outlier& outlier : examination.remove_outliers(i, outliers[at])) {
           held[at].push_back({recording, index, i, static_cast<int>(outlier.position)});
         }
       }
@@ -271,32 +272,33 @@ struct RecordingExamination {
           return examination.is_reportable(sensor,
                                            explanation.sizes[static_cast<std::size_t>(sensor)]);
         });
-        if (is_reportable) book(index, segment.start + segment.time(jump.row), jump, explanation);
+        if (is_reportable)
+          store_jump(index, segment.start + segment.time(jump.row), jump, explanation);
       }
     }
     for (std::size_t i = 0; i < sensors.size(); ++i) {
       if (outliers[i].count == 0 || is_below_residuals(outliers[i])) continue;
-      out.findings.push_back(outlier_finding(sensors[i], name, outliers[i], kind));
+      out.findings.push_back(make_outlier_finding(sensors[i], name, outliers[i], kind));
       if (!out.findings.back().treated) continue;
       out.rejected.insert(out.rejected.end(), held[i].begin(), held[i].end());
     }
   }
 
-  void book(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
+  void store_jump(int segment, double time, const Jump& jump, const JumpExplanation& explanation) {
     const auto largest =
         static_cast<std::size_t>(std::ranges::max_element(jump.ratings) - jump.ratings.begin());
     if (explanation.cause != JumpCause::kSlip) {
       const int sensor = jump.sensors[largest];
-      out.findings.push_back(cut_finding(sensors, sensor, name, time, explanation,
-                                         quanta[static_cast<std::size_t>(sensor)]));
+      out.findings.push_back(make_cut_finding(sensors, sensor, name, time, explanation,
+                                              quanta[static_cast<std::size_t>(sensor)]));
       out.cuts.push_back({recording, segment, jump.row});
       if (explanation.cause != JumpCause::kAmbiguous) return;
     }
     for (const int sensor : jump.sensors) {
       const auto at = static_cast<std::size_t>(sensor);
       if (explanation.cause == JumpCause::kSlip) {
-        out.findings.push_back(slip_finding(sensors[at], name, time, explanation.sizes[at],
-                                            explanation.deviations[at], quanta[at]));
+        out.findings.push_back(make_slip_finding(sensors[at], name, time, explanation.sizes[at],
+                                                 explanation.deviations[at], quanta[at]));
         out.findings.back().confidence = explanation.confidence;
       }
       out.freed.push_back({recording, segment, sensor, jump.row, explanation.sizes[at],
@@ -334,7 +336,7 @@ int add_offset(const Encoder& sensor, const std::string& recording, double time,
 
 }  // namespace
 
-SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::string& name,
+SegmentIndex find_segment(const std::vector<Recording>& recordings, const std::string& name,
                           double start, Eigen::Index rows) {
   for (int r = 0; r < std::ssize(recordings); ++r) {
     const Recording& recording = recordings[static_cast<std::size_t>(r)];
@@ -349,18 +351,19 @@ SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::s
   return {};
 }
 
-std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
-                                    const std::vector<Recording>& recordings) {
+std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
+                                            const std::vector<Recording>& recordings) {
   std::vector<double> quanta;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     std::vector<ReadingSeries> series;
     for (const Recording& recording : recordings) {
       for (const Segment& segment : recording.segments) {
-        series.push_back(observed_readings(
-            segment, segment.angles.col(static_cast<Eigen::Index>(i)), sensors[i].traits().wraps));
+        series.push_back(collect_observed_readings(segment,
+                                                   segment.angles.col(static_cast<Eigen::Index>(i)),
+                                                   sensors[i].kind_traits().wraps));
       }
     }
-    quanta.push_back(robust_quantum(series, sensors[i].units().scale));
+    quanta.push_back(find_robust_quantization_step(series, sensors[i].units().scale));
   }
   return quanta;
 }
@@ -370,7 +373,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
                                   const SensorDescription& facts) {
   SignalExamination out;
   const std::vector<Encoder> sensors = used_encoders(mechanism);
-  const std::vector<double> quanta = observed_quanta(sensors, recordings);
+  const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
   const Eigen::MatrixXd no_model;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     const Recording& recording = recordings[r];
@@ -381,16 +384,16 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     }
     RecordingExamination{sensors, quanta, recording.name, static_cast<int>(r), out}.run(
         std::move(segments), SeriesKind::kMotion);
-    find_plateaus(mechanism, quanta, recording, static_cast<int>(r), out);
+    find_clipped_readings(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
-    find_copies(mechanism, recording, out);
+    find_copied_sensors(mechanism, recording, out);
     // Outliers do not end a rest.
     const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
     find_rest_intervals(sensors, quanta, calm, static_cast<int>(r), out);
     const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
-    find_stop_impacts(mechanism, quanta, used, out);
-    compare_limits(mechanism, quanta, used, facts, out);
-    compare_stops(mechanism, quanta, used, out);
+    find_undescribed_stops(mechanism, quanta, used, out);
+    find_limit_violations(mechanism, quanta, used, facts, out);
+    find_readings_beyond_stops(mechanism, quanta, used, out);
   }
   if (!has_motion(recordings)) {
     for (Finding& finding : out.findings) {
@@ -398,8 +401,8 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     }
   }
   find_constant_commands(mechanism, recordings, out);
-  compare_quanta(sensors, quanta, facts.quantum, out);
-  for (Finding& finding : find_inertial_errors(mechanism, recordings)) {
+  compare_quantization_steps(sensors, quanta, facts.quantum, out);
+  for (Finding& finding : find_inertial_axis_errors(mechanism, recordings)) {
     out.findings.push_back(std::move(finding));
   }
   return out;
@@ -410,7 +413,7 @@ SignalExamination examine_residuals(const Calibration& calibration,
   SignalExamination out;
   if (calibration.kind != EstimateKind::kPhysical) return out;
   const std::vector<Encoder> sensors = used_encoders(calibration.mechanism);
-  const std::vector<double> quanta = observed_quanta(sensors, recordings);
+  const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     RecordingExamination{sensors, quanta, recordings[r].name, static_cast<int>(r), out}.run(
         modelled_segments(calibration, sensors, recordings, static_cast<int>(r)),
@@ -419,8 +422,8 @@ SignalExamination examine_residuals(const Calibration& calibration,
   return out;
 }
 
-RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                     const SignalExamination& examination) {
+RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                            const SignalExamination& examination) {
   RepairedInput out{mechanism, recordings};
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   const auto segment_of = [&](const auto& place) -> Segment& {
@@ -431,7 +434,7 @@ RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& r
     segment_of(rejected).angles(rejected.row, rejected.sensor) =
         std::numeric_limits<double>::quiet_NaN();
   }
-  for (const FreedOffset& freed : examination.freed) {
+  for (const FreedEncoderOffset& freed : examination.freed) {
     Recording& recording = out.recordings[static_cast<std::size_t>(freed.recording)];
     const Segment& own = segment_of(freed);
     const int parameter = add_offset(sensors[static_cast<std::size_t>(freed.sensor)],
@@ -443,18 +446,20 @@ RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& r
       recording.segments[s].shifts.push_back({freed.sensor, is_own ? freed.row : 0, parameter});
     }
   }
-  std::vector<Cut> cuts = examination.cuts;
+  std::vector<RecordingCut> cuts = examination.cuts;
   // From the last cut on, so that the indices of the others remain valid.
-  const auto place = [](const Cut& cut) { return std::tuple(cut.recording, cut.segment, cut.row); };
+  const auto place = [](const RecordingCut& cut) {
+    return std::tuple(cut.recording, cut.segment, cut.row);
+  };
   std::ranges::sort(cuts, std::greater<>(), place);
-  for (const Cut& cut : cuts) {
+  for (const RecordingCut& cut : cuts) {
     std::vector<Segment>& segments =
         out.recordings[static_cast<std::size_t>(cut.recording)].segments;
     const Segment whole = segments[static_cast<std::size_t>(cut.segment)];
     if (cut.row <= 0 || cut.row >= whole.sample_count()) continue;
-    segments[static_cast<std::size_t>(cut.segment)] = rows_of(whole, 0, cut.row);
+    segments[static_cast<std::size_t>(cut.segment)] = segment_rows(whole, 0, cut.row);
     segments.insert(segments.begin() + cut.segment + 1,
-                    rows_of(whole, cut.row, whole.sample_count() - cut.row));
+                    segment_rows(whole, cut.row, whole.sample_count() - cut.row));
   }
   return out;
 }

@@ -10,35 +10,35 @@
 
 namespace estimator {
 
-/// A segment of a recording, given by indices; −1 if there is none.
-struct SegmentPlace {
+/// Indices of a recording and of its segment; −1 if there is none.
+struct SegmentIndex {
   int recording = -1, segment = -1;
 };
-/// Returns the segment of a recording that starts at a time and has a number of rows.
-SegmentPlace find_segment(const std::vector<Recording>& recordings, const std::string& name,
+/// Returns the segment with this start time and number of samples in the recording `name`.
+SegmentIndex find_segment(const std::vector<Recording>& recordings, const std::string& name,
                           double start, Eigen::Index rows);
 
-/// A single reading that is rejected, given by indices.
+/// Indices of a single reading that is rejected.
 struct RejectedReading {
   int recording, segment, sensor, row;
 
   bool operator==(const RejectedReading&) const = default;
 };
-struct FreedOffset {
+struct FreedEncoderOffset {
   int recording, segment, sensor, row;  ///< position of the first shifted reading
   double size;                          ///< increase of the readings from there on [rad or m]
   int finding;                          ///< index of the finding that reports the shift
 };
-struct Cut {
+struct RecordingCut {
   int recording, segment, row;  ///< position of the first row after the cut
 };
 
 /// The faults found in recorded signals, and the repairs that need no confirmation by the user.
 struct SignalExamination {
-  std::vector<Finding> findings;  ///< faults; `treated` if `repair` repairs them
+  std::vector<Finding> findings;  ///< faults; `treated` if `apply_repairs` repairs them
   std::vector<RejectedReading> rejected;
-  std::vector<FreedOffset> freed;
-  std::vector<Cut> cuts;
+  std::vector<FreedEncoderOffset> freed;
+  std::vector<RecordingCut> cuts;
 
   bool needs_repair() const { return !rejected.empty() || !freed.empty() || !cuts.empty(); }
 };
@@ -49,8 +49,8 @@ struct SensorLimits {
   double fastest = 0.0;                ///< largest speed [rad/s or m/s]; 0 if not given
 };
 
-/// Encoder and motor data from the rig description, in the order of sensors and motors. Values that
-/// are not given are 0.
+/// Encoder and motor data from the rig description, in the order of encoders and motors. 0 for
+/// values that are not given.
 struct SensorDescription {
   std::vector<double> quantum = {};  ///< quantization steps [rad or m]
   std::vector<SensorLimits> limits = {};
@@ -58,20 +58,21 @@ struct SensorDescription {
   std::vector<double> command_limit = {};
 };
 
-/// Returns the quantization step of each sensor over all recordings [rad or m]; 0 if none.
-std::vector<double> observed_quanta(const std::vector<Encoder>& sensors,
-                                    const std::vector<Recording>& recordings);
+/// Returns the quantization step of each encoder's readings [rad or m]; 0 if the readings are not
+/// quantized.
+std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
+                                            const std::vector<Recording>& recordings);
 
-/// Finds faults in recordings without using a model: outliers, slips and lost time (`find_steps`),
-/// clipped readings, dead or copied channels, constant commands, and values beyond the rig's
-/// limits.
+/// Finds faults in recordings without using a model: outliers, slips and lost time
+/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, and values
+/// beyond the rig's limits.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
                                   const SensorDescription& facts = {});
 
-/// Finds faults of recordings in the residuals of a calibration, in which smaller outliers and
-/// steps are visible. For physical parameters only.
+/// Finds faults of recordings in the residuals of a calibration, which reveal smaller outliers and
+/// steps than the readings. For physical parameters only.
 /// @param recordings  the calibrated recordings
 SignalExamination examine_residuals(const Calibration& calibration,
                                     const std::vector<Recording>& recordings);
@@ -84,7 +85,7 @@ struct RepairedInput {
 };
 /// Makes the repairs of an examination. The freed encoder offsets become the last parameters of the
 /// mechanism, in the order of `examination.freed`.
-RepairedInput repair(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                     const SignalExamination& examination);
+RepairedInput apply_repairs(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                            const SignalExamination& examination);
 
 }  // namespace estimator

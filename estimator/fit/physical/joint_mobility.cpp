@@ -30,20 +30,21 @@ Eigen::MatrixXd joint_mobility(Dynamics& dynamics, LoopClosure& closure,
                                const Eigen::VectorXd& state) {
   const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.joint_count()));
   if (!closure.has_loops())
-    return solve_square(mass, Eigen::MatrixXd::Identity(mass.rows(), mass.cols()));
-  const Eigen::MatrixXd motions = null_space(closure.jacobian(state.head(mass.rows())), kDependent);
-  return motions * solve_square(motions.transpose() * mass * motions, motions.transpose());
+    return solve_square_system(mass, Eigen::MatrixXd::Identity(mass.rows(), mass.cols()));
+  const Eigen::MatrixXd motions =
+      null_space(closure.closure_jacobian(state.head(mass.rows())), kDependent);
+  return motions * solve_square_system(motions.transpose() * mass * motions, motions.transpose());
 }
 
 /// Returns the names of the parameters that determine the slope of a joint's friction at rest.
 std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   std::string text;
   for (int place = 0; place < FrictionLaws::kQuantityCount; ++place) {
-    const FrictionQuantity& facts = kFrictionQuantities[place];
+    const FrictionParameter& facts = kFrictionParameters[place];
     const int j = static_cast<int>(joint);
-    if (facts.most == nullptr || !has_law(mechanism, j, facts.law)) continue;
-    text +=
-        (text.empty() ? "" : ", ") + mechanism.joint_parameter(j, friction_quantity(place)).name;
+    if (facts.most == nullptr || !has_friction_law(mechanism, j, facts.law)) continue;
+    text += (text.empty() ? "" : ", ") +
+            mechanism.joint_parameter(j, friction_parameter_at(place)).name;
   }
   return text;
 }
@@ -65,7 +66,7 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
                     joint.units().rate
               : "smooth friction that rises so steeply (" + slopes_of(mechanism, index) + ")") +
       " needs integration steps of " + number_text(longest) + " s; use " +
-      (creeps ? "a larger transition speed, or none (joints can then stick)"
+      (creeps ? "a larger transition speed, or no transition speed (the joint can then stick)"
               : "a flatter rise, or dry friction"));
 }
 
@@ -74,13 +75,14 @@ double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
 bool has_steep_friction(const Mechanism& mechanism) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (mechanism.joints[j].transition_speed > 0.0) return true;
-    if (has_steep_law(mechanism, j)) return true;
+    if (has_steep_friction(mechanism, j)) return true;
   }
   return false;
 }
 
-void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
-  if (!is_tree(mechanism)) return;  // a joint that closes a loop need not move a mass of its own
+void check_moved_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
+  if (!is_tree_mechanism(mechanism))
+    return;  // a joint that closes a loop need not move a mass of its own
   Dynamics dynamics(mechanism, parameter_values(mechanism));
   const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.joint_count())));
   const Eigen::VectorXd pivots = factor.pivots();
@@ -93,9 +95,9 @@ void require_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
                               "it carries a mass, or change its axis");
 }
 
-FrictionSteps friction_steps(const Mechanism& mechanism,
-                             const std::vector<Eigen::MatrixXd>& states) {
-  FrictionSteps steps;
+FrictionStepLimits compute_friction_step_limits(const Mechanism& mechanism,
+                                                const std::vector<Eigen::MatrixXd>& states) {
+  FrictionStepLimits steps;
   if (!has_steep_friction(mechanism)) return steps;
   Dynamics dynamics(mechanism, parameter_values(mechanism));
   LoopClosure closure(mechanism);
@@ -105,12 +107,12 @@ FrictionSteps friction_steps(const Mechanism& mechanism,
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
       const Eigen::MatrixXd mobility = joint_mobility(dynamics, closure, each.col(k));
       Eigen::VectorXd steepness(n);  // derivative of friction by speed at rest
-      for (int j = 0; j < n; ++j) steepness[j] = dynamics.smooth_steepness(j);
+      for (int j = 0; j < n; ++j) steepness[j] = dynamics.friction_slope_at_rest(j);
       steps.everywhere =
           std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));
       for (int j = 0; j < n; ++j) {
         const double creep = mechanism.joints[j].transition_speed;
-        if (creep > 0.0) steepness[j] += dynamics.dry_bound(j, 0.0) / creep;
+        if (creep > 0.0) steepness[j] += dynamics.dry_friction_bound(j, 0.0) / creep;
       }
       steps.near_rest =
           std::min(steps.near_rest, longest_step(mechanism, mobility, steepness, kCreepShare));

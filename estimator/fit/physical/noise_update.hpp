@@ -4,27 +4,27 @@
 
 namespace estimator {
 
-/// Returns the factor by which to multiply a sensor's noise level σ to agree with its residuals:
-/// √(cost/(rows − effective parameters)). Returns 1 if the parameters use up all rows.
-///
+/// Computes the factor √(cost/(rows − effective parameters)) by which a sensor's noise level must
+/// be multiplied to agree with its residuals. Returns 1 if there are no more rows than parameters.
 /// @param group  residuals whitened with the current level
-double sensor_noise_factor(const GroupStatistics& group);
+double compute_sensor_noise_factor(const NoiseGroupStatistics& group);
 
-/// Factor that reduces insignificant process noise in each round.
+/// Factor by which insignificant process noise is reduced in each round of noise estimation.
 inline constexpr double kProcessDrop = 0.03;
 
-/// Change of a joint's process noise level in one round.
+/// The change of a joint's process noise level in one round of noise estimation.
 struct ProcessNoiseChange {
   double factor;     ///< factor on the noise level
   bool significant;  ///< whether the process noise is now significant
 };
 
-/// Returns how to change a joint's process noise level. The level is reduced by kProcessDrop while
-/// it is insignificant. It is significant once the sum of squared residuals exceeds its expectation
-/// by three standard deviations; from then on the level follows the residuals.
-///
+/// Computes the change of a joint's process noise level. An insignificant level is multiplied by
+/// kProcessDrop. The level becomes significant if the sum of squared residuals exceeds its
+/// expectation by three standard deviations. From then on the level is estimated from the
+/// residuals.
 /// @param group        defects whitened with the current level
 /// @param significant  whether the process noise was significant in an earlier round
-ProcessNoiseChange process_noise_change(const GroupStatistics& group, bool significant);
+ProcessNoiseChange compute_process_noise_change(const NoiseGroupStatistics& group,
+                                                bool significant);
 
 }  // namespace estimator

@@ -33,14 +33,15 @@ std::optional<Mechanism> off_bounds(Mechanism mechanism, const Mechanism& start)
 }
 
 bool is_excess_free(const Mechanism& mechanism, int joint) {
-  return mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque).free &&
-         mechanism.joint_parameter(joint, JointQuantity::kStribeckRate).free;
+  return mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).free &&
+         mechanism.joint_parameter(joint, JointParameter::kStribeckRate).free;
 }
 
 bool is_excess_lost(const Mechanism& mechanism, int joint, double max_speed) {
-  const Parameter& excess = mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque);
-  const Parameter& rate = mechanism.joint_parameter(joint, JointQuantity::kStribeckRate);
-  if (may_rise_from_rest(mechanism, joint) && rate.value < std::pow(kDecayed / max_speed, 2)) {
+  const Parameter& excess = mechanism.joint_parameter(joint, JointParameter::kStribeckTorque);
+  const Parameter& rate = mechanism.joint_parameter(joint, JointParameter::kStribeckRate);
+  if (can_friction_rise_from_rest(mechanism, joint) &&
+      rate.value < std::pow(kDecayed / max_speed, 2)) {
     return true;  // an excess of the wrong sign represents drag
   }
   if (rate.value < std::pow(kSameEverywhere / max_speed, 2)) return true;
@@ -51,14 +52,15 @@ bool is_excess_lost(const Mechanism& mechanism, int joint, double max_speed) {
 /// @param share  excess relative to the kinetic torque
 Mechanism with_excess(Mechanism mechanism, int joint, double share, double decay_speed,
                       double max_speed) {
-  Parameter& kinetic = mechanism.joint_parameter(joint, JointQuantity::kCoulombTorque);
-  Parameter& excess = mechanism.joint_parameter(joint, JointQuantity::kStribeckTorque);
-  Parameter& rate = mechanism.joint_parameter(joint, JointQuantity::kStribeckRate);
+  Parameter& kinetic = mechanism.joint_parameter(joint, JointParameter::kCoulombTorque);
+  Parameter& excess = mechanism.joint_parameter(joint, JointParameter::kStribeckTorque);
+  Parameter& rate = mechanism.joint_parameter(joint, JointParameter::kStribeckRate);
   const auto set = [](Parameter& parameter, double value) {
     parameter.value = std::clamp(value, parameter.lower, parameter.upper);
   };
   const bool never_decays = rate.value < std::pow(kSameEverywhere / max_speed, 2);
-  const bool all_is_excess = may_rise_from_rest(mechanism, joint) && kinetic.value <= kinetic.lower;
+  const bool all_is_excess =
+      can_friction_rise_from_rest(mechanism, joint) && kinetic.value <= kinetic.lower;
   if (kinetic.free && (never_decays || all_is_excess)) {
     set(kinetic, kinetic.value + excess.value);
   }
@@ -69,8 +71,8 @@ Mechanism with_excess(Mechanism mechanism, int joint, double share, double decay
 
 }  // namespace
 
-std::vector<Mechanism> restart_candidates(const Mechanism& reached, const Mechanism& start,
-                                          const Eigen::VectorXd& max_speed, bool unexplained) {
+std::vector<Mechanism> choose_restart_values(const Mechanism& reached, const Mechanism& start,
+                                             const Eigen::VectorXd& max_speed, bool unexplained) {
   std::vector<Mechanism> chances;
   if (std::optional<Mechanism> freed = off_bounds(reached, start)) {
     chances.push_back(std::move(*freed));
@@ -80,7 +82,7 @@ std::vector<Mechanism> restart_candidates(const Mechanism& reached, const Mechan
     if (!unexplained && !is_excess_lost(reached, j, max_speed[j])) continue;
     for (const double share : kDecaySpeeds) {
       chances.push_back(with_excess(reached, j, kTriedExcess, share * max_speed[j], max_speed[j]));
-      if (!may_rise_from_rest(reached, j)) continue;
+      if (!can_friction_rise_from_rest(reached, j)) continue;
       chances.push_back(with_excess(reached, j, -kTriedExcess, share * max_speed[j], max_speed[j]));
     }
   }

@@ -7,22 +7,22 @@
 
 namespace estimator {
 
-/// Returns parameter values from which to restart a fit that may have ended in a local minimum.
-/// Empty if nothing suggests a local minimum.
+/// Returns mechanisms with parameter values from which to restart a fit that may have ended in a
+/// local minimum. Empty if nothing suggests a local minimum.
 ///
 /// - Parameters that reached a bound are reset to their initial values; others remain as estimated.
 /// - An ineffective Stribeck excess is reset. It is ineffective if zero, independent of speed (ζ =
-/// 0), or decayed at all recorded speeds. Restarts use a tenth of the kinetic torque τ_c, which
-/// decays over different fractions of the largest speed. Its sign is tried both ways if friction
-/// may rise from rest.
+/// 0), or decayed at all recorded speeds. Its new values are a tenth of the kinetic torque τ_c,
+/// which decays over different fractions of the largest speed. Both signs are tried if friction may
+/// rise from rest.
 /// - If significant process noise remains, any estimated excess is reset.
 ///
 /// @param reached      result of the fit
 /// @param start        initial values of the fit; a mechanism with the same structure
 /// @param max_speed    largest speed of each joint [rad/s]
 /// @param unexplained  whether significant process noise remains
-std::vector<Mechanism> restart_candidates(const Mechanism& reached, const Mechanism& start,
-                                          const Eigen::VectorXd& max_speed,
-                                          bool unexplained = false);
+std::vector<Mechanism> choose_restart_values(const Mechanism& reached, const Mechanism& start,
+                                             const Eigen::VectorXd& max_speed,
+                                             bool unexplained = false);
 
 }  // namespace estimator

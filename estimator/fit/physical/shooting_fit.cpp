@@ -78,22 +78,21 @@ ShootingFit::ShootingFit(ShootingInput input, const CalibrationOptions& options,
 
 bool ShootingFit::is_process_noise_significant(int coordinate) const {
   const double generous = input_.noise.acceleration[coordinate];
-  return process_seen_[coordinate] && joint_->noise().acceleration[coordinate] >
-                                          kNegligibleShare / kInflatedNoiseFraction * generous;
+  return is_noise_significant_[coordinate] &&
+         joint_->noise().acceleration[coordinate] >
+             kNegligibleShare / kInflatedNoiseFraction * generous;
 }
 
-bool ShootingFit::is_cancelled() const {
-  return monitor_.stop != nullptr && monitor_.stop->load(std::memory_order_relaxed);
-}
+bool ShootingFit::is_cancelled() const { return is_stop_requested(monitor_); }
 
-bool ShootingFit::is_over(const ShootingHistory& history) const {
+bool ShootingFit::has_ended(const ShootingHistory& history) const {
   return is_cancelled() || history.iterations >= history.iterations_most;
 }
 
 /// Returns solver options that stop at the given decrease of the cost. Since residuals are
 /// whitened, a decrease by d moves no parameter by more than √d of its standard deviation.
-LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrease) const {
-  const double readings = problem.all_reading_count();
+LmOptions ShootingFit::make_solver_options(const ShootingProblem& problem, double decrease) const {
+  const double readings = problem.total_reading_count();
   LmOptions options;
   options.max_iterations = std::numeric_limits<int>::max();
   options.cost_tolerance = decrease / readings;
@@ -101,8 +100,8 @@ LmOptions ShootingFit::options_for(const ShootingProblem& problem, double decrea
   return options;
 }
 
-void ShootingFit::announce(SolveKind kind, const Mechanism& varied,
-                           ShootingHistory& history) const {
+void ShootingFit::report_solve(SolveKind kind, const Mechanism& varied,
+                               ShootingHistory& history) const {
   ++history.solve;
   history.kind = kind;
   if (!monitor_.on_stage) return;
@@ -122,12 +121,12 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
     if (monitor_.on_iteration) monitor_.on_iteration(history.records.back());
   };
   for (int round = 0; round <= kNodeRepairRounds; ++round) {
-    if (round > 0 && (is_over(history) || !repair_misplaced_nodes(problem))) return;
+    if (round > 0 && (has_ended(history) || !repair_misplaced_nodes(problem))) return;
     before = history.iterations;
     options.max_iterations = std::min(most, history.iterations_most - before);
-    const LmSummary summary =
-        solve_parameterized(problem, problem.mechanism(), options_.inertia_parameterization,
-                            options, on_iteration, monitor_.stop);
+    const LmSummary summary = solve_in_inertia_coordinates(problem, problem.mechanism(),
+                                                           options_.inertia_parameterization,
+                                                           options, on_iteration, monitor_.stop);
     history.termination = summary.termination;
     history.iterations += summary.iterations;
     history.cost = summary.cost;
@@ -135,11 +134,11 @@ void ShootingFit::run(ShootingProblem& problem, LmOptions options, ShootingHisto
 }
 
 /// Returns a problem that starts from the current states of the joint estimation.
-std::unique_ptr<ShootingProblem> ShootingFit::problem_from(const Mechanism& mechanism,
+std::unique_ptr<ShootingProblem> ShootingFit::make_problem(const Mechanism& mechanism,
                                                            const ShootingNoise& noise,
                                                            const ShootingGrid& grid) const {
   return std::make_unique<ShootingProblem>(
-      joint_->restated(mechanism, input_.segments, grid, noise));
+      joint_->copy_with_changes(mechanism, input_.segments, grid, noise));
 }
 
 void ShootingFit::estimate_jointly(const Mechanism& start) {
@@ -150,83 +149,83 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
   copy_parameter_values(joint_->mechanism(), reached);
   ShootingNoise noise = joint_->noise();
   const ParameterInformation information = compute_information(*joint_);
-  if (information.valid) update_noise(information, noise);
+  if (information.valid) update_noise_levels(information, noise);
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   if (options_.acceleration_noise > 0.0)
     noise.acceleration.setConstant(options_.acceleration_noise);
   if (has_steep_friction(reached)) {
     // Set-valued friction first: its estimates determine the steps for smooth friction.
-    joint_ = problem_from(with_sticking_friction(reached), noise, input_.grid);
-    announce(SolveKind::kStickingFriction, reached, joint_history_);
-    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
+    joint_ = make_problem(with_set_valued_friction(reached), noise, input_.grid);
+    report_solve(SolveKind::kStickingFriction, reached, joint_history_);
+    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
     copy_parameter_values(joint_->mechanism(), reached);
-    limit_steps(friction_steps(reached, input_.states), input_);
+    limit_integration_steps(compute_friction_step_limits(reached, input_.states), input_);
   }
-  joint_ = problem_from(reached, noise, input_.grid);
-  process_seen_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
-  estimate_noise();
-  retry_jointly();
-  if (is_tree(reached)) return;
-  if (use_final_steps(input_)) {
-    joint_ = problem_from(joint_->mechanism(), joint_->noise(), input_.grid);
-    announce(SolveKind::kShorterSteps, joint_->mechanism(), joint_history_);
-    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
+  joint_ = make_problem(reached, noise, input_.grid);
+  is_noise_significant_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
+  estimate_noise_levels();
+  restart_joint_estimation();
+  if (is_tree_mechanism(reached)) return;
+  if (use_final_integration_steps(input_)) {
+    joint_ = make_problem(joint_->mechanism(), joint_->noise(), input_.grid);
+    report_solve(SolveKind::kShorterSteps, joint_->mechanism(), joint_history_);
+    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
   }
-  if (any_sticks(reached)) repeat_annealing();
+  if (any_sticks(reached)) repeat_noise_annealing();
 }
 
 /// Anneals the process noise again from the result of the joint estimation. Keeps the result if it
 /// has a lower cost with the original noise levels. Unobserved joints stick at instants that the
 /// readings hardly determine. This causes local minima, which states with process noise can leave.
-void ShootingFit::repeat_annealing() {
-  if (is_over(joint_history_) || options_.acceleration_noise > 0.0 || options_.restarts == 0) {
+void ShootingFit::repeat_noise_annealing() {
+  if (has_ended(joint_history_) || options_.acceleration_noise > 0.0 || options_.restarts == 0) {
     return;
   }
   const ShootingHistory before = joint_history_;
   const std::vector<bool> significant =
-      std::exchange(process_seen_, std::vector<bool>(process_seen_.size(), false));
+      std::exchange(is_noise_significant_, std::vector<bool>(is_noise_significant_.size(), false));
   ShootingNoise noise = joint_->noise();
   noise.acceleration = kProcessDrop * input_.noise.acceleration;
   std::unique_ptr<ShootingProblem> first =
-      std::exchange(joint_, problem_from(joint_->mechanism(), noise, input_.grid));
+      std::exchange(joint_, make_problem(joint_->mechanism(), noise, input_.grid));
   joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
-  announce(SolveKind::kAnnealedAgain, joint_->mechanism(), joint_history_);
-  estimate_noise();
+  report_solve(SolveKind::kAnnealedAgain, joint_->mechanism(), joint_history_);
+  estimate_noise_levels();
   std::unique_ptr<ShootingProblem> again =
-      problem_from(joint_->mechanism(), first->noise(), input_.grid);
+      make_problem(joint_->mechanism(), first->noise(), input_.grid);
   joint_ = std::move(first);
-  process_seen_ = significant;
+  is_noise_significant_ = significant;
   joint_history_.termination = before.termination;
   joint_history_.cost = before.cost;
-  if (!is_over(joint_history_) &&
+  if (!has_ended(joint_history_) &&
       try_restart(joint_, std::move(again), kNegligibleDecrease, joint_history_)) {
-    estimate_noise();
+    estimate_noise_levels();
   }
 }
 
-bool ShootingFit::leaves_accelerations() const {
+bool ShootingFit::has_significant_process_noise() const {
   for (int p = 0; p < joint_->coordinate_count(); ++p) {
     if (is_process_noise_significant(p)) return true;
   }
   return false;
 }
 
-std::vector<Mechanism> ShootingFit::restart_candidates_at(const Mechanism& reached) const {
-  return restart_candidates(reached, start_, input_.max_speed, leaves_accelerations());
+std::vector<Mechanism> ShootingFit::make_restart_candidates(const Mechanism& reached) const {
+  return choose_restart_values(reached, start_, input_.max_speed, has_significant_process_noise());
 }
 
 /// Restarts the joint estimation, and continues from the first restart that lowers the cost. Ends
 /// if no restart does. Restarts have their own iteration limit, as long fits need them most.
-void ShootingFit::retry_jointly() {
+void ShootingFit::restart_joint_estimation() {
   const auto is_better = [&](const Mechanism& chance) {
-    return !is_over(joint_history_) &&
-           try_restart(joint_, problem_from(chance, joint_->noise(), input_.grid), kSmallDecrease,
+    return !has_ended(joint_history_) &&
+           try_restart(joint_, make_problem(chance, joint_->noise(), input_.grid), kSmallDecrease,
                        joint_history_);
   };
-  for (int round = 0; round < options_.restarts && !is_over(joint_history_); ++round) {
+  for (int round = 0; round < options_.restarts && !has_ended(joint_history_); ++round) {
     joint_history_.iterations_most = joint_history_.iterations + options_.max_iterations;
-    if (!std::ranges::any_of(restart_candidates_at(joint_->mechanism()), is_better)) return;
-    estimate_noise();
+    if (!std::ranges::any_of(make_restart_candidates(joint_->mechanism()), is_better)) return;
+    estimate_noise_levels();
   }
 }
 
@@ -235,8 +234,8 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
                               std::unique_ptr<ShootingProblem> again, double decrease,
                               ShootingHistory& history) const {
   const ShootingHistory before = history;
-  announce(SolveKind::kRestart, again->mechanism(), history);
-  LmOptions options = options_for(*again, decrease);
+  report_solve(SolveKind::kRestart, again->mechanism(), history);
+  LmOptions options = make_solver_options(*again, decrease);
   options.far_cost = kDivergedErrorRatio * before.cost;
   run(*again, options, history);
   if (again->cost() < before.cost - kSmallDecrease) {
@@ -251,62 +250,64 @@ bool ShootingFit::try_restart(std::unique_ptr<ShootingProblem>& problem,
 /// Alternates solving and estimating the noise levels until they agree with the residuals. Process
 /// noise decreases in stages: each narrows the valley in which the next begins. It stops decreasing
 /// when it no longer affects the states, or when the residuals exceed it.
-void ShootingFit::estimate_noise() {
+void ShootingFit::estimate_noise_levels() {
   for (int round = 0; round < kNoiseRounds; ++round) {
-    announce(SolveKind::kNewNoise, joint_->mechanism(), joint_history_);
-    run(*joint_, options_for(*joint_, kSmallDecrease), joint_history_);
-    if (is_over(joint_history_)) return;
+    report_solve(SolveKind::kNewNoise, joint_->mechanism(), joint_history_);
+    run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
+    if (has_ended(joint_history_)) return;
     const ParameterInformation information = compute_information(*joint_);
     if (!information.valid) break;
     ShootingNoise noise = joint_->noise();
-    const bool changed = update_noise(information, noise);
-    joint_->set_noise(noise);
+    const bool changed = update_noise_levels(information, noise);
+    joint_->set_noise_levels(noise);
     if (!changed) break;
   }
-  announce(SolveKind::kFinalNoise, joint_->mechanism(), joint_history_);
-  run(*joint_, options_for(*joint_, kNegligibleDecrease), joint_history_);
+  report_solve(SolveKind::kFinalNoise, joint_->mechanism(), joint_history_);
+  run(*joint_, make_solver_options(*joint_, kNegligibleDecrease), joint_history_);
 }
 
 /// Adapts the noise level of each sensor and coordinate to its residuals.
 /// @return whether any level changed by more than kNoiseSettled
-bool ShootingFit::update_noise(const ParameterInformation& information, ShootingNoise& noise) {
+bool ShootingFit::update_noise_levels(const ParameterInformation& information,
+                                      ShootingNoise& noise) {
   bool changed = false;
   const auto scale = [&](double& level, double factor) {
     level *= factor;
     changed |= std::abs(factor - 1.0) > kNoiseSettled;
   };
-  const Eigen::VectorXd scales = encoder_scales(joint_->mechanism());
+  const Eigen::VectorXd scales = readings_per_radian(joint_->mechanism());
   for (int sensor = 0; sensor < joint_->encoder_count(); ++sensor) {
-    const GroupStatistics& group = information.groups[sensor];
-    scale(noise.angle[sensor], sensor_noise_factor(group));
+    const NoiseGroupStatistics& group = information.groups[sensor];
+    scale(noise.angle[sensor], compute_sensor_noise_factor(group));
     noise.angle[sensor] = std::max(noise.angle[sensor], kAngleNoiseFloor * scales[sensor]);
   }
-  for (const int axis : joint_->sensed()) {
-    const auto group = static_cast<std::size_t>(joint_->inertial_group(axis));
-    scale(noise.inertial[axis], sensor_noise_factor(information.groups[group]));
+  for (const int axis : joint_->inertial_axes()) {
+    const auto group = static_cast<std::size_t>(joint_->inertial_noise_group(axis));
+    scale(noise.inertial[axis], compute_sensor_noise_factor(information.groups[group]));
     noise.inertial[axis] = std::max(noise.inertial[axis], kInertialNoiseFloor);
   }
-  if (options_.acceleration_noise > 0.0 || process_seen_.empty()) return changed;
-  for (int j = 0; j < static_cast<int>(process_seen_.size()); ++j) {
-    const auto at = static_cast<std::size_t>(joint_->acceleration_group(j));
+  if (options_.acceleration_noise > 0.0 || is_noise_significant_.empty()) return changed;
+  for (int j = 0; j < static_cast<int>(is_noise_significant_.size()); ++j) {
+    const auto at = static_cast<std::size_t>(joint_->acceleration_noise_group(j));
     const ProcessNoiseChange change =
-        process_noise_change(information.groups[at], process_seen_[j]);
-    process_seen_[j] = change.significant;
+        compute_process_noise_change(information.groups[at], is_noise_significant_[j]);
+    is_noise_significant_[j] = change.significant;
     scale(noise.acceleration[j], change.factor);
   }
   return changed;
 }
 
-std::unique_ptr<ShootingProblem> ShootingFit::simulation_from(const Mechanism& mechanism) const {
+std::unique_ptr<ShootingProblem> ShootingFit::make_simulation_problem(
+    const Mechanism& mechanism) const {
   ShootingGrid grid = input_.grid;
   grid.interval = std::numeric_limits<double>::infinity();
-  return problem_from(mechanism, joint_->noise(), grid);
+  return make_problem(mechanism, joint_->noise(), grid);
 }
 
 bool ShootingFit::fit_simulation() {
-  simulation_ = simulation_from(joint_->mechanism());
+  simulation_ = make_simulation_problem(joint_->mechanism());
   predictable_ = true;
-  const Eigen::VectorXd scales = encoder_scales(simulation_->mechanism());
+  const Eigen::VectorXd scales = readings_per_radian(simulation_->mechanism());
   for (int sensor = 0; sensor < simulation_->encoder_count(); ++sensor) {
     const double squares = simulation_->squared_error(sensor) / simulation_->reading_count(sensor);
     predictable_ &= squares < std::pow(kPredictableRmse * scales[sensor], 2);
@@ -316,19 +317,19 @@ bool ShootingFit::fit_simulation() {
     return false;
   }
   if (monitor_.on_stage) monitor_.on_stage({stages_.simulation}, simulation_->mechanism());
-  run(*simulation_, options_for(*simulation_, kNegligibleDecrease), simulation_history_);
-  retry_simulation();
-  if (!simulation_diverged()) return true;
+  run(*simulation_, make_solver_options(*simulation_, kNegligibleDecrease), simulation_history_);
+  restart_simulation_fit();
+  if (!has_simulation_diverged()) return true;
   diverged_ = true;
-  simulation_ = simulation_from(joint_->mechanism());
+  simulation_ = make_simulation_problem(joint_->mechanism());
   return false;
 }
 
 /// Returns whether the simulation's residuals are larger than those of the jointly estimated
 /// states, although these states obey the model. The simulation fit then missed an existing
 /// solution.
-bool ShootingFit::simulation_diverged() const {
-  if (leaves_accelerations()) return false;
+bool ShootingFit::has_simulation_diverged() const {
+  if (has_significant_process_noise()) return false;
   for (int sensor = 0; sensor < joint_->encoder_count(); ++sensor) {
     const double states = joint_->squared_error(sensor);
     if (simulation_->squared_error(sensor) > kAstrayRatio * kAstrayRatio * states) {
@@ -338,15 +339,17 @@ bool ShootingFit::simulation_diverged() const {
   return false;
 }
 
-/// Restarts the simulation fit in the way that `retry_jointly` restarts the joint estimation.
-void ShootingFit::retry_simulation() {
+/// Restarts the simulation fit in the way that `restart_joint_estimation` restarts the joint
+/// estimation.
+void ShootingFit::restart_simulation_fit() {
   const auto is_better = [&](const Mechanism& chance) {
-    return !is_over(simulation_history_) && try_restart(simulation_, simulation_from(chance),
-                                                        kNegligibleDecrease, simulation_history_);
+    return !has_ended(simulation_history_) &&
+           try_restart(simulation_, make_simulation_problem(chance), kNegligibleDecrease,
+                       simulation_history_);
   };
-  for (int round = 0; round < options_.restarts && !is_over(simulation_history_); ++round) {
+  for (int round = 0; round < options_.restarts && !has_ended(simulation_history_); ++round) {
     simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
-    if (!std::ranges::any_of(restart_candidates_at(simulation_->mechanism()), is_better)) return;
+    if (!std::ranges::any_of(make_restart_candidates(simulation_->mechanism()), is_better)) return;
   }
 }
 
@@ -361,46 +364,48 @@ std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
     trajectory.step = segment.period;
     trajectory.times = segment.times;
     trajectory.measured = segment.angles;
-    trajectory.estimated = joint_->angles(index);
-    trajectory.simulated = simulation_->angles(index);
+    trajectory.estimated = joint_->predicted_angles(index);
+    trajectory.simulated = simulation_->predicted_angles(index);
     trajectory.control = segment.controls;
     result.push_back(std::move(trajectory));
   }
   return result;
 }
 
-void ShootingFit::shorten_intervals(const Mechanism& start) {
-  const double least = min_interval(input_.segments);
-  while (!std::isfinite(first_problem(start)->cost())) {
+void ShootingFit::shorten_node_intervals(const Mechanism& start) {
+  const double least = min_node_interval(input_.segments);
+  while (!std::isfinite(make_second_stage_problem(start)->cost())) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
-          "the simulation of the rig file fails from the recorded states, even over " +
+          "the simulation with the values of the rig file fails even in the " +
           number_text(input_.grid.interval) +
-          " s: loops open, or values overflow; check joint points, masses and inertias");
+          " s after a recorded state: loops open, or values overflow; check joint points, "
+          "masses and inertias");
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }
 }
 
-std::unique_ptr<ShootingProblem> ShootingFit::first_problem(const Mechanism& mechanism) const {
-  return relaxed_problem(mechanism, whole_of(input_), input_.grid.interval, input_.noise);
+std::unique_ptr<ShootingProblem> ShootingFit::make_second_stage_problem(
+    const Mechanism& mechanism) const {
+  return make_relaxed_problem(mechanism, make_complete_excerpt(input_), input_.grid.interval,
+                              input_.noise);
 }
 
-std::unique_ptr<ShootingProblem> ShootingFit::relaxed_problem(const Mechanism& mechanism,
-                                                              const Excerpt& excerpt,
-                                                              double interval,
-                                                              const ShootingNoise& noise) const {
+std::unique_ptr<ShootingProblem> ShootingFit::make_relaxed_problem(
+    const Mechanism& mechanism, const Excerpt& excerpt, double interval,
+    const ShootingNoise& noise) const {
   ShootingGrid grid = input_.grid;
   grid.interval = interval;
   grid.local_steps = excerpt.local_steps;
-  return std::make_unique<ShootingProblem>(with_sticking_friction(mechanism), excerpt.segments,
+  return std::make_unique<ShootingProblem>(with_set_valued_friction(mechanism), excerpt.segments,
                                            excerpt.states, excerpt.state_spacing, grid, noise,
                                            monitor_.threads);
 }
 
 /// Returns inflated noise levels: process noise as a fraction of the accelerations, and consistent
 /// reading noise. Smaller reading noise would force the motion to follow a wrong model.
-ShootingNoise ShootingFit::inflated_noise(double share, double interval) const {
+ShootingNoise ShootingFit::inflate_noise(double share, double interval) const {
   const double generosity = share / kInflatedNoiseFraction;
   ShootingNoise noise = input_.noise;
   noise.acceleration *= generosity;
@@ -416,61 +421,62 @@ void ShootingFit::fit_relaxed(const Mechanism& start) {
   const Mechanism held = held_near_start(start);
   const double interval = input_.grid.interval;
   const Excerpt excerpt =
-      take_excerpt(input_, kExcerptIntervals * interval, kWindowIntervals * interval);
-  joint_ = search(held, excerpt);
+      select_excerpt(input_, kExcerptIntervals * interval, kWindowIntervals * interval);
+  joint_ = search_initial_values(held, excerpt);
   if (excerpt.is_whole) return;
   joint_history_.iterations_most += joint_history_.iterations;
   Mechanism near = held;
   copy_parameter_values(joint_->mechanism(), near);
-  const Excerpt whole = whole_of(input_);
-  joint_ = relaxed_problem(near, whole, interval, joint_->noise());
-  announce(SolveKind::kAllFromExcerpt, near, joint_history_);
-  run_relaxed(*joint_);
+  const Excerpt whole = make_complete_excerpt(input_);
+  joint_ = make_relaxed_problem(near, whole, interval, joint_->noise());
+  report_solve(SolveKind::kAllFromExcerpt, near, joint_history_);
+  solve_relaxed(*joint_);
   if (is_near_solution(*joint_)) return;
-  announce(SolveKind::kAllFromStart, held, joint_history_);
-  joint_ = search(held, whole);
+  report_solve(SolveKind::kAllFromStart, held, joint_history_);
+  joint_ = search_initial_values(held, whole);
 }
 
 /// Fits an excerpt of the recordings. If the fit ends far from the readings, repeats it with
 /// inflated reading noise, then from the result of a fit with closer nodes. Returns the better
 /// repetition.
-std::unique_ptr<ShootingProblem> ShootingFit::search(const Mechanism& start,
-                                                     const Excerpt& excerpt) {
+std::unique_ptr<ShootingProblem> ShootingFit::search_initial_values(const Mechanism& start,
+                                                                    const Excerpt& excerpt) {
   const double interval = input_.grid.interval;
-  std::unique_ptr<ShootingProblem> best = relaxed_problem(start, excerpt, interval, input_.noise);
-  run_relaxed(*best);
+  std::unique_ptr<ShootingProblem> best =
+      make_relaxed_problem(start, excerpt, interval, input_.noise);
+  solve_relaxed(*best);
   if (is_near_solution(*best)) return best;
-  const ShootingNoise noise = inflated_noise(kInflatedNoiseFraction, interval);
+  const ShootingNoise noise = inflate_noise(kInflatedNoiseFraction, interval);
   if (noise.angle != input_.noise.angle) {
-    best = relaxed_problem(start, excerpt, interval, noise);
-    announce(SolveKind::kInflatedNoise, start, joint_history_);
-    run_relaxed(*best);
+    best = make_relaxed_problem(start, excerpt, interval, noise);
+    report_solve(SolveKind::kInflatedNoise, start, joint_history_);
+    solve_relaxed(*best);
     if (is_near_solution(*best)) return best;
   }
-  const double shorter = std::max(kApproachInterval, min_interval(input_.segments));
+  const double shorter = std::max(kApproachInterval, min_node_interval(input_.segments));
   if (shorter >= interval) return best;
   const std::unique_ptr<ShootingProblem> approach =
-      relaxed_problem(start, excerpt, shorter, inflated_noise(kApproachShare, shorter));
-  announce(SolveKind::kShortSegments, start, joint_history_);
-  run_relaxed(*approach);
+      make_relaxed_problem(start, excerpt, shorter, inflate_noise(kApproachShare, shorter));
+  report_solve(SolveKind::kShortSegments, start, joint_history_);
+  solve_relaxed(*approach);
   Mechanism near = start;
   copy_parameter_values(approach->mechanism(), near);
-  std::unique_ptr<ShootingProblem> again = relaxed_problem(near, excerpt, interval, noise);
-  announce(SolveKind::kAfterShortSegments, near, joint_history_);
-  run_relaxed(*again);
+  std::unique_ptr<ShootingProblem> again = make_relaxed_problem(near, excerpt, interval, noise);
+  report_solve(SolveKind::kAfterShortSegments, near, joint_history_);
+  solve_relaxed(*again);
   return again->cost() < best->cost() ? std::move(again) : std::move(best);
 }
 
 bool ShootingFit::is_near_solution(const ShootingProblem& problem) const {
-  return is_cancelled() || problem.cost() <= kDivergedErrorRatio * problem.all_reading_count();
+  return is_cancelled() || problem.cost() <= kDivergedErrorRatio * problem.total_reading_count();
 }
 
-void ShootingFit::run_relaxed(ShootingProblem& problem) {
+void ShootingFit::solve_relaxed(ShootingProblem& problem) {
   LmOptions loose;
   loose.cost_tolerance = kLooseTolerance;
   loose.max_iterations = kLooseIterations;
   loose.stagnant_gain = kLooseGain;
-  loose.far_cost = kDivergedErrorRatio * problem.all_reading_count();
+  loose.far_cost = kDivergedErrorRatio * problem.total_reading_count();
   run(problem, loose, joint_history_);
 }
 

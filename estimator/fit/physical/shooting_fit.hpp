@@ -12,16 +12,16 @@
 
 namespace estimator {
 
-/// Open-loop error above which the motion counts as unpredictable from its initial state [rad]. It
-/// passes the upright position or the model is far off, so a simulation fit cannot converge. For
-/// prismatic joints, thresholds in rad are multiplied by JointUnits::scale.
+/// Open-loop error above which the motion counts as unpredictable from its initial state [rad]. A
+/// fit of the simulation then cannot converge, because a pendulum passes its upright position or
+/// the model is wrong. For prismatic joints, the limit is multiplied by JointUnits::scale.
 inline constexpr double kPredictableRmse = 0.5;
 
-/// Cost per reading above which a fit counts as diverged. With inflated process noise, a merely
-/// wrong model has a lower cost.
+/// Cost per reading above which a fit with inflated process noise counts as diverged. A converged
+/// fit of a wrong model has a lower cost.
 inline constexpr double kDivergedErrorRatio = 10.0;
 
-/// Progress of several consecutive solves of one fit.
+/// The result and progress of several consecutive solves of one fit.
 struct ShootingHistory {
   Termination termination = Termination::kNumericalFailure;  ///< result of the last solve
   int iterations = 0;
@@ -32,13 +32,14 @@ struct ShootingHistory {
   std::vector<IterationRecord> records;
 };
 
-/// Stages of a fit in progress reports.
+/// The names of the two parts of a fit in progress reports.
 struct FitStages {
-  Stage joint = Stage::kJointEstimation;
-  Stage simulation = Stage::kSimulationFit;
+  EstimationStage joint = EstimationStage::kJointEstimation;
+  EstimationStage simulation = EstimationStage::kSimulationFit;
 };
 
-/// Fit of states and parameters by multiple shooting, in stages, for any number of free parameters.
+/// Fits states and parameters by multiple shooting in several stages. The number of free parameters
+/// may be zero.
 class ShootingFit {
  public:
   ShootingFit(ShootingInput input, const CalibrationOptions& options,
@@ -47,71 +48,72 @@ class ShootingFit {
   const ShootingInput& input() const { return input_; }
 
   /// Decreases the time between shooting nodes until the motion can be simulated from node to node.
-  /// Near singular configurations wrong parameter values may make loops impossible to close.
+  /// With wrong parameter values, loops may be impossible to close near singular configurations.
   /// @throws std::invalid_argument if even a few samples cannot be simulated
-  void shorten_intervals(const Mechanism& start);
+  void shorten_node_intervals(const Mechanism& start);
 
-  /// Returns the problem of the second stage, with its node interval and process noise, at the
-  /// initial parameter values.
-  std::unique_ptr<ShootingProblem> first_problem(const Mechanism& mechanism) const;
+  /// Returns the least-squares problem of the second stage at the initial parameter values.
+  std::unique_ptr<ShootingProblem> make_second_stage_problem(const Mechanism& mechanism) const;
 
-  /// Runs stages 1 to 3: estimates states, parameters and, unless given, noise levels together.
+  /// Runs the joint estimation of states, parameters and, unless given, noise levels.
   void estimate_jointly(const Mechanism& start);
 
-  /// Runs stage 4: fits the open-loop simulation, and returns true if it was fitted. It is only
-  /// simulated if the options disable the fit, the motion is unpredictable or recorded controls
-  /// have noise.
+  /// Fits the open-loop simulation after the joint estimation. Returns false if this fit diverged
+  /// or was omitted, because the options disable it, the motion is unpredictable, recorded controls
+  /// have noise, or the caller stopped it.
   bool fit_simulation();
 
-  /// Returns the problem at the result of `estimate_jointly`, which must have run.
-  const ShootingProblem& joint() const { return *joint_; }
-  const ShootingHistory& joint_history() const { return joint_history_; }
-  /// Returns whether a coordinate has significant process noise (unmodelled accelerations).
+  /// Returns the least-squares problem at the result of `estimate_jointly`.
+  const ShootingProblem& joint_problem() const { return *joint_; }
+  const ShootingHistory& joint_estimation_history() const { return joint_history_; }
+  /// Returns whether significant process noise (unmodelled acceleration) remains in a coordinate.
   bool is_process_noise_significant(int coordinate) const;
 
-  /// Returns the open-loop simulation from the start of each segment, after `fit_simulation`.
-  const ShootingProblem& simulation() const { return *simulation_; }
+  /// Returns the problem of the open-loop simulation at the result of `fit_simulation`.
+  const ShootingProblem& simulation_problem() const { return *simulation_; }
   const ShootingHistory& simulation_history() const { return simulation_history_; }
   bool is_predictable() const { return predictable_; }
-  /// Returns whether the simulation fit diverged. `simulation()` then starts from the estimated
-  /// states.
+  /// Returns whether the fit of the simulation diverged. The simulation then starts from the states
+  /// of the joint estimation.
   bool has_diverged() const { return diverged_; }
 
-  /// Returns the measured, estimated and simulated angles of each segment.
+  /// Returns the measured, estimated and simulated joint angles of each segment.
   std::vector<SegmentTrajectory> trajectories() const;
 
-  /// Returns whether the caller requested a stop, possibly between two converged solves.
+  /// Returns whether the caller has requested that the fit stops.
   bool is_cancelled() const;
 
  private:
-  std::unique_ptr<ShootingProblem> relaxed_problem(const Mechanism& mechanism,
-                                                   const Excerpt& excerpt, double interval,
-                                                   const ShootingNoise& noise) const;
-  ShootingNoise inflated_noise(double share, double interval) const;
+  std::unique_ptr<ShootingProblem> make_relaxed_problem(const Mechanism& mechanism,
+                                                        const Excerpt& excerpt, double interval,
+                                                        const ShootingNoise& noise) const;
+  ShootingNoise inflate_noise(double share, double interval) const;
   void fit_relaxed(const Mechanism& start);
-  std::unique_ptr<ShootingProblem> search(const Mechanism& start, const Excerpt& excerpt);
+  std::unique_ptr<ShootingProblem> search_initial_values(const Mechanism& start,
+                                                         const Excerpt& excerpt);
   bool is_near_solution(const ShootingProblem& problem) const;
-  void run_relaxed(ShootingProblem& problem);
-  bool is_over(const ShootingHistory& history) const;
-  std::unique_ptr<ShootingProblem> problem_from(const Mechanism& mechanism,
+  void solve_relaxed(ShootingProblem& problem);
+  bool has_ended(const ShootingHistory& history) const;
+  std::unique_ptr<ShootingProblem> make_problem(const Mechanism& mechanism,
                                                 const ShootingNoise& noise,
                                                 const ShootingGrid& grid) const;
-  std::unique_ptr<ShootingProblem> simulation_from(const Mechanism& mechanism) const;
-  bool leaves_accelerations() const;
-  std::vector<Mechanism> restart_candidates_at(const Mechanism& reached) const;
-  void retry_jointly();
-  void repeat_annealing();
-  void retry_simulation();
-  bool simulation_diverged() const;
+  std::unique_ptr<ShootingProblem> make_simulation_problem(const Mechanism& mechanism) const;
+  bool has_significant_process_noise() const;
+  std::vector<Mechanism> make_restart_candidates(const Mechanism& reached) const;
+  void restart_joint_estimation();
+  void repeat_noise_annealing();
+  void restart_simulation_fit();
+  bool has_simulation_diverged() const;
   bool try_restart(std::unique_ptr<ShootingProblem>& problem,
                    std::unique_ptr<ShootingProblem> again, double decrease,
                    ShootingHistory& history) const;
-  LmOptions options_for(const ShootingProblem& problem, double decrease) const;
+  LmOptions make_solver_options(const ShootingProblem& problem, double decrease) const;
   void run(ShootingProblem& problem, LmOptions options, ShootingHistory& history) const;
-  /// Reports the start of another solve, whose cost is not comparable with that of the last solve.
-  void announce(SolveKind kind, const Mechanism& varied, ShootingHistory& history) const;
-  void estimate_noise();
-  bool update_noise(const ParameterInformation& information, ShootingNoise& noise);
+  /// Reports the start of another solve. Its cost is not comparable with the cost of earlier
+  /// solves.
+  void report_solve(SolveKind kind, const Mechanism& varied, ShootingHistory& history) const;
+  void estimate_noise_levels();
+  bool update_noise_levels(const ParameterInformation& information, ShootingNoise& noise);
 
   ShootingInput input_;
   CalibrationOptions options_;
@@ -120,7 +122,7 @@ class ShootingFit {
   Mechanism start_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
-  std::vector<bool> process_seen_;
+  std::vector<bool> is_noise_significant_;
   bool predictable_ = false, diverged_ = false;
 };
 

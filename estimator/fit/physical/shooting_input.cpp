@@ -50,7 +50,7 @@ Eigen::VectorXd typical_accelerations(const std::vector<Eigen::MatrixXd>& states
 }
 
 /// Returns the largest speed of every joint, from its initial rates [rad/s].
-Eigen::VectorXd fastest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index joints) {
+Eigen::VectorXd largest_speeds(const std::vector<Eigen::MatrixXd>& states, Eigen::Index joints) {
   Eigen::VectorXd max_speed = Eigen::VectorXd::Zero(joints);
   for (const Eigen::MatrixXd& each : states) {
     max_speed = max_speed.cwiseMax(each.bottomRows(joints).cwiseAbs().rowwise().maxCoeff());
@@ -68,33 +68,36 @@ Eigen::VectorXd joint_scales(const Mechanism& mechanism) {
 }
 
 /// Returns whether encoders observe all joints.
-bool is_all_told(const Mechanism& mechanism) {
-  return EncoderJoints(mechanism).observed_count() == mechanism.joint_count();
+bool are_all_joints_observed(const Mechanism& mechanism) {
+  return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
 }
 
 /// Returns unfiltered angles over rates; only needed for loops.
 Eigen::MatrixXd unfiltered(const Mechanism& mechanism, const Segment& segment) {
-  if (is_tree(mechanism)) return {};
-  return make_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
+  if (is_tree_mechanism(mechanism)) return {};
+  return compute_initial_joint_states(mechanism, segment, std::numeric_limits<double>::infinity());
 }
 
 /// Chooses integration steps from the speeds of the joints. They vary in time if the readings
 /// determine these speeds.
-void lay_steps(const Mechanism& mechanism, const ShootingInput& input, const StepLimits& limits,
-               ShootingGrid& grid) {
+void choose_grid_steps(const Mechanism& mechanism, const ShootingInput& input,
+                       const IntegrationStepLimits& limits, ShootingGrid& grid) {
   const Eigen::VectorXd scales = joint_scales(mechanism);
-  grid.step = choose_step(input.max_speed.cwiseQuotient(scales), limits);
+  grid.step = choose_integration_step(input.max_speed.cwiseQuotient(scales), limits);
   grid.local_steps.clear();
-  if (EncoderJoints(mechanism).observed_count() < std::ssize(grid.coordinates.independent)) return;
+  if (EncoderToJointMap(mechanism).observed_joint_count() <
+      std::ssize(grid.coordinates.independent))
+    return;
   for (std::size_t s = 0; s < input.states.size(); ++s) {
-    grid.local_steps.push_back(choose_local_steps(
+    grid.local_steps.push_back(choose_local_integration_steps(
         input.segments[s], input.states[s], input.state_spacing[s], scales, limits, grid.step));
   }
 }
 
-void note_stretched(const Mechanism& mechanism, const std::string& recording,
-                    const Segment& segment, const std::vector<SingularConfiguration>& poses,
-                    std::vector<Message>& notes) {
+void note_singular_configurations(const Mechanism& mechanism, const std::string& recording,
+                                  const Segment& segment,
+                                  const std::vector<SingularConfiguration>& poses,
+                                  std::vector<Message>& notes) {
   const auto first = std::ranges::find(poses, true, &SingularConfiguration::decided);
   if (first == poses.end()) return;
   const auto count = std::ranges::count(poses, true, &SingularConfiguration::decided);
@@ -102,7 +105,7 @@ void note_stretched(const Mechanism& mechanism, const std::string& recording,
   Message note(MessageCode::kCollinearLinks,
                {{"time", time}, {"joint", mechanism.joints[first->joint].name}});
   if (count > 1) note.arguments.push_back({"count", static_cast<int>(count)});
-  notes.push_back(in_recording(recording, std::move(note)));
+  notes.push_back(add_recording_name(recording, std::move(note)));
 }
 
 bool is_long_enough(const Segment& segment) {
@@ -120,12 +123,13 @@ double control_period(const std::vector<Segment>& segments) {
 }
 
 /// Converts process noise of joints to process noise of the coordinates that sensors read.
-Eigen::VectorXd of_what_sensors_read(const Mechanism& mechanism, const Eigen::VectorXd& noise) {
+Eigen::VectorXd noise_of_encoder_coordinates(const Mechanism& mechanism,
+                                             const Eigen::VectorXd& noise) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   Eigen::VectorXd own(std::ssize(sensors));
   for (Eigen::Index i = 0; i < own.size(); ++i) {
     double squares = 0.0;
-    for (const Encoder::Term& term : sensors[i].terms) {
+    for (const Encoder::JointTerm& term : sensors[i].terms) {
       squares += noise[term.joint] * noise[term.joint];
     }
     own[i] = std::sqrt(squares);
@@ -137,7 +141,8 @@ constexpr int kPoses = 20;  // number of configurations, over all segments
 
 /// Returns the root mean square sensitivity of each sensor axis to the acceleration of each joint,
 /// axes × joints.
-Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::MatrixXd>& states) {
+Eigen::MatrixXd acceleration_sensitivities(const Mechanism& mechanism,
+                                           const std::vector<Eigen::MatrixXd>& states) {
   using InverseDynamics = TreeInverseDynamics<double>;
   InverseDynamics dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count(), axes = Sensor::kAxes * mechanism.sensor_count();
@@ -147,7 +152,7 @@ Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::Ma
     dynamics.torque_residual(q, none, a, none, torque);
     Eigen::VectorXd all(axes);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
-      const auto own = dynamics.inertial_readings(i);
+      const auto own = dynamics.sensor_readings(i);
       for (int k = 0; k < Sensor::kAxes; ++k) {
         all[i * Sensor::kAxes + k] = own[k];
       }
@@ -177,16 +182,16 @@ Eigen::MatrixXd leverage(const Mechanism& mechanism, const std::vector<Eigen::Ma
 /// If inertial sensors are used, integration steps are limited to a sampling period. Within a step,
 /// rates and accelerations are less accurate than angles.
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
-  const std::vector<int> axes = sensed_axes(mechanism, input.segments);
+  const std::vector<int> axes = find_inertial_axes(mechanism, input.segments);
   input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
   if (axes.empty()) return;
-  const Eigen::MatrixXd arms = leverage(mechanism, input.states);
+  const Eigen::MatrixXd arms = acceleration_sensitivities(mechanism, input.states);
   double period = input.segments.front().period;
   for (const int axis : axes) {
     double& noise = input.noise.inertial[axis];
     for (const Segment& segment : input.segments) {
       if (axis < segment.inertial.cols()) {
-        noise = std::max(noise, noise_level(segment.inertial.col(axis)));
+        noise = std::max(noise, estimate_noise_level(segment.inertial.col(axis)));
       }
       period = std::min(period, segment.period);
     }
@@ -203,9 +208,9 @@ void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
 }
 
 /// Returns whether the pattern matches a recording's name or the name of its file.
-bool is_of(std::string_view recording, std::string_view pattern) {
-  return matches(recording, pattern) ||
-         matches(recording.substr(recording.find_last_of('/') + 1), pattern);
+bool matches_recording_name(std::string_view recording, std::string_view pattern) {
+  return matches_pattern(recording, pattern) ||
+         matches_pattern(recording.substr(recording.find_last_of('/') + 1), pattern);
 }
 
 double total_duration(const std::vector<Segment>& segments) {
@@ -216,7 +221,7 @@ double total_duration(const std::vector<Segment>& segments) {
 
 void add_window(const ShootingInput& input, std::size_t s, int first, int count, Excerpt& excerpt) {
   const Segment& segment = input.segments[s];
-  excerpt.segments.push_back(rows_of(segment, first, count));
+  excerpt.segments.push_back(segment_rows(segment, first, count));
   const double spacing = input.state_spacing[s];
   const Eigen::MatrixXd& states = input.states[s];
   const auto column = [&](int sample) {
@@ -226,56 +231,56 @@ void add_window(const ShootingInput& input, std::size_t s, int first, int count,
   excerpt.states.push_back(states.middleCols(begin, column(first + count - 1) - begin + 1));
   excerpt.state_spacing.push_back(spacing);
   const std::vector<std::vector<double>>& steps = input.grid.local_steps;
-  if (!steps.empty()) excerpt.local_steps.push_back(steps_from(steps[s], segment.time(first)));
+  if (!steps.empty())
+    excerpt.local_steps.push_back(select_local_steps_after(steps[s], segment.time(first)));
 }
 
 }  // namespace
 
-double min_interval(const std::vector<Segment>& segments) {
+double min_node_interval(const std::vector<Segment>& segments) {
   double longest = 0.0;
   for (const Segment& segment : segments) longest = std::max(longest, segment.period);
   return kIntervalSamplesMin * longest;
 }
 
-double default_interval(const std::vector<Segment>& segments) {
-  double total = 0.0;
-  for (const Segment& segment : segments) total += segment.duration();
-  return std::min(kInterval, std::max(total / kIntervals, min_interval(segments)));
+double default_node_interval(const std::vector<Segment>& segments) {
+  return std::min(kInterval,
+                  std::max(total_duration(segments) / kIntervals, min_node_interval(segments)));
 }
 
-Mechanism with_sticking_friction(Mechanism mechanism) {
+Mechanism with_set_valued_friction(Mechanism mechanism) {
   for (Joint& joint : mechanism.joints) joint.transition_speed = 0.0;
   return mechanism;
 }
 
-bool has_loaded_loop(const Mechanism& mechanism) {
-  if (is_tree(mechanism)) return false;
+bool has_load_friction_in_loop(const Mechanism& mechanism) {
+  if (is_tree_mechanism(mechanism)) return false;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    if (has_load_law(mechanism, j)) return true;
+    if (has_load_proportional_friction(mechanism, j)) return true;
   }
   return false;
 }
 
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
+bool is_shooting_supported(const Mechanism& mechanism, const std::vector<Recording>& recordings) {
   const auto has_long_segment = [](const Recording& recording) {
     return std::ranges::any_of(recording.segments, is_long_enough);
   };
-  return mechanism.joint_count() <= kTreeJointsMax && !has_loaded_loop(mechanism) &&
+  return mechanism.joint_count() <= kTreeJointsMax && !has_load_friction_in_loop(mechanism) &&
          std::ranges::any_of(recordings, has_long_segment);
 }
 
-void limit_steps(const FrictionSteps& longest, ShootingInput& input) {
+void limit_integration_steps(const FrictionStepLimits& longest, ShootingInput& input) {
   double most = longest.everywhere;
   if (std::isfinite(longest.near_rest)) most = std::min(most, control_period(input.segments));
   const auto limit = [&](ShootingGrid& grid) {
-    limit_steps(most, grid);
+    limit_integration_steps(most, grid);
     grid.near_rest = std::min(grid.near_rest, longest.near_rest);
   };
   limit(input.grid);
   if (input.last_grid) limit(*input.last_grid);
 }
 
-bool use_final_steps(ShootingInput& input) {
+bool use_final_integration_steps(ShootingInput& input) {
   if (!input.last_grid) return false;
   input.last_grid->interval = input.grid.interval;
   input.grid = std::move(*input.last_grid);
@@ -283,8 +288,9 @@ bool use_final_steps(ShootingInput& input) {
   return true;
 }
 
-ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options) {
+ShootingInput prepare_shooting_input(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options) {
   check_input(mechanism, recordings);
   check_options(options, recordings);
   if (mechanism.joint_count() > kTreeJointsMax) {
@@ -292,66 +298,69 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
                                 std::to_string(kTreeJointsMax) +
                                 " joints; request shadow parameters");
   }
-  if (has_loaded_loop(mechanism)) {
+  if (has_load_friction_in_loop(mechanism)) {
     throw std::invalid_argument(
         "friction that grows with the bearing load (r_mu, mu) is not supported with closed loops "
         "or joints that follow others, because their motion does not determine the load; use "
         "constant friction, or request shadow parameters");
   }
-  if (control_noise_of(mechanism).size() > 0 && !is_tree(mechanism)) {
+  if (motor_control_noise(mechanism).size() > 0 && !is_tree_mechanism(mechanism)) {
     throw std::invalid_argument(
         "a motor's control_noise is not supported with closed loops or joints that follow others; "
         "remove it");
   }
   ShootingInput input;
-  input.noise.angle = kAngleNoiseFloor * encoder_scales(mechanism);
+  input.noise.angle = kAngleNoiseFloor * readings_per_radian(mechanism);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
       if (!is_long_enough(segment)) {
-        input.notes.push_back(in_recording(
+        input.notes.push_back(add_recording_name(
             recording.name, {MessageCode::kShortSegment, {{"samples", segment.sample_count()}}}));
         continue;
       }
-      input.segments.push_back(without_early_readings(mechanism, segment));
+      input.segments.push_back(remove_excluded_readings(mechanism, segment));
       input.segments.back().is_first_of_recording = &segment == &recording.segments.front();
-      input.segments.back().absent_bodies = bodies_absent_in(mechanism, recording.name);
+      input.segments.back().absent_bodies = find_absent_bodies(mechanism, recording.name);
       input.sources.push_back(recording.name);
-      Eigen::MatrixXd states = make_joint_states(mechanism, segment, options.filter_cutoff);
-      if (segment.inertial.cols() > 0 && is_tree(mechanism) && !is_all_told(mechanism)) {
+      Eigen::MatrixXd states =
+          compute_initial_joint_states(mechanism, segment, options.filter_cutoff);
+      if (segment.inertial.cols() > 0 && is_tree_mechanism(mechanism) &&
+          !are_all_joints_observed(mechanism)) {
         smooth_kinematics(mechanism, segment, states);
       }
       const std::vector<SingularConfiguration> poses =
           close_loops(mechanism, segment.period, recording.name,
                       {unfiltered(mechanism, segment), segment.assembled}, states);
-      note_stretched(mechanism, recording.name, segment, poses, input.notes);
+      note_singular_configurations(mechanism, recording.name, segment, poses, input.notes);
       input.states.push_back(std::move(states));
       input.state_spacing.push_back(segment.period);
       for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
         double& noise = input.noise.angle[sensor];
-        noise = std::max(noise, noise_level(segment, sensor));
+        noise = std::max(noise, estimate_noise_level(segment, sensor));
       }
     }
   }
   std::ranges::move(find_unmatched_patterns(mechanism, recordings),
                     std::back_inserter(input.notes));
-  input.grid.interval = node_interval(mechanism, input.segments, default_interval(input.segments));
+  input.grid.interval =
+      choose_node_interval(mechanism, input.segments, default_node_interval(input.segments));
   if (input.segments.empty()) {
     throw std::invalid_argument("the recordings are too short: a segment needs at least " +
                                 std::to_string(kSamplesMin) + " samples over " +
                                 number_text(kDurationMin) + " s; record longer");
   }
   require_motion(recordings);
-  require_mass(mechanism, input.states.front().col(0));
+  check_moved_mass(mechanism, input.states.front().col(0));
   const Eigen::VectorXd scales = joint_scales(mechanism);
-  input.max_speed = fastest_speeds(input.states, mechanism.joint_count());
+  input.max_speed = largest_speeds(input.states, mechanism.joint_count());
   const Eigen::VectorXd accelerations =
       typical_accelerations(input.states, input.state_spacing, mechanism.joint_count())
           .cwiseQuotient(scales);
   const Eigen::VectorXd least =
       accelerations.cwiseMax(1e-3 * accelerations.maxCoeff()).cwiseMax(1e-6);
   try {
-    input.grid.coordinates = choose_coordinates(mechanism, input.states);
-  } catch (const ChangePoint& point) {
+    input.grid.coordinates = choose_independent_joints(mechanism, input.states);
+  } catch (const ChangePointError& point) {
     const double time =
         input.segments[point.motion].start +
         static_cast<double>(point.configuration) * input.state_spacing[point.motion];
@@ -361,37 +370,39 @@ ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Rec
   if (options.step > 0.0) {
     input.grid.step = options.step;
   } else {
-    lay_steps(mechanism, input, kSteps, input.grid);
-    if (!is_tree(mechanism)) {
-      lay_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
+    choose_grid_steps(mechanism, input, kSteps, input.grid);
+    if (!is_tree_mechanism(mechanism)) {
+      choose_grid_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
     }
   }
-  limit_steps(friction_steps(with_sticking_friction(mechanism), input.states), input);
+  limit_integration_steps(
+      compute_friction_step_limits(with_set_valued_friction(mechanism), input.states), input);
   const Eigen::VectorXd generous =
       kInflatedNoiseFraction * std::sqrt(kInterval) * scales.cwiseProduct(least);
   input.noise.acceleration = generous(input.grid.coordinates.independent);
-  input.sensor_acceleration = of_what_sensors_read(mechanism, generous);
-  input.noise.control = control_noise_of(mechanism);
+  input.sensor_acceleration = noise_of_encoder_coordinates(mechanism, generous);
+  input.noise.control = motor_control_noise(mechanism);
   prepare_inertial(mechanism, input);
   return input;
 }
 
-bool matches(std::string_view name, std::string_view pattern) {
+bool matches_pattern(std::string_view name, std::string_view pattern) {
   const std::size_t star = pattern.find('*');
   if (star == std::string_view::npos) return name == pattern;
   if (!name.starts_with(pattern.substr(0, star))) return false;
   for (std::size_t at = star; at <= name.size(); ++at) {
-    if (matches(name.substr(at), pattern.substr(star + 1))) return true;
+    if (matches_pattern(name.substr(at), pattern.substr(star + 1))) return true;
   }
   return false;
 }
 
-std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording) {
+std::vector<int> find_absent_bodies(const Mechanism& mechanism, const std::string& recording) {
   std::vector<int> absent;
   for (int i = 0; i < mechanism.body_count(); ++i) {
     const std::vector<std::string>& there = mechanism.bodies[i].present_in_recordings;
-    const bool named = std::ranges::any_of(
-        there, [&](const std::string& pattern) { return is_of(recording, pattern); });
+    const bool named = std::ranges::any_of(there, [&](const std::string& pattern) {
+      return matches_recording_name(recording, pattern);
+    });
     if (!there.empty() && !named) absent.push_back(i);
   }
   return absent;
@@ -402,8 +413,9 @@ std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
   std::vector<Message> notes;
   for (const Body& body : mechanism.bodies) {
     for (const std::string& pattern : body.present_in_recordings) {
-      const bool found = std::ranges::any_of(
-          recordings, [&](const Recording& recording) { return is_of(recording.name, pattern); });
+      const bool found = std::ranges::any_of(recordings, [&](const Recording& recording) {
+        return matches_recording_name(recording.name, pattern);
+      });
       if (found) continue;
       notes.push_back(
           {MessageCode::kUnmatchedPattern, {{"body", body.name}, {"pattern", pattern}}});
@@ -412,13 +424,13 @@ std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
   return notes;
 }
 
-Excerpt whole_of(const ShootingInput& input) {
+Excerpt make_complete_excerpt(const ShootingInput& input) {
   return {input.segments, input.states, input.state_spacing, input.grid.local_steps};
 }
 
-Excerpt take_excerpt(const ShootingInput& input, double duration, double window) {
+Excerpt select_excerpt(const ShootingInput& input, double duration, double window) {
   const double total = total_duration(input.segments);
-  if (total <= 2.0 * duration) return whole_of(input);
+  if (total <= 2.0 * duration) return make_complete_excerpt(input);
   Excerpt excerpt{.is_whole = false};
   for (std::size_t s = 0; s < input.segments.size(); ++s) {
     const Segment& segment = input.segments[s];
@@ -430,14 +442,14 @@ Excerpt take_excerpt(const ShootingInput& input, double duration, double window)
     }
     for (int w = 0; w < windows; ++w) {
       const double begin = (own - window) * (w + 0.5) / windows;
-      const int first = segment.first_sample_from(begin);
+      const int first = segment.first_sample_at_or_after(begin);
       const int last =
-          std::min(segment.first_sample_from(begin + window), segment.sample_count() - 1);
+          std::min(segment.first_sample_at_or_after(begin + window), segment.sample_count() - 1);
       add_window(input, s, first, last - first + 1, excerpt);
     }
   }
   // With many short segments, almost everything would be selected.
-  return total <= 2.0 * total_duration(excerpt.segments) ? whole_of(input) : excerpt;
+  return total <= 2.0 * total_duration(excerpt.segments) ? make_complete_excerpt(input) : excerpt;
 }
 
 }  // namespace estimator

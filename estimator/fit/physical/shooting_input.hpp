@@ -15,15 +15,16 @@
 
 namespace estimator {
 
-/// Inflated process noise relative to the root mean square accelerations, with which a fit starts.
+/// Process noise at the start of a fit, relative to the root-mean-square acceleration of a joint.
 inline constexpr double kInflatedNoiseFraction = 0.02;
 
-/// Lower limit of encoder noise levels [rad]; it keeps the weight of perfect readings finite.
+/// Lower limit of encoder noise levels [rad], which keeps the weight of exact readings finite.
 inline constexpr double kAngleNoiseFloor = 1e-7;
-/// The same for inertial sensors [rad/s, m/s²].
+/// Lower limit of the noise levels of inertial sensors [rad/s, m/s²].
 inline constexpr double kInertialNoiseFloor = 1e-7;
 
-/// Input of a multiple-shooting fit: checked segments, initial states, noise levels and steps.
+/// The input of a multiple-shooting fit: checked segments, initial states, noise levels, and
+/// integration steps.
 struct ShootingInput {
   std::vector<Segment> segments;
   std::vector<std::string> sources;  ///< name of the recording of each segment
@@ -31,73 +32,76 @@ struct ShootingInput {
   std::vector<double> state_spacing;
   Eigen::VectorXd max_speed;  ///< largest initial speed of every joint [rad/s]
   ShootingNoise noise;        ///< initial levels, with inflated process noise
-  /// Inflated process noise of the coordinate that each sensor reads [rad/s²/√Hz].
+  /// Initial process noise of the coordinate that each encoder reads [rad/s²/√Hz].
   Eigen::VectorXd sensor_acceleration;
   ShootingGrid grid;
   std::optional<ShootingGrid> last_grid;  ///< for loops: shorter steps for the last stages
   std::vector<Message> notes;
 };
 
-/// Checks mechanism and recordings and selects segments that are long enough.
+/// Checks mechanism and recordings, selects segments that are long enough, and computes initial
+/// states, noise levels and integration steps.
 /// @throws std::invalid_argument with the error and its remedy
-ShootingInput prepare_shooting(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                               const CalibrationOptions& options);
+ShootingInput prepare_shooting_input(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options);
 
-/// Limits all integration steps as friction requires. Smoothed Coulomb friction also limits them to
-/// the sampling period of the controls: averaged controls would shift the instant at which a joint
-/// starts.
-void limit_steps(const FrictionSteps& longest, ShootingInput& input);
+/// Limits all integration steps to the longest steps that friction allows. Smoothed Coulomb
+/// friction also limits the steps to the sampling period of the controls: averaged controls would
+/// shift the instant at which a joint starts to move.
+void limit_integration_steps(const FrictionStepLimits& longest, ShootingInput& input);
 
-/// Switches to the integration steps of the last stages. Returns false if nothing changes.
-bool use_final_steps(ShootingInput& input);
+/// Switches to the shorter integration steps of the last fit stages. Returns false if the steps do
+/// not change.
+bool use_final_integration_steps(ShootingInput& input);
 
-/// Returns the shortest automatic time between shooting nodes, ten samples [s].
-double min_interval(const std::vector<Segment>& segments);
+/// Returns the smallest default time between shooting nodes [s], ten sampling periods.
+double min_node_interval(const std::vector<Segment>& segments);
 
 /// Returns the default time between shooting nodes [s].
-double default_interval(const std::vector<Segment>& segments);
+double default_node_interval(const std::vector<Segment>& segments);
 
-/// Returns whether a mechanism with closed loops has load-dependent friction. The motion of a loop
-/// does not determine the bearing load.
-bool has_loaded_loop(const Mechanism& mechanism);
+/// Returns whether a mechanism with closed loops has load-proportional friction, which physical
+/// parameters do not support: the motion of a loop does not determine the bearing load.
+bool has_load_friction_in_loop(const Mechanism& mechanism);
 
-/// Returns whether multiple shooting supports the mechanism and any recording is long enough.
-bool can_shoot(const Mechanism& mechanism, const std::vector<Recording>& recordings);
+/// Returns whether multiple shooting supports the mechanism, and at least one recording is long
+/// enough.
+bool is_shooting_supported(const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
-/// Returns the mechanism with set-valued instead of smoothed Coulomb friction. Set-valued friction
-/// needs no short steps and suffices to improve initial values.
-Mechanism with_sticking_friction(Mechanism mechanism);
+/// Replaces smoothed Coulomb friction by set-valued friction, and returns the mechanism. Set-valued
+/// friction needs no short integration steps and suffices to improve initial values.
+Mechanism with_set_valued_friction(Mechanism mechanism);
 
-/// Returns whether a name matches a pattern, in which * stands for any characters.
-bool matches(std::string_view name, std::string_view pattern);
+/// Returns whether a name matches a pattern, in which * stands for any number of characters.
+bool matches_pattern(std::string_view name, std::string_view pattern);
 
-/// Returns the bodies that are absent in a recording (Body::present_in_recordings), ascending.
+/// Returns the indices of bodies that are absent in a recording (Body::present_in_recordings).
 /// @param recording  name of the recording or of its file
-std::vector<int> bodies_absent_in(const Mechanism& mechanism, const std::string& recording);
+std::vector<int> find_absent_bodies(const Mechanism& mechanism, const std::string& recording);
 
-/// Returns a note for every Body::present_in_recordings pattern that matches no recording.
+/// Returns a note for each recording-name pattern of a body that matches no recording.
 std::vector<Message> find_unmatched_patterns(const Mechanism& mechanism,
                                              const std::vector<Recording>& recordings);
 
-/// Parts of the recordings for improving initial values, which takes many simulations. These parts
-/// need not identify all parameters well.
+/// Parts of the recordings from which initial parameter values are improved. A few parts save time,
+/// because this improvement needs many simulations.
 struct Excerpt {
   std::vector<Segment> segments = {};
-  /// Initial states as in ShootingInput, from the first sample of each excerpted segment on.
+  /// Initial states of each segment of the excerpt, as in ShootingInput.
   std::vector<Eigen::MatrixXd> states = {};
   std::vector<double> state_spacing = {};             ///< time between columns of `states` [s]
   std::vector<std::vector<double>> local_steps = {};  ///< local steps of a ShootingGrid [s]
   bool is_whole = true;
 };
 
-/// Returns the complete recordings as an excerpt.
-Excerpt whole_of(const ShootingInput& input);
+/// Returns an excerpt that consists of the complete recordings.
+Excerpt make_complete_excerpt(const ShootingInput& input);
 
-/// Returns time windows distributed evenly over each segment, at least one per segment. If these
-/// would leave out less than half of the recordings, returns the complete recordings.
-///
+/// Selects time windows, distributed evenly over each segment, as an excerpt. Returns the complete
+/// recordings if the windows would omit less than half of them.
 /// @param duration  approximate total length of all windows [s]
 /// @param window    length of each window [s]
-Excerpt take_excerpt(const ShootingInput& input, double duration, double window);
+Excerpt select_excerpt(const ShootingInput& input, double duration, double window);
 
 }  // namespace estimator

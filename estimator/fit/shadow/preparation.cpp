@@ -8,6 +8,7 @@
 #include "estimator/fit/input_checks.hpp"
 #include "estimator/fit/number_text.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
+#include "estimator/signal/noise_level.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "estimator/spook/residual_form.hpp"
@@ -18,11 +19,12 @@ namespace {
 constexpr double kProcessShare = 0.02;  // relative to the typical inertial impulse
 constexpr double kSmoothShare = 0.5;    // relative to the typical speed change in a step
 
-double choose_step(const std::vector<Recording>& recordings, const CalibrationOptions& options) {
+double choose_time_step(const std::vector<Recording>& recordings,
+                        const CalibrationOptions& options) {
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
-      if (options.step > 0.0) return nearest_step(options.step, segment.period);
-      return longest_step(kLongestChosenStep, segment.period);
+      if (options.step > 0.0) return nearest_compatible_step(options.step, segment.period);
+      return longest_compatible_step(kLongestChosenStep, segment.period);
     }
   }
   throw std::invalid_argument("the recordings contain no samples");
@@ -32,7 +34,7 @@ double choose_step(const std::vector<Recording>& recordings, const CalibrationOp
 /// m) for the compliance ε and the reduced mass m of the two bodies. Other joints keep the
 /// automatic τ.
 void damp_soft_joints(Mechanism& mechanism, double step) {
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const auto mobility = [&](int body) {
     return body == Joint::kGround ? 0.0 : 1.0 / values.bodies[body].mass;
   };
@@ -40,12 +42,13 @@ void damp_soft_joints(Mechanism& mechanism, double step) {
     if (joint.spook.damping_time != SpookRegularization::kAutomaticDamping) continue;
     const double mass = 1.0 / (mobility(joint.body_a) + mobility(joint.body_b));
     const double critical = 2.0 * std::sqrt(joint.spook.compliance_linear * mass);
-    if (critical > damping_time_of(joint, step)) joint.spook.damping_time = critical;
+    if (critical > constraint_damping_time(joint, step)) joint.spook.damping_time = critical;
   }
 }
 
 /// Returns the moment of inertia of a body about its joint point, averaged over directions [kg·m²].
-double inertia_about_joint(const Mechanism& mechanism, const ModelValues& values, int body) {
+double inertia_about_joint(const Mechanism& mechanism, const ModelParameterValues& values,
+                           int body) {
   const BodyValues& terms = values.bodies[body];
   double inertia = terms.inertia.trace() / 3.0;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -58,12 +61,12 @@ double inertia_about_joint(const Mechanism& mechanism, const ModelValues& values
 
 void require_untied(const Mechanism& mechanism) {
   for (const ParameterDependency& tie : mechanism.dependencies) {
-    if (!changes_in_fit(mechanism, tie.parameter)) continue;
+    if (!is_changed_by_fit(mechanism, tie.parameter)) continue;
     const std::string& name = mechanism.parameters[tie.parameter].name;
-    throw std::invalid_argument(
-        "parameter " + quoted(name) +
-        " depends on estimated parameters, which shadow parameters (of a SPOOK simulator) do not "
-        "support; request physical parameters, or remove the dependency");
+    throw std::invalid_argument("parameter " + quoted(name) +
+                                " depends on other parameters, but shadow parameters (of a SPOOK "
+                                "simulator) must not depend "
+                                "on others; request physical parameters, or remove the dependency");
   }
 }
 
@@ -98,7 +101,7 @@ double typical_speed_change(const Joint& joint, const std::vector<TrajectoryData
     for (std::size_t k = 1; k < segment.initial.size(); ++k) {
       const double turn =
           joint_angle(joint, segment.initial[k]) - joint_angle(joint, segment.initial[k - 1]);
-      const double next = joint.difference(turn) / step;
+      const double next = joint.coordinate_difference(turn) / step;
       if (k > 1) {
         sum += (next - speed) * (next - speed);
         count += 1.0;
@@ -120,12 +123,13 @@ void require_uniform_clock(const std::string& name, const Segment& segment) {
       "file's time { } if only the time stamps jitter");
 }
 
-Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                    const CalibrationOptions& options) {
+ShadowInput prepare_shadow_input(const Mechanism& mechanism,
+                                 const std::vector<Recording>& recordings,
+                                 const CalibrationOptions& options) {
   require_spook_support(mechanism);
   require_untied(mechanism);
   require_no_priors(mechanism);
-  Preparation preparation;
+  ShadowInput preparation;
   preparation.mechanism = mechanism;
   if (mechanism.sensor_count() > 0) {
     preparation.notes.emplace_back(MessageCode::kUnusedSensors);
@@ -144,7 +148,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
   }
   check_input(preparation.mechanism, recordings);
   check_options(options, recordings);
-  preparation.step = choose_step(recordings, options);
+  preparation.step = choose_time_step(recordings, options);
   damp_soft_joints(preparation.mechanism, preparation.step);
   for (const Recording& recording : recordings) {
     for (const Segment& segment : recording.segments) {
@@ -152,7 +156,7 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
       TrajectoryData data = make_trajectory_data(preparation.mechanism, segment, preparation.step,
                                                  options.filter_cutoff, recording.name);
       if (data.angles.rows() < kSegmentNodesMin) {
-        preparation.notes.push_back(in_recording(
+        preparation.notes.push_back(add_recording_name(
             recording.name, {MessageCode::kShortSegment, {{"samples", segment.sample_count()}}}));
         continue;
       }
@@ -173,15 +177,16 @@ Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& re
 double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data, double angle_noise,
                                  double step) {
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   double sum = 0.0, count = 0.0;
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const double inertia = inertia_about_joint(mechanism, values, body);
     for (const TrajectoryData& segment : data) {
       for (std::size_t k = 2; k < segment.initial.size(); ++k) {
         const Eigen::Vector3d change =
-            (difference_left(segment.initial[k][body].e, segment.initial[k - 1][body].e) -
-             difference_left(segment.initial[k - 1][body].e, segment.initial[k - 2][body].e)) /
+            (left_rotation_difference(segment.initial[k][body].e, segment.initial[k - 1][body].e) -
+             left_rotation_difference(segment.initial[k - 1][body].e,
+                                      segment.initial[k - 2][body].e)) /
             step;
         sum += (inertia * change).squaredNorm();
         count += 1.0;
@@ -192,8 +197,8 @@ double choose_state_error_weight(const Mechanism& mechanism,
   return std::pow(angle_noise / (kProcessShare * impulse), 2);
 }
 
-Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
-                          double step) {
+Mechanism raise_stick_speeds(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                             double step) {
   Mechanism smoothed = mechanism;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     Joint& joint = smoothed.joints[j];
@@ -201,6 +206,34 @@ Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<Trajecto
         std::max(joint.spook.stick_speed, kSmoothShare * typical_speed_change(joint, data, step));
   }
   return smoothed;
+}
+
+TrajectorySettings make_trajectory_settings(const ShadowInput& input,
+                                            const std::vector<Recording>& recordings,
+                                            const CalibrationOptions& options) {
+  TrajectorySettings settings;
+  settings.step.step = input.step;
+  settings.step.form = options.residual_form;
+  settings.step.weighting_compliance = options.weighting_compliance;
+  settings.state_form = options.state_form;
+  settings.state_error_weight =
+      options.state_error_weight > 0.0
+          ? options.state_error_weight
+          : choose_state_error_weight(input.mechanism, input.data, angle_noise_level(recordings),
+                                      input.step);
+  return settings;
+}
+
+SegmentTrajectory make_segment_trajectory(const ShadowInput& input,
+                                          const TrajectoryProblem& problem, int segment) {
+  SegmentTrajectory trajectory;
+  trajectory.recording = input.sources[segment];
+  trajectory.start = input.data[segment].start;
+  trajectory.step = input.step;
+  trajectory.measured = input.data[segment].angles;
+  trajectory.estimated = problem.predicted_angles(segment);
+  trajectory.control = problem.step_controls(segment);
+  return trajectory;
 }
 
 }  // namespace estimator

@@ -4,19 +4,22 @@
 #include <vector>
 
 #include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/segment_trajectory.hpp"
 #include "estimator/fit/shadow/trajectory_data.hpp"
+#include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
 
 namespace estimator {
 
-/// Largest automatic time step of shadow parameters [s]. Over 15 s of a Furuta release, estimated
-/// inertias are within 1.3 % of the true values at 5 ms and within 0.2 % at 2 ms.
+/// Largest default time step of shadow parameters [s]. For 15 s of a released Furuta pendulum,
+/// estimated inertias are within 1.3 % of the true values at 5 ms, and within 0.2 % at 2 ms.
 inline constexpr double kLongestChosenStep = 0.005;
 
-/// Input of a shadow calibration: segments resampled to the time step, and notes.
-struct Preparation {
+/// The input of a calibration of shadow parameters: recordings resampled to the time step, and
+/// notes.
+struct ShadowInput {
   Mechanism mechanism;  ///< mechanism with the options' compliance and damping time
   double step = 0.0;    ///< time step [s]
   std::vector<TrajectoryData> data;
@@ -24,27 +27,34 @@ struct Preparation {
   std::vector<Message> notes;
 };
 
-/// Checks the input of a shadow calibration and resamples it to the time step.
-///
-/// Joints whose compliance would oscillate are critically damped, unless the rig file gives a
-/// damping time.
-///
-/// The default step is the longest multiple, or integer fraction, of the sampling period up to
-/// kLongestChosenStep. Segments of fewer than 10 nodes are dropped, with a note.
+/// Checks the input of a calibration of shadow parameters, and resamples the recordings to the time
+/// step. The default step is the longest multiple, or integer fraction, of the sampling period up
+/// to kLongestChosenStep. Segments with fewer than 10 nodes are omitted, with a note. Joints whose
+/// compliance would oscillate are critically damped, unless the rig file gives a damping time.
 /// @throws std::invalid_argument with the error and its remedy
-Preparation prepare(const Mechanism& mechanism, const std::vector<Recording>& recordings,
-                    const CalibrationOptions& options);
+ShadowInput prepare_shadow_input(const Mechanism& mechanism,
+                                 const std::vector<Recording>& recordings,
+                                 const CalibrationOptions& options);
 
-/// Returns the initial state error weight κ = (σ_y/σ_p)² for a rig of any size. σ_y is the noise of
-/// the angles. σ_p is a fiftieth of the typical change of a body's momentum in a step.
+/// Chooses the state error weight κ = (σ_y/σ_p)² of impulse residuals for a rig of any size. σ_y is
+/// the noise of the angles. σ_p is a fiftieth of the typical change of a body's momentum in a step.
 double choose_state_error_weight(const Mechanism& mechanism,
                                  const std::vector<TrajectoryData>& data, double angle_noise,
                                  double step);
 
-/// Returns the mechanism with stick speeds of at least half the typical speed change of a joint in
-/// a step. Lower stick speeds make friction jump in a step, which stops the solver far from the
-/// optimum.
-Mechanism smooth_friction(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
-                          double step);
+/// Raises stick speeds of dry friction to at least half the typical speed change of the joint in a
+/// time step, and returns the mechanism. Lower stick speeds make friction jump within a step, which
+/// stops the solver far from the optimum.
+Mechanism raise_stick_speeds(const Mechanism& mechanism, const std::vector<TrajectoryData>& data,
+                             double step);
+
+/// Returns the settings of the joint estimation of parameters and states that the options select.
+TrajectorySettings make_trajectory_settings(const ShadowInput& input,
+                                            const std::vector<Recording>& recordings,
+                                            const CalibrationOptions& options);
+
+/// Returns the measured and estimated angles of a segment after the joint estimation.
+SegmentTrajectory make_segment_trajectory(const ShadowInput& input,
+                                          const TrajectoryProblem& problem, int segment);
 
 }  // namespace estimator

@@ -15,7 +15,8 @@ namespace estimator {
 namespace {
 
 /// Removes the velocity component that violates the constraints.
-void project_velocity(const Mechanism& mechanism, const ModelValues& values, State& state) {
+void project_velocity(const Mechanism& mechanism, const ModelParameterValues& values,
+                      State& state) {
   const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, state.poses);
   state.velocity -= least_squares(G, G * state.velocity);
 }
@@ -35,12 +36,12 @@ SimulationProblem::SimulationProblem(const Mechanism& mechanism,
   settings_.form = ResidualForm::kImplicit;
   point_.mechanism = mechanism;
   point_.initial = initial;
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   for (State& state : point_.initial) {
     project_to_constraints(mechanism, values, state.poses);
     project_velocity(mechanism, values, state);
   }
-  max_rows_ = free_.prior_count();
+  max_rows_ = free_.prior_residual_count();
   for (const TrajectoryData& segment : data_) {
     max_rows_ = std::max(max_rows_, static_cast<int>(segment.angles.rows()));
   }
@@ -49,15 +50,16 @@ SimulationProblem::SimulationProblem(const Mechanism& mechanism,
   prepare_linearization();
 }
 
-ArrowLayout SimulationProblem::layout() const {
+ProblemShape SimulationProblem::shape() const {
   return {.node_count = static_cast<int>(data_.size()),
           .node_size = node_size_,
           .bandwidth = 1,
-          .arrow_size = free_.size()};
+          .parameter_count = free_.size()};
 }
 
 int SimulationProblem::block_count() const {
-  return static_cast<int>(data_.size()) * encoder_count() + (free_.prior_count() > 0 ? 1 : 0);
+  return static_cast<int>(data_.size()) * encoder_count() +
+         (free_.prior_residual_count() > 0 ? 1 : 0);
 }
 
 int SimulationProblem::observation_count(int sensor) const {
@@ -78,23 +80,24 @@ double SimulationProblem::squared_error(int sensor) const {
   return sum;
 }
 
-double SimulationProblem::residual_at(const Point& point, int segment, int node, int sensor) const {
-  return wrapped_difference(point.simulated[segment](node, sensor) -
-                            data_[segment].angles(node, sensor));
+double SimulationProblem::angle_residual(const Iterate& point, int segment, int node,
+                                         int sensor) const {
+  return wrap_angle_difference(point.simulated[segment](node, sensor) -
+                               data_[segment].angles(node, sensor));
 }
 
-double SimulationProblem::sensor_cost(const Point& point, int segment, int sensor) const {
+double SimulationProblem::sensor_cost(const Iterate& point, int segment, int sensor) const {
   const Eigen::MatrixXd& angles = data_[segment].angles;
   double sum = 0.0;
   for (int k = 1; k < angles.rows(); ++k) {
     if (std::isnan(angles(k, sensor))) continue;
-    const double residual = residual_at(point, segment, k, sensor);
+    const double residual = angle_residual(point, segment, k, sensor);
     sum += residual * residual;
   }
   return sum;
 }
 
-void SimulationProblem::simulate(Point& point) const {
+void SimulationProblem::simulate(Iterate& point) const {
   point.controls.resize(data_.size());
   point.simulated.resize(data_.size());
   point.cost = free_.prior_cost(point.mechanism);
@@ -115,7 +118,7 @@ void SimulationProblem::simulate(Point& point) const {
         const Encoder& facts = sensors_[sensor];
         const double angle = facts.sum(angle_of) - point.mechanism.parameters[facts.offset].value;
         const double before = k > 1 ? simulated(k - 1, sensor) : angle;
-        simulated(k, sensor) = before + wrapped_difference(angle - before);
+        simulated(k, sensor) = before + wrap_angle_difference(angle - before);
       }
       control = point.controls[s].mean.row(k).transpose();
       if (stepper.step(state, control) != StepOutcome::kOk) break;
@@ -128,9 +131,9 @@ void SimulationProblem::simulate(Point& point) const {
 
 // --- steps of the initial states ----------------------------------------------------------------
 
-Eigen::MatrixXd SimulationProblem::initial_basis(int segment) const {
+Eigen::MatrixXd SimulationProblem::initial_state_basis(int segment) const {
   const State& state = point_.initial[segment];
-  const ModelValues values = unpack(point_.mechanism);
+  const ModelParameterValues values = unpack_parameters(point_.mechanism);
   const Eigen::MatrixXd G = constraint_jacobian(point_.mechanism, values, state.poses);
   const Eigen::MatrixXd Z = null_space(G);
   const Eigen::Index n = G.cols(), freedom = Z.cols();
@@ -148,48 +151,48 @@ void SimulationProblem::prepare_linearization() {
   const int segments = static_cast<int>(data_.size());
   point_.bases.clear();
   for (int segment = 0; segment < segments; ++segment) {
-    point_.bases.push_back(initial_basis(segment));
+    point_.bases.push_back(initial_state_basis(segment));
   }
   node_size_ = static_cast<int>(point_.bases.front().cols());
   std::vector<SegmentSensitivity> sensitivities;
   for (int segment = 0; segment < segments; ++segment) {
-    sensitivities.push_back(sensitivity_of(segment));
+    sensitivities.push_back(compute_segment_sensitivity(segment));
   }
   point_.sensitivities =
       std::make_shared<const std::vector<SegmentSensitivity>>(std::move(sensitivities));
 }
 
-void SimulationProblem::move_initial(const State& from, const Eigen::MatrixXd& basis,
-                                     const Eigen::Ref<const Eigen::VectorXd>& step,
-                                     const Mechanism& mechanism, State& to) const {
+void SimulationProblem::move_initial_state(const State& from, const Eigen::MatrixXd& basis,
+                                           const Eigen::Ref<const Eigen::VectorXd>& step,
+                                           const Mechanism& mechanism, State& to) const {
   const Eigen::VectorXd tangent = basis * step;
   const Eigen::Index n = from.velocity.size();
   for (int i = 0; i < body_count_; ++i) {
-    to.poses[i] = retract(from.poses[i], tangent.segment<6>(6 * i));
+    to.poses[i] = apply_pose_increment(from.poses[i], tangent.segment<6>(6 * i));
   }
   to.velocity = from.velocity + tangent.tail(n);
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   project_to_constraints(mechanism, values, to.poses);
   project_velocity(mechanism, values, to);
 }
 
-double SimulationProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                             const Eigen::VectorXd& arrow_step) {
-  free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
-  if (!FreeParameters::is_possible(candidate_.mechanism)) {
+double SimulationProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                              const Eigen::VectorXd& parameter_step) {
+  free_.move(point_.mechanism, parameter_step, candidate_.mechanism);
+  if (!FreeParameters::has_valid_dependent_parameters(candidate_.mechanism)) {
     candidate_.cost = std::numeric_limits<double>::infinity();
     return candidate_.cost;
   }
   for (std::size_t s = 0; s < data_.size(); ++s) {
-    move_initial(point_.initial[s], point_.bases[s],
-                 node_step.segment(static_cast<Eigen::Index>(s) * node_size_, node_size_),
-                 candidate_.mechanism, candidate_.initial[s]);
+    move_initial_state(point_.initial[s], point_.bases[s],
+                       node_step.segment(static_cast<Eigen::Index>(s) * node_size_, node_size_),
+                       candidate_.mechanism, candidate_.initial[s]);
   }
   simulate(candidate_);
   return candidate_.cost;
 }
 
-void SimulationProblem::accept_candidate() {
+void SimulationProblem::accept_trial_step() {
   std::swap(point_, candidate_);
   candidate_.sensitivities.reset();
   prepare_linearization();
@@ -208,26 +211,26 @@ void SimulationProblem::linearize(int index, ResidualBlock& out) const {
   const Eigen::MatrixXd& sensitivity = (*point_.sensitivities)[segment][sensor];
   int rows = 0;
   for (int k = 1; k < angles.rows(); ++k) rows += std::isnan(angles(k, sensor)) ? 0 : 1;
-  shape_block(out, segment, 1, node_size_, free_.size(), rows, sensor);
+  resize_block(out, segment, 1, node_size_, free_.size(), rows, sensor);
   int row = 0;
   for (int k = 1; k < angles.rows(); ++k) {
     if (std::isnan(angles(k, sensor))) continue;
-    out.residual[row] = residual_at(point_, segment, k, sensor);
+    out.residual[row] = angle_residual(point_, segment, k, sensor);
     out.node_jacobian.row(row) = sensitivity.row(k).head(node_size_);
-    out.arrow_jacobian.row(row) = sensitivity.row(k).tail(free_.size());
+    out.parameter_jacobian.row(row) = sensitivity.row(k).tail(free_.size());
     ++row;
   }
 }
 
 /// Computes the derivatives of the readings at a node: angle derivatives times the configuration's
 /// sensitivity, and −1 for a free encoder offset.
-void SimulationProblem::add_observations(const State& state, const Eigen::MatrixXd& S, int node,
-                                         SegmentSensitivity& out) const {
+void SimulationProblem::store_angle_sensitivities(const State& state, const Eigen::MatrixXd& S,
+                                                  int node, SegmentSensitivity& out) const {
   for (int sensor = 0; sensor < encoder_count(); ++sensor) {
     const Encoder& facts = sensors_[sensor];
     auto row = out[sensor].row(node);
     row.setZero();
-    for (const Encoder::Term& term : facts.terms) {
+    for (const Encoder::JointTerm& term : facts.terms) {
       const Joint& joint = point_.mechanism.joints[term.joint];
       const JointAngleJacobian jacobian = joint_angle_jacobian(joint, state.poses.data());
       row.noalias() += term.sign * jacobian.b * S.middleRows(6 * joint.body_b + 3, 3);
@@ -235,17 +238,18 @@ void SimulationProblem::add_observations(const State& state, const Eigen::Matrix
         row.noalias() += term.sign * jacobian.a * S.middleRows(6 * joint.body_a + 3, 3);
       }
     }
-    const int offset = free_.position(facts.offset);
+    const int offset = free_.find_position(facts.offset);
     if (offset >= 0) row[node_size_ + offset] -= 1.0;
   }
 }
 
-SimulationProblem::SegmentSensitivity SimulationProblem::sensitivity_of(int segment) const {
+SimulationProblem::SegmentSensitivity SimulationProblem::compute_segment_sensitivity(
+    int segment) const {
   const auto s = static_cast<std::size_t>(segment);
   const Eigen::Index n = 6 * body_count_, nodes = data_[s].angles.rows();
   const double h = settings_.step;
   const StepControlTable& table = point_.controls[s];
-  const auto residual = make_step_residual(point_.mechanism, settings_, free_.indices());
+  const auto residual = make_step_residual(point_.mechanism, settings_, free_.parameter_indices());
   SpookStepper stepper(point_.mechanism, h, settings_.gyroscopic);
   SegmentSensitivity out(sensors_.size(), Eigen::MatrixXd::Zero(nodes, node_size_ + free_.size()));
   State state = point_.initial[s];
@@ -257,7 +261,7 @@ SimulationProblem::SegmentSensitivity SimulationProblem::sensitivity_of(int segm
   StepDerivatives derivatives;
   State after = state;
   for (Eigen::Index k = 1; k < nodes; ++k) {
-    add_observations(state, S_q, static_cast<int>(k), out);
+    store_angle_sensitivities(state, S_q, static_cast<int>(k), out);
     control = table.mean.row(k).transpose();
     after = state;
     if (stepper.step(after, control) != StepOutcome::kOk) break;

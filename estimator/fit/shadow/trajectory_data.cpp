@@ -13,16 +13,16 @@ TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& s
   data.start = segment.start;
   data.period = segment.period;
   data.controls = segment.controls;
-  data.angles = resample(without_shifts(mechanism, segment), step).angles;
+  data.angles = resample_segment(remove_encoder_slips(mechanism, segment), step).angles;
   const Eigen::MatrixXd start =
-      start_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
+      compute_initial_coordinates(mechanism, segment, step, data.angles.rows(), {cutoff});
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * start.cols(), start.rows());
   states.topRows(start.cols()) = start.transpose();
   if (mechanism.joint_count() <= kTreeJointsMax) close_loops(mechanism, step, where, states);
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   data.initial.reserve(static_cast<std::size_t>(start.rows()));
   for (const auto& state : states.colwise()) {
-    data.initial.push_back(assemble(mechanism, values, state.head(start.cols())));
+    data.initial.push_back(assemble_configuration(mechanism, values, state.head(start.cols())));
   }
   return data;
 }
@@ -42,7 +42,7 @@ StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::Mat
   table.delay_slope.setZero(node_count, controls.cols());
   Eigen::Index motor = 0;
   for (const int j : joints_with_motor(mechanism)) {
-    const Parameter& delay = mechanism.joint_parameter(j, JointQuantity::kInputDelay);
+    const Parameter& delay = mechanism.joint_parameter(j, JointParameter::kInputDelay);
     const auto mean = [&](double later) -> Eigen::VectorXd {
       return average_controls(controls.col(motor), period, step, node_count,
                               delay.value + 0.5 * step + later)

@@ -10,7 +10,7 @@
 
 namespace estimator {
 
-/// Gap-free segment resampled to the time step h: node k is at the time start + k·h.
+/// A segment without gaps, resampled to the time step h: node k is at the time start + k·h.
 struct TrajectoryData {
   double start = 0.0;
   Eigen::MatrixXd angles;    ///< encoder readings, nodes × encoders [rad]; NaN if missing
@@ -21,29 +21,27 @@ struct TrajectoryData {
 
 /// Resamples a segment to the time step and computes initial configurations [Mar, section 4.4].
 ///
-/// Observations are the raw samples whose times coincide with nodes. The configurations follow from
-/// `start_coordinates` and satisfy all constraints. Unobserved joints in loops follow from the loop
-/// closures (close_loops); other unobserved joints start at zero.
+/// Observations are the samples whose times coincide with nodes. The configurations follow from
+/// `compute_initial_coordinates` and satisfy all constraints. Unobserved joints in loops follow
+/// from the loop closures (close_loops); other unobserved joints start at zero.
 ///
 /// @param step    a multiple or integer fraction of the sampling period [s]
-/// @param cutoff  cutoff of the low-pass filter [Hz], see start_coordinates
+/// @param cutoff  cutoff of the low-pass filter [Hz], see compute_initial_coordinates
 /// @param where   name of the segment, for error messages
 /// @throws std::invalid_argument if loops cannot be closed, or their assembly mode is ambiguous
 TrajectoryData make_trajectory_data(const Mechanism& mechanism, const Segment& segment, double step,
                                     double cutoff, const std::string& where);
 
-/// Mean controls of the time steps of a segment; row-major, so that a step's controls are
-/// contiguous.
+/// The mean controls of all time steps of a segment, row-major for contiguous controls of a step.
 struct StepControlTable {
   using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   Matrix mean;         ///< mean controls, nodes × motors
   Matrix delay_slope;  ///< ∂mean/∂delay, nodes × motors [unit/s]; zero if no delay is free
 };
 
-/// Averages the recorded controls, for every node, over the interval of length `step` centred at
-/// the node, minus the input delay. The impulse at a node changes the velocity before the node to
-/// the velocity after it, so the centred mean is second-order accurate.
-///
+/// Averages the recorded controls over one time step, centred at each node minus the input delay.
+/// The impulse at a node changes the velocity before the node to the velocity after the node, so
+/// the centred mean is second-order accurate.
 /// @param controls  samples × motors, each constant for the sampling period after its sample
 StepControlTable make_step_controls(const Mechanism& mechanism, const Eigen::MatrixXd& controls,
                                     double period, double step, int node_count);

@@ -51,27 +51,28 @@ void chain_velocities(int body_count, double h, double weight, const double* v, 
 }  // namespace
 
 void TrajectoryProblem::linearize(int index, ResidualBlock& out) const {
-  const Block& block = blocks_[index];
+  const ResidualBlockId& block = blocks_[index];
   const bool full = settings_.state_form == StateForm::kFull;
   switch (block.kind) {
-    case BlockKind::kObservation:
+    case ResidualBlockKind::kObservation:
       return linearize_observation(block, out);
-    case BlockKind::kImpulse:
+    case ResidualBlockKind::kImpulse:
       return full ? linearize_full_impulse(block, out) : linearize_impulse(block, out);
-    case BlockKind::kInitial:
-      return linearize_initial(block, out);
-    case BlockKind::kPrior:
-      return free_.linearize_priors(point_.mechanism, impulse_group() + 2, out);
+    case ResidualBlockKind::kInitial:
+      return linearize_initial_constraints(block, out);
+    case ResidualBlockKind::kPrior:
+      return free_.linearize_priors(point_.mechanism, impulse_noise_group() + 2, out);
   }
 }
 
-void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock& out) const {
-  shape_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
+void TrajectoryProblem::linearize_observation(const ResidualBlockId& block,
+                                              ResidualBlock& out) const {
+  resize_block(out, block.node, 1, node_size_, free_.size(), 1, block.detail);
   const Encoder& sensor = sensors_[block.detail];
   const Pose* poses = node_poses(point_, block.node);
   out.residual[0] = observation_residual(point_, block.node, block.detail);
   out.node_jacobian.setZero();
-  for (const Encoder::Term& term : sensor.terms) {
+  for (const Encoder::JointTerm& term : sensor.terms) {
     const Joint& joint = point_.mechanism.joints[term.joint];
     const JointAngleJacobian jacobian = joint_angle_jacobian(joint, poses);
     out.node_jacobian.block<1, 3>(0, 6 * joint.body_b + 3) += term.sign * jacobian.b;
@@ -79,12 +80,12 @@ void TrajectoryProblem::linearize_observation(const Block& block, ResidualBlock&
       out.node_jacobian.block<1, 3>(0, 6 * joint.body_a + 3) += term.sign * jacobian.a;
     }
   }
-  out.arrow_jacobian.setZero();
-  const int offset = free_.position(sensor.offset);
-  if (offset >= 0) out.arrow_jacobian(0, offset) = -1.0;
+  out.parameter_jacobian.setZero();
+  const int offset = free_.find_position(sensor.offset);
+  if (offset >= 0) out.parameter_jacobian(0, offset) = -1.0;
 }
 
-void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_impulse(const ResidualBlockId& block, ResidualBlock& out) const {
   const Segment& segment = segments_[block.detail];
   const StepControlTable& table = point_.controls[block.detail];
   const int n = 6 * body_count_;
@@ -97,10 +98,10 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
       {node_poses(point_, center), v, w, table.mean.row(k).data(), table.delay_slope.row(k).data()},
       derivatives);
 
-  shape_block(out, block.node, 3, node_size_, free_.size(), n, impulse_group());
+  resize_block(out, block.node, 3, node_size_, free_.size(), n, impulse_noise_group());
   const double weight = std::sqrt(settings_.state_error_weight);
   out.residual = weight * derivatives.residual;
-  out.arrow_jacobian = weight * derivatives.along_parameters;
+  out.parameter_jacobian = weight * derivatives.along_parameters;
   switch (n) {
     case 6:
       chain_velocities<6>(body_count_, step(), weight, v, w, derivatives, out.node_jacobian);
@@ -114,14 +115,15 @@ void TrajectoryProblem::linearize_impulse(const Block& block, ResidualBlock& out
   }
 }
 
-void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_full_impulse(const ResidualBlockId& block,
+                                               ResidualBlock& out) const {
   const Segment& segment = segments_[block.detail];
   const StepControlTable& table = point_.controls[block.detail];
   const int n = 6 * body_count_;
   const Eigen::Index k = block.node - segment.first_node;
   StepDerivatives derivatives;
   const double* const w = difference_velocity(point_, block.node);
-  shape_block(out, block.node, 2, node_size_, free_.size(), 2 * n, impulse_group());
+  resize_block(out, block.node, 2, node_size_, free_.size(), 2 * n, impulse_noise_group());
   out.node_jacobian.setZero();
   const double weight = std::sqrt(settings_.state_error_weight);
   StepInput input{node_poses(point_, block.node), point_.velocities.data() + n * block.node,
@@ -130,7 +132,7 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   const auto take = [&](int row) {
     residual_->linearize(input, derivatives);
     out.residual.segment(row, n) = weight * derivatives.residual;
-    out.arrow_jacobian.middleRows(row, n) = weight * derivatives.along_parameters;
+    out.parameter_jacobian.middleRows(row, n) = weight * derivatives.along_parameters;
     out.node_jacobian.block(row, 0, n, n) = weight * derivatives.along_configuration;
     out.node_jacobian.block(row, n, n, n) = weight * derivatives.along_velocity;
   };
@@ -151,16 +153,17 @@ void TrajectoryProblem::linearize_full_impulse(const Block& block, ResidualBlock
   }
 }
 
-void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out) const {
+void TrajectoryProblem::linearize_initial_constraints(const ResidualBlockId& block,
+                                                      ResidualBlock& out) const {
   const bool full = settings_.state_form == StateForm::kFull;
   const auto rows = static_cast<int>(row_inertia_.size());
   const int n = 6 * body_count_;
-  shape_block(out, block.node, full ? 1 : 2, node_size_, free_.size(), 2 * rows,
-              impulse_group() + 1);
-  initial_rows(point_, block.detail, out.residual);
+  resize_block(out, block.node, full ? 1 : 2, node_size_, free_.size(), 2 * rows,
+               impulse_noise_group() + 1);
+  compute_initial_constraint_residual(point_, block.detail, out.residual);
   out.node_jacobian.setZero();
-  out.arrow_jacobian.setZero();
-  const ModelValues values = unpack(point_.mechanism);
+  out.parameter_jacobian.setZero();
+  const ModelParameterValues values = unpack_parameters(point_.mechanism);
   const double scale = kRelativeWeight * std::sqrt(settings_.state_error_weight);
   const auto jacobian_at = [&](int node) -> Eigen::MatrixXd {
     const Pose* poses = node_poses(point_, node);
@@ -179,19 +182,20 @@ void TrajectoryProblem::linearize_initial(const Block& block, ResidualBlock& out
   } else {
     out.node_jacobian.bottomRightCorner(rows, n) = (scale / step()) * jacobian_at(block.node + 1);
   }
-  add_initial_points(block, scale, out);
+  add_initial_point_constraints(block, scale, out);
 }
 
 /// Adds derivatives by free joint points: g changes by ±R e_i, G v by ±ω × R e_i.
-void TrajectoryProblem::add_initial_points(const Block& block, double scale,
-                                           ResidualBlock& out) const {
+void TrajectoryProblem::add_initial_point_constraints(const ResidualBlockId& block, double scale,
+                                                      ResidualBlock& out) const {
   const auto rows = static_cast<int>(row_inertia_.size());
   const bool full = settings_.state_form == StateForm::kFull;
   for (int column = 0; column < free_.size(); ++column) {
-    const ParameterTarget target = parameter_target(point_.mechanism, free_.indices()[column]);
-    if (!is_point(target)) continue;
+    const ParameterOwner target =
+        find_parameter_owner(point_.mechanism, free_.parameter_indices()[column]);
+    if (!is_joint_point_coordinate(target)) continue;
     const Joint& joint = point_.mechanism.joints[target.element];
-    const bool on_b = target.quantity >= static_cast<int>(JointQuantity::kPointBx);
+    const bool on_b = target.quantity >= static_cast<int>(JointParameter::kPointBx);
     const int body = on_b ? joint.body_b : joint.body_a;
     const double sign = on_b ? -1.0 : 1.0;
     const Eigen::Vector3d unit = Eigen::Vector3d::Unit(target.quantity % 3);
@@ -199,8 +203,8 @@ void TrajectoryProblem::add_initial_points(const Block& block, double scale,
     const auto dc_at = [&](int node) -> Eigen::Vector3d {
       return body == Joint::kGround ? unit : (node_poses(point_, node)[body].e * unit).eval();
     };
-    auto first = out.arrow_jacobian.col(column).segment<3>(5 * target.element);
-    auto second = out.arrow_jacobian.col(column).segment<3>(rows + 5 * target.element);
+    auto first = out.parameter_jacobian.col(column).segment<3>(5 * target.element);
+    auto second = out.parameter_jacobian.col(column).segment<3>(rows + 5 * target.element);
     first = (sign * scale * inertia / step()) * dc_at(block.node);
     if (!full) {
       second = (sign * scale * inertia / step()) * dc_at(block.node + 1);

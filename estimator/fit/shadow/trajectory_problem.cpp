@@ -26,24 +26,24 @@ TrajectoryProblem::TrajectoryProblem(const Mechanism& mechanism,
   point_.mechanism = mechanism;
   sensors_ = used_encoders(mechanism);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    delay_free_ |= mechanism.joint_parameter(j, JointQuantity::kInputDelay).free;
+    delay_free_ |= mechanism.joint_parameter(j, JointParameter::kInputDelay).free;
   }
-  make_blocks(data);
-  const ModelValues values = unpack(mechanism);
+  make_residual_blocks(data);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   row_inertia_.resize(5 * mechanism.joint_count());
-  const std::vector<Eigen::Vector2d> inertias = relative_weights(mechanism, values);
+  const std::vector<Eigen::Vector2d> inertias = constrained_inertias(mechanism, values);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     row_inertia_.segment<3>(5 * j).setConstant(inertias[j][0]);
     row_inertia_.segment<2>(5 * j + 3).setConstant(inertias[j][1]);
   }
-  residual_ = make_step_residual(mechanism, settings_.step, free_.indices());
-  candidate_residual_ = make_step_residual(mechanism, settings_.step, free_.indices());
+  residual_ = make_step_residual(mechanism, settings_.step, free_.parameter_indices());
+  candidate_residual_ = make_step_residual(mechanism, settings_.step, free_.parameter_indices());
   update_controls(point_);
   candidate_ = point_;
   current_cost_ = total_cost(point_, *residual_);
 }
 
-void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
+void TrajectoryProblem::make_residual_blocks(const std::vector<TrajectoryData>& data) {
   int nodes = 0;
   for (const TrajectoryData& segment : data) nodes += static_cast<int>(segment.angles.rows());
   angles_.resize(nodes, static_cast<Eigen::Index>(sensors_.size()));
@@ -59,20 +59,23 @@ void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
       const Configuration& q = data[s].initial[k];
       point_.poses.insert(point_.poses.end(), q.begin(), q.end());
       const int node = first + k;
-      if (k == (full ? 0 : 1)) blocks_.push_back({BlockKind::kInitial, first, static_cast<int>(s)});
+      if (k == (full ? 0 : 1))
+        blocks_.push_back({ResidualBlockKind::kInitial, first, static_cast<int>(s)});
       for (int sensor = 0; sensor < static_cast<int>(sensors_.size()); ++sensor) {
         if (!std::isnan(angles_(node, sensor))) {
-          blocks_.push_back({BlockKind::kObservation, node, sensor});
+          blocks_.push_back({ResidualBlockKind::kObservation, node, sensor});
         }
       }
       if (k >= (full ? 1 : 2)) {
-        blocks_.push_back({BlockKind::kImpulse, node - (full ? 1 : 2), static_cast<int>(s)});
+        blocks_.push_back(
+            {ResidualBlockKind::kImpulse, node - (full ? 1 : 2), static_cast<int>(s)});
       }
     }
     first += count;
   }
-  if (free_.prior_count() > 0) blocks_.push_back({BlockKind::kPrior, nodes - 1, 0});
-  update_differences(point_);
+  if (free_.prior_residual_count() > 0)
+    blocks_.push_back({ResidualBlockKind::kPrior, nodes - 1, 0});
+  update_difference_velocities(point_);
   if (!full) return;
   const Eigen::Index n = 6 * body_count_;
   for (const Segment& segment : segments_) {
@@ -85,7 +88,7 @@ void TrajectoryProblem::make_blocks(const std::vector<TrajectoryData>& data) {
   }
 }
 
-void TrajectoryProblem::update_controls(Point& point) const {
+void TrajectoryProblem::update_controls(Iterate& point) const {
   point.controls.resize(segments_.size());
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const Segment& segment = segments_[s];
@@ -94,11 +97,11 @@ void TrajectoryProblem::update_controls(Point& point) const {
   }
 }
 
-ArrowLayout TrajectoryProblem::layout() const {
+ProblemShape TrajectoryProblem::shape() const {
   return {.node_count = static_cast<int>(angles_.rows()),
           .node_size = node_size_,
           .bandwidth = settings_.state_form == StateForm::kFull ? 1 : 2,
-          .arrow_size = free_.size()};
+          .parameter_count = free_.size()};
 }
 
 int TrajectoryProblem::max_block_rows() const {
@@ -107,7 +110,7 @@ int TrajectoryProblem::max_block_rows() const {
 
 // --- cost ---------------------------------------------------------------------------------------
 
-void TrajectoryProblem::update_differences(Point& point) const {
+void TrajectoryProblem::update_difference_velocities(Iterate& point) const {
   point.differences.setZero(6 * static_cast<Eigen::Index>(point.poses.size()));
   for (const Segment& segment : segments_) {
     for (int k = 0; k + 1 < segment.node_count; ++k) {
@@ -115,23 +118,25 @@ void TrajectoryProblem::update_differences(Point& point) const {
       const int first = (segment.first_node + k) * body_count_;
       for (int i = 0; i < body_count_; ++i) {
         point.differences.segment<6>(6 * (first + i)) =
-            difference(from[body_count_ + i], from[i]) / step();
+            pose_difference(from[body_count_ + i], from[i]) / step();
       }
     }
   }
 }
 
-double TrajectoryProblem::reading(const Point& point, int node, const Encoder& sensor) const {
+double TrajectoryProblem::predict_reading(const Iterate& point, int node,
+                                          const Encoder& sensor) const {
   const Pose* poses = node_poses(point, node);
   const auto angle = [&](int j) { return joint_angle(point.mechanism.joints[j], poses); };
   return sensor.sum(angle) - point.mechanism.parameters[sensor.offset].value;
 }
 
-double TrajectoryProblem::observation_residual(const Point& point, int node, int sensor) const {
-  return wrapped_difference(reading(point, node, sensors_[sensor]) - angles_(node, sensor));
+double TrajectoryProblem::observation_residual(const Iterate& point, int node, int sensor) const {
+  return wrap_angle_difference(predict_reading(point, node, sensors_[sensor]) -
+                               angles_(node, sensor));
 }
 
-double TrajectoryProblem::observation_cost(const Point& point, int segment) const {
+double TrajectoryProblem::observation_cost(const Iterate& point, int segment) const {
   const Segment& s = segments_[segment];
   double sum = 0.0;
   for (int node = s.first_node; node < s.first_node + s.node_count; ++node) {
@@ -144,7 +149,7 @@ double TrajectoryProblem::observation_cost(const Point& point, int segment) cons
   return sum;
 }
 
-double TrajectoryProblem::impulse_cost(const Point& point, const StepResidual& residual,
+double TrajectoryProblem::impulse_cost(const Iterate& point, const StepResidual& residual,
                                        int segment) const {
   const Segment& s = segments_[segment];
   const StepControlTable& table = point.controls[segment];
@@ -170,10 +175,10 @@ double TrajectoryProblem::impulse_cost(const Point& point, const StepResidual& r
   return sum;
 }
 
-void TrajectoryProblem::initial_rows(const Point& point, int segment,
-                                     Eigen::VectorXd& residual) const {
+void TrajectoryProblem::compute_initial_constraint_residual(const Iterate& point, int segment,
+                                                            Eigen::VectorXd& residual) const {
   const int node = segments_[segment].first_node;
-  const ModelValues values = unpack(point.mechanism);
+  const ModelParameterValues values = unpack_parameters(point.mechanism);
   const Configuration q = configuration_at(node_poses(point, node), body_count_);
   const Eigen::Index rows = row_inertia_.size();
   const double scale = kRelativeWeight * std::sqrt(settings_.state_error_weight);
@@ -192,29 +197,25 @@ void TrajectoryProblem::initial_rows(const Point& point, int segment,
   }
 }
 
-double TrajectoryProblem::initial_cost(const Point& point, int segment) const {
-  Eigen::VectorXd residual;
-  initial_rows(point, segment, residual);
-  return residual.squaredNorm();
-}
-
-double TrajectoryProblem::total_cost(const Point& point, const StepResidual& residual) const {
+double TrajectoryProblem::total_cost(const Iterate& point, const StepResidual& residual) const {
   double sum = free_.prior_cost(point.mechanism);
+  Eigen::VectorXd constraints;
   for (int segment = 0; segment < segment_count(); ++segment) {
+    compute_initial_constraint_residual(point, segment, constraints);
     sum += settings_.state_error_weight * impulse_cost(point, residual, segment) +
-           observation_cost(point, segment) + initial_cost(point, segment);
+           observation_cost(point, segment) + constraints.squaredNorm();
   }
   return sum;
 }
 
-double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
-                                             const Eigen::VectorXd& arrow_step) {
+double TrajectoryProblem::evaluate_trial_step(const Eigen::VectorXd& node_step,
+                                              const Eigen::VectorXd& parameter_step) {
   const int nodes = static_cast<int>(angles_.rows());
   for (int node = 0; node < nodes; ++node) {
     for (int i = 0; i < body_count_; ++i) {
       const auto at = static_cast<std::size_t>(node * body_count_ + i);
       candidate_.poses[at] =
-          retract(point_.poses[at], node_step.segment<6>(node * node_size_ + 6 * i));
+          apply_pose_increment(point_.poses[at], node_step.segment<6>(node * node_size_ + 6 * i));
     }
     if (settings_.state_form == StateForm::kFull) {
       const Eigen::Index n = 6 * body_count_;
@@ -222,27 +223,27 @@ double TrajectoryProblem::evaluate_candidate(const Eigen::VectorXd& node_step,
           point_.velocities.segment(n * node, n) + node_step.segment(node * node_size_ + n, n);
     }
   }
-  update_differences(candidate_);
-  free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
-  if (!FreeParameters::is_possible(candidate_.mechanism)) {
+  update_difference_velocities(candidate_);
+  free_.move(point_.mechanism, parameter_step, candidate_.mechanism);
+  if (!FreeParameters::has_valid_dependent_parameters(candidate_.mechanism)) {
     candidate_cost_ = std::numeric_limits<double>::infinity();
     return candidate_cost_;
   }
   if (delay_free_) update_controls(candidate_);
-  candidate_residual_->set_values(unpack(candidate_.mechanism));
+  candidate_residual_->set_parameter_values(unpack_parameters(candidate_.mechanism));
   candidate_cost_ = total_cost(candidate_, *candidate_residual_);
   return candidate_cost_;
 }
 
-void TrajectoryProblem::accept_candidate() {
+void TrajectoryProblem::accept_trial_step() {
   std::swap(point_, candidate_);
   std::swap(residual_, candidate_residual_);
   std::swap(current_cost_, candidate_cost_);
 }
 
-void TrajectoryProblem::restore() {
-  point_ = marked_;
-  residual_->set_values(unpack(point_.mechanism));
+void TrajectoryProblem::restore_point() {
+  point_ = saved_;
+  residual_->set_parameter_values(unpack_parameters(point_.mechanism));
   current_cost_ = total_cost(point_, *residual_);
 }
 
@@ -261,12 +262,12 @@ State TrajectoryProblem::state_after_first_step(int segment) const {
   return state;
 }
 
-Eigen::MatrixXd TrajectoryProblem::observed_angles(int segment) const {
+Eigen::MatrixXd TrajectoryProblem::predicted_angles(int segment) const {
   const Segment& s = segments_[segment];
   Eigen::MatrixXd angles(s.node_count, angles_.cols());
   for (int k = 0; k < s.node_count; ++k) {
     for (Eigen::Index sensor = 0; sensor < angles_.cols(); ++sensor) {
-      angles(k, sensor) = reading(point_, s.first_node + k, sensors_[sensor]);
+      angles(k, sensor) = predict_reading(point_, s.first_node + k, sensors_[sensor]);
     }
   }
   return angles;

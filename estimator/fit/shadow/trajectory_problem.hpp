@@ -15,7 +15,7 @@
 
 namespace estimator {
 
-/// Settings of a TrajectoryProblem.
+/// Settings of a TrajectoryProblem, the joint estimation of shadow parameters and states.
 struct TrajectorySettings {
   StepSettings step;
   StateForm state_form = StateForm::kConfigurations;
@@ -23,8 +23,9 @@ struct TrajectorySettings {
   double angle_noise = 1.0;           ///< factor on prior residuals, see FreeParameters [rad]
 };
 
-/// Joint estimation [Mar, eq. 3.15] of parameters and of the states x_k at all time steps (nodes k)
-/// from readings y_k, for a SPOOK simulator with impulse residuals r_k:
+/// The least-squares problem of estimating parameters and the states x_k at all time steps (nodes
+/// k) together from readings y_k [Mar, eq. 3.15]. For a SPOOK simulator with impulse residuals r_k,
+/// the cost is
 ///
 ///   Σ κ ‖r_k‖² + Σ (θ(x_k) − offset − y_k)² + initial constraint rows + parameter priors.
 ///
@@ -32,8 +33,7 @@ struct TrajectorySettings {
 /// (q_k ⊟ q_{k−1})/h, or configuration and velocity (12 per body) with the residuals Δp_u and Δp_q
 /// of [Mar]. Every segment is a separate chain of nodes; parameters are shared.
 ///
-/// The control of a step is averaged over the interval of length h centred at its node (minus the
-/// input delay), since the impulse changes the velocity before the node to the velocity after it.
+/// Controls are averaged over one time step, centred at each node (make_step_controls).
 class TrajectoryProblem final : public LeastSquaresProblem {
  public:
   /// @param mechanism  with initial values of the free parameters, and the fixed parameters
@@ -42,49 +42,48 @@ class TrajectoryProblem final : public LeastSquaresProblem {
                     const TrajectorySettings& settings);
 
   // LeastSquaresProblem.
-  ArrowLayout layout() const override;
+  ProblemShape shape() const override;
   int block_count() const override { return static_cast<int>(blocks_.size()); }
   int max_block_rows() const override;
-  int group_count() const override { return impulse_group() + 3; }
-  int threads() const override { return 1; }
+  int noise_group_count() const override { return impulse_noise_group() + 3; }
+  int thread_count() const override { return 1; }
   void linearize(int index, ResidualBlock& out) const override;
   double cost() const override { return current_cost_; }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& arrow_step) override;
-  void accept_candidate() override;
-  void mark() override { marked_ = point_; }
-  void restore() override;
-  Eigen::VectorXd arrow() const override { return free_.values(point_.mechanism); }
-  Eigen::VectorXd arrow_lower() const override { return free_.lower(point_.mechanism); }
-  Eigen::VectorXd arrow_upper() const override { return free_.upper(point_.mechanism); }
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
+  void save_point() override { saved_ = point_; }
+  void restore_point() override;
+  Eigen::VectorXd parameter_values() const override {
+    return free_.parameter_values(point_.mechanism);
+  }
+  Eigen::VectorXd lower_bounds() const override { return free_.lower(point_.mechanism); }
+  Eigen::VectorXd upper_bounds() const override { return free_.upper(point_.mechanism); }
 
-  /// Returns the noise group of the impulse residuals. The sensors are the groups before it, the
-  /// initial constraint rows and the priors are the two groups after it.
-  int impulse_group() const { return static_cast<int>(sensors_.size()); }
-
-  const FreeParameters& free_parameters() const { return free_; }
+  /// Returns the index of the noise group of the impulse residuals. The groups before this group
+  /// are the encoders. The two groups after it are the initial constraints and the priors.
+  int impulse_noise_group() const { return static_cast<int>(sensors_.size()); }
 
   /// Returns the mechanism with the current parameter values.
   const Mechanism& mechanism() const { return point_.mechanism; }
 
-  /// Returns the current state at node 1 of a segment, the first node with a velocity. If all
-  /// residuals are zero, open-loop simulation from this state reproduces the fitted trajectory.
+  /// Returns the state at node 1 of a segment, the first node with a velocity. If all residuals are
+  /// zero, the open-loop simulation from this state reproduces the fitted trajectory.
   State state_after_first_step(int segment) const;
 
-  /// Returns the encoder readings θ − offset of the current trajectory, nodes × sensors, in (−π,
-  /// π].
-  Eigen::MatrixXd observed_angles(int segment) const;
+  /// Returns the predicted encoder readings of a segment, nodes × encoders, in the range (−π, π].
+  Eigen::MatrixXd predicted_angles(int segment) const;
 
-  /// Returns the mean controls of a segment, nodes × motors; row k is the time step at node k.
+  /// Returns the mean controls of all time steps of a segment, nodes × motors.
   Eigen::MatrixXd step_controls(int segment) const;
 
   int segment_count() const { return static_cast<int>(segments_.size()); }
   double step() const { return settings_.step.step; }
 
  private:
-  enum class BlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
-  struct Block {
-    BlockKind kind;
+  enum class ResidualBlockKind : unsigned char { kObservation, kImpulse, kInitial, kPrior };
+  struct ResidualBlockId {
+    ResidualBlockKind kind;
     int node;    ///< first node of the block
     int detail;  ///< sensor of an observation, otherwise the segment
   };
@@ -94,9 +93,8 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     Eigen::MatrixXd raw_controls;  ///< recorded controls, samples × motors
     double period;                 ///< sampling period of the raw controls [s]
   };
-  /// Point of the manifold: poses of every node (with velocities for full states) and the
-  /// parameters.
-  struct Point {
+  /// Values of all unknowns: poses at every node (with velocities for full states), and parameters.
+  struct Iterate {
     std::vector<Pose> poses;      ///< poses of all bodies of node 0, then of node 1, …
     Eigen::VectorXd velocities;   ///< full states only: 6·bodies per node
     Eigen::VectorXd differences;  ///< (q_{k+1} ⊟ q_k)/h, 6·bodies per node; unused at last nodes
@@ -104,33 +102,34 @@ class TrajectoryProblem final : public LeastSquaresProblem {
     std::vector<StepControlTable> controls;  ///< controls of each segment; depend on the delay
   };
 
-  void make_blocks(const std::vector<TrajectoryData>& data);
-  void update_controls(Point& point) const;
-  double total_cost(const Point& point, const StepResidual& residual) const;
-  double impulse_cost(const Point& point, const StepResidual& residual, int segment) const;
-  double observation_cost(const Point& point, int segment) const;
-  double initial_cost(const Point& point, int segment) const;
+  void make_residual_blocks(const std::vector<TrajectoryData>& data);
+  void update_controls(Iterate& point) const;
+  double total_cost(const Iterate& point, const StepResidual& residual) const;
+  double impulse_cost(const Iterate& point, const StepResidual& residual, int segment) const;
+  double observation_cost(const Iterate& point, int segment) const;
 
-  const Pose* node_poses(const Point& point, int node) const {
+  const Pose* node_poses(const Iterate& point, int node) const {
     return point.poses.data() + static_cast<std::size_t>(node * body_count_);
   }
-  /// Returns the velocity (q_{node+1} ⊟ q_node)/h between nodes of a segment, 6·bodies.
-  const double* difference_velocity(const Point& point, int node) const {
+  /// Returns the velocity (q_{node+1} ⊟ q_node)/h between two nodes of a segment, 6·bodies.
+  const double* difference_velocity(const Iterate& point, int node) const {
     return point.differences.data() + static_cast<Eigen::Index>(6 * body_count_) * node;
   }
-  void update_differences(Point& point) const;
-  /// Returns the predicted reading of a sensor at a node.
-  double reading(const Point& point, int node, const Encoder& sensor) const;
-  double observation_residual(const Point& point, int node, int sensor) const;
-  /// Computes the weighted constraint violations of the first node and of the second node (for full
-  /// states: of the first node's velocity).
-  void initial_rows(const Point& point, int segment, Eigen::VectorXd& residual) const;
+  void update_difference_velocities(Iterate& point) const;
+  /// Returns the predicted reading of an encoder at a node.
+  double predict_reading(const Iterate& point, int node, const Encoder& sensor) const;
+  double observation_residual(const Iterate& point, int node, int sensor) const;
+  /// Computes the weighted constraint violations at the first two nodes of a segment. For full
+  /// states, the second violation is the violation of the first node's velocity.
+  void compute_initial_constraint_residual(const Iterate& point, int segment,
+                                           Eigen::VectorXd& residual) const;
 
-  void linearize_observation(const Block& block, ResidualBlock& out) const;
-  void linearize_impulse(const Block& block, ResidualBlock& out) const;
-  void linearize_full_impulse(const Block& block, ResidualBlock& out) const;
-  void linearize_initial(const Block& block, ResidualBlock& out) const;
-  void add_initial_points(const Block& block, double scale, ResidualBlock& out) const;
+  void linearize_observation(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_impulse(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_full_impulse(const ResidualBlockId& block, ResidualBlock& out) const;
+  void linearize_initial_constraints(const ResidualBlockId& block, ResidualBlock& out) const;
+  void add_initial_point_constraints(const ResidualBlockId& block, double scale,
+                                     ResidualBlock& out) const;
 
   TrajectorySettings settings_;
   int body_count_;
@@ -138,11 +137,11 @@ class TrajectoryProblem final : public LeastSquaresProblem {
   int node_size_;
   std::vector<Encoder> sensors_;
   std::vector<Segment> segments_;
-  std::vector<Block> blocks_;
+  std::vector<ResidualBlockId> blocks_;
   Eigen::MatrixXd angles_;       ///< observed readings, all nodes × sensors
   Eigen::VectorXd row_inertia_;  ///< inertia of each constraint row, for initial rows
   bool delay_free_ = false;
-  Point point_, candidate_, marked_;
+  Iterate point_, candidate_, saved_;
   std::unique_ptr<StepResidual> residual_;            ///< at current parameters
   std::unique_ptr<StepResidual> candidate_residual_;  ///< at parameters of the candidate
   double current_cost_ = 0.0;

@@ -16,16 +16,16 @@ constexpr double kRounding = 1e-10;  // of the largest principal value
 constexpr double kGrain = 1e-4;      // [m]
 
 SymmetricEigen3 principal(const Eigen::Matrix3d& inertia) {
-  return symmetric_eigen3(second_moments(inertia));
+  return symmetric_eigen3(inertia_to_second_moments(inertia));
 }
 
 }  // namespace
 
-Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia) {
+Eigen::Matrix3d inertia_to_second_moments(const Eigen::Matrix3d& inertia) {
   return 0.5 * inertia.trace() * Eigen::Matrix3d::Identity() - inertia;
 }
 
-Eigen::Matrix3d inertia_from(const Eigen::Matrix3d& second_moments) {
+Eigen::Matrix3d second_moments_to_inertia(const Eigen::Matrix3d& second_moments) {
   return second_moments.trace() * Eigen::Matrix3d::Identity() - second_moments;
 }
 
@@ -40,7 +40,7 @@ Eigen::Matrix3d upper_cholesky(const Eigen::Matrix3d& sigma) {
   return U;
 }
 
-double step_positive(double value, double step) {
+double apply_logarithm_step(double value, double step) {
   return value * (step > 0.0 ? 1.0 + step : std::exp(step));
 }
 
@@ -51,7 +51,7 @@ SecondMomentParameterization::SecondMomentParameterization(InertiaParameterizati
       products_(products),
       size_(3 + static_cast<int>(products.count())) {
   assert(kind != InertiaParameterization::kEntries && products.count() != 2);
-  const SymmetricEigen3 eigen = symmetric_eigen3(second_moments(inertia_matrix(at)));
+  const SymmetricEigen3 eigen = symmetric_eigen3(inertia_to_second_moments(inertia_matrix(at)));
   const Eigen::Vector3d& values = eigen.values;
   floor_ = feasibility_boundary(values[2]);
   axes_ = eigen.vectors;
@@ -71,11 +71,12 @@ SecondMomentParameterization::SecondMomentParameterization(InertiaParameterizati
 
 Eigen::VectorXd SecondMomentParameterization::lower() const {
   Eigen::VectorXd lower = Eigen::VectorXd::Constant(size_, -HUGE_VAL);
-  lower.head<3>().setConstant(std::log(floor_) / logarithms());
+  lower.head<3>().setConstant(std::log(floor_) / logarithm_derivative());
   return lower;
 }
 
-Eigen::Matrix3d SecondMomentParameterization::triangle(const Eigen::VectorXd& coordinates) const {
+Eigen::Matrix3d SecondMomentParameterization::cholesky_triangle(
+    const Eigen::VectorXd& coordinates) const {
   Eigen::Matrix3d U = Eigen::Matrix3d::Zero();
   U.diagonal() = coordinates.head<3>().array().exp();
   for (int product = 0, at = 3; product < 3; ++product) {
@@ -84,30 +85,32 @@ Eigen::Matrix3d SecondMomentParameterization::triangle(const Eigen::VectorXd& co
   return U;
 }
 
-Eigen::Matrix3d SecondMomentParameterization::rotation(const Eigen::VectorXd& coordinates) const {
+Eigen::Matrix3d SecondMomentParameterization::principal_axes(
+    const Eigen::VectorXd& coordinates) const {
   return exp_so3(coordinates.tail<3>()).toRotationMatrix() * axes_;
 }
 
-Moments SecondMomentParameterization::moments(const Eigen::VectorXd& coordinates) const {
+Moments SecondMomentParameterization::moments_of_inertia(const Eigen::VectorXd& coordinates) const {
   Eigen::Matrix3d sigma;
   if (kind_ == InertiaParameterization::kLogCholesky) {
-    const Eigen::Matrix3d U = triangle(coordinates);
+    const Eigen::Matrix3d U = cholesky_triangle(coordinates);
     sigma = U * U.transpose();
   } else {
-    const Eigen::Matrix3d R = rotation(coordinates);
+    const Eigen::Matrix3d R = principal_axes(coordinates);
     const Eigen::Vector3d values = coordinates.head<3>().array().exp();
     sigma = R * values.asDiagonal() * R.transpose();
   }
-  return moments_of(inertia_from(sigma));
+  return estimator::moments_of_inertia(second_moments_to_inertia(sigma));
 }
 
-Eigen::MatrixXd SecondMomentParameterization::slopes(const Eigen::VectorXd& coordinates) const {
+Eigen::MatrixXd SecondMomentParameterization::moment_derivatives(
+    const Eigen::VectorXd& coordinates) const {
   Eigen::MatrixXd slopes(6, size_);
   const auto put = [&](int column, const Eigen::Matrix3d& sigma_slope) {
-    slopes.col(column) = moments_of(inertia_from(sigma_slope));
+    slopes.col(column) = estimator::moments_of_inertia(second_moments_to_inertia(sigma_slope));
   };
   if (kind_ == InertiaParameterization::kLogCholesky) {
-    const Eigen::Matrix3d U = triangle(coordinates);
+    const Eigen::Matrix3d U = cholesky_triangle(coordinates);
     const auto along = [&](int row, int column, double slope) {
       Eigen::Matrix3d change = Eigen::Matrix3d::Zero();
       change.row(row) = slope * U.col(column).transpose();
@@ -119,7 +122,7 @@ Eigen::MatrixXd SecondMomentParameterization::slopes(const Eigen::VectorXd& coor
     }
     return slopes;
   }
-  const Eigen::Matrix3d R = rotation(coordinates);
+  const Eigen::Matrix3d R = principal_axes(coordinates);
   const Eigen::Vector3d values = coordinates.head<3>().array().exp();
   const Eigen::Matrix3d sigma = R * values.asDiagonal() * R.transpose();
   const Eigen::Matrix3d left = left_jacobian_inverse(coordinates.tail<3>()).inverse();
@@ -135,7 +138,9 @@ Eigen::VectorXd SecondMomentParameterization::moved(const Eigen::VectorXd& coord
                                                     const Eigen::VectorXd& step) const {
   Eigen::VectorXd moved = coordinates + step;
   for (int i = 0; i < 3; ++i) {
-    moved[i] = coordinates[i] + std::log(step_positive(1.0, logarithms() * step[i])) / logarithms();
+    moved[i] =
+        coordinates[i] + std::log(apply_logarithm_step(1.0, logarithm_derivative() * step[i])) /
+                             logarithm_derivative();
   }
   return moved;
 }
@@ -152,7 +157,7 @@ Eigen::Matrix3d nearest_consistent_inertia_matrix(double mass, const Eigen::Matr
   const double least = std::max(kFlatnessLimit * values(2), mass * kGrain * kGrain);
   const Eigen::Vector3d raised = values.cwiseMax(least);
   const Eigen::Matrix3d moments = solved.vectors * raised.asDiagonal() * solved.vectors.transpose();
-  return inertia_from(moments);
+  return second_moments_to_inertia(moments);
 }
 
 }  // namespace estimator

@@ -7,13 +7,13 @@
 namespace estimator {
 
 /// Convert an inertia J to second moments, Σ = ½ tr(J) 1 − J, and back, J = tr(Σ) 1 − Σ.
-Eigen::Matrix3d second_moments(const Eigen::Matrix3d& inertia);
-Eigen::Matrix3d inertia_from(const Eigen::Matrix3d& second_moments);
+Eigen::Matrix3d inertia_to_second_moments(const Eigen::Matrix3d& inertia);
+Eigen::Matrix3d second_moments_to_inertia(const Eigen::Matrix3d& second_moments);
 
 /// Returns the upper triangular matrix U with U Uᵀ = Σ. Σ must be positive definite.
 Eigen::Matrix3d upper_cholesky(const Eigen::Matrix3d& sigma);
 
-/// Parameterization in which the inertia of a body is estimated.
+/// Coordinates in which the inertia of a body is estimated.
 enum class InertiaParameterization {
   kLogCholesky,  ///< log-Cholesky: covers every physically consistent body exactly once [Ruc22]
   kExponentialEigenvalue,
@@ -36,31 +36,35 @@ enum class InertiaParameterization {
 /// An exponential would overshoot upward, and a sum would become negative downward.
 class SecondMomentParameterization {
  public:
-  /// The coordinates are three logarithms, then one for each product of inertia that varies.
+  /// Constructs a parameterization with three logarithms as coordinates, followed by one coordinate
+  /// for each product of inertia that varies.
   /// @param products  which of J_xy, J_xz, J_yz vary: all, one or none; the others are zero
   /// @param at        physically consistent moments; the principal axes there are R₀
   SecondMomentParameterization(InertiaParameterization kind,
                                const Eigen::Array<bool, 3, 1>& products, const Moments& at);
 
   int size() const { return size_; }
-  /// Returns the coordinates of the moments at construction, raised to the floor if below it.
+  /// Returns the coordinates of the moments of inertia that were given at construction. Second
+  /// moments below the feasibility boundary are raised to it.
   const Eigen::VectorXd& start() const { return start_; }
   /// Returns the lower bounds of the coordinates, at the feasibility boundary
   /// (feasibility_boundary).
   Eigen::VectorXd lower() const;
 
-  Moments moments(const Eigen::VectorXd& coordinates) const;
+  Moments moments_of_inertia(const Eigen::VectorXd& coordinates) const;
   /// Returns the derivatives of the moments by the coordinates, 6 × size.
-  Eigen::MatrixXd slopes(const Eigen::VectorXd& coordinates) const;
+  Eigen::MatrixXd moment_derivatives(const Eigen::VectorXd& coordinates) const;
 
-  /// Returns the coordinates after a step in the tangent space.
+  /// Returns the coordinates after a linearized step, as described above.
   Eigen::VectorXd moved(const Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) const;
 
  private:
-  Eigen::Matrix3d triangle(const Eigen::VectorXd& coordinates) const;
-  Eigen::Matrix3d rotation(const Eigen::VectorXd& coordinates) const;
+  Eigen::Matrix3d cholesky_triangle(const Eigen::VectorXd& coordinates) const;
+  Eigen::Matrix3d principal_axes(const Eigen::VectorXd& coordinates) const;
   /// Returns the derivative of a second moment's logarithm by its coordinate (d or σ).
-  double logarithms() const { return kind_ == InertiaParameterization::kLogCholesky ? 2.0 : 1.0; }
+  double logarithm_derivative() const {
+    return kind_ == InertiaParameterization::kLogCholesky ? 2.0 : 1.0;
+  }
 
   InertiaParameterization kind_;
   Eigen::Array<bool, 3, 1> products_;
@@ -72,10 +76,10 @@ class SecondMomentParameterization {
 
 /// Returns a positive quantity after a step of its logarithm: value (1 + step) for a positive step,
 /// value e^step for a negative one.
-double step_positive(double value, double step);
+double apply_logarithm_step(double value, double step);
 
-/// Ratio of a body's smallest to its largest principal second moment, below which it counts as
-/// flat. Example: a sheet a thousandth as thick as it is wide. Estimates do not go below it.
+/// Lower bound of the ratio of a body's smallest to its largest principal second moment. A body
+/// with a smaller ratio counts as flat. Example: a sheet a thousandth as thick as it is wide.
 inline constexpr double kFlatnessLimit = 1e-6;
 
 /// Lower bound of a body's smallest principal second moment [kg·m²]. Every moment of inertia is at

@@ -10,36 +10,34 @@
 namespace estimator {
 namespace {
 
-JointValues unpack_joint(const Mechanism& mechanism, int joint) {
-  const auto value = [&](JointQuantity quantity) {
+JointParameterValues unpack_joint(const Mechanism& mechanism, int joint) {
+  const auto value = [&](JointParameter quantity) {
     return mechanism.joint_parameter(joint, quantity).value;
   };
-  JointValues values;
-  values.point_a << value(JointQuantity::kPointAx), value(JointQuantity::kPointAy),
-      value(JointQuantity::kPointAz);
-  values.point_b << value(JointQuantity::kPointBx), value(JointQuantity::kPointBy),
-      value(JointQuantity::kPointBz);
-  values.viscous = value(JointQuantity::kViscous);
-  values.quadratic_drag = value(JointQuantity::kQuadraticDrag);
-  values.coulomb_torque = value(JointQuantity::kCoulombTorque);
-  values.stribeck_torque = value(JointQuantity::kStribeckTorque);
-  values.stribeck_rate = value(JointQuantity::kStribeckRate);
-  values.load_friction = value(JointQuantity::kLoadFriction);
-  values.load_friction_angular = value(JointQuantity::kLoadFrictionAngular);
-  values.constant_torque = value(JointQuantity::kConstantTorque);
-  values.stiffness = value(JointQuantity::kStiffness);
-  values.rest_angle = value(JointQuantity::kRestAngle);
-  values.motor_gain = value(JointQuantity::kMotorGain);
-  values.shaft_inertia = value(JointQuantity::kShaftInertia);
-  values.back_emf = value(JointQuantity::kBackEmf);
-  values.input_delay = value(JointQuantity::kInputDelay);
+  JointParameterValues values;
+  values.point_a = joint_point(mechanism, joint, false);
+  values.point_b = joint_point(mechanism, joint, true);
+  values.viscous = value(JointParameter::kViscous);
+  values.quadratic_drag = value(JointParameter::kQuadraticDrag);
+  values.coulomb_torque = value(JointParameter::kCoulombTorque);
+  values.stribeck_torque = value(JointParameter::kStribeckTorque);
+  values.stribeck_rate = value(JointParameter::kStribeckRate);
+  values.load_friction = value(JointParameter::kLoadFriction);
+  values.load_friction_angular = value(JointParameter::kLoadFrictionAngular);
+  values.constant_torque = value(JointParameter::kConstantTorque);
+  values.stiffness = value(JointParameter::kStiffness);
+  values.rest_angle = value(JointParameter::kRestAngle);
+  values.motor_gain = value(JointParameter::kMotorGain);
+  values.shaft_inertia = value(JointParameter::kShaftInertia);
+  values.back_emf = value(JointParameter::kBackEmf);
+  values.input_delay = value(JointParameter::kInputDelay);
   return values;
 }
 
 /// Computes the gravity vector and its derivatives.
-void unpack_gravity(const Mechanism& mechanism, ModelValues& values) {
-  constexpr WorldQuantity kQuantities[] = {WorldQuantity::kGravity, WorldQuantity::kTiltX,
-                                           WorldQuantity::kTiltZ};
+void unpack_gravity(const Mechanism& mechanism, ModelParameterValues& values) {
+  constexpr GravityParameter kQuantities[] = {GravityParameter::kGravity, GravityParameter::kTiltX,
+                                              GravityParameter::kTiltZ};
   Dual inputs[3];
   for (int k = 0; k < 3; ++k) {
     inputs[k] = Dual(mechanism.parameter(kQuantities[k]).value, kDualLanes, k);
@@ -64,8 +62,8 @@ const Pose& pose_of(int body, const Pose* poses) {
   return body == Joint::kGround ? kGroundPose : poses[body];
 }
 
-JointGeometry geometry_of(const Mechanism& mechanism, const ModelValues& values, const Pose* poses,
-                          int index) {
+JointGeometry geometry_of(const Mechanism& mechanism, const ModelParameterValues& values,
+                          const Pose* poses, int index) {
   const Joint& joint = mechanism.joints[index];
   const Pose &a = pose_of(joint.body_a, poses), &b = pose_of(joint.body_b, poses);
   return make_joint_geometry(joint, values.joints[index], a.r, a.e.toRotationMatrix(), b.r,
@@ -74,16 +72,16 @@ JointGeometry geometry_of(const Mechanism& mechanism, const ModelValues& values,
 
 /// Returns the angle of a rotation about the x axis, in [−π, π].
 double twist_angle(const Eigen::Quaterniond& q) {
-  return wrapped_difference(2.0 * std::atan2(q.x(), q.w()));
+  return wrap_angle_difference(2.0 * std::atan2(q.x(), q.w()));
 }
 
 }  // namespace
 
-ModelValues unpack(const Mechanism& mechanism) {
-  ModelValues values;
+ModelParameterValues unpack_parameters(const Mechanism& mechanism) {
+  ModelParameterValues values;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    values.bodies.push_back({mechanism.parameter(i, BodyQuantity::kMass).value,
-                             inertia_matrix(moments_of(mechanism, i))});
+    values.bodies.push_back({mechanism.parameter(i, BodyParameter::kMass).value,
+                             inertia_matrix(moments_of_inertia(mechanism, i))});
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     values.joints.push_back(unpack_joint(mechanism, j));
@@ -100,17 +98,14 @@ double joint_angle(const Joint& joint, const Pose* poses) {
   return joint_angle(joint, pose_of(joint.body_a, poses), poses[joint.body_b]);
 }
 
-JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses) {
-  return joint_angle_jacobian(joint, pose_of(joint.body_a, poses), poses[joint.body_b]);
-}
-
 double joint_angle(const Joint& joint, const Pose& a, const Pose& b) {
   const Eigen::Quaterniond relative = Eigen::Quaterniond(joint.frame_a).conjugate() *
                                       a.e.conjugate() * b.e * Eigen::Quaterniond(joint.frame_b);
   return twist_angle(relative);
 }
 
-JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const Pose& b) {
+JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses) {
+  const Pose &a = pose_of(joint.body_a, poses), &b = poses[joint.body_b];
   const Eigen::Quaterniond Q_a = a.e * Eigen::Quaterniond(joint.frame_a);
   const Eigen::Quaterniond relative = Q_a.conjugate() * b.e * Eigen::Quaterniond(joint.frame_b);
   // d(relative) = ½ (0, β) ⋆ relative with β = R_aᵀ (δψ_b − δψ_a); θ = 2 atan2(x, s).
@@ -134,7 +129,7 @@ Eigen::VectorXd joint_angles(const Mechanism& mechanism, const Configuration& q)
   return angles;
 }
 
-Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,
+Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelParameterValues& values,
                                      const Configuration& q) {
   Eigen::VectorXd g(5 * mechanism.joint_count());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
@@ -143,7 +138,7 @@ Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValu
   return g;
 }
 
-Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValues& values,
+Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelParameterValues& values,
                                     const Configuration& q) {
   Eigen::MatrixXd G =
       Eigen::MatrixXd::Zero(5 * mechanism.joint_count(), 6 * mechanism.body_count());
@@ -151,31 +146,32 @@ Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValue
     const Joint& joint = mechanism.joints[j];
     const JointGeometry geometry = geometry_of(mechanism, values, q.data(), j);
     if (joint.body_a != Joint::kGround) {
-      G.block<5, 6>(5 * j, 6 * joint.body_a) = joint_rows_a(geometry);
+      G.block<5, 6>(5 * j, 6 * joint.body_a) = constraint_rows(geometry, false);
     }
-    G.block<5, 6>(5 * j, 6 * joint.body_b) = joint_rows_b(geometry);
+    G.block<5, 6>(5 * j, 6 * joint.body_b) = constraint_rows(geometry, true);
   }
   return G;
 }
 
-Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism, const ModelValues& values,
-                                         const Pose* poses, const Eigen::VectorXd& velocity) {
+Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism,
+                                         const ModelParameterValues& values, const Pose* poses,
+                                         const Eigen::VectorXd& velocity) {
   Eigen::MatrixXd turn = Eigen::MatrixXd::Zero(5 * mechanism.joint_count(), velocity.size());
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const Joint& joint = mechanism.joints[j];
     const bool ground = joint.body_a == Joint::kGround;
     const Eigen::Vector3d omega_a =
         ground ? Eigen::Vector3d::Zero().eval() : velocity.segment<3>(6 * joint.body_a + 3).eval();
-    const JointRowRotation rows =
-        joint_row_rotation(geometry_of(mechanism, values, poses, j), omega_a,
-                           velocity.segment<3>(6 * joint.body_b + 3));
+    const ConstraintRowDerivatives rows =
+        constraint_row_derivatives(geometry_of(mechanism, values, poses, j), omega_a,
+                                   velocity.segment<3>(6 * joint.body_b + 3));
     turn.block<5, 3>(5 * j, 6 * joint.body_b + 3) += rows.b;
     if (!ground) turn.block<5, 3>(5 * j, 6 * joint.body_a + 3) += rows.a;
   }
   return turn;
 }
 
-void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
+void project_to_constraints(const Mechanism& mechanism, const ModelParameterValues& values,
                             Configuration& q) {
   for (int round = 0; round < kMaxProjections; ++round) {
     const Eigen::VectorXd g = constraint_violation(mechanism, values, q);
@@ -184,25 +180,25 @@ void project_to_constraints(const Mechanism& mechanism, const ModelValues& value
     const Eigen::VectorXd delta = -least_squares(G, g);
     for (int i = 0; i < mechanism.body_count(); ++i) {
       auto& pose = q[i];
-      pose = retract(pose, delta.segment<6>(6 * i));
+      pose = apply_pose_increment(pose, delta.segment<6>(6 * i));
     }
   }
 }
 
-Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
-                       const Eigen::VectorXd& angles) {
+Configuration assemble_configuration(const Mechanism& mechanism, const ModelParameterValues& values,
+                                     const Eigen::VectorXd& angles) {
   Configuration q = place_bodies(mechanism, angles);
   project_to_constraints(mechanism, values, q);
   return q;
 }
 
-State assemble_state(const Mechanism& mechanism, const ModelValues& values,
+State assemble_state(const Mechanism& mechanism, const ModelParameterValues& values,
                      const Eigen::VectorXd& angles, const Eigen::VectorXd& rates) {
   State state;
-  state.poses = assemble(mechanism, values, angles);
+  state.poses = assemble_configuration(mechanism, values, angles);
   const Eigen::MatrixXd G = constraint_jacobian(mechanism, values, state.poses);
   // Solve G v = 0 together with axis·(ω_b − ω_a) = rate on the spanning tree, least norm.
-  const std::vector<TreeEdge> tree = spanning_tree(mechanism);
+  const std::vector<DirectedJoint> tree = spanning_tree(mechanism);
   const auto tree_size = static_cast<Eigen::Index>(tree.size());
   Eigen::MatrixXd system = Eigen::MatrixXd::Zero(G.rows() + tree_size, G.cols());
   Eigen::VectorXd target = Eigen::VectorXd::Zero(G.rows() + tree_size);

@@ -15,8 +15,8 @@ struct BodyValues {
   Eigen::Matrix3d inertia;  ///< about the centre of mass, body frame [kg·m²]
 };
 
-/// Parameter values of one joint; units as in JointQuantity.
-struct JointValues {
+/// Parameter values of one joint; units as in JointParameter.
+struct JointParameterValues {
   Eigen::Vector3d point_a, point_b;
   double viscous, quadratic_drag;
   double coulomb_torque, stribeck_torque, stribeck_rate;
@@ -26,15 +26,15 @@ struct JointValues {
 };
 
 /// All parameter values that a time step needs, updated after each change of the parameters.
-struct ModelValues {
+struct ModelParameterValues {
   std::vector<BodyValues> bodies;
-  std::vector<JointValues> joints;
+  std::vector<JointParameterValues> joints;
   Eigen::Vector3d gravity;           ///< acceleration in the world frame [m/s²]
   Eigen::Matrix3d gravity_jacobian;  ///< ∂gravity/∂(g, tilt_x, tilt_z)
 };
 
 /// Returns the values of `mechanism.parameters` as vectors and matrices.
-ModelValues unpack(const Mechanism& mechanism);
+ModelParameterValues unpack_parameters(const Mechanism& mechanism);
 
 /// Geometry of one joint in one configuration, in the world frame.
 struct JointGeometry {
@@ -47,7 +47,7 @@ struct JointGeometry {
 
 /// Returns the joint geometry for the positions and rotation matrices of bodies a and b. The ground
 /// has the identity pose.
-inline JointGeometry make_joint_geometry(const Joint& joint, const JointValues& values,
+inline JointGeometry make_joint_geometry(const Joint& joint, const JointParameterValues& values,
                                          const Eigen::Vector3d& r_a, const Eigen::Matrix3d& R_a,
                                          const Eigen::Vector3d& r_b, const Eigen::Matrix3d& R_b) {
   JointGeometry geometry;
@@ -64,42 +64,34 @@ inline JointGeometry make_joint_geometry(const Joint& joint, const JointValues& 
   return geometry;
 }
 
-/// Returns the constraint Jacobian's rows for body a: [I, −[c_a]×; 0, n_yᵀ; 0, n_zᵀ].
-inline Eigen::Matrix<double, 5, 6> joint_rows_a(const JointGeometry& geometry) {
+/// Returns the rows of the constraint Jacobian for body a of a joint: [I, −[c_a]×; 0, n_yᵀ; 0,
+/// n_zᵀ]. The rows for body b contain c_b and have the opposite signs.
+inline Eigen::Matrix<double, 5, 6> constraint_rows(const JointGeometry& geometry, bool of_body_b) {
   Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
-  A.topLeftCorner<3, 3>().setIdentity();
-  A.topRightCorner<3, 3>() = -hat(geometry.c_a);
-  A.block<1, 3>(3, 3) = geometry.n_y.transpose();
-  A.block<1, 3>(4, 3) = geometry.n_z.transpose();
+  const double sign = of_body_b ? -1.0 : 1.0;
+  A.topLeftCorner<3, 3>().diagonal().setConstant(sign);
+  A.topRightCorner<3, 3>() = -sign * hat(of_body_b ? geometry.c_b : geometry.c_a);
+  A.block<1, 3>(3, 3) = sign * geometry.n_y.transpose();
+  A.block<1, 3>(4, 3) = sign * geometry.n_z.transpose();
   return A;
 }
 
-/// Returns the constraint Jacobian's rows for body b: [−I, [c_b]×; 0, −n_yᵀ; 0, −n_zᵀ].
-inline Eigen::Matrix<double, 5, 6> joint_rows_b(const JointGeometry& geometry) {
-  Eigen::Matrix<double, 5, 6> A = Eigen::Matrix<double, 5, 6>::Zero();
-  A.topLeftCorner<3, 3>() = -Eigen::Matrix3d::Identity();
-  A.topRightCorner<3, 3>() = hat(geometry.c_b);
-  A.block<1, 3>(3, 3) = -geometry.n_y.transpose();
-  A.block<1, 3>(4, 3) = -geometry.n_z.transpose();
-  return A;
-}
-
-/// Derivatives of A y, the product of the constraint Jacobian and a fixed velocity y, by the
-/// rotations of the two bodies. Only the angular parts of y contribute.
-struct JointRowRotation {
+/// Derivatives of A y by the rotations of the two bodies of a joint, for the constraint Jacobian A
+/// and a fixed velocity y. Only the angular parts of y contribute.
+struct ConstraintRowDerivatives {
   Eigen::Matrix<double, 5, 3> a;  ///< by the rotation δψ_a of body a
   Eigen::Matrix<double, 5, 3> b;  ///< by the rotation δψ_b of body b
 };
 
-/// Returns the derivatives of A y by the two bodies' rotations.
+/// Returns the derivatives of A y by the rotations of the two bodies of a joint.
 /// @param omega_a, omega_b  angular parts of y for the two bodies; zero for the ground
-inline JointRowRotation joint_row_rotation(const JointGeometry& geometry,
-                                           const Eigen::Vector3d& omega_a,
-                                           const Eigen::Vector3d& omega_b) {
+inline ConstraintRowDerivatives constraint_row_derivatives(const JointGeometry& geometry,
+                                                           const Eigen::Vector3d& omega_a,
+                                                           const Eigen::Vector3d& omega_b) {
   const Eigen::Vector3d difference = omega_a - omega_b;
   const Eigen::Vector3d& x_a = geometry.x_a;
   const Eigen::Vector3d across = difference.cross(x_a);
-  JointRowRotation turn;
+  ConstraintRowDerivatives turn;
   turn.a.topRows<3>().noalias() = -hat(omega_a) * hat(geometry.c_a);
   turn.b.topRows<3>().noalias() = hat(omega_b) * hat(geometry.c_b);
   turn.a.row(3) = x_a.cross(geometry.y_b.cross(difference)).transpose();
@@ -124,23 +116,23 @@ struct JointAngleJacobian {
   Eigen::RowVector3d a;  ///< derivative by the rotation of body a; zero for the ground
   Eigen::RowVector3d b;
 };
-JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose& a, const Pose& b);
 JointAngleJacobian joint_angle_jacobian(const Joint& joint, const Pose* poses);
 
 /// Returns the angles of all joints.
 Eigen::VectorXd joint_angles(const Mechanism& mechanism, const Configuration& q);
 
 /// Returns the constraint violations g(q), five per joint: point [m], axis [rad] [Mar, eq. F.1].
-Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelValues& values,
+Eigen::VectorXd constraint_violation(const Mechanism& mechanism, const ModelParameterValues& values,
                                      const Configuration& q);
 
 /// Returns the dense constraint Jacobian G(q) = ∂g/∂q, (5·joints) × (6·bodies).
-Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelValues& values,
+Eigen::MatrixXd constraint_jacobian(const Mechanism& mechanism, const ModelParameterValues& values,
                                     const Configuration& q);
 
 /// Returns the derivative ∂(G(q) v)/∂q at a fixed velocity v, (5·joints) × (6·bodies).
-Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism, const ModelValues& values,
-                                         const Pose* poses, const Eigen::VectorXd& velocity);
+Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism,
+                                         const ModelParameterValues& values, const Pose* poses,
+                                         const Eigen::VectorXd& velocity);
 
 /// Returns the configuration with the given joint angles and zero constraint violation.
 ///
@@ -148,17 +140,18 @@ Eigen::MatrixXd constraint_rate_jacobian(const Mechanism& mechanism, const Model
 /// Gauss–Newton steps with least-norm corrections remove it.
 ///
 /// @param angles  one per joint [rad]; those of joints that close a loop are ignored
-Configuration assemble(const Mechanism& mechanism, const ModelValues& values,
-                       const Eigen::VectorXd& angles);
+Configuration assemble_configuration(const Mechanism& mechanism, const ModelParameterValues& values,
+                                     const Eigen::VectorXd& angles);
 
-/// Moves a configuration onto g(q) = 0 by Gauss–Newton steps with least-norm corrections.
-void project_to_constraints(const Mechanism& mechanism, const ModelValues& values,
+/// Moves a configuration q so that it satisfies the joint constraints g(q) = 0, by Gauss–Newton
+/// steps with least-norm corrections.
+void project_to_constraints(const Mechanism& mechanism, const ModelParameterValues& values,
                             Configuration& q);
 
-/// Returns the state at given joint angles, as `assemble`, and joint rates [rad/s]. The velocities
-/// follow from the rates on the spanning tree, projected onto G v = 0 with the constraint Jacobian
-/// G.
-State assemble_state(const Mechanism& mechanism, const ModelValues& values,
+/// Returns the state of all bodies at given joint angles and joint rates [rad/s]. The poses are
+/// those of assemble_configuration. The velocities follow from the rates on the spanning tree,
+/// projected onto G v = 0 with the constraint Jacobian G.
+State assemble_state(const Mechanism& mechanism, const ModelParameterValues& values,
                      const Eigen::VectorXd& angles, const Eigen::VectorXd& rates);
 
 }  // namespace estimator

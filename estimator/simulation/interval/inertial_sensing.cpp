@@ -33,7 +33,7 @@ std::vector<Place> places_of(std::span<const MotionInterval> intervals) {
 
 /// Loads the motion at a sample instant, and the increase of the controls over the substep, into a
 /// lane.
-void load_look(MotionLanes& lanes, int lane, const MotionInterval& interval, int look) {
+void load_look(SimdMotionIntegrator& lanes, int lane, const MotionInterval& interval, int look) {
   const SampleInstantMotion& log = *interval.instants;
   const int at = interval.first_instant + look - log.first;
   for (int row = 0; row < log.states.rows(); ++row) lanes.state(row)[lane] = log.states(row, at);
@@ -41,15 +41,15 @@ void load_look(MotionLanes& lanes, int lane, const MotionInterval& interval, int
   const double time = interval.sample_instants[interval.first_instant + look];
   const SegmentControls& controls = *interval.controls;
   const int substep = log.substeps[at];
-  load_segment(lanes, lane, controls, substep, time,
-               time + controls.end(substep) - controls.begin(substep));
-  load_contacts(lanes, lane, log.contacts[at]);
+  load_segment_controls(lanes, lane, controls, substep, time,
+                        time + controls.end(substep) - controls.begin(substep));
+  load_contact_states(lanes, lane, log.contacts[at]);
 }
 
 /// Calls `use(lane, place)` for each sample instant, after `work` has processed its batch.
 template <typename Work, typename Use>
 void for_each_look(std::span<const MotionInterval> intervals, std::span<const Place> places,
-                   MotionLanes& lanes, const Work& work, const Use& use) {
+                   SimdMotionIntegrator& lanes, const Work& work, const Use& use) {
   for (std::size_t first = 0; first < places.size(); first += kSensingLanes) {
     const int count = static_cast<int>(std::min<std::size_t>(kSensingLanes, places.size() - first));
     for (int lane = 0; lane < kSensingLanes; ++lane) {  // unused lanes repeat the last instant
@@ -64,7 +64,7 @@ void for_each_look(std::span<const MotionInterval> intervals, std::span<const Pl
 }
 
 /// Copies the joint motion and the controls to the sensing lanes.
-void pass_motion(MotionLanes& from, SensingLanes<kSensingLanes>& to) {
+void pass_motion(SimdMotionIntegrator& from, SimdSensorReadings<kSensingLanes>& to) {
   const int n = from.joint_count();
   for (int j = 0; j < n; ++j) {
     std::copy_n(from.joint_angle(j), kSensingLanes, to.motion(j));
@@ -76,7 +76,7 @@ void pass_motion(MotionLanes& from, SensingLanes<kSensingLanes>& to) {
 }
 
 /// Writes the joint motion of a lane to a column: angles, rates, accelerations.
-void store_motion(const MotionLanes& lanes, int lane, Eigen::Ref<Eigen::VectorXd> motion) {
+void store_motion(const SimdMotionIntegrator& lanes, int lane, Eigen::Ref<Eigen::VectorXd> motion) {
   const int n = lanes.joint_count();
   for (int j = 0; j < n; ++j) {
     motion[j] = lanes.joint_angle(j)[lane];
@@ -92,10 +92,10 @@ class LookSlopes {
   LookSlopes(const TreeProgram& program, const SensingProgram& sensing, const Mechanism& values)
       : sensing_(sensing),
         program_(program),
-        integrator_(MotionLanes::make(kSensingLanes, program, values, true)),
+        integrator_(SimdMotionIntegrator::make(kSensingLanes, program, values, true)),
         lanes_(*integrator_),
         sensors_(sensing, values),
-        directions_(lanes_.direction_count()),
+        directions_(lanes_.derivative_column_count()),
         states_(2 * lanes_.coordinate_count()),
         motion_(zero_rows<kSensingLanes>(3 * lanes_.joint_count() * directions_)),
         moves_(static_cast<std::size_t>(3 * lanes_.joint_count() * directions_)) {
@@ -109,11 +109,11 @@ class LookSlopes {
     growth_ = zero_rows<kSensingLanes>(sensing.axis_count());
   }
 
-  MotionLanes& lanes() { return lanes_; }
+  SimdMotionIntegrator& lanes() { return lanes_; }
   /// Returns the number of columns: state, motion parameters, and constants on which an axis
   /// depends.
   int columns(int axis) const {
-    return directions_ + static_cast<int>(sensing_.constants(axis).size());
+    return directions_ + static_cast<int>(sensing_.sensor_parameters(axis).size());
   }
   const double* slope(int axis, int column) const {
     return row_at<kSensingLanes>(slopes_, row_of(axis, column));
@@ -121,7 +121,7 @@ class LookSlopes {
 
   void find() {
     find_growth();
-    lanes_.linearize_at_start();
+    lanes_.compute_start_derivatives();
     pass_motion(lanes_, sensors_);
     sensors_.read();
     sensors_.linearize();
@@ -138,18 +138,18 @@ class LookSlopes {
           std::any_of(moved, moved + kSensingLanes, [](double value) { return value != 0.0; });
     }
     std::fill(slopes_.begin(), slopes_.end(), 0.0);
-    for (const SensingProgram::Entry& entry : sensing_.slopes()) {
+    for (const SensingProgram::SparseEntry& entry : sensing_.derivatives()) {
       const double* own = sensors_.slope(entry);
       if (entry.column >= sensing_.control_column(0)) {
         const int motor = entry.column - sensing_.control_column(0);
-        const double* late = lanes_.control_slope(motor);
+        const double* late = lanes_.control_delay_derivative(motor);
         for (const auto& [place, factor] : program_.delay_dependencies(motor)) {
           add(entry.axis, states_ + place, [=, f = factor](int i) { return f * own[i] * late[i]; });
         }
         continue;
       }
       if (entry.column >= 3 * n) {
-        const int column = sensing_.slope_column(entry.axis, entry.column - 3 * n, states_);
+        const int column = sensing_.derivative_column(entry.axis, entry.column - 3 * n, states_);
         add(entry.axis, column, [=](int i) { return own[i]; });
         continue;
       }
@@ -177,7 +177,7 @@ class LookSlopes {
   /// Readings are linear in the controls, except for load-dependent friction.
   void find_growth() {
     const int rows = lanes_.motor_count() * kSensingLanes;
-    const double *const rise = lanes_.rise(0), *const length = lanes_.length();
+    const double *const rise = lanes_.rise(0), *const length = lanes_.substep_length();
     grows_ = has_delays_ && std::any_of(rise, rise + rows, [](double by) { return by != 0.0; });
     if (!grows_) return;
     double* const control = lanes_.control(0);
@@ -186,7 +186,7 @@ class LookSlopes {
       for (int i = 0; i < rows; ++i) {
         control[i] = now[i] + sign * 0.5 * rise[i];
       }
-      lanes_.accelerate_at_start();
+      lanes_.compute_start_accelerations();
       pass_motion(lanes_, sensors_);
       sensors_.read();
       for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
@@ -205,14 +205,15 @@ class LookSlopes {
     const int c = lanes_.coordinate_count();
     for (int axis = 0; axis < sensing_.axis_count(); ++axis) {
       for (const SensingProgram::DelayDependency& source : sensing_.delay_dependencies(axis)) {
-        const int column = sensing_.slope_column(axis, source.place, states_);
+        const int column = sensing_.derivative_column(axis, source.place, states_);
         if (grows_) {
           const double* growth = row_at<kSensingLanes>(growth_, axis);
           add(axis, column, [=, f = source.factor](int i) { return -f * growth[i]; });
         }
         for (int p = 0; p < c; ++p) {
           const double *by_angle = slope(axis, p), *by_rate = slope(axis, c + p),
-                       *rate = lanes_.state(c + p), *acceleration = lanes_.acceleration(p);
+                       *rate = lanes_.state(c + p),
+                       *acceleration = lanes_.coordinate_acceleration(p);
           add(axis, column, [=, f = source.factor](int i) {
             return -f * (by_angle[i] * rate[i] + by_rate[i] * acceleration[i]);
           });
@@ -223,9 +224,9 @@ class LookSlopes {
 
   const SensingProgram& sensing_;
   const TreeProgram& program_;
-  std::unique_ptr<MotionLanes> integrator_;
-  MotionLanes& lanes_;
-  SensingLanes<kSensingLanes> sensors_;
+  std::unique_ptr<SimdMotionIntegrator> integrator_;
+  SimdMotionIntegrator& lanes_;
+  SimdSensorReadings<kSensingLanes> sensors_;
   int directions_, states_;
   Rows motion_;              // of joint angles, rates, accelerations × directions
   std::vector<bool> moves_;  // of its rows: whether any lane is nonzero
@@ -247,13 +248,13 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
   }
   const std::vector<Place> places = places_of(intervals);
   constexpr std::size_t kBatch = 64 * kSensingLanes;
-  for_each_batch(threads, places.size(), kBatch, [&](std::size_t first, std::size_t count) {
-    const auto lanes = MotionLanes::make(kSensingLanes, program, values, false);
-    SensingLanes<kSensingLanes> sensors(sensing, values);
+  run_parallel_batches(threads, places.size(), kBatch, [&](std::size_t first, std::size_t count) {
+    const auto lanes = SimdMotionIntegrator::make(kSensingLanes, program, values, false);
+    SimdSensorReadings<kSensingLanes> sensors(sensing, values);
     for_each_look(
         intervals, std::span(places).subspan(first, count), *lanes,
         [&] {
-          lanes->accelerate_at_start();
+          lanes->compute_start_accelerations();
           pass_motion(*lanes, sensors);
           sensors.read();
         },
@@ -265,24 +266,25 @@ void compute_sensor_readings(const TreeProgram& program, const SensingProgram& s
   });
 }
 
-Eigen::MatrixXd motion_at_instants(const TreeProgram& program, const Mechanism& values,
-                                   std::span<const MotionInterval> intervals) {
-  const auto lanes = MotionLanes::make(kSensingLanes, program, values, false);
+Eigen::MatrixXd motion_at_sample_instants(const TreeProgram& program, const Mechanism& values,
+                                          std::span<const MotionInterval> intervals) {
+  const auto lanes = SimdMotionIntegrator::make(kSensingLanes, program, values, false);
   const std::vector<Place> places = places_of(intervals);
   Eigen::MatrixXd motion(3 * lanes->joint_count(), std::ssize(places));
   Eigen::Index at = 0;
   for_each_look(
-      intervals, places, *lanes, [&] { lanes->accelerate_at_start(); },
+      intervals, places, *lanes, [&] { lanes->compute_start_accelerations(); },
       [&](int lane, const Place&) { store_motion(*lanes, lane, motion.col(at++)); });
   return motion;
 }
 
-void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing,
-                       const Mechanism& values, std::span<const MotionInterval> intervals,
-                       std::span<IntervalSensitivities::Result> results) {
+void differentiate_sensor_readings(const TreeProgram& program, const SensingProgram& sensing,
+                                   const Mechanism& values,
+                                   std::span<const MotionInterval> intervals,
+                                   std::span<IntervalSensitivities::IntervalDerivatives> results) {
   LookSlopes slopes(program, sensing, values);
   const int states = 2 * program.coordinate_count();
-  const int directions = slopes.lanes().direction_count(), axes = sensing.axis_count();
+  const int directions = slopes.lanes().derivative_column_count(), axes = sensing.axis_count();
   for (std::size_t i = 0; i < intervals.size(); ++i) {
     const int instants = intervals[i].last_instant - intervals[i].first_instant;
     results[i].inertial.clear();
@@ -293,7 +295,7 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
   for_each_look(
       intervals, places_of(intervals), slopes.lanes(), [&] { slopes.find(); },
       [&](int lane, const Place& place) {
-        IntervalSensitivities::Result& result = results[place.interval];
+        IntervalSensitivities::IntervalDerivatives& result = results[place.interval];
         const auto moved = result.instants.middleRows(place.look * states, states);
         for (int axis = 0; axis < axes; ++axis) {
           auto row = result.inertial[axis].row(place.look);
@@ -305,16 +307,16 @@ void linearize_sensing(const TreeProgram& program, const SensingProgram& sensing
           }
         }
       });
-  for (IntervalSensitivities::Result& result : results) result.instants.resize(0, 0);
+  for (IntervalSensitivities::IntervalDerivatives& result : results) result.instants.resize(0, 0);
 }
 
-void linearize_motion(const TreeProgram& program, const Mechanism& values,
-                      std::span<const MotionInterval> intervals, Eigen::MatrixXd& motion,
-                      std::vector<RowMajor>& slopes) {
-  const auto integrator = MotionLanes::make(kSensingLanes, program, values, true);
-  MotionLanes& lanes = *integrator;
+void linearize_sample_instant_motion(const TreeProgram& program, const Mechanism& values,
+                                     std::span<const MotionInterval> intervals,
+                                     Eigen::MatrixXd& motion, std::vector<RowMajor>& slopes) {
+  const auto integrator = SimdMotionIntegrator::make(kSensingLanes, program, values, true);
+  SimdMotionIntegrator& lanes = *integrator;
   const int n = lanes.joint_count(), motors = lanes.motor_count(), rows = 3 * n + motors;
-  const int directions = lanes.direction_count(), states = 2 * program.coordinate_count();
+  const int directions = lanes.derivative_column_count(), states = 2 * program.coordinate_count();
   const std::vector<Place> places = places_of(intervals);
   motion.resize(rows, std::ssize(places));
   slopes.assign(places.size(), RowMajor(rows, directions));
@@ -326,7 +328,7 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
   for_each_look(
       intervals, places, lanes,
       [&] {
-        lanes.linearize_at_start();
+        lanes.compute_start_derivatives();
         for (int j = 0; j < n; ++j) {
           for (int d = 0; d < directions; ++d) {
             lanes.joint_sensitivities(j, d, slope_at(j, d), slope_at(n + j, d),
@@ -335,7 +337,7 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
         }
         for (int m = 0; m < motors; ++m) {
           for (const auto& [place, factor] : program.delay_dependencies(m)) {
-            const double* late = lanes.control_slope(m);
+            const double* late = lanes.control_delay_derivative(m);
             for_lanes<kSensingLanes>(slope_at(3 * n + m, states + place),
                                      [=, f = factor](int i) { return f * late[i]; });
           }
@@ -353,10 +355,10 @@ void linearize_motion(const TreeProgram& program, const Mechanism& values,
       });
 }
 
-void sense_motion(const SensingProgram& sensing, const Mechanism& values,
-                  const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
-                  std::vector<RowMajor>& slopes) {
-  SensingLanes<kSensingLanes> lanes(sensing, values);
+void compute_readings_of_motion(const SensingProgram& sensing, const Mechanism& values,
+                                const Eigen::MatrixXd& motion, Eigen::MatrixXd& readings,
+                                std::vector<RowMajor>& slopes) {
+  SimdSensorReadings<kSensingLanes> lanes(sensing, values);
   const int moves = 3 * sensing.joint_count();
   readings.resize(sensing.axis_count(), motion.cols());
   slopes.assign(static_cast<std::size_t>(motion.cols()),
@@ -375,7 +377,7 @@ void sense_motion(const SensingProgram& sensing, const Mechanism& values,
       for (int axis = 0; axis < sensing.axis_count(); ++axis) {
         readings(axis, first + lane) = lanes.reading(axis)[lane];
       }
-      for (const SensingProgram::Entry& entry : sensing.slopes()) {
+      for (const SensingProgram::SparseEntry& entry : sensing.derivatives()) {
         slopes[first + lane](entry.axis, entry.column) = lanes.slope(entry)[lane];
       }
     }

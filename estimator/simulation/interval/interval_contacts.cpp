@@ -1,4 +1,4 @@
-// Members of IntervalLane that determine which joints stick, slip, or hit, touch and leave end
+// Members of SegmentIntegrator that determine which joints stick, slip, or hit, touch and leave end
 // stops.
 #include <algorithm>
 #include <cmath>
@@ -24,20 +24,20 @@ constexpr double kGrazing = 1e-9;
 }  // namespace
 
 /// Determines the contacts at the start of an interval from the joint rates.
-void IntervalLane::determine_initial_contacts() {
+void SegmentIntegrator::determine_initial_contacts() {
   const int n = program_.joint_count();
   if (!program_.has_loops()) {
-    for (int j = 0; j < n; ++j) contact(j) = contact_of(state(n + j));
+    for (int j = 0; j < n; ++j) contact_state(j) = contact_for_slip_direction(state(n + j));
     for (int j = 0; j < n; ++j) {
-      if (program_.is_dry(j) && state(n + j) == 0.0) determine_contact(j, begin_);
+      if (program_.has_holding_friction(j) && state(n + j) == 0.0) determine_contact(j, begin_);
     }
     return;
   }
-  fix_single(begin_);
-  accelerate_single();
+  load_narrow_integrator(begin_);
+  narrow_accelerations();
   interval_->start_angles.resize(n);
   for (int j = 0; j < n; ++j) {
-    contact(j) = contact_of(single_.joint_rate(j)[0]);
+    contact_state(j) = contact_for_slip_direction(single_.joint_rate(j)[0]);
     interval_->start_angles[j] = lanes_.guess(j)[lane_] = single_.joint_angle(j)[0];
   }
   determine_loop_contacts(-1, begin_, true);
@@ -45,7 +45,7 @@ void IntervalLane::determine_initial_contacts() {
 
 /// Sets the rate of a joint that has nearly stopped to zero. A loop joint that reverses at a dead
 /// centre while other joints move is unchanged.
-void IntervalLane::stop_joint(int joint) {
+void SegmentIntegrator::set_joint_rate_to_zero(int joint) {
   const int c = program_.coordinate_count();
   if (!program_.has_loops()) {
     state(c + joint) = 0.0;
@@ -53,7 +53,7 @@ void IntervalLane::stop_joint(int joint) {
   }
   JointVector<double> coupling(c), rates(c);
   for (int p = 0; p < c; ++p) {
-    coupling[p] = single_.coupling(joint, p)[0];
+    coupling[p] = single_.rate_coupling(joint, p)[0];
     rates[p] = state(c + p);
   }
   const double share = coupling.dot(rates) / coupling.squaredNorm();
@@ -64,80 +64,81 @@ void IntervalLane::stop_joint(int joint) {
 
 /// Determines the contacts of all loop joints at rest together, including a joint that has just
 /// stopped or is breaking loose.
-void IntervalLane::determine_loop_contacts(int joint, double time, bool stops) {
-  fix_single(time);
-  accelerate_single();
+void SegmentIntegrator::determine_loop_contacts(int joint, double time, bool stops) {
+  load_narrow_integrator(time);
+  narrow_accelerations();
   const int n = program_.joint_count(), c = program_.coordinate_count();
   std::vector<int> resting;
   for (int j = 0; j < n; ++j) {
-    if (program_.is_dry(j) && (j == joint || contact(j) == Contact::kStick ||
-                               std::abs(single_.joint_rate(j)[0]) < kRestRate)) {
+    if (program_.has_holding_friction(j) && (j == joint || contact_state(j) == Contact::kStick ||
+                                             std::abs(single_.joint_rate(j)[0]) < kRestRate)) {
       resting.push_back(j);
     }
   }
   if (resting.empty()) return;
   if (holds_) {
-    for (const int j : resting) contact(j) = Contact::kStick;
+    for (const int j : resting) contact_state(j) = Contact::kStick;
     return;
   }
   const auto is_resting = [&](int j) { return std::ranges::find(resting, j) != resting.end(); };
   Eigen::MatrixXd N(n, c), M(n, n);
   Eigen::VectorXd left(n), gamma(n), bound(n);
   for (int j = 0; j < n; ++j) {
-    gamma[j] = single_.drift(j)[0];
-    left[j] = single_.balance(j)[0];
-    if (!is_resting(j)) left[j] += single_.direction(j)[0] * single_.bound(j)[0];
+    gamma[j] = single_.acceleration_bias(j)[0];
+    left[j] = single_.bias_torque(j)[0];
+    if (!is_resting(j)) left[j] += single_.slip_direction(j)[0] * single_.bound(j)[0];
     // A joint that has broken loose must not stick again because of round-off.
-    bound[j] = single_.holding_bound(j)[0] * (stops ? 1.0 : 1.0 - kLoosening);
-    for (int p = 0; p < c; ++p) N(j, p) = single_.coupling(j, p)[0];
+    bound[j] = single_.holding_torque_bound(j)[0] * (stops ? 1.0 : 1.0 - kLoosening);
+    for (int p = 0; p < c; ++p) N(j, p) = single_.rate_coupling(j, p)[0];
     for (int k = 0; k < n; ++k) M(j, k) = single_.mass(j, k)[0];
   }
-  const Contacts settled = determine_contacts({.mass = N.transpose() * M * N,
-                                               .force = N.transpose() * (left + M * gamma),
-                                               .coupling = N(resting, Eigen::all),
-                                               .drift = gamma(resting),
-                                               .bound = bound(resting)});
-  for (std::size_t m = 0; m < resting.size(); ++m) contact(resting[m]) = settled[m];
+  const Contacts settled = determine_contact_states({.mass = N.transpose() * M * N,
+                                                     .force = N.transpose() * (left + M * gamma),
+                                                     .coupling = N(resting, Eigen::all),
+                                                     .drift = gamma(resting),
+                                                     .bound = bound(resting)});
+  for (std::size_t m = 0; m < resting.size(); ++m) contact_state(resting[m]) = settled[m];
 }
 
 /// Returns the smallest remaining friction torque of the sticking joints in loops. Call it after
 /// `lanes` has computed accelerations.
-double IntervalLane::spare_torque(const MotionLanes& lanes, int lane) const {
+double SegmentIntegrator::spare_holding_torque(const SimdMotionIntegrator& lanes, int lane) const {
   const int n = program_.joint_count(), c = program_.coordinate_count();
   Eigen::VectorXd force = Eigen::VectorXd::Zero(c), bound(n);
   Eigen::MatrixXd coupling(n, c);
   Eigen::Index s = 0;
   for (int j = 0; j < n; ++j) {
-    double left = lanes.balance(j)[lane] + lanes.direction(j)[lane] * lanes.bound(j)[lane];
+    double left = lanes.bias_torque(j)[lane] + lanes.slip_direction(j)[lane] * lanes.bound(j)[lane];
     for (int k = 0; k < n; ++k) left += lanes.mass(j, k)[lane] * lanes.joint_acceleration(k)[lane];
     for (int p = 0; p < c; ++p) {
-      const double N = lanes.coupling(j, p)[lane];
+      const double N = lanes.rate_coupling(j, p)[lane];
       force[p] += N * left;
       coupling(s, p) = N;
     }
-    bound[s] = lanes.holding_bound(j)[lane];
-    if (contact(j) == Contact::kStick) ++s;
+    bound[s] = lanes.holding_torque_bound(j)[lane];
+    if (contact_state(j) == Contact::kStick) ++s;
   }
-  return holding_margin(coupling.topRows(s), bound.head(s), force);
+  return holding_force_margin(coupling.topRows(s), bound.head(s), force);
 }
 
 /// Determines the contact of a joint at rest. It sticks if friction can hold it. Otherwise it slips
 /// in the direction of its load.
-void IntervalLane::determine_contact(int joint, double time) {
-  contact(joint) = Contact::kStick;
+void SegmentIntegrator::determine_contact(int joint, double time) {
+  contact_state(joint) = Contact::kStick;
   if (holds_) return;
-  fix_single(time);
-  accelerate_single();
-  const double held = holding_torque_single(joint);
-  if (std::abs(held) > single_.holding_bound(joint)[0]) contact(joint) = contact_of(-held);
+  load_narrow_integrator(time);
+  narrow_accelerations();
+  const double held = narrow_holding_torque(joint);
+  if (std::abs(held) > single_.holding_torque_bound(joint)[0])
+    contact_state(joint) = contact_for_slip_direction(-held);
 }
 
 // --- end stops, supported only without loops ----------------------------------------------------
 
 /// Sets the contacts of joints that start an interval at or beyond an end stop.
-void IntervalLane::determine_initial_stop_contacts() {
+void SegmentIntegrator::determine_initial_stop_contacts() {
   for (const JointStop& stop : stops_) {
-    const double distance = stop.distance(state(stop.joint));
+    const double distance = stop.distance_from_stop(state(stop.joint));
     const double speed = stop.side * state(program_.joint_count() + stop.joint);
     if (distance > 0.0 || (distance == 0.0 && speed > 0.0)) continue;
     handle_stop_event(begin_, stop, false);
@@ -146,21 +147,22 @@ void IntervalLane::determine_initial_stop_contacts() {
 
 /// Finds the first joint that reaches or leaves an end stop within the segment, and replaces
 /// `first` if this event is earlier.
-void IntervalLane::find_stop_event(Ending& first) {
+void SegmentIntegrator::find_stop_event(ContactChange& first) {
   for (const JointStop& stop : stops_) {
-    const bool rests = rests_at(stop);
+    const bool rests = is_resting_at_stop(stop);
     if (rests && holds_) continue;
     double time = end_ - begin_, left;
     if (rests) {
       const std::vector<double>& torques = torques_[stop.joint];
       left = stop.side * torques[lane_];
-      if (program_.is_dry(stop.joint)) left += lanes_.holding_bound(stop.joint)[lane_];
+      if (program_.has_holding_friction(stop.joint))
+        left += lanes_.holding_torque_bound(stop.joint)[lane_];
     } else {
-      left = stop.distance(lanes_.end_angle(stop.joint)[lane_]);
-      if (left >= 0.0) time = find_dip(stop, left);
+      left = stop.distance_from_stop(lanes_.end_angle(stop.joint)[lane_]);
+      if (left >= 0.0) time = find_reversal_at_stop(stop, left);
     }
     if (!(left < 0.0)) continue;
-    time = locate(stop.joint, &stop, time, left);
+    time = locate_contact_change(stop.joint, &stop, time, left);
     if (time < first.time) first = {time, stop.joint, &stop};
   }
 }
@@ -168,38 +170,39 @@ void IntervalLane::find_stop_event(Ending& first) {
 /// Finds a joint that passes an end stop within the segment and returns before the segment ends.
 /// Returns the time at which the joint reverses. `left` receives its distance from the stop at that
 /// time.
-double IntervalLane::find_dip(const JointStop& stop, double& left) {
+double SegmentIntegrator::find_reversal_at_stop(const JointStop& stop, double& left) {
   const double length = end_ - begin_;
-  const double distance = stop.distance(lanes_.begin_angle(stop.joint)[lane_]);
+  const double distance = stop.distance_from_stop(lanes_.begin_angle(stop.joint)[lane_]);
   const double v0 = stop.side * lanes_.begin_rate(stop.joint)[lane_];
   const double v1 = stop.side * lanes_.end_rate(stop.joint)[lane_];
   if (!(v0 < 0.0 && v1 > 0.0)) return length;
   const double turn = length * v0 / (v0 - v1);
   // With constant acceleration the joint would get half this far: a safety factor of two.
   if (distance + v0 * turn > 0.0) return length;
-  fix_single(begin_);
+  load_narrow_integrator(begin_);
   for (int i = 0; i < kSingle; ++i) {
-    load_segment(single_, i, *interval_->controls, substep_, begin_, begin_ + turn);
+    load_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + turn);
   }
   single_.step();
-  left = stop_margin(stop, true)[0];
+  left = stop_margins(stop, true)[0];
   return turn;
 }
 
 /// Returns the distance of a joint from its end stop in each lane of the narrow integrator. For a
 /// joint that rests at the stop, it returns the remaining contact force instead.
-IntervalLane::Margins IntervalLane::stop_margin(const JointStop& stop, bool at_end) {
+SegmentIntegrator::Margins SegmentIntegrator::stop_margins(const JointStop& stop, bool at_end) {
   Margins left;
-  if (!rests_at(stop)) {
+  if (!is_resting_at_stop(stop)) {
     const double* angle = at_end ? single_.end_angle(stop.joint) : single_.state(stop.joint);
-    for (std::size_t i = 0; i < left.size(); ++i) left[i] = stop.distance(angle[i]);
+    for (std::size_t i = 0; i < left.size(); ++i) left[i] = stop.distance_from_stop(angle[i]);
     return left;
   }
-  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  at_end ? single_.compute_end_accelerations() : single_.compute_start_accelerations();
   single_.holding_torque(stop.joint, left.data());
   for (std::size_t i = 0; i < left.size(); ++i) {
     left[i] *= stop.side;
-    if (program_.is_dry(stop.joint)) left[i] += single_.holding_bound(stop.joint)[i];
+    if (program_.has_holding_friction(stop.joint))
+      left[i] += single_.holding_torque_bound(stop.joint)[i];
   }
   return left;
 }
@@ -208,7 +211,7 @@ IntervalLane::Margins IntervalLane::stop_margin(const JointStop& stop, bool at_e
 ///
 /// @param moves  whether the time of the event depends on the motion; false at the start of an
 /// interval
-void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool moves) {
+void SegmentIntegrator::handle_stop_event(double time, const JointStop& stop, bool moves) {
   const int n = program_.joint_count();
   MotionEvent event{.time = time, .substep = substep_, .joint = stop.joint};
   const auto states = [&](int first) {
@@ -216,29 +219,29 @@ void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool mo
     for (int j = 0; j < n; ++j) values[j] = state(first + j);
     return values;
   };
-  if (rests_at(stop)) {
-    fix_single(time);
-    const JointVector<double> before = accelerate_single();
-    contact(stop.joint) = contact_of(stop.side);
-    fix_single(time);
-    event.drop = before - accelerate_single();
+  if (is_resting_at_stop(stop)) {
+    load_narrow_integrator(time);
+    const JointVector<double> before = narrow_accelerations();
+    contact_state(stop.joint) = contact_for_slip_direction(stop.side);
+    load_narrow_integrator(time);
+    event.drop = before - narrow_accelerations();
   } else {
-    auto impact = std::make_shared<MotionImpact>();
+    auto impact = std::make_shared<EndStopImpact>();
     impact->stop = static_cast<int>(&stop - stops_.data());
     state(stop.joint) = stop.position;
     impact->position = states(0);
     impact->rates = states(n);
-    fix_single(time);
-    impact->before = accelerate_single();
+    load_narrow_integrator(time);
+    impact->before = narrow_accelerations();
     const double speed = impact->rates[stop.joint];
     if (moves && std::abs(speed) > kGrazing) impact->speed = speed;
     if (moves || !(stop.side * speed > 0.0)) {
-      impact_joint(time, stop, *impact);
+      apply_stop_impact(time, stop, *impact);
     } else {
-      contact(stop.joint) = contact_of(stop.side);
+      contact_state(stop.joint) = contact_for_slip_direction(stop.side);
     }
-    fix_single(time);
-    impact->after = accelerate_single();
+    load_narrow_integrator(time);
+    impact->after = narrow_accelerations();
     event.rates = states(n);
     event.impact = std::move(impact);
   }
@@ -248,7 +251,8 @@ void IntervalLane::handle_stop_event(double time, const JointStop& stop, bool mo
 
 /// Computes the impact of a joint at an end stop. The joint rebounds, or stays at the stop if the
 /// rebound would last less than kFlightMin.
-void IntervalLane::impact_joint(double time, const JointStop& stop, MotionImpact& impact) {
+void SegmentIntegrator::apply_stop_impact(double time, const JointStop& stop,
+                                          EndStopImpact& impact) {
   const int n = program_.joint_count();
   const Contacts contacts = contacts_;
   Eigen::MatrixXd mass(n, n);
@@ -256,31 +260,31 @@ void IntervalLane::impact_joint(double time, const JointStop& stop, MotionImpact
     for (int k = 0; k < n; ++k) mass(j, k) = single_.mass(j, k)[0];
   }
   if (!holds_) {
-    leave_impact(stop, stop.restitution, mass, impact);
-    fix_single(time);
-    const double back = -stop.side * accelerate_single()[stop.joint];  // < 0: away from the stop
+    apply_impact_rates(stop, stop.restitution, mass, impact);
+    load_narrow_integrator(time);
+    const double back = -stop.side * narrow_accelerations()[stop.joint];  // < 0: away from the stop
     const double speed = stop.side * state(n + stop.joint);
     impact.rebounds = 2.0 * speed > kFlightMin * back;
   }
   if (!impact.rebounds) {
     contacts_ = contacts;
-    leave_impact(stop, 0.0, mass, impact);
-    contact(stop.joint) = contact_at(stop);
+    apply_impact_rates(stop, 0.0, mass, impact);
+    contact_state(stop.joint) = contact_at_stop(stop);
   }
-  settle_rest(time);
+  update_resting_contacts(time);
 }
 
 /// Sets the joint rates and the contacts after an impact.
-void IntervalLane::leave_impact(const JointStop& stop, double restitution,
-                                const Eigen::MatrixXd& mass, MotionImpact& impact) {
+void SegmentIntegrator::apply_impact_rates(const JointStop& stop, double restitution,
+                                           const Eigen::MatrixXd& mass, EndStopImpact& impact) {
   const int n = program_.joint_count();
   std::vector<JointStop> near{stop};
   near.front().restitution = restitution;
   for (const JointStop& each : stops_) {
-    if (rests_at(each)) near.push_back(each);
+    if (is_resting_at_stop(each)) near.push_back(each);
   }
   std::vector<int> pushing{0};
-  if (near.size() > 1) pushing = active_stops(mass, impact.rates, near);
+  if (near.size() > 1) pushing = find_active_stops(mass, impact.rates, near);
   if (pushing.empty() || pushing.front() != 0) pushing.insert(pushing.begin(), 0);
   impact.struck.clear();
   for (const int i : pushing) {
@@ -292,28 +296,29 @@ void IntervalLane::leave_impact(const JointStop& stop, double restitution,
   for (const auto& each : impact.struck) {
     after[each.joint] = -each.restitution * impact.rates[each.joint];  // removes round-off
   }
-  contact(stop.joint) = contact_of(stop.side);
+  contact_state(stop.joint) = contact_for_slip_direction(stop.side);
   const double least = kUnmoved * (after - before).norm();
   for (int j = 0; j < n; ++j) {
-    if (is_held(contact(j)) && std::abs(after[j]) <= least) {
+    if (is_at_rest(contact_state(j)) && std::abs(after[j]) <= least) {
       after[j] = 0.0;
     } else if (after[j] != 0.0) {
-      contact(j) = contact_of(after[j]);
+      contact_state(j) = contact_for_slip_direction(after[j]);
     }
     state(n + j) = after[j];
   }
 }
 
 /// Updates the contacts of joints at rest after an impact.
-void IntervalLane::settle_rest(double time) {
+void SegmentIntegrator::update_resting_contacts(double time) {
   for (int j = 0; j < program_.joint_count(); ++j) {
-    if (contact(j) == Contact::kStick) determine_contact(j, time);
+    if (contact_state(j) == Contact::kStick) determine_contact(j, time);
   }
   if (holds_) return;
   for (const JointStop& stop : stops_) {
-    if (!rests_at(stop)) continue;
-    fix_single(time);
-    if (stop_margin(stop, false)[0] < 0.0) contact(stop.joint) = contact_of(stop.side);
+    if (!is_resting_at_stop(stop)) continue;
+    load_narrow_integrator(time);
+    if (stop_margins(stop, false)[0] < 0.0)
+      contact_state(stop.joint) = contact_for_slip_direction(stop.side);
   }
 }
 

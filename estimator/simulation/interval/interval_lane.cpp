@@ -35,7 +35,7 @@ constexpr double kProbeReachMin = 1e-4;
 constexpr int kHalvings = 10;               // by a factor of 16 each
 constexpr double kLocateTolerance = 1e-14;  // [s]
 
-/// Wanted length of an integration segment along the variable u of FrictionArgumentCourse.
+/// Wanted length of an integration segment along the variable u of ScaledSpeedParabola.
 constexpr double kCreepWay = 0.15;
 /// Factor by which an integration segment may exceed its wanted length.
 constexpr double kLeeway = 1.5;
@@ -47,13 +47,13 @@ constexpr double kBriefest = 1e-4, kBrief = 1e-3;
 
 }  // namespace
 
-FrictionArgumentCourse::FrictionArgumentCourse(double begin, double mean, double end)
+ScaledSpeedParabola::ScaledSpeedParabola(double begin, double mean, double end)
     : begin_(begin),
       end_(end),
       rise_(6.0 * mean - 4.0 * begin - 2.0 * end),
       bend_(3.0 * (begin + end - 2.0 * mean)) {}
 
-double FrictionArgumentCourse::passed() const {
+double ScaledSpeedParabola::transformed_length() const {
   const double first = level_of(begin_), last = level_of(end_);
   const double turn = -0.5 * rise_ / bend_;
   if (!(turn > 0.0 && turn < 1.0)) return std::abs(last - first);
@@ -61,21 +61,21 @@ double FrictionArgumentCourse::passed() const {
   return std::abs(between - first) + std::abs(last - between);
 }
 
-double FrictionArgumentCourse::fraction_from_begin(double way) const {
+double ScaledSpeedParabola::step_fraction_at_initial_slope(double way) const {
   return std::min(time_for(way, begin_, rise_), time_for(way, begin_, end_ - begin_));
 }
 
-double FrictionArgumentCourse::fraction_from_end(double way) const {
+double ScaledSpeedParabola::step_fraction_at_final_slope(double way) const {
   return time_for(way, end_, rise_ + 2.0 * bend_);
 }
 
-IntervalTools::IntervalTools(const TreeProgram& equations, const Mechanism& values,
-                             const SegmentLimits& segment, int width)
+SharedLaneData::SharedLaneData(const TreeProgram& equations, const Mechanism& values,
+                               const IntegrationSegmentLimits& segment, int width)
     : program(equations),
       limits(segment),
-      stops(joint_stops(values)),
-      lanes(MotionLanes::make(width, program, values, false)),
-      single(MotionLanes::make(kSingle, program, values, false)),
+      stops(joint_end_stops(values)),
+      lanes(SimdMotionIntegrator::make(width, program, values, false)),
+      single(SimdMotionIntegrator::make(kSingle, program, values, false)),
       torques(static_cast<std::size_t>(program.joint_count()),
               std::vector<double>(static_cast<std::size_t>(width))) {
   if (!std::isfinite(limits.near_rest)) return;
@@ -85,7 +85,7 @@ IntervalTools::IntervalTools(const TreeProgram& equations, const Mechanism& valu
   }
 }
 
-void IntervalLane::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
+void SegmentIntegrator::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
   const int n = program_.joint_count();
   interval_ = &interval;
   angles_ = &angles;
@@ -109,61 +109,61 @@ void IntervalLane::start(MotionInterval& interval, Eigen::MatrixXd& angles) {
                           .contacts = std::vector<Contacts>(count)};
   }
   angles.resize(interval.last_sample - interval.first_sample, n);
-  load_start(lanes_, lane_, interval);
+  load_start_state(lanes_, lane_, interval);
   determine_initial_contacts();
   interval.log.start = contacts_;
   determine_initial_stop_contacts();
-  enter_substep();
+  begin_substep();
 }
 
-void IntervalLane::load() {
-  load_segment(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
-  load_contacts(lanes_, lane_, contacts_);
+void SegmentIntegrator::load() {
+  load_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
+  load_contact_states(lanes_, lane_, contacts_);
 }
 
-void IntervalLane::begin_segment(double time) {
+void SegmentIntegrator::begin_segment(double time) {
   begin_ = time;
-  end_ = full_segment();
+  end_ = full_segment_end();
   event_ = {};
   load();
 }
 
 /// Extends the segment to the end of the substep.
-void IntervalLane::enter_substep() {
+void SegmentIntegrator::begin_substep() {
   event_count_ = 0;
   holds_ = false;
   begin_ = interval_->controls->begin(substep_);
-  record_jumps();
+  record_control_jumps();
   begin_segment(begin_);
 }
 
 /// Records the jumps of controls at the begin of a substep for the derivatives.
-void IntervalLane::record_jumps() {
+void SegmentIntegrator::record_control_jumps() {
   const SegmentControls& controls = *interval_->controls;
   const std::vector<int>& jumps = controls.jumps(substep_);
   if (jumps.empty() || substep_ == 0) return;
-  fix_single(begin_);
+  load_narrow_integrator(begin_);
   const auto set_control = [&](int motor, double value) {
     std::fill_n(single_.control(motor), kSingle, value);
   };
   for (const int motor : jumps) {
     set_control(motor, controls.value(substep_ - 1, motor) + controls.rise(substep_ - 1, motor));
   }
-  JointVector<double> before = accelerate_single();
+  JointVector<double> before = narrow_accelerations();
   for (const int motor : jumps) {
     set_control(motor, controls.value(substep_, motor));
-    const JointVector<double> after = accelerate_single();
+    const JointVector<double> after = narrow_accelerations();
     interval_->log.events.push_back(
         {.time = begin_, .substep = substep_, .motor = motor, .drop = before - after});
     before = after;
   }
 }
 
-void IntervalLane::advance() {
-  if (event_.joint < 0 && (shorten_for_smoothed_friction() || find_event())) return;
-  read_samples();
-  record_instants();
-  longest_ = longest_after();
+void SegmentIntegrator::accept_or_shorten_segment() {
+  if (event_.joint < 0 && (shorten_for_smoothed_friction() || find_contact_change())) return;
+  interpolate_samples();
+  record_sample_instants();
+  longest_ = longest_next_segment();
   const int rows = 2 * program_.coordinate_count();
   for (int row = 0; row < rows; ++row) state(row) = lanes_.end_state(row)[lane_];
   for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
@@ -173,14 +173,14 @@ void IntervalLane::advance() {
     handle_contact_event(event_, end_);
     return;
   }
-  if (is_cut()) {
+  if (is_segment_shortened()) {
     interval_->log.cuts.push_back(end_);
     begin_segment(end_);
     return;
   }
   if (++substep_ < interval_->last_substep) {
-    if ((substep_ - interval_->first_substep) % limits_.checkpoint_span == 0) keep_checkpoint();
-    enter_substep();
+    if ((substep_ - interval_->first_substep) % limits_.checkpoint_span == 0) store_checkpoint();
+    begin_substep();
     return;
   }
   interval_->end.resize(rows);
@@ -188,7 +188,7 @@ void IntervalLane::advance() {
   interval_ = nullptr;
 }
 
-void IntervalLane::keep_checkpoint() {
+void SegmentIntegrator::store_checkpoint() {
   MotionCheckpoint point{.substep = substep_,
                          .sample = sample_,
                          .look = look_,
@@ -206,24 +206,24 @@ void IntervalLane::keep_checkpoint() {
 
 /// Finds the first contact change in the segment and ends the segment there. Returns whether there
 /// is one.
-bool IntervalLane::find_event() {
-  Ending first;
+bool SegmentIntegrator::find_contact_change() {
+  ContactChange first;
   bool asked = false;  // sticking joints of loops are tested together
   for (int j = 0; j < program_.joint_count(); ++j) {
-    if (!program_.is_dry(j) || is_at_stop(contact(j))) continue;
+    if (!program_.has_holding_friction(j) || is_at_end_stop(contact_state(j))) continue;
     double left;
-    if (contact(j) != Contact::kStick) {
-      left = static_cast<double>(contact(j)) * lanes_.end_rate(j)[lane_];
+    if (contact_state(j) != Contact::kStick) {
+      left = static_cast<double>(contact_state(j)) * lanes_.end_rate(j)[lane_];
     } else if (holds_ || asked) {
       continue;
     } else if (program_.has_loops()) {
       left = spare_;
       asked = true;
     } else {
-      left = lanes_.holding_bound(j)[lane_] - std::abs(torques_[j][lane_]);
+      left = lanes_.holding_torque_bound(j)[lane_] - std::abs(torques_[j][lane_]);
     }
     if (!(left < 0.0)) continue;
-    const double time = locate(j, nullptr, end_ - begin_, left);
+    const double time = locate_contact_change(j, nullptr, end_ - begin_, left);
     if (time < first.time) first = {time, j, nullptr};
   }
   find_stop_event(first);
@@ -243,9 +243,9 @@ bool IntervalLane::find_event() {
 }
 
 /// Changes the contact of a joint at an event of dry friction or of an end stop.
-void IntervalLane::handle_contact_event(const Ending& event, double time) {
+void SegmentIntegrator::handle_contact_event(const ContactChange& event, double time) {
   if (event.stop == nullptr) {
-    handle_event(time, event.joint);
+    handle_friction_event(time, event.joint);
   } else {
     handle_stop_event(time, *event.stop, true);
   }
@@ -253,15 +253,15 @@ void IntervalLane::handle_contact_event(const Ending& event, double time) {
 }
 
 /// Changes the contact of a joint at an event of dry friction, at the lane's current state.
-void IntervalLane::handle_event(double time, int joint) {
+void SegmentIntegrator::handle_friction_event(double time, int joint) {
   MotionEvent event{.time = time, .substep = substep_, .joint = joint};
-  fix_single(time);
-  JointVector<double> before = accelerate_single();
-  const double held = holding_torque_single(joint);
-  const bool stops = contact(joint) != Contact::kStick;
+  load_narrow_integrator(time);
+  JointVector<double> before = narrow_accelerations();
+  const double held = narrow_holding_torque(joint);
+  const bool stops = contact_state(joint) != Contact::kStick;
   if (stops) {
     event.acceleration_before = single_.joint_acceleration(joint)[0];
-    stop_joint(joint);
+    set_joint_rate_to_zero(joint);
     const int c = program_.coordinate_count();
     event.rates.resize(c);
     for (int p = 0; p < c; ++p) event.rates[p] = state(c + p);
@@ -271,16 +271,17 @@ void IntervalLane::handle_event(double time, int joint) {
   } else if (stops) {
     determine_contact(joint, time);
   } else {
-    contact(joint) = contact_of(-held);  // without another test, whose result round-off may reverse
+    contact_state(joint) = contact_for_slip_direction(
+        -held);  // without another test, whose result round-off may reverse
   }
-  fix_single(time);
-  event.drop = before - accelerate_single();
+  load_narrow_integrator(time);
+  event.drop = before - narrow_accelerations();
   event.contacts = contacts_;
   interval_->log.events.push_back(event);
 }
 
 /// Copies the lane's state, contacts, and controls at a given time to the narrow integrator.
-void IntervalLane::fix_single(double time) {
+void SegmentIntegrator::load_narrow_integrator(double time) {
   for (int i = 0; i < kSingle; ++i) {
     for (int row = 0; row < 2 * program_.coordinate_count(); ++row) {
       single_.state(row)[i] = state(row);
@@ -288,20 +289,20 @@ void IntervalLane::fix_single(double time) {
     for (int j = 0; program_.has_loops() && j < program_.joint_count(); ++j) {
       single_.guess(j)[i] = lanes_.guess(j)[lane_];
     }
-    load_segment(single_, i, *interval_->controls, substep_, time, time);
-    load_contacts(single_, i, contacts_);
+    load_segment_controls(single_, i, *interval_->controls, substep_, time, time);
+    load_contact_states(single_, i, contacts_);
   }
 }
 
-JointVector<double> IntervalLane::accelerate_single() {
-  single_.accelerate_at_start();
+JointVector<double> SegmentIntegrator::narrow_accelerations() {
+  single_.compute_start_accelerations();
   JointVector<double> result(program_.coordinate_count());
-  for (int p = 0; p < result.size(); ++p) result[p] = single_.acceleration(p)[0];
+  for (int p = 0; p < result.size(); ++p) result[p] = single_.coordinate_acceleration(p)[0];
   return result;
 }
 
-/// Returns the torque that holds a sticking joint, after `accelerate_single` [N·m].
-double IntervalLane::holding_torque_single(int joint) const {
+/// Returns the torque that holds a sticking joint, after `narrow_accelerations` [N·m].
+double SegmentIntegrator::narrow_holding_torque(int joint) const {
   double torque[kSingle];
   single_.holding_torque(joint, torque);
   return torque[0];
@@ -310,30 +311,31 @@ double IntervalLane::holding_torque_single(int joint) const {
 /// Returns the margin of a contact in each lane of the narrow integrator: the speed in the slip
 /// direction, or the remaining friction torque. The integrator must have stepped or be at the
 /// start.
-IntervalLane::Margins IntervalLane::margin(int joint, const JointStop* stop, bool at_end) {
-  if (stop != nullptr) return stop_margin(*stop, at_end);
+SegmentIntegrator::Margins SegmentIntegrator::contact_margins(int joint, const JointStop* stop,
+                                                              bool at_end) {
+  if (stop != nullptr) return stop_margins(*stop, at_end);
   Margins left;
-  if (contact(joint) != Contact::kStick) {
-    if (!at_end && program_.has_loops()) single_.accelerate_at_start();
+  if (contact_state(joint) != Contact::kStick) {
+    if (!at_end && program_.has_loops()) single_.compute_start_accelerations();
     const double* rate = at_end                 ? single_.end_rate(joint)
                          : program_.has_loops() ? single_.joint_rate(joint)
                                                 : single_.state(program_.joint_count() + joint);
     for (std::size_t i = 0; i < left.size(); ++i) {
       const bool rests = program_.has_loops() && !at_end && std::abs(rate[i]) < kRestRate;
-      left[i] = rests ? 0.0 : static_cast<double>(contact(joint)) * rate[i];
+      left[i] = rests ? 0.0 : static_cast<double>(contact_state(joint)) * rate[i];
     }
     return left;
   }
-  at_end ? single_.accelerate_at_end() : single_.accelerate_at_start();
+  at_end ? single_.compute_end_accelerations() : single_.compute_start_accelerations();
   if (program_.has_loops()) {
     for (int i = 0; i < kSingle; ++i) {
-      left[i] = spare_torque(single_, i);
+      left[i] = spare_holding_torque(single_, i);
     }
     return left;
   }
   single_.holding_torque(joint, left.data());
   for (std::size_t i = 0; i < left.size(); ++i) {
-    left[i] = single_.holding_bound(joint)[i] - std::abs(left[i]);
+    left[i] = single_.holding_torque_bound(joint)[i] - std::abs(left[i]);
   }
   return left;
 }
@@ -341,14 +343,15 @@ IntervalLane::Margins IntervalLane::margin(int joint, const JointStop* stop, boo
 /// Finds the time within the segment at which the margin of a joint vanishes. `left` is its
 /// negative value at the later time `time`. Regula falsi uses four probes per round around the root
 /// of the secant, closer in later rounds as the secant becomes more accurate.
-double IntervalLane::locate(int joint, const JointStop* stop, double time, double left) {
-  fix_single(begin_);
-  Bracket bracket{0.0, time, margin(joint, stop, false)[0], left};
+double SegmentIntegrator::locate_contact_change(int joint, const JointStop* stop, double time,
+                                                double left) {
+  load_narrow_integrator(begin_);
+  RootBracket bracket{0.0, time, contact_margins(joint, stop, false)[0], left};
   const bool leaves = stop == nullptr
                           ? bracket.at_low == 0.0
                           : !(bracket.at_low > 0.0) &&
                                 stop->side * *single_.state(program_.joint_count() + joint) >= 0.0;
-  if (!is_held(contact(joint)) && leaves) leave_rest(joint, stop, bracket);
+  if (!is_at_rest(contact_state(joint)) && leaves) bracket_return_to_contact(joint, stop, bracket);
   if (!(bracket.at_low > 0.0)) return 0.0;
   double reach = kProbeReach;
   for (int round = 0; round < kLocateRounds && bracket.width() > kLocateTolerance; ++round) {
@@ -365,7 +368,8 @@ double IntervalLane::locate(int joint, const JointStop* stop, double time, doubl
 
 /// Moves the low end of a bracket to a time with a positive margin, by halving the high end. It
 /// serves a joint that was just released, moves away and returns.
-void IntervalLane::leave_rest(int joint, const JointStop* stop, Bracket& bracket) {
+void SegmentIntegrator::bracket_return_to_contact(int joint, const JointStop* stop,
+                                                  RootBracket& bracket) {
   for (int round = 0; round < kHalvings && !(bracket.at_low > 0.0); ++round) {
     const double high = bracket.high;
     probe(joint, stop, {high / 2.0, high / 4.0, high / 8.0, high / 16.0}, bracket);
@@ -373,13 +377,14 @@ void IntervalLane::leave_rest(int joint, const JointStop* stop, Bracket& bracket
 }
 
 /// Narrows a bracket by the margins at four times within it.
-void IntervalLane::probe(int joint, const JointStop* stop, const Margins& times, Bracket& bracket) {
+void SegmentIntegrator::probe(int joint, const JointStop* stop, const Margins& times,
+                              RootBracket& bracket) {
   for (int i = 0; i < kSingle; ++i) {
     const double time = std::clamp(times[i], bracket.low, bracket.high);
-    load_segment(single_, i, *interval_->controls, substep_, begin_, begin_ + time);
+    load_segment_controls(single_, i, *interval_->controls, substep_, begin_, begin_ + time);
   }
   single_.step();
-  const Margins left = margin(joint, stop, true);
+  const Margins left = contact_margins(joint, stop, true);
   for (const bool is_low : {true, false}) {
     for (std::size_t i = 0; i < times.size(); ++i) {
       if ((left[i] > 0.0) != is_low || !(times[i] > bracket.low && times[i] < bracket.high))
@@ -390,30 +395,33 @@ void IntervalLane::probe(int joint, const JointStop* stop, const Margins& times,
   }
 }
 
-void IntervalLane::read_samples() {
-  for (; is_within(*interval_, sample_, substep_, end_); ++sample_) {
+void SegmentIntegrator::interpolate_samples() {
+  for (; is_sample_in_segment(*interval_, sample_, substep_, end_); ++sample_) {
     const HermiteWeights w = hermite_weights(interval_->time(sample_) - begin_, end_ - begin_);
     for (int j = 0; j < program_.joint_count(); ++j) {
-      (*angles_)(sample_ - interval_->first_sample, j) = interpolate(lanes_, lane_, j, w);
+      (*angles_)(sample_ - interval_->first_sample, j) =
+          interpolate_joint_motion(lanes_, lane_, j, w);
     }
   }
 }
 
-void IntervalLane::record_instants() {
+void SegmentIntegrator::record_sample_instants() {
   const int c = program_.coordinate_count();
   for (; look_ < interval_->last_instant; ++look_) {
     const double time = interval_->sample_instants[look_];
-    if (!is_before_end(*interval_, time, substep_, end_)) break;
+    if (!is_instant_in_segment(*interval_, time, substep_, end_)) break;
     SampleInstantMotion& log = *interval_->instants;
     const int at = look_ - log.first;
     const HermiteWeights angle = hermite_weights(time - begin_, end_ - begin_);
     const HermiteWeights rate = hermite_rate_weights(time - begin_, end_ - begin_);
     for (int p = 0; p < c; ++p) {
-      log.states(p, at) = interpolate(lanes_, lane_, program_.independent(p), angle);
-      log.states(c + p, at) = interpolate(lanes_, lane_, program_.independent(p), rate);
+      log.states(p, at) =
+          interpolate_joint_motion(lanes_, lane_, program_.independent_joints(p), angle);
+      log.states(c + p, at) =
+          interpolate_joint_motion(lanes_, lane_, program_.independent_joints(p), rate);
     }
     for (int j = 0; j < log.guesses.rows(); ++j) {
-      log.guesses(j, at) = interpolate(lanes_, lane_, j, angle);
+      log.guesses(j, at) = interpolate_joint_motion(lanes_, lane_, j, angle);
     }
     log.substeps[at] = substep_;
     log.contacts[at] = contacts_;
@@ -423,8 +431,8 @@ void IntervalLane::record_instants() {
 // --- shorter segments near rest, where smoothed Coulomb friction is steep ------------------------
 
 /// Returns a joint's speed over the last step, in units of its transition velocity.
-FrictionArgumentCourse IntervalLane::course(
-    const IntervalTools::SmoothedFrictionJoint& each) const {
+ScaledSpeedParabola SegmentIntegrator::scaled_speed(
+    const SharedLaneData::SmoothedFrictionJoint& each) const {
   const double length = end_ - begin_;
   const double begin = lanes_.begin_rate(each.joint)[lane_] / each.speed;
   const double end = lanes_.end_rate(each.joint)[lane_] / each.speed;
@@ -435,21 +443,23 @@ FrictionArgumentCourse IntervalLane::course(
 
 /// Returns the longest stable segment at the speed x in transition velocities. The slope of
 /// smoothed friction at x is 1/cosh²(x) of its slope at rest.
-double IntervalLane::longest_at(double x) const {
+double SegmentIntegrator::longest_stable_segment(double x) const {
   const double rise = std::cosh(x);
   return limits_.near_rest * rise * rise;
 }
 
 /// Shortens a segment that is too long for joints with smoothed friction. Returns whether it did.
-bool IntervalLane::shorten_for_smoothed_friction() {
+bool SegmentIntegrator::shorten_for_smoothed_friction() {
   if (smoothed_joints_.empty()) return false;
   const double length = end_ - begin_;
   double wanted = length;
-  for (const IntervalTools::SmoothedFrictionJoint& each : smoothed_joints_) {
-    const FrictionArgumentCourse x = course(each);
-    if (length > kLeeway * longest_at(x.begin())) wanted = std::min(wanted, longest_at(x.begin()));
-    if (!(x.passed() > kLeeway * kCreepWay)) continue;
-    wanted = std::min(wanted, std::min(kShortened, x.fraction_from_begin(kCreepWay)) * length);
+  for (const SharedLaneData::SmoothedFrictionJoint& each : smoothed_joints_) {
+    const ScaledSpeedParabola x = scaled_speed(each);
+    if (length > kLeeway * longest_stable_segment(x.begin()))
+      wanted = std::min(wanted, longest_stable_segment(x.begin()));
+    if (!(x.transformed_length() > kLeeway * kCreepWay)) continue;
+    wanted = std::min(wanted,
+                      std::min(kShortened, x.step_fraction_at_initial_slope(kCreepWay)) * length);
   }
   wanted = std::max(wanted, kBriefest * limits_.near_rest);
   if (!(wanted <= kShortened * length)) return false;  // at its shortest
@@ -459,18 +469,18 @@ bool IntervalLane::shorten_for_smoothed_friction() {
 }
 
 /// Returns the longest segment that joints with smoothed friction allow after the last step.
-double IntervalLane::longest_after() const {
+double SegmentIntegrator::longest_next_segment() const {
   double longest = std::numeric_limits<double>::infinity();
-  for (const IntervalTools::SmoothedFrictionJoint& each : smoothed_joints_) {
-    const FrictionArgumentCourse x = course(each);
-    longest =
-        std::min({longest, longest_at(x.end()), x.fraction_from_end(kCreepWay) * (end_ - begin_)});
+  for (const SharedLaneData::SmoothedFrictionJoint& each : smoothed_joints_) {
+    const ScaledSpeedParabola x = scaled_speed(each);
+    longest = std::min({longest, longest_stable_segment(x.end()),
+                        x.step_fraction_at_final_slope(kCreepWay) * (end_ - begin_)});
   }
   return std::max(longest, kBriefest * limits_.near_rest);
 }
 
 /// Returns the end time of the next segment if no event shortens it.
-double IntervalLane::full_segment() const {
+double SegmentIntegrator::full_segment_end() const {
   const double end = interval_->controls->end(substep_), rest = end - begin_;
   return rest > longest_ ? begin_ + rest / std::ceil(rest / longest_) : end;
 }

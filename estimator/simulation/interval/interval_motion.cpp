@@ -23,15 +23,15 @@ int checkpoint_span_length(std::span<const MotionInterval> intervals) {
 }
 
 /// Computes the torques that hold resting joints at the end of the step.
-void find_torques(IntervalTools& tools, std::vector<IntervalLane>& lanes) {
+void find_torques(SharedLaneData& tools, std::vector<SegmentIntegrator>& lanes) {
   bool any_holds = false;
-  for (IntervalLane& lane : lanes) {
-    if (!lane.is_busy() || !lane.holds_any()) continue;
+  for (SegmentIntegrator& lane : lanes) {
+    if (!lane.has_interval() || !lane.has_resting_joint()) continue;
     any_holds = true;
-    if (tools.program.has_loops()) lane.find_spare_torque();
+    if (tools.program.has_loops()) lane.update_spare_holding_torque();
   }
   if (!any_holds || tools.program.has_loops()) return;
-  tools.lanes->accelerate_at_end();
+  tools.lanes->compute_end_accelerations();
   for (std::size_t j = 0; j < tools.torques.size(); ++j) {
     tools.lanes->holding_torque(static_cast<int>(j), tools.torques[j].data());
   }
@@ -39,14 +39,14 @@ void find_torques(IntervalTools& tools, std::vector<IntervalLane>& lanes) {
 
 /// Integrates intervals side by side. A lane starts the next interval as soon as it has finished
 /// its current one.
-void integrate(IntervalTools& tools, std::span<MotionInterval> intervals,
+void integrate(SharedLaneData& tools, std::span<MotionInterval> intervals,
                std::span<Eigen::MatrixXd> angles) {
   std::vector<std::size_t> order(intervals.size());  // longest first, so that lanes end together
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, std::ranges::greater(),
                            [&](std::size_t i) { return intervals[i].substep_count(); });
   std::size_t next = 0;
-  const auto fill = [&](IntervalLane& lane) {
+  const auto fill = [&](SegmentIntegrator& lane) {
     if (next < order.size()) {
       lane.start(intervals[order[next]], angles[order[next]]);
       ++next;
@@ -54,29 +54,29 @@ void integrate(IntervalTools& tools, std::span<MotionInterval> intervals,
       lane.idle();
     }
   };
-  std::vector<IntervalLane> lanes;
+  std::vector<SegmentIntegrator> lanes;
   for (int lane = 0; lane < tools.lanes->width(); ++lane) lanes.emplace_back(tools, lane);
-  for (IntervalLane& lane : lanes) fill(lane);
-  while (std::ranges::any_of(lanes, &IntervalLane::is_busy)) {
+  for (SegmentIntegrator& lane : lanes) fill(lane);
+  while (std::ranges::any_of(lanes, &SegmentIntegrator::has_interval)) {
     tools.lanes->step();
     find_torques(tools, lanes);
-    for (IntervalLane& lane : lanes) {
-      if (!lane.is_busy()) continue;
-      lane.advance();
-      if (!lane.is_busy()) fill(lane);
+    for (SegmentIntegrator& lane : lanes) {
+      if (!lane.has_interval()) continue;
+      lane.accept_or_shorten_segment();
+      if (!lane.has_interval()) fill(lane);
     }
   }
 }
 
 }  // namespace
 
-void IntervalMotion::run(std::span<MotionInterval> intervals,
-                         std::span<Eigen::MatrixXd> angles) const {
-  const SegmentLimits limits{.checkpoint_span = checkpoint_span_length(intervals),
-                             .near_rest = near_rest_};
-  for_each_batch(
+void IntervalIntegrator::run(std::span<MotionInterval> intervals,
+                             std::span<Eigen::MatrixXd> angles) const {
+  const IntegrationSegmentLimits limits{.checkpoint_span = checkpoint_span_length(intervals),
+                                        .near_rest = near_rest_};
+  run_parallel_batches(
       threads_, intervals.size(), kSideBySide, [&](std::size_t first, std::size_t count) {
-        IntervalTools tools(program_, values_, limits, count <= 4 ? 4 : count <= 8 ? 8 : 16);
+        SharedLaneData tools(program_, values_, limits, count <= 4 ? 4 : count <= 8 ? 8 : 16);
         integrate(tools, intervals.subspan(first, count), angles.subspan(first, count));
       });
 }

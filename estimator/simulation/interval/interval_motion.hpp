@@ -21,13 +21,14 @@ namespace estimator {
 /// stop. At 100 rad/s², a joint rises by 0.13 µrad in this time.
 inline constexpr double kFlightMin = 1e-4;
 
-/// Largest number of intervals, or of their checkpoint spans, that are integrated side by side.
+/// Largest number of intervals, or of spans between checkpoints, that are integrated in parallel
+/// SIMD lanes.
 inline constexpr std::size_t kSideBySide = 16;
 
 /// An impact of a joint at an end stop. The joint rebounds or comes to rest at the stop. A joint
 /// that starts an interval beyond a stop is moved to the stop.
-struct MotionImpact {
-  int stop = 0;           ///< index among the mechanism's stops (joint_stops)
+struct EndStopImpact {
+  int stop = 0;           ///< index among the mechanism's stops (joint_end_stops)
   bool rebounds = false;  ///< whether the joint rebounds; false: it stays at the stop
   double speed = 0.0;     ///< impact speed [rad/s]; 0 if the time of the impact is fixed
   JointVector<double> position = {};               ///< coordinates at the impact
@@ -36,7 +37,7 @@ struct MotionImpact {
   std::vector<ImpactedJoint<double>> struck = {};  ///< joints at whose stops an impulse acts
 };
 
-/// An instant at which accelerations or rates jump. A joint stops, reverses or breaks loose, or it
+/// An instant at which accelerations or rates jump: a joint stops, reverses, breaks loose, or
 /// reaches or leaves an end stop, or a control with an estimated delay jumps.
 struct MotionEvent {
   double time = 0.0;       ///< from the first sample of the recording segment [s]
@@ -44,30 +45,29 @@ struct MotionEvent {
   int joint = -1;          ///< joint whose contact changes; −1 if a control jumps
   int motor = -1;          ///< motor whose control jumps
   Contacts contacts = {};  ///< contacts of all joints after the event
-  /// Acceleration of a joint just before it stops; the event is the zero of its rate. Zero if the
-  /// joint breaks loose, since accelerations are then continuous and the event's time has no
-  /// effect.
+  /// Acceleration of the joint just before it stops, at the zero of its rate. It is zero if the
+  /// joint breaks loose: accelerations are then continuous, and the event's time has no effect.
   double acceleration_before = 0.0;
   JointVector<double> rates = {};  ///< of the coordinates, if a joint stops or reaches an end stop
   JointVector<double> drop =
       {};  ///< acceleration before minus acceleration after, of each coordinate
-  std::shared_ptr<const MotionImpact> impact = nullptr;  ///< null if rates do not jump
+  std::shared_ptr<const EndStopImpact> impact = nullptr;  ///< null if rates do not jump
 };
 
 /// Contact states of one interval, recorded by the integration and reused for the derivatives.
-struct MotionLog {
+struct ContactLog {
   Contacts start;
   std::vector<MotionEvent> events;  ///< in order of time
-  /// Additional step ends within substeps, required by smoothed friction near rest. They are
-  /// ascending times from the segment's first sample [s].
+  /// Times at which integration steps also end within substeps, as smoothed friction near rest
+  /// requires. Ascending, from the segment's first sample [s].
   std::vector<double> cuts;
   /// Number of substeps in which contacts change too often to be resolved. Joints that stop, or
   /// reach end stops, stay there until such a substep ends.
   int unresolved = 0;
 };
 
-/// Motion at the sample instants of inertial sensors. At a jump, the values are those on the side
-/// to which the sample belongs.
+/// Motion at the sample instants of inertial sensors. If the motion jumps at an instant, the values
+/// are from the side of the jump to which the sample belongs.
 struct SampleInstantMotion {
   int first = 0;                ///< index of the first sample instant
   Eigen::MatrixXd states = {};  ///< coordinates, then rates; one column per sample instant
@@ -100,8 +100,8 @@ struct MotionInterval {
   Eigen::VectorXd guess = {};               ///< with loops: angles of all joints at the start
   Eigen::VectorXd end = {};                 ///< result: coordinates, then rates at the end
   Eigen::VectorXd start_angles = {};        ///< result, with loops: initial joint angles
-  MotionLog log = {};                       ///< result of IntervalMotion
-  std::vector<MotionCheckpoint> checkpoints = {};  ///< result of IntervalMotion
+  ContactLog log = {};                      ///< result of IntervalIntegrator
+  std::vector<MotionCheckpoint> checkpoints = {};  ///< result of IntervalIntegrator
   std::shared_ptr<SampleInstantMotion> instants =
       nullptr;  ///< result; null without inertial sensors
 
@@ -109,28 +109,29 @@ struct MotionInterval {
   int substep_count() const { return last_substep - first_substep; }
 };
 
-/// Integrates the equations of motion over many intervals side by side, by fourth-order Runge–Kutta
-/// steps. Steps end at the instants at which a joint stops, reverses or breaks loose, or hits or
-/// leaves an end stop. The motion between these instants is smooth, so the integration is of fourth
-/// order despite dry friction and impacts. The result of an interval does not depend on other
-/// intervals, except that checkpoints are closer together if there are few intervals.
+/// Integrates the equations of motion over many intervals in parallel SIMD lanes, by fourth-order
+/// Runge–Kutta steps. Steps end at the instants at which a joint stops, reverses or breaks loose,
+/// or hits or leaves an end stop. The motion between these instants is smooth, so the integration
+/// is of fourth order despite dry friction and impacts. The result of an interval does not depend
+/// on other intervals, except that checkpoints are closer together if there are few intervals.
 ///
 /// A joint rests at its end stop while the stop and dry friction can hold it. It comes to rest at
 /// the stop if a rebound would last less than kFlightMin. A joint that starts beyond a stop is
 /// moved to it.
 ///
 /// Smoothed Coulomb friction is steep near rest. Steps are short while such a joint moves slower
-/// than a few transition velocities (FrictionArgumentCourse).
-class IntervalMotion {
+/// than a few transition velocities (ScaledSpeedParabola).
+class IntervalIntegrator {
  public:
   /// @param values     mechanism whose parameter values are used
   /// @param threads    number of threads; results do not depend on it
   /// @param near_rest  longest step while joints with smoothed friction are near rest [s]
-  IntervalMotion(const TreeProgram& program, const Mechanism& values, int threads = 1,
-                 double near_rest = std::numeric_limits<double>::infinity())
+  IntervalIntegrator(const TreeProgram& program, const Mechanism& values, int threads = 1,
+                     double near_rest = std::numeric_limits<double>::infinity())
       : program_(program), values_(values), threads_(threads), near_rest_(near_rest) {}
 
-  /// Integrates all intervals from their starts; fills their ends, logs and checkpoints.
+  /// Integrates all intervals from their start states, and sets their end states, logs and
+  /// checkpoints.
   ///
   /// @param angles  result, one per interval: joint angles, one row per sample [rad]
   void run(std::span<MotionInterval> intervals, std::span<Eigen::MatrixXd> angles) const;
@@ -142,9 +143,10 @@ class IntervalMotion {
   double near_rest_;
 };
 
-/// Computes the derivatives of intervals that IntervalMotion has integrated, by their start states
-/// and the motion parameters. Derivatives across jumps of the acceleration a are exact. The time t
-/// of a jump depends on the state. Rates v and a joint's rate ω therefore change at a fixed time by
+/// Computes the derivatives of intervals that IntervalIntegrator has integrated, by their start
+/// states and the motion parameters. Derivatives across jumps of the acceleration a are exact. The
+/// time t of a jump depends on the state. Rates v and a joint's rate ω therefore change at a fixed
+/// time by
 ///
 ///   δv⁺ = δv⁻ + (a⁻ − a⁺) δt,    δt = −δω/a⁻ if a joint stops (saltation matrix).
 ///
@@ -157,11 +159,12 @@ class IntervalSensitivities {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
   /// The derivatives of one interval.
-  struct Result {
+  struct IntervalDerivatives {
     std::vector<RowMajor> readings;  ///< per encoder: samples × directions
     /// Derivatives of the readings of each requested sensor axis: one row per sample instant.
-    /// Columns are the directions, then SensingProgram::constants of the axis. The column of a
-    /// delay contains minus the time derivative of the reading.
+    /// Columns are the state and the motion parameters, then the parameters of the sensor
+    /// (SensingProgram::sensor_parameters). The column of a delay contains minus the time
+    /// derivative of the reading.
     std::vector<RowMajor> inertial;
     RowMajor
         instants;  ///< state at the sample instants, coordinates over rates of each × directions
@@ -170,7 +173,8 @@ class IntervalSensitivities {
 
   /// @param sensors  encoders whose readings at the samples are needed
   /// @param threads  number of threads; results do not depend on it
-  /// @param sensing  program for inertial readings (linearize_sensing); null if there are none
+  /// @param sensing  program for inertial readings (differentiate_sensor_readings); null if there
+  /// are none
   IntervalSensitivities(const TreeProgram& program, const Mechanism& values,
                         std::vector<Encoder> sensors, int threads = 1,
                         const SensingProgram* sensing = nullptr)
@@ -180,7 +184,7 @@ class IntervalSensitivities {
         sensors_(std::move(sensors)),
         threads_(threads) {}
 
-  void run(std::span<const MotionInterval> intervals, std::span<Result> results) const;
+  void run(std::span<const MotionInterval> intervals, std::span<IntervalDerivatives> results) const;
 
  private:
   const TreeProgram& program_;

@@ -15,7 +15,7 @@
 namespace estimator {
 namespace {
 
-using Result = IntervalSensitivities::Result;
+using Result = IntervalSensitivities::IntervalDerivatives;
 using RowMajor = IntervalSensitivities::RowMajor;
 
 /// Propagates sensitivities across impacts of a mechanism without loops. They are derivatives by
@@ -35,14 +35,15 @@ class ImpactSensitivities {
  public:
   /// @param values  mechanism whose parameter values are used
   ImpactSensitivities(const TreeProgram& program, const Mechanism& values)
-      : program_(program), stops_(joint_stops(values)) {
+      : program_(program), stops_(joint_end_stops(values)) {
     if (stops_.empty()) return;
     for (const JointStop& stop : stops_) {
-      positions_.push_back(gradient_of(values, values.index_of_joint(stop.joint, stop.where)));
-      restitutions_.push_back(
-          gradient_of(values, values.index_of_joint(stop.joint, JointQuantity::kRestitution)));
+      positions_.push_back(
+          gradient_of(values, values.joint_parameter_index(stop.joint, stop.where)));
+      restitutions_.push_back(gradient_of(
+          values, values.joint_parameter_index(stop.joint, JointParameter::kRestitution)));
     }
-    rows_ = program.make_rows(values, kLanes);
+    rows_ = program.make_value_rows(values, kLanes);
     program.program().run<kLanes>(TreeProgram::kParameters, rows_.data());
   }
 
@@ -50,7 +51,7 @@ class ImpactSensitivities {
   /// @param event   an event that contains an impact
   /// @param slopes  derivatives of coordinates, then rates: 2n × directions
   void pass(const MotionEvent& event, Eigen::MatrixXd& slopes) {
-    const MotionImpact& impact = *event.impact;
+    const EndStopImpact& impact = *event.impact;
     const int n = program_.joint_count(), joint = stops_[impact.stop].joint;
     const Eigen::Index directions = slopes.cols(), parameters = directions - 2 * n;
     evaluate(impact, event.rates - impact.rates);
@@ -64,7 +65,7 @@ class ImpactSensitivities {
     q.row(joint) = position;
     Eigen::MatrixXd force = balance_.leftCols(n) * q;
     force.rightCols(parameters) += balance_.rightCols(parameters);
-    Eigen::MatrixXd v = arriving - solve_definite<double>(mass_, force);
+    Eigen::MatrixXd v = arriving - solve_positive_definite<double>(mass_, force);
     // M δv⁺ − Jᵀ δΛ = M δv⁻ − δM (v⁺ − v⁻) and J δv⁺ = −E J δv⁻ − δE J v⁻ [MTM, eq. 14].
     Eigen::MatrixXd wanted(std::ssize(impact.struck), directions);
     for (Eigen::Index i = 0; i < wanted.rows(); ++i) {
@@ -79,7 +80,7 @@ class ImpactSensitivities {
     slopes.topRows(n) = q - event.rates * time;
     slopes.bottomRows(n) = v - impact.after * time;
     for (int j = 0; j < n; ++j) {
-      if (is_held(event.contacts[j])) slopes.row(n + j).setZero();
+      if (is_at_rest(event.contacts[j])) slopes.row(n + j).setZero();
     }
   }
 
@@ -108,7 +109,7 @@ class ImpactSensitivities {
 
   /// Computes the mass matrix M and the derivatives of M (v⁺ − v⁻). The first lane has the jump of
   /// the rates as accelerations, the other lanes have zero. Rates, controls and friction are zero.
-  void evaluate(const MotionImpact& impact, const JointVector<double>& jump) {
+  void evaluate(const EndStopImpact& impact, const JointVector<double>& jump) {
     const int n = program_.joint_count();
     for (int j = 0; j < n; ++j) {
       std::fill_n(row(program_.angle_row(j)), kLanes, impact.position[j]);
@@ -121,10 +122,10 @@ class ImpactSensitivities {
     }
     mass_.resize(n, n);
     for (int j = 0; j < n; ++j) {
-      for (int k = 0; k < n; ++k) mass_(j, k) = *row(program_.mass_row(j, k));
+      for (int k = 0; k < n; ++k) mass_(j, k) = *row(program_.mass_matrix_row(j, k));
     }
     balance_.setZero(n, n + std::ssize(program_.motion_parameters()));
-    for (const TreeProgram::Entry& entry : program_.slopes()) {
+    for (const TreeProgram::SparseEntry& entry : program_.derivatives()) {
       if (entry.column >= n && entry.column < 2 * n) continue;
       const double* slope = row(entry.row);
       balance_(entry.joint, entry.column < n ? entry.column : entry.column - n) +=
@@ -145,14 +146,14 @@ class ImpactSensitivities {
 /// One lane of IntervalSensitivities: propagates the derivatives through an interval.
 class SlopeLane {
  public:
-  SlopeLane(const TreeProgram& program, MotionLanes& lanes, ImpactSensitivities& impacts,
+  SlopeLane(const TreeProgram& program, SimdMotionIntegrator& lanes, ImpactSensitivities& impacts,
             const std::vector<Encoder>& sensors, int lane)
       : program_(program), lanes_(lanes), impacts_(impacts), sensors_(sensors), lane_(lane) {}
 
-  bool is_busy() const { return interval_ != nullptr; }
+  bool has_interval() const { return interval_ != nullptr; }
 
   void start(const MotionInterval& interval, Result& result) {
-    const int rows = 2 * program_.coordinate_count(), directions = lanes_.direction_count();
+    const int rows = 2 * program_.coordinate_count(), directions = lanes_.derivative_column_count();
     interval_ = &interval;
     result_ = &result;
     substep_ = interval.first_substep;
@@ -167,7 +168,7 @@ class SlopeLane {
     }
     result.end.resize(rows, directions);
     result.instants.resize((interval.last_instant - interval.first_instant) * rows, directions);
-    load_start(lanes_, lane_, interval);
+    load_start_state(lanes_, lane_, interval);
     for (int i = 0; i < rows; ++i) {
       for (int d = 0; d < directions; ++d) slope(i, d) = i == d ? 1.0 : 0.0;
     }
@@ -175,34 +176,34 @@ class SlopeLane {
   }
 
   /// Lets a lane without an interval repeat a step of zero length.
-  void idle() { lanes_.length()[lane_] = 0.0; }
+  void idle() { lanes_.substep_length()[lane_] = 0.0; }
 
   /// Stores the derivatives of the readings at the samples, and of the state at the sample instants
   /// of inertial sensors, within the last step.
   void read() {
-    const int c = program_.coordinate_count(), directions = lanes_.direction_count();
+    const int c = program_.coordinate_count(), directions = lanes_.derivative_column_count();
     const double length = end_ - begin_;
-    for (; is_within(*interval_, sample_, substep_, end_); ++sample_) {
+    for (; is_sample_in_segment(*interval_, sample_, substep_, end_); ++sample_) {
       const HermiteWeights w = hermite_weights(interval_->time(sample_) - begin_, length);
       for (std::size_t sensor = 0; sensor < sensors_.size(); ++sensor) {
         auto row = result_->readings[sensor].row(sample_ - interval_->first_sample);
         for (int d = 0; d < directions; ++d) {
           row[d] = sensors_[sensor].sum(
-              [&](int j) { return interpolate_slope(lanes_, lane_, j, d, w); });
+              [&](int j) { return interpolate_joint_derivative(lanes_, lane_, j, d, w); });
         }
       }
     }
     for (; look_ < interval_->last_instant; ++look_) {
       const double time = interval_->sample_instants[look_];
-      if (!is_before_end(*interval_, time, substep_, end_)) return;
+      if (!is_instant_in_segment(*interval_, time, substep_, end_)) return;
       const HermiteWeights weights[] = {hermite_weights(time - begin_, length),
                                         hermite_rate_weights(time - begin_, length)};
       const Eigen::Index at = (look_ - interval_->first_instant) * 2 * c;
       for (int row = 0; row < 2 * c; ++row) {
-        const int joint = program_.independent(row % c);
+        const int joint = program_.independent_joints(row % c);
         for (int d = 0; d < directions; ++d) {
           result_->instants(at + row, d) =
-              interpolate_slope(lanes_, lane_, joint, d, weights[row < c ? 0 : 1]);
+              interpolate_joint_derivative(lanes_, lane_, joint, d, weights[row < c ? 0 : 1]);
         }
       }
     }
@@ -234,8 +235,8 @@ class SlopeLane {
     const std::vector<double>& cuts = interval_->log.cuts;
     is_cut_ = cut_ < cuts.size() && cuts[cut_] < end_;
     if (is_cut_) end_ = cuts[cut_++];
-    load_segment(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
-    load_contacts(lanes_, lane_, contacts_);
+    load_segment_controls(lanes_, lane_, *interval_->controls, substep_, begin_, end_);
+    load_contact_states(lanes_, lane_, contacts_);
   }
 
   /// Updates the derivatives at an instant at which accelerations jump.
@@ -252,15 +253,17 @@ class SlopeLane {
     }
     if (event.impact != nullptr) {
       pass_impact(event);
-    } else if (!is_held(contacts_[event.joint])) {
-      for (int d = 0; event.acceleration_before != 0.0 && d < lanes_.direction_count(); ++d) {
-        const double rate = program_.has_loops() ? lanes_.begin_slope(n + event.joint, d)[lane_]
-                                                 : slope(n + event.joint, d);
+    } else if (!is_at_rest(contacts_[event.joint])) {
+      for (int d = 0; event.acceleration_before != 0.0 && d < lanes_.derivative_column_count();
+           ++d) {
+        const double rate = program_.has_loops()
+                                ? lanes_.begin_derivative(n + event.joint, d)[lane_]
+                                : slope(n + event.joint, d);
         move(d, -rate / event.acceleration_before);
       }
       for (int p = 0; p < c; ++p) lanes_.state(c + p)[lane_] = event.rates[p];
       if (!program_.has_loops() && event.contacts[event.joint] == Contact::kStick) {
-        for (int d = 0; d < lanes_.direction_count(); ++d) slope(c + event.joint, d) = 0.0;
+        for (int d = 0; d < lanes_.derivative_column_count(); ++d) slope(c + event.joint, d) = 0.0;
       }
     }
     contacts_ = event.contacts;
@@ -269,7 +272,7 @@ class SlopeLane {
   /// Updates the derivatives at an impact, at which rates jump.
   void pass_impact(const MotionEvent& event) {
     const int n = program_.joint_count();
-    Eigen::MatrixXd slopes(2 * program_.coordinate_count(), lanes_.direction_count());
+    Eigen::MatrixXd slopes(2 * program_.coordinate_count(), lanes_.derivative_column_count());
     for (int i = 0; i < slopes.rows(); ++i) {
       for (int d = 0; d < slopes.cols(); ++d) slopes(i, d) = slope(i, d);
     }
@@ -290,7 +293,7 @@ class SlopeLane {
   }
 
   const TreeProgram& program_;
-  MotionLanes& lanes_;
+  SimdMotionIntegrator& lanes_;
   ImpactSensitivities& impacts_;
   const std::vector<Encoder>& sensors_;
   int lane_;
@@ -309,7 +312,8 @@ class SlopeLane {
 void propagate(const TreeProgram& program, const Mechanism& values,
                const std::vector<Encoder>& sensors, std::span<const MotionInterval> intervals,
                std::span<Result> results) {
-  const auto integrator = MotionLanes::make(static_cast<int>(kSideBySide), program, values, true);
+  const auto integrator =
+      SimdMotionIntegrator::make(static_cast<int>(kSideBySide), program, values, true);
   ImpactSensitivities impacts(program, values);
   std::vector<SlopeLane> lanes;
   for (int lane = 0; lane < integrator->width(); ++lane) {
@@ -325,16 +329,16 @@ void propagate(const TreeProgram& program, const Mechanism& values,
     }
   };
   for (SlopeLane& lane : lanes) fill(lane);
-  while (std::ranges::any_of(lanes, &SlopeLane::is_busy)) {
+  while (std::ranges::any_of(lanes, &SlopeLane::has_interval)) {
     integrator->step();
     for (SlopeLane& lane : lanes) {
-      if (lane.is_busy()) lane.read();
+      if (lane.has_interval()) lane.read();
     }
-    integrator->commit();
+    integrator->continue_from_end_state();
     for (SlopeLane& lane : lanes) {
-      if (!lane.is_busy()) continue;
+      if (!lane.has_interval()) continue;
       lane.go_on();
-      if (!lane.is_busy()) fill(lane);
+      if (!lane.has_interval()) fill(lane);
     }
   }
 }
@@ -440,13 +444,15 @@ void IntervalSensitivities::run(std::span<const MotionInterval> intervals,
     first.push_back(legs.size());
   }
   std::vector<Result> of_legs(legs.size());
-  for_each_batch(threads_, legs.size(), kSideBySide, [&](std::size_t begin, std::size_t count) {
-    const auto some = std::span<const MotionInterval>(legs).subspan(begin, count);
-    const auto own = std::span(of_legs).subspan(begin, count);
-    propagate(program_, values_, sensors_, some, own);
-    if (sensing_ != nullptr) linearize_sensing(program_, *sensing_, values_, some, own);
-  });
-  for_each_job(threads_, intervals.size(), [&](std::size_t i) {
+  run_parallel_batches(
+      threads_, legs.size(), kSideBySide, [&](std::size_t begin, std::size_t count) {
+        const auto some = std::span<const MotionInterval>(legs).subspan(begin, count);
+        const auto own = std::span(of_legs).subspan(begin, count);
+        propagate(program_, values_, sensors_, some, own);
+        if (sensing_ != nullptr)
+          differentiate_sensor_readings(program_, *sensing_, values_, some, own);
+      });
+  run_parallel_jobs(threads_, intervals.size(), [&](std::size_t i) {
     const auto own = std::span(of_legs).subspan(first[i], first[i + 1] - first[i]);
     results[i] = own.size() == 1 ? std::move(own.front()) : chain(own);
   });

@@ -15,12 +15,12 @@ namespace {
 constexpr int kLoadRounds = 20;
 constexpr double kLoadTolerance = 1e-13;  // relative to the accelerations
 
-/// MotionLanes of W lanes.
+/// SimdMotionIntegrator of W lanes.
 template <int W>
-class MotionLanesOf final : public MotionLanes {
+class SimdMotionIntegratorOf final : public SimdMotionIntegrator {
  public:
-  MotionLanesOf(const TreeProgram& program, const Mechanism& values, bool slopes)
-      : MotionLanes(W, program, values, slopes) {
+  SimdMotionIntegratorOf(const TreeProgram& program, const Mechanism& values, bool slopes)
+      : SimdMotionIntegrator(W, program, values, slopes) {
     if (has_loops_) loops_.emplace(program, slopes);
     program.program().run<W>(TreeProgram::kParameters, rows_.data());
   }
@@ -56,19 +56,20 @@ class MotionLanesOf final : public MotionLanes {
     set_state(end_, acceleration_.data(), 1.0);  // the joints' motion at the end of the step
     keep_joints(joint_end_);
     if (!has_slopes_) return;
-    loops_->linearize_joints(rows_.data());
+    loops_->differentiate_joint_motion(rows_.data());
     store_sensitivities(end_slopes_, joint_end_slopes_);
   }
 
-  void linearize_at_start() override {
-    accelerate_at_start();
+  void compute_start_derivatives() override {
+    compute_start_accelerations();
     linearize(0);
   }
 
   void joint_sensitivities(int joint, int direction, double* angle, double* rate,
                            double* acceleration) const override {
     if (loops_) {
-      loops_->motion_sensitivities(joint, linear_[0].data(), direction, angle, rate, acceleration);
+      loops_->joint_motion_derivatives(joint, linear_[0].data(), direction, angle, rate,
+                                       acceleration);
       return;
     }
     std::fill_n(angle, W, direction == joint ? 1.0 : 0.0);
@@ -76,18 +77,20 @@ class MotionLanesOf final : public MotionLanes {
     std::copy_n(at(linear_[0], joint * directions_ + direction), W, acceleration);
   }
 
-  void accelerate_at_start() override { accelerate_at(begin_, state_, 0.0); }
-  void accelerate_at_end() override { accelerate_at(joint_end_, end_, 1.0); }
+  void compute_start_accelerations() override { accelerate_at(begin_, state_, 0.0); }
+  void compute_end_accelerations() override { accelerate_at(joint_end_, end_, 1.0); }
 
   void holding_torque(int joint, double* torque) const override {
-    std::copy_n(balance(joint), W, torque);
+    std::copy_n(bias_torque(joint), W, torque);
     for (int k = 0; k < n_; ++k) add_product<W>(torque, mass(joint, k), joint_acceleration(k));
   }
 
-  const double* coupling(int joint, int coordinate) const override {
-    return loops_->coupling(joint, coordinate);
+  const double* rate_coupling(int joint, int coordinate) const override {
+    return loops_->rate_coupling(joint, coordinate);
   }
-  const double* drift(int joint) const override { return loops_->drift(joint); }
+  const double* acceleration_bias(int joint) const override {
+    return loops_->acceleration_bias(joint);
+  }
 
  private:
   static double* at(Rows& rows, int index) { return row_at<W>(rows, index); }
@@ -101,7 +104,7 @@ class MotionLanesOf final : public MotionLanes {
     };
     for (int m = 0; m < motors_; ++m) {
       set(control_, rise_, m, program_.control_row(m));
-      if (has_slopes_) set(control_slope_, rise_slope_, m, program_.control_slope_row(m));
+      if (has_slopes_) set(control_slope_, rise_slope_, m, program_.control_derivative_row(m));
     }
   }
 
@@ -110,7 +113,7 @@ class MotionLanesOf final : public MotionLanes {
   void factor() {
     for (int j = 0; j < n_; ++j) {
       for (int k = 0; k < n_; ++k) {
-        const double *mass = row(program_.mass_row(j, k)), *free_j = at(free_, j),
+        const double *mass = row(program_.mass_matrix_row(j, k)), *free_j = at(free_, j),
                      *free_k = at(free_, k);
         if (j == k) {
           for_lanes<W>(at(lu_, j * n_ + k),
@@ -120,17 +123,17 @@ class MotionLanesOf final : public MotionLanes {
         }
       }
     }
-    if (program_.is_load_dependent()) {
-      for (const TreeProgram::Entry& entry : program_.bound_slopes()) {
+    if (program_.has_load_dependent_friction()) {
+      for (const TreeProgram::SparseEntry& entry : program_.friction_bound_derivatives()) {
         double* sum = at(lu_, entry.joint * n_ + entry.column);
         const double *slope = row(entry.row), *free = at(free_, entry.column),
-                     *slip = row(program_.direction_row(entry.joint));
+                     *slip = row(program_.slip_direction_row(entry.joint));
         for_lanes<W>(sum, [=](int i) { return sum[i] + slip[i] * free[i] * slope[i]; });
       }
     }
-    factor_lanes<W>(n_, lu_, inverse_pivot_);
+    factor_lu_in_lanes<W>(n_, lu_, inverse_pivot_);
   }
-  void solve(double* right) const { solve_lanes<W>(n_, lu_, inverse_pivot_, right); }
+  void solve(double* right) const { solve_lu_in_lanes<W>(n_, lu_, inverse_pivot_, right); }
 
   /// Zeroes the initial accelerations of Newton's method at the start of a segment, so the result
   /// does not depend on earlier steps. Later stages start from the result of the previous stage.
@@ -146,7 +149,7 @@ class MotionLanesOf final : public MotionLanes {
   void set_state(const Rows& state, double* acceleration, double share) {
     if (loops_) {
       for (int p = 0; p < c_; ++p) {
-        const int joint = program_.independent(p);
+        const int joint = program_.independent_joints(p);
         std::copy_n(at(state, p), W, row(program_.angle_row(joint)));
         std::copy_n(at(state, c_ + p), W, row(program_.rate_row(joint)));
       }
@@ -155,9 +158,9 @@ class MotionLanesOf final : public MotionLanes {
       std::copy_n(state.data(), 2 * n_ * W, row(program_.angle_row(0)));
     }
     set_controls(share);
-    std::copy_n(slip_.data(), n_ * W, row(program_.slip_row(0)));
+    std::copy_n(slip_.data(), n_ * W, row(program_.slip_input_row(0)));
     if (loops_) {
-      loops_->accelerate(rows_.data(), free_.data(), acceleration_.data());
+      loops_->compute_accelerations(rows_.data(), free_.data(), acceleration_.data());
     } else {
       program_.program().template run<W>(TreeProgram::kBalance, rows_.data());
       solve_tree();
@@ -169,14 +172,15 @@ class MotionLanesOf final : public MotionLanes {
   }
 
   void solve_tree() {
-    if (program_.is_load_dependent()) {
+    if (program_.has_load_dependent_friction()) {
       solve_with_load();
       return;
     }
     factor();
     for (int j = 0; j < n_; ++j) {
-      const double *h = row(program_.balance_row(j)), *bound = row(program_.bound_row(j)),
-                   *slip = row(program_.direction_row(j)), *free = at(free_, j);
+      const double *h = row(program_.bias_torque_row(j)),
+                   *bound = row(program_.friction_bound_row(j)),
+                   *slip = row(program_.slip_direction_row(j)), *free = at(free_, j);
       for_lanes<W>(at(acceleration_, j),
                    [=](int i) { return -free[i] * (h[i] + slip[i] * bound[i]); });
     }
@@ -196,9 +200,11 @@ class MotionLanesOf final : public MotionLanes {
       for (int j = 0; j < n_; ++j) {
         const double* free = at(free_, j);
         double* rest = at(scratch_, j);
-        std::copy_n(row(program_.balance_row(j)), W, rest);
-        add_product<W>(rest, row(program_.direction_row(j)), row(program_.bound_row(j)));
-        for (int k = 0; k < n_; ++k) add_product<W>(rest, row(program_.mass_row(j, k)), a + k * W);
+        std::copy_n(row(program_.bias_torque_row(j)), W, rest);
+        add_product<W>(rest, row(program_.slip_direction_row(j)),
+                       row(program_.friction_bound_row(j)));
+        for (int k = 0; k < n_; ++k)
+          add_product<W>(rest, row(program_.mass_matrix_row(j, k)), a + k * W);
         for_lanes<W>(rest, [=](int i) { return -free[i] * rest[i]; });
       }
       solve(scratch_.data());
@@ -228,7 +234,7 @@ class MotionLanesOf final : public MotionLanes {
   void store_sensitivities(const Rows& slopes, Rows& joint_sensitivities) const {
     for (int j = 0; j < n_; ++j) {
       for (int d = 0; d < directions_; ++d) {
-        loops_->joint_sensitivity(j, slopes.data(), d, at(joint_sensitivities, j * directions_ + d),
+        loops_->joint_derivatives(j, slopes.data(), d, at(joint_sensitivities, j * directions_ + d),
                                   at(joint_sensitivities, (n_ + j) * directions_ + d));
       }
     }
@@ -237,8 +243,8 @@ class MotionLanesOf final : public MotionLanes {
   /// Computes the derivatives of the last accelerations.
   void linearize(int stage) {
     if (loops_) {
-      loops_->linearize_joints(rows_.data());
-      loops_->linearize(rows_.data(), linear_[stage].data());
+      loops_->differentiate_joint_motion(rows_.data());
+      loops_->differentiate_accelerations(rows_.data(), linear_[stage].data());
       return;
     }
     program_.program().template run<W>(TreeProgram::kSensitivities, rows_.data());
@@ -252,7 +258,7 @@ class MotionLanesOf final : public MotionLanes {
     }
     Rows& linear = linear_[stage];
     std::fill(linear.begin(), linear.end(), 0.0);
-    for (const TreeProgram::Entry& entry : program_.slopes()) {
+    for (const TreeProgram::SparseEntry& entry : program_.derivatives()) {
       for (int j = 0; j < n_; ++j) {
         add_product<W>(at(linear, j * directions_ + entry.column),
                        at(inverse_, j * n_ + entry.joint), row(entry.row));
@@ -327,17 +333,17 @@ class MotionLanesOf final : public MotionLanes {
 
 }  // namespace
 
-MotionLanes::MotionLanes(int width, const TreeProgram& program, const Mechanism& values,
-                         bool slopes)
+SimdMotionIntegrator::SimdMotionIntegrator(int width, const TreeProgram& program,
+                                           const Mechanism& values, bool slopes)
     : program_(program),
       width_(width),
       n_(program.joint_count()),
       c_(program.coordinate_count()),
       directions_(2 * c_ + static_cast<int>(program.motion_parameters().size())),
-      motors_(static_cast<int>(program.motors().size())),
+      motors_(static_cast<int>(program.motor_joints().size())),
       has_slopes_(slopes),
       has_loops_(program.has_loops()),
-      rows_(program.make_rows(values, width)) {
+      rows_(program.make_value_rows(values, width)) {
   const auto resize = [width](Rows& rows, int count, double value = 0.0) {
     rows.assign(static_cast<std::size_t>(count * width), value);
   };
@@ -359,14 +365,16 @@ MotionLanes::MotionLanes(int width, const TreeProgram& program, const Mechanism&
   for (Rows* rows : {&begin_slopes_, &joint_end_slopes_}) resize(*rows, 2 * n_ * directions_);
 }
 
-std::unique_ptr<MotionLanes> MotionLanes::make(int width, const TreeProgram& program,
-                                               const Mechanism& values, bool slopes) {
-  if (width == 4) return std::make_unique<MotionLanesOf<4>>(program, values, slopes);
-  if (width == 8) return std::make_unique<MotionLanesOf<8>>(program, values, slopes);
-  return std::make_unique<MotionLanesOf<16>>(program, values, slopes);
+std::unique_ptr<SimdMotionIntegrator> SimdMotionIntegrator::make(int width,
+                                                                 const TreeProgram& program,
+                                                                 const Mechanism& values,
+                                                                 bool slopes) {
+  if (width == 4) return std::make_unique<SimdMotionIntegratorOf<4>>(program, values, slopes);
+  if (width == 8) return std::make_unique<SimdMotionIntegratorOf<8>>(program, values, slopes);
+  return std::make_unique<SimdMotionIntegratorOf<16>>(program, values, slopes);
 }
 
-void MotionLanes::commit() {
+void SimdMotionIntegrator::continue_from_end_state() {
   std::swap(state_, end_);
   std::swap(slopes_, end_slopes_);
   std::swap(begin_, joint_end_);

@@ -9,24 +9,24 @@
 
 namespace estimator {
 
-/// Integrates 4, 8 or 16 independent states of one mechanism side by side. Each state advances by
-/// its own substep: one classical fourth-order Runge–Kutta step with constant contacts and linear
-/// controls. On request it computes exact derivatives of the step by the start state and the motion
-/// parameters.
+/// Integrates 4, 8 or 16 independent states of one mechanism in parallel SIMD lanes. Each state
+/// advances by its own substep: one classical fourth-order Runge–Kutta step with constant contacts
+/// and linear controls. On request it computes exact derivatives of the step by the start state and
+/// the motion parameters.
 ///
 /// The derivatives of the accelerations a follow from the equations of motion r = 0 by one linear
 /// solve, da = −(∂r/∂a)⁻¹ (∂r/∂(q, v) d(q, v) + ∂r/∂χ dχ). A step takes four evaluations of the
 /// program, four n × n factorizations, and about 16 n² multiplications per direction. Loops are
-/// closed at every evaluation (LoopLanes), and once more at the end of the step.
+/// closed at every evaluation (SimdLoopAccelerations), and once more at the end of the step.
 ///
-/// A row is an array of numbers, one per lane.
-class MotionLanes {
+/// The accessors return rows: arrays of numbers, one per lane.
+class SimdMotionIntegrator {
  public:
   /// @param width   number of lanes: 4, 8 or 16
   /// @param slopes  whether steps compute derivatives by state and parameters
-  static std::unique_ptr<MotionLanes> make(int width, const TreeProgram& program,
-                                           const Mechanism& values, bool slopes);
-  virtual ~MotionLanes() = default;
+  static std::unique_ptr<SimdMotionIntegrator> make(int width, const TreeProgram& program,
+                                                    const Mechanism& values, bool slopes);
+  virtual ~SimdMotionIntegrator() = default;
 
   int width() const { return width_; }
   bool has_loops() const { return has_loops_; }
@@ -34,80 +34,87 @@ class MotionLanes {
   int coordinate_count() const { return c_; }
   int motor_count() const { return motors_; }
   /// Returns the number of derivative columns: coordinates, their rates, motion parameters.
-  int direction_count() const { return directions_; }
+  int derivative_column_count() const { return directions_; }
 
   // Start of the substep; set before a step. Contacts: `slip` is −1, 0 or 1, and `free` 0 if the
   // joint sticks, else 1.
-  /// Returns a row of the start state: coordinates, then their rates.
+  /// Returns a row of the start state, which consists of the coordinates and their rates.
   double* state(int row) { return at(state_, row); }
   /// Returns the initial guess for the angle of a joint in a loop.
   double* guess(int joint) { return at(begin_, joint); }
   double* slip(int joint) { return at(slip_, joint); }
   double* free(int joint) { return at(free_, joint); }
-  double* length() { return at(length_, 0); }  ///< duration of the substep [s]
+  double* substep_length() { return at(length_, 0); }  ///< duration of the substep [s]
   /// Return a motor's control at the start of the substep, and its increase until the end.
   double* control(int motor) { return at(control_, motor); }
   double* rise(int motor) { return at(rise_, motor); }
-  /// Return the derivatives of `control` and `rise` by the control's delay; needed for derivatives
-  /// only.
-  double* control_slope(int motor) { return at(control_slope_, motor); }
-  double* rise_sensitivity(int motor) { return at(rise_slope_, motor); }
+  /// Return the derivatives of `control` and `rise` by the control's delay. They must be set only
+  /// if derivatives of the step are computed.
+  double* control_delay_derivative(int motor) { return at(control_slope_, motor); }
+  double* rise_delay_derivative(int motor) { return at(rise_slope_, motor); }
   /// Returns the derivative of a row of the start state in one direction.
   double* slope(int row, int direction) { return at(slopes_, row * directions_ + direction); }
 
   virtual void step() = 0;
   /// Sets the start states of all lanes to the end states of the last step.
-  void commit();
+  void continue_from_end_state();
 
-  /// Computes accelerations at the start of the substep and their derivatives; requires `slopes`.
-  virtual void linearize_at_start() = 0;
+  /// Computes accelerations at the start of the substep and their derivatives. Requires
+  /// construction with `slopes`.
+  virtual void compute_start_derivatives() = 0;
   /// Computes derivatives of a joint's angle, rate and acceleration in one direction of the start
-  /// state. Call it after `linearize_at_start`.
+  /// state. Call it after `compute_start_derivatives`.
   virtual void joint_sensitivities(int joint, int direction, double* angle, double* rate,
                                    double* acceleration) const = 0;
 
   // Joint motion at the start and at the end of the last step.
-  const double* begin_angle(int joint) const { return at(joints_begin(), joint); }
-  const double* begin_rate(int joint) const { return at(joints_begin(), n_ + joint); }
-  const double* end_angle(int joint) const { return at(joints_end(), joint); }
-  const double* end_rate(int joint) const { return at(joints_end(), n_ + joint); }
+  const double* begin_angle(int joint) const { return at(begin_joint_motion(), joint); }
+  const double* begin_rate(int joint) const { return at(begin_joint_motion(), n_ + joint); }
+  const double* end_angle(int joint) const { return at(end_joint_motion(), joint); }
+  const double* end_rate(int joint) const { return at(end_joint_motion(), n_ + joint); }
   /// Returns a row of the state at the end of the last step.
   const double* end_state(int row) const { return at(end_, row); }
   /// Return the derivative of a joint's angle, or of its rate for row joint_count + joint, at the
-  /// start and end of the last step.
-  const double* begin_slope(int joint_row, int direction) const {
+  /// start and at the end of the last step.
+  const double* begin_derivative(int joint_row, int direction) const {
     return at(has_loops_ ? begin_slopes_ : slopes_, joint_row * directions_ + direction);
   }
-  const double* end_slope(int joint_row, int direction) const {
+  const double* end_derivative(int joint_row, int direction) const {
     return at(has_loops_ ? joint_end_slopes_ : end_slopes_, joint_row * directions_ + direction);
   }
 
   /// Compute accelerations at the start, or at the end, of the substep for the current contacts.
-  virtual void accelerate_at_start() = 0;
-  virtual void accelerate_at_end() = 0;
-  /// Return accelerations of a coordinate and of a joint, and a joint's angle and rate.
-  const double* acceleration(int coordinate) const { return at(acceleration_, coordinate); }
+  virtual void compute_start_accelerations() = 0;
+  virtual void compute_end_accelerations() = 0;
+  /// Return the acceleration of a coordinate or of a joint, and the angle and rate of a joint.
+  const double* coordinate_acceleration(int coordinate) const {
+    return at(acceleration_, coordinate);
+  }
   const double* joint_acceleration(int joint) const {
     return row(program_.acceleration_row(joint));
   }
   const double* joint_angle(int joint) const { return row(program_.angle_row(joint)); }
   const double* joint_rate(int joint) const { return row(program_.rate_row(joint)); }
-  /// Computes the torque that holds a sticking joint [N·m], after `accelerate_at_…`. With loops, it
-  /// is the residual of the joint's own equation of motion.
+  /// Computes the torque that holds a sticking joint [N·m], after the accelerations have been
+  /// computed. With loops, it is the residual of the joint's own equation of motion.
   virtual void holding_torque(int joint, double* torque) const = 0;
   /// Returns the largest torque with which friction can hold a joint at rest [N·m].
-  const double* holding_bound(int joint) const { return row(program_.holding_bound_row(joint)); }
-  /// Return N and γ of LoopLanes, after `accelerate_at_…`, for a mechanism with loops.
-  virtual const double* coupling(int joint, int coordinate) const = 0;
-  virtual const double* drift(int joint) const = 0;
-  /// Return terms of TreeProgram's equations: h, σ and B at the joint's speed, and M_jk.
-  const double* balance(int joint) const { return row(program_.balance_row(joint)); }
-  const double* direction(int joint) const { return row(program_.direction_row(joint)); }
-  const double* bound(int joint) const { return row(program_.bound_row(joint)); }
-  const double* mass(int j, int k) const { return row(program_.mass_row(j, k)); }
+  const double* holding_torque_bound(int joint) const {
+    return row(program_.holding_friction_bound_row(joint));
+  }
+  /// Return elements of the matrix N and the vector γ that SimdLoopAccelerations defines for a
+  /// mechanism with loops, after the accelerations have been computed.
+  virtual const double* rate_coupling(int joint, int coordinate) const = 0;
+  virtual const double* acceleration_bias(int joint) const = 0;
+  /// Return terms of the equations of motion (TreeProgram): the bias torque h, the slip direction σ
+  /// and the friction bound B of a joint, and the element M_jk of the mass matrix.
+  const double* bias_torque(int joint) const { return row(program_.bias_torque_row(joint)); }
+  const double* slip_direction(int joint) const { return row(program_.slip_direction_row(joint)); }
+  const double* bound(int joint) const { return row(program_.friction_bound_row(joint)); }
+  const double* mass(int j, int k) const { return row(program_.mass_matrix_row(j, k)); }
 
  protected:
-  MotionLanes(int width, const TreeProgram& program, const Mechanism& values, bool slopes);
+  SimdMotionIntegrator(int width, const TreeProgram& program, const Mechanism& values, bool slopes);
 
   const TreeProgram& program_;
   int width_, n_, c_, directions_, motors_;
@@ -131,12 +138,13 @@ class MotionLanes {
     return rows.data() + static_cast<std::ptrdiff_t>(index) * width_;
   }
   const double* row(int index) const { return at(rows_, index); }
-  const Rows& joints_begin() const { return has_loops_ ? begin_ : state_; }
-  const Rows& joints_end() const { return has_loops_ ? joint_end_ : end_; }
+  const Rows& begin_joint_motion() const { return has_loops_ ? begin_ : state_; }
+  const Rows& end_joint_motion() const { return has_loops_ ? joint_end_ : end_; }
 };
 
 /// Copies the start state of an interval to a lane.
-inline void load_start(MotionLanes& lanes, int lane, const MotionInterval& interval) {
+inline void load_start_state(SimdMotionIntegrator& lanes, int lane,
+                             const MotionInterval& interval) {
   for (int row = 0; row < 2 * lanes.coordinate_count(); ++row) {
     lanes.state(row)[lane] = interval.start[row];
   }
@@ -146,42 +154,47 @@ inline void load_start(MotionLanes& lanes, int lane, const MotionInterval& inter
 }
 
 /// Sets the duration and the controls of a lane for one segment of a substep.
-inline void load_segment(MotionLanes& lanes, int lane, const SegmentControls& controls, int substep,
-                         double begin, double end) {
-  lanes.length()[lane] = end - begin;
+inline void load_segment_controls(SimdMotionIntegrator& lanes, int lane,
+                                  const SegmentControls& controls, int substep, double begin,
+                                  double end) {
+  lanes.substep_length()[lane] = end - begin;
   const double length = controls.end(substep) - controls.begin(substep);
   const double from = length > 0.0 ? (begin - controls.begin(substep)) / length : 0.0;
   const double share = length > 0.0 ? (end - begin) / length : 0.0;
   for (int m = 0; m < lanes.motor_count(); ++m) {
-    const double rise = controls.rise(substep, m), slope = controls.rise_sensitivity(substep, m);
+    const double rise = controls.rise(substep, m),
+                 slope = controls.rise_delay_derivative(substep, m);
     lanes.control(m)[lane] = controls.value(substep, m) + from * rise;
     lanes.rise(m)[lane] = share * rise;
-    lanes.control_slope(m)[lane] = controls.value_sensitivity(substep, m) + from * slope;
-    lanes.rise_sensitivity(m)[lane] = share * slope;
+    lanes.control_delay_derivative(m)[lane] =
+        controls.value_delay_derivative(substep, m) + from * slope;
+    lanes.rise_delay_derivative(m)[lane] = share * slope;
   }
 }
 
 /// Sets the contacts of a lane.
-inline void load_contacts(MotionLanes& lanes, int lane, const Contacts& contacts) {
+inline void load_contact_states(SimdMotionIntegrator& lanes, int lane, const Contacts& contacts) {
   for (std::size_t j = 0; j < contacts.size(); ++j) {
     const auto joint = static_cast<int>(j);
-    lanes.slip(joint)[lane] = slip_of(contacts[j]);
-    lanes.free(joint)[lane] = is_held(contacts[j]) ? 0.0 : 1.0;
+    lanes.slip(joint)[lane] = slip_direction(contacts[j]);
+    lanes.free(joint)[lane] = is_at_rest(contacts[j]) ? 0.0 : 1.0;
   }
 }
 
 /// Returns whether an instant belongs to a segment that ends at `end`, given that all earlier
 /// instants have been processed. A segment includes its begin, and only the last one its end.
-inline bool is_before_end(const MotionInterval& interval, double time, int substep, double end) {
+inline bool is_instant_in_segment(const MotionInterval& interval, double time, int substep,
+                                  double end) {
   const bool is_last =
       substep + 1 == interval.last_substep && !(end < interval.controls->end(substep));
   return is_last || time < end - kSampleTolerance * interval.period;
 }
 
-/// Returns whether a sample belongs to a segment that ends at `end` (is_before_end).
-inline bool is_within(const MotionInterval& interval, int sample, int substep, double end) {
+/// Returns whether a sample belongs to a segment that ends at `end` (is_instant_in_segment).
+inline bool is_sample_in_segment(const MotionInterval& interval, int sample, int substep,
+                                 double end) {
   return sample < interval.last_sample &&
-         is_before_end(interval, interval.time(sample), substep, end);
+         is_instant_in_segment(interval, interval.time(sample), substep, end);
 }
 
 /// Factors of the joint angles and rates at both ends of a smooth segment, for cubic Hermite
@@ -209,20 +222,21 @@ inline HermiteWeights hermite_rate_weights(double time, double length) {
 }
 
 /// Returns a joint's angle or rate at an instant within the last step.
-inline double interpolate(const MotionLanes& lanes, int lane, int joint, const HermiteWeights& w) {
+inline double interpolate_joint_motion(const SimdMotionIntegrator& lanes, int lane, int joint,
+                                       const HermiteWeights& w) {
   return w.angle_begin * lanes.begin_angle(joint)[lane] +
          w.angle_end * lanes.end_angle(joint)[lane] + w.rate_begin * lanes.begin_rate(joint)[lane] +
          w.rate_end * lanes.end_rate(joint)[lane];
 }
 
-/// Returns the derivative of `interpolate` in one direction.
-inline double interpolate_slope(const MotionLanes& lanes, int lane, int joint, int direction,
-                                const HermiteWeights& w) {
+/// Returns the derivative of `interpolate_joint_motion` in one direction.
+inline double interpolate_joint_derivative(const SimdMotionIntegrator& lanes, int lane, int joint,
+                                           int direction, const HermiteWeights& w) {
   const int rate = lanes.joint_count() + joint;
-  return w.angle_begin * lanes.begin_slope(joint, direction)[lane] +
-         w.angle_end * lanes.end_slope(joint, direction)[lane] +
-         w.rate_begin * lanes.begin_slope(rate, direction)[lane] +
-         w.rate_end * lanes.end_slope(rate, direction)[lane];
+  return w.angle_begin * lanes.begin_derivative(joint, direction)[lane] +
+         w.angle_end * lanes.end_derivative(joint, direction)[lane] +
+         w.rate_begin * lanes.begin_derivative(rate, direction)[lane] +
+         w.rate_end * lanes.end_derivative(rate, direction)[lane];
 }
 
 }  // namespace estimator

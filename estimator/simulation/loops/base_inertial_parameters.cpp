@@ -38,7 +38,7 @@ struct Carried {
 /// Returns the bodies with mass, in the order of the spanning tree.
 std::vector<Carried> carried_bodies(const Mechanism& mechanism) {
   std::vector<Carried> bodies;
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     if (mechanism.bodies[edge.child.body].massless) continue;
     bodies.push_back({edge.child.body, {edge.child.point}});
   }
@@ -73,16 +73,16 @@ class Columns {
         bare_(parameter_values(mechanism)) {
     const auto clear = [&](int index) { bare_[index] = 0.0; };
     for (int body = 0; body < mechanism.body_count(); ++body) {
-      for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-        clear(mechanism.index(body, static_cast<BodyQuantity>(i)));
+      for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+        clear(mechanism.index(body, static_cast<BodyParameter>(i)));
       }
       // Bodies fixed to one another share a centre of mass, so none may have zero mass.
       if (mechanism.bodies[body].massless) continue;
-      bare_[mechanism.index(body, BodyQuantity::kMass)] = 1.0;
+      bare_[mechanism.index(body, BodyParameter::kMass)] = 1.0;
     }
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      for (int i = Mechanism::kFixedJointQuantities; i < Mechanism::kJointQuantities; ++i) {
-        clear(mechanism.index_of_joint(j, static_cast<JointQuantity>(i)));
+      for (int i = Mechanism::kFixedJointParameters; i < Mechanism::kJointParameters; ++i) {
+        clear(mechanism.joint_parameter_index(j, static_cast<JointParameter>(i)));
       }
     }
   }
@@ -111,7 +111,7 @@ class Columns {
     }
     for (const int j : joints_with_motor(mechanism_)) {
       std::vector<double> values = bare_;
-      values[mechanism_.index_of_joint(j, JointQuantity::kShaftInertia)] = 1.0;
+      values[mechanism_.joint_parameter_index(j, JointParameter::kShaftInertia)] = 1.0;
       columns.push_back(torques(values) - torques(bare_));
     }
     Eigen::MatrixXd matrix(columns.empty() ? 0 : columns.front().size(), std::ssize(columns));
@@ -127,9 +127,9 @@ class Columns {
   Eigen::VectorXd of_body(const Carried& carried, double mass, const Eigen::Vector3d& centre,
                           const Moments& moments) const {
     std::vector<double> values = bare_;
-    values[mechanism_.index(carried.body, BodyQuantity::kMass)] = mass;
+    values[mechanism_.index(carried.body, BodyParameter::kMass)] = mass;
     for (int i = 0; i < 6; ++i) {
-      values[mechanism_.index(carried.body, BodyQuantity::kJxx) + i] = moments[i];
+      values[mechanism_.index(carried.body, BodyParameter::kJxx) + i] = moments[i];
     }
     const Eigen::Vector3d joint = point_at(bare_, carried.points.front());
     for (const int point : carried.points) {
@@ -182,12 +182,12 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
     Eigen::VectorXd angles(n);
     for (int j = 0; j < n; ++j) {
       const Joint& joint = mechanism.joints[j];
-      angles[j] = (joint.traits().turns ? kTurn : kSlide) * even(random);
+      angles[j] = (joint.kind_traits().turns ? kTurn : kSlide) * even(random);
     }
     Eigen::MatrixXd motion = Eigen::MatrixXd::Identity(n, n);
     if (closure.has_loops()) {
       if (!closure.close(angles, unwanted)) continue;
-      motion = null_space(closure.jacobian(angles), 1e-7);
+      motion = null_space(closure.closure_jacobian(angles), 1e-7);
     }
     const Eigen::VectorXd along =
         Eigen::VectorXd::NullaryExpr(motion.cols(), [&] { return kAcceleration * even(random); });
@@ -197,8 +197,8 @@ void draw(const Mechanism& mechanism, std::size_t count, unsigned seed,
   }
 }
 
-std::vector<StandardParameter> standard_parameters(const Mechanism& mechanism) {
-  std::vector<StandardParameter> parameters;
+std::vector<StandardInertialParameter> standard_parameters(const Mechanism& mechanism) {
+  std::vector<StandardInertialParameter> parameters;
   for (const Carried& carried : carried_bodies(mechanism)) {
     const std::string& name = mechanism.bodies[carried.body].name;
     for (const char* const moment : kMoments) {
@@ -208,7 +208,7 @@ std::vector<StandardParameter> standard_parameters(const Mechanism& mechanism) {
     parameters.push_back({name + ".m", "kg"});
   }
   for (const int j : joints_with_motor(mechanism)) {
-    const Parameter& shaft = mechanism.joint_parameter(j, JointQuantity::kShaftInertia);
+    const Parameter& shaft = mechanism.joint_parameter(j, JointParameter::kShaftInertia);
     parameters.push_back({shaft.name, shaft.unit});
   }
   return parameters;
@@ -216,33 +216,33 @@ std::vector<StandardParameter> standard_parameters(const Mechanism& mechanism) {
 
 }  // namespace
 
-Eigen::VectorXd standard_values(const Mechanism& mechanism) {
+Eigen::VectorXd standard_parameter_values(const Mechanism& mechanism) {
   std::vector<double> values;
   const std::vector<double> parameters = parameter_values(mechanism);
   for (const Carried& carried : carried_bodies(mechanism)) {
-    const auto value = [&](BodyQuantity quantity) {
+    const auto value = [&](BodyParameter quantity) {
       return mechanism.parameter(carried.body, quantity).value;
     };
     Moments moments;
     for (int i = 0; i < 6; ++i) {
-      moments[i] = value(static_cast<BodyQuantity>(static_cast<int>(BodyQuantity::kJxx) + i));
+      moments[i] = value(static_cast<BodyParameter>(static_cast<int>(BodyParameter::kJxx) + i));
     }
-    const double mass = value(BodyQuantity::kMass);
+    const double mass = value(BodyParameter::kMass);
     const Eigen::Vector3d centre = -point_at(parameters, carried.points.front());
-    moments += moments_of(inertia_from(mass * centre * centre.transpose()));
+    moments += moments_of_inertia(second_moments_to_inertia(mass * centre * centre.transpose()));
     values.insert(values.end(), moments.begin(), moments.end());
     for (const double coordinate : centre) values.push_back(mass * coordinate);
     values.push_back(mass);
   }
   for (const int j : joints_with_motor(mechanism)) {
-    values.push_back(mechanism.joint_parameter(j, JointQuantity::kShaftInertia).value);
+    values.push_back(mechanism.joint_parameter(j, JointParameter::kShaftInertia).value);
   }
   return Eigen::VectorXd::Map(values.data(), std::ssize(values));
 }
 
-double BaseCombination::value(const Eigen::VectorXd& standard) const {
+double BaseParameter::value(const Eigen::VectorXd& standard) const {
   double sum = 0.0;
-  for (const Term& term : terms) sum += term.factor * standard[term.parameter];
+  for (const WeightedParameter& term : terms) sum += term.factor * standard[term.parameter];
   return sum;
 }
 
@@ -285,7 +285,7 @@ BaseInertialParameters find_base_inertial_parameters(const Mechanism& mechanism,
   }
   const Eigen::VectorXd lengths = W(Eigen::all, kept).colwise().norm();
   for (std::size_t i = 0; i < kept.size(); ++i) {
-    BaseCombination combination{{{kept[i], 1.0}}};
+    BaseParameter combination{{{kept[i], 1.0}}};
     const auto row = static_cast<Eigen::Index>(i);
     for (std::size_t k = 0; k < grouped.size(); ++k) {
       const auto column = static_cast<Eigen::Index>(k);

@@ -8,21 +8,22 @@
 
 namespace estimator {
 
-/// A standard inertial parameter. The equations of motion are linear in these. Each body has a
-/// mass, first moments m c, and moments of inertia I about its parent joint along the body's axes.
-/// Each motor has the inertia of its rotor.
-struct StandardParameter {
+/// A standard inertial parameter of a mechanism, in which the equations of motion are linear. Each
+/// body has a mass, first moments m c, and moments of inertia I about its parent joint along the
+/// body's axes. Each motor has the inertia of its rotor.
+struct StandardInertialParameter {
   std::string name;  ///< "B.m", "B.mc_x", "B.I_xx", "1.J_shaft"
   std::string unit;
 };
 
 /// An identifiable linear combination of standard parameters, such as "A.I_zz + 0.04 B.m".
-struct BaseCombination {
-  struct Term {
+struct BaseParameter {
+  struct WeightedParameter {
     int parameter;  ///< index of a standard parameter
     double factor;
   };
-  std::vector<Term> terms;  ///< the parameter after which it is named is first, with the factor 1
+  std::vector<WeightedParameter>
+      terms;  ///< the parameter after which it is named is first, with the factor 1
 
   /// Returns the value of the combination for given values of the standard parameters.
   double value(const Eigen::VectorXd& standard) const;
@@ -35,8 +36,8 @@ struct BaseCombination {
 /// linearly on others is grouped with these, as in textbooks [Kha04]. For a link that rotates about
 /// z, I_yy is grouped with I_xx and with the previous link.
 struct BaseInertialParameters {
-  std::vector<StandardParameter> standard;
-  std::vector<BaseCombination> base;
+  std::vector<StandardInertialParameter> standard;
+  std::vector<BaseParameter> base;
   std::vector<int> without_effect;  ///< standard parameters that affect no torque
 };
 
@@ -50,6 +51,6 @@ struct BaseInertialParameters {
 BaseInertialParameters find_base_inertial_parameters(const Mechanism& mechanism, unsigned seed = 1);
 
 /// Returns the values of the standard parameters.
-Eigen::VectorXd standard_values(const Mechanism& mechanism);
+Eigen::VectorXd standard_parameter_values(const Mechanism& mechanism);
 
 }  // namespace estimator

@@ -71,10 +71,6 @@ constexpr int kAssemblyStarts = 64;
 constexpr double kSameAngle = 1e-3;    // [rad or m]
 constexpr double kIndifferent = 0.02;  // misfits with a smaller difference count as equal
 
-double joint_difference(const Mechanism& mechanism, Eigen::Index joint, double of_coordinates) {
-  return mechanism.joints[joint].difference(of_coordinates);
-}
-
 /// Returns whether full turns of a joint have an effect, since it mimics another joint or is
 /// mimicked.
 bool is_coupled(const Mechanism& mechanism, int joint) {
@@ -85,7 +81,8 @@ bool is_coupled(const Mechanism& mechanism, int joint) {
 
 bool is_same(const Mechanism& mechanism, const Eigen::VectorXd& a, const Eigen::VectorXd& b) {
   for (Eigen::Index j = 0; j < a.size(); ++j) {
-    if (!(std::abs(joint_difference(mechanism, j, a[j] - b[j])) < kSameAngle)) return false;
+    const double difference = mechanism.joints[j].coordinate_difference(a[j] - b[j]);
+    if (!(std::abs(difference) < kSameAngle)) return false;
   }
   return true;
 }
@@ -98,7 +95,7 @@ LoopClosure::LoopClosure(const Mechanism& mechanism)
   for (const Parameter& parameter : mechanism.parameters) parameters.emplace_back(parameter.value);
   ExpressionGraph graph;
   JointVector<Expression> angle(n_);
-  std::vector<LaneProgram::Input> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
   std::vector<Expression> angles;
   for (int j = 0; j < n_; ++j) {
     angle[j] = graph.input();
@@ -106,13 +103,13 @@ LoopClosure::LoopClosure(const Mechanism& mechanism)
     angles.push_back(angle[j]);
   }
   std::vector<Expression> closures;
-  TreeInverseDynamics<Expression>(mechanism, parameters).closures(angle, closures);
+  TreeInverseDynamics<Expression>(mechanism, parameters).closure_violations(angle, closures);
   rows_ = static_cast<int>(closures.size());
   std::vector<Expression> outputs = closures;
   for (const std::vector<Expression>& row : differentiate(graph, closures, angles)) {
     outputs.insert(outputs.end(), row.begin(), row.end());
   }
-  program_ = LaneProgram(graph, inputs, {{}, outputs});
+  program_ = SimdProgram(graph, inputs, {{}, outputs});
   values_.assign(static_cast<std::size_t>(program_.row_count()) * kClosureLanes, 0.0);
   program_.fill_constants(values_.data(), kClosureLanes);
   program_.run<kClosureLanes>(0, values_.data());
@@ -125,14 +122,14 @@ void LoopClosure::run(const Eigen::VectorXd& angles) {
   program_.run<kClosureLanes>(1, values_.data());
 }
 
-Eigen::VectorXd LoopClosure::violation(const Eigen::VectorXd& angles) {
+Eigen::VectorXd LoopClosure::closure_violation(const Eigen::VectorXd& angles) {
   run(angles);
   Eigen::VectorXd c(rows_);
   for (int i = 0; i < rows_; ++i) c[i] = *row_at<kClosureLanes>(values_, program_.output_row(1, i));
   return c;
 }
 
-Eigen::MatrixXd LoopClosure::jacobian(const Eigen::VectorXd& angles) {
+Eigen::MatrixXd LoopClosure::closure_jacobian(const Eigen::VectorXd& angles) {
   run(angles);
   Eigen::MatrixXd G(rows_, n_);
   for (int i = 0; i < rows_; ++i) {
@@ -157,15 +154,16 @@ void LoopClosure::apply_mimic_joints(Eigen::VectorXd& angles, const Eigen::Vecto
   }
 }
 
-bool LoopClosure::step_toward_closure(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
+bool LoopClosure::minimize_closure_violation(Eigen::VectorXd& angles,
+                                             const Eigen::VectorXd& wanted) {
   apply_mimic_joints(angles, wanted);
   Eigen::MatrixXd A(rows_ + 2 * n_, n_);
   Eigen::VectorXd b(rows_ + 2 * n_);
   for (int round = 0; round < kClosingRounds; ++round) {
-    const Eigen::VectorXd c = violation(angles);
+    const Eigen::VectorXd c = closure_violation(angles);
     A.setZero();
     b.setZero();
-    A.topRows(rows_) = kClosureWeight * jacobian(angles);
+    A.topRows(rows_) = kClosureWeight * closure_jacobian(angles);
     b.head(rows_) = -kClosureWeight * c;
     for (int j = 0; j < n_; ++j) {
       A(rows_ + n_ + j, j) = kInertness;
@@ -189,35 +187,36 @@ bool LoopClosure::step_toward_closure(Eigen::VectorXd& angles, const Eigen::Vect
 }
 
 double LoopClosure::closure_error(const Eigen::VectorXd& angles) {
-  return violation(angles).norm() + (orientations_agree(mechanism_, angles) ? 0.0 : M_PI);
+  return closure_violation(angles).norm() +
+         (are_loop_orientations_consistent(mechanism_, angles) ? 0.0 : M_PI);
 }
 
 bool LoopClosure::close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
-  if (!step_toward_closure(angles, wanted)) return false;
+  if (!minimize_closure_violation(angles, wanted)) return false;
   // Project onto the closures alone. The rank tolerance ignores directions that move the whole
   // loop, whose effect on the closures is only the remaining violation.
   for (int round = 0; round < 5; ++round) {
     const Eigen::VectorXd step =
-        -least_squares(jacobian(angles), violation(angles), kClosingRankTolerance);
+        -least_squares(closure_jacobian(angles), closure_violation(angles), kClosingRankTolerance);
     angles += step;
     if (step.cwiseAbs().maxCoeff() < kClosingSettled) break;
   }
-  return violation(angles).cwiseAbs().maxCoeff() < kClosed &&
-         orientations_agree(mechanism_, angles);
+  return closure_violation(angles).cwiseAbs().maxCoeff() < kClosed &&
+         are_loop_orientations_consistent(mechanism_, angles);
 }
 
-std::vector<std::string> LoopClosure::closing_joints() const {
+std::vector<std::string> LoopClosure::closing_joint_names() const {
   std::vector<std::string> names;
-  for (const TreeEdge& edge : closing_edges(mechanism_)) {
+  for (const DirectedJoint& edge : loop_closing_joints(mechanism_)) {
     names.push_back(edge.weld ? mechanism_.fixed_joints[edge.joint].name
                               : mechanism_.joints[edge.joint].name);
   }
   return names;
 }
 
-LoopGap LoopClosure::widest_gap(const Eigen::VectorXd& angles) {
-  const std::vector<std::string> names = closing_joints();
-  const Eigen::VectorXd c = violation(angles);
+LoopGap LoopClosure::widest_loop_gap(const Eigen::VectorXd& angles) {
+  const std::vector<std::string> names = closing_joint_names();
+  const Eigen::VectorXd c = closure_violation(angles);
   LoopGap widest;
   double most = -1.0;
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -230,7 +229,7 @@ LoopGap LoopClosure::widest_gap(const Eigen::VectorXd& angles) {
 }
 
 Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted) {
-  const Eigen::MatrixXd free = null_space(jacobian(angles), kClosingRankTolerance);
+  const Eigen::MatrixXd free = null_space(closure_jacobian(angles), kClosingRankTolerance);
   Eigen::MatrixXd A = free;
   Eigen::VectorXd b = wanted;
   for (int j = 0; j < n_; ++j) {
@@ -241,12 +240,13 @@ Eigen::VectorXd LoopClosure::rates(const Eigen::VectorXd& angles, const Eigen::V
   return free * least_squares(A, b);
 }
 
-double LoopClosure::condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent) {
-  const Eigen::MatrixXd D = jacobian(angles)(Eigen::all, dependent);
+double LoopClosure::smallest_singular_value(const Eigen::VectorXd& angles,
+                                            const std::vector<int>& dependent) {
+  const Eigen::MatrixXd D = closure_jacobian(angles)(Eigen::all, dependent);
   return Eigen::JacobiSVD<Eigen::MatrixXd>(D).singularValues()[D.cols() - 1];
 }
 
-CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions) {
+CoordinateChoice LoopClosure::choose_coordinates(const std::vector<Eigen::MatrixXd>& motions) {
   CoordinateChoice choice;
   if (!has_loops()) {
     for (int j = 0; j < n_; ++j) choice.independent.push_back(j);
@@ -257,7 +257,7 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
   for (const Eigen::MatrixXd& angles : motions) {
     std::vector<Eigen::MatrixXd>& along = jacobians.emplace_back();
     for (Eigen::Index k = 0; k < angles.cols(); ++k, ++count) {
-      along.push_back(jacobian(angles.col(k)));
+      along.push_back(closure_jacobian(angles.col(k)));
       Eigen::JacobiSVD<Eigen::MatrixXd> svd(along.back());
       svd.setThreshold(kClosingRankTolerance);
       rank = std::max(rank, svd.rank());
@@ -280,10 +280,11 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
       best_worst = worst;
       best = dependent;
     }
-  } while (++tried < kChoicesMax && next_subset(chosen, static_cast<int>(others.size())));
+  } while (++tried < kChoicesMax &&
+           advance_to_next_subset(chosen, static_cast<int>(others.size())));
   if (best.empty()) {
     const auto [motion, configuration] = least_determined(jacobians, rank);
-    throw ChangePoint(
+    throw ChangePointError(
         "a change point of the mechanism (a singular configuration, from which its joints can "
         "continue along two branches); use recordings, or parts of them, that avoid it",
         motion, configuration);
@@ -308,10 +309,11 @@ CoordinateChoice LoopClosure::choose(const std::vector<Eigen::MatrixXd>& motions
   return choice;
 }
 
-std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
-                                      const Eigen::VectorXd& wanted, Eigen::VectorXd& nearest) {
+std::vector<AssemblyMode> find_assembly_modes(const Mechanism& mechanism, LoopClosure& closure,
+                                              const Eigen::VectorXd& wanted,
+                                              Eigen::VectorXd& nearest) {
   double least = std::numeric_limits<double>::infinity();
-  std::vector<Assembly> found;
+  std::vector<AssemblyMode> found;
   std::mt19937 random(1);
   for (int start = 0; start < kAssemblyStarts; ++start) {
     Eigen::VectorXd angles = wanted;
@@ -323,12 +325,12 @@ std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& c
     if (!closure.close(angles, wanted)) {
       Eigen::VectorXd near = began;
       const double open =
-          closure.step_toward_closure(near, wanted) ? closure.closure_error(near) : least;
+          closure.minimize_closure_violation(near, wanted) ? closure.closure_error(near) : least;
       if (open < least) nearest = near;
       least = std::min(least, open);
       continue;
     }
-    const auto is_known = [&](const Assembly& each) {
+    const auto is_known = [&](const AssemblyMode& each) {
       return is_same(mechanism, each.angles, angles);
     };
     if (std::ranges::any_of(found, is_known)) continue;
@@ -340,13 +342,14 @@ std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& c
     }
     for (Eigen::Index j = 0; j < angles.size(); ++j) {
       if (!std::isnan(wanted[j]) || is_coupled(mechanism, static_cast<int>(j))) continue;
-      angles[j] = joint_difference(mechanism, j, angles[j]);
+      angles[j] = mechanism.joints[j].coordinate_difference(angles[j]);
     }
     found.push_back({angles, std::sqrt(squares / std::max(count, 1.0))});
   }
   double best = std::numeric_limits<double>::infinity();
-  for (const Assembly& each : found) best = std::min(best, each.deviation);
-  std::erase_if(found, [&](const Assembly& each) { return each.deviation > best + kIndifferent; });
+  for (const AssemblyMode& each : found) best = std::min(best, each.deviation);
+  std::erase_if(found,
+                [&](const AssemblyMode& each) { return each.deviation > best + kIndifferent; });
   return found;
 }
 

@@ -12,12 +12,12 @@
 
 namespace estimator {
 
-/// Error: for every choice of independent joints, the motion comes near a change point. This is a
-/// configuration from which the joints can continue along two branches.
-class ChangePoint : public std::invalid_argument {
+/// Error if the motion comes near a change point for every choice of independent joints. A change
+/// point is a configuration from which the joints can continue along two branches.
+class ChangePointError : public std::invalid_argument {
  public:
   /// @param motion_index, configuration_index  of the configuration nearest to the change point
-  ChangePoint(const char* what, std::size_t motion_index, Eigen::Index configuration_index)
+  ChangePointError(const char* what, std::size_t motion_index, Eigen::Index configuration_index)
       : std::invalid_argument(what), motion(motion_index), configuration(configuration_index) {}
 
   std::size_t motion;
@@ -39,18 +39,18 @@ class LoopClosure {
   explicit LoopClosure(const Mechanism& mechanism);
 
   int joint_count() const { return n_; }
-  int row_count() const { return rows_; }
+  int equation_count() const { return rows_; }
   bool has_loops() const { return rows_ > 0; }
 
   /// Return the loop-closure violation c at joint angles q, and its Jacobian ∂c/∂q.
-  Eigen::VectorXd violation(const Eigen::VectorXd& angles);
-  Eigen::MatrixXd jacobian(const Eigen::VectorXd& angles);
+  Eigen::VectorXd closure_violation(const Eigen::VectorXd& angles);
+  Eigen::MatrixXd closure_jacobian(const Eigen::VectorXd& angles);
 
   /// Changes `angles` to a nearby minimum of the loops' violation, even if the loops cannot be
   /// closed.
   /// @param wanted  desired coordinate of every joint; NaN: arbitrary
   /// @return whether a finite solution was found
-  bool step_toward_closure(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
+  bool minimize_closure_violation(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
   /// Returns the norm of the loop-closure violation c, or π if a body is half a turn off.
   double closure_error(const Eigen::VectorXd& angles);
@@ -64,25 +64,25 @@ class LoopClosure {
   bool close(Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
   /// Returns the names of the joints outside the spanning tree, in the order of their equations.
-  std::vector<std::string> closing_joints() const;
+  std::vector<std::string> closing_joint_names() const;
 
   /// Returns the loop with the largest opening; the mechanism must have a loop.
-  LoopGap widest_gap(const Eigen::VectorXd& angles);
+  LoopGap widest_loop_gap(const Eigen::VectorXd& angles);
 
   /// Returns the joint rates nearest to `wanted` that keep the loops closed.
   Eigen::VectorXd rates(const Eigen::VectorXd& angles, const Eigen::VectorXd& wanted);
 
   /// Returns the smallest singular value of the dependent joints' columns of ∂c/∂q. It is zero in a
   /// singular configuration, from which the joints can continue along two branches.
-  double condition(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
+  double smallest_singular_value(const Eigen::VectorXd& angles, const std::vector<int>& dependent);
 
-  /// Chooses the independent joints, and as many loop equations as there are dependent joints. The
-  /// choice maximizes the smallest singular value over all given closed configurations. Mimic
-  /// joints are dependent.
+  /// Chooses the independent joints, and as many loop-closure equations as there are dependent
+  /// joints. The choice maximizes the smallest singular value over all given closed configurations.
+  /// Mimic joints are dependent.
   ///
   /// @param motions  joint angles, one column per configuration, in order of the motion
-  /// @throws ChangePoint if every choice passes a change point
-  CoordinateChoice choose(const std::vector<Eigen::MatrixXd>& motions);
+  /// @throws ChangePointError if every choice passes a change point
+  CoordinateChoice choose_coordinates(const std::vector<Eigen::MatrixXd>& motions);
 
  private:
   void run(const Eigen::VectorXd& angles);
@@ -90,7 +90,7 @@ class LoopClosure {
 
   Mechanism mechanism_;
   int n_, rows_ = 0;
-  LaneProgram program_;
+  SimdProgram program_;
   Rows values_;
 };
 
@@ -98,16 +98,17 @@ class LoopClosure {
 inline constexpr double kClosed = 1e-9;
 
 /// One assembly mode: joint angles at which all loops are closed.
-struct Assembly {
+struct AssemblyMode {
   Eigen::VectorXd angles;
   double deviation;  ///< root mean square deviation from the desired coordinates [rad or m]
 };
 
-/// Finds assembly modes from random starts, and returns those whose deviation is close to the
-/// smallest.
+/// Returns the assembly modes closest to desired joint coordinates. Random starts find the modes,
+/// and all modes are returned whose deviation is close to the smallest.
 /// @param wanted   desired coordinate of every joint; NaN: arbitrary
 /// @param nearest  result if no mode is found: angles at which the loops are nearly closed
-std::vector<Assembly> find_assemblies(const Mechanism& mechanism, LoopClosure& closure,
-                                      const Eigen::VectorXd& wanted, Eigen::VectorXd& nearest);
+std::vector<AssemblyMode> find_assembly_modes(const Mechanism& mechanism, LoopClosure& closure,
+                                              const Eigen::VectorXd& wanted,
+                                              Eigen::VectorXd& nearest);
 
 }  // namespace estimator

@@ -21,7 +21,7 @@ constexpr double kContactRankTolerance = 1e-9;  // of the largest singular value
 
 /// Solves a complementarity problem for the friction torques. With λ = bound − u, its variables are
 /// u ∈ [0, 2 bound] and the slack of the upper bound of u.
-Contacts determine_contacts(const RestingJoints& joints) {
+Contacts determine_contact_states(const RestingJoints& joints) {
   const Eigen::Index s = joints.bound.size();
   const SymmetricFactor mass(joints.mass);
   const Eigen::VectorXd unhindered = joints.drift - joints.coupling * mass.solve(joints.force);
@@ -33,12 +33,12 @@ Contacts determine_contacts(const RestingJoints& joints) {
   H.bottomLeftCorner(s, s) = -Eigen::MatrixXd::Identity(s, s);
   Eigen::VectorXd q(2 * s);
   q << unhindered - response * joints.bound, 2.0 * joints.bound;
-  const LcpSolution solution = solve_lcp(H, q);
-  const bool solved = solution.outcome == LcpOutcome::kSolved;
+  const ComplementaritySolution solution = solve_linear_complementarity(H, q);
+  const bool solved = solution.outcome == ComplementarityOutcome::kSolved;
   Contacts contacts;
   for (Eigen::Index j = 0; j < s; ++j) {
     if (!solved) {
-      contacts.push_back(contact_of(unhindered[j]));
+      contacts.push_back(contact_for_slip_direction(unhindered[j]));
       continue;
     }
     // Friction acts forward with u − bound; if it is exhausted, the joint moves against it.
@@ -55,8 +55,8 @@ Contacts determine_contacts(const RestingJoints& joints) {
   return contacts;
 }
 
-double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
-                      const Eigen::VectorXd& force) {
+double holding_force_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
+                            const Eigen::VectorXd& force) {
   if (!coupling.allFinite()) return std::numeric_limits<double>::quiet_NaN();
   Eigen::JacobiSVD<Eigen::MatrixXd> svd(coupling, Eigen::ComputeThinV);
   svd.setThreshold(kContactRankTolerance);
@@ -84,7 +84,7 @@ double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bo
     const double scale = along.maxCoeff();
     if (!(scale > 0.0)) continue;
     margin = std::min(margin, (along.dot(bound) - std::abs(normal.dot(held))) / scale);
-  } while (next_subset(face, static_cast<int>(bound.size())));
+  } while (advance_to_next_subset(face, static_cast<int>(bound.size())));
   return margin;
 }
 

@@ -21,17 +21,18 @@ struct RestingJoints {
 ///
 ///   ½ ÿᵀ Nᵀ M N ÿ + forceᵀ ÿ + Σ bound_j |N_j ÿ + γ_j|,
 ///
-/// The solution is unique even if more joints are at rest than the mechanism has coordinates.
-Contacts determine_contacts(const RestingJoints& joints);
+/// with the terms of RestingJoints. The solution is unique even if more joints are at rest than the
+/// mechanism has coordinates.
+Contacts determine_contact_states(const RestingJoints& joints);
 
-/// Returns the force margin before one of the sticking joints breaks loose, < 0 if friction is
+/// Returns the force that is left until one of the sticking joints breaks loose, < 0 if friction is
 /// insufficient [N·m, of coordinates]. The forces that friction can balance form a zonotope
-/// {couplingᵀ λ: |λ_j| ≤ bound_j}. The margin is the distance to its nearest face. It is weighted
-/// so that a joint that alone holds a coordinate counts with its own torque.
+/// {couplingᵀ λ: |λ_j| ≤ bound_j}. The result is the distance to its nearest face. The distance is
+/// weighted so that a joint that alone holds a coordinate counts with its own torque.
 ///
 /// @param force  force that friction has to balance, one per coordinate
 /// @return NaN for an invalid coupling, as of a loop that cannot be closed
-double holding_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
-                      const Eigen::VectorXd& force);
+double holding_force_margin(const Eigen::MatrixXd& coupling, const Eigen::VectorXd& bound,
+                            const Eigen::VectorXd& force);
 
 }  // namespace estimator

@@ -12,10 +12,10 @@
 
 namespace estimator {
 
-/// Computes the accelerations of a mechanism with loops in its independent coordinates y, for
-/// W states side by side. Newton's method solves the loop-closure equations c(q) = 0 for the
-/// dependent coordinates q_d. G = ∂c/∂q, and G a + g is the second time derivative of c. With K =
-/// (∂c/∂q_d)⁻¹ and
+/// Computes the accelerations of a mechanism with loops in its independent coordinates y, for W
+/// states in parallel SIMD lanes. Newton's method solves the loop-closure equations c(q) = 0 for
+/// the dependent coordinates q_d. G = ∂c/∂q, and G a + g is the second time derivative of c. With K
+/// = (∂c/∂q_d)⁻¹ and
 ///
 ///   v = N ẏ,   a = N ÿ + γ,   N = [1; −K ∂c/∂y],   γ = [0; −K g],
 ///
@@ -25,9 +25,9 @@ namespace estimator {
 ///
 /// Rows belong to the program, except the results named below.
 template <int W>
-class LoopLanes {
+class SimdLoopAccelerations {
  public:
-  explicit LoopLanes(const TreeProgram& program)
+  explicit SimdLoopAccelerations(const TreeProgram& program)
       : program_(program),
         n_(program.joint_count()),
         c_(program.coordinate_count()),
@@ -49,7 +49,7 @@ class LoopLanes {
         mass_(coupling_),
         right_(removed_) {
     for (int p = 0; p < c_; ++p) {
-      std::fill_n(row_at<W>(coupling_, program.independent(p) * c_ + p), W, 1.0);
+      std::fill_n(row_at<W>(coupling_, program.independent_joints(p) * c_ + p), W, 1.0);
     }
   }
 
@@ -63,15 +63,16 @@ class LoopLanes {
       program_.program().template run<W>(TreeProgram::kClosure, rows);
       for (int i = 0; i < r_; ++i) {
         for (int k = 0; k < r_; ++k) {
-          const int slope = program_.closure_slope_row(i, program_.dependent(k));
+          const int slope = program_.closure_jacobian_row(i, program_.dependent_joints(k));
           std::copy_n(row(rows, slope), W, row_at<W>(work_, i * r_ + k));
         }
       }
-      invert();
+      invert_dependent_jacobian();
       for (int i = 0; i < r_; ++i) {
         double* step = cleared<W>(row_at<W>(step_, i));
         for (int k = 0; k < r_; ++k) {
-          subtract_product<W>(step, inverse(i, k), row(rows, program_.closure_row(k)));
+          subtract_product<W>(step, inverse_jacobian(i, k),
+                              row(rows, program_.closure_violation_row(k)));
         }
       }
       if (std::ranges::all_of(done, [](bool each) { return each; })) break;
@@ -83,7 +84,7 @@ class LoopLanes {
           const double step = row_at<W>(step_, i)[lane];
           largest = std::max(largest, std::abs(step));
           if (std::isnan(step)) largest = step;
-          double& angle = rows[program_.angle_row(program_.dependent(i)) * W + lane];
+          double& angle = rows[program_.angle_row(program_.dependent_joints(i)) * W + lane];
           angle = is_last && !(largest < kCloseTolerance) ? std::numeric_limits<double>::quiet_NaN()
                                                           : angle + step;
         }
@@ -91,14 +92,14 @@ class LoopLanes {
       }
     }
     for (int i = 0; i < r_; ++i) {
-      const int joint = program_.dependent(i);
+      const int joint = program_.dependent_joints(i);
       double* const rate = cleared<W>(rows + program_.rate_row(joint) * W);
       for (int p = 0; p < c_; ++p) {
-        const int free_joint = program_.independent(p);
+        const int free_joint = program_.independent_joints(p);
         double* N = cleared<W>(row_at<W>(coupling_, joint * c_ + p));
         for (int k = 0; k < r_; ++k) {
-          subtract_product<W>(N, inverse(i, k),
-                              row(rows, program_.closure_slope_row(k, free_joint)));
+          subtract_product<W>(N, inverse_jacobian(i, k),
+                              row(rows, program_.closure_jacobian_row(k, free_joint)));
         }
         add_product<W>(rate, N, row(rows, program_.rate_row(free_joint)));
       }
@@ -110,63 +111,65 @@ class LoopLanes {
   ///
   /// @param free          one row per joint: 0 if it sticks, else 1
   /// @param acceleration  result: accelerations of the coordinates
-  void accelerate(double* rows, const double* free, double* acceleration) {
+  void compute_accelerations(double* rows, const double* free, double* acceleration) {
     program_.program().template run<W>(TreeProgram::kBalance, rows);
     for (int i = 0; i < r_; ++i) {
-      double* gamma = cleared<W>(row_at<W>(drift_, program_.dependent(i)));
+      double* gamma = cleared<W>(row_at<W>(drift_, program_.dependent_joints(i)));
       for (int k = 0; k < r_; ++k) {
-        subtract_product<W>(gamma, inverse(i, k), row(rows, program_.closure_drift_row(k)));
+        subtract_product<W>(gamma, inverse_jacobian(i, k),
+                            row(rows, program_.closure_drift_row(k)));
       }
     }
-    fix_sticking_joints(free);
+    constrain_sticking_joints(free);
     for (int j = 0; j < n_; ++j) {  // joint accelerations for zero free coordinates
       double* moved = row_at<W>(moved_, j);
-      std::copy_n(drift(j), W, moved);
+      std::copy_n(acceleration_bias(j), W, moved);
       for (int p = 0; any_holds_ && p < c_; ++p) {
-        add_product<W>(moved, coupling(j, p), row_at<W>(held_, p));
+        add_product<W>(moved, rate_coupling(j, p), row_at<W>(held_, p));
       }
     }
-    sum_forces(rows, [&](int k) { return row_at<W>(moved_, k); });
+    sum_joint_forces(rows, [&](int k) { return row_at<W>(moved_, k); });
     for (int j = 0; j < n_; ++j) {
       for (int q = 0; q < c_; ++q) {
         double* sum = cleared<W>(row_at<W>(mass_, j * c_ + q));
         for (int k = 0; k < n_; ++k) {
-          add_product<W>(sum, row(rows, program_.mass_row(j, k)), effective(k, q));
+          add_product<W>(sum, row(rows, program_.mass_matrix_row(j, k)),
+                         constrained_coupling(k, q));
         }
       }
     }
     for (int p = 0; p < c_; ++p) {
       double* right = cleared<W>(acceleration + p * W);
       for (int j = 0; j < n_; ++j) {
-        subtract_product<W>(right, effective(j, p), row_at<W>(force_, j));
+        subtract_product<W>(right, constrained_coupling(j, p), row_at<W>(force_, j));
       }
       for (int q = 0; q < c_; ++q) {
         double* sum = cleared<W>(row_at<W>(lu_, p * c_ + q));
         if (p == q && any_holds_) std::copy_n(row_at<W>(removed_, p), W, sum);
         for (int j = 0; j < n_; ++j) {
-          add_product<W>(sum, effective(j, p), row_at<W>(mass_, j * c_ + q));
+          add_product<W>(sum, constrained_coupling(j, p), row_at<W>(mass_, j * c_ + q));
         }
       }
     }
-    factor_lanes<W>(c_, lu_, inverse_pivot_);
-    solve_lanes<W>(c_, lu_, inverse_pivot_, acceleration);
+    factor_lu_in_lanes<W>(c_, lu_, inverse_pivot_);
+    solve_lu_in_lanes<W>(c_, lu_, inverse_pivot_, acceleration);
     if (any_holds_) {
       std::copy_n(acceleration, c_ * W, right_.data());
-      for (int p = 0; p < c_; ++p) add_held(p, row_at<W>(held_, p), acceleration + p * W);
+      for (int p = 0; p < c_; ++p) add_held_motion(p, row_at<W>(held_, p), acceleration + p * W);
     }
     for (int j = 0; j < n_; ++j) {
       double* a = rows + program_.acceleration_row(j) * W;
-      std::copy_n(drift(j), W, a);
-      for (int p = 0; p < c_; ++p) add_product<W>(a, coupling(j, p), acceleration + p * W);
+      std::copy_n(acceleration_bias(j), W, a);
+      for (int p = 0; p < c_; ++p) add_product<W>(a, rate_coupling(j, p), acceleration + p * W);
     }
   }
 
   /// Returns an element of N, the derivative of a joint's rate by a coordinate's rate.
-  const double* coupling(int joint, int coordinate) const {
+  const double* rate_coupling(int joint, int coordinate) const {
     return row_at<W>(coupling_, joint * c_ + coordinate);
   }
   /// Returns γ, a joint's acceleration at zero coordinate accelerations ÿ.
-  const double* drift(int joint) const { return row_at<W>(drift_, joint); }
+  const double* acceleration_bias(int joint) const { return row_at<W>(drift_, joint); }
 
  protected:
   static constexpr int kCloseRounds = 20;
@@ -174,25 +177,29 @@ class LoopLanes {
   static constexpr double kRankTolerance = 1e-9;   // of the largest element
 
   static const double* row(const double* rows, int index) { return rows + index * W; }
-  const double* inverse(int i, int k) const { return row_at<W>(inverse_, i * r_ + k); }
-  const double* effective(int joint, int p) const { return row_at<W>(effective_, joint * c_ + p); }
+  const double* inverse_jacobian(int i, int k) const { return row_at<W>(inverse_, i * r_ + k); }
+  const double* constrained_coupling(int joint, int p) const {
+    return row_at<W>(effective_, joint * c_ + p);
+  }
 
-  /// Computes `force_`, the equations of motion without reactions h + σ B + M a.
+  /// Computes `force_`, the terms h + σ B + M a of the equations of motion, without loop reactions.
   /// @param acceleration  returns the row of a joint's acceleration
   template <typename Acceleration>
-  void sum_forces(const double* rows, const Acceleration& acceleration) {
+  void sum_joint_forces(const double* rows, const Acceleration& acceleration) {
     for (int j = 0; j < n_; ++j) {
       double* force = row_at<W>(force_, j);
-      std::copy_n(row(rows, program_.balance_row(j)), W, force);
-      add_product<W>(force, row(rows, program_.direction_row(j)), row(rows, program_.bound_row(j)));
+      std::copy_n(row(rows, program_.bias_torque_row(j)), W, force);
+      add_product<W>(force, row(rows, program_.slip_direction_row(j)),
+                     row(rows, program_.friction_bound_row(j)));
       for (int k = 0; k < n_; ++k) {
-        add_product<W>(force, row(rows, program_.mass_row(j, k)), acceleration(k));
+        add_product<W>(force, row(rows, program_.mass_matrix_row(j, k)), acceleration(k));
       }
     }
   }
 
-  /// Computes out = held + T z for a coordinate, with the solution z in `right_`.
-  void add_held(int p, const double* held, double* out) const {
+  /// Computes an element of held + T z, with the solution z in `right_` and the free directions T
+  /// of the coordinates.
+  void add_held_motion(int p, const double* held, double* out) const {
     std::copy_n(held, W, out);
     for (int q = 0; q < c_; ++q) {
       add_product<W>(out, row_at<W>(turn_, p * c_ + q), row_at<W>(right_, q));
@@ -214,7 +221,7 @@ class LoopLanes {
  private:
   /// Inverts the dependent joints' Jacobian in every lane by Gauss–Jordan elimination with row
   /// pivoting.
-  void invert() {
+  void invert_dependent_jacobian() {
     std::fill(inverse_.begin(), inverse_.end(), 0.0);
     for (int i = 0; i < r_; ++i) std::fill_n(row_at<W>(inverse_, i * r_ + i), W, 1.0);
     alignas(32) double larger[W], factor[W];
@@ -251,7 +258,7 @@ class LoopLanes {
   }
 
   /// Computes the constraints C of sticking joints, the free directions T, and N T in every lane.
-  void fix_sticking_joints(const double* free) {
+  void constrain_sticking_joints(const double* free) {
     any_holds_ = std::any_of(free, free + n_ * W, [](double each) { return each == 0.0; });
     effective_ = coupling_;
     if (!any_holds_) return;
@@ -264,18 +271,18 @@ class LoopLanes {
       for (int j = 0; j < n_; ++j) {
         if (free[j * W + lane] == 0.0) held.push_back(j);
       }
-      if (!held.empty()) fix_sticking_joints_of_lane(lane, held);
+      if (!held.empty()) constrain_sticking_joints_of_lane(lane, held);
     }
   }
 
   /// Finds the coordinates that sticking joints determine, by Gauss–Jordan elimination with
   /// complete pivoting of their rows of N.
-  void fix_sticking_joints_of_lane(int lane, const std::vector<int>& held) {
+  void constrain_sticking_joints_of_lane(int lane, const std::vector<int>& held) {
     const auto s = static_cast<Eigen::Index>(held.size());
     Eigen::MatrixXd A(s, c_), B = Eigen::MatrixXd::Identity(s, s);
     for (Eigen::Index m = 0; m < s; ++m) {
       for (int p = 0; p < c_; ++p) {
-        A(m, p) = coupling(held[m], p)[lane];
+        A(m, p) = rate_coupling(held[m], p)[lane];
       }
     }
     const double small = kRankTolerance * A.cwiseAbs().maxCoeff();
@@ -311,7 +318,7 @@ class LoopLanes {
       for (Eigen::Index m = 0; m < s; ++m) {
         const int joint = held[m];
         set(hold_, p * n_ + joint, B(row, m));
-        value -= B(row, m) * drift(joint)[lane];
+        value -= B(row, m) * acceleration_bias(joint)[lane];
       }
       set(held_, p, value);
       for (int q = 0; q < c_; ++q) set(turn_, p * c_ + q, q == p ? 0.0 : -A(row, q));
@@ -324,7 +331,7 @@ class LoopLanes {
       for (int q = 0; q < c_; ++q) {
         double sum = 0.0;
         for (int p = 0; p < c_; ++p) {
-          sum += coupling(j, p)[lane] * row_at<W>(turn_, p * c_ + q)[lane];
+          sum += rate_coupling(j, p)[lane] * row_at<W>(turn_, p * c_ + q)[lane];
         }
         set(effective_, j * c_ + q, sum);
       }

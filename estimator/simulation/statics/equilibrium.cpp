@@ -51,11 +51,11 @@ class Descent {
   Descent(const Mechanism& mechanism, double sign)
       : mechanism_(mechanism), statics_(mechanism), sign_(sign) {}
 
-  Statics& statics() { return statics_; }
+  StaticPotential& statics() { return statics_; }
 
   std::optional<Equilibrium> run(Eigen::VectorXd q) {
     for (int round = 0; round < kRestRounds; ++round) {
-      const Statics::Local local = statics_.at(q);
+      const StaticPotential::EnergyDerivatives local = statics_.at(q);
       const std::vector<NormalMode> modes = normal_modes(mechanism_, local);
       const Eigen::VectorXd step = newton_step(local, !modes.empty());
       const double size = size_of(mechanism_, local.motions * step);
@@ -78,7 +78,7 @@ class Descent {
   const NormalMode* falling_mode(const std::vector<NormalMode>& modes) const {
     const NormalMode* found = nullptr;
     for (const NormalMode& mode : modes) {
-      const bool falls = sign_ * mode.rate_squared < 0.0 && !is_neutral(mode, modes);
+      const bool falls = sign_ * mode.rate_squared < 0.0 && !is_neutral_mode(mode, modes);
       if (falls &&
           (found == nullptr || std::abs(mode.rate_squared) > std::abs(found->rate_squared))) {
         found = &mode;
@@ -87,7 +87,8 @@ class Descent {
     return found;
   }
 
-  Eigen::VectorXd newton_step(const Statics::Local& local, bool has_mass) const {
+  Eigen::VectorXd newton_step(const StaticPotential::EnergyDerivatives& local,
+                              bool has_mass) const {
     const Eigen::Index n = local.gradient.size();
     if (n == 0) return local.gradient;  // loops without any freedom
     const Eigen::MatrixXd metric =
@@ -100,14 +101,15 @@ class Descent {
   }
 
   /// Takes the step, or a part of it that decreases the potential energy.
-  bool go(Eigen::VectorXd& q, const Statics::Local& local, Eigen::VectorXd step, double size) {
+  bool go(Eigen::VectorXd& q, const StaticPotential::EnergyDerivatives& local, Eigen::VectorXd step,
+          double size) {
     if (size > kRestStepMax) step *= kRestStepMax / size;
-    const double before = sign_ * statics_.potential(q);
+    const double before = sign_ * statics_.potential_energy(q);
     const double slope = sign_ * local.gradient.dot(step);
     for (double share = 1.0; share > 1e-6; share *= 0.5) {
       Eigen::VectorXd next = q;
       if (!statics_.move(next, share * step)) continue;
-      const double after = sign_ * statics_.potential(next);
+      const double after = sign_ * statics_.potential_energy(next);
       if (size * share < kSure || after <= before + kDescent * share * slope) {
         q = next;
         return true;
@@ -117,7 +119,7 @@ class Descent {
   }
 
   const Mechanism& mechanism_;
-  Statics statics_;
+  StaticPotential statics_;
   double sign_;
 };
 
@@ -134,42 +136,12 @@ Eigen::VectorXd start_of(const Mechanism& mechanism, int assembly, std::mt19937&
   return q;
 }
 
-std::optional<Equilibrium> lowest_rest(const Mechanism& mechanism) {
-  Descent descent(mechanism, 1.0);
-  Statics& statics = descent.statics();
-  std::mt19937 random(1);
-  std::optional<Equilibrium> best;
-  double lowest = std::numeric_limits<double>::infinity();
-  const int assemblies = statics.has_loops() ? kAssemblies : 1;
-  for (int k = 0; k < assemblies; ++k) {
-    Eigen::VectorXd q = start_of(mechanism, k, random);
-    Eigen::VectorXd wanted = q;
-    for (Eigen::Index j = 0; j < q.size(); ++j) {
-      const double stated = mechanism.joints[j].assembly_guess;
-      if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
-    }
-    if (statics.has_loops() && !statics.close(q, wanted)) continue;
-    std::optional<Equilibrium> found;
-    try {
-      found = descent.run(q);
-    } catch (const std::invalid_argument&) {
-      continue;  // a change point on the path: another start may avoid it
-    }
-    if (!found) continue;
-    const double V = statics.potential(found->coordinates);
-    if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
-    lowest = V;
-    best = found;
-  }
-  return best;
-}
-
 /// Returns the equilibrium with its angles wrapped to within half a turn of zero.
 Equilibrium near_zero(const Mechanism& mechanism, Equilibrium pose) {
   for (Eigen::Index j = 0; j < pose.coordinates.size(); ++j) {
-    if (!mechanism.joints[j].traits().wraps) continue;
+    if (!mechanism.joints[j].kind_traits().wraps) continue;
     double& angle = pose.coordinates[j];
-    angle = wrapped_difference(angle);
+    angle = wrap_angle_difference(angle);
     if (angle < -M_PI + 1e-6) angle += kWholeTurn;  // upright is π, not −π
   }
   return pose;
@@ -180,10 +152,10 @@ double holding_stiffness(const Mechanism& mechanism) {
   constexpr double kOutweighs = 1e6;  // deflection below a microradian
   double most = 1.0;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    most += mechanism.parameter(i, BodyQuantity::kMass).value * gravity_of(mechanism).norm();
+    most += mechanism.parameter(i, BodyParameter::kMass).value * gravity_vector(mechanism).norm();
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    most += mechanism.joint_parameter(j, JointQuantity::kStiffness).value;
+    most += mechanism.joint_parameter(j, JointParameter::kStiffness).value;
   }
   return kOutweighs * most;
 }
@@ -193,10 +165,10 @@ double turned_within(const std::vector<JointStop>& stops, const Mechanism& mecha
                      double coordinate) {
   const Joint& joint = mechanism.joints[index];
   const bool has_both = joint.stops.lower && joint.stops.upper;
-  if (!joint.traits().wraps || !has_both) return coordinate;
+  if (!joint.kind_traits().wraps || !has_both) return coordinate;
   for (const double turned : {coordinate, coordinate + kWholeTurn, coordinate - kWholeTurn}) {
     const bool fits = std::ranges::all_of(stops, [&](const JointStop& stop) {
-      return stop.joint != index || stop.distance(turned) >= 0.0;
+      return stop.joint != index || stop.distance_from_stop(turned) >= 0.0;
     });
     if (fits) return turned;
   }
@@ -205,76 +177,72 @@ double turned_within(const std::vector<JointStop>& stops, const Mechanism& mecha
 
 }  // namespace
 
-Statics::Statics(const Mechanism& mechanism)
+StaticPotential::StaticPotential(const Mechanism& mechanism)
     : mechanism_(mechanism),
       dynamics_(mechanism, parameter_values(mechanism)),
       closure_(mechanism),
-      choice_(all_independent(mechanism)) {}
+      choice_(choose_all_coordinates(mechanism)) {}
 
-double Statics::potential(const Eigen::VectorXd& coordinates) const {
+double StaticPotential::potential_energy(const Eigen::VectorXd& coordinates) const {
   const Configuration poses = place_bodies(mechanism_, coordinates);
-  const Eigen::Vector3d gravity = gravity_of(mechanism_);
+  const Eigen::Vector3d gravity = gravity_vector(mechanism_);
   double V = 0.0;
   for (int i = 0; i < mechanism_.body_count(); ++i) {
     if (mechanism_.bodies[i].massless) continue;
-    V -= mechanism_.parameter(i, BodyQuantity::kMass).value * gravity.dot(poses[i].r);
+    V -= mechanism_.parameter(i, BodyParameter::kMass).value * gravity.dot(poses[i].r);
   }
   for (int j = 0; j < mechanism_.joint_count(); ++j) {
-    const auto value = [&](JointQuantity quantity) {
+    const auto value = [&](JointParameter quantity) {
       return mechanism_.joint_parameter(j, quantity).value;
     };
     const Joint& joint = mechanism_.joints[j];
     const double x = coordinates[j];
     // Spring elongations are wrapped, as in the equations of motion.
-    const double stretch = joint.difference(x - value(JointQuantity::kRestAngle));
-    V += 0.5 * value(JointQuantity::kStiffness) * stretch * stretch;
-    V -= value(JointQuantity::kConstantTorque) * x;
+    const double stretch = joint.coordinate_difference(x - value(JointParameter::kRestAngle));
+    V += 0.5 * value(JointParameter::kStiffness) * stretch * stretch;
+    V -= value(JointParameter::kConstantTorque) * x;
   }
   return V;
 }
 
-void Statics::choose(const Eigen::VectorXd& coordinates) {
-  if (closure_.has_loops()) choice_ = closure_.choose({coordinates});
-}
-
 /// Returns the joint motions Z from J_i dz + J_d dq_d = 0, with equations that determine the
 /// dependent joints.
-Eigen::MatrixXd Statics::motions(const Eigen::VectorXd& coordinates) {
+Eigen::MatrixXd StaticPotential::admissible_displacements(const Eigen::VectorXd& coordinates) {
   const auto free = static_cast<Eigen::Index>(choice_.independent.size());
   Eigen::MatrixXd Z = Eigen::MatrixXd::Zero(coordinates.size(), free);
   for (Eigen::Index k = 0; k < free; ++k) {
     Z(choice_.independent[k], k) = 1.0;
   }
   if (choice_.dependent.empty()) return Z;
-  const Eigen::MatrixXd J = closure_.jacobian(coordinates);
+  const Eigen::MatrixXd J = closure_.closure_jacobian(coordinates);
   const auto& rows = choice_.rows;
   const Eigen::MatrixXd J_d = J(rows, choice_.dependent), J_i = J(rows, choice_.independent);
-  const Eigen::MatrixXd follow = -solve_square(J_d, J_i);
+  const Eigen::MatrixXd follow = -solve_square_system(J_d, J_i);
   for (std::size_t k = 0; k < choice_.dependent.size(); ++k) {
     Z.row(choice_.dependent[k]) = follow.row(k);
   }
   return Z;
 }
 
-Eigen::VectorXd Statics::gradient(const Eigen::VectorXd& coordinates) {
+Eigen::VectorXd StaticPotential::energy_gradient(const Eigen::VectorXd& coordinates) {
   const JointVector<double> angle = coordinates;
   const JointVector<double> zero = JointVector<double>::Zero(coordinates.size());
   JointVector<double> torque;
   dynamics_.torque_residual(angle, zero, zero, zero, torque);
-  return motions(coordinates).transpose() * Eigen::VectorXd(torque);
+  return admissible_displacements(coordinates).transpose() * Eigen::VectorXd(torque);
 }
 
-bool Statics::move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) {
+bool StaticPotential::move(Eigen::VectorXd& coordinates, const Eigen::VectorXd& step) {
   Eigen::VectorXd wanted =
       Eigen::VectorXd::Constant(coordinates.size(), std::numeric_limits<double>::quiet_NaN());
-  const Eigen::MatrixXd Z = motions(coordinates);
+  const Eigen::MatrixXd Z = admissible_displacements(coordinates);
   const Eigen::VectorXd moved = coordinates + Z * step;
   for (const int joint : choice_.independent) wanted[joint] = moved[joint];
   coordinates = moved;
   return !closure_.has_loops() || closure_.close(coordinates, wanted);
 }
 
-bool Statics::close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted) {
+bool StaticPotential::close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted) {
   if (closure_.has_loops()) return closure_.close(coordinates, wanted);
   for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
     if (!std::isnan(wanted[j])) coordinates[j] = wanted[j];
@@ -282,11 +250,11 @@ bool Statics::close(Eigen::VectorXd& coordinates, const Eigen::VectorXd& wanted)
   return true;
 }
 
-Statics::Local Statics::at(const Eigen::VectorXd& coordinates) {
-  choose(coordinates);
-  Local local;
-  local.motions = motions(coordinates);
-  local.gradient = gradient(coordinates);
+StaticPotential::EnergyDerivatives StaticPotential::at(const Eigen::VectorXd& coordinates) {
+  if (closure_.has_loops()) choice_ = closure_.choose_coordinates({coordinates});
+  EnergyDerivatives local;
+  local.motions = admissible_displacements(coordinates);
+  local.gradient = energy_gradient(coordinates);
   const Eigen::MatrixXd M = mass_matrix(dynamics_, coordinates);
   local.mass = local.motions.transpose() * M * local.motions;
   const Eigen::Index free = local.gradient.size();
@@ -297,19 +265,20 @@ Statics::Local Statics::at(const Eigen::VectorXd& coordinates) {
     Eigen::VectorXd up = coordinates, down = coordinates;
     move(up, h * Eigen::VectorXd::Unit(free, k));
     move(down, -h * Eigen::VectorXd::Unit(free, k));
-    K.col(k) = (gradient(up) - gradient(down)) / (2.0 * h);
+    K.col(k) = (energy_gradient(up) - energy_gradient(down)) / (2.0 * h);
   }
   local.stiffness = 0.5 * (K + K.transpose());
   return local;
 }
 
-bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all) {
+bool is_neutral_mode(const NormalMode& mode, const std::vector<NormalMode>& all) {
   double largest = 0.0;
   for (const NormalMode& each : all) largest = std::max(largest, std::abs(each.rate_squared));
   return std::abs(mode.rate_squared) <= std::max(kNeutralRate, kNeutralShare * largest);
 }
 
-std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local) {
+std::vector<NormalMode> normal_modes(const Mechanism& mechanism,
+                                     const StaticPotential::EnergyDerivatives& local) {
   std::vector<NormalMode> modes;
   const Eigen::VectorXd pivots = SymmetricFactor(local.mass).pivots();
   if (pivots.size() == 0 || !(pivots.minCoeff() > kMassless * pivots.maxCoeff())) return modes;
@@ -327,8 +296,8 @@ std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::
   return modes;
 }
 
-Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium& rest) {
-  const std::vector<JointStop> stops = joint_stops(mechanism);
+Eigen::VectorXd find_equilibrium_within_stops(const Mechanism& mechanism, const Equilibrium& rest) {
+  const std::vector<JointStop> stops = joint_end_stops(mechanism);
   Eigen::VectorXd coordinates = rest.coordinates;
   if (stops.empty()) return coordinates;
   Mechanism held = mechanism;
@@ -339,13 +308,14 @@ Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium&
     for (const JointStop& stop : stops) {
       coordinates[stop.joint] =
           turned_within(stops, mechanism, stop.joint, coordinates[stop.joint]);
-      if (at[stop.joint] != nullptr || stop.distance(coordinates[stop.joint]) >= 0.0) continue;
+      if (at[stop.joint] != nullptr || stop.distance_from_stop(coordinates[stop.joint]) >= 0.0)
+        continue;
       at[stop.joint] = &stop;
       beyond = true;
       held.joints[stop.joint].assembly_guess = stop.position;
-      held.joint_parameter(stop.joint, JointQuantity::kStiffness).value =
+      held.joint_parameter(stop.joint, JointParameter::kStiffness).value =
           holding_stiffness(mechanism);
-      held.joint_parameter(stop.joint, JointQuantity::kRestAngle).value = stop.position;
+      held.joint_parameter(stop.joint, JointParameter::kRestAngle).value = stop.position;
     }
     if (!beyond) break;
     if (const auto found = find_stable_equilibrium(held)) coordinates = found->coordinates;
@@ -358,9 +328,34 @@ Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium&
 
 std::optional<Equilibrium> find_stable_equilibrium(const Mechanism& mechanism) {
   if (mechanism.joint_count() > kTreeJointsMax) return std::nullopt;
-  std::optional<Equilibrium> rest = lowest_rest(mechanism);
-  if (rest) rest = near_zero(mechanism, *rest);
-  return rest;
+  Descent descent(mechanism, 1.0);
+  StaticPotential& statics = descent.statics();
+  std::mt19937 random(1);
+  std::optional<Equilibrium> best;
+  double lowest = std::numeric_limits<double>::infinity();
+  const int assemblies = statics.has_loops() ? kAssemblies : 1;
+  for (int k = 0; k < assemblies; ++k) {
+    Eigen::VectorXd q = start_of(mechanism, k, random);
+    Eigen::VectorXd wanted = q;
+    for (Eigen::Index j = 0; j < q.size(); ++j) {
+      const double stated = mechanism.joints[j].assembly_guess;
+      if (!std::isfinite(stated)) wanted[j] = std::numeric_limits<double>::quiet_NaN();
+    }
+    if (!statics.close(q, wanted)) continue;
+    std::optional<Equilibrium> found;
+    try {
+      found = descent.run(q);
+    } catch (const std::invalid_argument&) {
+      continue;  // a change point on the path: another start may avoid it
+    }
+    if (!found) continue;
+    const double V = statics.potential_energy(found->coordinates);
+    if (!(V < lowest - 1e-9 * (1.0 + std::abs(V)))) continue;
+    lowest = V;
+    best = found;
+  }
+  if (best) best = near_zero(mechanism, *best);
+  return best;
 }
 
 std::optional<Equilibrium> find_highest_equilibrium(const Mechanism& mechanism,
@@ -373,8 +368,8 @@ std::optional<Equilibrium> find_highest_equilibrium(const Mechanism& mechanism,
     return std::nullopt;
   }
   if (!top) return top;
-  const double low = ascent.statics().potential(rest.coordinates);
-  const double high = ascent.statics().potential(top->coordinates);
+  const double low = ascent.statics().potential_energy(rest.coordinates);
+  const double high = ascent.statics().potential_energy(top->coordinates);
   if (!(high - low > kHigher * (std::abs(low) + std::abs(high)))) return std::nullopt;
   return near_zero(mechanism, *top);
 }

@@ -13,10 +13,10 @@ namespace estimator {
 /// Computes the static potential energy V of a mechanism under gravity, springs and constant
 /// torques, without friction, controls and motion. V is a function of displacements z that keep the
 /// loops closed.
-class Statics {
+class StaticPotential {
  public:
   /// Derivatives of the potential energy V by the displacements z, at one configuration.
-  struct Local {
+  struct EnergyDerivatives {
     Eigen::MatrixXd motions;    ///< Z, joints × z: joint displacements for each z
     Eigen::VectorXd gradient;   ///< ∂V/∂z [N·m or N]
     Eigen::MatrixXd stiffness;  ///< ∂²V/∂z² [N·m/rad], symmetric
@@ -24,13 +24,13 @@ class Statics {
   };
 
   /// @param mechanism  must outlive this; at most kTreeJointsMax joints
-  explicit Statics(const Mechanism& mechanism);
+  explicit StaticPotential(const Mechanism& mechanism);
 
   /// Returns the potential energy [J], up to a constant.
-  double potential(const Eigen::VectorXd& coordinates) const;
+  double potential_energy(const Eigen::VectorXd& coordinates) const;
 
   /// Returns the derivatives at `coordinates`, where the loops must be closed.
-  Local at(const Eigen::VectorXd& coordinates);
+  EnergyDerivatives at(const Eigen::VectorXd& coordinates);
 
   /// Moves the joints along the displacements z by `step` and closes the loops.
   /// @return false if the loops cannot be closed
@@ -42,9 +42,8 @@ class Statics {
   bool has_loops() const { return closure_.has_loops(); }
 
  private:
-  void choose(const Eigen::VectorXd& coordinates);
-  Eigen::MatrixXd motions(const Eigen::VectorXd& coordinates);
-  Eigen::VectorXd gradient(const Eigen::VectorXd& coordinates);
+  Eigen::MatrixXd admissible_displacements(const Eigen::VectorXd& coordinates);
+  Eigen::VectorXd energy_gradient(const Eigen::VectorXd& coordinates);
 
   const Mechanism& mechanism_;
   TreeInverseDynamics<double> dynamics_;
@@ -62,11 +61,12 @@ struct NormalMode {
 
 /// Returns whether a mode is neutrally stable within numerical accuracy. Its stiffness is below a
 /// millionth of the largest, or its period exceeds an hour and a half.
-bool is_neutral(const NormalMode& mode, const std::vector<NormalMode>& all);
+bool is_neutral_mode(const NormalMode& mode, const std::vector<NormalMode>& all);
 
-/// Solves K x = ω² M x for the stiffness and mass matrices of `local`. Returns the slowest mode
-/// first; no modes if some joint moves no mass.
-std::vector<NormalMode> normal_modes(const Mechanism& mechanism, const Statics::Local& local);
+/// Returns the normal modes, slowest first: the solutions of K x = ω² M x with the stiffness matrix
+/// K and the mass matrix M of `local`. There are no modes if some joint moves no mass.
+std::vector<NormalMode> normal_modes(const Mechanism& mechanism,
+                                     const StaticPotential::EnergyDerivatives& local);
 
 /// A configuration in static equilibrium, and the small motions about it.
 struct Equilibrium {
@@ -87,7 +87,7 @@ std::optional<Equilibrium> find_stable_equilibrium(const Mechanism& mechanism);
 /// ignores. Joints that would rest beyond a stop are placed at the stop, and the other joints are
 /// moved into equilibrium.
 /// @param rest  result of find_stable_equilibrium
-Eigen::VectorXd rest_within_stops(const Mechanism& mechanism, const Equilibrium& rest);
+Eigen::VectorXd find_equilibrium_within_stops(const Mechanism& mechanism, const Equilibrium& rest);
 
 /// Finds the highest equilibrium above a stable one, such as an upright pendulum; nullopt if none
 /// exists.

@@ -84,12 +84,12 @@ FurutaParameters to_furuta(const pb::SimFuruta& in, const TextLocator& at) {
 
 Vector3 to_vector(const pb::SimVector& in) { return {in.x(), in.y(), in.z()}; }
 
-InertialSettings to_inertial(const pb::SimInertialSensor& in, int joint_count,
-                             const TextLocator& at) {
+InertialSensorSettings to_inertial(const pb::SimInertialSensor& in, int joint_count,
+                                   const TextLocator& at) {
   if (in.joint() >= static_cast<std::uint32_t>(joint_count)) {
     at.at("joint").fail("the rig has joints 0 to " + std::to_string(joint_count - 1));
   }
-  InertialSettings sensor;
+  InertialSensorSettings sensor;
   sensor.joint = static_cast<int>(in.joint());
   sensor.point = to_vector(in.point_m());
   sensor.mounting = to_vector(in.mounting_rad());
@@ -146,13 +146,13 @@ HandSettings to_hand(const pb::SimHand& in) {
   HandSettings hand;
   switch (in.release()) {
     case pb::SimHand::AFTER_STREAM_START:
-      hand.release = HandSettings::Release::kAfterStreamStart;
+      hand.release = HandSettings::ReleaseTime::kAfterStreamStart;
       break;
     case pb::SimHand::AFTER_FIRST_COMMAND:
-      hand.release = HandSettings::Release::kAfterFirstCommand;
+      hand.release = HandSettings::ReleaseTime::kAfterFirstCommand;
       break;
     default:
-      hand.release = HandSettings::Release::kFree;
+      hand.release = HandSettings::ReleaseTime::kFree;
   }
   if (in.has_hold_s()) hand.hold_time = from_ms(1e3 * in.hold_s());
   return hand;

@@ -17,11 +17,11 @@ struct SimConfig {
   SimulationSettings settings;
   std::string resolved_text;  ///< the file's message as text, including the overrides
 
-  /// Creates the simulated rig that the file describes.
+  /// Creates the simulated rig that the simulation file describes.
   Plant make_plant() const;
 };
 
-/// Settings that a command line may override.
+/// Settings of a simulation file that a command line can override.
 struct SimOverrides {
   std::optional<std::uint32_t> baud_rate;
   std::optional<double> clock_error_ppm;

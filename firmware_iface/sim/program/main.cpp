@@ -90,7 +90,7 @@ void ask_for_real_time(int priority) {
 
 int run(const Options& options) {
   const sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
-  Result<std::unique_ptr<sim::HostPort>> port =
+  Result<std::unique_ptr<sim::HostConnection>> port =
       options.tcp.empty() ? sim::make_pty_port(options.link) : sim::make_tcp_port(options.tcp);
   if (!port.ok()) throw proto::InputError(port.error().detail);
 
@@ -98,13 +98,13 @@ int run(const Options& options) {
   const Nanoseconds start = time.now();
   sim::Plant plant = config.make_plant();
   std::unique_ptr<sim::TruthFile> truth;
-  std::function<void(const sim::TrueState&)> on_truth;
+  std::function<void(const sim::TrueState&)> on_true_state;
   if (!options.truth.empty()) {
     truth = std::make_unique<sim::TruthFile>(options.truth, config.resolved_text,
                                              plant.joint_count(), start);
-    on_truth = [&truth](const sim::TrueState& row) { truth->write(row); };
+    on_true_state = [&truth](const sim::TrueState& row) { truth->write(row); };
   }
-  UnitSimulation simulation(config.settings, std::move(plant), start, on_truth);
+  UnitSimulation simulation(config.settings, std::move(plant), start, on_true_state);
 
   const int baud_rate = config.settings.to_host.baud_rate;
   std::printf("%s%s\n", port.value()->url().c_str(),

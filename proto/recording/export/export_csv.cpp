@@ -53,7 +53,7 @@ class Facts final : public RecordingVisitor {
     std::string text = ",";
     if (rate_error_ppm_) append_number(text, *rate_error_ppm_);
     text += ',';
-    const double release_s = find_release(events_);
+    const double release_s = find_release_time(events_);
     if (release_s > 0.0 || std::isfinite(release_s)) {
       append_number(text, std::min(release_s, kTimeMax_s));
     }
@@ -72,7 +72,7 @@ class CsvWriter final : public RecordingVisitor {
   void on_header(const RecordingHeader& header) override {
     line_ = "time_s";
     for (std::size_t c = 0; c < header.joints.size(); ++c) {
-      line_.append(",").append(header.joints[c]).append("_").append(unit_of(header, c));
+      line_.append(",").append(header.joints[c]).append("_").append(channel_unit(header, c));
     }
     for (const std::string& column : command_columns(header)) line_.append(",").append(column);
     line_ += ",segment,sequence,device_time_us";
@@ -171,10 +171,10 @@ class CsvWriter final : public RecordingVisitor {
 
 std::vector<std::string> command_columns(const RecordingHeader& header) {
   std::vector<std::string> columns;
-  for (std::size_t m = 0; m < shape_of(header).commands(); ++m) {
+  for (std::size_t m = 0; m < recording_shape(header).commands(); ++m) {
     std::string column(kCommandBeginning);
     if (header.motors.size() > 1) column += header.motors[m] + "_";
-    columns.push_back(column + unit_word(command_unit_of(header, m)));
+    columns.push_back(column + unit_word(command_unit(header, m)));
   }
   return columns;
 }
@@ -201,7 +201,7 @@ Result<RecordingScan> export_csv(const std::string& recording_path, const std::s
   Facts facts;
   if (auto read = scan_recording(*input.value(), facts); !read.ok()) {
     std::error_code ignored;
-    std::filesystem::remove(part_path(csv_path), ignored);
+    std::filesystem::remove(part_file_path(csv_path), ignored);
     return Error{read.error().code, recording_path + ": " + read.error().detail};
   }
   CsvWriter writer(*output.value(), facts.cells());
@@ -213,7 +213,7 @@ Result<RecordingScan> export_csv(const std::string& recording_path, const std::s
   if (written.ok()) written = output.value()->publish();
   if (!written.ok()) {
     std::error_code ignored;
-    std::filesystem::remove(part_path(csv_path), ignored);
+    std::filesystem::remove(part_file_path(csv_path), ignored);
     return written.error();
   }
   return scan;

@@ -11,19 +11,19 @@
 
 namespace proto {
 
-/// Suffixes of the column names of an inertial sensor, after its name: readings at the row's sample
-/// [rad/s], [m/s²], and a bit mask of saturated axes.
+/// Suffixes of the CSV columns of an inertial sensor, appended to the sensor's name: readings at
+/// the row's sample [rad/s], [m/s²], and a bit mask of saturated axes.
 inline constexpr std::array<std::string_view, 7> kInertialEndings = {
     "_gyro_x_rad_s", "_gyro_y_rad_s", "_gyro_z_rad_s", "_accel_x_m_s2",
     "_accel_y_m_s2", "_accel_z_m_s2", "_saturated"};
 
-/// Returns the names of the command columns, by motor: command_V for one motor in V or in an
-/// unknown unit, command_<unit> for one motor in another unit, command_<motor>_<unit> for several.
-/// Only letters and digits of the unit are kept: "N·m" is Nm.
+/// Returns the names of the CSV columns with motor commands: command_V for one motor in V or in an
+/// unknown unit, command_<unit> for one motor in another unit, command_<motor>_<unit> for several
+/// motors. Only letters and digits of the unit are kept: "N·m" becomes Nm.
 std::vector<std::string> command_columns(const RecordingHeader& header);
 
-/// Parses names of command columns (command_columns) into the motors' joints and units in `header`,
-/// except the joint of a single motor.
+/// Parses the names of CSV columns with motor commands, and writes the motors' joints and units
+/// into `header`. The joint of a single motor is not in its column name.
 /// @return false if one of the names is not that of a command column
 bool read_command_columns(std::span<const std::string> columns, RecordingHeader& header);
 

@@ -57,7 +57,7 @@ class MatWriter {
 
   bool write() {
     return write_samples() && write_gaps() && write_clock() &&
-           put(make_matrix("release_s", 1, 1, {find_release(recording_.events)})) &&
+           put(make_matrix("release_s", 1, 1, {find_release_time(recording_.events)})) &&
            put_names("hinges", recording_.header.joints) && write_units() && write_inertial() &&
            write_facts();
   }
@@ -126,7 +126,7 @@ class MatWriter {
     }
     std::vector<std::string> units;
     for (std::size_t m = 0; m < header.motors.size(); ++m) {
-      units.push_back(command_unit_of(header, m));
+      units.push_back(command_unit(header, m));
     }
     return put_columns(kMatCommands, header.motors.size(),
                        [](const Sample& s, std::size_t m) { return s.command[m]; }) &&
@@ -163,7 +163,8 @@ class MatWriter {
     const RecordingHeader& header = recording_.header;
     if (header.slides.empty()) return true;
     std::vector<std::string> units;
-    for (std::size_t c = 0; c < header.joints.size(); ++c) units.emplace_back(unit_of(header, c));
+    for (std::size_t c = 0; c < header.joints.size(); ++c)
+      units.emplace_back(channel_unit(header, c));
     return put_names(kMatUnits, units);
   }
 
@@ -211,7 +212,7 @@ class MatWriter {
 };
 
 Status write_file(const Recording& recording, const std::string& mat_path) {
-  const std::string part = part_path(mat_path);
+  const std::string part = part_file_path(mat_path);
   {
     const OpenMat file(Mat_CreateVer(part.c_str(), kFileText, MAT_FT_MAT5), Mat_Close);
     if (!file || !MatWriter(recording, *file).write()) {
@@ -219,7 +220,7 @@ Status write_file(const Recording& recording, const std::string& mat_path) {
                    part + ": cannot be written; check the free disk space"};
     }
   }
-  return publish_part(mat_path);
+  return publish_part_file(mat_path);
 }
 
 }  // namespace
@@ -227,10 +228,10 @@ Status write_file(const Recording& recording, const std::string& mat_path) {
 Result<RecordingScan> export_mat(const std::string& recording_path, const std::string& mat_path) {
   auto recording = read_recording(recording_path);
   if (!recording.ok()) return recording.error();
-  if (Status free = check_free(mat_path); !free.ok()) return free.error();
+  if (Status free = check_path_is_free(mat_path); !free.ok()) return free.error();
   if (Status written = write_file(recording.value(), mat_path); !written.ok()) {
     std::error_code ignored;
-    std::filesystem::remove(part_path(mat_path), ignored);
+    std::filesystem::remove(part_file_path(mat_path), ignored);
     return written.error();
   }
   return std::move(recording.value().scan);

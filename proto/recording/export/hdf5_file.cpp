@@ -80,7 +80,7 @@ class ColumnList {
  public:
   explicit ColumnList(std::vector<Hdf5File::Column>& columns) : columns_(columns) {}
 
-  bool has_blocks() const { return has_blocks_; }
+  bool has_pandas_blocks() const { return has_blocks_; }
 
   void add_group(hid_t group, const std::string& prefix, int depth) {
     H5G_info_t info;
@@ -177,7 +177,7 @@ Hdf5File::Hdf5File(const std::string& path) : path_(path) {
     throw InputError(path + ": is not an HDF5 file, or is damaged; save it again");
   ColumnList list(columns_);
   list.add_group(file_->id(), "", 0);
-  has_blocks_ = list.has_blocks();
+  has_blocks_ = list.has_pandas_blocks();
 }
 
 const Hdf5File::Column* Hdf5File::find(const std::string& name) const {
@@ -216,7 +216,7 @@ std::vector<double> Hdf5File::read(const Column& column) const {
   return values;
 }
 
-bool is_hdf5(const std::string& path) {
+bool is_hdf5_file(const std::string& path) {
   return path.ends_with(".h5") || path.ends_with(".hdf5") || path.ends_with(".hdf");
 }
 

@@ -28,13 +28,13 @@ class Hdf5File {
 
   const std::vector<Column>& columns() const { return columns_; }
 
-  /// Returns the column with this full name, else the only column whose last name part is `name`;
-  /// null if there is none.
+  /// Returns the column with the full name `name`, or else the only column whose last name part is
+  /// `name`; null if there is none.
   const Column* find(const std::string& name) const;
 
   /// Returns whether pandas wrote the file with format "table", in which columns are stored in
   /// blocks without names.
-  bool has_blocks() const { return has_blocks_; }
+  bool has_pandas_blocks() const { return has_blocks_; }
 
   /// Returns the values of a column. @throws InputError naming file and column if it is damaged
   std::vector<double> read(const Column& column) const;
@@ -47,6 +47,6 @@ class Hdf5File {
 };
 
 /// Returns whether a file's extension is .h5, .hdf5 or .hdf.
-bool is_hdf5(const std::string& path);
+bool is_hdf5_file(const std::string& path);
 
 }  // namespace proto

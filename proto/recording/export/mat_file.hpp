@@ -25,15 +25,15 @@ class MatFile {
 
   const std::vector<Variable>& variables() const { return variables_; }
 
-  /// Returns the variable of that name; null if there is none.
+  /// Returns the variable with the given name; null if there is none.
   const Variable* find(const std::string& name) const;
 
   /// Returns the content of a numeric variable, column by column.
   /// @throws InputError naming file and variable if it is missing, not numeric or damaged
   std::vector<double> read(const std::string& name) const;
 
-  /// Returns the texts of a variable, a cell array of texts or one text. @throws InputError as
-  /// read()
+  /// Returns the texts in a variable that is a cell array of texts or a single text. @throws
+  /// InputError as read()
   std::vector<std::string> read_texts(const std::string& name) const;
 
  private:

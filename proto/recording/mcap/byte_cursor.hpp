@@ -28,33 +28,33 @@ void put(Bytes& out, T value) {
   }
 }
 
-inline void put_bytes(Bytes& out, std::span<const std::uint8_t> bytes) {
+inline void append_bytes(Bytes& out, std::span<const std::uint8_t> bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
 /// Appends the length of a text as u32, then the text.
-inline void put_text(Bytes& out, std::string_view text) {
+inline void append_text(Bytes& out, std::string_view text) {
   put(out, static_cast<std::uint32_t>(text.size()));
-  put_bytes(out, as_bytes(text));
+  append_bytes(out, as_bytes(text));
 }
 
 /// Overwrites an unsigned integer that was appended at `offset`.
 template <std::unsigned_integral T>
-void put_at(Bytes& out, std::size_t offset, T value) {
+void overwrite_at(Bytes& out, std::size_t offset, T value) {
   for (std::size_t k = 0; k < sizeof(T); ++k) {
     out[offset + k] = static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * k));
   }
 }
 
-/// Reads little-endian fields in order. Reading past the end returns zeros and empty views and
-/// makes ok() false; it never accesses memory outside the bytes.
+/// Reads little-endian fields from bytes, one after another. Reading past the end returns zeros and
+/// empty views, makes ok() false, and accesses no memory outside the bytes.
 class ByteCursor {
  public:
   explicit ByteCursor(std::span<const std::uint8_t> bytes) : rest_(bytes) {}
 
   template <std::unsigned_integral T>
   T take() {
-    const std::span<const std::uint8_t> bytes = take_bytes(sizeof(T));
+    const std::span<const std::uint8_t> bytes = read_bytes(sizeof(T));
     std::uint64_t value = 0;
     for (std::size_t k = 0; k < bytes.size(); ++k) {
       value |= static_cast<std::uint64_t>(bytes[k]) << (8 * k);
@@ -62,7 +62,7 @@ class ByteCursor {
     return static_cast<T>(value);
   }
 
-  std::span<const std::uint8_t> take_bytes(std::uint64_t size) {
+  std::span<const std::uint8_t> read_bytes(std::uint64_t size) {
     if (!ok_ || size > rest_.size()) {
       ok_ = false;
       return {};
@@ -72,14 +72,14 @@ class ByteCursor {
     return taken;
   }
 
-  std::string_view take_text() { return as_text(take_bytes(take<std::uint32_t>())); }
+  std::string_view read_text() { return as_text(read_bytes(take<std::uint32_t>())); }
 
   bool ok() const { return ok_; }
 
   /// Returns whether exactly all bytes have been read.
   bool done() const { return ok_ && rest_.empty(); }
 
-  std::size_t remaining() const { return rest_.size(); }
+  std::size_t remaining_size() const { return rest_.size(); }
 
  private:
   std::span<const std::uint8_t> rest_;

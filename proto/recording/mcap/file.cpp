@@ -55,7 +55,7 @@ Status sync_parent(const std::string& path) {
 
 // Renames the .part file, whose content is durable, unless the name is taken.
 Status give_name(const std::string& path) {
-  const std::string part = part_path(path);
+  const std::string part = part_file_path(path);
   if (::renameat2(AT_FDCWD, part.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
     if (errno != EINVAL) return system_error(path, "cannot rename the finished file", errno);
     // Network file systems lack RENAME_NOREPLACE; link() does not replace either.
@@ -84,7 +84,7 @@ class PosixOutputFile final : public OutputFile {
       const ssize_t count =
           ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(size_bytes_));
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) return system_error(part_path(path_), "cannot write", errno);
+      if (count < 0) return system_error(part_file_path(path_), "cannot write", errno);
       size_bytes_ += static_cast<std::uint64_t>(count);
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
@@ -93,7 +93,7 @@ class PosixOutputFile final : public OutputFile {
 
   Status truncate(std::uint64_t size_bytes) override {
     if (::ftruncate(file_.get(), static_cast<off_t>(size_bytes)) != 0) {
-      return system_error(part_path(path_), "cannot truncate", errno);
+      return system_error(part_file_path(path_), "cannot truncate", errno);
     }
     size_bytes_ = size_bytes;
     reserved_end_ = 0;
@@ -109,16 +109,16 @@ class PosixOutputFile final : public OutputFile {
       return success();
     }
     if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG) {
-      return system_error(part_path(path_), "cannot reserve space", errno);
+      return system_error(part_file_path(path_), "cannot reserve space", errno);
     }
     return success();
   }
 
   Status sync() override {
     if (::fdatasync(file_.get()) != 0) {
-      return system_error(part_path(path_), "cannot sync to disk", errno);
+      return system_error(part_file_path(path_), "cannot sync to disk", errno);
     }
-    return check_not_removed(part_path(path_));
+    return check_not_removed(part_file_path(path_));
   }
 
   Status publish() override {
@@ -163,7 +163,7 @@ class PosixInputFile final : public InputFile {
 
 }  // namespace
 
-std::string part_path(const std::string& path) { return path + ".part"; }
+std::string part_file_path(const std::string& path) { return path + ".part"; }
 
 Status check_not_removed(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)) return success();
@@ -171,35 +171,36 @@ Status check_not_removed(const std::string& path) {
                path + ": was removed or moved away while it was being written"};
 }
 
-Status check_free(const std::string& path) {
+Status check_path_is_free(const std::string& path) {
   if (::access(path.c_str(), F_OK) == 0) {
     return Error{ErrorCode::kExists,
                  path + ": exists already; choose another name or move it away"};
   }
-  if (is_being_written(part_path(path))) {
-    return Error{ErrorCode::kExists, part_path(path) +
+  if (is_being_written(part_file_path(path))) {
+    return Error{ErrorCode::kExists, part_file_path(path) +
                                          ": is being written by another program; "
                                          "choose another name, or wait until it has ended"};
   }
-  if (::access(part_path(path).c_str(), F_OK) == 0) {
-    return Error{ErrorCode::kExists, part_path(path) +
+  if (::access(part_file_path(path).c_str(), F_OK) == 0) {
+    return Error{ErrorCode::kExists, part_file_path(path) +
                                          ": left by an interrupted run; 'rigcal recover' reads a "
                                          "recording, anything else can be deleted"};
   }
   return success();
 }
 
-Status publish_part(const std::string& path) {
-  const FileDescriptor file(::open(part_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+Status publish_part_file(const std::string& path) {
+  const FileDescriptor file(
+      ::open(part_file_path(path).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
   if (file.get() < 0 || ::fsync(file.get()) != 0) {
-    return system_error(part_path(path), "cannot sync to disk", errno);
+    return system_error(part_file_path(path), "cannot sync to disk", errno);
   }
   return give_name(path);
 }
 
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) {
-  if (Status free = check_free(path); !free.ok()) return free.error();
-  const std::string part = part_path(path);
+  if (Status free = check_path_is_free(path); !free.ok()) return free.error();
+  const std::string part = part_file_path(path);
   FileDescriptor file(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640));
   if (file.get() < 0) return system_error(part, "cannot create", errno);
   static_cast<void>(::flock(file.get(), LOCK_EX | LOCK_NB));

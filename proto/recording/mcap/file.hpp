@@ -9,44 +9,45 @@
 
 namespace proto {
 
-/// Output file interface. Tests replace it by a full or failing disk.
+/// Interface of an output file. Tests implement it as a full or failing disk.
 class OutputFile {
  public:
   virtual ~OutputFile() = default;
 
-  /// Appends all bytes or fails; after a failure part of them may be in the file.
+  /// Appends all bytes or returns an error. After an error the file may contain a part of the
+  /// bytes.
   virtual Status append(std::span<const std::uint8_t> bytes) = 0;
 
   /// Truncates the file to its first `size_bytes` bytes.
   virtual Status truncate(std::uint64_t size_bytes) = 0;
 
-  /// Reserves space so that the next `size_bytes` bytes cannot fail with kDiskFull. Does nothing on
-  /// file systems without reservation.
+  /// Reserves disk space, so that writing the next `size_bytes` bytes cannot fail with kDiskFull.
+  /// Does nothing on file systems without reservation.
   virtual Status reserve(std::uint64_t size_bytes) = 0;
 
-  /// Returns once all appended bytes are on the disk (fdatasync). kNotFound if the file was removed
-  /// or renamed in the meantime. May be called from another thread during append().
+  /// Waits until all appended bytes are on the disk (fdatasync). Returns kNotFound if the file was
+  /// removed or renamed in the meantime. May be called from another thread during append().
   virtual Status sync() = 0;
 
   /// Gives the file its final name and makes the name durable. Never replaces an existing file.
   virtual Status publish() = 0;
 };
 
-/// Creates `<path>.part`; publish() renames it to `path`.
+/// Creates an output file `<path>.part`, which publish() renames to `path`.
 /// @return kExists, with nothing touched, if either file exists
 Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path);
 
-/// Returns the name that the file `path` has until it is complete.
-std::string part_path(const std::string& path);
+/// Returns the name of the output file `path` until it is complete: `<path>.part`.
+std::string part_file_path(const std::string& path);
 
-/// Returns kNotFound, with a sentence, if a file that this program writes was removed or renamed.
+/// Returns the error kNotFound if a file that this program writes was removed or renamed.
 Status check_not_removed(const std::string& path);
 
-/// For files written by other code. check_free returns kExists if `path` or its .part file exists.
-/// publish_part makes the finished .part file durable and renames it to `path`, without replacing a
-/// file.
-Status check_free(const std::string& path);
-Status publish_part(const std::string& path);
+/// Functions for output files that other code writes. check_path_is_free returns kExists if `path`
+/// or its .part file exists. publish_part_file makes the finished .part file durable and renames it
+/// to `path`, without replacing a file.
+Status check_path_is_free(const std::string& path);
+Status publish_part_file(const std::string& path);
 
 /// Input file interface.
 class InputFile {
@@ -55,12 +56,12 @@ class InputFile {
 
   virtual std::uint64_t size_bytes() const = 0;
 
-  /// Fills `out` from `offset`; the caller must stay within size_bytes(). Returns kInputOutput if
-  /// the file shrinks in the meantime.
+  /// Reads bytes from `offset` on until `out` is full. The range must lie within size_bytes().
+  /// Returns kInputOutput if the file shrinks in the meantime.
   virtual Status read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 };
 
-/// Whether a file may be opened through a symbolic link.
+/// Determines whether a file may be opened through a symbolic link.
 enum class SymlinkPolicy { kFollow, kRefuse };
 
 /// Opens a regular file for reading.

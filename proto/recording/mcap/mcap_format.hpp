@@ -15,19 +15,20 @@
 
 namespace proto {
 
-/// Returns whether chunks with a compression can be read: "zstd", "lz4" (frames), or "" for none.
+/// Returns whether chunks with this compression can be read: "zstd", "lz4" (frames), or "" for no
+/// compression.
 bool is_known_compression(std::string_view compression);
 
 /// Decompresses the records of a chunk into `out`.
 /// @param compression  "zstd" or "lz4"
 /// @param size         uncompressed size given in the chunk; allocated beforehand
 /// @return false if the bytes are damaged, or do not expand to exactly `size`
-bool expand_records(std::string_view compression, std::span<const std::uint8_t> records,
-                    std::size_t size, Bytes& out);
+bool decompress_records(std::string_view compression, std::span<const std::uint8_t> records,
+                        std::size_t size, Bytes& out);
 
-/// The MCAP container, version 0, as specified at mcap.dev/spec: a magic, then records
-/// <u8 opcode><u64 content length><content>, then the magic again. Integers are little-endian,
-/// times are nanoseconds, strings and arrays carry a u32 length in bytes.
+/// Format of MCAP files, version 0, as specified at mcap.dev/spec: a magic number, then records <u8
+/// opcode><u64 content length><content>, then the magic again. Integers are little-endian, times
+/// are nanoseconds, strings and arrays carry a u32 length in bytes.
 inline constexpr std::array<std::uint8_t, 8> kMcapMagic = {0x89, 'M', 'C',  'A',
                                                            'P',  '0', '\r', '\n'};
 
@@ -77,7 +78,7 @@ struct McapChannel {
   bool operator==(const McapChannel&) const = default;
 };
 
-/// A message, whose `data` point into the caller's bytes.
+/// One message of an MCAP file. `data` refers to bytes of the caller.
 struct McapMessage {
   std::uint16_t channel_id = 0;
   std::uint32_t sequence = 0;
@@ -99,7 +100,7 @@ struct McapAttachment {
   Bytes data;
 };
 
-/// Fields of a chunk; `records` points into the caller's bytes.
+/// One chunk of an MCAP file. `records` refers to bytes of the caller.
 struct McapChunk {
   std::uint64_t start_time_ns = 0;
   std::uint64_t end_time_ns = 0;
@@ -138,31 +139,32 @@ struct McapStatistics {
   std::map<std::uint16_t, std::uint64_t> channel_message_counts;
 };
 
-/// Location of a record: its offset and its size with the record header, for the index.
-struct McapExtent {
+/// Location of a record in an MCAP file: offset, and size including the record header.
+struct McapRecordLocation {
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };
 
 /// Append one complete record.
-void put_record(Bytes& out, const McapHeader& header);
-void put_record(Bytes& out, const McapSchema& schema);
-void put_record(Bytes& out, const McapChannel& channel);
-void put_record(Bytes& out, const McapMessage& message);
-void put_record(Bytes& out, const McapChunk& chunk);
-void put_record(Bytes& out, const McapMessageIndex& index);
-void put_record(Bytes& out, const McapMetadata& metadata);
-void put_record(Bytes& out, const McapAttachment& attachment);
-void put_record(Bytes& out, const McapStatistics& statistics);
-void put_record(Bytes& out, const McapChunkIndex& index);
-void put_metadata_index(Bytes& out, const McapExtent& extent, const std::string& name);
-void put_attachment_index(Bytes& out, const McapExtent& extent, const McapAttachment& attachment);
-void put_summary_offset(Bytes& out, McapOpcode group, const McapExtent& extent);
-void put_data_end(Bytes& out, std::uint32_t data_crc);
+void append_record(Bytes& out, const McapHeader& header);
+void append_record(Bytes& out, const McapSchema& schema);
+void append_record(Bytes& out, const McapChannel& channel);
+void append_record(Bytes& out, const McapMessage& message);
+void append_record(Bytes& out, const McapChunk& chunk);
+void append_record(Bytes& out, const McapMessageIndex& index);
+void append_record(Bytes& out, const McapMetadata& metadata);
+void append_record(Bytes& out, const McapAttachment& attachment);
+void append_record(Bytes& out, const McapStatistics& statistics);
+void append_record(Bytes& out, const McapChunkIndex& index);
+void append_metadata_index(Bytes& out, const McapRecordLocation& extent, const std::string& name);
+void append_attachment_index(Bytes& out, const McapRecordLocation& extent,
+                             const McapAttachment& attachment);
+void append_summary_offset(Bytes& out, McapOpcode group, const McapRecordLocation& extent);
+void append_data_end(Bytes& out, std::uint32_t data_crc);
 
 /// Parse the content of one record, without the record's header. Return nullopt if the content does
 /// not match the format exactly. Trailing bytes, which a later format version may add, are rejected
-/// too: lengths have no checksum, so only an exact match shows a valid length.
+/// too. Lengths have no checksum, so only an exact match confirms that a length is valid.
 std::optional<McapHeader> parse_header(std::span<const std::uint8_t> content);
 std::optional<McapSchema> parse_schema(std::span<const std::uint8_t> content);
 std::optional<McapChannel> parse_channel(std::span<const std::uint8_t> content);

@@ -62,10 +62,10 @@ bool may_start_chunk(std::span<const std::uint8_t> bytes, std::uint64_t remainin
   if (cursor.take<std::uint8_t>() != static_cast<std::uint8_t>(McapOpcode::kChunk)) return false;
   const auto size = cursor.take<std::uint64_t>();
   if (size > kRecordSizeMax || size > remaining - kMcapRecordHeaderSize) return false;
-  cursor.take_bytes(16);
+  cursor.read_bytes(16);
   const auto uncompressed_size = cursor.take<std::uint64_t>();
   const auto crc = cursor.take<std::uint32_t>();
-  const std::string_view compression = cursor.take_text();
+  const std::string_view compression = cursor.read_text();
   const auto records_size = cursor.take<std::uint64_t>();
   return cursor.ok() && crc != 0 && is_known_compression(compression) &&
          (!compression.empty() || uncompressed_size == records_size) &&
@@ -108,7 +108,7 @@ class Scanner {
   Status read_content(std::uint64_t offset, std::uint64_t size);
   void note(std::uint64_t offset, const std::string& text);
   void keep(std::uint64_t end);
-  std::uint64_t remaining() const { return size_ - offset_; }
+  std::uint64_t remaining_size() const { return size_ - offset_; }
 
   const InputFile& file_;
   McapVisitor& visitor_;
@@ -166,18 +166,19 @@ Status Scanner::read_opening() {
 
 // Reads one record, or continues after a damaged one.
 Status Scanner::step() {
-  if (remaining() == 0) {
+  if (remaining_size() == 0) {
     ended_ = true;
     note(offset_, "the recording was cut off here");
     return success();
   }
-  if (remaining() < kMcapRecordHeaderSize) return resynchronise("the file ends inside a record");
+  if (remaining_size() < kMcapRecordHeaderSize)
+    return resynchronise("the file ends inside a record");
   std::array<std::uint8_t, kMcapRecordHeaderSize> bytes{};
   if (Status read = file_.read(offset_, bytes); !read.ok()) return read;
   ByteCursor cursor(bytes);
   const auto opcode = static_cast<McapOpcode>(cursor.take<std::uint8_t>());
   const RecordHeader header{opcode, cursor.take<std::uint64_t>()};
-  if (header.size > remaining() - kMcapRecordHeaderSize) {
+  if (header.size > remaining_size() - kMcapRecordHeaderSize) {
     // An attachment may be a recording itself, whose chunks must not be found.
     if (opcode == McapOpcode::kAttachment && is_cut_attachment(header.size)) search_budget_ = 0;
     return resynchronise("the file ends inside a record");
@@ -224,7 +225,7 @@ Status Scanner::take_record(const RecordHeader& header) {
       break;
     }
     case McapOpcode::kMessage:
-      note(offset_, "messages outside chunks carry no checksum and are not read");
+      note(offset_, "messages outside chunks have no checksum and are not read");
       break;
     case McapOpcode::kDataEnd:
       return take_ending();
@@ -249,9 +250,9 @@ std::optional<std::string> Scanner::check_chunk(const McapChunk& chunk,
     return "checksum of a chunk is wrong";
   }
   ByteCursor cursor(chunk.records);
-  while (cursor.remaining() > 0) {
+  while (cursor.remaining_size() > 0) {
     const auto opcode = static_cast<McapOpcode>(cursor.take<std::uint8_t>());
-    const auto record = cursor.take_bytes(cursor.take<std::uint64_t>());
+    const auto record = cursor.read_bytes(cursor.take<std::uint64_t>());
     if (!cursor.ok()) return "a record reaches beyond its chunk";
     if (opcode == McapOpcode::kSchema || opcode == McapOpcode::kChannel) {
       if (!content.declarations.take(opcode, record)) return "a declaration is malformed";
@@ -266,7 +267,7 @@ std::optional<std::string> Scanner::check_chunk(const McapChunk& chunk,
       }
       content.messages.push_back(*message);
     } else if (static_cast<std::uint8_t>(opcode) <= kOpcodeMax) {
-      return "a chunk holds a record that does not belong there";
+      return "a chunk contains a record of a type that is not allowed in chunks";
     }
   }
   return std::nullopt;
@@ -307,7 +308,7 @@ Result<bool> Scanner::expand(McapChunk& chunk) {
   }
   expansion_budget_ -= chunk.uncompressed_size;
   const auto size = static_cast<std::size_t>(chunk.uncompressed_size);
-  if (!expand_records(chunk.compression, chunk.records, size, expanded_)) return false;
+  if (!decompress_records(chunk.compression, chunk.records, size, expanded_)) return false;
   chunk.records = expanded_;
   return true;
 }
@@ -353,7 +354,7 @@ bool Scanner::summary_is_intact(std::uint64_t summary_start) const {
   const auto start = cursor.take<std::uint64_t>();
   cursor.take<std::uint64_t>();  // start of the summary offsets
   const auto crc = cursor.take<std::uint32_t>();
-  const auto magic = cursor.take_bytes(kMcapMagic.size());
+  const auto magic = cursor.read_bytes(kMcapMagic.size());
   const auto protected_size = footer_at + kMcapRecordHeaderSize + 16;
   return opcode == static_cast<std::uint8_t>(McapOpcode::kFooter) &&
          size == kMcapFooterContentSize && (start == 0 || start == summary_start) &&
@@ -379,14 +380,15 @@ Status Scanner::take_ending() {
 // was cut off, and the length is not damaged.
 bool Scanner::is_cut_attachment(std::uint64_t size) const {
   constexpr std::uint64_t kLookAhead = 4096;  // the names are shorter than that
-  Bytes bytes(static_cast<std::size_t>(std::min(remaining() - kMcapRecordHeaderSize, kLookAhead)));
+  Bytes bytes(
+      static_cast<std::size_t>(std::min(remaining_size() - kMcapRecordHeaderSize, kLookAhead)));
   if (!file_.read(offset_ + kMcapRecordHeaderSize, bytes).ok()) return true;
   ByteCursor cursor(bytes);
-  cursor.take_bytes(16);
-  cursor.take_text();
-  cursor.take_text();
+  cursor.read_bytes(16);
+  cursor.read_text();
+  cursor.read_text();
   const auto data_size = cursor.take<std::uint64_t>();
-  const std::uint64_t before_data = bytes.size() - cursor.remaining();
+  const std::uint64_t before_data = bytes.size() - cursor.remaining_size();
   return !cursor.ok() || size == before_data + data_size + 4;
 }
 

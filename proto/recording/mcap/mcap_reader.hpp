@@ -11,8 +11,9 @@
 
 namespace proto {
 
-/// Receives the results of a scan, in the order of the file. Each function returns true to
-/// continue, false to end the scan. References are valid during the call only.
+/// Interface that receives the content of an MCAP file during a scan, in the order of the file.
+/// Each function returns true to continue the scan, false to end it. References are valid during
+/// the call only.
 class McapVisitor {
  public:
   virtual ~McapVisitor() = default;
@@ -24,7 +25,7 @@ class McapVisitor {
   virtual bool on_attachment(const McapAttachment&) { return true; }
 };
 
-/// Results of a scan, including damage.
+/// Results of the scan of an MCAP file, including damage.
 struct McapScan {
   McapHeader header;
   bool finished = false;  ///< the file has the ending of a finished recording; else it was cut off
@@ -37,11 +38,12 @@ struct McapScan {
   bool intact() const { return finished && problems.empty(); }
 };
 
-/// Reads every intact chunk of an MCAP file (finished, cut off or damaged) and passes its messages
-/// on. A chunk is used as a whole or not at all: its checksum must be right, each record in it must
-/// parse exactly, and each message must have a declared channel and a time within the chunk. Other
-/// chunks are dropped and counted. After a damaged record, the scan continues at the next chunk
-/// with a valid checksum. Metadata and attachments between records are passed on.
+/// Reads every intact chunk of an MCAP file (finished, cut off or damaged) and passes the chunk's
+/// messages to a visitor. A chunk is used as a whole or not at all: its checksum must be right,
+/// each record in it must parse exactly, and each message must have a declared channel and a time
+/// within the chunk. Other chunks are dropped and counted. After a damaged record, the scan
+/// continues at the next chunk with a valid checksum. Metadata and attachments between records are
+/// passed on.
 ///
 /// Chunks compressed with zstd or lz4 are expanded.
 ///

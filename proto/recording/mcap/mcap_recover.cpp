@@ -15,8 +15,8 @@ namespace {
 std::uint32_t extend_digest(std::uint32_t digest, const McapChannel& channel,
                             const McapSchema* schema, const McapMessage& message) {
   Bytes facts;
-  put_text(facts, channel.topic);
-  put_text(facts, schema != nullptr ? schema->name : "");
+  append_text(facts, channel.topic);
+  append_text(facts, schema != nullptr ? schema->name : "");
   put(facts, message.sequence);
   put(facts, message.log_time_ns);
   put(facts, message.publish_time_ns);
@@ -37,7 +37,7 @@ class Copier final : public McapVisitor {
     return keep(writer_.write_message(copy));
   }
 
-  void add(const McapAddition& addition) {
+  void add(const McapAddedMessage& addition) {
     for (const KnownChannel& known : known_) {
       if (known.channel.topic != addition.topic) continue;
       on_message(known.channel, known.channel.schema_id == 0 ? nullptr : &known.schema,
@@ -133,7 +133,7 @@ Status verify(const std::string& path, std::uint64_t message_count, std::uint32_
 }
 
 Result<McapScan> copy_and_verify(const std::string& source, const InputFile& input,
-                                 const McapAddition* addition, McapWriter& writer,
+                                 const McapAddedMessage* addition, McapWriter& writer,
                                  const std::string& part) {
   if (Status started = writer.start(); !started.ok()) return started.error();
   Copier copier(writer);
@@ -143,7 +143,7 @@ Result<McapScan> copy_and_verify(const std::string& source, const InputFile& inp
   if (!copier.status().ok()) return copier.status().error();
   if (scan.value().intact_chunk_count == 0) {
     return Error{ErrorCode::kDamaged,
-                 source + ": holds no intact chunk, so there is nothing to recover"};
+                 source + ": contains no intact chunk, so there is nothing to recover"};
   }
   if (Status noted = writer.write_metadata(describe_recovery(source, scan.value())); !noted.ok()) {
     return noted.error();
@@ -158,17 +158,18 @@ Result<McapScan> copy_and_verify(const std::string& source, const InputFile& inp
 }  // namespace
 
 Result<McapRecovery> recover_mcap(const std::string& source, const std::string& destination,
-                                  const McapAddition* addition) {
+                                  const McapAddedMessage* addition) {
   auto input = open_input_file(source);
   if (!input.ok()) return input.error();
   auto output = create_output_file(destination);
   if (!output.ok()) return output.error();
   McapWriter writer(std::move(output.value()), {});
-  auto scan = copy_and_verify(source, *input.value(), addition, writer, part_path(destination));
+  auto scan =
+      copy_and_verify(source, *input.value(), addition, writer, part_file_path(destination));
   const Status published = scan.ok() ? writer.publish() : Status(scan.error());
   if (!published.ok()) {
     std::error_code ignored;
-    std::filesystem::remove(part_path(destination), ignored);
+    std::filesystem::remove(part_file_path(destination), ignored);
     return published.error();
   }
   return McapRecovery{std::move(scan.value()), destination};

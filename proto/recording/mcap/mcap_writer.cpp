@@ -21,7 +21,7 @@ McapWriter::McapWriter(std::unique_ptr<OutputFile> file, McapWriterOptions optio
 Status McapWriter::start() {
   assert(size_bytes_ == 0);
   Bytes block(kMcapMagic.begin(), kMcapMagic.end());
-  put_record(block, McapHeader{options_.profile, options_.library});
+  append_record(block, McapHeader{options_.profile, options_.library});
   return write_block(block).status;
 }
 
@@ -80,10 +80,10 @@ McapWriter::BlockWriteResult McapWriter::write_block(std::span<const std::uint8_
   return {true, reserved};
 }
 
-void McapWriter::put_declarations(Bytes& out, std::size_t first_schema,
-                                  std::size_t first_channel) const {
-  for (std::size_t k = first_schema; k < schemas_.size(); ++k) put_record(out, schemas_[k]);
-  for (std::size_t k = first_channel; k < channels_.size(); ++k) put_record(out, channels_[k]);
+void McapWriter::append_declarations(Bytes& out, std::size_t first_schema,
+                                     std::size_t first_channel) const {
+  for (std::size_t k = first_schema; k < schemas_.size(); ++k) append_record(out, schemas_[k]);
+  for (std::size_t k = first_channel; k < channels_.size(); ++k) append_record(out, channels_[k]);
 }
 
 Status McapWriter::write_message(const McapMessage& message) {
@@ -99,7 +99,7 @@ Status McapWriter::write_message(const McapMessage& message) {
   const bool full = chunk_.records.size() + message.data.size() > options_.chunk_size_bytes_max;
   if (chunk_.message_count > 0 && (late || full)) ended = flush();
 
-  put_declarations(chunk_.records, chunk_schema_count_, chunk_channel_count_);
+  append_declarations(chunk_.records, chunk_schema_count_, chunk_channel_count_);
   chunk_schema_count_ = schemas_.size();
   chunk_channel_count_ = channels_.size();
   if (chunk_.message_count == 0) {
@@ -110,7 +110,7 @@ Status McapWriter::write_message(const McapMessage& message) {
   McapMessageIndex& index = chunk_.message_indexes[message.channel_id];
   index.channel_id = message.channel_id;
   index.entries.emplace_back(time_ns, chunk_.records.size());
-  put_record(chunk_.records, message);
+  append_record(chunk_.records, message);
   ++chunk_.message_count;
   return ended;
 }
@@ -119,18 +119,18 @@ Status McapWriter::write_message(const McapMessage& message) {
 Bytes McapWriter::make_chunk_block(McapChunkIndex& index) const {
   Bytes block;
   block.reserve(chunk_.records.size() + 24 * chunk_.message_count + 512);
-  put_declarations(block, declared_schema_count_, declared_channel_count_);
+  append_declarations(block, declared_schema_count_, declared_channel_count_);
   index.start_time_ns = chunk_.start_time_ns;
   index.end_time_ns = chunk_.end_time_ns;
   index.records_size = chunk_.records.size();
   index.chunk_offset = size_bytes_ + block.size();
-  put_record(block, McapChunk{chunk_.start_time_ns, chunk_.end_time_ns, chunk_.records.size(),
-                              crc32(chunk_.records), "", chunk_.records});
+  append_record(block, McapChunk{chunk_.start_time_ns, chunk_.end_time_ns, chunk_.records.size(),
+                                 crc32(chunk_.records), "", chunk_.records});
   const std::uint64_t chunk_end = size_bytes_ + block.size();
   index.chunk_size = chunk_end - index.chunk_offset;
   for (const auto& [channel_id, message_index] : chunk_.message_indexes) {
     index.message_index_offsets.emplace_back(channel_id, size_bytes_ + block.size());
-    put_record(block, message_index);
+    append_record(block, message_index);
   }
   index.message_index_size = size_bytes_ + block.size() - chunk_end;
   return block;
@@ -164,7 +164,7 @@ void McapWriter::clear_chunk() {
 Status McapWriter::flush() {
   if (chunk_.message_count == 0) return success();
   // The block declares everything known so far, and so must the chunk.
-  put_declarations(chunk_.records, chunk_schema_count_, chunk_channel_count_);
+  append_declarations(chunk_.records, chunk_schema_count_, chunk_channel_count_);
   chunk_schema_count_ = schemas_.size();
   chunk_channel_count_ = channels_.size();
   McapChunkIndex index;
@@ -181,11 +181,11 @@ Status McapWriter::flush() {
 
 Status McapWriter::write_metadata(const McapMetadata& metadata) {
   Bytes record, index;
-  put_record(record, metadata);
-  put_metadata_index(index, {size_bytes_, record.size()}, metadata.name);
+  append_record(record, metadata);
+  append_metadata_index(index, {size_bytes_, record.size()}, metadata.name);
   const BlockWriteResult outcome = write_block(record);
   if (outcome.written) {
-    put_bytes(metadata_indexes_, index);
+    append_bytes(metadata_indexes_, index);
     ++statistics_.metadata_count;
   }
   return outcome.status;
@@ -193,42 +193,42 @@ Status McapWriter::write_metadata(const McapMetadata& metadata) {
 
 Status McapWriter::write_attachment(const McapAttachment& attachment) {
   Bytes record, index;
-  put_record(record, attachment);
-  put_attachment_index(index, {size_bytes_, record.size()}, attachment);
+  append_record(record, attachment);
+  append_attachment_index(index, {size_bytes_, record.size()}, attachment);
   const BlockWriteResult outcome = write_block(record);
   if (outcome.written) {
-    put_bytes(attachment_indexes_, index);
+    append_bytes(attachment_indexes_, index);
     ++statistics_.attachment_count;
   }
   return outcome.status;
 }
 
 // Returns data end, summary, summary offsets, footer and magic, for a file of size_bytes_.
-Bytes McapWriter::make_ending() const {
+Bytes McapWriter::make_summary_block() const {
   Bytes out;
-  put_data_end(out, data_crc_);
+  append_data_end(out, data_crc_);
   const std::size_t summary_at = out.size();
   Bytes offsets;
   const auto put_group = [&](McapOpcode group, const auto& put_records) {
     const std::size_t begin = out.size();
     put_records();
     if (out.size() == begin) return;
-    put_summary_offset(offsets, group, {size_bytes_ + begin, out.size() - begin});
+    append_summary_offset(offsets, group, {size_bytes_ + begin, out.size() - begin});
   };
   put_group(McapOpcode::kSchema, [&] {
-    for (std::size_t k = 0; k < declared_schema_count_; ++k) put_record(out, schemas_[k]);
+    for (std::size_t k = 0; k < declared_schema_count_; ++k) append_record(out, schemas_[k]);
   });
   put_group(McapOpcode::kChannel, [&] {
-    for (std::size_t k = 0; k < declared_channel_count_; ++k) put_record(out, channels_[k]);
+    for (std::size_t k = 0; k < declared_channel_count_; ++k) append_record(out, channels_[k]);
   });
-  put_group(McapOpcode::kStatistics, [&] { put_record(out, statistics_); });
-  put_group(McapOpcode::kMetadataIndex, [&] { put_bytes(out, metadata_indexes_); });
-  put_group(McapOpcode::kAttachmentIndex, [&] { put_bytes(out, attachment_indexes_); });
+  put_group(McapOpcode::kStatistics, [&] { append_record(out, statistics_); });
+  put_group(McapOpcode::kMetadataIndex, [&] { append_bytes(out, metadata_indexes_); });
+  put_group(McapOpcode::kAttachmentIndex, [&] { append_bytes(out, attachment_indexes_); });
   put_group(McapOpcode::kChunkIndex, [&] {
-    for (const McapChunkIndex& index : chunk_indexes_) put_record(out, index);
+    for (const McapChunkIndex& index : chunk_indexes_) append_record(out, index);
   });
   const std::uint64_t offsets_start = size_bytes_ + out.size();
-  put_bytes(out, offsets);
+  append_bytes(out, offsets);
 
   // The summary's CRC covers the footer too, up to the CRC itself.
   put(out, static_cast<std::uint8_t>(McapOpcode::kFooter));
@@ -236,7 +236,7 @@ Bytes McapWriter::make_ending() const {
   put(out, size_bytes_ + summary_at);
   put(out, offsets_start);
   put(out, crc32(std::span(out).subspan(summary_at)));
-  put_bytes(out, kMcapMagic);
+  append_bytes(out, kMcapMagic);
   return out;
 }
 
@@ -244,7 +244,7 @@ Status McapWriter::complete() {
   // A chunk that does not fit is counted as dropped; the file is completed without it.
   static_cast<void>(flush());
   if (broken_) return Error{ErrorCode::kClosed, "the recording failed earlier"};
-  if (Status appended = file_->append(make_ending()); !appended.ok()) {
+  if (Status appended = file_->append(make_summary_block()); !appended.ok()) {
     broken_ = !file_->truncate(size_bytes_).ok();
     return appended;
   }

@@ -16,9 +16,9 @@ namespace proto {
 struct McapWriterOptions {
   std::string profile = {};
   std::string library = "rigcal";
-  /// Longest time from a chunk's first message to its last; a crash loses one chunk.
+  /// Longest time from the first to the last message of a chunk [ns]. A crash loses one chunk.
   std::uint64_t chunk_duration_ns = 250'000'000;
-  /// A chunk also ends at this size, whatever its duration.
+  /// Size at which a chunk ends, whatever its duration.
   std::size_t chunk_size_bytes_max = 1 << 20;
 };
 
@@ -44,19 +44,19 @@ class McapWriter {
   McapWriter(McapWriter&&) noexcept = default;
   McapWriter& operator=(McapWriter&&) noexcept = default;
 
-  /// Writes the magic and the header. Must be called first.
+  /// Writes the start of the file: magic number and header. Must be called first.
   Status start();
 
-  /// Declares a channel; at most 65 535. Channels with equal schemas share one schema record. An
-  /// empty schema name means no schema.
+  /// Declares a channel for messages of one topic; at most 65 535 channels. Channels with equal
+  /// schemas share one schema record. An empty schema name means no schema.
   /// @return the channel's id for write_message
   std::uint16_t add_channel(const std::string& topic, const std::string& message_encoding,
                             const std::string& schema_name, const std::string& schema_encoding,
                             std::span<const std::uint8_t> schema_data, McapMap metadata = {});
 
-  /// Appends a message to the current chunk, after ending the chunk if it is due. Returns the
-  /// status of writing the ended chunk. The message itself is always accepted, unless it is above
-  /// 16 MiB (kTooLarge).
+  /// Appends a message to the current chunk, or to a new chunk if the current one has reached its
+  /// duration or size. Returns the status of writing the ended chunk. The message itself is always
+  /// accepted, unless it is larger than 16 MiB (kTooLarge).
   Status write_message(const McapMessage& message);
 
   Status write_metadata(const McapMetadata& metadata);
@@ -68,7 +68,8 @@ class McapWriter {
   /// Makes all flushed data durable. May be called from another thread during a write.
   Status sync() { return file_->sync(); }
 
-  /// Flushes and writes the summary; the file is then a complete recording under its working name.
+  /// Writes the current chunk and the summary. The file is then a complete recording under its
+  /// temporary name.
   Status complete();
 
   /// Gives the completed file its final name. Never replaces a file.
@@ -100,12 +101,12 @@ class McapWriter {
   };
 
   BlockWriteResult write_block(std::span<const std::uint8_t> block);
-  void put_declarations(Bytes& out, std::size_t first_schema, std::size_t first_channel) const;
+  void append_declarations(Bytes& out, std::size_t first_schema, std::size_t first_channel) const;
   Bytes make_chunk_block(McapChunkIndex& index) const;
   void count_chunk(const McapChunkIndex& index);
   void clear_chunk();
   std::uint64_t reserve_size() const;
-  Bytes make_ending() const;
+  Bytes make_summary_block() const;
 
   std::unique_ptr<OutputFile> file_;
   McapWriterOptions options_;

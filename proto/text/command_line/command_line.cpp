@@ -37,10 +37,10 @@ std::string unexpected(const CLI::App& command) {
 std::string refuse_unexpected(const CLI::App& command, const std::string& word) {
   if (word.front() != '-') return "\"" + escape_for_terminal(word) + "\" is an unexpected argument";
   std::vector<std::string> names;
-  for (const OptionInfo& option : options_of(command)) {
+  for (const OptionInfo& option : list_options(command)) {
     if (!option.positional) names.insert(names.end(), option.names.begin(), option.names.end());
   }
-  return "unknown option \"" + escape_for_terminal(word) + "\"" + did_you_mean(word, names);
+  return "unknown option \"" + escape_for_terminal(word) + "\"" + suggest_spelling(word, names);
 }
 
 /// Returns the parser's message, reworded where it is unclear.
@@ -83,7 +83,7 @@ void refuse_empty_texts(CLI::App& app) {
 
 /// Returns the first argument if it should be a command but is not one; empty otherwise.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
-  const std::vector<std::string> names = command_names(app);
+  const std::vector<std::string> names = list_command_names(app);
   if (names.empty() || argc < 2 || argv[1][0] == '-') return "";
   return std::ranges::find(names, argv[1]) == names.end() ? argv[1] : "";
 }
@@ -99,11 +99,11 @@ int run(CLI::App& app, int argc, char** argv, int bad_input, const std::function
     return work();
   } catch (const CLI::ParseError& error) {
     const std::string all = " (see " + app.get_name() + " --help)";
-    if (argc < 2 && !command_names(app).empty()) return refused("a command is missing" + all);
+    if (argc < 2 && !list_command_names(app).empty()) return refused("a command is missing" + all);
     const std::string word = unknown_command(app, argc, argv);
     if (!word.empty()) {
       return refused("unknown command \"" + escape_for_terminal(word) + "\"" +
-                     did_you_mean(word, command_names(app)) + all);
+                     suggest_spelling(word, list_command_names(app)) + all);
     }
     if (error.get_exit_code() == 0) return app.exit(error);
     return refused(describe_usage_error(app, error));
@@ -171,7 +171,7 @@ CLI::Validator one_of(const std::vector<std::string>& words) {
         for (const std::string& word : words) {
           list += (list.empty() ? "" : &word == &words.back() ? " or " : ", ") + word;
         }
-        return "\"" + text + "\" is not " + list + did_you_mean(text, words);
+        return "\"" + text + "\" is not " + list + suggest_spelling(text, words);
       },
       "");
 }

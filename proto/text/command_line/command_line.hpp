@@ -8,7 +8,8 @@
 
 namespace proto {
 
-/// Returns "; write a decimal point: 0.5" for a decimal comma, as in "0,5"; else empty.
+/// Returns a hint such as "; write a decimal point: 0.5" for a number with a decimal comma ("0,5");
+/// otherwise an empty text.
 std::string suggest_decimal_point(const std::string& text);
 
 /// Describes a usage error of a program's command line in one sentence, with a reference to --help.
@@ -25,11 +26,11 @@ CLI::Validator positive_number();
 CLI::Validator nonnegative_number();
 CLI::Validator finite_number();
 
-/// Returns a validator that accepts one of these words, for CLI::Option::check.
+/// Returns a validator for CLI::Option::check that accepts any of the given words.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// Returns a validator that accepts one of these words and replaces it by its value, for
-/// CLI::Option::transform.
+/// Returns a validator for CLI::Option::transform that accepts any of the given words and replaces
+/// the word by its value.
 template <typename Value>
 CLI::Validator one_of(const std::map<std::string, Value>& values) {
   std::vector<std::string> words;

@@ -15,7 +15,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 /// Returns whether a part of "unix:/PATH|HOST:PORT" or "physical|shadow|FILE" is a literal word;
 /// placeholders are in capitals.
-bool is_word(const std::string& part) {
+bool is_enumeration(const std::string& part) {
   return !part.empty() &&
          std::ranges::all_of(part, [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
 }
@@ -44,7 +44,7 @@ OptionInfo text_of(const CLI::Option& option) {
   text.required = option.get_required();
   text.repeated = option.get_items_expected_max() > 1;
   for (const std::string& part : split(text.value, '|')) {
-    if (is_word(part)) text.choices.push_back(part);
+    if (is_enumeration(part)) text.choices.push_back(part);
     text.takes_file = text.takes_file || is_file(part);
   }
   return text;
@@ -52,7 +52,7 @@ OptionInfo text_of(const CLI::Option& option) {
 
 }  // namespace
 
-std::vector<OptionInfo> options_of(const CLI::App& command) {
+std::vector<OptionInfo> list_options(const CLI::App& command) {
   std::vector<OptionInfo> texts;
   for (const CLI::Option* option : command.get_options()) {
     if (option->get_group().empty()) continue;
@@ -61,14 +61,14 @@ std::vector<OptionInfo> options_of(const CLI::App& command) {
   return texts;
 }
 
-std::vector<const CLI::App*> commands_of(const CLI::App& program) {
+std::vector<const CLI::App*> list_commands(const CLI::App& program) {
   const auto all = program.get_subcommands([](const CLI::App*) { return true; });
   return {all.begin(), all.end()};
 }
 
-std::vector<std::string> command_names(const CLI::App& program) {
+std::vector<std::string> list_command_names(const CLI::App& program) {
   std::vector<std::string> names;
-  for (const CLI::App* command : commands_of(program)) names.push_back(command->get_name());
+  for (const CLI::App* command : list_commands(program)) names.push_back(command->get_name());
   return names;
 }
 

@@ -22,11 +22,11 @@ struct OptionInfo {
 };
 
 /// Returns the visible options of a command, in the order of its help.
-std::vector<OptionInfo> options_of(const CLI::App& command);
+std::vector<OptionInfo> list_options(const CLI::App& command);
 
 /// Returns the commands of a program, in the order of its help.
-std::vector<const CLI::App*> commands_of(const CLI::App& program);
-std::vector<std::string> command_names(const CLI::App& program);
+std::vector<const CLI::App*> list_commands(const CLI::App& program);
+std::vector<std::string> list_command_names(const CLI::App& program);
 
 /// Shells for which a completion script can be written.
 inline const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
@@ -34,11 +34,11 @@ inline const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
 /// Returns the manual page (section 1, roff) of a program, or of one of its commands
 /// ("rigcal-calibrate"), generated from its --help text.
 /// @param command  the program itself, or one of its commands
-std::string manual_page(const CLI::App& program, const CLI::App& command);
+std::string make_manual_page(const CLI::App& program, const CLI::App& command);
 
 /// Returns a script that completes a program's commands, options, choices and file names.
 /// @param shell  one of kShells
-std::string completion_script(const CLI::App& program, const std::string& shell);
+std::string make_completion_script(const CLI::App& program, const std::string& shell);
 
 /// Adds --man to the program and its commands, and --completion to the program. Each prints its
 /// text and exits. Call it after all other options have been added.

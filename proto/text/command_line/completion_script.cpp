@@ -40,7 +40,7 @@ struct Completion {
 
 Completion completion_of(const CLI::App& command) {
   Completion completion;
-  for (OptionInfo& option : options_of(command)) {
+  for (OptionInfo& option : list_options(command)) {
     if (option.positional) {
       completion.files = completion.files || option.takes_file;
     } else {
@@ -78,7 +78,7 @@ std::string bash_script(const CLI::App& program) {
   const std::string name = program.get_name(), function = "_" + identifier(name);
   std::string text =
       "# bash completion for " + name + "\n" + function + "_words() {\n  case \"$command\" in\n";
-  for (const CLI::App* command : commands_of(program)) {
+  for (const CLI::App* command : list_commands(program)) {
     text += bash_case(command->get_name(), *command);
   }
   text += bash_case("*", program);
@@ -87,7 +87,7 @@ std::string bash_script(const CLI::App& program) {
   local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}
   local command= words= files=0 k
   local commands=)" +
-          shell_quoted(joined(command_names(program))) + R"(
+          shell_quoted(joined(list_command_names(program))) + R"(
   for ((k = 1; k < COMP_CWORD; k++)); do
     if [[ " $commands " == *" ${COMP_WORDS[k]} "* ]]; then command=${COMP_WORDS[k]}; break; fi
   done
@@ -143,7 +143,7 @@ std::string zsh_arguments(const CLI::App& command, const std::string& indent) {
 std::string zsh_script(const CLI::App& program) {
   const std::string name = program.get_name(), function = "_" + identifier(name);
   std::string text = "#compdef " + name + "\n" + function + "() {\n";
-  const auto commands = commands_of(program);
+  const auto commands = list_commands(program);
   if (commands.empty())
     return text + "  " + zsh_arguments(program, "  ") + "\n}\n" + function + " \"$@\"\n";
   text +=
@@ -178,7 +178,7 @@ std::string fish_option(const std::string& program, const std::string& condition
 
 std::string fish_script(const CLI::App& program) {
   const std::string name = program.get_name();
-  const auto commands = commands_of(program);
+  const auto commands = list_commands(program);
   std::string text = "# fish completion for " + name + "\n";
   const std::string none = commands.empty() ? "" : "__fish_use_subcommand";
   if (!completion_of(program).files) text += "complete -c " + name + " -f\n";
@@ -198,7 +198,7 @@ std::string fish_script(const CLI::App& program) {
 
 }  // namespace
 
-std::string completion_script(const CLI::App& program, const std::string& shell) {
+std::string make_completion_script(const CLI::App& program, const std::string& shell) {
   if (shell == "bash") return bash_script(program);
   if (shell == "zsh") return zsh_script(program);
   if (shell == "fish") return fish_script(program);
@@ -215,7 +215,9 @@ void add_help_output_options(CLI::App& program) {
     command
         .add_flag_callback(
             "--man",
-            [&program, &command, print_and_end] { print_and_end(manual_page(program, command)); },
+            [&program, &command, print_and_end] {
+              print_and_end(make_manual_page(program, command));
+            },
             "Print the manual page, for man -l -")
         ->group(group);
   };
@@ -227,7 +229,7 @@ void add_help_output_options(CLI::App& program) {
       .add_option_function<std::string>(
           "--completion",
           [&program, print_and_end](const std::string& shell) {
-            print_and_end(completion_script(program, shell));
+            print_and_end(make_completion_script(program, shell));
           },
           "Print a script that completes commands in this shell")
       ->check(one_of(kShells))

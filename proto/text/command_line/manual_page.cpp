@@ -89,7 +89,7 @@ void add_options(const std::vector<OptionInfo>& options, std::string& page) {
 std::string synopsis(const CLI::App& program, const CLI::App& command) {
   std::string text = bold(program.get_name());
   if (&program != &command) text += " " + bold(command.get_name());
-  const std::vector<OptionInfo> options = options_of(command);
+  const std::vector<OptionInfo> options = list_options(command);
   for (const OptionInfo& option : options) {
     if (!option.required || option.positional) continue;
     text += " " + bold(option.names.back()) + " " + italic(option.value);
@@ -99,7 +99,7 @@ std::string synopsis(const CLI::App& program, const CLI::App& command) {
     if (!option.positional) continue;
     text += " " + italic(option.names.back()) + (option.repeated ? " ..." : "");
   }
-  if (!commands_of(command).empty()) text += " " + italic("COMMAND") + " ...";
+  if (!list_commands(command).empty()) text += " " + italic("COMMAND") + " ...";
   return text + "\n";
 }
 
@@ -138,7 +138,7 @@ void add_lines(const std::string& heading, const std::vector<std::string>& lines
 }
 
 void add_commands(const CLI::App& program, std::string& page) {
-  const auto commands = commands_of(program);
+  const auto commands = list_commands(program);
   if (commands.empty()) return;
   page += ".SH COMMANDS\n";
   for (const CLI::App* command : commands) {
@@ -161,7 +161,7 @@ void add_see_also(const CLI::App& program, const CLI::App& command, std::string&
 
 }  // namespace
 
-std::string manual_page(const CLI::App& program, const CLI::App& command) {
+std::string make_manual_page(const CLI::App& program, const CLI::App& command) {
   const std::string name = page_name(program, command);
   const Footer footer = footer_of(command);
   std::string page =
@@ -175,7 +175,7 @@ std::string manual_page(const CLI::App& program, const CLI::App& command) {
   page += ".SH DESCRIPTION\n" + line(description);
   add_lines("", footer.notes, false, page);
   add_commands(command, page);
-  add_options(options_of(command), page);
+  add_options(list_options(command), page);
   add_lines(".SH EXAMPLES\n", footer.examples, true, page);
   add_lines(".SH EXIT STATUS\n", footer.status, false, page);
   add_see_also(program, command, page);

@@ -65,7 +65,7 @@ class StandardStreams::OutputFilter final : public std::streambuf {
 
   std::streamsize xsputn(const char* data, std::streamsize size) override {
     rest_.append(data, static_cast<std::size_t>(size));
-    const std::size_t kept = unfinished_character(rest_);
+    const std::size_t kept = incomplete_character_size(rest_);
     return pass(rest_.size() - kept) ? size : 0;
   }
 

@@ -21,8 +21,9 @@ class StandardStreams {
   StandardStreams(const StandardStreams&) = delete;
   StandardStreams& operator=(const StandardStreams&) = delete;
 
-  /// Flushes the output. If that fails, reports it on standard error and returns exit status 1. If
-  /// the reader of a pipe has ended, SIGPIPE ends the process, unless it is ignored.
+  /// Flushes the standard output. If the flush fails, prints an error message on standard error and
+  /// returns exit status 1. If the reader of a pipe has ended, SIGPIPE ends the process, unless the
+  /// signal is ignored.
   int finish(int exit_code);
 
   class OutputFilter;  // filter of one stream

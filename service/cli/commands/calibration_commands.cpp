@@ -19,7 +19,7 @@ namespace service {
 namespace {
 
 ExitCode calibrate(const CalibrateOptions& options) {
-  check_result_files(options.files, input_files(options.estimation));
+  check_result_files_writable(options.files, input_file_paths(options.estimation));
   if (!options.remote.server.host_port.empty()) {
     return calibrate_remotely(options.remote, options.estimation, options.files);
   }
@@ -53,7 +53,7 @@ std::optional<std::string> find_recording(const StoredResult& result, std::size_
   for (const fs::path& place : {fs::path(source.path), beside / source.path,
                                 beside / file_name(source.path), beside / file_name(source.name)}) {
     if (!is_file(place)) continue;
-    if (digest_file(place.string()).sha256 == result.recordings[index].sha256)
+    if (compute_file_digest(place.string()).sha256 == result.recordings[index].sha256)
       return place.string();
     if (!found) found = place.string();
   }
@@ -73,7 +73,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
     return path;
   };
   if (auto same = take([&](const std::string& path) {
-        return digest_file(path).sha256 == result.recordings[index].sha256;
+        return compute_file_digest(path).sha256 == result.recordings[index].sha256;
       })) {
     return same;
   }
@@ -86,7 +86,7 @@ std::optional<std::string> take_given(const StoredResult& result, std::size_t in
 void check_content(const RepeatOptions& options, const StoredResult& result, std::size_t index,
                    const std::string& path) {
   const std::string& then = result.recordings[index].sha256;
-  if (options.changed_data || (!then.empty() && digest_file(path).sha256 == then)) return;
+  if (options.changed_data || (!then.empty() && compute_file_digest(path).sha256 == then)) return;
   throw proto::InputError(path + ": " +
                           (then.empty()
                                ? "the recording \"" + name_of(result.request.recordings[index]) +
@@ -135,7 +135,7 @@ void require_calibration(const std::string& path) {
   if (head.command.empty() || head.command == "calibrate") return;
   std::string recordings;
   for (const std::string& each : head.recordings) recordings += " " + each;
-  throw proto::InputError(path + ": is " + describe_result(head) +
+  throw proto::InputError(path + ": is " + describe_result_file(head) +
                           "; only results of \"rigcal calibrate\" and of jobs can be repeated, so "
                           "repeat the command: rigcal " +
                           head.command + recordings + " --rig " +
@@ -144,32 +144,32 @@ void require_calibration(const std::string& path) {
 
 ExitCode repeat(const RepeatOptions& options) {
   require_calibration(options.result);
-  StoredResult result = read_result(options.result);
+  StoredResult result = read_stored_result(options.result);
   find_recordings(options, result);
   std::vector<std::string> inputs = {options.result};
   for (const RecordingSource& source : result.request.recordings) inputs.push_back(source.path);
-  check_result_files(options.files, inputs);
+  check_result_files_writable(options.files, inputs);
   result.request.version = RIGCAL_VERSION;
   print_origin(result, options.quiet);
-  CalibrationInput input = load_input(result.request);
+  CalibrationInput input = load_calibration_input(result.request);
   input.context.request.rig_name = result.rig_name;
   const InterruptFlag interrupt;
   const estimator::Calibration calibration =
       calibrate_locally(input, interrupt, {options.quiet, options.verbose}, options.threads);
   const ExitCode reported = print_calibration(calibration, input, options.files);
   if (reported == kInterrupted) return reported;
-  const std::vector<RepeatedParameter> rows =
-      compare_repetition(result.rig.estimates, calibration.parameters);
+  const std::vector<RepeatedEstimate> rows =
+      compare_repeated_estimates(result.rig.estimates, calibration.parameters);
   print_text("\n" + format_repetition(rows));
-  return is_repeated(rows) ? kDone : kNotConverged;
+  return is_repetition_successful(rows) ? kDone : kNotConverged;
 }
 
 }  // namespace
 
 void add_options(CLI::App& command, CalibrateOptions& options) {
   add_estimation_options(command, options.estimation);
-  add_result_files(command, options.files);
-  add_calibration_files(command, options.files);
+  add_result_file_options(command, options.files);
+  add_calibration_file_options(command, options.files);
   add_remote_options(command, options.remote);
 }
 
@@ -197,7 +197,7 @@ estimator::Calibration calibrate_locally(CalibrationInput& input, const Interrup
 
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files) {
-  if (was_stopped(calibration)) {
+  if (was_stopped_by_user(calibration)) {
     std::cerr << "rigcal: stopped after "
               << calibration.iterations + calibration.refinement_iterations
               << " iterations; nothing was written\n";
@@ -205,16 +205,16 @@ ExitCode print_calibration(const estimator::Calibration& calibration, const Cali
   }
   const estimator::VerdictKind kind = calibration.verdict.kind;
   print_text(format_calibration(calibration, input.context.wall_time),
-             kind == estimator::VerdictKind::kAccepted   ? Tone::kGood
-             : kind == estimator::VerdictKind::kDoubtful ? Tone::kDoubtful
-                                                         : Tone::kBad);
-  const Trajectories trajectories =
-      files.trajectories ? Trajectories::kWritten : Trajectories::kLeftOut;
+             kind == estimator::VerdictKind::kAccepted   ? TextTone::kGood
+             : kind == estimator::VerdictKind::kDoubtful ? TextTone::kDoubtful
+                                                         : TextTone::kBad);
+  const TrajectoryOutput trajectories =
+      files.trajectories ? TrajectoryOutput::kWritten : TrajectoryOutput::kLeftOut;
   write_result_files(
       files, [&] { return calibration_json(calibration, input.context, trajectories); },
-      [&] { return calibration_page(calibration, input.context); });
+      [&] { return render_calibration_page(calibration, input.context); });
   write_rig_files(input.rig_name, input.context.request.rig_text,
-                  calibrated_rig(calibration, input.context), files, files.json);
+                  collect_calibrated_parameters(calibration, input.context), files, files.json);
   return calibration.converged() ? kDone : kNotConverged;
 }
 
@@ -231,13 +231,14 @@ void add_options(CLI::App& command, RepeatOptions& options) {
       ->check(proto::count_from_to(1, 256));
   command.add_flag("--quiet", options.quiet, "No progress");
   command.add_flag("--verbose", options.verbose, "Print every iteration");
-  add_result_files(command, options.files);
-  add_calibration_files(command, options.files);
+  add_result_file_options(command, options.files);
+  add_calibration_file_options(command, options.files);
 }
 
 void add_repeat(CLI::App& app, ExitCode& exit_code) {
   add_command<RepeatOptions>(
-      app, exit_code, "repeat", "Repeat a calibration from its result, and compare",
+      app, exit_code, "repeat",
+      "Repeat a calibration from its result file, and compare the estimates",
       "The result holds the rig file's text, all options, and the hashes of its recordings.\n"
       "Exit status: 0 every estimate is within 0.01 standard deviations of the previous one,\n"
       "2 otherwise.\n"

@@ -16,11 +16,11 @@ namespace {
 
 /// Returns a prediction which parameters the recordings can identify. If it fails, prints a note
 /// and returns an empty prediction.
-estimator::Excitation excitation_of(const estimator::DiagnosedInput& input,
-                                    const EstimationOptions& options) {
+estimator::PredictedPrecision excitation_of(const estimator::DiagnosedInput& input,
+                                            const EstimationOptions& options) {
   try {
-    return estimator::predict_excitation(input.mechanism, input.recordings, options.calibration,
-                                         std::max(1, options.threads));
+    return estimator::predict_precision(input.mechanism, input.recordings, options.calibration,
+                                        std::max(1, options.threads));
   } catch (const std::invalid_argument& reason) {
     std::cerr << "note: identifiability could not be predicted: " << reason.what() << '\n';
     return {};
@@ -40,12 +40,12 @@ ExitCode check(const CheckOptions& options) {
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
   estimator::DiagnosedInput examined;
-  estimator::Excitation excitation;
+  estimator::PredictedPrecision excitation;
   {
     ProgressLine progress({.quiet = options.estimation.quiet});
     progress.show("stage 1 of 2, checks of the recordings", "");
-    examined = examine_input(input, monitor);
-    progress.show("stage 2 of 2, identifiability, " + progress.elapsed(), "");
+    examined = diagnose_input(input, monitor);
+    progress.show("stage 2 of 2, identifiability, " + progress.elapsed_text(), "");
     excitation = excitation_of(examined, options.estimation);
   }
   if (interrupt.flag().load()) {
@@ -53,14 +53,15 @@ ExitCode check(const CheckOptions& options) {
     return kInterrupted;
   }
   const std::string list = format_findings(examined.findings);
-  print_text((list.empty() ? "No problems found.\n" : list) + "\n" + format_excitation(excitation),
-             list.empty() ? Tone::kGood : Tone::kPlain);
+  print_text(
+      (list.empty() ? "No problems found.\n" : list) + "\n" + format_identifiability(excitation),
+      list.empty() ? TextTone::kGood : TextTone::kPlain);
   write_result_files(
-      options.files, [&] { return examination_json(examined.findings, excitation, input.context); },
+      options.files, [&] { return findings_json(examined.findings, excitation, input.context); },
       [&] {
-        input.context.held = rejected_readings(input.recordings, examined.recordings);
-        return examination_page(examined.mechanism, examined.recordings, examined.findings,
-                                excitation, input.context);
+        input.context.held = find_rejected_readings(input.recordings, examined.recordings);
+        return render_examination_page(examined.mechanism, examined.recordings, examined.findings,
+                                       excitation, input.context);
       });
   return exit_of(examined.findings);
 }
@@ -80,7 +81,7 @@ void add_check(CLI::App& app, ExitCode& exit_code) {
       "Reports each problem with its time, size and remedy, what calibrate repairs by itself, and\n"
       "the predicted standard deviations of the free parameters. calibrate always runs these\n"
       "checks.\n"
-      "Exit status: 0 nothing worse than notes, 2 warnings, 1 faults or bad input.\n"
+      "Exit status: 0 no problems, or only notes; 2 warnings; 1 faults or bad input.\n"
       "Examples:\n"
       "  rigcal check run.csv --rig rig.textproto\n"
       "  rigcal check a.csv b.mcap --rig rig.textproto --json findings.json --plot findings.html",

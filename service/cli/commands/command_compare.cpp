@@ -9,7 +9,6 @@
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/report/friction_comparison_report.hpp"
-#include "service/rig/parameters/parameter_edits.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -41,18 +40,19 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
     throw proto::InputError("--window needs --by window. Change --by, or omit --window");
   }
   const std::size_t segments = segment_count(input.recordings);
-  PieceOptions cut;
+  HeldOutPieceOptions cut;
   if (by == ComparisonPieces::kWindow) {
     cut.length = options.window;
     if (options.window == 0.0) {
       cut.count = static_cast<int>((kPiecesWanted + segments - 1) / segments);
     }
   } else {
-    cut.kind = by == ComparisonPieces::kSegment ? PieceKind::kSegment : PieceKind::kRecording;
+    cut.kind = by == ComparisonPieces::kSegment ? HeldOutPieceKind::kSegment
+                                                : HeldOutPieceKind::kRecording;
   }
   const std::size_t whole = by == ComparisonPieces::kSegment ? segments : input.recordings.size();
   if (by == ComparisonPieces::kWindow && options.window > 0.0 &&
-      segment_count(cut_windows(input.recordings, options.window)) < 2) {
+      segment_count(cut_into_windows(input.recordings, options.window)) < 2) {
     throw proto::InputError("--window " + format_number(options.window) +
                             ": the recordings give only one window; give a shorter length");
   }
@@ -61,7 +61,7 @@ std::vector<estimator::Recording> pieces_of(const CalibrationInput& input,
                             ": only one piece, but at least two are needed to hold one out. Give "
                             "more recordings, or --by window");
   }
-  return cut_pieces(input.recordings, input.context.recordings, cut);
+  return cut_into_pieces(input.recordings, input.context.recordings, cut);
 }
 
 int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
@@ -73,14 +73,14 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   throw proto::InputError("--joint " + name + ": the rig has no such joint; use one of " + names);
 }
 
-estimator::LawChoice choice_of(const CompareOptions& options,
-                               const estimator::Mechanism& mechanism) {
-  estimator::LawChoice choice;
+estimator::FrictionLawComparisonOptions choice_of(const CompareOptions& options,
+                                                  const estimator::Mechanism& mechanism) {
+  estimator::FrictionLawComparisonOptions choice;
   choice.folds = options.folds;
   if (!options.laws.empty()) choice.laws.clear();
   for (const std::string& name : options.laws) {
     try {
-      choice.laws.push_back(estimator::parse_law(name));
+      choice.laws.push_back(estimator::parse_friction_law(name));
     } catch (const std::invalid_argument& fault) {
       throw proto::InputError(std::string("--laws ") + fault.what());
     }
@@ -99,16 +99,16 @@ estimator::LawChoice choice_of(const CompareOptions& options,
 
 ExitCode compare(const CompareOptions& options) {
   CalibrationInput input = load_estimation_input("compare", options.estimation, options.files);
-  const estimator::LawChoice choice = choice_of(options, input.rig.mechanism);
+  const estimator::FrictionLawComparisonOptions choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const auto comparison =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
         const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), pieces.size());
-        return run_law_comparison(input, pieces, choice, monitor,
-                                  [&](const estimator::FrictionLaw& law, int fold) {
-                                    part = law.name + ", " + part_text("fold", fold, folds);
-                                  });
+        return run_friction_law_comparison(
+            input, pieces, choice, monitor, [&](const estimator::FrictionLaw& law, int fold) {
+              part = law.name + ", " + format_part_number("fold", fold, folds);
+            });
       });
   if (comparison.stopped) {
     std::cerr << "rigcal: stopped after " << comparison.laws.size() << " of " << choice.laws.size()
@@ -117,8 +117,8 @@ ExitCode compare(const CompareOptions& options) {
   }
   print_text(format_friction_comparison(comparison, input.context.wall_time));
   write_result_files(
-      options.files, [&] { return law_comparison_json(comparison, input.context); },
-      [&] { return friction_comparison_page(comparison, input.context); });
+      options.files, [&] { return friction_law_comparison_json(comparison, input.context); },
+      [&] { return render_friction_comparison_page(comparison, input.context); });
   const auto recommended = static_cast<std::size_t>(comparison.recommended);
   return comparison.laws[recommended].converged ? kDone : kNotConverged;
 }
@@ -134,7 +134,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
   const std::string group = "Laws and pieces";
   add_option(command, "--laws", options.laws, "LIST",
              "Laws to compare, for example viscous,viscous+dry; terms: " +
-                 estimator::friction_words() + " and sums of them. Default: nine common laws",
+                 estimator::list_friction_terms() + " and sums of them. Default: nine common laws",
              group)
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -154,7 +154,7 @@ void add_options(CLI::App& command, CompareOptions& options) {
              "Number of fits per law; each holds out an equal share of the pieces", group)
       ->check(proto::count_from_to(2, 1000))
       ->capture_default_str();
-  add_result_files(command, options.files);
+  add_result_file_options(command, options.files);
 }
 
 void add_compare(CLI::App& app, ExitCode& exit_code) {

@@ -18,16 +18,16 @@ ExitCode run_design(const DesignOptions& options) {
   for (const std::string& result : {options.after, options.values}) {
     if (!result.empty()) inputs.push_back(result);
   }
-  proto::check_output(options.out, inputs);
-  PriorState today = load_prior_state(options.rig, options.after, options.values);
+  proto::check_output_file(options.out, inputs);
+  DesignInput today = load_design_input(options.rig, options.after, options.values);
   ExperimentRequest request = options.experiment;
-  request.targets = parse_precisions("--for", options.targets, today.rig.mechanism);
+  request.targets = parse_target_precisions("--for", options.targets, today.rig.mechanism);
   if (request.threads == 0) {
     request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   }
   const InterruptFlag interrupt;
   request.stop = &interrupt.flag();
-  const Experiment experiment =
+  const DesignedExperiment experiment =
       design_with_progress(today, std::move(request), options.out, options.quiet);
   if (experiment.cancelled) {
     std::cerr << "rigcal: stopped; nothing was written\n";
@@ -37,15 +37,16 @@ ExitCode run_design(const DesignOptions& options) {
   proto::write_file(options.out, experiment.scenario);
   std::cout
       << format_experiment(experiment) << '\n'
-      << options.out << ": " << name_of(experiment.kind) << "; none of " << experiment.draws
+      << options.out << ": " << command_kind_name(experiment.kind) << "; none of "
+      << experiment.draws
       << " simulations with parameters drawn within their uncertainty exceeds the rig's limits\n";
   return kDone;
 }
 
 }  // namespace
 
-Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
-                                const std::string& where, bool quiet) {
+DesignedExperiment design_with_progress(const DesignInput& today, ExperimentRequest request,
+                                        const std::string& where, bool quiet) {
   ProgressLine progress({.quiet = quiet});
   request.progress = [&](const std::string& text) {
     progress.show(text, text.substr(0, text.find(", ")));
@@ -64,9 +65,10 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment) {
   add_option(command, "--command-max", experiment.command_max, "NUMBER",
              "Maximum command, in the motor's unit; default: the rig file's limit")
       ->check(proto::number_from_to(1e-9, 1e6));
-  std::map<std::string, PlanKind> kinds;
-  for (const PlanKind kind : {PlanKind::kMultisine, PlanKind::kPulses, PlanKind::kSwingUp}) {
-    kinds[name_of(kind)] = kind;
+  std::map<std::string, CommandKind> kinds;
+  for (const CommandKind kind :
+       {CommandKind::kMultisine, CommandKind::kPulses, CommandKind::kSwingUp}) {
+    kinds[command_kind_name(kind)] = kind;
   }
   add_option(command, "--kind", experiment.kind, "multisine|pulses|swing-up",
              "Shape of the command; default: the more informative one")
@@ -86,8 +88,8 @@ void add_options(CLI::App& command, DesignOptions& options) {
   CLI::Option* const after = add_option(
       command, "--after", options.after, "RESULT.json",
       "Result of rigcal calibrate --json that provides prior values and standard deviations");
-  add_values_option(command, options.values,
-                    "Design, using only the rig file's priors for the uncertainty,")
+  add_parameter_values_option(command, options.values,
+                              "Design, using only the rig file's priors for the uncertainty,")
       ->excludes(after);
   add_option(command, "--for", options.targets, "NAME[:PRECISION]",
              "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in the "

@@ -21,14 +21,14 @@ namespace {
 /// Estimates motion and loads in recordings with given parameter values. The values are those of
 /// the request, or of its rig file. The uncertainty of values from a calibration result is
 /// propagated to the states.
-/// @param input  returned by `load_input` for the request
+/// @param input  returned by `load_calibration_input` for the request
 /// @param options  options without the parameter uncertainty, which this function sets
 /// @param notes  messages are appended to it
 /// @throws InputError for unusable input, or for shadow parameters, which are valid only for a
 ///         simulator
 std::vector<estimator::StateEstimate> run_state_estimation(
     const CalibrationRequest& request, CalibrationInput& input,
-    const estimator::CalibrationMonitor& monitor, estimator::StateOptions options,
+    const estimator::CalibrationMonitor& monitor, estimator::StateEstimationOptions options,
     std::vector<std::string>& notes) {
   if (request.values.kind == estimator::EstimateKind::kShadow ||
       input.context.options.kind == estimator::EstimateKind::kShadow) {
@@ -39,7 +39,7 @@ std::vector<estimator::StateEstimate> run_state_estimation(
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.held_out = input.rig.mechanism.held_out;
   std::vector<std::string> unknown;
-  options.spread = value_covariance(request.values, input.rig.mechanism, unknown);
+  options.spread = parameter_value_covariance(request.values, input.rig.mechanism, unknown);
   for (const std::string& name : unknown) {
     notes.push_back(request.values.file + " has no standard deviation for " + name +
                     "; the standard deviations of the states assume that its value is exact");
@@ -48,7 +48,7 @@ std::vector<estimator::StateEstimate> run_state_estimation(
     return estimator::estimate_states(rig, input.rig.mechanism, input.recordings,
                                       input.context.options, monitor, options);
   } catch (const std::invalid_argument& fault) {
-    throw proto::InputError(describe_fault(input, fault.what()));
+    throw proto::InputError(describe_estimator_failure(input, fault.what()));
   }
 }
 
@@ -56,33 +56,33 @@ bool writes_mcap(const std::string& path) { return path.ends_with(".mcap"); }
 
 void check_output(const EstimateOptions& options) {
   if (options.out == "-") return;
-  proto::check_output(options.out, input_files(options.estimation));
-  proto::check_ending(options.out, {".csv", ".mcap"});
+  proto::check_output_file(options.out, input_file_paths(options.estimation));
+  proto::check_file_extension(options.out, {".csv", ".mcap"});
   if (!writes_mcap(options.out)) return;
   if (options.estimation.recordings.size() > 1) {
     throw proto::InputError(options.out +
                             ": an MCAP file has one clock; estimate one recording at a time, or "
                             "write CSV");
   }
-  if (const proto::Status free = proto::check_free(options.out); !free.ok()) {
+  if (const proto::Status free = proto::check_path_is_free(options.out); !free.ok()) {
     throw proto::InputError(options.out + ": " + free.error().detail);
   }
 }
 
 std::vector<int> wanted_quantities(const EstimateOptions& options) {
   std::vector<int> wanted;
-  for (const std::string& name : options.only.empty() ? state_names() : options.only) {
-    for (const int quantity : state_quantities(name)) wanted.push_back(quantity);
+  for (const std::string& name : options.only.empty() ? requestable_state_names() : options.only) {
+    for (const int quantity : find_state_quantities(name)) wanted.push_back(quantity);
   }
   std::ranges::sort(wanted);
   wanted.erase(std::ranges::unique(wanted).begin(), wanted.end());
   return wanted;
 }
 
-estimator::StateOptions state_options(const EstimateOptions& options,
-                                      const std::vector<int>& wanted) {
-  estimator::StateOptions result;
-  if (options.causal || options.lag > 0.0) result.readings = estimator::StateReadings::kLagged;
+estimator::StateEstimationOptions state_options(const EstimateOptions& options,
+                                                const std::vector<int>& wanted) {
+  estimator::StateEstimationOptions result;
+  if (options.causal || options.lag > 0.0) result.readings = estimator::ReadingSelection::kLagged;
   result.lag = options.lag;
   result.loads = wanted.back() >= static_cast<int>(estimator::StateQuantity::kLoads);
   return result;
@@ -91,8 +91,9 @@ estimator::StateOptions state_options(const EstimateOptions& options,
 void write(const EstimateOptions& options, const estimator::Mechanism& mechanism,
            const std::vector<estimator::StateEstimate>& states, const std::vector<int>& wanted) {
   if (writes_mcap(options.out)) {
-    write_state_recording(options.out, mechanism, states, wanted);
-  } else if (const std::string text = state_csv(mechanism, states, wanted); options.out == "-") {
+    write_state_mcap(options.out, mechanism, states, wanted);
+  } else if (const std::string text = format_state_csv(mechanism, states, wanted);
+             options.out == "-") {
     std::cout << text << std::flush;
   } else {
     proto::write_file(options.out, text);
@@ -108,7 +109,7 @@ ExitCode estimate(const EstimateOptions& options) {
   std::vector<estimator::StateEstimate> states;
   {
     ProgressLine progress({options.estimation.quiet, options.estimation.verbose});
-    states = run_state_estimation(make_request(options.estimation), input,
+    states = run_state_estimation(make_calibration_request(options.estimation), input,
                                   make_monitor(interrupt, progress, options.estimation.threads),
                                   state_options(options, wanted), notes);
   }
@@ -142,7 +143,7 @@ void add_options(CLI::App& command, EstimateOptions& options) {
              "identifiable",
              group)
       ->delimiter(',')
-      ->check(proto::one_of(state_names()))
+      ->check(proto::one_of(requestable_state_names()))
       ->allow_extra_args(false);
   command
       .add_flag("--causal", options.causal,

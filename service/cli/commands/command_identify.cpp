@@ -50,7 +50,7 @@ class IdentificationFolder {
       throw proto::InputError(path + ": cannot be created as a folder; give another --folder");
     }
     count_runs();
-    const std::string part = proto::part_path(recording(count_ + 1));
+    const std::string part = proto::part_file_path(recording(count_ + 1));
     if (std::filesystem::exists(part)) {
       throw proto::InputError(part +
                               ": is an incomplete recording; finish it with rigcal recover " +
@@ -190,14 +190,14 @@ class Identification {
     }
     while (true) {
       const int last = folder_.count();
-      PriorState today = last > 0 ? load_prior_state(options_.rig, folder_.result(last))
-                                  : load_prior_state(options_.rig, "", options_.values);
+      DesignInput today = last > 0 ? load_design_input(options_.rig, folder_.result(last))
+                                   : load_design_input(options_.rig, "", options_.values);
       print_obtained_deviations(today);
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
       if (last >= options_.runs)
         return report_not_reached("the " + std::to_string(last) + " runs that --runs allows");
-      const Experiment experiment =
+      const DesignedExperiment experiment =
           design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
       if (experiment.cancelled) return stopped();
       predicted_ = experiment.parameters;
@@ -215,10 +215,10 @@ class Identification {
   }
 
  private:
-  ExperimentRequest request_for(PriorState& today) const {
+  ExperimentRequest request_for(DesignInput& today) const {
     ExperimentRequest request = options_.experiment;
-    request.targets = parse_precisions("--until", options_.targets, today.rig.mechanism);
-    for (const Precision& target : request.targets) {
+    request.targets = parse_target_precisions("--until", options_.targets, today.rig.mechanism);
+    for (const TargetPrecision& target : request.targets) {
       if (target.deviation > 0.0) continue;
       throw proto::InputError("--until " + target.name + ": has no precision; write " +
                               target.name + ":2%");
@@ -246,8 +246,9 @@ class Identification {
         readings[i] = angles(k - 1, i);
       }
     }
-    const estimator::EncoderJoints joints(mechanism);
-    const Eigen::VectorXd at = estimator::settle_to_rest(mechanism, joints.coordinates(readings));
+    const estimator::EncoderToJointMap joints(mechanism);
+    const Eigen::VectorXd at =
+        estimator::settle_to_rest(mechanism, joints.joint_coordinates(readings));
     std::vector<std::string> places;
     for (int j = 0; j < mechanism.joint_count(); ++j) {
       if (!joints.is_observed(j) || !std::isfinite(at[j])) continue;
@@ -257,14 +258,15 @@ class Identification {
     return places;
   }
 
-  static double deviation_of(const PriorState& today, const Precision& target) {
-    return today.deviations[estimator::FreeParameters(today.rig.mechanism).position(target.index)];
+  static double deviation_of(const DesignInput& today, const TargetPrecision& target) {
+    return today
+        .deviations[estimator::FreeParameters(today.rig.mechanism).find_position(target.index)];
   }
 
-  bool is_reached(const PriorState& today, const std::vector<Precision>& targets) {
+  bool is_reached(const DesignInput& today, const std::vector<TargetPrecision>& targets) {
     reached_ = true;
     report_.clear();
-    for (const Precision& target : targets) {
+    for (const TargetPrecision& target : targets) {
       const double deviation = deviation_of(today, target);
       const bool reached = deviation <= target.deviation;
       reached_ &= reached;
@@ -282,27 +284,27 @@ class Identification {
   }
 
   /// Prints the predicted and the obtained standard deviations of the parameters after a run.
-  void print_obtained_deviations(const PriorState& today) const {
+  void print_obtained_deviations(const DesignInput& today) const {
     if (predicted_.empty()) return;
     std::vector<std::vector<std::string>> rows = {
         {"parameter", "sd predicted", "sd obtained", "unit"}};
     const estimator::FreeParameters free(today.rig.mechanism);
     std::vector<TableQuantity> quantities;
-    for (const PlannedParameter& each : predicted_) {
+    for (const ExperimentPrecision& each : predicted_) {
       quantities.push_back({each.after, 0.0, each.unit});
     }
-    const std::vector<TableNotation> notations = table_notations(quantities);
+    const std::vector<TableNotation> notations = make_table_notations(quantities);
     for (std::size_t i = 0; i < notations.size(); ++i) {
-      const PlannedParameter& parameter = predicted_[i];
-      const int place = free.position(today.rig.mechanism.find_parameter(parameter.name));
-      rows.push_back({parameter.name, notations[i].deviation(parameter.after),
-                      notations[i].deviation(today.deviations[place]), notations[i].unit()});
+      const ExperimentPrecision& parameter = predicted_[i];
+      const int place = free.find_position(today.rig.mechanism.find_parameter(parameter.name));
+      rows.push_back({parameter.name, notations[i].deviation_text(parameter.after),
+                      notations[i].deviation_text(today.deviations[place]), notations[i].unit()});
     }
     std::cout << '\n' << format_table(std::move(rows), {false, true, true, false});
   }
 
-  static bool is_worthwhile(const Experiment& experiment) {
-    return std::ranges::any_of(experiment.parameters, [](const PlannedParameter& parameter) {
+  static bool is_worthwhile(const DesignedExperiment& experiment) {
+    return std::ranges::any_of(experiment.parameters, [](const ExperimentPrecision& parameter) {
       return parameter.is_target && parameter.before > parameter.asked &&
              parameter.after < kMinImprovementRatio * parameter.before;
     });
@@ -383,7 +385,7 @@ class Identification {
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
     CalibrationInput input = load_estimation_input("calibrate", estimation);
     const estimator::Calibration calibration = calibrate(input);
-    if (was_stopped(calibration)) return stopped();
+    if (was_stopped_by_user(calibration)) return stopped();
     std::cout << '\n';
     return print_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
   }
@@ -411,7 +413,7 @@ class Identification {
   bool reached_ = false;
   bool recorded_ = false;  // in this process, so the joint positions are known
   std::string report_;
-  std::vector<PlannedParameter> predicted_;  // of the last run
+  std::vector<ExperimentPrecision> predicted_;  // of the last run
   std::chrono::steady_clock::time_point ended_ = {};
 };
 
@@ -432,7 +434,8 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   add_option(command, "--folder", options.folder, "FOLDER",
              "Folder for scenarios, recordings and results; an existing folder is continued")
       ->required();
-  add_values_option(command, options.values, "Design and estimate the first run, beginning");
+  add_parameter_values_option(command, options.values,
+                              "Design and estimate the first run, beginning");
   add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
@@ -447,7 +450,7 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
              "The rigcal-daq to use; default: the one beside rigcal");
   command.add_flag(
       "--not-commissioned", options.not_commissioned,
-      "Allow a rig that was not commissioned with rigcal-daq commission, or changed since");
+      "Allow a rig that was not commissioned with rigcal-daq commission or was changed since then");
   command.add_flag("--quiet", options.quiet, "No progress");
 }
 

@@ -36,7 +36,7 @@ std::string body_name(const estimator::Mechanism& mechanism, int body) {
   return body < 0 ? "ground" : mechanism.bodies[static_cast<std::size_t>(body)].name;
 }
 
-std::string describe_counts(const EncoderFacts& encoder) {
+std::string describe_counts(const EncoderProperties& encoder) {
   return encoder.counts > 0.0 ? format_number(encoder.counts) + " counts/" + encoder.counts_of
                               : "yes";
 }
@@ -45,7 +45,7 @@ std::string describe_counts(const EncoderFacts& encoder) {
 std::string describe_terms(const estimator::Mechanism& mechanism,
                            const estimator::BodyEncoder& encoder) {
   std::string text;
-  for (const estimator::Encoder::Term& term : terms_between(mechanism, encoder)) {
+  for (const estimator::Encoder::JointTerm& term : encoder_joint_terms(mechanism, encoder)) {
     const char* const sign =
         term.sign > 0.0 ? (text.empty() ? "" : " + ") : (text.empty() ? "-" : " - ");
     text += sign + mechanism.joints[static_cast<std::size_t>(term.joint)].name;
@@ -53,7 +53,7 @@ std::string describe_terms(const estimator::Mechanism& mechanism,
   return text;
 }
 
-bool is_tied_parameter(const estimator::Mechanism& mechanism, std::size_t index) {
+bool is_dependent_parameter(const estimator::Mechanism& mechanism, std::size_t index) {
   return estimator::find_dependency(mechanism, static_cast<int>(index)) != nullptr;
 }
 
@@ -63,7 +63,7 @@ bool has_prior(const estimator::Parameter& parameter) {
 
 bool is_fixed(const estimator::Mechanism& mechanism, std::size_t index) {
   const estimator::Parameter& parameter = mechanism.parameters[index];
-  return !parameter.free && !is_tied_parameter(mechanism, index) && !has_prior(parameter);
+  return !parameter.free && !is_dependent_parameter(mechanism, index) && !has_prior(parameter);
 }
 
 /// Returns a mark per parameter that is true if the parameter has no effect: it is fixed at zero,
@@ -75,11 +75,11 @@ std::vector<bool> idle_parameters(const estimator::Mechanism& mechanism) {
     idle.push_back(is_fixed(mechanism, i) && parameter.value == 0.0);
   }
   for (int h = 0; h < mechanism.joint_count(); ++h) {
-    const auto at = [&](estimator::JointQuantity quantity) {
-      return static_cast<std::size_t>(mechanism.index_of_joint(h, quantity));
+    const auto at = [&](estimator::JointParameter quantity) {
+      return static_cast<std::size_t>(mechanism.joint_parameter_index(h, quantity));
     };
-    const std::size_t rate = at(estimator::JointQuantity::kStribeckRate);
-    idle[rate] = idle[at(estimator::JointQuantity::kStribeckTorque)] && is_fixed(mechanism, rate);
+    const std::size_t rate = at(estimator::JointParameter::kStribeckRate);
+    idle[rate] = idle[at(estimator::JointParameter::kStribeckTorque)] && is_fixed(mechanism, rate);
   }
   return idle;
 }
@@ -102,7 +102,7 @@ std::string joint_tables(const Rig& rig) {
   std::size_t sensor = 0;
   for (std::size_t i = 0; i < mechanism.joints.size(); ++i) {
     const estimator::Joint& joint = mechanism.joints[i];
-    const JointFacts& facts = rig.joint_facts[i];
+    const JointProperties& facts = rig.joint_facts[i];
     joints.push_back({joint.name, body_name(mechanism, joint.body_a),
                       body_name(mechanism, joint.body_b),
                       joint.measured ? describe_counts(rig.encoders[sensor++]) : "-",
@@ -146,19 +146,19 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
   for (const estimator::Parameter& each : mechanism.parameters) {
     quantities.push_back({each.value, 0.0, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(quantities);
+  const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
     const estimator::Parameter& parameter = mechanism.parameters[i];
     const TableNotation& notation = notations[i];
     if (idle[i] && !all) continue;
     const TableNotation prior =
         notation.with(parameter.prior_mean, parameter.prior_standard_deviation);
-    rows.push_back({parameter.name, notation.number(parameter.value, 6), notation.unit(),
-                    parameter.free                    ? "free"
-                    : is_tied_parameter(mechanism, i) ? "dependent"
-                                                      : "",
-                    notation.number(parameter.lower), notation.number(parameter.upper),
-                    has_prior(parameter) ? prior.value() + " ± " + prior.deviation() : ""});
+    rows.push_back({parameter.name, notation.number_text(parameter.value, 6), notation.unit(),
+                    parameter.free                         ? "free"
+                    : is_dependent_parameter(mechanism, i) ? "dependent"
+                                                           : "",
+                    notation.number_text(parameter.lower), notation.number_text(parameter.upper),
+                    has_prior(parameter) ? prior.value() + " ± " + prior.deviation_text() : ""});
   }
   std::string text = format_table(rows, {false, true, false, false, true, true, false});
   const auto count = std::ranges::count(idle, true);
@@ -175,10 +175,11 @@ std::string parameter_table(const estimator::Mechanism& mechanism, bool all) {
 std::string base_parameter_table(const estimator::Mechanism& mechanism) {
   const estimator::BaseInertialParameters base =
       estimator::find_base_inertial_parameters(mechanism);
-  const Eigen::VectorXd values = estimator::standard_values(mechanism);
+  const Eigen::VectorXd values = estimator::standard_parameter_values(mechanism);
   std::vector<std::vector<std::string>> rows = {{"base parameter", "value", "unit"}};
-  for (const estimator::BaseCombination& each : base.base) {
-    const estimator::Combination reported = estimator::evaluate(base, each, values);
+  for (const estimator::BaseParameter& each : base.base) {
+    const estimator::ParameterCombination reported =
+        estimator::evaluate_base_parameter(base, each, values);
     rows.push_back({reported.description, format_number(reported.value, 4), reported.unit});
   }
   std::string text = "\nIf every joint is measured, " + std::to_string(base.base.size()) +
@@ -196,7 +197,7 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
     text += ".";
   }
   text += "\n";
-  if (!estimator::is_torque_known(mechanism)) {
+  if (!estimator::has_known_torque(mechanism)) {
     text +=
         "No absolute torque is known (no motor gain, spring or constant torque is fixed), so only\n"
         "ratios of these parameters and torques are identifiable. Fix one of them, for example a\n"
@@ -221,7 +222,7 @@ constexpr int kPictureRowsMax = 32;
 
 std::vector<std::string> statistics_row(const std::string& name,
                                         const std::vector<double>& values) {
-  const ColumnStatistics statistics = column_statistics(values);
+  const ColumnStatistics statistics = compute_column_statistics(values);
   return {name,
           std::to_string(statistics.observed),
           format_number(statistics.low, 6),
@@ -244,7 +245,7 @@ void print_recording(const InfoOptions& options) {
             << summary.gaps.size() << " gaps, " << summary.holes.rows << " missing rows elsewhere, "
             << summary.dropped_rows << " dropped rows\n\n";
   TableRows segments = {{"segment", "start [s]", "end [s]", "samples"}};
-  for (const SegmentUse& use : select_part({}, imported)) {
+  for (const UsedSegment& use : keep_selected_part({}, imported)) {
     segments.push_back({std::to_string(use.index), format_number(use.start, 8),
                         format_number(use.end, 8), std::to_string(use.samples)});
   }
@@ -282,7 +283,7 @@ void print_recording(const InfoOptions& options) {
 void print_columns(const std::string& path) {
   TableRows rows = kStatisticsHead;
   std::size_t row_count = 0;
-  const RecordingColumns recording = read_columns(path);
+  const RecordingColumns recording = read_recording_columns(path);
   for (const NamedColumn& column : recording.columns) {
     row_count = std::max(row_count, column.values.size());
     const bool words = std::ranges::find(recording.texts, column.name) != recording.texts.end();
@@ -311,13 +312,13 @@ void print_variables(const std::string& path) {
 }
 
 void print_picture(const InfoOptions& options, const Rig& rig) {
-  std::vector<JointPosition> places;
-  for (const std::string& text : options.places) places.push_back(parse_joint_position(text));
+  std::vector<RequestedCoordinate> places;
+  for (const std::string& text : options.places) places.push_back(parse_joint_coordinate(text));
   const RigPicture picture(rig, places);
   std::cout << '\n';
   if (options.picture == "-") {
     const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kPictureColumnsMax);
-    std::cout << picture.text(columns, kPictureRowsMax, character_set_of_locale()) << '\n';
+    std::cout << picture.text(columns, kPictureRowsMax, detect_terminal_character_set()) << '\n';
   } else if (!options.picture.empty()) {
     proto::write_file(options.picture, picture.svg());
     std::cout << "picture in " << options.picture << '\n';
@@ -335,16 +336,16 @@ void check_picture(const InfoOptions& options) {
                             " is not a rig file");
   }
   if (options.picture == "-") return;
-  proto::check_ending(options.picture, {".svg"});
+  proto::check_file_extension(options.picture, {".svg"});
   std::vector<std::string> inputs = {options.file};
   if (!options.values.empty()) inputs.push_back(options.values);
-  proto::check_output(options.picture, inputs);
+  proto::check_output_file(options.picture, inputs);
 }
 
 /// Prints the parameters of a calibration result; for other results, prints their kind and origin.
-void print_result(const std::string& path) {
+void print_result_file(const std::string& path) {
   const ResultHeader head = read_result_header(path);
-  std::cout << path << ": " << describe_result(head) << '\n';
+  std::cout << path << ": " << describe_result_file(head) << '\n';
   if (!head.rig.empty() || !head.rig_file.empty()) {
     std::cout << "rig        " << head.rig
               << (head.rig_file.empty() ? "" : " (" + head.rig_file + ")") << '\n';
@@ -352,14 +353,15 @@ void print_result(const std::string& path) {
   for (const std::string& recording : head.recordings) {
     std::cout << "recording  " << recording << '\n';
   }
-  if (!head.verdict.empty()) std::cout << as_sentence(head.verdict) << '\n';
+  if (!head.verdict.empty()) std::cout << format_sentence(head.verdict) << '\n';
   if (head.command != "calibrate") return;
   TableRows rows = {{"parameter", "value", "± sd", "unit"}};
-  const std::vector<estimator::ParameterEstimate> estimates = read_result(path).rig.estimates;
-  const std::vector<TableNotation> notations = notations_of(estimates);
+  const std::vector<estimator::ParameterEstimate> estimates =
+      read_stored_result(path).rig.estimates;
+  const std::vector<TableNotation> notations = make_estimate_notations(estimates);
   for (std::size_t i = 0; i < estimates.size(); ++i) {
-    rows.push_back(
-        {estimates[i].name, notations[i].value(), notations[i].deviation(), notations[i].unit()});
+    rows.push_back({estimates[i].name, notations[i].value(), notations[i].deviation_text(),
+                    notations[i].unit()});
   }
   std::cout << '\n'
             << format_table(rows, {false, true, true, false})
@@ -369,16 +371,16 @@ void print_result(const std::string& path) {
 
 /// Prints the contents of a recording for which no rig file is given.
 void print_file(const std::string& path) {
-  switch (recording_kind(path)) {
-    case RecordingKind::kMat:
+  switch (detect_file_format(path)) {
+    case RecordingFileFormat::kMat:
       return print_variables(path);
-    case RecordingKind::kStateMcap:
+    case RecordingFileFormat::kStateMcap:
       throw proto::InputError(path +
                               ": holds states that rigcal estimated; give the rig file too, --rig "
                               "FILE, to read it");
-    case RecordingKind::kJson:
-      return print_result(path);
-    case RecordingKind::kDaqMcap: {
+    case RecordingFileFormat::kJson:
+      return print_result_file(path);
+    case RecordingFileFormat::kDaqMcap: {
       const auto info = proto::inspect_recording(path);
       if (!info.ok()) throw proto::InputError(info.error().detail);
       std::cout << path << '\n' << proto::to_text(info.value());
@@ -403,7 +405,7 @@ void show_info(const InfoOptions& options) {
   }
   if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
-    apply_values(read_parameter_values(options.values), rig.mechanism);
+    apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
     std::cout << rig_summary(rig);
     if (options.base) {
       std::cout << base_parameter_table(rig.mechanism);
@@ -423,7 +425,7 @@ void add_options(CLI::App& command, InfoOptions& options) {
              "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
       ->required();
   add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
-  add_values_option(command, options.values, "Show the rig file");
+  add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE.svg",
              "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");
   add_option(command, "--at", options.places, "NAME=VALUE",
@@ -441,7 +443,7 @@ void add_options(CLI::App& command, InfoOptions& options) {
 void add_info(CLI::App& app, ExitCode& exit_code) {
   add_command<InfoOptions>(
       app, exit_code, "info", "Show the contents of a recording, a rig file or a result",
-      "The noise is that of white noise on the column, from third differences.\n"
+      "The noise is the standard deviation of white noise on a column, from third differences.\n"
       "Examples:\n"
       "  rigcal info run.mcap\n"
       "  rigcal info run.csv\n"

@@ -25,7 +25,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
   const std::size_t room = answers.links.size() - first;
   if (sizes.size() > room) {
     throw proto::InputError(std::string(option) + ": is given " + std::to_string(sizes.size()) +
-                            " times, but a " + name_of(answers.kind) + " takes " +
+                            " times, but a " + rig_kind_name(answers.kind) + " takes " +
                             std::to_string(room));
   }
   for (std::size_t k = 0; k < sizes.size(); ++k) answers.links[first + k].*field = sizes[k];
@@ -35,7 +35,7 @@ void take_sizes(const std::vector<double>& sizes, const char* option, std::size_
 void refuse_foreign_options(const InitOptions& options, RigKind kind) {
   const auto require = [&](bool given, bool fits, const std::string& what) {
     if (given && !fits) {
-      throw proto::InputError(what + ", but this is a " + name_of(kind) + "; omit it");
+      throw proto::InputError(what + ", but this is a " + rig_kind_name(kind) + "; omit it");
     }
   };
   const bool chain = kind == RigKind::kChain;
@@ -76,7 +76,7 @@ void take_options(const InitOptions& options, RigAnswers& answers) {
 }
 
 std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
-  const std::string name = options.name.empty() ? name_of(answers.kind) : options.name;
+  const std::string name = options.name.empty() ? rig_kind_name(answers.kind) : options.name;
   if (name.find_first_of("\"\\\n") != std::string::npos) {
     throw proto::InputError("--name: must not contain quotes, backslashes or line breaks");
   }
@@ -90,27 +90,26 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
     take_options(options, answers);
     answers.source = options.from;
     const auto columns =
-        options.from.empty() ? std::vector<ColumnProfile>{} : profile_columns(options.from);
+        options.from.empty() ? std::vector<ColumnProfile>{} : read_column_profiles(options.from);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
   Interview interview(in, out);
   std::vector<ColumnProfile> columns;
   if (options.from.empty()) {
-    answers.source = interview.ask_until<std::string>("recording of the rig (empty: none yet)", "",
-                                                      [&](const std::string& path) {
-                                                        if (!path.empty())
-                                                          columns = profile_columns(path);
-                                                        return path;
-                                                      });
+    answers.source = interview.ask_until_valid<std::string>(
+        "recording of the rig (empty: none yet)", "", [&](const std::string& path) {
+          if (!path.empty()) columns = read_column_profiles(path);
+          return path;
+        });
   } else {
     answers.source = options.from;
-    columns = profile_columns(options.from);
+    columns = read_column_profiles(options.from);
   }
-  ask_kind(interview, answers);
+  ask_rig_kind(interview, answers);
   take_options(options, answers);
-  ask_links(interview, answers);
-  ask_columns(interview, columns, options.columns, answers);
+  ask_link_sizes(interview, answers);
+  ask_recording_columns(interview, columns, options.columns, answers);
   return answers;
 }
 
@@ -118,24 +117,24 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
 /// second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
-  std::vector<ColumnProfile> unused = profile_columns(answers.source);
+  std::vector<ColumnProfile> unused = read_column_profiles(answers.source);
   std::erase_if(unused, [&](const ColumnProfile& column) {
-    return std::ranges::count(answers.readings, column.name, &ReadingAnswer::column) > 0 ||
+    return std::ranges::count(answers.readings, column.name, &EncoderAnswer::column) > 0 ||
            column.constant || column.name == answers.time_column ||
            column.name == answers.segment_column ||
            (answers.motor && column.name == answers.motor->column);
   });
-  return column_names(unused);
+  return list_column_names(unused);
 }
 
 void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
                        std::ostream& out) {
-  out << options.out << ": " << name_of(answers.kind) << '\n';
+  out << options.out << ": " << rig_kind_name(answers.kind) << '\n';
   const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
   const Eigen::VectorXd zero = Eigen::VectorXd::Zero(rig.mechanism.joint_count());
   for (const auto& line : describe_joints(rig, rest ? rest->coordinates : zero))
     out << "  " << line << '\n';
-  for (const auto& line : describe_rest(rig, rest)) out << "  " << line << '\n';
+  for (const auto& line : describe_rest_position(rig, rest)) out << "  " << line << '\n';
   std::string free;
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
@@ -153,14 +152,14 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
 ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& out) {
   const std::vector<std::string> inputs =
       options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
-  proto::check_output(options.out, inputs);
+  proto::check_output_file(options.out, inputs);
   if (!options.force && std::filesystem::exists(options.out)) {
     throw proto::InputError(options.out +
                             ": exists; give another --out, or --force to overwrite it");
   }
   RigAnswers answers = collect(options, in, out);
   answers.name = rig_name(options, answers);
-  const std::string text = rig_text(answers);
+  const std::string text = make_rig_file_text(answers);
   const Rig rig = parse_rig(options.out, text);  // reports errors before the file is written
   proto::write_file(options.out, text);
   print_created_rig(options, answers, rig, out);
@@ -227,7 +226,8 @@ void add_options(CLI::App& command, InitOptions& options) {
   texts("--zero", columns.zeros,
         "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
         "ZERO");
-  texts("--invert", columns.inverted, "Column whose sign is opposite to the picture", "COLUMN");
+  texts("--invert", columns.inverted,
+        "Column whose positive direction is opposite to that in the rig's picture", "COLUMN");
   sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
   add_option(command, "--counts-per-m", columns.counts_per_m, "NUMBER",
              "Counts per metre of the cart's encoder")

@@ -33,7 +33,7 @@ struct CheckOptions {
 /// Options of `rigcal crossvalidate`.
 struct CrossvalidateOptions {
   EstimationOptions estimation;
-  PieceOptions cut;
+  HeldOutPieceOptions cut;
   CLI::Option* by = nullptr;  ///< option --by, to check whether it was given
   ResultFiles files;
 };
@@ -55,8 +55,8 @@ struct EstimateOptions {
   double lag = 0.0;               ///< readings up to this much later also contribute to a state [s]
 };
 
-/// Pieces into which a comparison of friction laws cuts the recordings. With kChosen, rigcal
-/// chooses.
+/// Kind of pieces into which a comparison of friction laws cuts the recordings. With kChosen,
+/// rigcal chooses the kind.
 enum class ComparisonPieces { kChosen, kRecording, kSegment, kWindow };
 
 /// Options of `rigcal compare`.
@@ -136,7 +136,7 @@ struct InitOptions {
   ColumnChoice columns;
 };
 
-/// Adds the options of a command to the command line. `options` must outlive the parsing.
+/// Adds the options of a command to the command line. `options` must stay valid during parsing.
 void add_options(CLI::App& command, CalibrateOptions& options);
 void add_options(CLI::App& command, CheckOptions& options);
 void add_options(CLI::App& command, CrossvalidateOptions& options);
@@ -155,24 +155,24 @@ void add_options(CLI::App& command, IdentifyOptions& options);
 estimator::Calibration calibrate_locally(CalibrationInput& input, const InterruptFlag& interrupt,
                                          ProgressOptions shown, int threads);
 
-/// Prints the table of a calibration's results and writes the requested files; neither if the
-/// calibration was stopped.
+/// Prints the table of a calibration's results and writes the requested files. If the calibration
+/// was stopped, prints only a message.
 ExitCode print_calibration(const estimator::Calibration& calibration, const CalibrationInput& input,
                            const ResultFiles& files);
 
-/// Runs `work` with a monitor that shows progress, and with a text that names the part of the work,
-/// e.g. "fold 2 of 5", which `work` updates.
+/// Runs the function `work` with a monitor that shows its progress, and with a text that `work`
+/// sets to the current part, e.g. "fold 2 of 5".
 template <typename Work>
 auto run_with_progress(const EstimationOptions& options, const InterruptFlag& interrupt,
                        const Work& work) {
-  ProgressLine progress({options.quiet, options.verbose});
+  ProgressLine progress{{options.quiet, options.verbose}};
   std::string part;
   return work(make_monitor(interrupt, progress, options.threads, &part), part);
 }
 
 /// Returns e.g. "fold 2 of 5".
 /// @param index  from 0
-inline std::string part_text(const std::string& kind, int index, std::size_t count) {
+inline std::string format_part_number(const std::string& kind, int index, std::size_t count) {
   return kind + " " + std::to_string(index + 1) + " of " + std::to_string(count);
 }
 
@@ -181,7 +181,7 @@ void add_experiment_options(CLI::App& command, ExperimentRequest& experiment);
 
 /// Designs an experiment and shows the progress on standard error.
 /// @param where  path of the scenario file, for messages
-Experiment design_with_progress(const PriorState& today, ExperimentRequest request,
-                                const std::string& where, bool quiet);
+DesignedExperiment design_with_progress(const DesignInput& today, ExperimentRequest request,
+                                        const std::string& where, bool quiet);
 
 }  // namespace service

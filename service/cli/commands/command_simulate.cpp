@@ -56,19 +56,19 @@ std::string simulation_plot(const Rig& rig, const SimulatedRun& run, const std::
   Eigen::Index column = 0;
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
     const std::string quantity = sensor.units().quantity;
-    charts.push_back(
-        time_chart(quantity + " " + sensor.name, quantity + " [" + sensor.units().coordinate + "]",
-                   {chart_line("", "simulated", time, column_of(run.angles, column++))}));
+    charts.push_back(make_time_chart(
+        quantity + " " + sensor.name, quantity + " [" + sensor.units().coordinate + "]",
+        {make_line_series("", "simulated", time, column_of(run.angles, column++))}));
   }
   column = 0;
   for (std::size_t j = 0; j < rig.joint_facts.size(); ++j) {
     if (!rig.mechanism.joints[j].motor.present) continue;
-    charts.push_back(
-        time_chart("command of " + rig.mechanism.joints[j].name,
-                   "command [" + rig.joint_facts[j].control_unit + "]",
-                   {chart_line("", "control", time, column_of(run.controls, column++))}));
+    charts.push_back(make_time_chart(
+        "command of " + rig.mechanism.joints[j].name,
+        "command [" + rig.joint_facts[j].control_unit + "]",
+        {make_line_series("", "control", time, column_of(run.controls, column++))}));
   }
-  return without_variables(chart_file(title, std::move(charts)));
+  return without_variables(render_chart_file(title, std::move(charts)));
 }
 
 ExitCode run_simulate(const SimulateOptions& options) {
@@ -78,13 +78,13 @@ ExitCode run_simulate(const SimulateOptions& options) {
     throw proto::InputError("nothing to write: give --out run.csv, --plot run.svg, or both");
   }
   for (const std::string& output : {options.out, options.plot}) {
-    if (!output.empty()) proto::check_output(output, inputs);
+    if (!output.empty()) proto::check_output_file(output, inputs);
   }
-  if (!options.out.empty()) proto::check_ending(options.out, {".csv"});
-  if (!options.plot.empty()) proto::check_ending(options.plot, {".svg"});
+  if (!options.out.empty()) proto::check_file_extension(options.out, {".csv"});
+  if (!options.plot.empty()) proto::check_file_extension(options.plot, {".svg"});
   Rig rig = load_rig(options.rig);
-  apply_values(read_parameter_values(options.values), rig.mechanism);
-  apply_edits(options.edits, rig.mechanism);
+  apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
+  apply_parameter_edits(options.edits, rig.mechanism);
   const Scenario scenario = load_scenario(options.scenario, rig);
   const InterruptFlag interrupt;
   const SimulatedRun run =
@@ -115,7 +115,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   add_option(command, "--out", options.out, "CSV", "CSV recording to write");
   add_option(command, "--plot", options.plot, "SVG", "SVG plot of command and motion to write");
   command.add_option("--step", options.step, "Time step h [s]")
-      ->check(step_validator())
+      ->check(time_step_validator())
       ->capture_default_str();
   const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
                                                          {"physical", Integrator::kPhysical}};
@@ -123,7 +123,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
              "Integrator: the SPOOK stepper (revolute joints only) or the equations of motion in "
              "joint coordinates; default: spook if it supports all joints, else physical")
       ->transform(proto::one_of(integrators));
-  add_values_option(command, options.values, "Simulate");
+  add_parameter_values_option(command, options.values, "Simulate");
   add_option(command, "--start", options.edits.start, "NAME=VALUE",
              "Simulate with this parameter at VALUE")
       ->allow_extra_args(false);
@@ -131,7 +131,8 @@ void add_options(CLI::App& command, SimulateOptions& options) {
 
 void add_simulate(CLI::App& app, ExitCode& exit_code) {
   add_command<SimulateOptions>(
-      app, exit_code, "simulate", "Simulate a scenario on a rig file's model, as a recording",
+      app, exit_code, "simulate",
+      "Simulate a scenario with the model of a rig file, and write a recording",
       "The columns are those of the rig file's recording { }, so that calibrate reads the file.\n"
       "Example:\n"
       "  rigcal simulate --rig configs/rig-furuta.textproto \\\n"

@@ -59,10 +59,10 @@ void export_rig(const ExportOptions& options) {
                               ": a rig file can be exported as .urdf, or as a MuJoCo model (.xml, "
                               ".mjcf); use one of these endings");
     }
-    proto::check_output(path, inputs);
+    proto::check_output_file(path, inputs);
   }
   Rig rig = load_rig(options.source);
-  apply_values(read_parameter_values(options.values), rig.mechanism);
+  apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   std::vector<std::string> remarks = {"Made of " +
                                       std::filesystem::path(options.source).filename().string() +
                                       " by rigcal " RIGCAL_VERSION};
@@ -70,7 +70,7 @@ void export_rig(const ExportOptions& options) {
     remarks.push_back("with the values of " + options.values + ", which contains their covariance");
   }
   for (const std::string& path : options.out) {
-    write_robot(path, rig, remarks);
+    write_robot_description(path, rig, remarks);
     std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
   }
 }
@@ -78,7 +78,7 @@ void export_rig(const ExportOptions& options) {
 void export_recording(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     exporter_of(path);
-    proto::check_output(path, {options.source});
+    proto::check_output_file(path, {options.source});
   }
   for (const std::string& path : options.out) {
     const auto scan = exporter_of(path)(options.source, path);
@@ -95,17 +95,17 @@ void export_as_read(const ExportOptions& options) {
       throw proto::InputError(
           path + ": a recording read with --rig can be exported only as .csv; use this ending");
     }
-    proto::check_output(path, {options.source, options.rig});
+    proto::check_output_file(path, {options.source, options.rig});
   }
   const Rig rig = load_rig(options.rig);
   const ImportedRecording imported = import_recording(options.source, rig);
   for (const std::string& note : describe_import(imported.summary)) {
     std::cerr << "note: " << note << '\n';
   }
-  for (const std::string& loss : csv_losses(rig, imported.recording)) {
+  for (const std::string& loss : list_csv_losses(rig, imported.recording)) {
     std::cerr << "note: " << loss << '\n';
   }
-  const std::string text = recording_csv(rig, imported.recording);
+  const std::string text = format_recording_csv(rig, imported.recording);
   for (const std::string& path : options.out) {
     proto::write_file(path, text);
     std::cout << path << ": " << std::ranges::count(text, '\n') - 1 << " samples\n";
@@ -122,9 +122,9 @@ void export_source(const ExportOptions& options) {
     throw proto::InputError("--parameters applies to rig files; " + source + " is not a rig file");
   }
   if (!options.rig.empty()) return export_as_read(options);
-  const RecordingKind kind = recording_kind(source);
-  if (kind == RecordingKind::kDaqMcap) return export_recording(options);
-  refuse_unsupported_kind(source, kind);
+  const RecordingFileFormat kind = detect_file_format(source);
+  if (kind == RecordingFileFormat::kDaqMcap) return export_recording(options);
+  reject_unsupported_format(source, kind);
   throw proto::InputError(source +
                           ": neither a rigcal-daq recording (MCAP) nor a rig file. For another "
                           "recording add --rig RIG, which writes the rig file's columns");
@@ -140,7 +140,7 @@ void add_options(CLI::App& command, ExportOptions& options) {
   add_option(command, "--rig", options.rig, "RIG",
              "Read the recording with this rig file, in any format that calibrate reads, and write "
              "the columns of its recording { }, or default ones");
-  add_values_option(command, options.values, "Write the rig");
+  add_parameter_values_option(command, options.values, "Write the rig");
 }
 
 struct ImportOptions {
@@ -151,16 +151,16 @@ struct ImportOptions {
 };
 
 void import_robot(const ImportOptions& options) {
-  if (!options.out.empty()) proto::check_output(options.out, {options.source});
+  if (!options.out.empty()) proto::check_output_file(options.out, {options.source});
   const Robot robot = parse_robot(options.source, proto::read_file(options.source));
   if (options.floating && robot.gravity) {
     throw proto::InputError(
         "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
   }
-  const ConvertedRig rig =
-      convert_robot(robot, {.source = std::filesystem::path(options.source).filename().string(),
-                            .floating = options.floating,
-                            .friction = !options.no_friction});
+  const ConvertedRigText rig = convert_robot_to_rig(
+      robot, {.source = std::filesystem::path(options.source).filename().string(),
+              .floating = options.floating,
+              .friction = !options.no_friction});
   for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
   const std::string name = options.out.empty() ? "the rig file" : options.out;
   const Rig read = parse_rig(name, rig.text);  // checks that the written file can be loaded
@@ -240,7 +240,7 @@ void add_import(CLI::App& app, ExitCode& exit_code) {
       "  rigcal import arm.urdf --out arm.textproto\n"
       "  rigcal import quadruped.urdf --floating --out quadruped.textproto\n"
       "  rigcal import hopper.xml --out hopper.textproto\n"
-      "The way back: rigcal export, and calibrate --urdf-out.",
+      "To convert a rig file back, use rigcal export or calibrate --urdf-out.",
       import_robot);
 }
 

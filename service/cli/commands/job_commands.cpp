@@ -50,7 +50,7 @@ std::string duration_text(const JobInfo& info) {
 ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
   const auto reply = client.call(&ServiceRequest::mutable_list_jobs);
   if (options.json) {
-    print_json(reply.job_list());
+    print_message_json(reply.job_list());
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -59,7 +59,8 @@ ExitCode list_jobs(ServiceClient& client, const JobOptions& options) {
     const std::string place =
         info.queue_position() > 0 ? ", place " + std::to_string(info.queue_position()) : "";
     rows.push_back({info.job_id(), proto::state_name(info.state()) + place, duration_text(info),
-                    info.rig_name(), time_text(info.submitted_unix_ns()), info.recordings()});
+                    info.rig_name(), format_local_time(info.submitted_unix_ns()),
+                    info.recordings()});
   }
   std::cout << format_table(rows, {false, false, true, false, false, false});
   return kDone;
@@ -69,9 +70,9 @@ void print_job(const JobInfo& info) {
   std::cout << info.job_id() << ": " << proto::state_name(info.state()) << ", "
             << proto::escape_for_terminal(info.rig_name()) << " from "
             << proto::escape_for_terminal(info.recordings()) << "\n  submitted "
-            << time_text(info.submitted_unix_ns()) << ", started "
-            << time_text(info.started_unix_ns()) << ", ended " << time_text(info.ended_unix_ns())
-            << '\n';
+            << format_local_time(info.submitted_unix_ns()) << ", started "
+            << format_local_time(info.started_unix_ns()) << ", ended "
+            << format_local_time(info.ended_unix_ns()) << '\n';
   if (info.start_count() > 1) {
     std::cout << "  started " << info.start_count()
               << " times, because the service stopped while it ran\n";
@@ -80,7 +81,7 @@ void print_job(const JobInfo& info) {
 }
 
 ExitCode show_job(ServiceClient& client, JobOptions options) {
-  options.id = find_job(client, options.id);
+  options.id = find_job_id(client, options.id);
   if (options.remove) {
     client.call(&ServiceRequest::mutable_delete_job, options.id);
     std::cout << "deleted " << options.id << '\n';
@@ -88,7 +89,7 @@ ExitCode show_job(ServiceClient& client, JobOptions options) {
   }
   const auto reply = client.call(&ServiceRequest::mutable_inspect_job, options.id);
   if (options.json) {
-    print_json(reply.job_info());
+    print_message_json(reply.job_info());
   } else {
     print_job(reply.job_info());
   }
@@ -112,7 +113,7 @@ std::string sample_line(const rigcal::v1::Sample& sample, const proto::Recording
       std::min(names.joints.size(), static_cast<std::size_t>(sample.angle_rad_size()));
   for (std::size_t c = 0; c < channels; ++c) {
     line += "  " + proto::escape_for_terminal(names.joints[c]) + " " +
-            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + unit_of(names, c);
+            format_number(sample.angle_rad(static_cast<int>(c)), 5) + " " + channel_unit(names, c);
   }
   line += "  command";
   for (const double command : sample.command()) line += " " + format_number(command, 4);
@@ -139,15 +140,15 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
     const auto& batch = next->live_batch().batch();
     samples += static_cast<std::uint64_t>(batch.samples_size());
     if (options.json) {
-      print_json(batch);
+      print_message_json(batch);
       continue;
     }
     const std::string line =
         sample_line(batch.samples(batch.samples_size() - 1), names, samples, missed);
     if (terminal) {
       const int columns = terminal_size(STDOUT_FILENO).columns;
-      std::cout << TerminalCodes{"\r"} << cut_to_width(line, columns - 1) << TerminalCodes{"\033[K"}
-                << std::flush;
+      std::cout << TerminalCodes{"\r"} << shorten_to_width(line, columns - 1)
+                << TerminalCodes{"\033[K"} << std::flush;
     } else {
       std::cout << line << std::endl;
     }
@@ -159,18 +160,18 @@ ExitCode watch_session(ServiceClient& client, const JobOptions& options, const s
 }
 
 ExitCode watch(ServiceClient& client, const JobOptions& options) {
-  const bool session = options.session || is_session(options.id);
-  if (session) return watch_session(client, options, find_session(client, options.id));
+  const bool session = options.session || is_session_reference(options.id);
+  if (session) return watch_session(client, options, find_session_id(client, options.id));
   const InterruptFlag interrupt;
-  const std::string id = find_job(client, options.id);
+  const std::string id = find_job_id(client, options.id);
   const JobInfo info = follow_job(client, id, false, options.json, interrupt.flag());
-  const ExitCode end = report_end(info);
+  const ExitCode end = print_job_end(info);
   if (end == kDone && !options.json) std::cerr << "rigcal result " << id << " shows the result\n";
   return end;
 }
 
 ExitCode cancel(ServiceClient& client, const JobOptions& options) {
-  const std::string id = find_job(client, options.id);
+  const std::string id = find_job_id(client, options.id);
   const ServiceReply reply = client.call(&ServiceRequest::mutable_cancel_job, id);
   const bool over = proto::has_ended(reply.job_info());
   std::cout << id << ": " << (over ? proto::state_name(reply.job_info().state()) : "cancelling")
@@ -203,23 +204,24 @@ ExitCode print_cross_validation(ServiceClient& client, const std::string& job_id
         "\" has no cross-validation: it has only one recording, cross-validation was skipped, or a "
         "note in its result gives the reason");
   }
-  print_json(reply.job_result().cross_validation());
+  print_message_json(reply.job_result().cross_validation());
   return reply.job_result().cross_validation().converged() ? kDone : kNotConverged;
 }
 
 ExitCode show_result(ServiceClient& client, const JobOptions& options) {
-  const std::string job_id = find_job(client, options.id);
-  if (wants_rig_files(options.files)) {
+  const std::string job_id = find_job_id(client, options.id);
+  if (has_requested_rig_files(options.files)) {
     const ServiceReply reply = client.call(&ServiceRequest::mutable_get_result, job_id);
-    write_job_rig(job_id, reply.job_result().result(), options.files);
+    write_job_rig_files(job_id, reply.job_result().result(), options.files);
   }
   if (options.cross_validation) return print_cross_validation(client, job_id);
   if (!options.truth_file.empty()) return print_beside_truth(client, job_id, options.truth);
-  return print_result(client, job_id, options.json);
+  return print_job_result(client, job_id, options.json);
 }
 
 ExitCode write_report(ServiceClient& client, const JobOptions& options) {
-  fetch_report(client, find_job(client, options.id), options.cross_validation, options.report);
+  download_job_report(client, find_job_id(client, options.id), options.cross_validation,
+                      options.report);
   std::cout << "wrote " << options.report << '\n';
   return kDone;
 }
@@ -233,8 +235,8 @@ void run_with(
   add_service_options(command, options->server);
   command.callback([options, work, prepare, &exit_code] {
     prepare(*options);
-    exit_code = with_service(options->server,
-                             [&](ServiceClient& client) { return work(client, *options); });
+    exit_code = run_with_service(options->server,
+                                 [&](ServiceClient& client) { return work(client, *options); });
   });
 }
 
@@ -256,7 +258,8 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_watch(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("watch", "Follow a job, or a session being recorded");
+  CLI::App* command =
+      app.add_subcommand("watch", "Show the progress of a job, or the samples of a session");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
   command->add_flag("--session", options->session, "ID is a session: show its samples");
@@ -272,22 +275,23 @@ void add_cancel(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_result(CLI::App& app, ExitCode& exit_code) {
-  CLI::App* command = app.add_subcommand("result", "Result of a job of a calibration service");
+  CLI::App* command =
+      app.add_subcommand("result", "Print the result of a job of a calibration service");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
   auto* json =
       command->add_flag("--json", options->json, "Print JSON, as calibrate --json writes it");
   command
       ->add_flag("--cross-validation", options->cross_validation,
-                 "With --json: its cross-validation, as crossvalidate --json writes it")
+                 "With --json: print the job's cross-validation, as crossvalidate --json writes it")
       ->needs(json);
   add_option(*command, "--truth", options->truth_file, "FILE",
              "Compare the estimates with the true values in this rigcal-sim file")
       ->excludes(json);
-  add_rig_files(*command, options->files);
+  add_rig_file_options(*command, options->files);
   run_with(*command, options, show_result, exit_code, [](JobOptions& given) {
-    if (!given.truth_file.empty()) given.truth = load_simulation_truth(given.truth_file);
-    check_result_files(given.files, {});
+    if (!given.truth_file.empty()) given.truth = load_true_parameters(given.truth_file);
+    check_result_files_writable(given.files, {});
   });
 }
 
@@ -301,8 +305,8 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
                     "The report of its cross-validation");
   run_with(*command, options, write_report, exit_code, [](JobOptions& given) {
     if (given.report.empty()) given.report = given.id + ".html";
-    proto::check_output(given.report, {});
-    proto::check_ending(given.report, {".html", ".htm"});
+    proto::check_output_file(given.report, {});
+    proto::check_file_extension(given.report, {".html", ".htm"});
   });
 }
 

@@ -31,7 +31,8 @@ constexpr const char* kFooter =
 
 int main(int argc, char** argv) {
   proto::enable_memory_reuse();
-  CLI::App app("Physical parameters of pendulum rigs from recordings of joint angles", "rigcal");
+  CLI::App app("Estimates physical parameters of pendulum rigs from recordings of joint angles",
+               "rigcal");
   app.set_version_flag("--version", std::string("rigcal ") + RIGCAL_VERSION);
   app.footer(kFooter);
   app.require_subcommand(1);

@@ -43,16 +43,16 @@ std::string recording_text(const SessionInfo& info) {
 
 std::string state_text(const SessionInfo& info) {
   std::string text = proto::state_name(info.state());
-  if (!info.problem().empty()) text += " (trouble)";
+  if (!info.problem().empty()) text += " (problem)";
   if (info.interrupted()) text += ", interrupted";
   if (info.state() != rigcal::v1::SESSION_OPEN) return text;
-  return text + (info.connected() ? ", streaming" : ", rig away");
+  return text + (info.connected() ? ", streaming" : ", rig disconnected");
 }
 
 ExitCode list(ServiceClient& client, const SessionsOptions& options) {
   const auto reply = client.call(&ServiceRequest::mutable_list_sessions);
   if (options.json) {
-    print_json(reply.session_list());
+    print_message_json(reply.session_list());
     return kDone;
   }
   std::vector<std::vector<std::string>> rows = {
@@ -61,8 +61,8 @@ ExitCode list(ServiceClient& client, const SessionsOptions& options) {
     // The samples of uploaded files are not counted.
     rows.push_back({info.session_id(), state_text(info),
                     is_upload(info) ? "-" : std::to_string(info.sample_count()),
-                    std::to_string(info.size_bytes() / 1000), time_text(info.created_unix_ns()),
-                    recording_text(info)});
+                    std::to_string(info.size_bytes() / 1000),
+                    format_local_time(info.created_unix_ns()), recording_text(info)});
   }
   std::cout << format_table(rows, {false, false, true, true, false, false});
   return kDone;
@@ -73,18 +73,19 @@ void print_session(const SessionInfo& info) {
   if (!is_upload(info)) {
     std::cout << info.sample_count() << " samples in " << info.batch_count() << " batches, ";
   }
-  std::cout << info.size_bytes() << " bytes, created " << time_text(info.created_unix_ns()) << '\n';
+  std::cout << info.size_bytes() << " bytes, created " << format_local_time(info.created_unix_ns())
+            << '\n';
   for (const auto& [key, value] : info.metadata())
     std::cout << "  " << escape_for_terminal(key) << ": " << escape_for_terminal(value) << '\n';
   if (info.interrupted()) {
     std::cout << "  interrupted: the recorder stopped or disconnected without ending the run\n";
   }
   if (!info.problem().empty())
-    std::cout << "  trouble: " << escape_for_terminal(info.problem()) << '\n';
+    std::cout << "  problem: " << escape_for_terminal(info.problem()) << '\n';
 }
 
 void fetch(ServiceClient& client, const SessionsOptions& options) {
-  proto::check_output(options.fetch, {});
+  proto::check_output_file(options.fetch, {});
   proto::FileWriter file(options.fetch);
   client.read_file(
       [&](std::uint64_t offset) {
@@ -99,7 +100,7 @@ void fetch(ServiceClient& client, const SessionsOptions& options) {
 }
 
 ExitCode one(ServiceClient& client, SessionsOptions options) {
-  options.id = find_session(client, options.id);
+  options.id = find_session_id(client, options.id);
   if (!options.fetch.empty()) {
     fetch(client, options);
     return kDone;
@@ -113,7 +114,7 @@ ExitCode one(ServiceClient& client, SessionsOptions options) {
                          ? client.call(&ServiceRequest::mutable_end_session, options.id)
                          : client.call(&ServiceRequest::mutable_inspect_session, options.id);
   if (options.json) {
-    print_json(reply.session_info());
+    print_message_json(reply.session_info());
   } else {
     print_session(reply.session_info());
   }
@@ -142,7 +143,7 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
     if (options->id.empty() && (options->end || options->remove || !options->fetch.empty())) {
       throw proto::InputError("--fetch, --end and --delete need the id of a session");
     }
-    exit_code = with_service(options->server, [&](ServiceClient& client) {
+    exit_code = run_with_service(options->server, [&](ServiceClient& client) {
       return options->id.empty() ? list(client, *options) : one(client, *options);
     });
   });

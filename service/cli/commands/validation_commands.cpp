@@ -20,9 +20,10 @@ ExitCode validate(const ValidateOptions& options) {
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const auto validation =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
-        return run_validation(make_request(options.estimation), options.window,
+        return run_validation(make_calibration_request(options.estimation), options.window,
                               options.start_window, input, monitor, [&](int window, int count) {
-                                part = part_text("window", window, static_cast<std::size_t>(count));
+                                part = format_part_number("window", window,
+                                                          static_cast<std::size_t>(count));
                               });
       });
   if (validation.stopped) {
@@ -34,16 +35,17 @@ ExitCode validate(const ValidateOptions& options) {
   print_text(format_validation(validation, choice, input.context.wall_time));
   write_result_files(
       options.files, [&] { return validation_json(validation, choice, input.context); },
-      [&] { return validation_page(validation, choice, input.context); });
-  return is_fitted(validation) || !options.estimation.calibration.refine_simulation ? kDone
-                                                                                    : kNotConverged;
+      [&] { return render_validation_page(validation, choice, input.context); });
+  return has_fitted_initial_states(validation) || !options.estimation.calibration.refine_simulation
+             ? kDone
+             : kNotConverged;
 }
 
 /// Repairs faults of the recordings and prints them. Call it before the recordings are cut into
 /// pieces.
 std::vector<estimator::Finding> repair_and_report(CalibrationInput& input) {
   try {
-    return repair_input(input);
+    return diagnose_and_repair_input(input);
   } catch (const FaultyInput& fault) {
     print_text(format_findings(fault.findings));
     throw proto::InputError(std::string(fault.what()) + "; use --as-is to continue anyway");
@@ -54,15 +56,15 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   CalibrationInput input =
       load_estimation_input("crossvalidate", options.estimation, options.files);
   const std::vector<estimator::Finding> findings = repair_and_report(input);
-  PieceOptions cut = options.cut;
-  if (options.by->empty() && input.recordings.size() == 1) cut.kind = PieceKind::kSegment;
+  HeldOutPieceOptions cut = options.cut;
+  if (options.by->empty() && input.recordings.size() == 1) cut.kind = HeldOutPieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
-      cut_pieces(input.recordings, input.context.recordings, cut);
+      cut_into_pieces(input.recordings, input.context.recordings, cut);
   const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
   const auto validation =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
         return run_cross_validation(input, pieces, monitor, [&](int fold) {
-          part = part_text("fold", fold, pieces.size());
+          part = format_part_number("fold", fold, pieces.size());
         });
       });
   if (validation.stopped) {
@@ -73,8 +75,8 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   print_text(format_cross_validation(validation, input.context.wall_time, findings));
   write_result_files(
       options.files, [&] { return cross_validation_json(validation, input.context); },
-      [&] { return cross_validation_page(validation, input.context); });
-  return has_converged(validation) ? kDone : kNotConverged;
+      [&] { return render_cross_validation_page(validation, input.context); });
+  return have_all_folds_converged(validation) ? kDone : kNotConverged;
 }
 
 }  // namespace
@@ -92,7 +94,7 @@ void add_options(CLI::App& command, ValidateOptions& options) {
              "default: use the whole window for both",
              windows)
       ->check(proto::positive_number());
-  add_result_files(command, options.files);
+  add_result_file_options(command, options.files);
 }
 
 void add_validate(CLI::App& app, ExitCode& exit_code) {
@@ -109,8 +111,8 @@ void add_validate(CLI::App& app, ExitCode& exit_code) {
 }
 
 void add_options(CLI::App& command, CrossvalidateOptions& options) {
-  const std::map<std::string, PieceKind> kinds = {{"recording", PieceKind::kRecording},
-                                                  {"segment", PieceKind::kSegment}};
+  const std::map<std::string, HeldOutPieceKind> kinds = {
+      {"recording", HeldOutPieceKind::kRecording}, {"segment", HeldOutPieceKind::kSegment}};
   add_estimation_options(command, options.estimation);
   const std::string pieces = "Pieces";
   options.by = add_option(command, "--by", options.cut.kind, "recording|segment",
@@ -127,7 +129,7 @@ void add_options(CLI::App& command, CrossvalidateOptions& options) {
                             ->check(proto::positive_number());
   count->excludes(length)->excludes(options.by);
   length->excludes(options.by);
-  add_result_files(command, options.files);
+  add_result_file_options(command, options.files);
 }
 
 void add_crossvalidate(CLI::App& app, ExitCode& exit_code) {

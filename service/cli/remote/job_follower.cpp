@@ -85,10 +85,10 @@ class Display {
     if (json_) return print_line();
     if (quiet_) return;
     if (terminal_) {
-      picture_.update(info);
+      picture_.set_job_info(info);
       return redraw();
     }
-    const std::string status = job_stage(info);
+    const std::string status = format_job_stage(info);
     if (status != status_) std::cerr << status << '\n';
     status_ = status;
   }
@@ -140,7 +140,7 @@ class Display {
 
 }  // namespace
 
-std::string job_status(const JobInfo& info) {
+std::string format_job_status(const JobInfo& info) {
   const JobProgress& progress = info.progress();
   if (info.state() == rigcal::v1::JOB_QUEUED) {
     return "queued, place " + std::to_string(info.queue_position()) +
@@ -152,13 +152,13 @@ std::string job_status(const JobInfo& info) {
          (convergence.empty() ? "" : "  " + convergence);
 }
 
-std::string job_stage(const JobInfo& info) {
+std::string format_job_stage(const JobInfo& info) {
   const std::string& stage = info.progress().stage();
-  if (info.state() != rigcal::v1::JOB_RUNNING || stage.empty()) return job_status(info);
+  if (info.state() != rigcal::v1::JOB_RUNNING || stage.empty()) return format_job_status(info);
   return proto::escape_for_terminal(stage.substr(0, stage.find(", ")));
 }
 
-void JobDisplay::update(const JobInfo& info) {
+void JobDisplay::set_job_info(const JobInfo& info) {
   const JobProgress& old = info_.progress();
   const JobProgress& now = info.progress();
   const bool same_stage = old.stage() == now.stage();
@@ -180,7 +180,7 @@ std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elap
   lines.push_back(head + "  " + info_.rig_name() + ", " + std::to_string(recordings) +
                   (recordings == 1 ? " recording" : " recordings"));
   const JobProgress& progress = info_.progress();
-  if (info_.state() == rigcal::v1::JOB_QUEUED) lines.push_back(job_status(info_));
+  if (info_.state() == rigcal::v1::JOB_QUEUED) lines.push_back(format_job_status(info_));
   if (info_.state() == rigcal::v1::JOB_RUNNING) lines.push_back(stage_text(progress));
   if (info_.state() == rigcal::v1::JOB_RUNNING && progress.values_size() > 0) {
     lines.push_back(bar(bar_share_) + ' ' + convergence_text(progress));
@@ -201,7 +201,7 @@ std::vector<std::string> JobDisplay::lines(const TerminalSize& size, double elap
     lines.back() = "  … " + std::to_string(hidden) + " more in a taller window";
   }
   for (std::string& line : lines)
-    line = cut_to_width(proto::escape_for_terminal(line), size.columns);
+    line = shorten_to_width(proto::escape_for_terminal(line), size.columns);
   return lines;
 }
 
@@ -224,7 +224,7 @@ JobInfo follow_job(ServiceClient& client, const std::string& job_id, bool quiet,
   return info;
 }
 
-ExitCode report_end(const JobInfo& info) {
+ExitCode print_job_end(const JobInfo& info) {
   if (info.state() == rigcal::v1::JOB_DONE) return kDone;
   if (!proto::has_ended(info)) {
     std::cerr << "rigcal: job \"" << info.job_id() << "\" continues; rigcal watch " << info.job_id()

@@ -11,17 +11,18 @@
 namespace service {
 
 /// Returns one line that describes the state of a job, without parameter values.
-std::string job_status(const rigcal::v1::JobInfo& info);
+std::string format_job_status(const rigcal::v1::JobInfo& info);
 
-/// Returns one line that describes the state of a job, or the stage of a running job.
-std::string job_stage(const rigcal::v1::JobInfo& info);
+/// Returns one line that describes the state of a job or, if the job is running, its stage.
+std::string format_job_stage(const rigcal::v1::JobInfo& info);
 
 /// Terminal display of a running job, with the job's state, a progress bar and the parameters.
 class JobDisplay {
  public:
-  void update(const rigcal::v1::JobInfo& info);
+  void set_job_info(const rigcal::v1::JobInfo& info);
 
-  /// Returns lines of text that fit the terminal and leave one row free for the cursor.
+  /// Returns the display as lines of text that fit the terminal and leave one row free for the
+  /// cursor.
   /// @param elapsed_s  time since the job's start [s]
   std::vector<std::string> lines(const TerminalSize& size, double elapsed_s) const;
 
@@ -40,6 +41,6 @@ rigcal::v1::JobInfo follow_job(ServiceClient& client, const std::string& job_id,
                                bool json, const std::atomic<bool>& stop);
 
 /// Returns the exit status for an ended job. Prints the reason if the job has no result.
-ExitCode report_end(const rigcal::v1::JobInfo& info);
+ExitCode print_job_end(const rigcal::v1::JobInfo& info);
 
 }  // namespace service

@@ -41,7 +41,7 @@ std::string complete_id(ServiceClient& client, const std::string& kind, const st
   try {
     client.call(inspect, text);
     return text;
-  } catch (const ServiceFault& fault) {
+  } catch (const ServiceReplyError& fault) {
     if (fault.code() != ServiceError::NOT_FOUND && fault.code() != ServiceError::BAD_REQUEST) throw;
   }
   std::vector<std::string> fitting;
@@ -56,7 +56,7 @@ std::string complete_id(ServiceClient& client, const std::string& kind, const st
   const std::size_t count = fitting.size();
   fitting.resize(std::min(count, kListedMax));
   throw proto::InputError("\"" + text + "\" matches " + std::to_string(count) + " " + kind + "s (" +
-                          comma_list(fitting) + (count > kListedMax ? ", …" : "") +
+                          join_items(fitting) + (count > kListedMax ? ", …" : "") +
                           "); give more characters");
 }
 
@@ -91,12 +91,12 @@ std::string name_of(const proto::InputFile& file) {
 rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& content,
                                     rigcal::v1::OpenUpload& open) {
   for (int attempt = 1;; ++attempt) {
-    open.set_session_id(proto::upload_id(content, attempt));
+    open.set_session_id(proto::make_upload_id(content, attempt));
     ServiceRequest request;
     *request.mutable_open_upload() = open;
     try {
       return client.call(request).upload_state();
-    } catch (const ServiceFault& fault) {
+    } catch (const ServiceReplyError& fault) {
       const bool taken = fault.code() == rigcal::v1::ServiceError::EXISTS;
       if (!taken || attempt == proto::kUploadIdsMax) throw;
     }
@@ -145,8 +145,9 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
              const ResultFiles& files) {
   ServiceRequest request;
   *request.mutable_submit_job()->mutable_spec() =
-      make_spec(remote, options, [&](const std::string& path) {
-        return is_session(path) ? find_session(client, path) : upload(client, path, options.quiet);
+      make_job_spec(remote, options, [&](const std::string& path) {
+        return is_session_reference(path) ? find_session_id(client, path)
+                                          : upload(client, path, options.quiet);
       });
   const bool named_by_content = remote.job_id.empty();
   const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
@@ -163,28 +164,28 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
     std::cerr << "rigcal: job \"" << id << "\" is being cancelled\n";
     return kInterrupted;
   }
-  if (const ExitCode ended = report_end(info); ended != kDone) return ended;
-  if (!files.plot.empty()) fetch_report(client, id, false, files.plot);
-  if (!files.json.empty() || wants_rig_files(files)) {
+  if (const ExitCode ended = print_job_end(info); ended != kDone) return ended;
+  if (!files.plot.empty()) download_job_report(client, id, false, files.plot);
+  if (!files.json.empty() || has_requested_rig_files(files)) {
     const auto result = client.call(&ServiceRequest::mutable_get_result, id).job_result().result();
-    if (!files.json.empty()) proto::write_file(files.json, to_json(result));
-    if (wants_rig_files(files)) write_job_rig(id, result, files);
+    if (!files.json.empty()) proto::write_file(files.json, format_message_json(result));
+    if (has_requested_rig_files(files)) write_job_rig_files(id, result, files);
   }
-  return print_result(client, id, false);
+  return print_job_result(client, id, false);
 }
 
 /// Checks the local files. Call it before anything is sent to the service.
 void check_inputs(const RemoteOptions& remote, const EstimationOptions& options) {
-  if (!remote.job_id.empty() && !proto::is_session_id(remote.job_id)) {
+  if (!remote.job_id.empty() && !proto::is_valid_session_id(remote.job_id)) {
     throw proto::InputError(
         "--job \"" + remote.job_id +
-        "\": an id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+        "\": an id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
   }
   Rig rig = load_rig(options.rig);
-  apply_values(read_parameter_values(options.values), rig.mechanism);
-  apply_edits(options.edits, rig.mechanism);
+  apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
+  apply_parameter_edits(options.edits, rig.mechanism);
   for (const std::string& path : options.recordings) {
-    if (is_session(path)) continue;
+    if (is_session_reference(path)) continue;
     const auto file = proto::open_input_file(path);
     if (!file.ok()) throw proto::InputError(file.error().detail);
   }
@@ -192,15 +193,15 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 
 }  // namespace
 
-JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
-                  const SessionOf& session_of) {
+JobSpec make_job_spec(const RemoteOptions& remote, const EstimationOptions& options,
+                      const SessionOf& session_of) {
   JobSpec spec;
   spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
   spec.set_rig_text(proto::read_file(options.rig));
   for (const std::string& path : options.recordings) {
     auto& recording = *spec.add_recordings();
     recording.set_session_id(session_of(path));
-    if (!is_session(path)) recording.set_name(display_name(path, options.recordings));
+    if (!is_session_reference(path)) recording.set_name(display_name(path, options.recordings));
     if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
     if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
     if (options.segments.empty()) continue;
@@ -209,7 +210,7 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
   if (!options.values.empty()) {
     const Rig rig = parse_rig(options.rig, spec.rig_text());
     for (const std::string& start :
-         initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
+         make_initial_value_edits(read_parameter_values(options.values), rig.mechanism)) {
       spec.add_start(start);
     }
   }
@@ -218,14 +219,15 @@ JobSpec make_spec(const RemoteOptions& remote, const EstimationOptions& options,
   spec.mutable_free()->Assign(options.edits.free.begin(), options.edits.free.end());
   spec.mutable_fix()->Assign(options.edits.fix.begin(), options.edits.fix.end());
   spec.mutable_hold_out()->Assign(options.edits.hold_out.begin(), options.edits.hold_out.end());
-  *spec.mutable_estimation_options() = options_message(options.calibration, false);
+  *spec.mutable_estimation_options() = make_options_message(options.calibration, false);
   spec.set_skip_cross_validation(remote.skip_cross_validation);
   return spec;
 }
 
-std::string find_session(ServiceClient& client, const std::string& written) {
+std::string find_session_id(ServiceClient& client, const std::string& written) {
   // Accepts the "session:ID" form of calibrate.
-  const std::string text = is_session(written) ? written.substr(kSessionPrefix.size()) : written;
+  const std::string text =
+      is_session_reference(written) ? written.substr(kSessionPrefix.size()) : written;
   return complete_id(client, "session", text, &ServiceRequest::mutable_inspect_session, [&] {
     std::vector<std::string> ids;
     const auto reply = client.call(&ServiceRequest::mutable_list_sessions);
@@ -234,7 +236,7 @@ std::string find_session(ServiceClient& client, const std::string& written) {
   });
 }
 
-std::string find_job(ServiceClient& client, const std::string& text) {
+std::string find_job_id(ServiceClient& client, const std::string& text) {
   return complete_id(client, "job", text, &ServiceRequest::mutable_inspect_job, [&] {
     std::vector<std::string> ids;
     const auto reply = client.call(&ServiceRequest::mutable_list_jobs);
@@ -243,13 +245,15 @@ std::string find_job(ServiceClient& client, const std::string& text) {
   });
 }
 
-bool is_session(const std::string& recording) { return recording.starts_with(kSessionPrefix); }
+bool is_session_reference(const std::string& recording) {
+  return recording.starts_with(kSessionPrefix);
+}
 
-ExitCode print_result(ServiceClient& client, const std::string& job_id, bool json) {
+ExitCode print_job_result(ServiceClient& client, const std::string& job_id, bool json) {
   const auto reply = client.call(&ServiceRequest::mutable_get_result, job_id);
   const rigcal::v1::JobResult& result = reply.job_result();
   if (json) {
-    print_json(result.result());
+    print_message_json(result.result());
   } else {
     print_text(result.table());
   }
@@ -257,15 +261,15 @@ ExitCode print_result(ServiceClient& client, const std::string& job_id, bool jso
   return result.result().converged() ? kDone : kNotConverged;
 }
 
-void write_job_rig(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
-                   const ResultFiles& files) {
-  const StoredResult stored = stored_result("job " + job_id, result);
+void write_job_rig_files(const std::string& job_id, const rigcal::v1::CalibrationResult& result,
+                         const ResultFiles& files) {
+  const StoredResult stored = convert_stored_result("job " + job_id, result);
   write_rig_files(stored.rig_name, stored.rig_text, stored.rig, files,
                   files.json.empty() ? "the JSON of rigcal result " + job_id : files.json);
 }
 
-void fetch_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
-                  const std::string& path) {
+void download_job_report(ServiceClient& client, const std::string& job_id, bool cross_validation,
+                         const std::string& path) {
   std::string page;
   client.read_file(
       [&](std::uint64_t offset) {
@@ -306,8 +310,8 @@ ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions
         "--server");
   }
   check_inputs(remote, options);
-  return with_service(remote.server,
-                      [&](ServiceClient& client) { return run(client, remote, options, files); });
+  return run_with_service(
+      remote.server, [&](ServiceClient& client) { return run(client, remote, options, files); });
 }
 
 }  // namespace service

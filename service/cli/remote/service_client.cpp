@@ -100,8 +100,8 @@ bool is_notification(const ServiceReply& reply) {
 struct ServiceEndpoint {
   /// @throws proto::InputError for an invalid address or an unusable TLS file
   explicit ServiceEndpoint(const ServiceAddress& address)
-      : host_port(address.host_port), place(proto::parse_service_place(address.host_port)) {
-    if (!proto::wants_tls(address.tls)) return;
+      : host_port(address.host_port), place(proto::parse_service_address(address.host_port)) {
+    if (!proto::has_tls_certificate(address.tls)) return;
     if (!place.unix_path.empty()) {
       throw proto::InputError(
           host_port + ": a Unix socket does not use TLS; omit --tls-cert, --tls-key and --tls-ca");
@@ -176,7 +176,7 @@ class ServiceSocket {
   void shake_hands() {
     ::signal(SIGPIPE, SIG_IGN);  // OpenSSL cannot disable SIGPIPE for its writes
     tls_.reset(::SSL_new(endpoint_.tls->native_handle()));
-    proto::expect_host(tls_.get(), endpoint_.place.network.host);
+    proto::require_peer_host(tls_.get(), endpoint_.place.network.host);
     ::SSL_set_fd(tls_.get(), socket_);
     const timeval limit{kWriteTimeout_s, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -191,8 +191,8 @@ class ServiceSocket {
     const int kind = ::SSL_get_error(tls_.get(), result);
     if (kind == SSL_ERROR_SSL) {
       const auto code = static_cast<int>(::ERR_get_error());
-      return proto::tls_problem(tls_.get(),
-                                asio::error_code(code, asio::error::get_ssl_category()));
+      return proto::describe_tls_problem(tls_.get(),
+                                         asio::error_code(code, asio::error::get_ssl_category()));
     }
     if (kind == SSL_ERROR_SYSCALL && error_number != 0) return std::strerror(error_number);
     return kind == SSL_ERROR_WANT_READ ? "it does not answer" : "it was closed";
@@ -228,7 +228,7 @@ ServiceClient::ServiceClient(const ServiceEndpoint& endpoint)
 
 ServiceClient::~ServiceClient() = default;
 
-std::optional<ServiceReply> ServiceClient::receive(int timeout_ms) {
+std::optional<ServiceReply> ServiceClient::receive_reply(int timeout_ms) {
   while (frames_.empty()) {
     const std::size_t count = socket_->read(input_, timeout_ms);
     if (count == 0) return std::nullopt;
@@ -253,8 +253,8 @@ ServiceReply ServiceClient::call(const ServiceRequest& request) {
   const auto framed = proto::append_frame(request, proto::service_request_limits(), bytes);
   if (!framed.ok()) throw proto::InputError(framed.error().detail);
   socket_->write(bytes);
-  while (auto reply = receive(kReplyTimeout_ms)) {
-    if (reply->has_error()) throw ServiceFault(reply->error());
+  while (auto reply = receive_reply(kReplyTimeout_ms)) {
+    if (reply->has_error()) throw ServiceReplyError(reply->error());
     if (!is_notification(*reply)) return std::move(*reply);
     notifications_.push_back(std::move(*reply));
   }
@@ -263,7 +263,7 @@ ServiceReply ServiceClient::call(const ServiceRequest& request) {
 }
 
 std::optional<ServiceReply> ServiceClient::wait(int timeout_ms) {
-  if (notifications_.empty()) return receive(timeout_ms);
+  if (notifications_.empty()) return receive_reply(timeout_ms);
   ServiceReply next = std::move(notifications_.front());
   notifications_.pop_front();
   return next;
@@ -299,8 +299,8 @@ CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address) {
   return server;
 }
 
-ExitCode with_service(const ServiceAddress& address,
-                      const std::function<ExitCode(ServiceClient&)>& work) {
+ExitCode run_with_service(const ServiceAddress& address,
+                          const std::function<ExitCode(ServiceClient&)>& work) {
   const ServiceEndpoint endpoint(address);
   try {
     ServiceClient client(endpoint);
@@ -311,9 +311,11 @@ ExitCode with_service(const ServiceAddress& address,
   }
 }
 
-void print_json(const google::protobuf::Message& message) { std::cout << to_json(message); }
+void print_message_json(const google::protobuf::Message& message) {
+  std::cout << format_message_json(message);
+}
 
-std::string time_text(std::int64_t unix_ns) {
+std::string format_local_time(std::int64_t unix_ns) {
   if (unix_ns == 0) return "-";
   const auto seconds = static_cast<std::time_t>(unix_ns / 1'000'000'000);
   std::tm parts{};

@@ -21,7 +21,7 @@ namespace service {
 
 /// Address of the service as the user gives it. The connection uses TLS if TLS files are given.
 struct ServiceAddress {
-  std::string host_port = proto::default_service_place();  ///< "HOST:PORT" or "unix:/PATH"
+  std::string host_port = proto::default_service_address();  ///< "HOST:PORT" or "unix:/PATH"
   proto::TlsFiles tls;
 };
 
@@ -29,9 +29,9 @@ struct ServiceEndpoint;
 class ServiceSocket;
 
 /// Exception for an error reply of the service.
-class ServiceFault : public proto::InputError {
+class ServiceReplyError : public proto::InputError {
  public:
-  explicit ServiceFault(const rigcal::v1::ServiceError& error)
+  explicit ServiceReplyError(const rigcal::v1::ServiceError& error)
       : InputError(proto::escape_for_terminal(error.text())), code_(error.code()) {}
   rigcal::v1::ServiceError::Code code() const { return code_; }
 
@@ -39,18 +39,19 @@ class ServiceFault : public proto::InputError {
   rigcal::v1::ServiceError::Code code_;
 };
 
-/// Client of the calibration service that uses the protocol proto/service.proto. All calls block.
+/// Client of the calibration service that uses the protocol proto/service.proto. All functions wait
+/// for the service.
 class ServiceClient {
  public:
   /// Connects to the service and sends the first message, Hello.
   /// @param endpoint  must outlive the client
-  /// @throws ServiceFault if the service refuses, proto::InputError if it cannot be reached
+  /// @throws ServiceReplyError if the service refuses, proto::InputError if it cannot be reached
   explicit ServiceClient(const ServiceEndpoint& endpoint);
   ~ServiceClient();
 
-  /// Sends a request and returns the service's reply. Stores notifications that arrive before the
-  /// reply for wait().
-  /// @throws ServiceFault for an error reply, proto::InputError for other failures
+  /// Sends a request and returns the service's reply. Notifications that arrive before the reply
+  /// are stored; wait() returns them later.
+  /// @throws ServiceReplyError for an error reply, proto::InputError for other failures
   rigcal::v1::ServiceReply call(const rigcal::v1::ServiceRequest& request);
 
   /// Sends a request that contains at most the id of a job or session.
@@ -75,7 +76,7 @@ class ServiceClient {
                  const std::function<void(const rigcal::v1::FilePart&)>& take);
 
  private:
-  std::optional<rigcal::v1::ServiceReply> receive(int timeout_ms);
+  std::optional<rigcal::v1::ServiceReply> receive_reply(int timeout_ms);
 
   std::unique_ptr<ServiceSocket> socket_;
   proto::FrameDecoder decoder_;
@@ -93,13 +94,13 @@ CLI::Option* add_service_options(CLI::App& command, ServiceAddress& address);
 /// Connects to the service and calls `work`, the body of a command. For errors of the service it
 /// prints the error and returns kServiceTrouble.
 /// @throws proto::InputError for an invalid address or unusable TLS files
-ExitCode with_service(const ServiceAddress& address,
-                      const std::function<ExitCode(ServiceClient&)>& work);
+ExitCode run_with_service(const ServiceAddress& address,
+                          const std::function<ExitCode(ServiceClient&)>& work);
 
 /// Prints a message as proto3 JSON with all fields, in the format of calibration_json.
-void print_json(const google::protobuf::Message& message);
+void print_message_json(const google::protobuf::Message& message);
 
 /// Formats a time since 1970 as local time to the second; "-" for 0.
-std::string time_text(std::int64_t unix_ns);
+std::string format_local_time(std::int64_t unix_ns);
 
 }  // namespace service

@@ -23,8 +23,8 @@ class _Printer:
         self._stage = ""  # last printed stage
 
     def __call__(self, stage: str, iteration: int, cost: float, gradient: float) -> None:
-        text = _rigcal.iteration_text(stage, iteration, cost, gradient,
-                                      self._stage not in ("", stage))
+        text = _rigcal.format_iteration(stage, iteration, cost, gradient,
+                                        self._stage not in ("", stage))
         before, after = ("\r", "\033[K") if self._terminal else ("", "\n")
         print(before + text, end=after, file=sys.stderr, flush=True)
         self._stage = stage
@@ -54,13 +54,13 @@ class JobIterations:
     """Filter that reports each iteration of a job once, although job updates can repeat it."""
 
     def __init__(self, report: Optional[Progress]) -> None:
-        self._tell = report
+        self._report = report
         self._last = (0, 0.0, 0.0)  # before the first
 
     def __call__(self, job_info: Any) -> None:
         at = job_info.progress
         step = (at.iteration, at.cost, at.gradient_norm)
-        if self._tell is None or not at.stage or step == self._last:
+        if self._report is None or not at.stage or step == self._last:
             return
         self._last = step
-        self._tell(at.stage, *step)
+        self._report(at.stage, *step)

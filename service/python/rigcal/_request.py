@@ -80,10 +80,10 @@ def columns_of(recording: RecordingLike, name: str,
             except (TypeError, ValueError):
                 pass
         if str(column) in needed and str(column) not in columns:
-            raise InputError(f"{name}: column '{column}' holds {_kind_of(values)}; give numbers "
+            raise InputError(f"{name}: column '{column}' contains {_kind_of(values)}; give numbers "
                              "(pandas.to_numeric converts texts)")
     if not columns:
-        raise InputError(f"{name}: no column holds numbers; give columns of floats, with times in "
+        raise InputError(f"{name}: no column contains numbers; give columns of floats, with times in "
                          "seconds or in the unit of the rig file")
     return columns
 
@@ -121,7 +121,7 @@ def assignments(values: Values, what: str) -> list[str]:
     out = []
     for name, value in values.items():
         if value is not None and not math.isfinite(number(value, f"{what}: '{name}'")):
-            raise InputError(f"{what}: '{name}' parameter {value}; give a finite number")
+            raise InputError(f"{what}: '{name}' is {value}; give a finite number")
         out.append(name if value is None else f"{name}={float(value)!r}")
     return out
 
@@ -143,7 +143,7 @@ def list_segments(segments: Union[None, int, str, Iterable[int]]) -> list[int]:
 def positive(value: float, what: str, unit: str = "") -> float:
     taken = number(value, what)
     if not (math.isfinite(taken) and taken > 0.0):
-        raise InputError(f"{what} parameter {value}; give a number > 0{unit}")
+        raise InputError(f"{what} is {value}; give a number > 0{unit}")
     return taken
 
 
@@ -153,7 +153,7 @@ def count(value: Optional[int], what: str, most: int) -> int:
         return 0
     taken = number(value, what)
     if not 1 <= taken <= most or taken % 1 != 0:
-        raise InputError(f"{what} parameter {value}; give a whole number from 1 to {most}")
+        raise InputError(f"{what} is {value}; give a whole number from 1 to {most}")
     return int(value)
 
 

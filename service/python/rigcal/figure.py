@@ -101,9 +101,9 @@ def _draw_intervals(axis: Any, result: Result) -> None:
     for place in places[~known]:
         axis.annotate("not identifiable", (1.4 * largest, place), ha="right", va="center", color=_RESIDUAL,
                       fontsize="small")
-    notations = _rigcal.table_notations(frame["value"].tolist(),
-                                        frame["standard_deviation"].tolist(),
-                                        frame["unit"].tolist())
+    notations = _rigcal.make_table_notations(frame["value"].tolist(),
+                                             frame["standard_deviation"].tolist(),
+                                             frame["unit"].tolist())
     labels = [f"{name} = {each.value} {each.unit}" + (" (at its bound)" if bound else "")
               for name, each, bound in zip(frame.index, notations, frame["at_bound"])]
     axis.set_yticks(places, labels, fontsize="small")

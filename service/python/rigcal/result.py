@@ -220,9 +220,9 @@ class Result(ResultBase):
         found = self.parameters
         cells = [(each.value, each.deviation, each.unit, each.number(initial))
                  for each, initial in zip(
-                     _rigcal.table_notations(found["value"].tolist(),
-                                             found["standard_deviation"].tolist(),
-                                             found["unit"].tolist()), found["initial"])]
+                     _rigcal.make_table_notations(found["value"].tolist(),
+                                                  found["standard_deviation"].tolist(),
+                                                  found["unit"].tolist()), found["initial"])]
         shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"

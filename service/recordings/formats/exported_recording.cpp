@@ -112,13 +112,13 @@ proto::Recording read_samples(
     const proto::RecordingHeader& names, const std::vector<std::vector<double>>& columns,
     const std::function<std::string(std::size_t row, std::size_t column)>& place) {
   constexpr std::size_t kFirstCommand = 3;
-  const std::size_t motors = proto::shape_of(names).commands();
+  const std::size_t motors = proto::recording_shape(names).commands();
   const std::size_t joints = names.joints.size();
   const std::size_t first_inertial = kFirstCommand + motors + joints;
   proto::Recording recording;
   recording.header = names;
   recording.scan.container.finished = true;  // a table cannot be cut off
-  proto::RecordingRules rules(proto::shape_of(names));
+  proto::RecordingRules rules(proto::recording_shape(names));
   for (std::size_t k = 0; k < columns[0].size(); ++k) {
     const auto where = [&](std::size_t column) {
       return [&place, k, column] { return place(k, column); };
@@ -138,9 +138,9 @@ proto::Recording read_samples(
       const double angle = columns[kFirstCommand + motors + c][k];
       sample.angle_rad[c] = angle;
       sample.valid[c] = !std::isnan(angle);
-      if (std::isnan(angle) || proto::range_of("Sample.angle_rad").holds(angle)) continue;
+      if (std::isnan(angle) || proto::require_range("Sample.angle_rad").holds(angle)) continue;
       throw proto::InputError(place(k, 0) + ": the angle must be " +
-                              proto::range_of("Sample.angle_rad").text());
+                              proto::require_range("Sample.angle_rad").text());
     }
     check(sample, 0);
     recording.samples.push_back(sample);
@@ -216,7 +216,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   const std::vector<std::string>& joints = names.joints;
   const bool has_clock = header.back() == "release_s";
   std::vector<proto::ColumnRequest> requests = {{"time_s"}, {"sequence"}, {"device_time_us"}};
-  for (std::size_t m = 0; m < proto::shape_of(names).commands(); ++m) {
+  for (std::size_t m = 0; m < proto::recording_shape(names).commands(); ++m) {
     requests.push_back({header[1 + joints.size() + m]});
   }
   for (std::size_t c = 0; c < joints.size(); ++c) {
@@ -247,7 +247,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   } else if (const auto rate_error_ppm = rate_error_of(recording.samples)) {
     set_rate_error(*rate_error_ppm, 0.0, recording);
   }
-  return import_samples(path, recording, release_s, rig);
+  return import_daq_samples(path, recording, release_s, rig);
 }
 
 bool is_exported_mat(const proto::MatFile& file) {
@@ -268,8 +268,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     std::vector<double> values = file.read(name);
     if (values.size() == count) return values;
     throw proto::InputError(path + ": variable \"" + name + "\" has " +
-                            std::to_string(values.size()) + " elements where " +
-                            std::to_string(count) + " must be; export the recording again");
+                            std::to_string(values.size()) + " elements, but must have " +
+                            std::to_string(count) + "; export the recording again");
   };
   const auto add = [&](const char* name, std::size_t count) {
     const std::vector<double> values = column(name, count * rows);  // column-major
@@ -291,7 +291,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   }
   add("sequence", 1);
   add("device_time_us", 1);
-  add(command_variable(file).c_str(), proto::shape_of(names).commands());
+  add(command_variable(file).c_str(), proto::recording_shape(names).commands());
   const bool turns = file.find(kMatAngles) != nullptr;
   add(turns ? kMatAngles : proto::kMatReadings, joints.size());
   if (!turns) names.slides = slides_of(path, joints, file.read_texts(proto::kMatUnits));
@@ -313,7 +313,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   }
   double release_s = -kInfinity;
   if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
-  return import_samples(path, recording, release_s, rig);
+  return import_daq_samples(path, recording, release_s, rig);
 }
 
 }  // namespace service

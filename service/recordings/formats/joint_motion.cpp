@@ -57,9 +57,9 @@ struct RowPlaces {
   int shifts = 0;
 };
 
-/// Returns the recording format for importing a table of these columns with import_table.
+/// Returns the recording format for importing a table of these columns with import_csv_table.
 RecordingFormat format_of_motion(const Rig& rig) {
-  RecordingFormat format = plain_format(rig);
+  RecordingFormat format = default_recording_format(rig);
   format.segment_column = "recording";
   for (EncoderColumn& angle : format.angles) angle.allow_missing = true;
   if (!rig.format) return format;
@@ -72,7 +72,7 @@ RecordingFormat format_of_motion(const Rig& rig) {
 void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   for (const estimator::Encoder& sensor : estimator::used_encoders(mechanism)) {
-    for (const estimator::Encoder::Term& term : sensor.terms) {
+    for (const estimator::Encoder::JointTerm& term : sensor.terms) {
       const auto joint = static_cast<std::size_t>(term.joint);
       if (motion.joints[joint] >= 0) continue;
       throw proto::InputError(
@@ -91,7 +91,7 @@ void require_joints_and_motors(const JointMotion& motion, const Rig& rig) {
 
 /// Converts computed joint motion to a recording of the rig's encoders. Encoder readings include
 /// the offsets in the rig file.
-/// @throws proto::InputError for a missing joint or motor, or like import_table
+/// @throws proto::InputError for a missing joint or motor, or like import_csv_table
 ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig) {
   require_joints_and_motors(motion, rig);
   const proto::CsvTable& source = motion.table;
@@ -110,19 +110,19 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
   add(motion.time, places.times);
   add(motion.segment < 0 ? motion.time : motion.segment, places.segments);
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
-    const double offset = estimator::parameter_at(rig.mechanism, sensor.offset).value;
+    const double offset = rig.mechanism.at(sensor.offset).value;
     std::vector<double> readings(source.lines.size(), -offset);
-    const auto request = [&](const estimator::Encoder::Term& term) {
+    const auto request = [&](const estimator::Encoder::JointTerm& term) {
       return motion.joints[static_cast<std::size_t>(term.joint)];
     };
-    for (const estimator::Encoder::Term& term : sensor.terms) {
+    for (const estimator::Encoder::JointTerm& term : sensor.terms) {
       const std::vector<double>& own = motion.column(request(term));
       for (std::size_t k = 0; k < readings.size(); ++k) readings[k] += term.sign * own[k];
     }
     add(request(sensor.terms.front()), std::move(readings));
   }
   for (const int control : motion.controls) add(control, motion.column(control));
-  ImportedRecording imported = import_table(table, format_of_motion(rig));
+  ImportedRecording imported = import_csv_table(table, format_of_motion(rig));
   if (places.shifts > 0) {
     imported.summary.notes.push_back("time restarts " + std::to_string(places.shifts) +
                                      " times; later recordings were shifted to follow one another");
@@ -235,12 +235,13 @@ class StateCollector final : public proto::McapVisitor {
 
 }  // namespace
 
-bool is_state_csv(const std::vector<std::string>& header) {
+bool is_estimated_state_csv(const std::vector<std::string>& header) {
   return header.size() > 3 && header[0] == "recording" && header[1] == "t_s" &&
          header[3] == header[2] + "_sd";
 }
 
-ImportedRecording import_state_csv(const std::string& path, std::string_view text, const Rig& rig) {
+ImportedRecording import_estimated_states_csv(const std::string& path, std::string_view text,
+                                              const Rig& rig) {
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
   JointMotion motion;
   std::vector<proto::ColumnRequest> requests;
@@ -259,12 +260,13 @@ ImportedRecording import_state_csv(const std::string& path, std::string_view tex
   return import_estimated_motion(motion, rig);
 }
 
-bool is_truth_csv(const std::vector<std::string>& header) {
+bool is_true_motion_csv(const std::vector<std::string>& header) {
   return header.size() > 3 && header[0] == "time_s" && header[1] == "unit_time_us" &&
          header[2] == "sample_sequence" && header[3] == truth_angle(0);
 }
 
-ImportedRecording import_truth_csv(const std::string& path, std::string_view text, const Rig& rig) {
+ImportedRecording import_true_motion_csv(const std::string& path, std::string_view text,
+                                         const Rig& rig) {
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::size_t joints = 0;
@@ -291,12 +293,12 @@ ImportedRecording import_truth_csv(const std::string& path, std::string_view tex
                             "Release it (hand { release: ... })");
   }
   ImportedRecording imported = import_joint_motion(motion, rig);
-  note_rows_before_release(rows_before_release, imported.summary);
+  report_rows_before_release(rows_before_release, imported.summary);
   imported.summary.rows += rows_before_release;
   return imported;
 }
 
-ImportedRecording import_state_mcap(const std::string& path, const Rig& rig) {
+ImportedRecording import_estimated_states_mcap(const std::string& path, const Rig& rig) {
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
   StateCollector states(rig);

@@ -90,12 +90,12 @@ bool is_effort(const std::string& unit, estimator::JointKind kind) {
 /// Returns the recording format of a ROS bag, with columns from the rig file or from joint names.
 RecordingFormat format_of(const std::string& path, const Rig& rig,
                           const std::set<std::string>& joints) {
-  RecordingFormat format = rig.format ? *rig.format : plain_format(rig);
+  RecordingFormat format = rig.format ? *rig.format : default_recording_format(rig);
   const auto names_joint = [&](const auto& column) {
     return joints.contains(parse_column(column.column).joint);
   };
   if (!rig.format || !std::ranges::all_of(format.angles, names_joint)) {
-    const RecordingFormat plain = plain_format(rig);
+    const RecordingFormat plain = default_recording_format(rig);
     format.angles = plain.angles;
     for (EncoderColumn& angle : format.angles) angle.column = angle.joint;
   }
@@ -212,7 +212,7 @@ std::string joint_key(const proto::JointState& state) {
 
 }  // namespace
 
-std::vector<NamedColumn> joint_state_columns(const std::string& path) {
+std::vector<NamedColumn> read_joint_state_columns(const std::string& path) {
   const Collector bag = collect(path);
   std::set<std::string> joints, efforts;
   for (const proto::JointState& state : bag.states) {
@@ -238,17 +238,17 @@ ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
     throw proto::InputError(path + ": has too many joint states. Cut the bag");
   }
   if (bag.topics.size() > 1) {
-    throw proto::InputError(path + ": holds joint states on the topics " + list_of(bag.topics) +
-                            "; keep one, for example with ros2 bag convert");
+    throw proto::InputError(path + ": contains joint states on the topics " + list_of(bag.topics) +
+                            "; keep one topic, for example with ros2 bag convert");
   }
   std::set<std::string> joints, keys;
   for (const proto::JointState& state : bag.states) {
     if (keys.insert(joint_key(state)).second) joints.insert(state.names.begin(), state.names.end());
   }
   const RecordingFormat format = format_of(path, rig, joints);
-  const proto::CsvTable table = make_table(path, bag, column_requests(format));
+  const proto::CsvTable table = make_table(path, bag, make_column_requests(format));
   check_table(table, format);
-  ImportedRecording imported = import_table(table, format);
+  ImportedRecording imported = import_csv_table(table, format);
   if (bag.unreadable > 0) {
     imported.summary.notes.push_back(
         std::to_string(bag.unreadable) +

@@ -35,7 +35,7 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
   const proto::MatFile::Variable* const variable = file.find(name.variable);
   if (variable == nullptr) {
     throw proto::InputError(path + ": no variable \"" + name.variable + "\"; the file has " +
-                            quoted_names(file.variables(), "none", kNamesMax) +
+                            join_quoted_names(file.variables(), "none", kNamesMax) +
                             "; correct the name in the rig file's recording { }");
   }
   std::vector<double> values = file.read(name.variable);
@@ -57,16 +57,17 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
 ImportedRecording import_mat(const std::string& path, const Rig& rig) {
   const proto::MatFile file(path);
   const bool has_columns =
-      rig.format && std::ranges::all_of(column_requests(*rig.format), [&](const auto& request) {
+      rig.format &&
+      std::ranges::all_of(make_column_requests(*rig.format), [&](const auto& request) {
         return file.find(parse_name(request.name).variable) != nullptr;
       });
   if (is_exported_mat(file) && !has_columns) return import_exported_mat(path, file, rig);
   if (!rig.format) {
-    throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
-                            "the variables of " + path + " (" +
-                            quoted_names(file.variables(), "none", kNamesMax) + ") as columns");
+    throw proto::InputError(
+        rig.path + ": has no recording { }. Add one that names " + "the variables of " + path +
+        " (" + join_quoted_names(file.variables(), "none", kNamesMax) + ") as columns");
   }
-  return import_named_columns(path, "variable", *rig.format, [&](const std::string& name) {
+  return import_file_columns(path, "variable", *rig.format, [&](const std::string& name) {
     return read_column(path, file, name);
   });
 }
@@ -74,19 +75,19 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
 ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
   const proto::Hdf5File file(path);
   if (!rig.format) {
-    throw proto::InputError(rig.path + ": has no recording { }. Add one that names " +
-                            "the data sets of " + path + " (" +
-                            quoted_names(file.columns(), "no numbers", kNamesMax) + ") as columns");
+    throw proto::InputError(
+        rig.path + ": has no recording { }. Add one that names " + "the data sets of " + path +
+        " (" + join_quoted_names(file.columns(), "no numbers", kNamesMax) + ") as columns");
   }
-  return import_named_columns(path, "data set", *rig.format, [&](const std::string& name) {
+  return import_file_columns(path, "data set", *rig.format, [&](const std::string& name) {
     const proto::Hdf5File::Column* const column = file.find(name);
     if (column == nullptr) {
       throw proto::InputError(
-          path + ": no data set \"" + name + "\", or several in groups; the " + "file has " +
-          quoted_names(file.columns(), "no numbers", kNamesMax) + "; " +
-          (file.has_blocks() ? "pandas wrote a table without column names; save it with "
-                               "to_hdf(..., format='fixed')"
-                             : "correct the name in the rig file's recording { }"));
+          path + ": no data set \"" + name + "\", or several in groups; the file has " +
+          join_quoted_names(file.columns(), "no numbers", kNamesMax) + "; " +
+          (file.has_pandas_blocks() ? "pandas wrote a table without column names; save it with "
+                                      "to_hdf(..., format='fixed')"
+                                    : "correct the name in the rig file's recording { }"));
     }
     return file.read(*column);
   });

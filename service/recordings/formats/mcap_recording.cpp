@@ -194,7 +194,7 @@ void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& not
 
 }  // namespace
 
-bool is_mcap(const std::string& path) {
+bool has_mcap_extension(const std::string& path) {
   return path.ends_with(".mcap") || path.ends_with(".mcap.part");
 }
 
@@ -221,7 +221,7 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
   note_damage(recording.scan, summary.notes);
 }
 
-void note_rows_before_release(int rows_before_release, ImportSummary& summary) {
+void report_rows_before_release(int rows_before_release, ImportSummary& summary) {
   summary.rows_before_release = rows_before_release;
   if (rows_before_release == 0) return;
   summary.notes.push_back(std::to_string(rows_before_release) +
@@ -233,7 +233,7 @@ void check_times(const std::string& path, const proto::Recording& recording,
                  const proto::Series& series) {
   const double rate_error_ppm =
       recording.clock_fits.empty() ? 0.0 : recording.clock_fits.back().rate_error_ppm;
-  if (!proto::range_of("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
+  if (!proto::require_range("SimUnit.clock_error_ppm").holds(rate_error_ppm)) {
     throw proto::InputError(path +
                             ": the recording's clock fit gives an implausible clock error of " +
                             format_number(rate_error_ppm) +
@@ -248,16 +248,16 @@ void check_times(const std::string& path, const proto::Recording& recording,
   }
 }
 
-ImportedRecording import_mcap(const std::string& path, const Rig& rig) {
+ImportedRecording import_daq_mcap(const std::string& path, const Rig& rig) {
   const auto recording = proto::read_recording(path);
   if (!recording.ok()) throw proto::InputError(recording.error().detail);
-  return import_samples(path, recording.value(), proto::find_release(recording.value().events),
-                        rig);
+  return import_daq_samples(path, recording.value(),
+                            proto::find_release_time(recording.value().events), rig);
 }
 
-ImportedRecording import_samples(const std::string& path, const proto::Recording& recording,
-                                 double release_s, const Rig& rig) {
-  auto series = proto::make_series(recording);
+ImportedRecording import_daq_samples(const std::string& path, const proto::Recording& recording,
+                                     double release_s, const Rig& rig) {
+  auto series = proto::make_uniform_series(recording);
   if (!series.ok()) throw proto::InputError(path + ": " + series.error().detail);
   check_times(path, recording, series.value());
   const std::vector<std::string>& joints = series.value().joints;
@@ -280,7 +280,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
         make_segment(source, joints.size(), channels, series.value().command_count, motors));
     inertial.fill(source, segments.back());
   }
-  summary.holes = join_segments(segments);
+  summary.holes = join_segments_across_gaps(segments);
   for (std::size_t i = 1; i < segments.size(); ++i) {
     const double end = segments[i - 1].start + segments[i - 1].duration();
     summary.gaps.push_back({0, end, segments[i].start - end});
@@ -290,7 +290,7 @@ ImportedRecording import_samples(const std::string& path, const proto::Recording
   });
   int kept = -summary.holes.rows;
   for (const estimator::Segment& segment : segments) kept += segment.sample_count();
-  note_rows_before_release(static_cast<int>(held), summary);
+  report_rows_before_release(static_cast<int>(held), summary);
   summary.dropped_rows = summary.rows - kept - summary.rows_before_release;
   if (std::isinf(release_s) && release_s > 0.0) {
     throw proto::InputError(path +

@@ -17,7 +17,9 @@ struct CsvColumn {
   std::function<double(const Segment& segment, std::size_t s, Eigen::Index k)> value;
 };
 
-RecordingFormat format_for(const Rig& rig) { return rig.format ? *rig.format : plain_format(rig); }
+RecordingFormat format_for(const Rig& rig) {
+  return rig.format ? *rig.format : default_recording_format(rig);
+}
 
 std::vector<CsvColumn> csv_columns_of(const RecordingFormat& format) {
   std::vector<CsvColumn> columns;
@@ -84,19 +86,19 @@ bool has_holes(const estimator::Recording& recording) {
 
 }  // namespace
 
-std::string recording_csv(const Rig& rig, const estimator::Recording& recording) {
+std::string format_recording_csv(const Rig& rig, const estimator::Recording& recording) {
   const RecordingFormat format = format_for(rig);
   const std::vector<CsvColumn> columns = csv_columns_of(format);
   std::vector<std::string> names;
   for (const CsvColumn& column : columns) names.push_back(column.name);
-  std::string text = csv_row(names);
+  std::string text = format_csv_row(names);
   for (std::size_t s = 0; s < recording.segments.size(); ++s) {
     const Segment& segment = recording.segments[s];
     for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
       if (!is_read(segment, k)) continue;
       for (std::size_t j = 0; j < columns.size(); ++j) {
         if (j > 0) text += ',';
-        text += csv_number(columns[j].value(segment, s, k));
+        text += format_csv_number(columns[j].value(segment, s, k));
       }
       text += '\n';
     }
@@ -104,24 +106,25 @@ std::string recording_csv(const Rig& rig, const estimator::Recording& recording)
   return text;
 }
 
-std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& recording) {
+std::vector<std::string> list_csv_losses(const Rig& rig, const estimator::Recording& recording) {
   const RecordingFormat format = format_for(rig);
   std::vector<std::string> losses;
   if (format.time_column.empty() && has_holes(recording)) {
     losses.push_back(
         "the recording has gaps or non-uniform times, which a file without a time column cannot "
-        "represent. Name one in the rig file: time { column: ... }");
+        "represent. Add one to the rig file: time { column: ... }");
   }
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
     const EncoderColumn& angle = format.angles[i];
     if (angle.allow_missing || !lacks(recording, static_cast<Eigen::Index>(i))) continue;
-    losses.push_back("column \"" + angle.column +
-                     "\" has missing samples. Write allow_missing: true for it in the rig file to "
-                     "read the file back");
+    losses.push_back(
+        "column \"" + angle.column +
+        "\" has missing samples. Write allow_missing: true for the column in the rig file to "
+        "read the file back");
   }
   if (format.inertial.empty() && recording.segments.front().inertial.cols() > 0) {
     losses.push_back(
-        "readings of sensors other than encoders are left out. Name columns for them in the rig "
+        "readings of sensors other than encoders are left out. Add columns for them to the rig "
         "file's recording { }");
   }
   return losses;

@@ -19,21 +19,22 @@ namespace service {
 namespace {
 
 bool has_columns(const std::vector<std::string>& header, const RecordingFormat& format) {
-  return std::ranges::all_of(column_requests(format), [&](const proto::ColumnRequest& request) {
-    return std::ranges::count(header, request.name) > 0;
-  });
+  return std::ranges::all_of(make_column_requests(format),
+                             [&](const proto::ColumnRequest& request) {
+                               return std::ranges::count(header, request.name) > 0;
+                             });
 }
 
 ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
   const std::vector<std::string> header = proto::parse_csv_header(path, text);
-  if (is_state_csv(header)) return import_state_csv(path, text, rig);
+  if (is_estimated_state_csv(header)) return import_estimated_states_csv(path, text, rig);
   if (rig.format && has_columns(header, *rig.format)) {
     return import_csv_text(path, text, *rig.format);
   }
   if (is_exported_csv(header)) return import_exported_csv(path, text, rig);
-  if (is_truth_csv(header)) return import_truth_csv(path, text, rig);
-  if (const RecordingFormat plain = plain_format(rig); has_columns(header, plain)) {
+  if (is_true_motion_csv(header)) return import_true_motion_csv(path, text, rig);
+  if (const RecordingFormat plain = default_recording_format(rig); has_columns(header, plain)) {
     return import_csv_text(path, text, plain);
   }
   // This reports the missing columns by name.
@@ -52,15 +53,15 @@ class KindFinder final : public proto::McapVisitor {
   bool on_message(const proto::McapChannel&, const proto::McapSchema* schema,
                   const proto::McapMessage&) override {
     if (schema == nullptr) return true;
-    if (schema->name == proto::kJointStateSchema) kind = RecordingKind::kJointState;
-    if (schema->name == proto::kJointTopics.message_type) kind = RecordingKind::kStateMcap;
-    return kind == RecordingKind::kDaqMcap;
+    if (schema->name == proto::kJointStateSchema) kind = RecordingFileFormat::kJointState;
+    if (schema->name == proto::kJointTopics.message_type) kind = RecordingFileFormat::kStateMcap;
+    return kind == RecordingFileFormat::kDaqMcap;
   }
 
-  RecordingKind kind = RecordingKind::kDaqMcap;
+  RecordingFileFormat kind = RecordingFileFormat::kDaqMcap;
 };
 
-RecordingKind mcap_kind(const std::string& path) {
+RecordingFileFormat mcap_kind(const std::string& path) {
   KindFinder finder;
   // The reader reports unreadable files.
   if (const auto file = proto::open_input_file(path); file.ok()) {
@@ -87,7 +88,7 @@ RecordingColumns csv_columns(const std::string& path) {
     try {
       auto table = proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
       found.columns.push_back({name, std::move(table.values[0])});
-    } catch (const proto::TextColumn&) {
+    } catch (const proto::TextColumnError&) {
       found.columns.push_back({name, {}});
       found.texts.push_back(name);
     } catch (const proto::InputError& error) {
@@ -127,7 +128,7 @@ RecordingColumns hdf5_columns(const std::string& path) {
   // The row index of pandas is a column, too, but the least likely choice.
   std::ranges::stable_partition(found.columns,
                                 [](const NamedColumn& each) { return each.name != "axis1"; });
-  if (file.has_blocks()) {
+  if (file.has_pandas_blocks()) {
     found.fault =
         path +
         ": pandas wrote a table without column names. Save it with to_hdf(..., format='fixed')";
@@ -151,31 +152,31 @@ void keep_rows(std::vector<NamedColumn>& columns) {
   std::erase_if(columns, [&](const NamedColumn& each) { return each.values.size() != best; });
 }
 
-RecordingColumns columns_of(const std::string& path, RecordingKind kind) {
+RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
   switch (kind) {
-    case RecordingKind::kMat:
+    case RecordingFileFormat::kMat:
       return mat_columns(path);
-    case RecordingKind::kHdf5:
+    case RecordingFileFormat::kHdf5:
       return hdf5_columns(path);
-    case RecordingKind::kJointState:
-      return {.columns = joint_state_columns(path)};
-    case RecordingKind::kDaqMcap:
+    case RecordingFileFormat::kJointState:
+      return {.columns = read_joint_state_columns(path)};
+    case RecordingFileFormat::kDaqMcap:
       throw proto::InputError(
           path +
           ": an MCAP recording needs no column names; use it with its rig file. \"rigcal export " +
           path + " --out run.csv\" converts it to a table");
-    case RecordingKind::kStateMcap:
+    case RecordingFileFormat::kStateMcap:
       throw proto::InputError(path +
                               ": contains states estimated by rigcal. Give the original recording");
     default:
-      refuse_unsupported_kind(path, kind);
+      reject_unsupported_format(path, kind);
       return csv_columns(path);
   }
 }
 
 }  // namespace
 
-RecordingFormat plain_format(const Rig& rig) {
+RecordingFormat default_recording_format(const Rig& rig) {
   RecordingFormat format;
   format.time_column = "t_s";
   for (const estimator::Encoder& sensor : estimator::used_encoders(rig.mechanism)) {
@@ -183,7 +184,7 @@ RecordingFormat plain_format(const Rig& rig) {
     angle.column = sensor.name + "_" + sensor.units().coordinate;
     angle.joint = sensor.name;
     angle.kind = sensor.kind;
-    angle.in_radians = sensor.traits().turns;
+    angle.in_radians = sensor.kind_traits().turns;
     angle.allow_missing = true;
     format.angles.push_back(angle);
   }
@@ -200,46 +201,46 @@ RecordingFormat plain_format(const Rig& rig) {
 }
 
 ImportedRecording import_recording(const std::string& path, const Rig& rig) {
-  const RecordingKind kind = recording_kind(path);
+  const RecordingFileFormat kind = detect_file_format(path);
   switch (kind) {
-    case RecordingKind::kDaqMcap:
-      return import_mcap(path, rig);
-    case RecordingKind::kJointState:
+    case RecordingFileFormat::kDaqMcap:
+      return import_daq_mcap(path, rig);
+    case RecordingFileFormat::kJointState:
       return import_joint_states(path, rig);
-    case RecordingKind::kStateMcap:
-      return import_state_mcap(path, rig);
-    case RecordingKind::kMat:
+    case RecordingFileFormat::kStateMcap:
+      return import_estimated_states_mcap(path, rig);
+    case RecordingFileFormat::kMat:
       return import_mat(path, rig);
-    case RecordingKind::kHdf5:
+    case RecordingFileFormat::kHdf5:
       return import_hdf5(path, rig);
     default:
-      refuse_unsupported_kind(path, kind);
+      reject_unsupported_format(path, kind);
       return import_csv_of_any_kind(path, rig);
   }
 }
 
-RecordingKind recording_kind(const std::string& path) {
-  if (is_mcap(path)) return mcap_kind(path);
-  if (path.ends_with(".mat")) return RecordingKind::kMat;
-  if (proto::is_hdf5(path)) return RecordingKind::kHdf5;
+RecordingFileFormat detect_file_format(const std::string& path) {
+  if (has_mcap_extension(path)) return mcap_kind(path);
+  if (path.ends_with(".mat")) return RecordingFileFormat::kMat;
+  if (proto::is_hdf5_file(path)) return RecordingFileFormat::kHdf5;
   const std::string begin = beginning_of(path);
   if (begin.starts_with(proto::as_text(proto::kMcapMagic))) return mcap_kind(path);
-  if (begin.starts_with("\x89HDF\r\n")) return RecordingKind::kHdf5;
-  if (begin.starts_with("MATLAB ")) return RecordingKind::kMat;
-  if (begin.starts_with("PAR1")) return RecordingKind::kParquet;
+  if (begin.starts_with("\x89HDF\r\n")) return RecordingFileFormat::kHdf5;
+  if (begin.starts_with("MATLAB ")) return RecordingFileFormat::kMat;
+  if (begin.starts_with("PAR1")) return RecordingFileFormat::kParquet;
   const std::size_t first = begin.find_first_not_of(" \t\r\n");
   const bool json = first != std::string::npos && begin[first] == '{';
-  return json ? RecordingKind::kJson : RecordingKind::kTable;
+  return json ? RecordingFileFormat::kJson : RecordingFileFormat::kTable;
 }
 
-void refuse_unsupported_kind(const std::string& path, RecordingKind kind) {
-  if (kind == RecordingKind::kParquet) {
-    throw proto::InputError(
-        path +
-        ": Parquet files are not supported. Convert it to CSV in Python: pandas.read_parquet('" +
-        path + "').to_csv('run.csv', index=False)");
+void reject_unsupported_format(const std::string& path, RecordingFileFormat kind) {
+  if (kind == RecordingFileFormat::kParquet) {
+    throw proto::InputError(path +
+                            ": Parquet files are not supported. Convert the file to CSV in Python: "
+                            "pandas.read_parquet('" +
+                            path + "').to_csv('run.csv', index=False)");
   }
-  if (kind == RecordingKind::kJson) {
+  if (kind == RecordingFileFormat::kJson) {
     throw proto::InputError(path +
                             ": JSON, such as a result of rigcal, is not a recording. Give a "
                             "recording, and the result as --parameters " +
@@ -247,10 +248,11 @@ void refuse_unsupported_kind(const std::string& path, RecordingKind kind) {
   }
 }
 
-RecordingColumns read_columns(const std::string& path) {
-  const RecordingKind kind = recording_kind(path);
+RecordingColumns read_recording_columns(const std::string& path) {
+  const RecordingFileFormat kind = detect_file_format(path);
   RecordingColumns found = columns_of(path, kind);
-  if (kind == RecordingKind::kMat || kind == RecordingKind::kHdf5) keep_rows(found.columns);
+  if (kind == RecordingFileFormat::kMat || kind == RecordingFileFormat::kHdf5)
+    keep_rows(found.columns);
   const bool any =
       std::ranges::any_of(found.columns, [](const auto& c) { return !c.values.empty(); });
   if (any) return found;

@@ -9,22 +9,19 @@
 
 namespace service {
 
-/// Imports a recording from a file. The name and the contents determine the format:
-///   *.mcap, *.mcap.part   of rigcal-daq or rigcal estimate, or a ROS 2 bag with
-///                         sensor_msgs/msg/JointState
-///   *.mat                 of rigcal export, or with the rig file's columns as variables
-///   anything else         CSV with the columns of the rig file's recording { }; without these
-///                         columns, CSV of rigcal export, simulate or estimate, or of
-///                         rigcal-sim --truth
-/// @throws proto::InputError naming the file and the remedy
+/// Imports a recording from an MCAP, MAT, HDF5 or CSV file. MCAP files are from rigcal-daq or
+/// rigcal estimate, or ROS 2 bags with sensor_msgs/msg/JointState.
+///
+/// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
+/// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
 ImportedRecording import_recording(const std::string& path, const Rig& rig);
 
-/// Returns the recording format with the default column names t_s, <encoder>_rad and
-/// <joint>_control, which `rigcal simulate` writes.
-RecordingFormat plain_format(const Rig& rig);
+/// Returns the format of CSV recordings from `rigcal simulate`, with the column names t_s,
+/// <encoder>_rad and <joint>_control.
+RecordingFormat default_recording_format(const Rig& rig);
 
-/// Format of a recording file, determined from its name and its first bytes.
-enum class RecordingKind {
+/// Formats of recording files.
+enum class RecordingFileFormat {
   kDaqMcap,     ///< MCAP of rigcal-daq, or MCAP of unknown origin
   kJointState,  ///< MCAP bag of ROS 2 with sensor_msgs/msg/JointState
   kStateMcap,   ///< MCAP written by `rigcal estimate`
@@ -35,34 +32,33 @@ enum class RecordingKind {
   kTable     ///< CSV, or any other file
 };
 
-/// Returns the format of a recording file. If the file is unreadable, the name alone decides.
-RecordingKind recording_kind(const std::string& path);
+/// Returns the format of a recording file, determined from the file name and the first bytes.
+RecordingFileFormat detect_file_format(const std::string& path);
 
-/// Checks that a file of this format can be imported.
+/// Throws an error if rigcal cannot import recordings in this file format.
 /// @throws proto::InputError with a remedy, if the format is unsupported or not a recording
-void refuse_unsupported_kind(const std::string& path, RecordingKind kind);
+void reject_unsupported_format(const std::string& path, RecordingFileFormat kind);
 
-/// Columns of a recording file that was read without a rig file.
+/// Columns of a recording file, read without a rig file.
 struct RecordingColumns {
-  /// Columns with the names to use in recording { } of a rig file. A column without values is not
-  /// numeric.
+  /// Columns of the file. Their names can be used in recording { } of a rig file. A column without
+  /// values is not numeric.
   std::vector<NamedColumn> columns;
   std::vector<std::string> texts = {};  ///< names of text columns
   std::string fault = {};               ///< why a column could not be read; empty if all could
 };
 
-/// Reads all columns of a CSV, MAT or HDF5 file, or the joint data of a ROS 2 bag.
+/// Reads all columns of a CSV, MAT or HDF5 file, or all joint states of a ROS 2 bag.
 /// @throws proto::InputError for a file that is unreadable or has no numeric columns, or for a file
 ///         of rigcal-daq or rigcal estimate, which needs no column names in the rig file
-RecordingColumns read_columns(const std::string& path);
+RecordingColumns read_recording_columns(const std::string& path);
 
-/// Returns a recording as CSV text that import_recording can read with the same rig file. The rig
-/// file's recording { } defines columns, units, signs and offsets; without it, plain_format does.
-/// Rows without readings are left out.
-std::string recording_csv(const Rig& rig, const estimator::Recording& recording);
+/// Returns a recording as CSV text that rigcal can import with the same rig file. The rig file's
+/// recording { } defines columns, units, signs and offsets; without recording { },
+/// default_recording_format does. Rows without readings are left out.
+std::string format_recording_csv(const Rig& rig, const estimator::Recording& recording);
 
-/// Returns a list of the data of a recording that `recording_csv` cannot represent. Each entry is a
-/// sentence with the remedy.
-std::vector<std::string> csv_losses(const Rig& rig, const estimator::Recording& recording);
+/// Returns sentences on the data of a recording that a CSV file cannot represent, with remedies.
+std::vector<std::string> list_csv_losses(const Rig& rig, const estimator::Recording& recording);
 
 }  // namespace service

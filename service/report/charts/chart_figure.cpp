@@ -69,7 +69,8 @@ std::size_t reduce(ChartRows& rows, std::size_t rows_max) {
   const std::size_t columns = std::max<std::size_t>(1, rows_max / (2 + 2 * rows.columns.size()));
   std::vector<std::size_t> kept;
   for (const Column& column : rows.columns) {
-    const std::vector<std::size_t> own = decimate(rows.x, column, static_cast<int>(columns));
+    const std::vector<std::size_t> own =
+        select_points_to_draw(rows.x, column, static_cast<int>(columns));
     kept.insert(kept.end(), own.begin(), own.end());
   }
   std::ranges::sort(kept);
@@ -94,7 +95,7 @@ std::string column_name(const Chart& chart, const ChartSeries& series) {
 }
 
 std::string column_json(const std::string& name, const std::string& data) {
-  return fmt::format(R"({{"name":{},"data":{}}})", json_string(name), data);
+  return fmt::format(R"({{"name":{},"data":{}}})", format_json_string(name), data);
 }
 
 /// Describes a chart as JSON. The data of its series are in the columns from `column` on.
@@ -102,34 +103,35 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
   std::vector<std::string> series, marks;
   for (const ChartSeries& one : chart.series) {
     series.push_back(fmt::format(R"({{"column":{},"label":{},"style":{},"points":{},"aside":{}}})",
-                                 column++, json_string(one.label), json_string(one.css_class),
-                                 one.markers, one.excluded_from_range));
+                                 column++, format_json_string(one.label),
+                                 format_json_string(one.css_class), one.markers,
+                                 one.excluded_from_range));
   }
-  for (const ChartMark& mark : chart.marks) {
-    marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{}}})", json_number(mark.from),
-                                json_number(mark.to), json_string(mark.text)));
+  for (const ChartHighlight& mark : chart.marks) {
+    marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{}}})", format_json_number(mark.from),
+                                format_json_number(mark.to), format_json_string(mark.text)));
   }
   return fmt::format(R"({{"title":{},"y":{},"height":{},"logX":{},"logY":{},"wholeX":{},)"
                      R"("series":[{}],"marks":[{}]}})",
-                     json_string(chart.title), json_string(chart.y_label), chart.height,
-                     chart.log_x, chart.log_y, chart.integer_x, comma_list(series, {}, ","),
-                     comma_list(marks, {}, ","));
+                     format_json_string(chart.title), format_json_string(chart.y_label),
+                     chart.height, chart.log_x, chart.log_y, chart.integer_x,
+                     join_items(series, {}, ","), join_items(marks, {}, ","));
 }
 
 std::string json_of(const ChartFigure& figure, const ChartRows& rows) {
   std::vector<std::string> columns, charts;
-  columns.push_back(column_json(figure.charts.front().x_label, json_spaced(rows.x)));
+  columns.push_back(column_json(figure.charts.front().x_label, format_json_axis_values(rows.x)));
   std::size_t column = 0;
   for (const Chart& chart : figure.charts) {
     charts.push_back(chart_json(chart, column));
     for (const ChartSeries& series : chart.series) {
       const Column& values = rows.columns[columns.size() - 1];
-      columns.push_back(column_json(column_name(chart, series), json_numbers(values)));
+      columns.push_back(column_json(column_name(chart, series), format_json_values(values)));
     }
   }
   return fmt::format(R"({{"name":{},"united":{},"columns":[{}],"charts":[{}]}})",
-                     json_string(figure.name), rows.has_merged_x, comma_list(columns, {}, ","),
-                     comma_list(charts, {}, ","));
+                     format_json_string(figure.name), rows.has_merged_x,
+                     join_items(columns, {}, ","), join_items(charts, {}, ","));
 }
 
 std::string data_element(const std::string& json) { return kFigureData + json + "</script>\n"; }
@@ -138,7 +140,7 @@ std::string described(std::size_t rows, std::size_t stretch) {
   std::string text = std::to_string(rows) + (rows == 1 ? " row" : " rows") + " of data";
   if (stretch > 1) {
     text += ", reduced: for every " + std::to_string(stretch) +
-            " rows the first, lowest, highest and last of each line";
+            " rows, each line shows the first, lowest, highest and last value";
   }
   return text + ".";
 }
@@ -162,11 +164,11 @@ void append(std::string& bytes, Bits bits) {
 }
 
 std::string packed(const char* key, const std::string& bytes) {
-  return std::string("{\"") + key + "\":\"" + base64(bytes) + "\"}";
+  return std::string("{\"") + key + "\":\"" + encode_base64(bytes) + "\"}";
 }
 
 std::string listed(const std::vector<double>& values) {
-  return "{\"values\":[" + comma_list(values, json_number, ",") + "]}";
+  return "{\"values\":[" + join_items(values, format_json_number, ",") + "]}";
 }
 
 double step_of(const std::vector<double>& values) {
@@ -182,7 +184,7 @@ constexpr int kFileChartHeight = 250;  // [px]
 
 }  // namespace
 
-std::string chart_figure(const ChartFigure& figure) {
+std::string render_chart_figure(const ChartFigure& figure) {
   const std::vector<const ChartSeries*> all = series_of(figure);
   if (all.empty()) return "";
   ChartRows rows = rows_of(all);
@@ -190,22 +192,22 @@ std::string chart_figure(const ChartFigure& figure) {
   const std::size_t stretch = reduce(rows, figure.rows_max);
   std::string html = "<figure>\n";
   for (const Chart& chart : figure.charts) {
-    html += "<div class=\"chart\">" + svg_chart(chart) + "</div>\n";
+    html += "<div class=\"chart\">" + render_chart(chart) + "</div>\n";
   }
   return html + "<figcaption>" + escape_html(caption_of(figure)) + " <span class=\"hint\">" +
          described(count, stretch) + "</span></figcaption>\n" +
          data_element(json_of(figure, rows)) + "</figure>\n";
 }
 
-std::string data_figure(const std::string& picture, const std::string& name, const std::string& csv,
-                        const std::string& caption) {
+std::string render_data_figure(const std::string& picture, const std::string& name,
+                               const std::string& csv, const std::string& caption) {
   return "<figure>\n" + picture + "<figcaption>" + caption + "</figcaption>\n" +
-         data_element(
-             fmt::format(R"({{"name":{},"csv":{}}})", json_string(name), json_string(csv))) +
+         data_element(fmt::format(R"({{"name":{},"csv":{}}})", format_json_string(name),
+                                  format_json_string(csv))) +
          "</figure>\n";
 }
 
-std::string json_string(const std::string& text) {
+std::string format_json_string(const std::string& text) {
   std::string json = "\"";
   for (const char c : text) {
     const auto code = static_cast<unsigned char>(c);
@@ -218,7 +220,7 @@ std::string json_string(const std::string& text) {
   return json + "\"";
 }
 
-std::string json_number(double value) {
+std::string format_json_number(double value) {
   if (!std::isfinite(value)) return "null";
   char text[32];
   const std::to_chars_result end = std::to_chars(text, text + sizeof text, value);
@@ -236,18 +238,18 @@ bool is_evenly_spaced(const std::vector<double>& values) {
   return true;
 }
 
-std::string json_spaced(const std::vector<double>& values) {
+std::string format_json_axis_values(const std::vector<double>& values) {
   if (values.size() <= kTextCountMax) return listed(values);
   if (is_evenly_spaced(values)) {
-    return fmt::format(R"({{"from":{},"step":{},"count":{}}})", json_number(values.front()),
-                       json_number(step_of(values)), values.size());
+    return fmt::format(R"({{"from":{},"step":{},"count":{}}})", format_json_number(values.front()),
+                       format_json_number(step_of(values)), values.size());
   }
   std::string bytes;
   for (const double value : values) append(bytes, std::bit_cast<std::uint64_t>(value));
   return packed("f64", bytes);
 }
 
-std::string json_numbers(const std::vector<double>& values) {
+std::string format_json_values(const std::vector<double>& values) {
   if (values.size() <= kTextCountMax) return listed(values);
   std::string bytes;
   for (const double value : values) {
@@ -256,7 +258,7 @@ std::string json_numbers(const std::vector<double>& values) {
   return packed("f32", bytes);
 }
 
-std::string base64(const std::string& bytes) {
+std::string encode_base64(const std::string& bytes) {
   static constexpr char kLetters[] =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   std::string text;
@@ -274,16 +276,17 @@ std::string base64(const std::string& bytes) {
   return text;
 }
 
-std::string svg_file(const std::string& title, int width, int height, const std::string& content) {
+std::string render_svg_file(const std::string& title, int width, int height,
+                            const std::string& content) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
       "font-family=\"system-ui, 'DejaVu Sans', sans-serif\" viewBox=\"0 0 {0} {1}\" role=\"img\" "
       "aria-label=\"{2}\">\n<title>{2}</title>\n<style>{3}</style>\n"
       "<rect width=\"100%\" height=\"100%\" style=\"fill: var(--paper)\"/>\n{4}</svg>\n",
-      width, height, escape_html(title), page_style(), content);
+      width, height, escape_html(title), page_style_sheet(), content);
 }
 
-std::string chart_file(const std::string& title, std::vector<Chart> charts) {
+std::string render_chart_file(const std::string& title, std::vector<Chart> charts) {
   std::string content;
   int top = 0;
   for (std::size_t i = 0; i < charts.size(); ++i) {
@@ -293,16 +296,18 @@ std::string chart_file(const std::string& title, std::vector<Chart> charts) {
     if (charts.size() > 1) {
       chart.title = fmt::format("({}) {}", static_cast<char>('a' + i), chart.title);
     }
-    content +=
-        fmt::format("<g transform=\"translate(0,{})\">\n{}</g>\n", top, chart_content(chart));
+    content += fmt::format("<g transform=\"translate(0,{})\">\n{}</g>\n", top,
+                           render_chart_elements(chart));
     top += kFileChartHeight;
   }
-  return svg_file(title, kFileWidth, top, content);
+  return render_svg_file(title, kFileWidth, top, content);
 }
 
-std::string series_class(std::size_t index) { return "series-" + std::to_string(index % 6 + 1); }
+std::string series_css_class(std::size_t index) {
+  return "series-" + std::to_string(index % 6 + 1);
+}
 
-MarkerShape series_shape(std::size_t index) {
+MarkerShape series_marker_shape(std::size_t index) {
   constexpr MarkerShape kShapes[] = {MarkerShape::kCircle, MarkerShape::kSquare,
                                      MarkerShape::kTriangle, MarkerShape::kDiamond};
   return kShapes[index % 4];

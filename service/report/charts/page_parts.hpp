@@ -12,53 +12,54 @@ namespace service {
 
 /// Returns a complete HTML page with this body, without external resources. The page includes the
 /// chart scripts if the body has figures.
-std::string html_page(const std::string& title, const std::string& body);
+std::string render_html_page(const std::string& title, const std::string& body);
 
 /// Formats date, version and operator as a line, e.g. "2026-11-22 20:15 UTC · rigcal 1.2.3 ·
 /// operator Ada".
 /// @param date           date and time as in results, e.g. "2026-11-22T20:15:00Z"
 /// @param operator_name  name of the operator; empty if unknown
-std::string origin_line(const std::string& date, const std::string& version,
-                        const std::string& operator_name = "");
+std::string format_origin_line(const std::string& date, const std::string& version,
+                               const std::string& operator_name = "");
 
-/// Returns the HTML of the top of a report with title, origin line and outcome. The outcome is in
-/// the warning colour unless `good` is true.
-std::string heading(const std::string& title, const std::string& origin, bool good,
-                    const std::string& outcome);
-std::string heading(const std::string& title, const CalibrationContext& context, bool good,
-                    const std::string& outcome);
+/// Returns the HTML heading of a report, with title, origin line and outcome. The outcome has the
+/// warning colour unless `good` is true.
+std::string render_report_heading(const std::string& title, const std::string& origin, bool good,
+                                  const std::string& outcome);
+std::string render_report_heading(const std::string& title, const CalibrationMetadata& context,
+                                  bool good, const std::string& outcome);
 
 /// Returns an HTML section that lists the input files of a result, with digests to check that the
 /// files are unchanged.
-std::string origin_section(const CalibrationContext& context);
+std::string render_input_section(const CalibrationMetadata& context);
 
 /// Returns the HTML of a paragraph of text.
-std::string paragraph(const std::string& text);
+std::string render_paragraph(const std::string& text);
 
-/// Returns an HTML section that a reader can unfold.
+/// Returns an HTML section that is folded until the reader opens it.
 /// @param html  the content of the section
-std::string folded_section(const std::string& title, const std::string& html);
+std::string render_folded_section(const std::string& title, const std::string& html);
 
 /// Returns the HTML of a summary box with a name and a value.
-std::string summary_box(const std::string& name, const std::string& value);
+std::string render_summary_box(const std::string& name, const std::string& value);
 
 /// Returns an HTML section with a list of items; empty if there are no items.
-std::string list_section(const std::string& title, const std::vector<std::string>& items);
+std::string render_list_section(const std::string& title, const std::vector<std::string>& items);
 
 /// Returns the title of a recording: its file name, and its scenario unless the file name contains
 /// the name of the scenario.
-std::string recording_title(const RecordingUse& use);
+std::string recording_title(const UsedRecording& use);
 
-/// Returns the style sheet of HTML reports (web/page.css). Pages are light or dark by the reader's
-/// preference, and light on paper. Colours are from the colour-blind-safe set of Okabe and Ito.
-const std::string& page_style();
+/// Returns the style sheet of HTML reports (web/page.css). Pages are light or dark according to the
+/// browser's setting, and light on paper. Colours are from the colour-blind-safe set of Okabe and
+/// Ito.
+const std::string& page_style_sheet();
 
 /// Returns uPlot's style sheet for interactive charts.
-const std::string& chart_style();
+const std::string& chart_style_sheet();
 
 /// Returns the HTML script elements that make figures interactive: uPlot with its licence, and the
 /// script web/charts.js. They need no external resources.
-const std::string& page_scripts();
+const std::string& page_script_elements();
 
 /// Alignment of the cells of a table column.
 enum class CellAlign {
@@ -71,13 +72,13 @@ enum class CellAlign {
 struct HtmlCell {
   HtmlCell(const char* plain) : text(plain) {}             // NOLINT: a text is a cell
   HtmlCell(std::string plain) : text(std::move(plain)) {}  // NOLINT
-  static HtmlCell of_html(std::string html) {
+  static HtmlCell from_html(std::string html) {
     HtmlCell cell(std::move(html));
     cell.is_html = true;
     return cell;
   }
-  HtmlCell& with_class(const std::string& css) { return css_class = css, *this; }
-  HtmlCell& with_style(const std::string& css) { return style = css, *this; }
+  HtmlCell& set_css_class(const std::string& css) { return css_class = css, *this; }
+  HtmlCell& set_css_style(const std::string& css) { return style = css, *this; }
 
   std::string text;
   bool is_html = false;
@@ -89,7 +90,7 @@ struct HtmlCell {
 /// column titles. A table of class "matrix" can be scrolled horizontally instead.
 class HtmlTable {
  public:
-  struct Column {
+  struct TableColumn {
     HtmlCell title;
     CellAlign align = CellAlign::kLeft;
   };
@@ -97,7 +98,7 @@ class HtmlTable {
   /// Starts a table with these columns.
   /// @param caption    text above the table
   /// @param css_class  CSS class of the table
-  HtmlTable(const std::string& caption, std::vector<Column> columns,
+  HtmlTable(const std::string& caption, std::vector<TableColumn> columns,
             const std::string& css_class = "");
 
   /// Makes a table of texts. The first row has the titles of the columns.
@@ -107,21 +108,22 @@ class HtmlTable {
   /// Adds a row to the table. The first cell is the heading of the row.
   void add(std::vector<HtmlCell> cells) { rows_.push_back(std::move(cells)); }
 
-  /// Returns the table. Numbers of a right-aligned column are aligned at their decimal points.
+  /// Returns the HTML of the table. Numbers of a right-aligned column are aligned at their decimal
+  /// points.
   std::string html() const;
 
  private:
-  static std::vector<Column> columns_of(const std::vector<std::string>& titles,
-                                        const std::vector<CellAlign>& aligns);
+  static std::vector<TableColumn> make_columns(const std::vector<std::string>& titles,
+                                               const std::vector<CellAlign>& aligns);
 
-  std::vector<Column> columns_;
+  std::vector<TableColumn> columns_;
   std::vector<std::vector<HtmlCell>> rows_;
   std::string head_;
 };
 
 /// Returns table columns with these titles. The first `texts` columns are left-aligned for text,
 /// the remaining ones right-aligned for numbers.
-std::vector<HtmlTable::Column> text_and_number_columns(const std::vector<std::string>& titles,
-                                                       std::size_t texts);
+std::vector<HtmlTable::TableColumn> make_text_and_number_columns(
+    const std::vector<std::string>& titles, std::size_t texts);
 
 }  // namespace service

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "proto/notation/axis_ticks.hpp"
-#include "service/report/charts/svg_chart.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/svg_elements.hpp"
 
@@ -14,13 +13,13 @@ namespace service {
 namespace {
 
 using estimator::ParameterEstimate;
-using estimator::PartEstimate;
+using estimator::RecordingPartEstimate;
 
 constexpr double kRow = 20.0;     // [px]
 constexpr double kTop = 26.0;     // [px], for the parameter's name
 constexpr double kBottom = 40.0;  // [px], for ticks and the axis label
 // Widths of the labels and of one parameter's picture, with room for ticks beside its axis [px].
-// page_style uses their ratio.
+// page_style_sheet uses their ratio.
 constexpr double kLabels = 190.0;
 constexpr double kPicture = 192.0;
 constexpr double kLeft = 11.0;
@@ -31,18 +30,18 @@ constexpr double kSlack = 0.08;      // share of the axis beyond its contents
 constexpr double kLongest = 4.0;  // times the typical bar; the axis shows shorter bars completely
 constexpr double kMostPercent = 2.0;  // of the value; a larger range uses the parameter's unit
 
-double half_width(const PartEstimate& piece, Eigen::Index at) {
+double half_width(const RecordingPartEstimate& piece, Eigen::Index at) {
   return estimator::kNormalHalfWidth95 * piece.standard_deviations[at];
 }
 
 /// Axis of one parameter in a forest plot, which maps parameter values to pixels.
 class ForestAxis {
  public:
-  ForestAxis(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
+  ForestAxis(const std::vector<RecordingPartEstimate>& pieces, const ParameterEstimate& estimate,
              Eigen::Index at, double left)
       : left_(left), low_(estimate.value), high_(estimate.value) {
     std::vector<double> halves;
-    for (const PartEstimate& piece : pieces) {
+    for (const RecordingPartEstimate& piece : pieces) {
       if (std::isfinite(half_width(piece, at))) halves.push_back(half_width(piece, at));
     }
     double typical = 0.0;
@@ -54,7 +53,7 @@ class ForestAxis {
       low_ = std::min(low_, center - half);
       high_ = std::max(high_, center + half);
     };
-    for (const PartEstimate& piece : pieces) {
+    for (const RecordingPartEstimate& piece : pieces) {
       const double half = half_width(piece, at);
       if (half <= kLongest * typical) include(piece.values[at], half);
     }
@@ -79,9 +78,9 @@ class ForestAxis {
     const double zero = relative ? estimate.value : 0.0;
     std::string svg;
     const double low = (low_ - zero) / unit, high = (high_ - zero) / unit;
-    std::vector<double> ticks = notation::nice_ticks(low, high, 3);
-    if (ticks.size() < 2) ticks = notation::nice_ticks(low, high, 5);  // one shows no scale
-    const std::vector<std::string> texts = notation::tick_labels(ticks).texts;
+    std::vector<double> ticks = notation::choose_axis_ticks(low, high, 3);
+    if (ticks.size() < 2) ticks = notation::choose_axis_ticks(low, high, 5);  // one shows no scale
+    const std::vector<std::string> texts = notation::format_tick_labels(ticks).texts;
     double taken = 0.0;  // right end of the last tick text [px]
     for (std::size_t k = 0; k < ticks.size(); ++k) {
       const double x = to_x(zero + unit * ticks[k]);
@@ -109,8 +108,8 @@ std::string dot(const ForestAxis& axis, double value, double y, const char* styl
   return axis.holds(value) ? svg_circle(axis.to_x(value), y, 3.5, style) : "";
 }
 
-std::string column(const std::vector<PartEstimate>& pieces, const ParameterEstimate& estimate,
-                   Eigen::Index at) {
+std::string column(const std::vector<RecordingPartEstimate>& pieces,
+                   const ParameterEstimate& estimate, Eigen::Index at) {
   const ForestAxis axis(pieces, estimate, at, kLeft);
   const double bottom = kTop + kRow * static_cast<double>(pieces.size() + 1);
   std::string svg = svg_text(kLeft + 0.5 * kColumn, kTop - 10.0, "middle", "title", estimate.name);
@@ -176,10 +175,10 @@ std::string strip(int width, int height, const std::string& content,
 
 }  // namespace
 
-std::string svg_forest(const std::vector<PartEstimate>& pieces,
-                       const std::vector<std::string>& labels,
-                       const std::vector<ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns) {
+std::string render_forest_plot(const std::vector<RecordingPartEstimate>& pieces,
+                               const std::vector<std::string>& labels,
+                               const std::vector<ParameterEstimate>& parameters,
+                               const std::vector<std::size_t>& columns) {
   const std::string left = picture(kLabels, pieces.size(), "class=\"labels\" aria-hidden=\"true\"",
                                    label_column(labels));
   std::string html;
@@ -196,8 +195,8 @@ std::string svg_forest(const std::vector<PartEstimate>& pieces,
   return html.empty() ? "" : html + "</div>\n";
 }
 
-std::string svg_correlation(const Eigen::MatrixXd& correlation,
-                            const std::vector<std::string>& names) {
+std::string render_correlation_heat_map(const Eigen::MatrixXd& correlation,
+                                        const std::vector<std::string>& names) {
   const int n = static_cast<int>(names.size());
   int longest = 0;
   for (const std::string& name : names) longest = std::max(longest, display_width(name));

@@ -8,25 +8,24 @@
 
 namespace service {
 
-/// Returns a forest plot as HTML, which compares the estimates from pieces of the data. There is
-/// one row per piece, and one column with its own axis per parameter. A dot shows the estimate from
-/// a piece, and a bar the 95 % interval from sensor noise, cut at the axis ends. The last row shows
-/// the estimate from all data, and a band through all rows its interval. A piece that cannot
-/// identify a parameter has no dot. A page shows one, two or four columns abreast, depending on its
-/// width.
+/// Returns an HTML forest plot that compares the estimates from pieces of the data. Each row is a
+/// piece, and each column is a parameter with its own axis. A dot shows the estimate from a piece,
+/// and a bar the 95 % interval from sensor noise, cut at the axis ends. The last row shows the
+/// estimate from all data, and a band through all rows its interval. A piece that cannot identify a
+/// parameter has no dot. A page shows one, two or four columns abreast, depending on its width.
 ///
 /// @param pieces   estimates from the pieces; at least one
 /// @param labels   names of the pieces
 /// @param columns  indices of the parameters to plot
-std::string svg_forest(const std::vector<estimator::PartEstimate>& pieces,
-                       const std::vector<std::string>& labels,
-                       const std::vector<estimator::ParameterEstimate>& parameters,
-                       const std::vector<std::size_t>& columns);
+std::string render_forest_plot(const std::vector<estimator::RecordingPartEstimate>& pieces,
+                               const std::vector<std::string>& labels,
+                               const std::vector<estimator::ParameterEstimate>& parameters,
+                               const std::vector<std::size_t>& columns);
 
 /// Returns a heat map of a correlation matrix as SVG, with numbers in the cells. Positive
 /// correlations are orange, negative ones blue; larger magnitudes have a stronger colour.
 /// @param names  names of the rows and columns
-std::string svg_correlation(const Eigen::MatrixXd& correlation,
-                            const std::vector<std::string>& names);
+std::string render_correlation_heat_map(const Eigen::MatrixXd& correlation,
+                                        const std::vector<std::string>& names);
 
 }  // namespace service

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "proto/notation/axis_ticks.hpp"
-#include "proto/text/printable.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 
@@ -65,7 +64,7 @@ ChartLegend chart_legend(const Chart& chart, double left, double right) {
     for (auto entry = row.rbegin(); entry != row.rend(); ++entry) {
       x -= entry_width(**entry);
       legend.svg += svg_text(x + kLegendKey, y, "start", "tick", (*entry)->label);
-      legend.svg += legend_key(**entry, x, y - 4.0);
+      legend.svg += render_legend_entry(**entry, x, y - 4.0);
       x -= kLegendGap;
     }
     y += kLegendRow;
@@ -165,7 +164,7 @@ struct AxisTicks {
 };
 
 AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
-  const notation::TickLabels reported = notation::tick_labels(values);
+  const notation::TickLabels reported = notation::format_tick_labels(values);
   AxisTicks axis{.ticks = {}, .offset = reported.offset};
   for (std::size_t k = 0; k < values.size(); ++k) {
     axis.ticks.push_back({logarithmic ? std::log10(values[k]) : values[k], reported.texts[k]});
@@ -176,8 +175,8 @@ AxisTicks texts_at(const std::vector<double>& values, bool logarithmic) {
 /// Formats factor · 10^exponent as a plain number from 0.001 to 9999, otherwise e.g. as "5·10⁻⁸".
 std::string factor_text(double factor, int exponent) {
   if (exponent >= -3 && exponent < 4) return format_number(factor * std::pow(10.0, exponent), 4);
-  return factor == 1.0 ? decade_text(exponent)
-                       : format_number(factor, 1) + "·" + decade_text(exponent);
+  return factor == 1.0 ? format_power_of_ten(exponent)
+                       : format_number(factor, 1) + "·" + format_power_of_ten(exponent);
 }
 
 /// Returns the ticks of a logarithmic axis. Ticks are at powers of ten; for up to two decades also
@@ -197,11 +196,11 @@ AxisTicks log_ticks(const Range& range, double count_max) {
   }
   const double stride = std::max(1.0, std::ceil(span / count_max));
   for (double decade = std::ceil(range.low); decade <= range.high; decade += stride) {
-    axis.ticks.push_back({decade, decade_text(static_cast<int>(decade))});
+    axis.ticks.push_back({decade, format_power_of_ten(static_cast<int>(decade))});
   }
   if (axis.ticks.size() >= 2) return axis;
   std::vector<double> values =
-      notation::nice_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6);
+      notation::choose_axis_ticks(std::pow(10.0, range.low), std::pow(10.0, range.high), 6);
   std::erase_if(values, [](double value) { return !(value > 0.0); });
   return texts_at(values, true);
 }
@@ -213,13 +212,13 @@ AxisTicks x_ticks(const Chart& chart, const Plane& plane) {
   const double span = range.high - range.low;
   const int ticks_max =
       chart.integer_x ? std::min(static_cast<int>(std::max(span, 1.0)), room) : room;
-  return texts_at(notation::nice_ticks(range.low, range.high, ticks_max), false);
+  return texts_at(notation::choose_axis_ticks(range.low, range.high, ticks_max), false);
 }
 
 AxisTicks y_ticks(const Chart& chart, const Plane& plane) {
   const Range& range = plane.y_range();
   if (chart.log_y) return log_ticks(range, 6.0);
-  return texts_at(notation::nice_ticks(range.low, range.high, 6), false);
+  return texts_at(notation::choose_axis_ticks(range.low, range.high, 6), false);
 }
 
 std::string axes(const Chart& chart, const Plane& plane) {
@@ -252,7 +251,7 @@ std::string axes(const Chart& chart, const Plane& plane) {
 std::string marks(const Chart& chart, const Plane& plane) {
   constexpr double kWidthMin = 3.0;  // [px]
   std::string svg;
-  for (const ChartMark& mark : chart.marks) {
+  for (const ChartHighlight& mark : chart.marks) {
     const double low = plane.to_x(plane.transform_x(mark.from));
     const double high = plane.to_x(plane.transform_x(mark.to));
     const double from = std::max(low, plane.left()), to = std::min(high, plane.right());
@@ -323,7 +322,7 @@ std::string path(const Plane& plane, const ChartSeries& series) {
   std::string d;
   bool pen_down = false;
   const int columns = static_cast<int>(plane.right() - plane.left());
-  for (const std::size_t k : decimate(points.x, points.y, columns)) {
+  for (const std::size_t k : select_points_to_draw(points.x, points.y, columns)) {
     if (std::isnan(points.y[k])) {
       pen_down = false;
       continue;
@@ -358,14 +357,14 @@ std::string drawing_of(const Chart& chart, const Plane& plane, const ChartSeries
 
 }  // namespace
 
-ChartSeries chart_line(const std::string& label, const std::string& css_class,
-                       const std::vector<double>& x, std::vector<double> y,
-                       const std::string& column) {
+ChartSeries make_line_series(const std::string& label, const std::string& css_class,
+                             const std::vector<double>& x, std::vector<double> y,
+                             const std::string& column) {
   return {.label = label, .css_class = css_class, .x = x, .y = std::move(y), .column = column};
 }
 
-Chart time_chart(const std::string& title, const std::string& y_label,
-                 std::vector<ChartSeries> series, int height) {
+Chart make_time_chart(const std::string& title, const std::string& y_label,
+                      std::vector<ChartSeries> series, int height) {
   return {.title = title,
           .x_label = "time [s]",
           .y_label = y_label,
@@ -373,8 +372,8 @@ Chart time_chart(const std::string& title, const std::string& y_label,
           .series = std::move(series)};
 }
 
-std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
-                                  int columns) {
+std::vector<std::size_t> select_points_to_draw(const std::vector<double>& x,
+                                               const std::vector<double>& y, int columns) {
   std::vector<std::size_t> kept;
   if (x.empty()) return kept;
   const double width = (x.back() - x.front()) / std::max(columns, 1);
@@ -402,12 +401,12 @@ std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vecto
   return kept;
 }
 
-std::string legend_key(const ChartSeries& series, double x, double y) {
+std::string render_legend_entry(const ChartSeries& series, double x, double y) {
   return svg_line(x, y, x + 20, y, "line " + series.css_class) +
          (series.markers ? mark(series, x + 10, y) : "");
 }
 
-std::string chart_content(const Chart& chart) {
+std::string render_chart_elements(const Chart& chart) {
   Plane plane(chart);
   const ChartLegend legend = chart_legend(chart, plane.left(), plane.right());
   plane.move_top(kMarginTop + legend.height);
@@ -416,9 +415,10 @@ std::string chart_content(const Chart& chart) {
   return svg + legend.svg;
 }
 
-std::string svg_chart(const Chart& chart) {
+std::string render_chart(const Chart& chart) {
   return fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n{}</svg>\n",
-                     chart.width, chart.height, escape_html(chart.title), chart_content(chart));
+                     chart.width, chart.height, escape_html(chart.title),
+                     render_chart_elements(chart));
 }
 
 }  // namespace service

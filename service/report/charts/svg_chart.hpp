@@ -13,7 +13,7 @@ enum class MarkerShape { kCircle, kSquare, kTriangle, kDiamond };
 /// Data series of a chart, drawn as a line. A NaN in `y` interrupts the line.
 struct ChartSeries {
   std::string label;      ///< text in the legend; empty to leave it out there
-  std::string css_class;  ///< CSS class for colour and width, see page_style
+  std::string css_class;  ///< CSS class for colour and width, see page_style_sheet
   std::vector<double> x;  ///< increasing
   std::vector<double> y;
   bool markers = false;  ///< draw a marker at every point
@@ -24,7 +24,7 @@ struct ChartSeries {
 };
 
 /// Interval of x that a chart highlights in the background.
-struct ChartMark {
+struct ChartHighlight {
   double from, to;
   std::string text = {};  ///< tooltip
 };
@@ -40,33 +40,34 @@ struct Chart {
   bool integer_x = false;  ///< ticks at integers only, for counts
   std::vector<ChartSeries> series;
   bool log_x = false;  ///< points at x ≤ 0 are omitted
-  std::vector<ChartMark> marks = {};
+  std::vector<ChartHighlight> marks = {};
 };
 
 /// Returns a data series that is a line.
 /// @param column  title of its column in saved data
-ChartSeries chart_line(const std::string& label, const std::string& css_class,
-                       const std::vector<double>& x, std::vector<double> y,
-                       const std::string& column = "");
+ChartSeries make_line_series(const std::string& label, const std::string& css_class,
+                             const std::vector<double>& x, std::vector<double> y,
+                             const std::string& column = "");
 
 /// Returns a chart over time.
-Chart time_chart(const std::string& title, const std::string& y_label,
-                 std::vector<ChartSeries> series, int height = 220);
+Chart make_time_chart(const std::string& title, const std::string& y_label,
+                      std::vector<ChartSeries> series, int height = 220);
 
 /// Returns the chart as an SVG element with axes, ticks, grid and legend. A line with more points
 /// than pixels is reduced to the first, lowest, highest and last value per pixel column. The
 /// reduction does not change the appearance of the line.
-std::string svg_chart(const Chart& chart);
+std::string render_chart(const Chart& chart);
 
-/// Returns the chart as SVG without the enclosing svg element, for pictures with several charts.
-std::string chart_content(const Chart& chart);
+/// Returns the SVG elements of a chart without the enclosing svg element, for pictures with several
+/// charts.
+std::string render_chart_elements(const Chart& chart);
 
 /// Returns the indices of points that suffice to draw a line. At a width of `columns` pixels the
 /// line looks as with all points.
-std::vector<std::size_t> decimate(const std::vector<double>& x, const std::vector<double>& y,
-                                  int columns);
+std::vector<std::size_t> select_points_to_draw(const std::vector<double>& x,
+                                               const std::vector<double>& y, int columns);
 
 /// Returns the SVG of a legend entry's line and marker, 20 px wide with the left end at (x, y).
-std::string legend_key(const ChartSeries& series, double x, double y);
+std::string render_legend_entry(const ChartSeries& series, double x, double y);
 
 }  // namespace service

@@ -93,7 +93,7 @@ std::string bound_mark(const IntervalAxis& axis, double bound) {
 std::string prior_band(const IntervalAxis& axis, const ParameterPrior& prior) {
   const double half = estimator::kNormalHalfWidth95 * prior.standard_deviation;
   const double left = axis.at(prior.mean - half), right = axis.at(prior.mean + half);
-  if (!prior.exists() || !(right >= left)) return "";
+  if (!prior.is_given() || !(right >= left)) return "";
   return svg_rect(left, 3.0, right - left, 14.0, "prior");
 }
 
@@ -150,23 +150,25 @@ std::string svg_interval_axis(int decades) {
 std::string bounds_text(const ParameterEstimate& estimate, const TableNotation& notation) {
   const bool low = std::isfinite(estimate.lower);
   const bool high = std::isfinite(estimate.upper);
-  if (low && high) return notation.number(estimate.lower) + " … " + notation.number(estimate.upper);
-  if (low) return "≥ " + notation.number(estimate.lower);
-  return high ? "≤ " + notation.number(estimate.upper) : "none";
+  if (low && high)
+    return notation.number_text(estimate.lower) + " … " + notation.number_text(estimate.upper);
+  if (low) return "≥ " + notation.number_text(estimate.lower);
+  return high ? "≤ " + notation.number_text(estimate.upper) : "none";
 }
 
 HtmlCell interval_cell(const ParameterEstimate& estimate, const TableNotation& notation) {
-  HtmlCell cell = interval_text(estimate, notation);
-  if (estimate.at_bound || std::isinf(estimate.half_interval)) cell.with_class("warn");
+  HtmlCell cell = format_confidence_interval(estimate, notation);
+  if (estimate.at_bound || std::isinf(estimate.half_interval)) cell.set_css_class("warn");
   return cell;
 }
 
 std::string with_deviation(const TableNotation& notation) {
-  return notation.value() + " ± " + notation.deviation();
+  return notation.value() + " ± " + notation.deviation_text();
 }
 
 std::string prior_text(const ParameterPrior& prior, const TableNotation& notation) {
-  return prior.exists() ? with_deviation(notation.with(prior.mean, prior.standard_deviation)) : "";
+  return prior.is_given() ? with_deviation(notation.with(prior.mean, prior.standard_deviation))
+                          : "";
 }
 
 /// Formats the estimate of a parameter from the data without priors.
@@ -189,26 +191,30 @@ std::string share_text(const ParameterEstimate& estimate) {
 std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNotation& notation,
                                const ParameterPrior& prior, int decades,
                                const std::string& remark = "") {
-  return {HtmlCell::of_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
-                            escape_html(notation.unit()) + "]" + remark + "</span>"),
+  return {HtmlCell::from_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
+                              escape_html(notation.unit()) + "]" + remark + "</span>"),
           notation.value(),
-          notation.deviation(),
+          notation.deviation_text(),
           interval_cell(estimate, notation),
           share_text(estimate),
-          HtmlCell::of_html(svg_interval(estimate, prior, decades)),
-          notation.number(estimate.initial),
+          HtmlCell::from_html(svg_interval(estimate, prior, decades)),
+          notation.number_text(estimate.initial),
           bounds_text(estimate, notation),
           prior_text(prior, notation),
           data_text(estimate, notation)};
 }
 
-std::vector<HtmlTable::Column> columns_of(int decades, bool with_priors) {
+std::vector<HtmlTable::TableColumn> make_columns(int decades, bool with_priors) {
   using enum CellAlign;
-  std::vector<HtmlTable::Column> columns = {
-      {"parameter"},          {"estimate", kRight},
-      {"± sd", kRight},       {"95 % interval"},
-      {"± relative", kRight}, {HtmlCell::of_html("deviation [%]<br>" + svg_interval_axis(decades))},
-      {"start", kRight},      {"bounds", kRight}};
+  std::vector<HtmlTable::TableColumn> columns = {
+      {"parameter"},
+      {"estimate", kRight},
+      {"± sd", kRight},
+      {"95 % interval"},
+      {"± relative", kRight},
+      {HtmlCell::from_html("deviation [%]<br>" + svg_interval_axis(decades))},
+      {"start", kRight},
+      {"bounds", kRight}};
   if (with_priors) {
     columns.push_back({"prior", kRight});
     columns.push_back({"data without prior", kRight});
@@ -232,7 +238,7 @@ std::vector<std::string> labels_of(const Calibration& calibration,
                                    const std::vector<std::string>& names) {
   std::vector<std::string> labels;
   for (std::size_t p = 0; p < names.size(); ++p) {
-    const estimator::PartEstimate& piece = calibration.pieces[p];
+    const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
     labels.push_back(names[p] + " " + format_number(piece.from, 3) + " to " +
                      format_number(piece.to, 3) + " s");
   }
@@ -256,14 +262,15 @@ std::string agreement_text(const Calibration& calibration) {
 }
 
 std::string pieces_csv(const Calibration& calibration, const std::vector<std::string>& labels) {
-  std::string csv = csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
+  std::string csv = format_csv_row({"piece", "parameter", "unit", "value", "standard deviation"});
   for (std::size_t p = 0; p < labels.size(); ++p) {
-    const estimator::PartEstimate& piece = calibration.pieces[p];
+    const estimator::RecordingPartEstimate& piece = calibration.pieces[p];
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       const auto& estimate = calibration.parameters[static_cast<std::size_t>(i)];
       if (!std::isfinite(piece.standard_deviations[i])) continue;
-      csv += csv_row({labels[p], estimate.name, estimate.unit, json_number(piece.values[i]),
-                      json_number(piece.standard_deviations[i])});
+      csv += format_csv_row({labels[p], estimate.name, estimate.unit,
+                             format_json_number(piece.values[i]),
+                             format_json_number(piece.standard_deviations[i])});
     }
   }
   return csv;
@@ -278,43 +285,43 @@ std::string deviation_table(const Calibration& calibration) {
                    {"from the scatter between pieces", kRight},
                    {"unit"}},
                   "narrow");
-  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& estimate = calibration.parameters[i];
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
-    table.add({estimate.name, notations[i].deviation(),
-               notations[i].deviation(estimate.noise_deviation),
-               notations[i].deviation(estimate.scatter_deviation), notations[i].unit()});
+    table.add({estimate.name, notations[i].deviation_text(),
+               notations[i].deviation_text(estimate.noise_deviation),
+               notations[i].deviation_text(estimate.scatter_deviation), notations[i].unit()});
   }
   return table.html();
 }
 
 }  // namespace
 
-std::string parameter_section(const estimator::Calibration& calibration) {
+std::string render_parameter_section(const estimator::Calibration& calibration) {
   const auto prior_of = [&](const ParameterEstimate& estimate) {
-    return find_prior(calibration.mechanism, estimate.name);
+    return find_parameter_prior(calibration.mechanism, estimate.name);
   };
   std::vector<ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
   const bool with_priors = std::ranges::any_of(all, [&](const ParameterEstimate& estimate) {
-    return prior_of(estimate).exists() || !std::isnan(estimate.data_deviation);
+    return prior_of(estimate).is_given() || !std::isnan(estimate.data_deviation);
   });
   const int decades = decades_of(all);
-  const std::vector<TableNotation> notations = notations_of(all);
-  HtmlTable table(caption_of(with_priors), columns_of(decades, with_priors));
+  const std::vector<TableNotation> notations = make_estimate_notations(all);
+  HtmlTable table(caption_of(with_priors), make_columns(decades, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
     std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), decades,
                                            k < calibration.parameters.size() ? "" : " dependent");
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);
   }
-  const std::string why = describe_intervals(calibration);
+  const std::string why = explain_wide_intervals(calibration);
   return "<section><h2>Parameters</h2>\n" + table.html() +
          (why.empty() ? "" : "<p>" + escape_html(why) + "</p>\n") + "</section>\n";
 }
 
-std::string piece_section(const Calibration& calibration) {
+std::string render_piece_comparison(const Calibration& calibration) {
   if (calibration.pieces.empty()) return "";
   std::vector<std::size_t> seen;
   for (std::size_t i = 0; i < calibration.parameters.size(); ++i) {
@@ -323,12 +330,13 @@ std::string piece_section(const Calibration& calibration) {
   }
   std::string html = "<section><h2>Pieces</h2>\n" + agreement_text(calibration);
   std::vector<std::string> names;
-  for (const estimator::PartEstimate& piece : calibration.pieces) {
+  for (const estimator::RecordingPartEstimate& piece : calibration.pieces) {
     names.push_back(piece.recording.substr(piece.recording.rfind('/') + 1));
   }
-  html += data_figure(
-      svg_forest(calibration.pieces, labels_of(calibration, short_names(names, kLongestName)),
-                 calibration.parameters, seen),
+  html += render_data_figure(
+      render_forest_plot(calibration.pieces,
+                         labels_of(calibration, shorten_names(names, kLongestName)),
+                         calibration.parameters, seen),
       "pieces", pieces_csv(calibration, labels_of(calibration, names)),
       "Estimates of each parameter from each piece of the recordings. Orange: estimate from one "
       "piece, with its own initial state and the 95 % interval from noise. Blue: estimate from all "

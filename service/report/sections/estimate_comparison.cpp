@@ -41,7 +41,7 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
                                     const TrueParameters& truth) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "truth", "estimate", "± sd", "unit", "error", "error/sd"}};
-  const std::vector<TableNotation> notations = notations_of(estimates);
+  const std::vector<TableNotation> notations = make_estimate_notations(estimates);
   for (std::size_t i = 0; i < estimates.size(); ++i) {
     const estimator::ParameterEstimate& estimate = estimates[i];
     const TableNotation& notation = notations[i];
@@ -49,8 +49,8 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
     if (found == truth.end()) continue;
     const double error = estimate.value - found->second;
     rows.push_back(
-        {estimate.name, notation.number(found->second, 6), notation.value(), notation.deviation(),
-         notation.unit(),
+        {estimate.name, notation.number_text(found->second, 6), notation.value(),
+         notation.deviation_text(), notation.unit(),
          found->second == 0.0
              ? "-"
              : signed_text(error, format_percent(100.0 * error / std::abs(found->second), 3)),
@@ -64,10 +64,10 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
   return format_table(rows, {false, true, true, true, false, true, true});
 }
 
-std::vector<RepeatedParameter> compare_repetition(const std::vector<ParameterEstimate>& before,
-                                                  const std::vector<ParameterEstimate>& now) {
+std::vector<RepeatedEstimate> compare_repeated_estimates(
+    const std::vector<ParameterEstimate>& before, const std::vector<ParameterEstimate>& now) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-  std::vector<RepeatedParameter> rows;
+  std::vector<RepeatedEstimate> rows;
   for (const ParameterEstimate& old : before) {
     const auto same = std::ranges::find(now, old.name, &ParameterEstimate::name);
     const bool found = same != now.end();
@@ -81,32 +81,32 @@ std::vector<RepeatedParameter> compare_repetition(const std::vector<ParameterEst
   return rows;
 }
 
-bool is_repeated(const std::vector<RepeatedParameter>& parameters) {
-  return std::ranges::all_of(parameters, [](const RepeatedParameter& parameter) {
+bool is_repetition_successful(const std::vector<RepeatedEstimate>& parameters) {
+  return std::ranges::all_of(parameters, [](const RepeatedEstimate& parameter) {
     return parameter.difference <= kRepeatTolerance;
   });
 }
 
-std::string format_repetition(const std::vector<RepeatedParameter>& parameters) {
+std::string format_repetition(const std::vector<RepeatedEstimate>& parameters) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "before", "± sd", "now", "unit", "difference [sd]"}};
   std::vector<TableQuantity> quantities;
-  for (const RepeatedParameter& each : parameters) {
+  for (const RepeatedEstimate& each : parameters) {
     quantities.push_back(
         {std::isnan(each.before) ? each.now : each.before, each.deviation, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(quantities);
+  const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < notations.size(); ++i) {
-    const RepeatedParameter& parameter = parameters[i];
-    rows.push_back({parameter.name, notations[i].rounded(parameter.before),
-                    notations[i].deviation(), notations[i].rounded(parameter.now),
+    const RepeatedEstimate& parameter = parameters[i];
+    rows.push_back({parameter.name, notations[i].rounded_text(parameter.before),
+                    notations[i].deviation_text(), notations[i].rounded_text(parameter.now),
                     notations[i].unit(), format_number(parameter.difference, 2)});
   }
-  const std::string head = is_repeated(parameters)
+  const std::string head = is_repetition_successful(parameters)
                                ? "Repeated: every estimate is within " +
                                      format_number(kRepeatTolerance) +
                                      " standard deviations of the previous one."
-                               : "NOT REPEATED: estimates differ by more than " +
+                               : "NOT REPEATED: some estimates differ by more than " +
                                      format_number(kRepeatTolerance) + " standard deviations.";
   return head + "\n\n" + format_table(rows, {false, true, true, true, false, true});
 }

@@ -17,7 +17,7 @@ std::string format_truth_comparison(const std::vector<estimator::ParameterEstima
                                     const TrueParameters& truth);
 
 /// Estimate of a parameter before and after a calibration was repeated.
-struct RepeatedParameter {
+struct RepeatedEstimate {
   std::string name;
   std::string unit;
   double before = 0.0;
@@ -33,15 +33,15 @@ inline constexpr double kRepeatTolerance = 0.01;
 
 /// Compares the parameters of two calibrations. The result has the order of `before`, followed by
 /// the parameters that only `now` contains.
-std::vector<RepeatedParameter> compare_repetition(
+std::vector<RepeatedEstimate> compare_repeated_estimates(
     const std::vector<estimator::ParameterEstimate>& before,
     const std::vector<estimator::ParameterEstimate>& now);
 
-/// Checks that the estimates of a repeated calibration differ by at most kRepeatTolerance. Returns
-/// false if a difference is larger or NaN.
-bool is_repeated(const std::vector<RepeatedParameter>& parameters);
+/// Returns whether all estimates of a repeated calibration differ by at most kRepeatTolerance.
+/// Returns false if a difference is NaN.
+bool is_repetition_successful(const std::vector<RepeatedEstimate>& parameters);
 
 /// Formats the comparison of a repeated calibration as text. The first line gives the outcome.
-std::string format_repetition(const std::vector<RepeatedParameter>& parameters);
+std::string format_repetition(const std::vector<RepeatedEstimate>& parameters);
 
 }  // namespace service

@@ -6,7 +6,6 @@
 #include "proto/text/printable.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/report/charts/page_parts.hpp"
-#include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/result_message.hpp"
 #include "service/text/number_format.hpp"
@@ -32,7 +31,7 @@ std::vector<Finding> worst_first(std::vector<Finding> findings) {
 
 std::string what_of(const Finding& finding) {
   std::string text = finding.recording.empty() ? "" : finding.recording + ": ";
-  text += describe(finding).what;
+  text += describe_finding(finding).what;
   if (finding.confidence < kPrintedProbabilityMax) {
     text += " (probability " + format_number(finding.confidence, 2) + ")";
   }
@@ -40,7 +39,7 @@ std::string what_of(const Finding& finding) {
 }
 
 /// Describes whether a rate error of the recording's clock is identifiable.
-std::string format_clock(const estimator::ClockExcitation& clock) {
+std::string format_clock(const estimator::PredictedClockPrecision& clock) {
   const bool reported = clock.deviation < estimator::kDetectableClockDeviation;
   if (reported) {
     return "  clock: a rate error is identifiable, ± " + format_percent(100.0 * clock.deviation) +
@@ -61,9 +60,9 @@ std::string format_clock(const estimator::ClockExcitation& clock) {
 std::string format_findings(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : worst_first(findings)) {
-    text += "  " + to_text(finding.severity) + ": " + proto::escape_for_terminal(what_of(finding)) +
-            "\n";
-    const auto [kind, what, advice, treatment] = describe(finding);
+    text += "  " + severity_name(finding.severity) + ": " +
+            proto::escape_for_terminal(what_of(finding)) + "\n";
+    const auto [kind, what, advice, treatment] = describe_finding(finding);
     if (!advice.empty()) text += "      to do: " + proto::escape_for_terminal(advice) + "\n";
     if (!treatment.empty()) {
       text += "      rigcal: " + proto::escape_for_terminal(treatment) + "\n";
@@ -72,8 +71,8 @@ std::string format_findings(const std::vector<Finding>& findings) {
   return text.empty() ? text : "Findings:\n" + text;
 }
 
-std::vector<Finding> with_warnings(std::vector<Finding> findings,
-                                   const std::vector<Message>& notes) {
+std::vector<Finding> add_warnings_as_findings(std::vector<Finding> findings,
+                                              const std::vector<Message>& notes) {
   for (const Message& note : notes) {
     if (is_warning(note)) findings.push_back(estimator::make_finding(note));
   }
@@ -82,15 +81,16 @@ std::vector<Finding> with_warnings(std::vector<Finding> findings,
 
 std::vector<std::string> notes_without_warnings(std::vector<Message> notes) {
   std::erase_if(notes, is_warning);
-  return note_texts(notes);
+  return format_notes(notes);
 }
 
-std::string finding_section(const std::vector<Finding>& findings) {
+std::string render_finding_section(const std::vector<Finding>& findings) {
   if (findings.empty()) return "";
   using enum CellAlign;
-  const bool treated = std::ranges::any_of(
-      findings, [](const Finding& finding) { return !describe(finding).treatment.empty(); });
-  std::vector<HtmlTable::Column> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
+  const bool treated = std::ranges::any_of(findings, [](const Finding& finding) {
+    return !describe_finding(finding).treatment.empty();
+  });
+  std::vector<HtmlTable::TableColumn> columns = {{"kind"}, {"what", kWords}, {"to do", kWords}};
   if (treated) columns.push_back({"done automatically", kWords});
   HtmlTable table(
       "Findings with a time are shaded in the plots below; rejected samples are points there. "
@@ -98,43 +98,45 @@ std::string finding_section(const std::vector<Finding>& findings) {
       columns);
   for (const Finding& finding : worst_first(findings)) {
     const bool harmless = finding.severity == estimator::Severity::kNote;
-    HtmlCell severity = to_text(finding.severity);
-    if (!harmless) severity.with_class("warn");
-    std::vector<HtmlCell> cells = {severity, what_of(finding), describe(finding).advice};
-    if (treated) cells.emplace_back(describe(finding).treatment);
+    HtmlCell severity = severity_name(finding.severity);
+    if (!harmless) severity.set_css_class("warn");
+    std::vector<HtmlCell> cells = {severity, what_of(finding), describe_finding(finding).advice};
+    if (treated) cells.emplace_back(describe_finding(finding).treatment);
     table.add(cells);
   }
   return "<section><h2>Findings</h2>\n" + table.html() + "</section>\n";
 }
 
-std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation) {
+std::vector<std::vector<std::string>> identifiability_table_rows(
+    const estimator::PredictedPrecision& excitation) {
   std::vector<std::vector<std::string>> rows = {
       {"free parameter", "start", "predicted sd", "unit", "relative sd"}};
   std::vector<TableQuantity> quantities;
-  for (const estimator::ParameterExcitation& each : excitation.parameters) {
+  for (const estimator::PredictedParameterPrecision& each : excitation.parameters) {
     quantities.push_back({each.start, each.deviation, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(quantities);
+  const std::vector<TableNotation> notations = make_table_notations(quantities);
   for (std::size_t i = 0; i < notations.size(); ++i) {
-    const estimator::ParameterExcitation& parameter = excitation.parameters[i];
+    const estimator::PredictedParameterPrecision& parameter = excitation.parameters[i];
     std::string share = "not identifiable";
     if (std::isfinite(parameter.deviation)) {
       share = parameter.start == 0.0
                   ? ""
                   : format_percent(100.0 * parameter.deviation / std::abs(parameter.start));
     }
-    rows.push_back({parameter.name, notations[i].number(parameter.start), notations[i].deviation(),
-                    notations[i].unit(), share});
+    rows.push_back({parameter.name, notations[i].number_text(parameter.start),
+                    notations[i].deviation_text(), notations[i].unit(), share});
   }
   return rows;
 }
 
-std::string format_excitation(const estimator::Excitation& excitation) {
+std::string format_identifiability(const estimator::PredictedPrecision& excitation) {
   if (excitation.parameters.empty()) return "";
-  std::string text = "Predicted standard deviations, from the noise of the readings:\n" +
-                     format_table(excitation_rows(excitation), {false, true, true, false, true});
+  std::string text =
+      "Predicted standard deviations, from the noise of the readings:\n" +
+      format_table(identifiability_table_rows(excitation), {false, true, true, false, true});
   for (const estimator::NullDirection& direction : excitation.null_directions) {
-    text += "  not identifiable: " + text_of(direction.description) + "\n";
+    text += "  not identifiable: " + format_message(direction.description) + "\n";
   }
   return text + format_clock(excitation.clock);
 }

@@ -12,21 +12,23 @@ namespace service {
 /// description, a probability, advice, and what rigcal repaired. Empty if there are no findings.
 std::string format_findings(const std::vector<estimator::Finding>& findings);
 
-/// Returns the findings and the notes that are warnings, which become findings.
-std::vector<estimator::Finding> with_warnings(std::vector<estimator::Finding> findings,
-                                              const std::vector<estimator::Message>& notes);
+/// Returns the given findings, followed by the notes that are warnings, converted to findings.
+std::vector<estimator::Finding> add_warnings_as_findings(
+    std::vector<estimator::Finding> findings, const std::vector<estimator::Message>& notes);
 
 /// Returns the notes that are no warnings.
 std::vector<std::string> notes_without_warnings(std::vector<estimator::Message> notes);
 
 /// Formats findings about the recordings as a section of an HTML page.
-std::string finding_section(const std::vector<estimator::Finding>& findings);
+std::string render_finding_section(const std::vector<estimator::Finding>& findings);
 
 /// Returns the rows of a table with the predicted standard deviations of the free parameters. The
 /// first row is the heading.
-std::vector<std::vector<std::string>> excitation_rows(const estimator::Excitation& excitation);
+std::vector<std::vector<std::string>> identifiability_table_rows(
+    const estimator::PredictedPrecision& excitation);
 
-/// Formats for a terminal which parameters are identifiable from the recordings.
-std::string format_excitation(const estimator::Excitation& excitation);
+/// Formats the predicted standard deviations of the free parameters, and a list of unidentifiable
+/// parameters, as text for a terminal.
+std::string format_identifiability(const estimator::PredictedPrecision& excitation);
 
 }  // namespace service

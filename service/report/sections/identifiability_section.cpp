@@ -11,7 +11,6 @@
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/calibration_sections.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/calibration_outcome.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
@@ -64,7 +63,8 @@ void measure(const Calibration& calibration, std::vector<IdentifiableParameter>&
                                         seen[static_cast<std::size_t>(j)].index);
     }
   }
-  const Eigen::MatrixXd inverse = estimator::solve_square(R, Eigen::MatrixXd::Identity(n, n));
+  const Eigen::MatrixXd inverse =
+      estimator::solve_square_system(R, Eigen::MatrixXd::Identity(n, n));
   for (Eigen::Index i = 0; i < n; ++i) {
     IdentifiableParameter& one = seen[static_cast<std::size_t>(i)];
     const double deviation =
@@ -105,12 +105,13 @@ std::string dependence_table(const Calibration& calibration) {
        {"factor", kRight},
        {"correlated with"}},
       "narrow");
-  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
   for (const IdentifiableParameter& one : seen) {
     const ParameterEstimate& estimate = calibration.parameters[static_cast<std::size_t>(one.index)];
     const TableNotation& notation = notations[static_cast<std::size_t>(one.index)];
-    table.add({estimate.name, notation.deviation(), notation.deviation(one.deviation_alone),
-               notation.unit(), format_number(one.inflation, 2), partner_text(calibration, one)});
+    table.add({estimate.name, notation.deviation_text(),
+               notation.deviation_text(one.deviation_alone), notation.unit(),
+               format_number(one.inflation, 2), partner_text(calibration, one)});
   }
   return "<h3>Uncertainty due to other parameters</h3>\n" + table.html();
 }
@@ -135,7 +136,7 @@ std::string null_directions(const Calibration& calibration) {
   std::string html = "<h3>Not identifiable</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     const std::string changes = coefficients(calibration, direction.coefficients);
-    html += "<li><b>" + escape_html(text_of(direction.description)) + "</b>";
+    html += "<li><b>" + escape_html(format_message(direction.description)) + "</b>";
     if (!changes.empty()) {
       html +=
           ": any multiple of " + escape_html(changes) + " leaves all simulated angles unchanged";
@@ -154,7 +155,7 @@ std::string initial_directions(const Calibration& calibration) {
   if (same) return "<p>The same directions were unidentifiable at the initial values.</p>\n";
   std::string html = "<h3>Not identifiable at the initial values</h3>\n<ul>\n";
   for (const estimator::NullDirection& direction : calibration.initial_null_directions) {
-    html += "<li>" + escape_html(text_of(direction.description)) + "</li>\n";
+    html += "<li>" + escape_html(format_message(direction.description)) + "</li>\n";
   }
   return html + "</ul>\n";
 }
@@ -181,11 +182,11 @@ std::string poor_parameters(const Calibration& calibration) {
 /// Formats the tables of quantities besides the parameters.
 std::string quantities(const Calibration& calibration) {
   std::string html;
-  for (const QuantityTable& each : quantity_tables(calibration)) {
+  for (const QuantityTable& each : make_quantity_tables(calibration)) {
     using enum CellAlign;
     const HtmlTable table(each.caption, {kWords, kRight, kRight, kLeft, kLeft}, each.rows,
                           "narrow");
-    html += "<h3>" + capitalised(each.title) + "</h3>\n" + table.html();
+    html += "<h3>" + capitalise_first_letter(each.title) + "</h3>\n" + table.html();
   }
   return html;
 }
@@ -201,23 +202,24 @@ std::string correlation(const Calibration& calibration) {
   }
   std::vector<std::string> row = {"parameter"};
   row.insert(row.end(), names.begin(), names.end());
-  std::string csv = csv_row(row);
+  std::string csv = format_csv_row(row);
   for (std::size_t i = 0; i < names.size(); ++i) {
     row = {names[i]};
     for (const Eigen::Index j : indices) {
-      row.push_back(json_number(calibration.correlation(indices[i], j)));
+      row.push_back(format_json_number(calibration.correlation(indices[i], j)));
     }
-    csv += csv_row(row);
+    csv += format_csv_row(row);
   }
   return "<h3>Correlation of the estimates</h3>\n" +
-         data_figure(
-             svg_correlation(calibration.correlation(indices, indices), names), "correlation", csv,
+         render_data_figure(
+             render_correlation_heat_map(calibration.correlation(indices, indices), names),
+             "correlation", csv,
              "Correlation between the errors of two estimates, from −1 (blue) to 1 (orange).");
 }
 
 }  // namespace
 
-std::string identifiability_section(const Calibration& calibration) {
+std::string render_identifiability_section(const Calibration& calibration) {
   const std::string unseen = null_directions(calibration) + poor_parameters(calibration);
   std::string html = "<section><h2>Identifiability</h2>\n";
   html += unseen.empty() ? "<p>Every free parameter is identifiable from the recordings.</p>\n"

@@ -39,12 +39,12 @@ Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                   const std::string& joint, const estimator::JointUnits& units) {
   const std::vector<double> times = times_of(trajectory);
   const std::string unit = in_brackets(units.coordinate);
-  return time_chart(
+  return make_time_chart(
       "Joint " + joint, units.quantity + unit,
-      {chart_line("measured", "measured", times, column_of(trajectory.measured, sensor),
-                  "measured " + joint + unit),
-       chart_line("simulated open loop", "simulated", times,
-                  column_of(trajectory.simulated, sensor), "simulated " + joint + unit)});
+      {make_line_series("measured", "measured", times, column_of(trajectory.measured, sensor),
+                        "measured " + joint + unit),
+       make_line_series("simulated open loop", "simulated", times,
+                        column_of(trajectory.simulated, sensor), "simulated " + joint + unit)});
 }
 
 Chart error_chart(const Chart& angle, const std::string& joint,
@@ -61,10 +61,10 @@ Chart error_chart(const Chart& angle, const std::string& joint,
       count > 0.0 ? ", RMSE " + format_number(std::sqrt(squares / count), 3) + " " + units.error
                   : "";
   const std::string unit = in_brackets(units.error);
-  return time_chart("Joint " + joint + ": simulated − measured" + rmse, "residual" + unit,
-                    {chart_line("", "residual", angle.series[0].x, std::move(residual),
-                                "residual " + joint + unit)},
-                    160);
+  return make_time_chart("Joint " + joint + ": simulated − measured" + rmse, "residual" + unit,
+                         {make_line_series("", "residual", angle.series[0].x, std::move(residual),
+                                           "residual " + joint + unit)},
+                         160);
 }
 
 bool is_zero(const SegmentTrajectory& trajectory, Eigen::Index motor) {
@@ -76,11 +76,11 @@ Chart control_chart(const SegmentTrajectory& trajectory, Eigen::Index motor,
   const std::string of = label.empty() ? "" : " of " + label;
   // For "joint 1 [V]" the unit belongs to the axis.
   const std::size_t unit = label.rfind(" [");
-  return time_chart("Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
-                    "control" + (unit == std::string::npos ? "" : label.substr(unit)),
-                    {chart_line("", "control", times_of(trajectory),
-                                column_of(trajectory.control, motor), "control" + of)},
-                    150);
+  return make_time_chart("Control" + of.substr(0, unit == std::string::npos ? of.size() : 4 + unit),
+                         "control" + (unit == std::string::npos ? "" : label.substr(unit)),
+                         {make_line_series("", "control", times_of(trajectory),
+                                           column_of(trajectory.control, motor), "control" + of)},
+                         150);
 }
 
 /// Returns the number of values in a trajectory. Each row has three per sensor and one per motor.
@@ -117,13 +117,13 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
         index < labels.kinds.size() ? labels.kinds[index] : estimator::JointKind::kRevolute);
     Chart angle = angle_chart(trajectory, sensor, joint, units);
     Chart error = error_chart(angle, joint, units);
-    std::vector<double> held = rejected_samples_on(angle.series[0].x, labels.held, path, sensor);
+    std::vector<double> held = find_rejected_samples(angle.series[0].x, labels.held, path, sensor);
     if (!held.empty()) {
-      angle.series.push_back(rejected_series(angle.series[0].x, std::move(held), joint,
-                                             std::string("[") + units.coordinate + "]"));
+      angle.series.push_back(make_rejected_sample_series(
+          angle.series[0].x, std::move(held), joint, std::string("[") + units.coordinate + "]"));
     }
     angle.marks = error.marks =
-        marks_of(labels.findings, trajectory.recording, joint, angle.series[0].x);
+        make_finding_highlights(labels.findings, trajectory.recording, joint, angle.series[0].x);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
@@ -154,15 +154,15 @@ constexpr double kStripMargin = 14.0;    // [px]
 constexpr std::size_t kTickLength = 10;  // fits between two ticks
 constexpr double kGapWidthMin = 2.0;     // [px]; a shorter gap would be invisible
 
-int samples_used(const RecordingUse& use) {
+int samples_used(const UsedRecording& use) {
   int samples = 0;
-  for (const SegmentUse& segment : use.segments) samples += segment.samples;
+  for (const UsedSegment& segment : use.segments) samples += segment.samples;
   return samples;
 }
 
 std::string clock_text(const ImportSummary& summary) {
   if (!summary.clock) return "-";
-  const Measured rate =
+  const MeasuredText rate =
       format_measured(summary.clock->rate_error_ppm, summary.clock->standard_deviation_ppm);
   return (summary.clock->rate_error_ppm > 0.0 ? "+" : "") + rate.value + " ± " +
          rate.standard_deviation + " ppm";
@@ -178,7 +178,7 @@ std::string jitter_text(const ImportSummary& summary) {
          format_number(summary.arrival->jitter_us_max, 4) + " µs";
 }
 
-std::string left_out_text(const RecordingUse& use) {
+std::string left_out_text(const UsedRecording& use) {
   const ImportSummary& summary = use.summary;
   const int unselected = summary.rows + summary.holes.rows - samples_used(use) -
                          summary.rows_before_release - summary.dropped_rows;
@@ -187,9 +187,9 @@ std::string left_out_text(const RecordingUse& use) {
     if (count <= 0) return;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + why;
   };
-  add(summary.rows_before_release, "held by hand");
+  add(summary.rows_before_release, "before a release");
   add(unselected, "not selected");
-  add(summary.dropped_rows, "in scraps");
+  add(summary.dropped_rows, "in short parts");
   return text.empty() ? "none" : text;
 }
 
@@ -201,13 +201,14 @@ std::string gaps_text(const ImportSummary& summary) {
   return text;
 }
 
-std::string table(const CalibrationContext& context) {
+std::string table(const CalibrationMetadata& context) {
   using enum CellAlign;
   HtmlTable table(
-      "Held by hand: samples before a release. In scraps: samples between gaps, in parts too short "
-      "to use. A few missing rows are bridged without readings; at longer gaps the recording is "
-      "split. Times are the unit's, corrected for the rate of its clock relative to the host's; "
-      "late arrival does not affect them.",
+      "Before a release: samples while the rig is held by hand. In short parts: samples between "
+      "gaps, in parts that are too short to use. A few missing rows are bridged without readings; "
+      "at longer gaps the recording is "
+      "split. Time stamps are from the unit's clock, corrected for its rate relative to the host's "
+      "clock; late arrival does not affect them.",
       {{"recording", kWords},
        {"rate [Hz]", kRight},
        {"samples used", kRight},
@@ -215,7 +216,7 @@ std::string table(const CalibrationContext& context) {
        {"gaps", kRight},
        {"unit's clock", kRight},
        {"jitter, longest", kRight}});
-  for (const RecordingUse& use : context.recordings) {
+  for (const UsedRecording& use : context.recordings) {
     const ImportSummary& summary = use.summary;
     table.add({recording_title(use), format_number(1.0 / summary.period, 7),
                std::to_string(samples_used(use)), left_out_text(use), gaps_text(summary),
@@ -226,7 +227,7 @@ std::string table(const CalibrationContext& context) {
 
 /// Draws segments as bars over time. Used segments are filled, others are hollow, and gaps have
 /// another colour.
-std::string strip(const RecordingUse& use) {
+std::string strip(const UsedRecording& use) {
   const double low = use.segments.front().start;
   const double high = std::max(use.segments.back().end, low + 1e-9);
   const auto to_x = [&](double time) {
@@ -234,19 +235,19 @@ std::string strip(const RecordingUse& use) {
   };
   std::string svg = "<svg viewBox=\"0 0 900 48\" role=\"img\" aria-label=\"Use of " +
                     escape_html(recording_title(use)) + "\">\n";
-  for (const SegmentUse& segment : use.segments) {
+  for (const UsedSegment& segment : use.segments) {
     svg +=
         svg_rect(to_x(segment.start), 6.0, std::max(to_x(segment.end) - to_x(segment.start), 1.0),
                  14.0, segment.samples > 0 ? "used" : "unused");
   }
-  for (const Gap& gap : use.summary.gaps) {
+  for (const RecordingGap& gap : use.summary.gaps) {
     if (gap.start + gap.duration < low || gap.start > high) continue;
     const double left = to_x(std::max(gap.start, low));
     const double right = to_x(std::min(gap.start + gap.duration, high));
     svg += svg_rect(left, 2.0, std::max(right - left, kGapWidthMin), 22.0, "gap");
   }
-  const std::vector<double> ticks = notation::nice_ticks(low, high, 12);
-  const std::vector<std::string> texts = notation::tick_labels(ticks, kTickLength).texts;
+  const std::vector<double> ticks = notation::choose_axis_ticks(low, high, 12);
+  const std::vector<std::string> texts = notation::format_tick_labels(ticks, kTickLength).texts;
   for (std::size_t k = 0; k < ticks.size(); ++k) {
     svg += svg_text(to_x(ticks[k]), 40.0, "middle", "tick", texts[k]);
   }
@@ -254,44 +255,45 @@ std::string strip(const RecordingUse& use) {
 }
 
 /// Formats the segments and gaps of a recording as a list in order of time.
-std::string use_csv(const RecordingUse& use) {
+std::string use_csv(const UsedRecording& use) {
   struct Row {
     double from, to;
     std::string what, samples;
   };
   std::vector<Row> rows;
-  for (const SegmentUse& segment : use.segments) {
+  for (const UsedSegment& segment : use.segments) {
     rows.push_back({segment.start, segment.end, "segment " + std::to_string(segment.index),
                     std::to_string(segment.samples)});
   }
-  for (const Gap& gap : use.summary.gaps) {
+  for (const RecordingGap& gap : use.summary.gaps) {
     rows.push_back({gap.start, gap.start + gap.duration, "gap", ""});
   }
   std::ranges::stable_sort(rows, {}, &Row::from);
-  std::string csv = csv_row({"from [s]", "to [s]", "what", "samples used"});
+  std::string csv = format_csv_row({"from [s]", "to [s]", "what", "samples used"});
   for (const Row& row : rows) {
-    csv += csv_row({json_number(row.from), json_number(row.to), row.what, row.samples});
+    csv += format_csv_row(
+        {format_json_number(row.from), format_json_number(row.to), row.what, row.samples});
   }
   return csv;
 }
 
-std::string use_figure(const RecordingUse& use) {
+std::string use_figure(const UsedRecording& use) {
   if (use.segments.empty()) return "";
-  return data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
-                     use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
-                     use_csv(use),
-                     "Used samples of " + escape_html(recording_title(use)) +
-                         " over time [s]: filled = used, hollow = not used, orange = gap.");
+  return render_data_figure("<div class=\"wide strip\" tabindex=\"0\">" + strip(use) + "</div>",
+                            use.summary.file.substr(use.summary.file.rfind('/') + 1) + "-use",
+                            use_csv(use),
+                            "Used samples of " + escape_html(recording_title(use)) +
+                                " over time [s]: filled = used, hollow = not used, orange = gap.");
 }
 
-std::string segment_table(const RecordingUse& use) {
+std::string segment_table(const UsedRecording& use) {
   using enum CellAlign;
   HtmlTable table(
       "Segments between gaps",
       {{"segment", kRight}, {"from [s]", kRight}, {"to [s]", kRight}, {"samples used", kRight}},
       "narrow");
   for (std::size_t k = 0; k < std::min(use.segments.size(), kListedSegmentsMax); ++k) {
-    const SegmentUse& segment = use.segments[k];
+    const UsedSegment& segment = use.segments[k];
     table.add({std::to_string(segment.index), format_number(segment.start, 7),
                format_number(segment.end, 7),
                segment.samples > 0 ? std::to_string(segment.samples) : "none"});
@@ -308,7 +310,7 @@ std::string gap_list(const ImportSummary& summary) {
   if (summary.gaps.empty()) return "";
   std::string text = "<p>Gaps: ";
   for (std::size_t k = 0; k < std::min(summary.gaps.size(), kListedGapsMax); ++k) {
-    const Gap& gap = summary.gaps[k];
+    const RecordingGap& gap = summary.gaps[k];
     const std::string duration = gap.duration < 1.0 ? format_number(1e3 * gap.duration) + " ms"
                                                     : format_number(gap.duration) + " s";
     text += (k == 0 ? "" : "; ") + duration + " after " + format_number(gap.start, 6) + " s";
@@ -321,9 +323,9 @@ std::string gap_list(const ImportSummary& summary) {
 
 }  // namespace
 
-std::vector<double> rejected_samples_on(const std::vector<double>& times,
-                                        const std::vector<RejectedReading>& held,
-                                        const std::string& recording, Eigen::Index sensor) {
+std::vector<double> find_rejected_samples(const std::vector<double>& times,
+                                          const std::vector<RejectedReading>& held,
+                                          const std::string& recording, Eigen::Index sensor) {
   std::vector<double> values;
   if (times.size() < 2) return values;
   const double slack = 0.5 * (times.back() - times.front()) / static_cast<double>(times.size() - 1);
@@ -337,37 +339,39 @@ std::vector<double> rejected_samples_on(const std::vector<double>& times,
   return values;
 }
 
-ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
-                            const std::string& sensor, const std::string& unit) {
-  ChartSeries series = chart_line("rejected", "residual", times, std::move(values),
-                                  "held back " + sensor + " " + unit);
+ChartSeries make_rejected_sample_series(const std::vector<double>& times,
+                                        std::vector<double> values, const std::string& sensor,
+                                        const std::string& unit) {
+  ChartSeries series = make_line_series("rejected", "residual", times, std::move(values),
+                                        "rejected " + sensor + " " + unit);
   series.markers = true;
   series.shape = MarkerShape::kDiamond;
   series.excluded_from_range = true;
   return series;
 }
 
-std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor,
-                                const std::vector<double>& times) {
-  std::vector<ChartMark> marks;
+std::vector<ChartHighlight> make_finding_highlights(const std::vector<estimator::Finding>& findings,
+                                                    const std::string& recording,
+                                                    const std::string& sensor,
+                                                    const std::vector<double>& times) {
+  std::vector<ChartHighlight> marks;
   for (const estimator::Finding& finding : findings) {
     const bool concerns = (finding.recording.empty() || finding.recording == recording) &&
                           (finding.channel.empty() || finding.channel == sensor);
     if (!concerns) continue;
-    const FindingText described = describe(finding);
+    const FindingText described = describe_finding(finding);
     std::string text = described.what;
     if (!described.treatment.empty()) text += " (" + described.treatment + ")";
-    for (const estimator::TimeStretch& stretch : finding.stretches) {
-      if (stretch.to < times.front() || stretch.from > times.back()) continue;
-      marks.push_back({stretch.from, stretch.to, text});
+    for (const estimator::TimeInterval& interval : finding.intervals) {
+      if (interval.to < times.front() || interval.from > times.back()) continue;
+      marks.push_back({interval.from, interval.to, text});
     }
   }
   return marks;
 }
 
-std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
-                                const TrajectoryLabels& labels, std::size_t numbers_max) {
+std::string render_trajectory_sections(const std::vector<SegmentTrajectory>& trajectories,
+                                       const TrajectoryLabels& labels, std::size_t numbers_max) {
   std::vector<const SegmentTrajectory*> moving;
   for (const SegmentTrajectory& trajectory : trajectories) {
     if (trajectory.measured.rows() >= kRowsMin) moving.push_back(&trajectory);
@@ -386,7 +390,7 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
                                    static_cast<double>(numbers));
     }
     html += "<section class=\"segment\"><h3>" + escape_html(title_of(trajectory)) + "</h3>\n" +
-            chart_figure(figure) + zero_controls(trajectory, labels) + "</section>\n";
+            render_chart_figure(figure) + zero_controls(trajectory, labels) + "</section>\n";
   }
   if (moving.size() > shown) {
     html += "<p>The other segments, " + std::to_string(moving.size() - shown) +
@@ -395,9 +399,9 @@ std::string trajectory_sections(const std::vector<SegmentTrajectory>& trajectori
   return html;
 }
 
-std::string data_section(const CalibrationContext& context) {
+std::string render_data_section(const CalibrationMetadata& context) {
   std::string html = "<section><h2>Data quality</h2>\n" + table(context) + "</section>\n";
-  for (const RecordingUse& use : context.recordings) {
+  for (const UsedRecording& use : context.recordings) {
     html += "<section><h3>" + escape_html(recording_title(use)) + ": use over time</h3>\n" +
             use_figure(use) + gap_list(use.summary);
     if (use.segments.size() > 1) html += segment_table(use);

@@ -23,33 +23,35 @@ struct TrajectoryLabels {
   std::vector<RejectedReading> held = {};         ///< rejected samples, drawn as points
 };
 
-/// Returns for each time in `times` the rejected sample of a sensor; NaN if no sample was rejected
-/// at that time. The result is empty if no sample was rejected in the whole interval.
-std::vector<double> rejected_samples_on(const std::vector<double>& times,
-                                        const std::vector<RejectedReading>& held,
-                                        const std::string& recording, Eigen::Index sensor);
+/// Returns the rejected samples of a sensor at the times `times`; NaN at a time without a rejected
+/// sample. The result is empty if no sample was rejected in the whole interval.
+std::vector<double> find_rejected_samples(const std::vector<double>& times,
+                                          const std::vector<RejectedReading>& held,
+                                          const std::string& recording, Eigen::Index sensor);
 
 /// Returns a chart series of the rejected samples of a sensor.
 /// @param unit  unit of the values, e.g. "[rad]"
-ChartSeries rejected_series(const std::vector<double>& times, std::vector<double> values,
-                            const std::string& sensor, const std::string& unit);
+ChartSeries make_rejected_sample_series(const std::vector<double>& times,
+                                        std::vector<double> values, const std::string& sensor,
+                                        const std::string& unit);
 
-/// Returns chart highlights for the findings about a recording or one of its sensors, within the
-/// interval that `times` covers.
-std::vector<ChartMark> marks_of(const std::vector<estimator::Finding>& findings,
-                                const std::string& recording, const std::string& sensor,
-                                const std::vector<double>& times);
+/// Returns highlighted time intervals of a chart for the findings about a recording or one of its
+/// sensors, within the interval of `times`.
+std::vector<ChartHighlight> make_finding_highlights(const std::vector<estimator::Finding>& findings,
+                                                    const std::string& recording,
+                                                    const std::string& sensor,
+                                                    const std::vector<double>& times);
 
 /// Returns HTML sections for the first 24 segments. Each section has one figure with the measured
 /// and simulated angles, their differences, and the controls.
 /// @param numbers_max  largest total number of values; more data are reduced
-std::string trajectory_sections(const std::vector<estimator::SegmentTrajectory>& trajectories,
-                                const TrajectoryLabels& labels,
-                                std::size_t numbers_max = kPageNumbersMax);
+std::string render_trajectory_sections(
+    const std::vector<estimator::SegmentTrajectory>& trajectories, const TrajectoryLabels& labels,
+    std::size_t numbers_max = kPageNumbersMax);
 
 /// Returns an HTML section on the recorded data. For each recording it shows sampling rate, clock
 /// error, jitter, and the numbers of used, omitted and missing samples. A time line and a list show
 /// segments and gaps.
-std::string data_section(const CalibrationContext& context);
+std::string render_data_section(const CalibrationMetadata& context);
 
 }  // namespace service

@@ -21,11 +21,12 @@ std::string parameter_table(const estimator::Calibration& calibration) {
       {"parameter", "estimate", "± sd", "unit", "95 % interval", "initial", ""}};
   std::vector<estimator::ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
-  const std::vector<TableNotation> notations = notations_of(all);
+  const std::vector<TableNotation> notations = make_estimate_notations(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TableNotation& notation = notations[i];
-    rows.push_back({all[i].name, notation.value(), notation.deviation(), notation.unit(),
-                    interval_text(all[i], notation), notation.number(all[i].initial),
+    rows.push_back({all[i].name, notation.value(), notation.deviation_text(), notation.unit(),
+                    format_confidence_interval(all[i], notation),
+                    notation.number_text(all[i].initial),
                     i < calibration.parameters.size() ? "" : "dependent"});
   }
   return format_table(rows, {false, true, true, false, false, true, false});
@@ -34,14 +35,14 @@ std::string parameter_table(const estimator::Calibration& calibration) {
 /// Formats the estimates from the data without priors; empty if the rig file has no priors.
 std::string prior_free_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"data without prior", "estimate", "± sd", "unit"}};
-  const std::vector<TableNotation> notations = notations_of(calibration.parameters);
+  const std::vector<TableNotation> notations = make_estimate_notations(calibration.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& each = calibration.parameters[i];
     if (std::isnan(each.data_deviation)) continue;
     const TableNotation data = notations[i].with(each.data_value, each.data_deviation);
     const bool is_seen = std::isfinite(each.data_deviation);
-    rows.push_back(
-        {each.name, is_seen ? data.value() : "not identifiable", data.deviation(), data.unit()});
+    rows.push_back({each.name, is_seen ? data.value() : "not identifiable", data.deviation_text(),
+                    data.unit()});
   }
   return rows.size() == 1 ? "" : format_table(rows, {false, true, true, false}) + "\n";
 }
@@ -49,13 +50,13 @@ std::string prior_free_table(const estimator::Calibration& calibration) {
 /// Returns the verdict on a calibration as a sentence; empty if there is no verdict.
 std::string first_line(const estimator::Calibration& calibration) {
   if (calibration.verdict.reasons.empty()) return "";
-  return as_sentence(text_of(calibration.verdict)) + "\n\n";
+  return format_sentence(format_verdict(calibration.verdict)) + "\n\n";
 }
 
 std::string simulation_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {{"open-loop simulation", "RMSE", "unit"}};
   for (const estimator::SimulationError& error : calibration.simulation) {
-    rows.push_back({"joint " + error.joint, format_digits(1e3 * error.rmse, 4),
+    rows.push_back({"joint " + error.joint, format_significant_digits(1e3 * error.rmse, 4),
                     joint_units(error.kind).error});
   }
   return format_table(rows, {false, true, false}) + "\n";
@@ -65,15 +66,15 @@ std::string simulation_table(const estimator::Calibration& calibration) {
 std::string inertial_table(const estimator::Calibration& calibration) {
   if (calibration.inertial.empty()) return "";
   std::vector<TableQuantity> errors;
-  for (const estimator::InertialError& each : calibration.inertial) {
+  for (const estimator::InertialAxisError& each : calibration.inertial) {
     errors.push_back({each.rmse, 0.0, each.unit});
   }
-  const std::vector<TableNotation> notations = table_notations(errors);
+  const std::vector<TableNotation> notations = make_table_notations(errors);
   std::vector<std::vector<std::string>> rows = {{"inertial sensor", "RMSE", "noise", "unit"}};
   for (std::size_t i = 0; i < errors.size(); ++i) {
-    const estimator::InertialError& each = calibration.inertial[i];
-    rows.push_back({each.name, notations[i].number(each.rmse), notations[i].number(each.noise),
-                    notations[i].unit()});
+    const estimator::InertialAxisError& each = calibration.inertial[i];
+    rows.push_back({each.name, notations[i].number_text(each.rmse),
+                    notations[i].number_text(each.noise), notations[i].unit()});
   }
   return format_table(rows, {false, true, true, false}) + "\n";
 }
@@ -86,18 +87,20 @@ std::string list_text(const std::string& title, const std::vector<std::string>& 
 
 /// Describes how the calibration ended and what it estimated.
 std::string ending(const estimator::Calibration& calibration, double wall_time) {
-  std::string text =
-      describe_ending(calibration) + " in " + format_number(wall_time, 3) + " s: " +
-      (calibration.kind == estimator::EstimateKind::kPhysical
-           ? "physical parameters"
-           : "parameters of a SPOOK simulator with a step of " +
-                 format_number(1e3 * calibration.step) + " ms, kappa " +
-                 format_number(calibration.state_error_weight)) +
-      "\n  joint estimation: " + describe_stage(calibration.termination, calibration.iterations) +
-      ", cost " + format_number(calibration.cost, 6) + "\n";
+  std::string text = describe_calibration_ending(calibration) + " in " +
+                     format_number(wall_time, 3) + " s: " +
+                     (calibration.kind == estimator::EstimateKind::kPhysical
+                          ? "physical parameters"
+                          : "parameters of a SPOOK simulator with a step of " +
+                                format_number(1e3 * calibration.step) + " ms, kappa " +
+                                format_number(calibration.state_error_weight)) +
+                     "\n  joint estimation: " +
+                     describe_stage_ending(calibration.termination, calibration.iterations) +
+                     ", cost " + format_number(calibration.cost, 6) + "\n";
   if (!calibration.refined) return text;
   return text + "  simulation fit: " +
-         describe_stage(calibration.refinement_termination, calibration.refinement_iterations) +
+         describe_stage_ending(calibration.refinement_termination,
+                               calibration.refinement_iterations) +
          "\n";
 }
 
@@ -130,9 +133,9 @@ class QuantityRows {
                  const std::string& remark_title, const std::string& caption) const {
     if (names_.empty()) return;
     QuantityTable table{title, caption, {{title, "value", "± sd", "unit", remark_title}}};
-    const std::vector<TableNotation> notations = table_notations(quantities_);
+    const std::vector<TableNotation> notations = make_table_notations(quantities_);
     for (std::size_t i = 0; i < names_.size(); ++i) {
-      table.rows.push_back({names_[i], notations[i].value(), notations[i].deviation(),
+      table.rows.push_back({names_[i], notations[i].value(), notations[i].deviation_text(),
                             notations[i].unit(), remarks_[i]});
     }
     tables.push_back(std::move(table));
@@ -196,7 +199,7 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
     for (std::size_t i = 1; right[j] && i < rows.size(); ++i) {
       if (j < rows[i].size()) numbers.push_back(&rows[i][j]);
     }
-    align_numbers(numbers, " ", " ");
+    align_decimal_points(numbers, " ", " ");
     for (const auto& row : rows) {
       if (j < row.size()) widths[j] = std::max(widths[j], display_width(row[j]));
     }
@@ -227,17 +230,17 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
 std::string format_calibration(const estimator::Calibration& calibration, double wall_time) {
   std::vector<std::string> unseen;
   for (const estimator::NullDirection& direction : calibration.null_directions) {
-    unseen.push_back(text_of(direction.description));
+    unseen.push_back(format_message(direction.description));
   }
-  const std::string intervals = describe_intervals(calibration);
+  const std::string intervals = explain_wide_intervals(calibration);
   const std::string findings =
-      format_findings(with_warnings(calibration.findings, calibration.notes));
+      format_findings(add_warnings_as_findings(calibration.findings, calibration.notes));
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
                      (intervals.empty() ? "" : intervals + "\n\n") +
                      list_text("Not identifiable from the data", unseen) + findings +
                      (findings.empty() ? "" : "\n") + "Details:\n\n" +
                      simulation_table(calibration) + inertial_table(calibration);
-  for (const QuantityTable& table : quantity_tables(calibration)) {
+  for (const QuantityTable& table : make_quantity_tables(calibration)) {
     if (table.is_for_unidentifiable && unseen.empty()) continue;
     text += format_table(table.rows, {false, true, true, false, false}) + "\n";
   }
@@ -246,9 +249,9 @@ std::string format_calibration(const estimator::Calibration& calibration, double
          ending(calibration, wall_time);
 }
 
-std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibration) {
+std::vector<QuantityTable> make_quantity_tables(const estimator::Calibration& calibration) {
   QuantityRows combinations, moments, base;
-  for (const estimator::Combination& each : calibration.combinations) {
+  for (const estimator::ParameterCombination& each : calibration.combinations) {
     combinations.add(each.description, {each.value, each.standard_deviation, each.unit});
   }
   for (const estimator::PrincipalInertia& inertia : calibration.principal) {
@@ -258,7 +261,7 @@ std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibra
                       (inertia.at_feasibility_boundary ? ", at the feasibility boundary" : ""));
     }
   }
-  for (const estimator::Combination& each : calibration.base) {
+  for (const estimator::ParameterCombination& each : calibration.base) {
     base.add(each.description, {each.value, each.standard_deviation, each.unit},
              std::isfinite(each.standard_deviation) ? "" : "not identifiable");
   }
@@ -273,41 +276,41 @@ std::vector<QuantityTable> quantity_tables(const estimator::Calibration& calibra
   return tables;
 }
 
-std::vector<TableNotation> notations_of(
+std::vector<TableNotation> make_estimate_notations(
     const std::vector<estimator::ParameterEstimate>& estimates) {
   std::vector<TableQuantity> quantities;
   for (const estimator::ParameterEstimate& each : estimates) {
     quantities.push_back({each.value, each.standard_deviation, each.unit});
   }
-  return table_notations(quantities);
+  return make_table_notations(quantities);
 }
 
-std::string interval_text(const estimator::ParameterEstimate& estimate,
-                          const TableNotation& notation) {
+std::string format_confidence_interval(const estimator::ParameterEstimate& estimate,
+                                       const TableNotation& notation) {
   const double value = estimate.value, half = estimate.half_interval;
   if (estimate.at_bound) {
     return std::abs(value - estimate.lower) <= std::abs(value - estimate.upper)
-               ? "at lower bound " + notation.number(estimate.lower)
-               : "at upper bound " + notation.number(estimate.upper);
+               ? "at lower bound " + notation.number_text(estimate.lower)
+               : "at upper bound " + notation.number_text(estimate.upper);
   }
   if (std::isinf(estimate.standard_deviation)) return "not identifiable";
   if (!(estimate.standard_deviation > 0.0)) return "-";
   if (std::isinf(half)) return "no bound found";
-  return notation.interval(value - half, value + half);
+  return notation.interval_text(value - half, value + half);
 }
 
-std::string error_units(const std::vector<estimator::JointKind>& kinds) {
+std::string error_unit_text(const std::vector<estimator::JointKind>& kinds) {
   return units_of_kinds(
       kinds, [](const estimator::JointUnits& units) { return std::string(units.error); });
 }
 
-std::string pooled_error_units(const std::vector<estimator::JointKind>& kinds) {
+std::string pooled_error_unit_text(const std::vector<estimator::JointKind>& kinds) {
   return units_of_kinds(kinds, [](const estimator::JointUnits& units) {
     return (units.scale == 1.0 ? "" : format_number(units.scale) + " ") + units.error;
   });
 }
 
-std::vector<std::string> short_names(const std::vector<std::string>& names, int characters_max) {
+std::vector<std::string> shorten_names(const std::vector<std::string>& names, int characters_max) {
   std::vector<std::string> different;  // in order of appearance
   for (const std::string& name : names) {
     if (std::ranges::count(different, name) == 0) different.push_back(name);

@@ -31,20 +31,21 @@ int find_joint(const estimator::Mechanism& mechanism, const std::string& name) {
   const auto found = std::ranges::find(mechanism.joints, name, &estimator::Joint::name);
   if (found != mechanism.joints.end()) return static_cast<int>(found - mechanism.joints.begin());
   throw proto::InputError("--at " + name + ": the rig has no such joint; it has " +
-                          comma_list(mechanism.joints, &estimator::Joint::name));
+                          join_items(mechanism.joints, &estimator::Joint::name));
 }
 
 /// Returns joint coordinates with the requested positions applied and all loops closed.
 Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::VectorXd coordinates,
-                            const std::vector<JointPosition>& places) {
+                            const std::vector<RequestedCoordinate>& places) {
   if (places.empty()) return coordinates;
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(coordinates.size(), kNothing);
-  for (const JointPosition& place : places) {
+  for (const RequestedCoordinate& place : places) {
     const int joint = find_joint(mechanism, place.name);
     if (!std::isnan(wanted[joint])) {
       throw proto::InputError("--at " + place.name + ": given twice. Give each joint once");
     }
-    const estimator::JointTraits& is = mechanism.joints[static_cast<std::size_t>(joint)].traits();
+    const estimator::JointTraits& is =
+        mechanism.joints[static_cast<std::size_t>(joint)].kind_traits();
     if (place.degrees && !is.turns) {
       throw proto::InputError("--at " + place.name + ": the joint " + is.verb +
                               ". Give its position in " + is.units.coordinate);
@@ -52,11 +53,12 @@ Eigen::VectorXd take_places(const estimator::Mechanism& mechanism, Eigen::Vector
     wanted[joint] = place.value;
   }
   if (mechanism.joint_count() <= estimator::kTreeJointsMax) {
-    estimator::Statics statics(mechanism);
+    estimator::StaticPotential statics(mechanism);
     bool closed = statics.close(coordinates, wanted);
     for (Eigen::Index j = 0; j < wanted.size(); ++j) {
       const auto& joint = mechanism.joints[static_cast<std::size_t>(j)];
-      const double off = joint.difference(coordinates[j] - wanted[j]) / joint.units().scale;
+      const double off =
+          joint.coordinate_difference(coordinates[j] - wanted[j]) / joint.units().scale;
       closed = closed && !(std::abs(off) > kNear);
     }
     if (closed) return coordinates;
@@ -102,11 +104,11 @@ std::string shape_text(const estimator::Mechanism& mechanism, const NormalMode& 
   const auto joint = [&](int j) -> const estimator::Joint& {
     return mechanism.joints[static_cast<std::size_t>(j)];
   };
-  const bool turns = joint(joints[0]).traits().turns;
+  const bool turns = joint(joints[0]).kind_traits().turns;
   const double unit = (turns ? 1.0 / kDegree : 1e-3) / mode.shape[joints[0]];  // 1 mm or 1°
   std::vector<std::string> parts;
   for (const int j : joints) {
-    const bool turning = joint(j).traits().turns;
+    const bool turning = joint(j).kind_traits().turns;
     const double amount = unit * mode.shape[j] * (turning ? kDegree : 1e3);
     parts.push_back(format_number(amount, 3) + (turning ? "° of " : " mm of ") + joint(j).name);
   }
@@ -118,13 +120,14 @@ std::string pose_text(const estimator::Mechanism& mechanism, const Equilibrium& 
   std::vector<std::string> parts;
   const auto stands_anywhere = [&](int j) {
     return std::ranges::any_of(pose.modes, [&](const NormalMode& mode) {
-      return estimator::is_neutral(mode, pose.modes) && movers(mechanism, mode) == std::vector{j};
+      return estimator::is_neutral_mode(mode, pose.modes) &&
+             movers(mechanism, mode) == std::vector{j};
     });
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     if (stands_anywhere(j)) continue;
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    parts.push_back(joint.name + " = " + coordinate_text(joint.kind, pose.coordinates[j]));
+    parts.push_back(joint.name + " = " + format_joint_coordinate(joint.kind, pose.coordinates[j]));
   }
   return joined(parts, ", ");
 }
@@ -134,7 +137,7 @@ std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& m
   const estimator::Joint& first = mechanism.joints[static_cast<std::size_t>(joints[0])];
   const std::string shape = shape_text(mechanism, mode);
   if (shape.empty()) {
-    return first.name + " " + first.traits().verb + " freely (no rest position)";
+    return first.name + " " + first.kind_traits().verb + " freely (no rest position)";
   }
   return "no restoring force for a motion of " + shape;
 }
@@ -144,7 +147,7 @@ std::string free_text(const estimator::Mechanism& mechanism, const NormalMode& m
 std::string swing_text(const estimator::Mechanism& mechanism, const Equilibrium& rest) {
   std::vector<std::string> swings;
   for (const NormalMode& mode : rest.modes) {
-    if (estimator::is_neutral(mode, rest.modes)) continue;
+    if (estimator::is_neutral_mode(mode, rest.modes)) continue;
     const std::string shape = shape_text(mechanism, mode);
     swings.push_back(format_number(std::sqrt(mode.rate_squared) / (2.0 * M_PI), 3) + " Hz" +
                      (shape.empty() ? "" : " (" + shape + ")"));
@@ -169,7 +172,7 @@ std::string start_note(const estimator::Mechanism& mechanism) {
              : "";
 }
 
-std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder) {
+std::string devices_text(const Rig& rig, int joint, const EncoderProperties* encoder) {
   std::string text;
   if (encoder != nullptr) {
     text += "; encoder";
@@ -179,7 +182,7 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
   } else {
     text += "; no encoder";
   }
-  const JointFacts& facts = rig.joint_facts[static_cast<std::size_t>(joint)];
+  const JointProperties& facts = rig.joint_facts[static_cast<std::size_t>(joint)];
   if (rig.mechanism.joints[static_cast<std::size_t>(joint)].motor.present) {
     text += "; motor [" + facts.control_unit + "]";
   }
@@ -189,10 +192,10 @@ std::string devices_text(const Rig& rig, int joint, const EncoderFacts* encoder)
 /// Returns the end stops of a joint as text, e.g. "; stops at -20° and 30°".
 std::string stops_text(const estimator::Mechanism& mechanism, int joint) {
   std::string text;
-  for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
+  for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
     if (stop.joint != joint) continue;
     const JointKind kind = mechanism.joints[static_cast<std::size_t>(joint)].kind;
-    text += (text.empty() ? "; stops at " : " and ") + coordinate_text(kind, stop.position);
+    text += (text.empty() ? "; stops at " : " and ") + format_joint_coordinate(kind, stop.position);
   }
   return text;
 }
@@ -227,15 +230,15 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
   std::vector<std::string> words;
   for (int k = 0; k < mechanism.sensor_count(); ++k) {
     const estimator::Sensor& sensor = mechanism.sensors[static_cast<std::size_t>(k)];
-    const SensorPlacement mark = sensor_placement(mechanism, k, poses);
+    const SensorPlacement mark = find_sensor_placement(mechanism, k, poses);
     std::string text = sensor.name + ": " + reads_text(mechanism, sensor);
-    if (sensor.traits().mount == estimator::SensorTraits::Mount::kAnchor) {
+    if (sensor.kind_traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
       text += " from (" + format_number(mark.anchor.x(), 4) + ", " +
               format_number(mark.anchor.y(), 4) + ", " + format_number(mark.anchor.z(), 4) +
               ") m of the ground";
-    } else if (sensor.has_axes()) {
-      text += "; x " + direction_on_page(mark.axes.col(0)) + ", y " +
-              direction_on_page(mark.axes.col(1));
+    } else if (sensor.has_orientation()) {
+      text += "; x " + describe_page_direction(mark.axes.col(0)) + ", y " +
+              describe_page_direction(mark.axes.col(1));
     }
     words.push_back(text);
   }
@@ -244,12 +247,12 @@ std::vector<std::string> describe_sensors(const estimator::Mechanism& mechanism,
 
 }  // namespace
 
-JointPosition parse_joint_position(const std::string& text) {
+RequestedCoordinate parse_joint_coordinate(const std::string& text) {
   const std::string advice = "--at " + text + ": write NAME=VALUE, in rad or m, or NAME=VALUEdeg";
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) throw proto::InputError(advice);
   std::string number = text.substr(equals + 1);
-  JointPosition place{.name = text.substr(0, equals)};
+  RequestedCoordinate place{.name = text.substr(0, equals)};
   place.degrees = number.ends_with("deg");
   if (place.degrees) number.resize(number.size() - 3);
   const auto end = number.data() + number.size();
@@ -261,10 +264,10 @@ JointPosition parse_joint_position(const std::string& text) {
   return place;
 }
 
-RigPicture::RigPicture(const Rig& rig, const std::vector<JointPosition>& places) : rig_(rig) {
+RigPicture::RigPicture(const Rig& rig, const std::vector<RequestedCoordinate>& places) : rig_(rig) {
   const auto rest = estimator::find_stable_equilibrium(rig.mechanism);
-  rest_words_ = describe_rest(rig, rest);
-  coordinates_ = rest ? estimator::rest_within_stops(rig.mechanism, *rest)
+  rest_words_ = describe_rest_position(rig, rest);
+  coordinates_ = rest ? estimator::find_equilibrium_within_stops(rig.mechanism, *rest)
                       : Eigen::VectorXd(Eigen::VectorXd::Zero(rig.mechanism.joint_count()));
   coordinates_ = take_places(rig.mechanism, coordinates_, places);
 }
@@ -273,16 +276,16 @@ std::string RigPicture::svg() const {
   std::vector<std::string> words = describe_joints(rig_, coordinates_);
   words.insert(words.end(), rest_words_.begin(), rest_words_.end());
   const std::string& name = rig_.mechanism.name;
-  return scene_svg(make_scene(rig_, coordinates_), name.empty() ? rig_.path : name, words);
+  return render_scene_svg(make_scene(rig_, coordinates_), name.empty() ? rig_.path : name, words);
 }
 
 std::string RigPicture::text(int columns, int rows, CharacterSet letters) const {
-  std::string text = scene_text(make_scene(rig_, coordinates_), columns, rows, letters);
+  std::string text = render_scene_text(make_scene(rig_, coordinates_), columns, rows, letters);
   for (const std::string& line : describe_joints(rig_, coordinates_)) text += line + "\n";
   return text;
 }
 
-std::string coordinate_text(JointKind kind, double value) {
+std::string format_joint_coordinate(JointKind kind, double value) {
   if (!joint_traits(kind).turns) {
     return format_number(std::abs(value) < 5e-7 ? 0.0 : value, 3) + " m";
   }
@@ -290,7 +293,8 @@ std::string coordinate_text(JointKind kind, double value) {
   return format_number(std::abs(degrees) < 5e-4 ? 0.0 : degrees, 4) + "°";
 }
 
-std::vector<std::string> describe_rest(const Rig& rig, const std::optional<Equilibrium>& rest) {
+std::vector<std::string> describe_rest_position(const Rig& rig,
+                                                const std::optional<Equilibrium>& rest) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   if (mechanism.joint_count() > estimator::kTreeJointsMax) {
     return {"rest position not computed: more than " + std::to_string(estimator::kTreeJointsMax) +
@@ -302,23 +306,23 @@ std::vector<std::string> describe_rest(const Rig& rig, const std::optional<Equil
         "these lengths"};
   }
   if (rest->modes.empty()) return {"rests at " + pose_text(mechanism, *rest)};
-  const bool weighs = estimator::gravity_of(mechanism).norm() > 0.0;
+  const bool weighs = estimator::gravity_vector(mechanism).norm() > 0.0;
   const bool pulled = std::ranges::any_of(rest->modes, [&](const NormalMode& mode) {
-    return !estimator::is_neutral(mode, rest->modes);
+    return !estimator::is_neutral_mode(mode, rest->modes);
   });
   std::vector<std::string> words;
   if (pulled) {
     words.push_back((weighs ? "hangs at " : "rests at ") + pose_text(mechanism, *rest) +
                     swing_text(mechanism, *rest));
-    for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
-      if (stop.distance(rest->coordinates[stop.joint]) >= 0.0) continue;
+    for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
+      if (stop.distance_from_stop(rest->coordinates[stop.joint]) >= 0.0) continue;
       const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(stop.joint)];
       words.back() += "; " + joint.name + " comes to rest at its stop first, at " +
-                      coordinate_text(joint.kind, stop.position);
+                      format_joint_coordinate(joint.kind, stop.position);
     }
   }
   for (const NormalMode& mode : rest->modes) {
-    if (estimator::is_neutral(mode, rest->modes)) words.push_back(free_text(mechanism, mode));
+    if (estimator::is_neutral_mode(mode, rest->modes)) words.push_back(free_text(mechanism, mode));
   }
   if (weighs) {
     if (const auto top = estimator::find_highest_equilibrium(mechanism, *rest)) {
@@ -348,16 +352,17 @@ std::vector<std::string> describe_joints(const Rig& rig, const Eigen::VectorXd& 
   };
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const estimator::Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    const EncoderFacts* const encoder = joint.measured ? &rig.encoders[sensor++] : nullptr;
-    words.push_back(joint.name + " (" + body_name(joint.body_b) + " on " + body_name(joint.body_a) +
-                    "): shown at " + coordinate_text(joint.kind, coordinates[j]) + ", positive " +
-                    (joint.traits().turns ? "counterclockwise seen " + viewing_side(axis_of(j))
-                                          : direction_on_page(axis_of(j))) +
-                    stops_text(mechanism, j) + devices_text(rig, j, encoder));
+    const EncoderProperties* const encoder = joint.measured ? &rig.encoders[sensor++] : nullptr;
+    words.push_back(
+        joint.name + " (" + body_name(joint.body_b) + " on " + body_name(joint.body_a) +
+        "): shown at " + format_joint_coordinate(joint.kind, coordinates[j]) + ", positive " +
+        (joint.kind_traits().turns ? "counterclockwise seen " + viewing_side_name(axis_of(j))
+                                   : describe_page_direction(axis_of(j))) +
+        stops_text(mechanism, j) + devices_text(rig, j, encoder));
   }
   for (const estimator::BodyEncoder& encoder : mechanism.body_encoders) {
     std::string sum;
-    for (const auto& term : estimator::terms_between(mechanism, encoder)) {
+    for (const auto& term : estimator::encoder_joint_terms(mechanism, encoder)) {
       sum += (sum.empty()       ? (term.sign < 0.0 ? "-" : "")
               : term.sign < 0.0 ? " - "
                                 : " + ") +

@@ -11,14 +11,14 @@
 
 namespace service {
 
-/// Character set in which a terminal shows a picture.
+/// Character set for pictures on a terminal.
 enum class CharacterSet {
   kBraille,  ///< Unicode Braille patterns, two by four dots per character
   kAscii     ///< for terminals without Unicode
 };
 
-/// Coordinate of a joint that differs from its rest position in a picture.
-struct JointPosition {
+/// Joint coordinate that a user requests for a picture, instead of the rest position.
+struct RequestedCoordinate {
   std::string name;
   double value = 0.0;    ///< coordinate [rad] or [m]
   bool degrees = false;  ///< true if the user gave degrees; rotary joints only
@@ -26,17 +26,18 @@ struct JointPosition {
 
 /// Parses a joint coordinate: "NAME=VALUE" in rad or m, or "NAME=VALUEdeg" in degrees.
 /// @throws proto::InputError if the text has another form
-JointPosition parse_joint_position(const std::string& text);
+RequestedCoordinate parse_joint_coordinate(const std::string& text);
 
-/// Picture and description in words of a rig at rest or with given joint coordinates.
+/// Picture of a rig, with a description in words. The rig is at rest or at requested joint
+/// coordinates.
 class RigPicture {
  public:
-  /// @param places  joint coordinates that differ from the rest position
+  /// @param places  requested joint coordinates; other joints are at rest
   /// @throws proto::InputError for an unknown joint, a joint given twice, a prismatic joint in
   /// degrees, and coordinates with which the loops cannot be closed
-  RigPicture(const Rig& rig, const std::vector<JointPosition>& places);
+  RigPicture(const Rig& rig, const std::vector<RequestedCoordinate>& places);
 
-  /// Returns sentences that describe the rest position and oscillations of the rig (describe_rest).
+  /// Returns sentences on the rest position and small oscillations of the rig.
   const std::vector<std::string>& rest() const { return rest_words_; }
 
   /// Returns the picture as a complete SVG document.
@@ -52,29 +53,29 @@ class RigPicture {
 };
 
 /// Returns the character set for the locale of this process (LC_ALL, LC_CTYPE, LANG).
-CharacterSet character_set_of_locale();
+CharacterSet detect_terminal_character_set();
 
-/// Returns the first view of a scene as lines of text.
+/// Returns the first view of a scene as a picture made of text characters.
 /// @param columns, rows  largest size of the text
-std::string scene_text(const Scene& scene, int columns, int rows, CharacterSet letters);
+std::string render_scene_text(const Scene& scene, int columns, int rows, CharacterSet letters);
 
-/// Returns an SVG document with one panel per view of a scene, a legend, and lines of text below.
-/// The first panel is the largest.
+/// Returns an SVG picture of a scene: one panel per view, a legend, and lines of text below. The
+/// first panel is the largest.
 /// @param words  the lines of text
-std::string scene_svg(const Scene& scene, const std::string& title,
-                      const std::vector<std::string>& words);
+std::string render_scene_svg(const Scene& scene, const std::string& title,
+                             const std::vector<std::string>& words);
 
-/// Returns sentences that describe the rest position and small oscillations of a rig, e.g. "hangs
-/// at pivot = 0°; swings at 0.93 Hz", "upright (pivot = 180°) is unstable: …", "1 turns freely: …".
+/// Returns sentences on the rest position and small oscillations of a rig, e.g. "hangs at pivot =
+/// 0°; swings at 0.93 Hz" or "upright (pivot = 180°) is unstable: …".
 /// @param rest  result of find_stable_equilibrium
-std::vector<std::string> describe_rest(const Rig& rig,
-                                       const std::optional<estimator::Equilibrium>& rest);
+std::vector<std::string> describe_rest_position(const Rig& rig,
+                                                const std::optional<estimator::Equilibrium>& rest);
 
-/// Returns sentences that describe each joint (position, positive direction, encoder, motor), each
-/// encoder between bodies, and each other sensor of a rig.
+/// Returns sentences on the joints and sensors of a rig: position, positive direction, encoder and
+/// motor of each joint, then encoders between bodies, then other sensors.
 std::vector<std::string> describe_joints(const Rig& rig, const Eigen::VectorXd& coordinates);
 
-/// Returns a joint coordinate with its unit as text: "12.5°" or "0.013 m".
-std::string coordinate_text(estimator::JointKind kind, double value);
+/// Returns a joint coordinate as text with its unit, e.g. "12.5°" or "0.013 m".
+std::string format_joint_coordinate(estimator::JointKind kind, double value);
 
 }  // namespace service

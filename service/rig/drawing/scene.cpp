@@ -60,10 +60,9 @@ constexpr double kUpright = 0.7;  // cosine above which an axis counts as vertic
 
 /// Returns the values of three consecutive parameters of a sensor, `first` and the next two.
 Vector3d triple_of(const estimator::Mechanism& mechanism, int sensor,
-                   estimator::SensorQuantity first) {
-  const int index = mechanism.index_of_sensor(sensor, first);
-  return {parameter_at(mechanism, index).value, parameter_at(mechanism, index + 1).value,
-          parameter_at(mechanism, index + 2).value};
+                   estimator::SensorParameter first) {
+  const int index = mechanism.sensor_parameter_index(sensor, first);
+  return {mechanism.at(index).value, mechanism.at(index + 1).value, mechanism.at(index + 2).value};
 }
 
 class SceneMaker {
@@ -73,7 +72,7 @@ class SceneMaker {
         at_(coordinates),
         poses_(estimator::place_bodies(rig.mechanism, coordinates)),
         points_(joint_points_of_bodies(rig.mechanism)) {
-    scene_.gravity = estimator::gravity_of(mechanism_);
+    scene_.gravity = estimator::gravity_vector(mechanism_);
     if (scene_.gravity.norm() > 0.0) scene_.up = -scene_.gravity.normalized();
     size_ = measure();
   }
@@ -81,7 +80,7 @@ class SceneMaker {
   Scene make() {
     for (int i = 0; i < mechanism_.body_count(); ++i) draw_body(i);
     for (int j = 0; j < mechanism_.joint_count(); ++j) {
-      if (joint(j).traits().turns) {
+      if (joint(j).kind_traits().turns) {
         draw_joint(j);
       } else {
         draw_slide(j);
@@ -124,7 +123,7 @@ class SceneMaker {
       all.push_back(in_world(joint(j).body_a, estimator::joint_point(mechanism_, j, false)));
     }
     for (int k = 0; k < mechanism_.sensor_count(); ++k) {
-      all.push_back(sensor_placement(mechanism_, k, poses_).at);
+      all.push_back(find_sensor_placement(mechanism_, k, poses_).at);
     }
     double largest = 0.0;
     for (const Vector3d& a : all) {
@@ -135,7 +134,7 @@ class SceneMaker {
 
   bool is_cart(int body) const {
     return std::ranges::any_of(mechanism_.joints, [&](const estimator::Joint& joint) {
-      return !joint.traits().turns && joint.body_b == body;
+      return !joint.kind_traits().turns && joint.body_b == body;
     });
   }
 
@@ -273,8 +272,8 @@ class SceneMaker {
   }
 
   void draw_encoder(const estimator::BodyEncoder& encoder) {
-    const auto terms = estimator::terms_between(mechanism_, encoder);
-    if (terms.empty() || !joint_traits(kind_between(mechanism_, encoder)).turns) return;
+    const auto terms = estimator::encoder_joint_terms(mechanism_, encoder);
+    if (terms.empty() || !joint_traits(encoder_joint_kind(mechanism_, encoder)).turns) return;
     // Drawn at the body's own end of the chain, positive like the first joint.
     const int own = joint_beside(terms, encoder.body_b < 0 ? encoder.body_a : encoder.body_b);
     const Vector3d e = terms.front().sign * axis(terms.front().joint), p = place(own);
@@ -290,18 +289,19 @@ class SceneMaker {
 
   void draw_sensor(int k) {
     const auto& sensor = mechanism_.sensors[static_cast<std::size_t>(k)];
-    const SensorPlacement mark = sensor_placement(mechanism_, k, poses_);
-    scene_.symbols.push_back({sensor.is_load() ? Symbol::kLoadSensor : Symbol::kSensor, mark.at});
-    if (sensor.traits().mount == estimator::SensorTraits::Mount::kAnchor) {
+    const SensorPlacement mark = find_sensor_placement(mechanism_, k, poses_);
+    scene_.symbols.push_back(
+        {sensor.measures_load() ? Symbol::kLoadSensor : Symbol::kSensor, mark.at});
+    if (sensor.kind_traits().mount == estimator::SensorTraits::MountMeaning::kAnchor) {
       scene_.lines.push_back({LineRole::kSensor, {mark.anchor, mark.at}});
       scene_.symbols.push_back(
           {Symbol::kGround, mark.anchor, (mark.anchor - mark.at).normalized()});
     }
-    if (!sensor.is_load() && sensor.body >= 0 &&
+    if (!sensor.measures_load() && sensor.body >= 0 &&
         (mark.at - center(sensor.body)).norm() > 1e-3 * size_) {
       scene_.lines.push_back({LineRole::kBody, {center(sensor.body), mark.at}});
     }
-    if (!sensor.has_axes()) {
+    if (!sensor.has_orientation()) {
       scene_.labels.push_back({LineRole::kSensor, mark.at, sensor.name});
       return;
     }
@@ -315,7 +315,7 @@ class SceneMaker {
     }
   }
 
-  int joint_beside(const std::vector<estimator::Encoder::Term>& terms, int body) const {
+  int joint_beside(const std::vector<estimator::Encoder::JointTerm>& terms, int body) const {
     for (const auto& term : terms) {
       if (joint(term.joint).body_b == body || joint(term.joint).body_a == body) return term.joint;
     }
@@ -332,20 +332,21 @@ class SceneMaker {
 
 }  // namespace
 
-SensorPlacement sensor_placement(const estimator::Mechanism& mechanism, int sensor,
-                                 const estimator::Configuration& poses) {
+SensorPlacement find_sensor_placement(const estimator::Mechanism& mechanism, int sensor,
+                                      const estimator::Configuration& poses) {
   const estimator::Sensor& own = mechanism.sensors[static_cast<std::size_t>(sensor)];
-  const Vector3d mount = triple_of(mechanism, sensor, estimator::SensorQuantity::kMountX);
-  const Vector3d point = triple_of(mechanism, sensor, estimator::SensorQuantity::kPointX);
+  const Vector3d mount = triple_of(mechanism, sensor, estimator::SensorParameter::kMountX);
+  const Vector3d point = triple_of(mechanism, sensor, estimator::SensorParameter::kPointX);
   const Vector3d from =
       own.joint >= 0 ? estimator::joint_point(mechanism, own.joint, true) : Vector3d::Zero();
   SensorPlacement mark{from + point, own.frame, mount};
-  if (own.has_axes()) mark.axes = own.frame * estimator::exp_so3(mount).toRotationMatrix();
+  if (own.has_orientation()) mark.axes = own.frame * estimator::exp_so3(mount).toRotationMatrix();
   if (own.body < 0) return mark;
   const estimator::Pose& pose = poses[static_cast<std::size_t>(own.body)];
   mark.at = pose.r + pose.e * mark.at;
   // A camera's axes are fixed to the ground, although it observes the body.
-  if (own.traits().of != estimator::SensorTraits::Of::kGround) mark.axes = pose.e * mark.axes;
+  if (own.kind_traits().of != estimator::SensorTraits::MountingElement::kGround)
+    mark.axes = pose.e * mark.axes;
   return mark;
 }
 

@@ -9,7 +9,7 @@
 
 namespace service {
 
-/// Meaning of a line in the picture of a mechanism. Each meaning has its own line style.
+/// Meaning of a line in a picture of a mechanism. Each meaning has its own line style.
 enum class LineRole {
   kBody,      ///< a rigid body
   kSupport,   ///< support that fixes a joint to the ground
@@ -21,7 +21,7 @@ enum class LineRole {
   kSensor,    ///< axis of another sensor, or its measuring wire
 };
 
-/// Symbols in the picture of a mechanism. Their size does not depend on the picture's scale.
+/// Symbol in a picture of a mechanism. The size of symbols does not depend on the picture's scale.
 enum class Symbol { kJoint, kMass, kEncoder, kMotor, kGround, kSensor, kLoadSensor };
 
 struct SceneLine {
@@ -53,8 +53,8 @@ struct Scene {
   std::vector<Eigen::Vector3d> slides;                ///< unit axes of prismatic joints
 };
 
-/// Returns the scene of a rig's mechanism at the joint coordinates [rad or m]. These must close the
-/// loops.
+/// Returns the lines, symbols and labels that show a rig's mechanism at joint coordinates [rad or
+/// m]. The joint coordinates must close the kinematic loops.
 Scene make_scene(const Rig& rig, const Eigen::VectorXd& coordinates);
 
 /// Position and axes of a sensor that is not an encoder, in the world frame.
@@ -64,13 +64,12 @@ struct SensorPlacement {
   Eigen::Vector3d anchor;  ///< other end of the wire of a distance sensor [m]
 };
 
-/// Returns the position and axes of a sensor.
-/// @param poses  poses of the bodies
-SensorPlacement sensor_placement(const estimator::Mechanism& mechanism, int sensor,
-                                 const estimator::Configuration& poses);
+/// Returns the position and axes of a sensor for given poses of the bodies.
+SensorPlacement find_sensor_placement(const estimator::Mechanism& mechanism, int sensor,
+                                      const estimator::Configuration& poses);
 
 /// Direction from which a picture shows a scene in orthographic projection.
-struct View {
+struct SceneView {
   std::string name;        ///< name, e.g. "from the front"
   Eigen::Vector3d toward;  ///< unit vector to the viewer
   Eigen::Vector3d right, up;
@@ -80,55 +79,55 @@ struct View {
   }
 };
 
-/// Returns views that show the motion of a scene, the best view first. If all rotary joints have
-/// parallel axes, the first view is along these axes, otherwise it is oblique, followed by views
-/// along up to two axes.
-std::vector<View> choose_views(const Scene& scene);
+/// Returns the views of a scene that show its motion best, the best view first. If all rotary
+/// joints have parallel axes, the first view is along these axes. Otherwise, the first view is
+/// oblique, and views along up to two axes follow.
+std::vector<SceneView> choose_scene_views(const Scene& scene);
 
-/// Returns the name of the side to which a direction points, e.g. "from above", "from the front".
-std::string viewing_side(const Eigen::Vector3d& direction);
+/// Returns the name of the side from which a viewer looks, e.g. "from above" or "from the front".
+/// @param direction  direction to the viewer
+std::string viewing_side_name(const Eigen::Vector3d& direction);
 
-/// Returns a direction on the page in words, e.g. "to the right", "upward".
-std::string direction_on_page(const Eigen::Vector3d& direction);
+/// Returns a direction in the picture in words, e.g. "to the right" or "upward".
+std::string describe_page_direction(const Eigen::Vector3d& direction);
 
-/// Scene projected into a picture. Coordinates are dots of the picture, x to the right and y down.
+/// Scene projected onto a picture. Coordinates are in dots of the picture, x right and y down.
 struct ProjectedScene {
-  struct Line {
+  struct ProjectedLine {
     LineRole ink;
     std::vector<Eigen::Vector2d> points;
     bool arrow;
   };
-  struct Sign {
+  struct ProjectedSymbol {
     Symbol symbol;
     Eigen::Vector2d at;
     Eigen::Vector2d toward;  ///< unit vector; zero if it points at or from the viewer
   };
-  struct Label {
+  struct ProjectedLabel {
     LineRole ink;
     Eigen::Vector2d at;
     std::string text;
   };
-  std::vector<Line> lines;
-  std::vector<Sign> signs;
-  std::vector<Label> labels;
+  std::vector<ProjectedLine> lines;
+  std::vector<ProjectedSymbol> signs;
+  std::vector<ProjectedLabel> labels;
   Eigen::Vector2d gravity;  ///< projected unit vector; short if gravity is along the view
 };
 
 /// Projects a scene into a picture.
 /// @param low, high  corners of the area that the mechanism may fill [dots]
-ProjectedScene project_scene(const Scene& scene, const View& view, const Eigen::Vector2d& low,
+ProjectedScene project_scene(const Scene& scene, const SceneView& view, const Eigen::Vector2d& low,
                              const Eigen::Vector2d& high);
 
-/// Position of a label in a picture: the box around its text, in dots with y pointing down.
+/// Label in a picture, with the box around its text [dots, y down].
 struct PlacedLabel {
   LineRole ink;
   std::string text;
   Eigen::Vector2d low, high;
 };
 
-/// Places each label of a picture near the point that it labels, so that it overlaps lines, symbols
-/// and other labels least.
-///
+/// Returns positions of the labels in a picture. Each label is near its point, with the least
+/// overlap with lines, symbols and other labels.
 /// @param letter  width and height of a letter [dots]
 /// @param away    distance of a label from its point [dots]
 /// @param area    width and height of the picture, whose upper left corner is at zero [dots]

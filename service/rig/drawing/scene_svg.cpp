@@ -134,7 +134,7 @@ std::string draw_sign(Symbol symbol, const Vector2d& at, const Vector2d& toward)
   return "";
 }
 
-std::string draw_line(const ProjectedScene::Line& line) {
+std::string draw_line(const ProjectedScene::ProjectedLine& line) {
   double length = 0.0;
   for (std::size_t k = 1; k < line.points.size(); ++k) {
     length += (line.points[k] - line.points[k - 1]).norm();
@@ -161,7 +161,7 @@ std::string draw_gravity(const Vector2d& corner, const Vector2d& direction, bool
 }
 
 /// Returns SVG of the world axes in a view, without an axis that points at the viewer.
-std::string draw_triad(const Vector2d& corner, const View& view) {
+std::string draw_triad(const Vector2d& corner, const SceneView& view) {
   std::string svg;
   const char* const names[3] = {"x", "y", "z"};
   for (int k = 0; k < 3; ++k) {
@@ -175,7 +175,7 @@ std::string draw_triad(const Vector2d& corner, const View& view) {
   return svg;
 }
 
-std::string draw_panel(const Scene& scene, const View& view, const Vector2d& size) {
+std::string draw_panel(const Scene& scene, const SceneView& view, const Vector2d& size) {
   const Vector2d margin = Vector2d::Constant(std::min(kMargin, 0.2 * size.minCoeff()));
   const ProjectedScene picture = project_scene(scene, view, margin, size - margin);
   std::string svg = fmt::format(
@@ -184,13 +184,13 @@ std::string draw_panel(const Scene& scene, const View& view, const Vector2d& siz
   for (const LineRole ink :
        {LineRole::kSupport, LineRole::kRail, LineRole::kBody, LineRole::kAxis, LineRole::kZero,
         LineRole::kPositive, LineRole::kReading, LineRole::kSensor}) {
-    for (const ProjectedScene::Line& line : picture.lines) {
+    for (const ProjectedScene::ProjectedLine& line : picture.lines) {
       if (line.ink == ink) svg += draw_line(line);
     }
   }
   for (const Symbol symbol : {Symbol::kGround, Symbol::kMotor, Symbol::kLoadSensor, Symbol::kSensor,
                               Symbol::kEncoder, Symbol::kJoint, Symbol::kMass}) {
-    for (const ProjectedScene::Sign& sign : picture.signs) {
+    for (const ProjectedScene::ProjectedSymbol& sign : picture.signs) {
       if (sign.symbol == symbol) svg += draw_sign(symbol, sign.at, sign.toward);
     }
   }
@@ -253,9 +253,9 @@ Key draw_key(const Scene& scene, double y) {
 
 }  // namespace
 
-std::string scene_svg(const Scene& scene, const std::string& title,
-                      const std::vector<std::string>& words) {
-  const std::vector<View> views = choose_views(scene);
+std::string render_scene_svg(const Scene& scene, const std::string& title,
+                             const std::vector<std::string>& words) {
+  const std::vector<SceneView> views = choose_scene_views(scene);
   const double inner = kWidth - 2.0 * kEdge;
   const double main = views.size() > 1 ? inner - kSideWidth - kEdge : inner;
   std::vector<std::string> lines;
@@ -270,7 +270,7 @@ std::string scene_svg(const Scene& scene, const std::string& title,
       "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#f6f7f9\"/>\n",
       kWidth, height, kStyle);
   svg += text_at({kEdge, 29.0}, "title", "start", title);
-  const auto panel = [&](const View& view, double x, double y, const Vector2d& size) {
+  const auto panel = [&](const SceneView& view, double x, double y, const Vector2d& size) {
     svg += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n", x, y,
                        draw_panel(scene, view, size));
   };

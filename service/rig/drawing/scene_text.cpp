@@ -136,7 +136,7 @@ std::string tip_of(const Vector2d& along, CharacterSet letters) {
   return letters == CharacterSet::kBraille ? kBraille[side] : kPlain[side];
 }
 
-void draw_ground(Canvas& canvas, const ProjectedScene::Sign& sign) {
+void draw_ground(Canvas& canvas, const ProjectedScene::ProjectedSymbol& sign) {
   if (sign.toward.norm() < 0.5) return;
   const Vector2d along(-sign.toward.y(), sign.toward.x());
   for (int s = -9; s <= 9; s += 3) {
@@ -147,7 +147,7 @@ void draw_ground(Canvas& canvas, const ProjectedScene::Sign& sign) {
 
 }  // namespace
 
-CharacterSet character_set_of_locale() {
+CharacterSet detect_terminal_character_set() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const value = std::getenv(name);
     if (value == nullptr || *value == '\0') continue;
@@ -160,13 +160,13 @@ CharacterSet character_set_of_locale() {
   return CharacterSet::kAscii;
 }
 
-std::string scene_text(const Scene& scene, int columns, int rows, CharacterSet letters) {
-  const View view = choose_views(scene).front();
+std::string render_scene_text(const Scene& scene, int columns, int rows, CharacterSet letters) {
+  const SceneView view = choose_scene_views(scene).front();
   const Vector2d area(kDotsAcross * columns, kDotsDown * rows);
   const Vector2d margin(1.5 * kLabelMargin, kLabelMargin);
   const ProjectedScene picture = project_scene(scene, view, margin, area - margin);
   Canvas canvas(columns, rows);
-  for (const ProjectedScene::Line& line : picture.lines) {
+  for (const ProjectedScene::ProjectedLine& line : picture.lines) {
     for (std::size_t k = 1; k < line.points.size(); ++k) {
       canvas.line(line.points[k - 1], line.points[k], gap_of(line.ink));
     }
@@ -177,12 +177,12 @@ std::string scene_text(const Scene& scene, int columns, int rows, CharacterSet l
         std::abs(along.x()) > std::abs(along.y()) ? Vector2d(0.0, 1.0) : Vector2d(1.0, 0.0);
     canvas.line(line.points[0] + beside, line.points[1] + beside, 0);
   }
-  for (const ProjectedScene::Sign& sign : picture.signs) {
+  for (const ProjectedScene::ProjectedSymbol& sign : picture.signs) {
     if (sign.symbol == Symbol::kGround) draw_ground(canvas, sign);
     const std::string letter = letter_of(sign.symbol, letters);
     if (!letter.empty()) canvas.letter(sign.at, letter);
   }
-  for (const ProjectedScene::Line& line : picture.lines) {
+  for (const ProjectedScene::ProjectedLine& line : picture.lines) {
     if (!line.arrow) continue;
     const Vector2d tip = line.points.back();
     canvas.letter(tip, tip_of(tip - line.points[line.points.size() - 2], letters));

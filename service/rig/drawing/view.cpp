@@ -34,7 +34,7 @@ std::vector<Vector3d> directions_of(const std::vector<Vector3d>& axes) {
   return distinct;
 }
 
-View look(const Vector3d& toward, const Vector3d& scene_up, const std::string& name) {
+SceneView look(const Vector3d& toward, const Vector3d& scene_up, const std::string& name) {
   Vector3d up = scene_up - toward * toward.dot(scene_up);
   // In a view along the vertical, the front is at the lower edge.
   if (up.norm() < 0.2) up = -Vector3d::UnitZ() + toward * toward.z();
@@ -43,7 +43,7 @@ View look(const Vector3d& toward, const Vector3d& scene_up, const std::string& n
   return {name, toward, up.cross(toward), up};
 }
 
-View oblique(const Scene& scene) {
+SceneView oblique(const Scene& scene) {
   return look(Vector3d(0.5, 0.5, 0.85).normalized(), scene.up, "from the front, right and above");
 }
 
@@ -57,7 +57,7 @@ constexpr double kShort = 0.25;  // projected length below which a unit vector p
 /// Transformation from world coordinates to the dots of a picture.
 class Fit {
  public:
-  Fit(const Scene& scene, const View& view, const Vector2d& low, const Vector2d& high)
+  Fit(const Scene& scene, const SceneView& view, const Vector2d& low, const Vector2d& high)
       : view_(view) {
     Vector2d least = Vector2d::Constant(1e300), most = -least;
     for (const SceneLine& line : scene.lines) {
@@ -83,7 +83,7 @@ class Fit {
   }
 
  private:
-  const View& view_;
+  const SceneView& view_;
   double scale_;
   Vector2d from_, to_;
 };
@@ -106,7 +106,7 @@ struct Obstacle {
 
 std::vector<Obstacle> obstacles_of(const ProjectedScene& picture, double spacing) {
   std::vector<Obstacle> points;
-  for (const ProjectedScene::Line& line : picture.lines) {
+  for (const ProjectedScene::ProjectedLine& line : picture.lines) {
     const double weight = line.ink == LineRole::kBody ? kBodyWeight : 1.0;
     for (std::size_t k = 1; k < line.points.size(); ++k) {
       const Vector2d along = line.points[k] - line.points[k - 1];
@@ -116,7 +116,7 @@ std::vector<Obstacle> obstacles_of(const ProjectedScene& picture, double spacing
       }
     }
   }
-  for (const ProjectedScene::Sign& sign : picture.signs) {
+  for (const ProjectedScene::ProjectedSymbol& sign : picture.signs) {
     for (const double x : {-1.0, 0.0, 1.0}) {
       for (const double y : {-1.0, 0.0, 1.0}) {
         points.push_back({sign.at + spacing * Vector2d(x, y), 1.0});
@@ -149,49 +149,49 @@ std::pair<PageSide, bool> side_of(const Vector3d& direction) {
 
 }  // namespace
 
-std::string viewing_side(const Vector3d& direction) {
+std::string viewing_side_name(const Vector3d& direction) {
   const auto [side, is_straight] = side_of(direction);
   return is_straight ? side.seen : std::string(side.seen) + ", along the axis";
 }
 
-std::string direction_on_page(const Vector3d& direction) {
+std::string describe_page_direction(const Vector3d& direction) {
   const auto [side, is_straight] = side_of(direction);
   return is_straight ? side.on_page : "along its arrow";
 }
 
-std::vector<View> choose_views(const Scene& scene) {
+std::vector<SceneView> choose_scene_views(const Scene& scene) {
   std::vector<Vector3d> directions = directions_of(scene.turns);
   if (directions.empty()) {
     const std::vector<Vector3d> sides = {Vector3d::UnitZ(), Vector3d::UnitX(), Vector3d::UnitY()};
     for (const Vector3d& toward : sides) {
-      if (shows(toward, scene.slides)) return {look(toward, scene.up, viewing_side(toward))};
+      if (shows(toward, scene.slides)) return {look(toward, scene.up, viewing_side_name(toward))};
     }
     return {oblique(scene)};
   }
   if (directions.size() == 1 && shows(directions[0], scene.slides)) {
     const Vector3d axis = directions[0];
-    std::vector<View> views = {look(axis, scene.up, viewing_side(axis))};
+    std::vector<SceneView> views = {look(axis, scene.up, viewing_side_name(axis))};
     const double lean = std::abs(axis.dot(scene.up));
     // A tilted axis is visible only from the side.
     if (lean > 0.03 && lean < kStraight) {
       const Vector3d side = facing(scene.up.cross(axis).normalized());
-      views.push_back(look(side, scene.up, viewing_side(side)));
+      views.push_back(look(side, scene.up, viewing_side_name(side)));
     }
     return views;
   }
-  std::vector<View> views = {oblique(scene)};
+  std::vector<SceneView> views = {oblique(scene)};
   for (std::size_t k = 0; k < std::min(directions.size(), kPlainViewsMax); ++k) {
-    views.push_back(look(directions[k], scene.up, viewing_side(directions[k])));
+    views.push_back(look(directions[k], scene.up, viewing_side_name(directions[k])));
   }
   return views;
 }
 
-ProjectedScene project_scene(const Scene& scene, const View& view, const Vector2d& low,
+ProjectedScene project_scene(const Scene& scene, const SceneView& view, const Vector2d& low,
                              const Vector2d& high) {
   const Fit fit(scene, view, low, high);
   ProjectedScene picture;
   for (const SceneLine& line : scene.lines) {
-    ProjectedScene::Line flat{line.ink, {}, line.arrow};
+    ProjectedScene::ProjectedLine flat{line.ink, {}, line.arrow};
     for (const Eigen::Vector3d& point : line.points) flat.points.push_back(fit(point));
     picture.lines.push_back(flat);
   }
@@ -213,7 +213,7 @@ std::vector<PlacedLabel> place_labels(const ProjectedScene& picture, const Vecto
                                       double away, const Vector2d& area) {
   const std::vector<Obstacle> obstacles = obstacles_of(picture, kSampling * letter.y());
   std::vector<PlacedLabel> placed;
-  for (const ProjectedScene::Label& label : picture.labels) {
+  for (const ProjectedScene::ProjectedLabel& label : picture.labels) {
     const Vector2d half(0.5 * letter.x() * display_width(label.text), 0.5 * letter.y());
     PlacedLabel best;
     double least = 1e300;

@@ -81,14 +81,6 @@ std::vector<double> changes_of(const std::vector<double>& values) {
   return changes;
 }
 
-double median(std::vector<double> values) {
-  std::erase_if(values, [](double x) { return std::isnan(x); });
-  if (values.empty()) return 0.0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Returns the quantization step of a column, or 0 if it is not quantized. The step is the smallest
 /// change if all changes are multiples of it and many changes equal it. Numbers printed with few
 /// digits are also multiples of a step, but seldom change by just one step.
@@ -117,7 +109,7 @@ double quantum_of(const std::vector<double>& values) {
 
 ColumnProfile look_at(const std::string& name, const std::vector<double>& values) {
   ColumnProfile look{name, words_of(name), values};
-  const ColumnStatistics statistics = column_statistics(values);
+  const ColumnStatistics statistics = compute_column_statistics(values);
   look.low = statistics.low;
   look.high = statistics.high;
   look.constant = !(statistics.high > statistics.low);
@@ -174,16 +166,16 @@ ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, st
 
 }  // namespace
 
-std::vector<ColumnProfile> profile_columns(const std::string& path) {
+std::vector<ColumnProfile> read_column_profiles(const std::string& path) {
   std::vector<ColumnProfile> columns;
-  for (const NamedColumn& column : read_columns(path).columns) {
+  for (const NamedColumn& column : read_recording_columns(path).columns) {
     columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
                                             : look_at(column.name, column.values));
   }
   return columns;
 }
 
-const ColumnProfile* find_time(const std::vector<ColumnProfile>& columns) {
+const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns) {
   const ColumnProfile* found = nullptr;
   for (const ColumnProfile& column : columns) {
     if (!column.rising) continue;
@@ -209,9 +201,9 @@ TimeUnit guess_time_unit(const ColumnProfile& column) {
   return TimeUnit::kSecond;
 }
 
-std::vector<const ColumnProfile*> find_readings(const std::vector<ColumnProfile>& columns,
-                                                RigKind kind, int chain) {
-  const std::size_t count = reading_names(kind, chain).size();
+std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
+                                                       RigKind kind, int chain) {
+  const std::size_t count = measured_joint_names(kind, chain).size();
   const ColumnProfile* position = nullptr;
   std::vector<const ColumnProfile*> angles;
   for (const ColumnProfile& column : columns) {
@@ -239,7 +231,7 @@ std::vector<const ColumnProfile*> find_readings(const std::vector<ColumnProfile>
   return angles;
 }
 
-const ColumnProfile* find_command(const std::vector<ColumnProfile>& columns) {
+const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& columns) {
   const ColumnProfile* best = nullptr;
   int most = 0;
   for (const ColumnProfile& column : columns) {
@@ -267,7 +259,7 @@ std::string guess_command_unit(const ColumnProfile& column) {
   return "V";
 }
 
-const ColumnProfile* find_segments(const std::vector<ColumnProfile>& columns) {
+const ColumnProfile* find_segment_column(const std::vector<ColumnProfile>& columns) {
   for (const ColumnProfile& column : columns) {
     const bool named = !column.words.empty() && kSegmentWords.contains(column.words.front());
     if (named && column.whole && !column.values.empty() && !column.constant) return &column;
@@ -291,28 +283,16 @@ ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
   return range > kDegreesLeast ? ReadingUnit::kDegree : ReadingUnit::kRadian;
 }
 
-double scale_of(ReadingUnit unit, double counts) {
-  switch (unit) {
-    case ReadingUnit::kRadian:
-      return 1.0;
-    case ReadingUnit::kDegree:
-      return M_PI / 180.0;
-    case ReadingUnit::kTurn:
-      return kTwoPi;
-    case ReadingUnit::kCount:
-      return counts > 0.0 ? kTwoPi / counts : 0.0;
-    case ReadingUnit::kMetre:
-      return 1.0;
-    case ReadingUnit::kMillimetre:
-      return 1e-3;
-  }
-  return 1.0;
+double reading_unit_size(ReadingUnit unit, double counts) {
+  if (unit == ReadingUnit::kCount) return counts > 0.0 ? kTwoPi / counts : 0.0;
+  constexpr double kSizes[] = {1.0, M_PI / 180.0, kTwoPi, 0.0, 1.0, 1e-3};  // by ReadingUnit
+  return kSizes[static_cast<std::size_t>(unit)];
 }
 
-std::optional<double> guess_counts(const ColumnProfile& column, ReadingUnit unit) {
+std::optional<double> guess_encoder_counts(const ColumnProfile& column, ReadingUnit unit) {
   if (unit == ReadingUnit::kCount || !(column.quantum > 0.0)) return std::nullopt;
   const bool length = unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre;
-  const double quantum = column.quantum * scale_of(unit, 0.0);
+  const double quantum = column.quantum * reading_unit_size(unit, 0.0);
   const double counts = std::round((length ? 1.0 : kTwoPi) / quantum);
   if (counts < 10.0 || counts > kCountsMost) return std::nullopt;
   return counts;
@@ -320,14 +300,14 @@ std::optional<double> guess_counts(const ColumnProfile& column, ReadingUnit unit
 
 double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool driven) {
   if (has(column, {"upright"})) return M_PI;
-  const double scale = scale_of(unit, 0.0);
+  const double scale = reading_unit_size(unit, 0.0);
   const std::size_t n = column.values.size(), part = std::max<std::size_t>(1, n / 20);
   if (!(scale > 0.0) || n == 0) return 0.0;
   const ValueStretch all = stretch_of(column.values, 0, n);
   const ValueStretch calm = driven ? stretch_of(column.values, 0, std::max<std::size_t>(1, n / 100))
                                    : stretch_of(column.values, n - part, n);
   const double rest = scale * (calm.spread < 0.15 * all.spread ? calm.mean : median(column.values));
-  const double turned = estimator::wrapped_difference(rest);
+  const double turned = estimator::wrap_angle_difference(rest);
   if (std::abs(turned) < kAboutZero) return 0.0;
   if (M_PI - std::abs(turned) < kAboutZero) return M_PI;
   return turned;
@@ -335,13 +315,13 @@ double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool
 
 std::optional<double> estimate_swing_frequency(const ColumnProfile& column, ReadingUnit unit,
                                                double rest, double period) {
-  const double scale = scale_of(unit, 0.0);
+  const double scale = reading_unit_size(unit, 0.0);
   if (!(scale > 0.0) || !(period > 0.0)) return std::nullopt;
   // Use the samples after the last large deflection.
   std::size_t begin = 0;
   const std::size_t n = column.values.size();
   const auto off = [&](std::size_t k) {
-    return estimator::wrapped_difference(scale * column.values[k] - rest);
+    return estimator::wrap_angle_difference(scale * column.values[k] - rest);
   };
   for (std::size_t k = 0; k < n; ++k) {
     if (std::abs(off(k)) > kSmallSwing) begin = k + 1;

@@ -8,7 +8,7 @@
 
 namespace service {
 
-/// Name, values and statistics of a column of a recording.
+/// Name, values and statistics of a column in a recording file.
 struct ColumnProfile {
   std::string name;
   std::vector<std::string> words;  ///< words of the name in lower case, without trailing digits
@@ -20,56 +20,57 @@ struct ColumnProfile {
   double quantum = 0.0;  ///< quantization step; 0: not quantized
 };
 
-/// Reads a recording with read_columns and returns a profile of each column.
+/// Reads a recording file and returns the name, values and statistics of each column.
 /// @throws proto::InputError for a file without columns
-std::vector<ColumnProfile> profile_columns(const std::string& path);
+std::vector<ColumnProfile> read_column_profiles(const std::string& path);
 
-/// Returns the column of time stamps, recognized by its name or by evenly rising values; nullptr if
-/// there is none.
-const ColumnProfile* find_time(const std::vector<ColumnProfile>& columns);
+/// Returns the time column of a recording, recognized by its name or by evenly rising values;
+/// nullptr if there is none.
+const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns);
 
-/// Guesses the unit of a column of time stamps from its name, or else from plausible sampling
-/// rates.
+/// Guesses the unit of a time column from its name, otherwise from plausible sampling rates.
 TimeUnit guess_time_unit(const ColumnProfile& column);
 
-/// Returns the columns that measure the joints of a kind of rig, in the order of these joints;
-/// fewer columns if the file lacks some.
+/// Returns the encoder columns for the measured joints of a rig, in the order of the joints.
+/// Missing columns are left out.
 /// @param chain  number of links of a chain
-std::vector<const ColumnProfile*> find_readings(const std::vector<ColumnProfile>& columns,
-                                                RigKind kind, int chain);
+std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
+                                                       RigKind kind, int chain);
 
-/// Returns the column of a motor's command; nullptr if there is none.
-const ColumnProfile* find_command(const std::vector<ColumnProfile>& columns);
+/// Returns the column with the motor command; nullptr if there is none.
+const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& columns);
 
-/// Guesses the unit of a command column from its name. The guess is "duty" only if all values are
-/// between -1 and 1.
+/// Guesses the unit of a motor command from the name of its column. The guess is "duty" only if all
+/// values are between -1 and 1.
 std::string guess_command_unit(const ColumnProfile& column);
 
-/// Returns the column of whole numbers whose name is "segment", "run" or "trial"; nullptr if there
-/// is none.
-const ColumnProfile* find_segments(const std::vector<ColumnProfile>& columns);
+/// Returns the column with segment numbers, named "segment", "run" or "trial"; nullptr if there is
+/// none.
+const ColumnProfile* find_segment_column(const std::vector<ColumnProfile>& columns);
 
-/// Guesses the unit of an encoder column from its name, or else from its range, assuming few turns.
+/// Guesses the unit of an encoder column from its name, otherwise from the range of its values.
 /// @param position  true for a prismatic joint, false for a revolute joint
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position);
 
-/// Guesses an encoder's counts per turn or metre from its quantization step; nullopt if the column
-/// has no quantization step.
-std::optional<double> guess_counts(const ColumnProfile& column, ReadingUnit unit);
+/// Guesses the counts per turn or metre of an encoder from the quantization step of its readings;
+/// nullopt if the readings are not quantized.
+std::optional<double> guess_encoder_counts(const ColumnProfile& column, ReadingUnit unit);
 
-/// Guesses what a joint's encoder reads while the joint hangs at rest [rad]. Returns π if the
-/// column's name contains "upright", and exactly 0 or π if the estimate is close to that value.
+/// Guesses the encoder reading at which a joint hangs at rest [rad]. The guess is π if the column's
+/// name contains "upright", and exactly 0 or π if the estimate is close to that value.
 /// @param driven  true if a motor moves the joint, which then hangs at the start of the recording;
 /// a joint without motor hangs at the end
 double guess_hanging_reading(const ColumnProfile& column, ReadingUnit unit, bool driven);
 
-/// Estimates the frequency of small oscillations about the reading `rest` by counting oscillations
-/// [Hz]. Returns nullopt if there are too few.
+/// Estimates the frequency of small oscillations of a joint [Hz] by counting; nullopt if there are
+/// too few oscillations.
+/// @param rest    reading about which the joint oscillates [rad]
+/// @param period  sampling period [s]
 std::optional<double> estimate_swing_frequency(const ColumnProfile& column, ReadingUnit unit,
                                                double rest, double period);
 
-/// Returns the size of a unit in rad or m. For ReadingUnit::kCount, this is one turn divided by
+/// Returns the size of a unit of encoder readings in rad or m. One count is one turn divided by
 /// `counts`.
-double scale_of(ReadingUnit unit, double counts);
+double reading_unit_size(ReadingUnit unit, double counts);
 
 }  // namespace service

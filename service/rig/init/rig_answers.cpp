@@ -27,10 +27,12 @@ Value parse(const Named<Value> (&names)[n], const std::string& text, const char*
     if (text == name) return value;
   }
   throw proto::InputError("\"" + text + "\" is not a valid " + what + ". Use one of " +
-                          comma_list(names, &Named<Value>::name));
+                          join_items(names, &Named<Value>::name));
 }
 
-const RigKindName& row_of(RigKind kind) { return rig_kinds()[static_cast<std::size_t>(kind)]; }
+const RigKindDescription& row_of(RigKind kind) {
+  return supported_rig_kinds()[static_cast<std::size_t>(kind)];
+}
 
 /// Returns the names, or if there are none those of a chain, "PREFIX1", "PREFIX2" and so on.
 std::vector<std::string> names_or_chain(std::vector<std::string> names, const std::string& prefix,
@@ -43,8 +45,8 @@ std::vector<std::string> names_or_chain(std::vector<std::string> names, const st
 
 }  // namespace
 
-const std::vector<RigKindName>& rig_kinds() {
-  static const std::vector<RigKindName> kKinds = {
+const std::vector<RigKindDescription>& supported_rig_kinds() {
+  static const std::vector<RigKindDescription> kKinds = {
       {RigKind::kPendulum, "pendulum", "one link on a joint", {"rod"}, {"pivot"}},
       {RigKind::kDoublePendulum,
        "double-pendulum",
@@ -71,21 +73,23 @@ const std::vector<RigKindName>& rig_kinds() {
 }
 
 RigKind parse_rig_kind(const std::string& text) {
-  for (const RigKindName& kind : rig_kinds()) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
     if (text == kind.name) return kind.kind;
   }
   throw proto::InputError("\"" + text + "\" is not a kind of rig that init supports. Use one of " +
-                          comma_list(rig_kinds(), &RigKindName::name) +
+                          join_items(supported_rig_kinds(), &RigKindDescription::name) +
                           ", or write a rig file by hand (docs/reference/rig-file.md)");
 }
 
-const char* name_of(RigKind kind) { return row_of(kind).name; }
+const char* rig_kind_name(RigKind kind) { return row_of(kind).name; }
 
 ReadingUnit parse_reading_unit(const std::string& text) {
   return parse(kReadingUnits, text, "unit of a reading");
 }
 
-const char* name_of(ReadingUnit unit) { return kReadingUnits[static_cast<std::size_t>(unit)].name; }
+const char* reading_unit_name(ReadingUnit unit) {
+  return kReadingUnits[static_cast<std::size_t>(unit)].name;
+}
 
 TimeUnit parse_time_unit(const std::string& text) {
   return parse(kTimeUnits, text, "unit of time");
@@ -95,11 +99,11 @@ std::vector<std::string> link_names(RigKind kind, int chain) {
   return names_or_chain(row_of(kind).links, "link", kind, chain);
 }
 
-std::vector<std::string> reading_names(RigKind kind, int chain) {
+std::vector<std::string> measured_joint_names(RigKind kind, int chain) {
   return names_or_chain(row_of(kind).joints, "", kind, chain);
 }
 
-void check_sizes(const RigAnswers& answers) {
+void check_link_sizes(const RigAnswers& answers) {
   const std::vector<std::string> names =
       link_names(answers.kind, static_cast<int>(answers.links.size()));
   const bool fourbar = answers.kind == RigKind::kFourbar;

@@ -7,45 +7,45 @@
 
 namespace service {
 
-/// Kinds of mechanism that the command `rigcal init` supports.
+/// Kind of mechanism for which `rigcal init` can write a rig file.
 enum class RigKind { kPendulum, kDoublePendulum, kChain, kFuruta, kCartPole, kFourbar };
 
-/// Name of a kind of rig on the command line, and its description.
-struct RigKindName {
+/// Name and description of a kind of rig for the command line of `rigcal init`.
+struct RigKindDescription {
   RigKind kind;
   const char* name;  ///< name, e.g. "double-pendulum"
   const char* what;  ///< description, e.g. "two links on one another, in a plane"
   std::vector<std::string> links, joints;  ///< names of links and measured joints; empty: numbered
 };
 
-/// Returns the kinds of rig in the order of RigKind.
-const std::vector<RigKindName>& rig_kinds();
+/// Returns names and descriptions of all kinds of rig, in the order of RigKind.
+const std::vector<RigKindDescription>& supported_rig_kinds();
 
 /// Returns the kind of rig with this name.
 /// @throws proto::InputError, listing the kinds, for an unknown name
 RigKind parse_rig_kind(const std::string& text);
-const char* name_of(RigKind kind);
+const char* rig_kind_name(RigKind kind);
 
-/// Units of encoder columns: of angles, and of positions of prismatic joints.
+/// Unit of an encoder column, for angles or for positions of prismatic joints.
 enum class ReadingUnit { kRadian, kDegree, kTurn, kCount, kMetre, kMillimetre };
-/// Returns the unit of an encoder column with this name.
+/// Parses the name of a unit of encoder readings, e.g. "deg".
 /// @throws proto::InputError, listing the units, for an unknown name
 ReadingUnit parse_reading_unit(const std::string& text);
-const char* name_of(ReadingUnit unit);
+const char* reading_unit_name(ReadingUnit unit);
 
 enum class TimeUnit { kSecond, kMillisecond, kMicrosecond };
 TimeUnit parse_time_unit(const std::string& text);
 
-/// Known properties of a link. For unknown properties, the rig file has assumed values with a
-/// comment that says so.
+/// Properties of a link that the user knows. The rig file gets assumed values, marked by comments,
+/// for unknown properties.
 struct LinkAnswer {
   std::optional<double> length;  ///< from its joint to the next one, or to its tip [m]
   std::optional<double> center;  ///< from its joint to its centre of mass [m]
   std::optional<double> mass;    ///< [kg]
 };
 
-/// Properties of an encoder and its column in a recording.
-struct ReadingAnswer {
+/// Properties of an encoder and of its column in a recording.
+struct EncoderAnswer {
   std::string column;
   ReadingUnit unit = ReadingUnit::kRadian;
   bool inverted = false;
@@ -73,7 +73,7 @@ struct RigAnswers {
   std::string time_column;            ///< name of the time column; empty: no time column
   TimeUnit time_unit = TimeUnit::kSecond;
   double rate = 0.0;                    ///< sampling rate if there is no time column [Hz]
-  std::vector<ReadingAnswer> readings;  ///< in the order of reading_names
+  std::vector<EncoderAnswer> readings;  ///< in the order of measured_joint_names
   bool absolute = false;  ///< true if a link's angle is relative to the vertical, false if relative
                           ///< to the previous link
   std::optional<MotorAnswer> motor;
@@ -87,25 +87,26 @@ std::vector<std::string> link_names(RigKind kind, int chain);
 /// Checks the sizes of a rig's links.
 /// @throws proto::InputError if a centre of mass is beyond the link's tip, or if a four-bar's loop
 /// cannot be closed
-void check_sizes(const RigAnswers& answers);
+void check_link_sizes(const RigAnswers& answers);
 
 /// Returns the names of the measured joints of a kind of rig, in the order of RigAnswers::readings.
 /// @param chain  number of links of a chain
-std::vector<std::string> reading_names(RigKind kind, int chain);
+std::vector<std::string> measured_joint_names(RigKind kind, int chain);
 
-/// Returns whether an encoder of a kind of rig measures the position of a cart rather than an
-/// angle.
-inline bool is_position(RigKind kind, std::size_t reading) {
+/// Returns whether an encoder measures the position of a cart rather than an angle.
+/// @param reading  index of the encoder among the measured joints
+inline bool measures_cart_position(RigKind kind, std::size_t reading) {
   return kind == RigKind::kCartPole && reading == 0;
 }
 
-/// Returns the text of a rig file with comments. A comment marks each quantity as given, assumed,
-/// or unknown and estimated. Only parameters that the recorded quantities can identify are free.
+/// Returns the text of a rig file for the user's answers. Comments mark each quantity as given,
+/// assumed, or unknown and estimated. Only parameters that the recorded quantities can identify are
+/// free.
 ///
 /// Missing values have defaults: masses and lengths of a table-top rig, or a length computed from
 /// the oscillation frequency in the recording; centres of mass at half length; inertias of slender
 /// rods.
 /// @throws proto::InputError if a value without a default is missing
-std::string rig_text(const RigAnswers& answers);
+std::string make_rig_file_text(const RigAnswers& answers);
 
 }  // namespace service

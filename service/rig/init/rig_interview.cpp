@@ -23,7 +23,7 @@ const char* length_question(RigKind kind, std::size_t link) {
 
 /// Returns the question that asks the user for the positive direction of a joint.
 std::string positive_question(RigKind kind, std::size_t reading, const std::string& column) {
-  if (is_position(kind, reading))
+  if (measures_cart_position(kind, reading))
     return "does " + column + " grow when the cart goes to the right?";
   if (kind == RigKind::kFuruta) {
     return reading == 0
@@ -38,20 +38,20 @@ std::string positive_question(RigKind kind, std::size_t reading, const std::stri
 }
 
 std::string reading_text(const RigAnswers& answers, std::size_t k) {
-  const ReadingAnswer& reading = answers.readings[k];
-  std::string text = reading.column + " in " + name_of(reading.unit);
+  const EncoderAnswer& reading = answers.readings[k];
+  std::string text = reading.column + " in " + reading_unit_name(reading.unit);
   if (reading.counts) {
     text += ", " + format_number(*reading.counts, 8) +
-            (is_position(answers.kind, k) ? " counts/m" : " counts/turn");
+            (measures_cart_position(answers.kind, k) ? " counts/m" : " counts/turn");
   }
-  if (can_hang(answers.kind, k)) {
+  if (can_joint_hang(answers.kind, k)) {
     text += ", reads " + format_number(reading.rest * 180.0 / M_PI, 4) + "° when hanging";
   }
   return text;
 }
 
 void show_columns(Interview& interview, const RigAnswers& answers) {
-  const auto names = reading_names(answers.kind, static_cast<int>(answers.links.size()));
+  const auto names = measured_joint_names(answers.kind, static_cast<int>(answers.links.size()));
   interview.say("time: " + (answers.time_column.empty()
                                 ? format_number(answers.rate) + " Hz"
                                 : answers.time_column +
@@ -69,39 +69,40 @@ void show_columns(Interview& interview, const RigAnswers& answers) {
 void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
                 const RigAnswers& answers, ColumnChoice& choice) {
   const auto column = [&](const std::string& question, const std::string& otherwise) {
-    return interview.ask_until<std::string>(question, otherwise, [&](const std::string& text) {
-      for (const ColumnProfile& each : columns) {
-        if (each.name == text) return text;
-      }
-      if (columns.empty() && !text.empty()) return text;
-      throw proto::InputError("there is no column \"" + text + "\"; the columns are " +
-                              column_names(columns));
-    });
+    return interview.ask_until_valid<std::string>(
+        question, otherwise, [&](const std::string& text) {
+          for (const ColumnProfile& each : columns) {
+            if (each.name == text) return text;
+          }
+          if (columns.empty() && !text.empty()) return text;
+          throw proto::InputError("there is no column \"" + text + "\"; the columns are " +
+                                  list_column_names(columns));
+        });
   };
-  const auto names = reading_names(answers.kind, static_cast<int>(answers.links.size()));
+  const auto names = measured_joint_names(answers.kind, static_cast<int>(answers.links.size()));
   if (choice.rate == 0.0) choice.time = column("column of the time", answers.time_column);
   choice.angles.clear();
   choice.zeros.clear();
   for (std::size_t k = 0; k < names.size(); ++k) {
     const std::string proposed = k < answers.readings.size() ? answers.readings[k].column : "";
     const std::string chosen = column("column that reads joint " + names[k], proposed);
-    if (is_position(answers.kind, k)) {
+    if (measures_cart_position(answers.kind, k)) {
       choice.position = chosen;
     } else {
       choice.angles.push_back(chosen);
     }
-    if (!can_hang(answers.kind, k)) continue;
+    if (!can_joint_hang(answers.kind, k)) continue;
     const double rest = k < answers.readings.size() ? answers.readings[k].rest : 0.0;
-    choice.zeros.push_back(interview.ask_until<std::string>(
+    choice.zeros.push_back(interview.ask_until_valid<std::string>(
         "reading when it hangs: \"hanging\" (0°), \"upright\" (180°), or a number of degrees",
         format_number(rest * 180.0 / M_PI, 6), [](const std::string& text) {
-          parse_zero(text);
+          parse_hanging_reading(text);
           return text;
         }));
   }
-  choice.angle_unit = interview.ask_until<std::string>(
+  choice.angle_unit = interview.ask_until_valid<std::string>(
       "unit of the angles: rad, deg, turn or count",
-      answers.readings.empty() ? "rad" : name_of(answers.readings.back().unit),
+      answers.readings.empty() ? "rad" : reading_unit_name(answers.readings.back().unit),
       [](const std::string& text) {
         const ReadingUnit unit = parse_reading_unit(text);
         if (unit == ReadingUnit::kMetre || unit == ReadingUnit::kMillimetre) {
@@ -109,10 +110,11 @@ void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
         }
         return text;
       });
-  const auto counts = interview.ask_size("encoder counts per turn (empty: not known)", {});
+  const auto counts =
+      interview.ask_positive_number("encoder counts per turn (empty: not known)", {});
   if (counts) choice.counts = {*counts};
-  choice.no_motor = !interview.ask_yes("is it driven by a motor whose command is recorded?",
-                                       answers.motor.has_value());
+  choice.no_motor = !interview.ask_yes_or_no("is it driven by a motor whose command is recorded?",
+                                             answers.motor.has_value());
   if (choice.no_motor) return;
   choice.command = column("column of the command", answers.motor ? answers.motor->column : "");
   choice.command_unit = interview.ask("unit of the command: V, A, N·m, N, duty, 1",
@@ -123,19 +125,19 @@ void ask_sizes(Interview& interview, RigAnswers& answers) {
   const auto names = link_names(answers.kind, static_cast<int>(answers.links.size()));
   for (std::size_t k = 0; k < names.size(); ++k) {
     LinkAnswer& link = answers.links[k];
-    link.length = interview.ask_size(names[k] + ": " + length_question(answers.kind, k) + " [m]",
-                                     link.length);
-    link.mass = interview.ask_size(names[k] + ": mass [kg]", link.mass);
+    link.length = interview.ask_positive_number(
+        names[k] + ": " + length_question(answers.kind, k) + " [m]", link.length);
+    link.mass = interview.ask_positive_number(names[k] + ": mass [kg]", link.mass);
     if (answers.kind == RigKind::kFuruta && k == 0 && !link.mass) continue;
-    link.center = interview.ask_size(
+    link.center = interview.ask_positive_number(
         names[k] + ": from its joint to its centre of mass [m] (empty: halfway)", link.center);
   }
   if (answers.kind == RigKind::kCartPole) {
-    answers.cart_mass = interview.ask_size("cart: mass [kg]", answers.cart_mass);
+    answers.cart_mass = interview.ask_positive_number("cart: mass [kg]", answers.cart_mass);
   }
   if (answers.kind == RigKind::kFourbar) {
     answers.ground =
-        interview.ask_size("distance between the two fixed joints [m]", answers.ground);
+        interview.ask_positive_number("distance between the two fixed joints [m]", answers.ground);
   }
 }
 
@@ -160,23 +162,25 @@ std::optional<double> parse_size(const std::string& text) {
 
 }  // namespace
 
-void ask_kind(Interview& interview, RigAnswers& answers) {
+void ask_rig_kind(Interview& interview, RigAnswers& answers) {
   interview.say("What is it?");
-  for (const RigKindName& kind : rig_kinds()) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
     interview.say(std::string("  ") + kind.name + ": " + kind.what);
   }
-  answers.kind = interview.ask_until<RigKind>("kind", name_of(answers.kind), parse_rig_kind);
+  answers.kind =
+      interview.ask_until_valid<RigKind>("kind", rig_kind_name(answers.kind), parse_rig_kind);
   if (answers.kind != RigKind::kChain) return;
-  const int links = interview.ask_until<int>("number of links", "3", [](const std::string& text) {
-    const int count = std::atoi(text.c_str());
-    if (count >= 2 && count <= kLinksMax) return count;
-    throw proto::InputError("\"" + text + "\": write a whole number from 2 to " +
-                            std::to_string(kLinksMax));
-  });
+  const int links =
+      interview.ask_until_valid<int>("number of links", "3", [](const std::string& text) {
+        const int count = std::atoi(text.c_str());
+        if (count >= 2 && count <= kLinksMax) return count;
+        throw proto::InputError("\"" + text + "\": write a whole number from 2 to " +
+                                std::to_string(kLinksMax));
+      });
   answers.links.resize(static_cast<std::size_t>(links));
 }
 
-void ask_links(Interview& interview, RigAnswers& answers) {
+void ask_link_sizes(Interview& interview, RigAnswers& answers) {
   answers.links.resize(link_names(answers.kind, static_cast<int>(answers.links.size())).size());
   interview.say(
       "Enter known lengths and masses; leave unknown ones empty. A ruler and a scale are accurate "
@@ -184,7 +188,7 @@ void ask_links(Interview& interview, RigAnswers& answers) {
   for (bool possible = false; !possible;) {
     ask_sizes(interview, answers);
     try {
-      check_sizes(answers);
+      check_link_sizes(answers);
       possible = true;
     } catch (const proto::InputError& fault) {
       interview.say(fault.what());
@@ -192,8 +196,8 @@ void ask_links(Interview& interview, RigAnswers& answers) {
   }
 }
 
-void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
-                 ColumnChoice choice, RigAnswers& answers) {
+void ask_recording_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
+                           ColumnChoice choice, RigAnswers& answers) {
   const RigAnswers before = answers;
   // Explains a fault if a new answer can correct it.
   const auto propose = [&] {
@@ -210,7 +214,7 @@ void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns
   bool right = propose();
   if (right) {
     show_columns(interview, answers);
-    right = interview.ask_yes("is that right?", true);
+    right = interview.ask_yes_or_no("is that right?", true);
   }
   while (!right) {
     ask_choice(interview, columns, answers, choice);
@@ -218,16 +222,16 @@ void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns
   }
   const bool plane = answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
   if (plane) {
-    answers.absolute = interview.ask_yes(
+    answers.absolute = interview.ask_yes_or_no(
         "are the angles of the second and further links measured from the vertical (not from the "
         "previous link)?",
         answers.absolute);
   }
   if (answers.readings.size() == 1 && !answers.motor) return;  // its sign has no effect
   for (std::size_t k = 0; k < answers.readings.size(); ++k) {
-    ReadingAnswer& reading = answers.readings[k];
-    reading.inverted =
-        !interview.ask_yes(positive_question(answers.kind, k, reading.column), !reading.inverted);
+    EncoderAnswer& reading = answers.readings[k];
+    reading.inverted = !interview.ask_yes_or_no(positive_question(answers.kind, k, reading.column),
+                                                !reading.inverted);
   }
 }
 
@@ -236,23 +240,24 @@ std::string Interview::ask(const std::string& question, const std::string& other
   std::string line;
   if (!std::getline(in_, line)) {
     out_ << '\n';
-    throw Ended();
+    throw InputEnded();
   }
   const std::string answer = trimmed(line);
   return answer.empty() ? otherwise : answer;
 }
 
-bool Interview::ask_yes(const std::string& question, bool otherwise) {
-  return ask_until<bool>(question + " (y/n)", otherwise ? "y" : "n", [](const std::string& text) {
-    if (text == "y" || text == "yes") return true;
-    if (text == "n" || text == "no") return false;
-    throw proto::InputError("\"" + text + "\" is neither y nor n");
-  });
+bool Interview::ask_yes_or_no(const std::string& question, bool otherwise) {
+  return ask_until_valid<bool>(question + " (y/n)", otherwise ? "y" : "n",
+                               [](const std::string& text) {
+                                 if (text == "y" || text == "yes") return true;
+                                 if (text == "n" || text == "no") return false;
+                                 throw proto::InputError("\"" + text + "\" is neither y nor n");
+                               });
 }
 
-std::optional<double> Interview::ask_size(const std::string& question,
-                                          const std::optional<double>& otherwise) {
-  return ask_until<std::optional<double>>(
+std::optional<double> Interview::ask_positive_number(const std::string& question,
+                                                     const std::optional<double>& otherwise) {
+  return ask_until_valid<std::optional<double>>(
       question, otherwise ? format_number(*otherwise, 8) : std::string(), parse_size);
 }
 

@@ -11,8 +11,8 @@
 
 namespace service {
 
-/// Dialogue with the user in lines of text. It explains why an answer is invalid and repeats the
-/// question.
+/// Dialogue with a user in lines of text. After an invalid answer, the dialogue explains the error
+/// and repeats the question.
 class Interview {
  public:
   Interview(std::istream& in, std::ostream& out) : in_(in), out_(out) {}
@@ -25,12 +25,12 @@ class Interview {
   /// Repeats a question until `parse` accepts the answer, and returns the parsed value.
   /// @param parse  converts the answer; throws proto::InputError for an invalid answer
   template <typename Value>
-  Value ask_until(const std::string& question, const std::string& otherwise,
-                  const std::function<Value(const std::string&)>& parse) {
+  Value ask_until_valid(const std::string& question, const std::string& otherwise,
+                        const std::function<Value(const std::string&)>& parse) {
     for (;;) {
       try {
         return parse(ask(question, otherwise));
-      } catch (const Ended&) {
+      } catch (const InputEnded&) {
         throw;
       } catch (const proto::InputError& fault) {
         say(fault.what());
@@ -38,18 +38,18 @@ class Interview {
     }
   }
 
-  bool ask_yes(const std::string& question, bool otherwise);
+  bool ask_yes_or_no(const std::string& question, bool otherwise);
 
-  /// Asks for a positive number. Returns nullopt if the answer is empty and there is no default
-  /// `otherwise`.
-  std::optional<double> ask_size(const std::string& question,
-                                 const std::optional<double>& otherwise);
+  /// Asks for a positive number. Returns nullopt for an empty answer without a default.
+  /// @param otherwise  default for an empty answer
+  std::optional<double> ask_positive_number(const std::string& question,
+                                            const std::optional<double>& otherwise);
 
   void say(const std::string& sentence);
 
  private:
-  struct Ended : proto::InputError {
-    Ended()
+  struct InputEnded : proto::InputError {
+    InputEnded()
         : proto::InputError(
               "the input ended before all questions were answered; nothing was written") {}
   };
@@ -60,17 +60,16 @@ class Interview {
 
 /// Asks the user for the kind of rig and, for a chain, for the number of links. Stores both in
 /// `answers`.
-void ask_kind(Interview& interview, RigAnswers& answers);
+void ask_rig_kind(Interview& interview, RigAnswers& answers);
 
 /// Asks the user for the lengths and masses of the links that are known. Stores them in `answers`.
-void ask_links(Interview& interview, RigAnswers& answers);
+void ask_link_sizes(Interview& interview, RigAnswers& answers);
 
-/// Shows the guessed columns of a recording and asks the user to confirm them. Afterwards it asks
-/// for facts that a recording cannot show: absolute or relative angles, the positive direction, and
-/// whether a motor drives the rig.
-///
+/// Asks the user to confirm the guessed columns of a recording. Then asks for facts that a
+/// recording cannot show: absolute or relative angles, the positive direction, and whether a motor
+/// drives the rig.
 /// @param choice  columns that the user has already chosen
-void ask_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
-                 ColumnChoice choice, RigAnswers& answers);
+void ask_recording_columns(Interview& interview, const std::vector<ColumnProfile>& columns,
+                           ColumnChoice choice, RigAnswers& answers);
 
 }  // namespace service

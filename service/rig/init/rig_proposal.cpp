@@ -34,7 +34,7 @@ class Proposer {
 
   void propose() {
     const int chain = static_cast<int>(answers_.links.size());
-    names_ = reading_names(answers_.kind, chain);
+    names_ = measured_joint_names(answers_.kind, chain);
     take_motor();
     take_time();
     take_readings(chain);
@@ -48,7 +48,7 @@ class Proposer {
     if (found != columns_.end()) return &*found;
     if (columns_.empty()) return nullptr;
     throw proto::InputError(answers_.source + ": has no column \"" + name + "\"; it has " +
-                            column_names(columns_));
+                            list_column_names(columns_));
   }
 
   void take_time() {
@@ -57,10 +57,10 @@ class Proposer {
       return;
     }
     const ColumnProfile* const column =
-        choice_.time.empty() ? find_time(columns_) : named(choice_.time);
+        choice_.time.empty() ? find_time_column(columns_) : named(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
       throw proto::InputError(answers_.source +
-                              ": no time column found (columns: " + column_names(columns_) +
+                              ": no time column found (columns: " + list_column_names(columns_) +
                               "). Give --time COLUMN, or --rate HZ if there is none");
     }
     answers_.time_column = column != nullptr      ? column->name
@@ -75,13 +75,14 @@ class Proposer {
     std::vector<const ColumnProfile*> found;
     if (!choice_.angles.empty()) {
       if (answers_.kind == RigKind::kCartPole) {
-        found.push_back(choice_.position.empty() ? find_readings(columns_, answers_.kind, chain)[0]
-                                                 : named(choice_.position));
+        found.push_back(choice_.position.empty()
+                            ? find_encoder_columns(columns_, answers_.kind, chain)[0]
+                            : named(choice_.position));
       }
       for (const std::string& name : choice_.angles) found.push_back(named(name));
       return found;
     }
-    found = find_readings(columns_, answers_.kind, chain);
+    found = find_encoder_columns(columns_, answers_.kind, chain);
     if (!choice_.position.empty() && !found.empty()) found[0] = named(choice_.position);
     return found;
   }
@@ -91,7 +92,7 @@ class Proposer {
     const std::size_t angles = names_.size() - (answers_.kind == RigKind::kCartPole ? 1 : 0);
     if (choice_.angles.size() > angles) {
       throw proto::InputError("--angle: given " + std::to_string(choice_.angles.size()) +
-                              " times, but a " + name_of(answers_.kind) + " has " +
+                              " times, but a " + rig_kind_name(answers_.kind) + " has " +
                               std::to_string(angles));
     }
     std::size_t hanging = 0;
@@ -106,14 +107,15 @@ class Proposer {
   [[noreturn]] void refuse_unread(std::size_t k) const {
     throw proto::InputError(
         answers_.source + ": no column found for joint \"" + names_[k] + "\" of a " +
-        name_of(answers_.kind) + " (columns: " + column_names(columns_) + "). Give " +
-        (is_position(answers_.kind, k) ? "--position COLUMN" : "--angle COLUMN for every joint"));
+        rig_kind_name(answers_.kind) + " (columns: " + list_column_names(columns_) + "). Give " +
+        (measures_cart_position(answers_.kind, k) ? "--position COLUMN"
+                                                  : "--angle COLUMN for every joint"));
   }
 
-  ReadingAnswer read(std::size_t k, const ColumnProfile* column, std::size_t& hanging) {
-    const bool position = is_position(answers_.kind, k);
+  EncoderAnswer read(std::size_t k, const ColumnProfile* column, std::size_t& hanging) {
+    const bool position = measures_cart_position(answers_.kind, k);
     const std::size_t angle = k - (answers_.kind == RigKind::kCartPole && k > 0 ? 1 : 0);
-    ReadingAnswer reading;
+    EncoderAnswer reading;
     if (column != nullptr) {
       reading.column = column->name;
     } else if (position) {
@@ -135,31 +137,31 @@ class Proposer {
     take_counts(position, angle, column, reading);
     const auto& inverted = choice_.inverted;
     reading.inverted = std::ranges::find(inverted, reading.column) != inverted.end();
-    if (can_hang(answers_.kind, k)) take_rest(hanging++, column, reading);
+    if (can_joint_hang(answers_.kind, k)) take_rest(hanging++, column, reading);
     return reading;
   }
 
   void take_counts(bool position, std::size_t angle, const ColumnProfile* column,
-                   ReadingAnswer& reading) const {
+                   EncoderAnswer& reading) const {
     if (position && choice_.counts_per_m > 0.0) {
       reading.counts = choice_.counts_per_m;
     } else if (!position && !choice_.counts.empty()) {
       reading.counts = choice_.counts[std::min(angle, choice_.counts.size() - 1)];
     } else if (column != nullptr) {
-      reading.counts = guess_counts(*column, reading.unit);
+      reading.counts = guess_encoder_counts(*column, reading.unit);
     }
   }
 
-  void take_rest(std::size_t hanging, const ColumnProfile* column, ReadingAnswer& reading) {
+  void take_rest(std::size_t hanging, const ColumnProfile* column, EncoderAnswer& reading) {
     const bool driven = answers_.motor && answers_.command_max.value_or(0.0) > 0.0;
     if (hanging < choice_.zeros.size()) {
-      reading.rest = parse_zero(choice_.zeros[hanging]);
+      reading.rest = parse_hanging_reading(choice_.zeros[hanging]);
     } else if (column != nullptr) {
       const double counts = reading.counts.value_or(0.0);
       ColumnProfile look = *column;
       if (reading.unit == ReadingUnit::kCount) {
         // Convert counts to angles.
-        for (double& value : look.values) value *= scale_of(reading.unit, counts);
+        for (double& value : look.values) value *= reading_unit_size(reading.unit, counts);
         reading.rest =
             counts > 0.0 ? guess_hanging_reading(look, ReadingUnit::kRadian, driven) : 0.0;
       } else {
@@ -174,7 +176,7 @@ class Proposer {
   void refuse_unused_inversions() const {
     for (const std::string& name : choice_.inverted) {
       const bool used = std::ranges::any_of(
-          answers_.readings, [&](const ReadingAnswer& r) { return r.column == name; });
+          answers_.readings, [&](const EncoderAnswer& r) { return r.column == name; });
       if (used) continue;
       throw proto::InputError("--invert " + name + ": the column is not used for any joint");
     }
@@ -183,7 +185,7 @@ class Proposer {
   void take_motor() {
     if (choice_.no_motor) return;
     const ColumnProfile* const column =
-        choice_.command.empty() ? find_command(columns_) : named(choice_.command);
+        choice_.command.empty() ? find_command_column(columns_) : named(choice_.command);
     if (column == nullptr && choice_.command.empty() && choice_.command_unit.empty()) return;
     MotorAnswer motor;
     motor.column = column != nullptr         ? column->name
@@ -200,7 +202,7 @@ class Proposer {
 
   void take_segments() {
     const ColumnProfile* const column =
-        choice_.segment.empty() ? find_segments(columns_) : named(choice_.segment);
+        choice_.segment.empty() ? find_segment_column(columns_) : named(choice_.segment);
     answers_.segment_column = column != nullptr ? column->name : choice_.segment;
   }
 
@@ -213,7 +215,7 @@ class Proposer {
 
 }  // namespace
 
-double parse_zero(const std::string& text) {
+double parse_hanging_reading(const std::string& text) {
   if (text == "hanging") return 0.0;
   if (text == "upright") return M_PI;
   double degrees = 0.0;
@@ -228,7 +230,7 @@ double parse_zero(const std::string& text) {
   return degrees * M_PI / 180.0;
 }
 
-bool can_hang(RigKind kind, std::size_t reading) {
+bool can_joint_hang(RigKind kind, std::size_t reading) {
   if (kind == RigKind::kFourbar) return false;
   return reading > 0 || (kind != RigKind::kCartPole && kind != RigKind::kFuruta);
 }
@@ -238,8 +240,8 @@ void propose_columns(const std::vector<ColumnProfile>& columns, const ColumnChoi
   Proposer(columns, choice, answers).propose();
 }
 
-std::string column_names(const std::vector<ColumnProfile>& columns) {
-  return comma_list(columns, &ColumnProfile::name);
+std::string list_column_names(const std::vector<ColumnProfile>& columns) {
+  return join_items(columns, &ColumnProfile::name);
 }
 
 }  // namespace service

@@ -187,10 +187,10 @@ Side side_of(const LinkValues& link, const char* axis, const std::string& name) 
 class Writer {
  public:
   explicit Writer(const RigAnswers& answers)
-      : answers_(answers), joints_(reading_names(answers.kind, link_count())) {}
+      : answers_(answers), joints_(measured_joint_names(answers.kind, link_count())) {}
 
   std::string write() const {
-    check_sizes(answers_);
+    check_link_sizes(answers_);
     const RigKind kind = answers_.kind;
     if (kind == RigKind::kFuruta) return furuta();
     if (kind == RigKind::kCartPole) return cart_pole();
@@ -248,8 +248,9 @@ name: "{}"
     if (k >= answers_.readings.size() || answers_.readings[k].column.empty()) return "";
     std::string fields = offset ? " offset { value: 0 free: true }" : "";
     if (const auto counts = answers_.readings[k].counts) {
-      fields += (is_position(answers_.kind, k) ? " counts_per_m: " : " counts_per_turn: ") +
-                number(*counts);
+      fields +=
+          (measures_cart_position(answers_.kind, k) ? " counts_per_m: " : " counts_per_turn: ") +
+          number(*counts);
     }
     return with_comment("  encoder {" + fields + (fields.empty() ? "}" : " }"),
                         offset ? "exact zero: estimated" : "");
@@ -346,7 +347,8 @@ name: "{}"
         free_value(centered ? arm.inertia : about_axis) + "  # [kg·m²], with the motor's rotor");
     const std::string rod_text = body_text(
         "pendulum", rod.mass,
-        "About the centre of mass. xx, along the rod, is not identifiable apart from the arm's zz.",
+        "About the centre of mass. xx, along the rod, is not identifiable separately from the "
+        "arm's zz.",
         fixed_value(0.01 * rod.inertia),
         free_value(rod.inertia) + "  # from a slender rod: estimated", free_value(rod.inertia));
     const Side on_axis{"arm", "z: 1", "x: 1"};
@@ -466,8 +468,8 @@ name: "{}"
   std::string reading_text(const std::string& name, std::size_t k) const {
     static const char* const kUnits[] = {"RADIAN", "DEGREE", "TURN",
                                          "COUNT",  "METER",  "MILLIMETER"};
-    const ReadingAnswer& reading = answers_.readings[k];
-    const bool position = is_position(answers_.kind, k);
+    const EncoderAnswer& reading = answers_.readings[k];
+    const bool position = measures_cart_position(answers_.kind, k);
     if (reading.unit == ReadingUnit::kCount && !reading.counts) {
       throw proto::InputError("column " + reading.column +
                               " is in counts. Give the encoder's counts " +
@@ -491,6 +493,6 @@ name: "{}"
 
 }  // namespace
 
-std::string rig_text(const RigAnswers& answers) { return Writer(answers).write(); }
+std::string make_rig_file_text(const RigAnswers& answers) { return Writer(answers).write(); }
 
 }  // namespace service

@@ -44,7 +44,7 @@ std::vector<estimator::Parameter*> parameters_of(const ParameterEdits& edits,
   const char* const lister = edits.from_python ? "Rig.parameters" : "rigcal info RIG";
   const std::string place = asked(edits, what, {name, ""});
   if (name.find_first_of("*?[") == std::string::npos) {
-    return {&require_parameter(place, name, mechanism, lister)};
+    return {&find_required_parameter(place, name, mechanism, lister)};
   }
   std::vector<estimator::Parameter*> found;
   for (std::size_t i = 0; i < mechanism.parameters.size(); ++i) {
@@ -92,7 +92,7 @@ void hold_out(const std::string& place, const std::string& name, estimator::Mech
   const std::vector<std::string> sensors = used_sensors(mechanism);
   if (std::ranges::count(sensors, name) == 0) {
     throw proto::InputError(place + ": no such sensor is in use. Use one of " +
-                            comma_list(sensors));
+                            join_items(sensors));
   }
   mechanism.held_out.push_back(name);
   if (estimator::used_encoders(mechanism).empty()) {
@@ -102,8 +102,8 @@ void hold_out(const std::string& place, const std::string& name, estimator::Mech
 
 }  // namespace
 
-estimator::Parameter& require_parameter(const std::string& asked, const std::string& name,
-                                        estimator::Mechanism& mechanism, const char* lister) {
+estimator::Parameter& find_required_parameter(const std::string& asked, const std::string& name,
+                                              estimator::Mechanism& mechanism, const char* lister) {
   const int index = mechanism.find_parameter(name);
   if (index >= 0) {
     if (estimator::find_dependency(mechanism, index) != nullptr) {
@@ -117,12 +117,12 @@ estimator::Parameter& require_parameter(const std::string& asked, const std::str
   for (const estimator::Parameter& parameter : mechanism.parameters) {
     names.push_back(parameter.name);
   }
-  const std::vector<std::string> near = proto::similar_names(name, names, 3);
+  const std::vector<std::string> near = proto::find_similar_names(name, names, 3);
   throw proto::InputError(asked + ": the rig has no such parameter; did you mean " + near.at(0) +
                           ", " + near.at(1) + " or " + near.at(2) + "? (" + lister + " lists all)");
 }
 
-void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
+void apply_parameter_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
   for (const std::string& text : edits.start) {
     const Assignment edit = split(text);
     for (estimator::Parameter* const each : parameters_of(edits, "start", edit.name, mechanism)) {
@@ -147,8 +147,8 @@ void apply_edits(const ParameterEdits& edits, estimator::Mechanism& mechanism) {
   }
 }
 
-std::vector<std::string> describe_changes(const estimator::Mechanism& file,
-                                          const estimator::Mechanism& changed) {
+std::vector<std::string> describe_parameter_changes(const estimator::Mechanism& file,
+                                                    const estimator::Mechanism& changed) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < changed.parameters.size(); ++i) {
     const estimator::Parameter& is = changed.parameters[i];
@@ -163,9 +163,10 @@ std::vector<std::string> describe_changes(const estimator::Mechanism& file,
   return texts;
 }
 
-void require_valid(const estimator::Mechanism& mechanism) {
-  const std::string text = comma_list(
-      estimator::find_errors(mechanism, estimator::InertiaCheck::kFixed), error_text, "; ");
+void require_valid_mechanism(const estimator::Mechanism& mechanism) {
+  const std::string text =
+      join_items(estimator::find_mechanism_errors(mechanism, estimator::InertiaCheck::kFixed),
+                 format_error, "; ");
   if (!text.empty()) throw std::invalid_argument("the rig cannot be used: " + text);
 }
 

@@ -15,12 +15,12 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using estimator::AirQuantity;
-using estimator::JointQuantity;
+using estimator::AirDragParameter;
+using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Parameter;
 using estimator::ParameterDependency;
-using estimator::SensorQuantity;
+using estimator::SensorParameter;
 using google::protobuf::Message;
 
 constexpr double kAgreement = 1e-6;  // relative tolerance between a stated value and its dependency
@@ -34,8 +34,8 @@ int find(const std::string& name, const proto::TextLocator& place, const Mechani
   if (index < 0) {
     place.at("parameter")
         .fail("no parameter is called \"" + name +
-              "\". Names look like A.J_zz, A.m, 1.b, 1.a_x, or are those of quantities (rigcal "
-              "info lists the names for a rig file without dependencies)");
+              "\". Write a name such as A.J_zz, 1.b or 1.a_x, or the name of a quantity (for a rig "
+              "file without dependencies, rigcal info lists the names)");
   }
   return index;
 }
@@ -71,16 +71,16 @@ ParameterDependency read_tie(const v1::Dependency& source, const proto::TextLoca
 struct Axis {
   const char* field;
   const char* suffix;
-  JointQuantity parent, child;
-  SensorQuantity sensor;
-  AirQuantity air;
+  JointParameter parent, child;
+  SensorParameter sensor;
+  AirDragParameter air;
 };
-constexpr Axis kAxes[] = {{"x", ".c_x", JointQuantity::kPointAx, JointQuantity::kPointBx,
-                           SensorQuantity::kPointX, AirQuantity::kPointX},
-                          {"y", ".c_y", JointQuantity::kPointAy, JointQuantity::kPointBy,
-                           SensorQuantity::kPointY, AirQuantity::kPointY},
-                          {"z", ".c_z", JointQuantity::kPointAz, JointQuantity::kPointBz,
-                           SensorQuantity::kPointZ, AirQuantity::kPointZ}};
+constexpr Axis kAxes[] = {{"x", ".c_x", JointParameter::kPointAx, JointParameter::kPointBx,
+                           SensorParameter::kPointX, AirDragParameter::kPointX},
+                          {"y", ".c_y", JointParameter::kPointAy, JointParameter::kPointBy,
+                           SensorParameter::kPointY, AirDragParameter::kPointY},
+                          {"z", ".c_z", JointParameter::kPointAz, JointParameter::kPointBz,
+                           SensorParameter::kPointZ, AirDragParameter::kPointZ}};
 
 /// Makes a coordinate of a point on a body depend on the body's centre of mass.
 void tie_point(int point, int centre, const proto::TextLocator& place, Mechanism& mechanism,
@@ -121,24 +121,25 @@ void tie_points(int body, int centre, const proto::TextLocator& place, Mechanism
       if (joint.body_b == body) tie_point(index_of(axis.child), centre, place, mechanism, ties);
     };
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      tie_joint(mechanism.joints[static_cast<std::size_t>(j)],
-                [&](JointQuantity quantity) { return mechanism.index_of_joint(j, quantity); });
+      tie_joint(mechanism.joints[static_cast<std::size_t>(j)], [&](JointParameter quantity) {
+        return mechanism.joint_parameter_index(j, quantity);
+      });
     }
     for (int w = 0; w < mechanism.fixed_joint_count(); ++w) {
-      tie_joint(mechanism.fixed_joints[static_cast<std::size_t>(w)], [&](JointQuantity quantity) {
-        return mechanism.index_of_fixed_joint(w, quantity);
+      tie_joint(mechanism.fixed_joints[static_cast<std::size_t>(w)], [&](JointParameter quantity) {
+        return mechanism.fixed_joint_parameter_index(w, quantity);
       });
     }
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
       const auto& sensor = mechanism.sensors[static_cast<std::size_t>(i)];
       // A sensor at a joint has the joint's position.
       if (sensor.body != body || sensor.joint >= 0) continue;
-      tie_point(mechanism.index_of_sensor(i, axis.sensor), centre, place, mechanism, ties);
+      tie_point(mechanism.sensor_parameter_index(i, axis.sensor), centre, place, mechanism, ties);
     }
-    const int drag = mechanism.index_of_air(body, AirQuantity::kCoefficient);
+    const int drag = mechanism.air_drag_parameter_index(body, AirDragParameter::kCoefficient);
     if (has_air_drag(mechanism, body) ||
         std::ranges::count(ties, drag, &ParameterDependency::parameter) > 0) {
-      tie_point(mechanism.index_of_air(body, axis.air), centre, place, mechanism, ties);
+      tie_point(mechanism.air_drag_parameter_index(body, axis.air), centre, place, mechanism, ties);
     }
     ++centre;
   }
@@ -212,8 +213,8 @@ void read_start(const v1::GaussianPrior& source, const proto::TextLocator& place
 void refuse_start_beyond_stops(const Mechanism& mechanism, int joint,
                                const proto::TextLocator& place) {
   const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
-  for (const estimator::JointStop& stop : estimator::joint_stops(mechanism)) {
-    if (stop.joint != joint || stop.distance(own.start.angle.mean) >= 0.0) continue;
+  for (const estimator::JointStop& stop : estimator::joint_end_stops(mechanism)) {
+    if (stop.joint != joint || stop.distance_from_stop(own.start.angle.mean) >= 0.0) continue;
     place.fail("joint \"" + own.name + "\" has a start_position of " +
                format_number(own.start.angle.mean, 6) + " " + own.units().coordinate +
                ", beyond its stop at " + format_number(stop.position, 6) + " " +
@@ -246,7 +247,7 @@ std::map<std::string, std::string> prior_locations(
 
 }  // namespace
 
-void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanism& mechanism) {
+void add_rig_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanism& mechanism) {
   for (int i = 0; i < rig.quantity_size(); ++i) {
     const v1::FreeQuantity& source = rig.quantity(i);
     const proto::TextLocator place = root.at("quantity", i);
@@ -262,8 +263,8 @@ void add_quantities(const v1::Rig& rig, const proto::TextLocator& root, Mechanis
   }
 }
 
-void add_parameter_ties(const v1::Rig& rig, const proto::TextLocator& root,
-                        const std::set<std::string>& stated, Mechanism& mechanism) {
+void add_parameter_dependencies(const v1::Rig& rig, const proto::TextLocator& root,
+                                const std::set<std::string>& stated, Mechanism& mechanism) {
   std::vector<int> centres;  // per body; −1: the frame's origin is the centre of mass
   for (int i = 0; i < rig.body_size(); ++i) {
     const proto::TextLocator place = root.at("body", i).at("center_of_mass");
@@ -310,7 +311,7 @@ void add_parameter_ties(const v1::Rig& rig, const proto::TextLocator& root,
   }
 }
 
-bool is_tied_parameter(const v1::Rig& rig, const std::string& parameter) {
+bool is_dependent_parameter(const v1::Rig& rig, const std::string& parameter) {
   return std::ranges::any_of(
       rig.dependency(), [&](const v1::Dependency& tie) { return tie.parameter() == parameter; });
 }
@@ -318,7 +319,7 @@ bool is_tied_parameter(const v1::Rig& rig, const std::string& parameter) {
 bool read_parameter(const Message& message, const char* field, const proto::TextLocator& parent,
                     Parameter& target) {
   if (!has_field(message, field)) return false;
-  const auto& source = static_cast<const v1::Parameter&>(message_in(message, field));
+  const auto& source = static_cast<const v1::Parameter&>(get_field_message(message, field));
   const proto::TextLocator place = parent.at(field);
   const std::string who = "\"" + target.name + "\": ";
   if (!source.has_value() && !source.free()) {
@@ -351,8 +352,8 @@ bool read_parameter(const Message& message, const char* field, const proto::Text
   return source.has_value();
 }
 
-bool goes_below_zero(const Message& message, const char* field) {
-  const auto& source = static_cast<const v1::Parameter&>(message_in(message, field));
+bool allows_negative_value(const Message& message, const char* field) {
+  const auto& source = static_cast<const v1::Parameter&>(get_field_message(message, field));
   return source.value() < 0.0 || source.lower() < 0.0;
 }
 

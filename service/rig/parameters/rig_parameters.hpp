@@ -13,36 +13,36 @@
 
 namespace service {
 
-/// Adds the quantities that the rig file defines to the parameters of the mechanism.
+/// Adds the user-defined quantities of a rig file to the parameters of the mechanism.
 /// @throws proto::InputError for a name that is already used, or an invalid value
-void add_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
-                    estimator::Mechanism& mechanism);
+void add_rig_quantities(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
+                        estimator::Mechanism& mechanism);
 
-/// Adds the parameter dependencies of the rig file to the mechanism. If the frame origin of a body
-/// is not its centre of mass, the centre of mass becomes a parameter, and the points on the body
-/// depend on it. Each dependent parameter gets the value that its dependency gives.
-///
+/// Adds the parameter dependencies of a rig file to the mechanism, and computes the values of
+/// dependent parameters. If the frame origin of a body is not its centre of mass, the centre of
+/// mass becomes a parameter on which the points of the body depend.
 /// @param stated  names of the parameters that have a value in the file
 /// @throws proto::InputError for an unknown parameter, a circular dependency, or a value that
 ///         contradicts its dependency or violates its bounds
-void add_parameter_ties(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
-                        const std::set<std::string>& stated, estimator::Mechanism& mechanism);
+void add_parameter_dependencies(const rigcal::v1::Rig& rig, const proto::TextLocator& root,
+                                const std::set<std::string>& stated,
+                                estimator::Mechanism& mechanism);
 
-/// Checks whether the rig file defines a dependency for the parameter with this name.
-bool is_tied_parameter(const rigcal::v1::Rig& rig, const std::string& parameter);
+/// Returns whether a rig file defines a dependency for the parameter with this name.
+bool is_dependent_parameter(const rigcal::v1::Rig& rig, const std::string& parameter);
 
-/// Reads a parameter from the field `field` of `message` into `target`, which must contain the
-/// default value and the physical bounds. A missing field leaves `target` unchanged.
+/// Reads a parameter from a field of a rig file. Before the call, `target` must contain the default
+/// value and the physical bounds. A missing field leaves `target` unchanged.
 /// @return whether the field has a value
 /// @throws proto::InputError for a value outside the physical bounds
 bool read_parameter(const google::protobuf::Message& message, const char* field,
                     const proto::TextLocator& parent, estimator::Parameter& target);
 
-/// Checks whether the parameter in field `field` of `message` has a negative value or lower bound.
-bool goes_below_zero(const google::protobuf::Message& message, const char* field);
+/// Returns whether the parameter in a field of a rig file has a negative value or lower bound.
+bool allows_negative_value(const google::protobuf::Message& message, const char* field);
 
-/// Reads from a rig file the uncertainty of CAD data, the names of recordings in which a body is
-/// present, and the priors of initial joint states. Call it after the parameters have been read.
+/// Reads prior information from a rig file: uncertainty of CAD data, recordings in which a body is
+/// present, and priors of initial joint states. The parameters must have been read before.
 /// @param places  locations of parameters in the rig file, by parameter name
 /// @return locations of priors in the rig file, by parameter name
 /// @throws proto::InputError for invalid CAD data, or if a body that is absent in some recordings

@@ -19,14 +19,14 @@ class MjcfReader {
   Robot read() {
     const char* const model = source_.root().Attribute("model");
     robot_.name = model == nullptr ? "MuJoCo model" : model;
-    read_options();
+    read_physics_options();
     robot_.links.push_back({.name = "world", .inertial = {}});
     places_.links.emplace("world", 0);
     places_.at_reference.emplace_back();
-    for (const XMLElement* world : source_.sections("worldbody")) {
+    for (const XMLElement* world : source_.top_level_elements("worldbody")) {
       read_contents(*world, {.link = 0, .placement = {}, .classes = "", .moves = false});
     }
-    add_couplings(source_, places_, robot_);
+    add_motors_and_couplings(source_, places_, robot_);
     return std::move(robot_);
   }
 
@@ -36,12 +36,12 @@ class MjcfReader {
   }
   void note(const std::string& text) { robot_.notes.push_back(text); }
 
-  void read_options() {
+  void read_physics_options() {
     Eigen::Vector3d gravity(0.0, 0.0, -9.81);  // MuJoCo's default
-    for (const XMLElement* option : source_.sections("option")) {
-      gravity = source_.xml().vector_or(option, "gravity", gravity);
+    for (const XMLElement* option : source_.top_level_elements("option")) {
+      gravity = source_.xml().vector_or_default(option, "gravity", gravity);
       for (const char* const fluid : {"density", "viscosity"}) {
-        if (source_.xml().number_or(option, fluid, 0.0) == 0.0) continue;
+        if (source_.xml().number_or_default(option, fluid, 0.0) == 0.0) continue;
         note(std::string("the fluid's ") + fluid + " is not supported and left out");
       }
       const XMLElement* const flag = option->FirstChildElement("flag");
@@ -70,7 +70,7 @@ class MjcfReader {
       if (std::strcmp(e->Name(), "body") == 0) read_body(*e, parent);
       if (std::strcmp(e->Name(), "site") == 0) read_site(*e, parent);
       if (std::strcmp(e->Name(), "frame") == 0) {
-        read_contents(*e, {parent.link, parent.placement * source_.placement(*e),
+        read_contents(*e, {parent.link, parent.placement * source_.read_placement(*e),
                            classes_of(*e, parent.classes), parent.moves});
       }
     }
@@ -79,7 +79,8 @@ class MjcfReader {
   void read_site(const XMLElement& element, const Parent& parent) {
     const char* const name = element.Attribute("name");
     if (name == nullptr) return;
-    const Eigen::Vector3d at = source_.xml().vector_or(&element, "pos", Eigen::Vector3d::Zero());
+    const Eigen::Vector3d at =
+        source_.xml().vector_or_default(&element, "pos", Eigen::Vector3d::Zero());
     places_.sites[name] = {parent.link,
                            parent.placement.rotation * at + parent.placement.translation};
   }
@@ -92,7 +93,7 @@ class MjcfReader {
   void read_body(const XMLElement& element, const Parent& parent) {
     const std::string name = name_of_body(element);
     const std::string classes = classes_of(element, parent.classes);
-    const Placement placement = parent.placement * source_.placement(element);
+    const Placement placement = parent.placement * source_.read_placement(element);
     std::vector<const XMLElement*> joints;
     const XMLElement* free = nullptr;
     for (const auto* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
@@ -137,7 +138,7 @@ class MjcfReader {
   }
 
   std::string type_of(const XMLElement& joint, const std::string& classes) const {
-    const char* const type = source_.attribute(joint, "joint", "type", classes);
+    const char* const type = source_.find_attribute(joint, "joint", "type", classes);
     return type == nullptr ? "hinge" : type;
   }
 
@@ -145,7 +146,7 @@ class MjcfReader {
     RobotLink link{.name = name, .inertial = {}};
     const XMLElement* const inertial = element.FirstChildElement("inertial");
     const XMLElement* const shape = element.FirstChildElement("geom");
-    const bool from_shapes = inertial == nullptr || source_.inertia_from_shapes();
+    const bool from_shapes = inertial == nullptr || source_.infers_inertia_from_geometry();
     if (moves && from_shapes && shape != nullptr) {
       fail(element,
            "body \"" + name + "\" has " +
@@ -165,16 +166,16 @@ class MjcfReader {
   std::optional<RobotInertial> read_inertial(const XMLElement& element,
                                              const std::string& name) const {
     const XmlSource& xml = source_.xml();
-    const Placement frame = source_.placement(element);
-    const double mass = xml.number_or(&element, "mass", 0.0);
+    const Placement frame = source_.read_placement(element);
+    const double mass = xml.number_or_default(&element, "mass", 0.0);
     if (mass < 0.0) fail(element, "body \"" + name + "\" has a negative mass");
     if (mass == 0.0) return std::nullopt;
     Eigen::Matrix3d J = Eigen::Matrix3d::Zero();
     if (const char* const full = element.Attribute("fullinertia")) {
-      const std::vector<double> v = xml.numbers(element, "fullinertia", full, 6);
+      const std::vector<double> v = xml.parse_numbers(element, "fullinertia", full, 6);
       J << v[0], v[3], v[4], v[3], v[1], v[5], v[4], v[5], v[2];
     } else {
-      J.diagonal() = xml.vector_or(&element, "diaginertia", Eigen::Vector3d::Zero());
+      J.diagonal() = xml.vector_or_default(&element, "diaginertia", Eigen::Vector3d::Zero());
     }
     return RobotInertial{.mass = mass,
                          .center = frame.translation,
@@ -201,7 +202,7 @@ class MjcfReader {
         robot_.links.push_back({.name = body + "_after_" + joint.name, .inertial = {}});
       }
       // The file's pose is that at coordinate `ref`.
-      const double at_file = reference_of(*elements[k], joint.traits(), classes);
+      const double at_file = reference_of(*elements[k], joint.kind_traits(), classes);
       joint.origin = origin * moved_by(joint, -at_file);
       places_.references[joint.name] = at_file;
       origin = {};
@@ -212,14 +213,14 @@ class MjcfReader {
 
   double reference_of(const XMLElement& element, const estimator::JointTraits& is,
                       const std::string& classes) const {
-    const double ref = source_.number_or(element, "joint", "ref", classes, 0.0);
-    return is.turns ? source_.radians(ref) : ref;
+    const double ref = source_.number_or_default(element, "joint", "ref", classes, 0.0);
+    return is.turns ? source_.to_radians(ref) : ref;
   }
 
   /// Returns the displacement of the child link if the joint moves by `by` [rad or m].
   static Placement moved_by(const RobotJoint& joint, double by) {
     if (by == 0.0) return {};
-    if (!joint.traits().turns) return {.translation = by * joint.axis};
+    if (!joint.kind_traits().turns) return {.translation = by * joint.axis};
     Placement moved;
     moved.rotation = Eigen::AngleAxisd(by, joint.axis).toRotationMatrix();
     moved.translation = joint.at - moved.rotation * joint.at;
@@ -231,11 +232,11 @@ class MjcfReader {
     RobotJoint joint;
     joint.kind = kind_of(type_of(element, classes));
     const auto vector = [&](const char* name, const Eigen::Vector3d& otherwise) {
-      const std::vector<double> v = source_.numbers(element, "joint", name, classes, 3);
+      const std::vector<double> v = source_.read_numbers(element, "joint", name, classes, 3);
       return v.empty() ? otherwise : Eigen::Vector3d(v.data());
     };
     const auto coordinate = [&](double value) {
-      return joint.traits().turns ? source_.radians(value) : value;
+      return joint.kind_traits().turns ? source_.to_radians(value) : value;
     };
     const char* const name = element.Attribute("name");
     joint.name = name != nullptr ? name
@@ -250,17 +251,17 @@ class MjcfReader {
     joint.at = vector("pos", Eigen::Vector3d::Zero());
     joint.damping = first_of(element, "damping", classes, joint.name);
     joint.stiffness = first_of(element, "stiffness", classes, joint.name);
-    joint.friction = source_.number_or(element, "joint", "frictionloss", classes, 0.0);
-    joint.armature = source_.number_or(element, "joint", "armature", classes, 0.0);
-    joint.rest = coordinate(source_.number_or(element, "joint", "springref", classes, 0.0));
-    if (source_.attribute(element, "joint", "springdamper", classes) != nullptr) {
+    joint.friction = source_.number_or_default(element, "joint", "frictionloss", classes, 0.0);
+    joint.armature = source_.number_or_default(element, "joint", "armature", classes, 0.0);
+    joint.rest = coordinate(source_.number_or_default(element, "joint", "springref", classes, 0.0));
+    if (source_.find_attribute(element, "joint", "springdamper", classes) != nullptr) {
       note("joint \"" + joint.name + "\": springdamper is left out");
     }
-    const char* const limited = source_.attribute(element, "joint", "limited", classes);
-    const auto range = source_.numbers(element, "joint", "range", classes, 2);
+    const char* const limited = source_.find_attribute(element, "joint", "limited", classes);
+    const auto range = source_.read_numbers(element, "joint", "range", classes, 2);
     const bool by_range = limited == nullptr || std::strcmp(limited, "auto") == 0;
     if (!range.empty() &&
-        (by_range ? source_.limits_by_range() : std::strcmp(limited, "true") == 0)) {
+        (by_range ? source_.infers_limits_from_range() : std::strcmp(limited, "true") == 0)) {
       joint.lower = coordinate(range[0]);
       joint.upper = coordinate(range[1]);
     }
@@ -270,7 +271,7 @@ class MjcfReader {
   /// Returns the linear coefficient of a property. Higher coefficients are not supported and noted.
   double first_of(const XMLElement& element, const char* name, const std::string& classes,
                   const std::string& joint) {
-    const std::vector<double> v = source_.numbers(element, "joint", name, classes);
+    const std::vector<double> v = source_.read_numbers(element, "joint", name, classes);
     for (std::size_t k = 1; k < v.size(); ++k) {
       if (v[k] == 0.0) continue;
       note("joint \"" + joint + "\": " + name + " has nonlinear coefficients, which are left out");
@@ -281,7 +282,7 @@ class MjcfReader {
 
   MjcfSource source_;
   Robot robot_;
-  MjcfPoses places_;
+  MjcfReferencePoses places_;
   int unnamed_ = 0, free_bodies_ = 0;
 };
 

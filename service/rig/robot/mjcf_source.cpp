@@ -31,15 +31,15 @@ std::string name_of(const XMLElement& element) {
 std::string add_motor(const MjcfSource& source, const XMLElement& element, Robot& robot) {
   // All actuator types share their defaults.
   const auto numbers = [&](const char* name) {
-    auto found = source.numbers(element, "general", name, "");
-    return found.empty() ? source.numbers(element, "motor", name, "") : found;
+    auto found = source.read_numbers(element, "general", name, "");
+    return found.empty() ? source.read_numbers(element, "motor", name, "") : found;
   };
   const auto first = [&](const char* name, double otherwise) {
     const auto found = numbers(name);
     return found.empty() ? otherwise : found.front();
   };
   const auto word = [&](const char* name, const char* otherwise) -> std::string {
-    const char* const text = source.attribute(element, "general", name, "");
+    const char* const text = source.find_attribute(element, "general", name, "");
     return text == nullptr ? otherwise : text;
   };
   const std::string kind = element.Name();
@@ -63,7 +63,7 @@ std::string add_motor(const MjcfSource& source, const XMLElement& element, Robot
     if (terms[0] != 0.0 || terms[1] != 0.0) return "is a servo (biasprm)";
     if (gain != 0.0) back = -gear * gear * terms[2] / gain;
   }
-  joint->motor = {.control_unit = gain != 1.0 ? "1" : joint->traits().units.force,
+  joint->motor = {.control_unit = gain != 1.0 ? "1" : joint->kind_traits().units.force,
                   .gain = gain,
                   .back_emf = back};
   const auto range = numbers("ctrlrange");
@@ -76,19 +76,19 @@ std::string add_motor(const MjcfSource& source, const XMLElement& element, Robot
 /// Point at which two links are connected.
 struct Connection {
   std::string name;
-  std::array<MjcfPoses::Site, 2> ends;
+  std::array<MjcfReferencePoses::SitePosition, 2> ends;
 };
 
 class ConstraintReader {
  public:
-  ConstraintReader(const MjcfSource& source, const MjcfPoses& places, Robot& robot)
+  ConstraintReader(const MjcfSource& source, const MjcfReferencePoses& places, Robot& robot)
       : source_(source), places_(places), robot_(robot), above_(robot.links.size(), nullptr) {
     for (const RobotJoint& joint : robot.joints) above_[joint.child] = &joint;
   }
 
   void read() {
     std::vector<Connection> connections;
-    for (const XMLElement* section : source_.sections("equality")) {
+    for (const XMLElement* section : source_.top_level_elements("equality")) {
       for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
         const char* const active = e->Attribute("active");
         if (active != nullptr && std::strcmp(active, "false") == 0) continue;
@@ -123,10 +123,10 @@ class ConstraintReader {
     const auto x0 = places_.references.find(two), y0 = places_.references.find(one);
     const auto none = places_.references.end();
     if (joint == robot_.joints.end() || joint->follows || x0 == none || y0 == none) return false;
-    if (robot_.follows(two, one)) return false;
+    if (robot_.does_joint_mimic(two, one)) return false;
     std::vector<double> c = {0.0, 1.0};
     if (const char* const text = element.Attribute("polycoef")) {
-      c = source_.xml().numbers(element, "polycoef", text, 0);
+      c = source_.xml().parse_numbers(element, "polycoef", text, 0);
     }
     c.resize(std::max<std::size_t>(c.size(), 2), 0.0);
     const auto is_zero = [](double value) { return value == 0.0; };
@@ -156,12 +156,12 @@ class ConstraintReader {
         links[k] = found->second;
       }
       const Eigen::Vector3d anchor =
-          source_.xml().vector_or(&element, "anchor", Eigen::Vector3d::Zero());
+          source_.xml().vector_or_default(&element, "anchor", Eigen::Vector3d::Zero());
       const Placement between =
           places_.at_reference[links[1]].inverse() * places_.at_reference[links[0]];
-      connection.ends = {
-          MjcfPoses::Site{links[0], anchor},
-          MjcfPoses::Site{links[1], between.rotation * anchor + between.translation}};
+      connection.ends = {MjcfReferencePoses::SitePosition{links[0], anchor},
+                         MjcfReferencePoses::SitePosition{
+                             links[1], between.rotation * anchor + between.translation}};
     }
     // The world cannot be the child.
     if (connection.ends[1].link == 0) std::swap(connection.ends[0], connection.ends[1]);
@@ -200,7 +200,7 @@ class ConstraintReader {
   /// joints are parallel to each other and perpendicular to its prismatic joints.
   bool add_flat_joint(const Connection& connection) const {
     std::set<const RobotJoint*> around;
-    for (const MjcfPoses::Site& end : connection.ends) {
+    for (const MjcfReferencePoses::SitePosition& end : connection.ends) {
       for (const RobotJoint* j = above_[end.link]; j != nullptr; j = above_[j->parent]) {
         if (!around.insert(j).second) around.erase(j);  // on both branches: above the loop
       }
@@ -209,7 +209,7 @@ class ConstraintReader {
     for (const RobotJoint* joint : around) {
       if (!joint->moves()) continue;
       const Eigen::Vector3d axis = orientation_of(joint->child) * joint->axis;
-      (joint->traits().turns ? turns : slides).push_back(axis);
+      (joint->kind_traits().turns ? turns : slides).push_back(axis);
     }
     if (turns.empty()) return false;
     const Eigen::Vector3d normal = turns.front();
@@ -227,7 +227,7 @@ class ConstraintReader {
   }
 
   const MjcfSource& source_;
-  const MjcfPoses& places_;
+  const MjcfReferencePoses& places_;
   Robot& robot_;
   std::vector<const RobotJoint*> above_;
 };
@@ -240,12 +240,14 @@ MjcfSource::MjcfSource(const std::string& path, const std::string& text) : xml_(
     xml_.fail(root == nullptr ? 1 : root->GetLineNum(),
               "has no <mujoco> element. Give a MuJoCo model");
   }
-  refuse(*root);
-  for (const XMLElement* compiler : sections("compiler")) read_compiler(*compiler);
-  for (const XMLElement* defaults : sections("default")) read_defaults(*defaults, "");
+  reject_unsupported_element(*root);
+  for (const XMLElement* compiler : top_level_elements("compiler"))
+    read_compiler_settings(*compiler);
+  for (const XMLElement* defaults : top_level_elements("default"))
+    read_default_classes(*defaults, "");
 }
 
-std::vector<const XMLElement*> MjcfSource::sections(const char* name) const {
+std::vector<const XMLElement*> MjcfSource::top_level_elements(const char* name) const {
   std::vector<const XMLElement*> found;
   for (const auto* e = root().FirstChildElement(name); e; e = e->NextSiblingElement(name)) {
     found.push_back(e);
@@ -253,7 +255,7 @@ std::vector<const XMLElement*> MjcfSource::sections(const char* name) const {
   return found;
 }
 
-void MjcfSource::refuse(const XMLElement& element) const {
+void MjcfSource::reject_unsupported_element(const XMLElement& element) const {
   static const char* const kMade[] = {"include", "replicate", "attach", "composite", "flexcomp"};
   for (const auto* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
     for (const char* const made : kMade) {
@@ -261,11 +263,11 @@ void MjcfSource::refuse(const XMLElement& element) const {
       xml_.fail(*e,
                 std::string("<") + made + "> refers to generated or external content" + kSaveIt);
     }
-    refuse(*e);
+    reject_unsupported_element(*e);
   }
 }
 
-void MjcfSource::read_compiler(const XMLElement& element) {
+void MjcfSource::read_compiler_settings(const XMLElement& element) {
   const auto is = [&](const char* name, const char* value) {
     const char* const text = element.Attribute(name);
     return text != nullptr && std::strcmp(text, value) == 0;
@@ -280,7 +282,7 @@ void MjcfSource::read_compiler(const XMLElement& element) {
     const char* const text = element.Attribute(made);
     if (text == nullptr || std::strcmp(text, "false") == 0) continue;
     if (std::strcmp(made, "balanceinertia") != 0) {
-      const double value = xml_.numbers(element, made, text, 1).front();
+      const double value = xml_.parse_numbers(element, made, text, 1).front();
       if (value == 0.0 || (value < 0.0 && std::strcmp(made, "settotalmass") == 0)) continue;
     }
     xml_.fail(element, std::string(made) + " changes the masses given in the file" + kSaveIt);
@@ -293,21 +295,21 @@ void MjcfSource::read_compiler(const XMLElement& element) {
   }
 }
 
-void MjcfSource::read_defaults(const XMLElement& element, const std::string& parent) {
+void MjcfSource::read_default_classes(const XMLElement& element, const std::string& parent) {
   const char* const stated = element.Attribute("class");
   if (stated == nullptr && !parent.empty()) xml_.fail(element, "a class of defaults has no name");
   const std::string name = stated == nullptr ? kMain : stated;
-  if (!classes_.emplace(name, Class{parent, &element}).second) {
+  if (!classes_.emplace(name, DefaultClass{parent, &element}).second) {
     xml_.fail(element, "class \"" + name + "\" of defaults is defined twice");
   }
   for (const auto* e = element.FirstChildElement("default"); e;
        e = e->NextSiblingElement("default")) {
-    read_defaults(*e, name);
+    read_default_classes(*e, name);
   }
 }
 
-const char* MjcfSource::attribute(const XMLElement& element, const char* kind, const char* name,
-                                  const std::string& child) const {
+const char* MjcfSource::find_attribute(const XMLElement& element, const char* kind,
+                                       const char* name, const std::string& child) const {
   if (const char* const own = element.Attribute(name)) return own;
   const char* const chosen = element.Attribute("class");
   std::string at = chosen != nullptr ? chosen : child.empty() ? kMain : child;
@@ -323,23 +325,23 @@ const char* MjcfSource::attribute(const XMLElement& element, const char* kind, c
   return nullptr;
 }
 
-std::vector<double> MjcfSource::numbers(const XMLElement& element, const char* kind,
-                                        const char* name, const std::string& child,
-                                        std::size_t count) const {
-  const char* const text = attribute(element, kind, name, child);
-  return text == nullptr ? std::vector<double>{} : xml_.numbers(element, name, text, count);
+std::vector<double> MjcfSource::read_numbers(const XMLElement& element, const char* kind,
+                                             const char* name, const std::string& child,
+                                             std::size_t count) const {
+  const char* const text = find_attribute(element, kind, name, child);
+  return text == nullptr ? std::vector<double>{} : xml_.parse_numbers(element, name, text, count);
 }
 
-double MjcfSource::number_or(const XMLElement& element, const char* kind, const char* name,
-                             const std::string& child, double otherwise) const {
-  const std::vector<double> values = numbers(element, kind, name, child, 1);
+double MjcfSource::number_or_default(const XMLElement& element, const char* kind, const char* name,
+                                     const std::string& child, double otherwise) const {
+  const std::vector<double> values = read_numbers(element, kind, name, child, 1);
   return values.empty() ? otherwise : values.front();
 }
 
-Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
+Eigen::Matrix3d MjcfSource::read_orientation(const XMLElement& element) const {
   const auto stated = [&](const char* name, std::size_t count) {
     const char* const text = element.Attribute(name);
-    return text == nullptr ? std::vector<double>{} : xml_.numbers(element, name, text, count);
+    return text == nullptr ? std::vector<double>{} : xml_.parse_numbers(element, name, text, count);
   };
   const auto axis = [&](const double* v) {
     const Eigen::Vector3d direction(v);
@@ -352,7 +354,7 @@ Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
     return q.normalized().toRotationMatrix();
   }
   if (const auto v = stated("axisangle", 4); !v.empty()) {
-    return Eigen::AngleAxisd(radians(v[3]), axis(v.data())).toRotationMatrix();
+    return Eigen::AngleAxisd(to_radians(v[3]), axis(v.data())).toRotationMatrix();
   }
   if (const auto v = stated("euler", 3); !v.empty()) {
     Eigen::Matrix3d R = Eigen::Matrix3d::Identity();
@@ -361,7 +363,7 @@ Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
       const char letter = euler_sequence_[k];
       const int about = std::tolower(letter) - 'x';
       const Eigen::Matrix3d turn =
-          Eigen::AngleAxisd(radians(v[k]), Eigen::Vector3d::Unit(about)).toRotationMatrix();
+          Eigen::AngleAxisd(to_radians(v[k]), Eigen::Vector3d::Unit(about)).toRotationMatrix();
       R = std::islower(letter) ? Eigen::Matrix3d(R * turn) : Eigen::Matrix3d(turn * R);
     }
     return R;
@@ -382,12 +384,14 @@ Eigen::Matrix3d MjcfSource::orientation(const XMLElement& element) const {
   return Eigen::Matrix3d::Identity();
 }
 
-Placement MjcfSource::placement(const XMLElement& element) const {
-  return {orientation(element), xml_.vector_or(&element, "pos", Eigen::Vector3d::Zero())};
+Placement MjcfSource::read_placement(const XMLElement& element) const {
+  return {read_orientation(element),
+          xml_.vector_or_default(&element, "pos", Eigen::Vector3d::Zero())};
 }
 
-void add_couplings(const MjcfSource& source, const MjcfPoses& places, Robot& robot) {
-  for (const XMLElement* section : source.sections("actuator")) {
+void add_motors_and_couplings(const MjcfSource& source, const MjcfReferencePoses& places,
+                              Robot& robot) {
+  for (const XMLElement* section : source.top_level_elements("actuator")) {
     for (const auto* e = section->FirstChildElement(); e; e = e->NextSiblingElement()) {
       const std::string fault = add_motor(source, *e, robot);
       if (fault.empty()) continue;
@@ -396,7 +400,7 @@ void add_couplings(const MjcfSource& source, const MjcfPoses& places, Robot& rob
   }
   ConstraintReader(source, places, robot).read();
   for (const char* const section : {"tendon", "deformable"}) {
-    for (const XMLElement* element : source.sections(section)) {
+    for (const XMLElement* element : source.top_level_elements(section)) {
       for (const auto* e = element->FirstChildElement(); e; e = e->NextSiblingElement()) {
         robot.notes.push_back(std::string(section) + " " + name_of(*e) + " is left out");
       }

@@ -10,20 +10,20 @@ namespace {
 // Two connected points on the axis make a joint; their distance is of the size of a rig's levers.
 constexpr double kSiteDistance = 0.1;  // [m]
 
-std::string list(const Eigen::Vector3d& v) { return vector_text(with_exact_zeros(v)); }
+std::string list(const Eigen::Vector3d& v) { return format_vector(zero_rounding_errors(v)); }
 
 class MjcfWriter {
  public:
   MjcfWriter(const Robot& robot, const std::vector<std::string>& remarks)
-      : robot_(robot), notes_(robot.notes), below_(robot.child_joints()) {
-    push_comment(xml_, remarks);
+      : robot_(robot), notes_(robot.notes), below_(robot.find_child_joints()) {
+    write_xml_comment(xml_, remarks);
   }
 
-  RobotText write() {
+  RobotFileText write() {
     open("mujoco");
     push(xml_, "model", robot_.name.empty() ? "robot" : robot_.name);
-    push_element(xml_, "compiler", {{"angle", "radian"}});
-    if (robot_.gravity) push_element(xml_, "option", {{"gravity", list(*robot_.gravity)}});
+    write_xml_element(xml_, "compiler", {{"angle", "radian"}});
+    if (robot_.gravity) write_xml_element(xml_, "option", {{"gravity", list(*robot_.gravity)}});
     open("worldbody");
     write_sites(robot_.root);
     for (const std::size_t joint : below_[robot_.root]) write_body(joint);
@@ -78,14 +78,14 @@ class MjcfWriter {
   }
 
   void write_placement(const Placement& placement) {
-    const Eigen::Vector3d position = with_exact_zeros(placement.translation);
-    if (!position.isZero(0.0)) push(xml_, "pos", vector_text(position));
+    const Eigen::Vector3d position = zero_rounding_errors(placement.translation);
+    if (!position.isZero(0.0)) push(xml_, "pos", format_vector(position));
     if (placement.rotation.isIdentity(0.0)) return;
     Eigen::Quaterniond q(placement.rotation);
     if (q.w() < 0.0) q.coeffs() = -q.coeffs();
-    const Eigen::VectorXd c = with_exact_zeros(q.coeffs());
+    const Eigen::VectorXd c = zero_rounding_errors(q.coeffs());
     if (c(0) != 0.0 || c(1) != 0.0 || c(2) != 0.0) {
-      push(xml_, "quat", number_list({c(3), c(0), c(1), c(2)}));
+      push(xml_, "quat", format_number_list({c(3), c(0), c(1), c(2)}));
     }
   }
 
@@ -101,22 +101,22 @@ class MjcfWriter {
     }
     const Eigen::Matrix3d& J = link.inertial->inertia;
     const bool diagonal = J.isDiagonal(0.0);
-    push_element(
+    write_xml_element(
         xml_, "inertial",
         {{"pos", list(link.inertial->center)},
-         {"mass", number_list({link.inertial->mass})},
+         {"mass", format_number_list({link.inertial->mass})},
          {diagonal ? "diaginertia" : "fullinertia",
-          diagonal ? vector_text(J.diagonal())
-                   : number_list({J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)})}});
+          diagonal ? format_vector(J.diagonal())
+                   : format_number_list({J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)})}});
   }
 
   void write_joint(const BodyJoint& placed) {
     const RobotJoint& joint = *placed.joint;
     open("joint");
     push(xml_, "name", joint.name);
-    xml_.PushAttribute("type", joint.traits().mjcf);
-    if (const Eigen::Vector3d at = with_exact_zeros(placed.at); !at.isZero(0.0)) {
-      push(xml_, "pos", vector_text(at));
+    xml_.PushAttribute("type", joint.kind_traits().mjcf);
+    if (const Eigen::Vector3d at = zero_rounding_errors(placed.at); !at.isZero(0.0)) {
+      push(xml_, "pos", format_vector(at));
     }
     push(xml_, "axis", list(placed.axis));
     const auto stated = [&](const char* attribute, double value) {
@@ -127,7 +127,8 @@ class MjcfWriter {
     stated("armature", joint.armature);
     stated("stiffness", joint.stiffness);
     if (joint.stiffness != 0.0) stated("springref", joint.rest);
-    if (joint.has_range()) push(xml_, "range", number_list({joint.lower, joint.upper}));
+    if (joint.has_finite_range())
+      push(xml_, "range", format_number_list({joint.lower, joint.upper}));
     xml_.CloseElement();
     if (joint.velocity > 0.0) speeds_ += (speeds_.empty() ? "\"" : ", \"") + joint.name + "\"";
   }
@@ -138,9 +139,10 @@ class MjcfWriter {
       for (std::size_t side = 0; side < 2; ++side) {
         if (loop.links[side] != link) continue;
         for (int end = 0; end < 2; ++end) {
-          push_element(xml_, "site",
-                       {{"name", site_name(loop, side, end)},
-                        {"pos", list(loop.points[side] + end * kSiteDistance * loop.axes[side])}});
+          write_xml_element(
+              xml_, "site",
+              {{"name", site_name(loop, side, end)},
+               {"pos", list(loop.points[side] + end * kSiteDistance * loop.axes[side])}});
         }
       }
     }
@@ -165,10 +167,10 @@ class MjcfWriter {
       } else {
         push(xml_, "gainprm", motor.gain);
         xml_.PushAttribute("biastype", "affine");
-        push(xml_, "biasprm", number_list({0.0, 0.0, -motor.gain * motor.back_emf}));
+        push(xml_, "biasprm", format_number_list({0.0, 0.0, -motor.gain * motor.back_emf}));
       }
       if (motor.control_max > 0.0) {
-        push(xml_, "ctrlrange", number_list({-motor.control_max, motor.control_max}));
+        push(xml_, "ctrlrange", format_number_list({-motor.control_max, motor.control_max}));
       }
       xml_.CloseElement();
     }
@@ -185,18 +187,18 @@ class MjcfWriter {
     open("equality");
     for (const RobotJoint& joint : robot_.joints) {
       if (!joint.follows) continue;
-      push_element(xml_, "joint",
-                   {{"joint1", joint.name},
-                    {"joint2", joint.follows->joint},
-                    {"polycoef",
-                     number_list({joint.follows->offset, joint.follows->ratio, 0.0, 0.0, 0.0})}});
+      write_xml_element(xml_, "joint",
+                        {{"joint1", joint.name},
+                         {"joint2", joint.follows->joint},
+                         {"polycoef", format_number_list({joint.follows->offset,
+                                                          joint.follows->ratio, 0.0, 0.0, 0.0})}});
     }
     for (const RobotLoop& loop : robot_.loops) {
       for (int end = 0; end < 2; ++end) {
-        push_element(xml_, "connect",
-                     {{"name", loop.name + "_" + std::to_string(end + 1)},
-                      {"site1", site_name(loop, 0, end)},
-                      {"site2", site_name(loop, 1, end)}});
+        write_xml_element(xml_, "connect",
+                          {{"name", loop.name + "_" + std::to_string(end + 1)},
+                           {"site1", site_name(loop, 0, end)},
+                           {"site2", site_name(loop, 1, end)}});
       }
     }
     xml_.CloseElement();
@@ -211,7 +213,7 @@ class MjcfWriter {
 
 }  // namespace
 
-RobotText mjcf_text(const Robot& robot, const std::vector<std::string>& remarks) {
+RobotFileText format_mjcf(const Robot& robot, const std::vector<std::string>& remarks) {
   return MjcfWriter(robot, remarks).write();
 }
 

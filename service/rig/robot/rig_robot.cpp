@@ -15,29 +15,30 @@
 namespace service {
 namespace {
 
-using estimator::BodyQuantity;
+using estimator::BodyParameter;
 using estimator::Joint;
-using estimator::JointQuantity;
+using estimator::JointParameter;
 using estimator::Mechanism;
 
 constexpr double kSeenShare = 1e-9;  // largest relative change of an identifiable moment
 
 /// Joint properties that robot descriptions cannot represent.
 constexpr struct {
-  JointQuantity quantity;
+  JointParameter quantity;
   const char* what;
 } kNowhere[] = {
-    {JointQuantity::kQuadraticDrag, "drag with the square of the speed"},
-    {JointQuantity::kStribeckTorque, "friction that falls with speed (Stribeck)"},
-    {JointQuantity::kLoadFriction, "friction that grows with the bearing's force"},
-    {JointQuantity::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
-    {estimator::friction_of<estimator::Makkar>(estimator::Makkar::kExcess),
+    {JointParameter::kQuadraticDrag, "drag with the square of the speed"},
+    {JointParameter::kStribeckTorque, "friction that falls with speed (Stribeck)"},
+    {JointParameter::kLoadFriction, "friction that grows with the bearing's force"},
+    {JointParameter::kLoadFrictionAngular, "friction that grows with the bearing's moment"},
+    {estimator::friction_law_parameter<estimator::Makkar>(estimator::Makkar::kExcess),
      "smooth friction, its excess at rest"},
-    {estimator::friction_of<estimator::Makkar>(estimator::Makkar::kCoulomb), "smooth friction"},
-    {JointQuantity::kConstantTorque, "a constant torque or force"},
-    {JointQuantity::kInputDelay, "a delay of the control"},
-    {JointQuantity::kEncoderOffset, "an encoder's offset"},
-    {JointQuantity::kEncoderDelay, "an encoder's delay"}};
+    {estimator::friction_law_parameter<estimator::Makkar>(estimator::Makkar::kCoulomb),
+     "smooth friction"},
+    {JointParameter::kConstantTorque, "a constant torque or force"},
+    {JointParameter::kInputDelay, "a delay of the control"},
+    {JointParameter::kEncoderOffset, "an encoder's offset"},
+    {JointParameter::kEncoderDelay, "an encoder's delay"}};
 
 /// Body of a joint, with the joint frame and the joint's point relative to the centre of mass.
 struct Side {
@@ -59,7 +60,7 @@ class RobotBuilder {
     robot_.links.push_back({.name = world, .inertial = {}});
     for (int body = 0; body < mechanism_.body_count(); ++body) add_link(body);
     std::set<int> joints_in_tree, welds_in_tree;
-    for (const estimator::TreeEdge& edge : estimator::spanning_tree(mechanism_)) {
+    for (const estimator::DirectedJoint& edge : estimator::spanning_tree(mechanism_)) {
       (edge.weld ? welds_in_tree : joints_in_tree).insert(edge.joint);
       add_joint(edge);
     }
@@ -79,14 +80,14 @@ class RobotBuilder {
     for (const estimator::Sensor& sensor : mechanism_.sensors) {
       note("sensor \"" + sensor.name + "\" cannot be represented: left out");
     }
-    robot_.gravity = rig_from_robot_world().transpose() * estimator::gravity_of(mechanism_);
+    robot_.gravity = robot_to_rig_rotation().transpose() * estimator::gravity_vector(mechanism_);
     return std::move(robot_);
   }
 
  private:
   void note(const std::string& text) { robot_.notes.push_back(text); }
   static std::size_t link_of(int body) { return static_cast<std::size_t>(body + 1); }
-  double value(int joint, JointQuantity quantity) const {
+  double value(int joint, JointParameter quantity) const {
     return mechanism_.joint_parameter(joint, quantity).value;
   }
 
@@ -107,8 +108,8 @@ class RobotBuilder {
   /// do not affect the motion; robot descriptions do not.
   Eigen::Matrix3d inertia_of(int body, double mass) {
     const Eigen::Matrix3d inertia =
-        estimator::inertia_matrix(estimator::moments_of(mechanism_, body));
-    const auto axis = estimator::only_rotation_axis(mechanism_, body);
+        estimator::inertia_matrix(estimator::moments_of_inertia(mechanism_, body));
+    const auto axis = estimator::find_single_rotation_axis(mechanism_, body);
     if (!axis) return inertia;
     const Eigen::Matrix3d possible = estimator::nearest_consistent_inertia_matrix(mass, inertia);
     if (possible == inertia) return inertia;
@@ -124,7 +125,7 @@ class RobotBuilder {
     const estimator::Body& source = mechanism_.bodies[static_cast<std::size_t>(body)];
     RobotLink link{.name = source.name, .inertial = {}};
     if (!source.massless) {
-      const double mass = mechanism_.parameter(body, BodyQuantity::kMass).value;
+      const double mass = mechanism_.parameter(body, BodyParameter::kMass).value;
       link.inertial =
           RobotInertial{.mass = mass, .center = -frame_of(body), .inertia = inertia_of(body, mass)};
     }
@@ -137,16 +138,17 @@ class RobotBuilder {
   /// Returns the joint's point on one of its two bodies, in the frame of that body's link.
   Eigen::Vector3d point_in_link(const Side& side) const {
     const Eigen::Vector3d point = side.point - frame_of(side.body);
-    return side.body == Joint::kGround ? Eigen::Vector3d(rig_from_robot_world().transpose() * point)
-                                       : point;
+    return side.body == Joint::kGround
+               ? Eigen::Vector3d(robot_to_rig_rotation().transpose() * point)
+               : point;
   }
   static Eigen::Matrix3d frame_in_link(const Side& side) {
     return side.body == Joint::kGround
-               ? Eigen::Matrix3d(rig_from_robot_world().transpose() * side.frame)
+               ? Eigen::Matrix3d(robot_to_rig_rotation().transpose() * side.frame)
                : side.frame;
   }
 
-  void add_joint(const estimator::TreeEdge& edge) {
+  void add_joint(const estimator::DirectedJoint& edge) {
     const auto at = static_cast<std::size_t>(edge.joint);
     RobotJoint joint;
     const auto connect = [&](const auto& source, const Eigen::Vector3d& a,
@@ -181,17 +183,17 @@ class RobotBuilder {
                        .ratio = own->ratio,
                        .offset = own->offset};
     }
-    const JointFacts& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
+    const JointProperties& facts = rig_.joint_facts[static_cast<std::size_t>(index)];
     joint.kind = source.kind;
-    joint.damping = value(index, JointQuantity::kViscous);
-    joint.friction = value(index, JointQuantity::kCoulombTorque);
-    joint.armature = value(index, JointQuantity::kShaftInertia);
-    joint.stiffness = value(index, JointQuantity::kStiffness);
-    joint.rest = value(index, JointQuantity::kRestAngle);
+    joint.damping = value(index, JointParameter::kViscous);
+    joint.friction = value(index, JointParameter::kCoulombTorque);
+    joint.armature = value(index, JointParameter::kShaftInertia);
+    joint.stiffness = value(index, JointParameter::kStiffness);
+    joint.rest = value(index, JointParameter::kRestAngle);
     if (source.motor.present) {
       joint.motor = {.control_unit = facts.control_unit,
-                     .gain = value(index, JointQuantity::kMotorGain),
-                     .back_emf = value(index, JointQuantity::kBackEmf),
+                     .gain = value(index, JointParameter::kMotorGain),
+                     .back_emf = value(index, JointParameter::kBackEmf),
                      .control_max = facts.control_max};
     }
     const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism_);
@@ -208,8 +210,8 @@ class RobotBuilder {
 
   void add_loop(int joint) {
     const Joint& source = mechanism_.joints[static_cast<std::size_t>(joint)];
-    if (!source.traits().turns) {
-      note("joint \"" + source.name + "\" " + source.traits().verb +
+    if (!source.kind_traits().turns) {
+      note("joint \"" + source.name + "\" " + source.kind_traits().verb +
            " and closes a loop: left out");
       return;
     }
@@ -222,9 +224,9 @@ class RobotBuilder {
       loop.points[k] = point_in_link(sides[k]);
       loop.axes[k] = frame_in_link(sides[k]).col(0);
     }
-    if (source.motor.present || source.measured || value(joint, JointQuantity::kViscous) != 0.0 ||
-        value(joint, JointQuantity::kCoulombTorque) != 0.0 ||
-        value(joint, JointQuantity::kStiffness) != 0.0) {
+    if (source.motor.present || source.measured || value(joint, JointParameter::kViscous) != 0.0 ||
+        value(joint, JointParameter::kCoulombTorque) != 0.0 ||
+        value(joint, JointParameter::kStiffness) != 0.0) {
       note("joint \"" + source.name +
            "\" closes a loop: its friction, spring, motor and encoder are left out");
     }
@@ -247,14 +249,14 @@ class RobotBuilder {
 
   void note_nowhere(int joint) {
     const Joint& source = mechanism_.joints[static_cast<std::size_t>(joint)];
-    const auto note_value = [&](JointQuantity quantity, const std::string& what) {
+    const auto note_value = [&](JointParameter quantity, const std::string& what) {
       const estimator::Parameter& parameter = mechanism_.joint_parameter(joint, quantity);
       if (parameter.value == 0.0) return;
       note(parameter.name + " = " + notation::format_exact(parameter.value) + " " + parameter.unit +
            ": " + what + " cannot be represented and is left out");
     };
     for (const auto& [quantity, what] : kNowhere) note_value(quantity, what);
-    if (source.motor.gear_ratio != 0.0 && value(joint, JointQuantity::kShaftInertia) != 0.0) {
+    if (source.motor.gear_ratio != 0.0 && value(joint, JointParameter::kShaftInertia) != 0.0) {
       note("joint \"" + source.name +
            "\": the rotor's rotation with its parent (gear_ratio) cannot be represented and is "
            "left out");
@@ -276,6 +278,6 @@ class RobotBuilder {
 
 }  // namespace
 
-Robot make_robot(const Rig& rig) { return RobotBuilder(rig).build(); }
+Robot convert_rig_to_robot(const Rig& rig) { return RobotBuilder(rig).build(); }
 
 }  // namespace service

@@ -67,14 +67,14 @@ struct Carrier {
 
 class RigWriter {
  public:
-  RigWriter(const Robot& robot, const RobotImport& choice)
+  RigWriter(const Robot& robot, const RobotConversionOptions& choice)
       : robot_(robot),
         choice_(choice),
-        joints_below_(robot.child_joints()),
+        joints_below_(robot.find_child_joints()),
         carriers_(robot.links.size()),
         notes_(robot.notes) {}
 
-  ConvertedRig write() {
+  ConvertedRigText write() {
     text_ = "# proto-file: proto/rig.proto\n# proto-message: rigcal.v1.Rig\n#\n# Made from " +
             choice_.source + ". Mark the parameters to estimate with `free: true`.\nname: \"" +
             plain(robot_.name) + "\"\n";
@@ -82,7 +82,7 @@ class RigWriter {
     if (base.inertial) {
       notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
     }
-    const Carrier ground{.placement = {rig_from_robot_world(), Eigen::Vector3d::Zero()}};
+    const Carrier ground{.placement = {robot_to_rig_rotation(), Eigen::Vector3d::Zero()}};
     carriers_[robot_.root] = ground;
     for (const std::size_t joint : joints_below_[robot_.root]) {
       add_branch(robot_.joints[joint], ground);
@@ -201,7 +201,7 @@ class RigWriter {
   }
 
   void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
-    const estimator::JointTraits& is = joint.traits();
+    const estimator::JointTraits& is = joint.kind_traits();
     const std::string name = name_of(joint);
     const Eigen::Vector3d zero = across(joint.axis);
     const Placement& p = parent.placement;
@@ -260,15 +260,15 @@ class RigWriter {
     if (joint.stiffness == 0.0) return;
     text_ += "  spring { stiffness { value: " + number(joint.stiffness) + " }";
     if (joint.rest != 0.0) {
-      text_ +=
-          std::string(" ") + joint.traits().rest.name + " { value: " + number(joint.rest) + " }";
+      text_ += std::string(" ") + joint.kind_traits().rest.name +
+               " { value: " + number(joint.rest) + " }";
     }
     text_ += " }\n";
   }
 
   void add_motor(const RobotJoint& joint, const std::string& name) {
     if (!joint.motor && joint.armature == 0.0) return;
-    RobotMotor motor{.control_unit = joint.traits().units.force};
+    RobotMotor motor{.control_unit = joint.kind_traits().units.force};
     if (joint.motor) {
       motor = *joint.motor;
     } else {
@@ -280,7 +280,7 @@ class RigWriter {
     text_ += "  motor { control_unit: \"" + motor.control_unit +
              "\" gain { value: " + number(motor.gain) + " }";
     if (joint.armature != 0.0) {
-      text_ += std::string(" ") + joint.traits().inertia.name +
+      text_ += std::string(" ") + joint.kind_traits().inertia.name +
                " { value: " + number(joint.armature) + " }";
     }
     if (motor.back_emf != 0.0) text_ += " back_emf { value: " + number(motor.back_emf) + " }";
@@ -309,7 +309,7 @@ class RigWriter {
   // Gravity is (0, −g, 0) rotated about a horizontal axis.
   void add_gravity() {
     if (!robot_.gravity) return;
-    const Eigen::Vector3d g = rig_from_robot_world() * *robot_.gravity;
+    const Eigen::Vector3d g = robot_to_rig_rotation() * *robot_.gravity;
     const double magnitude = g.norm();
     text_ += "gravity {\n  magnitude { value: " + number(magnitude) + " }\n";
     const double level = std::hypot(g.x(), g.z());
@@ -331,31 +331,32 @@ class RigWriter {
     const auto start = [&](double stated, double otherwise) {
       return number(stated > 0.0 || !choice_.friction ? std::max(stated, 0.0) : otherwise);
     };
-    const estimator::FrictionQuantity& coulomb =
-        *estimator::friction_facts(estimator::JointQuantity::kCoulombTorque);
+    const estimator::FrictionParameter& coulomb =
+        *estimator::friction_properties(estimator::JointParameter::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
     text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
-             coulomb.field_of(!joint.traits().turns) +
+             coulomb.rig_file_field(!joint.kind_traits().turns) +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";
   }
 
   void add_safety(const RobotJoint& joint, const std::string& name) {
     std::string limits;
-    if (joint.has_range()) {
-      const std::string coordinate = std::string(" ") + joint.traits().coordinate_field;
+    if (joint.has_finite_range()) {
+      const std::string coordinate = std::string(" ") + joint.kind_traits().coordinate_field;
       limits +=
           coordinate + "_min: " + number(joint.lower) + coordinate + "_max: " + number(joint.upper);
     }
     if (joint.velocity > 0.0) {
-      limits += std::string(" ") + joint.traits().rate_field + "_max: " + number(joint.velocity);
+      limits +=
+          std::string(" ") + joint.kind_traits().rate_field + "_max: " + number(joint.velocity);
     }
     if (!limits.empty()) safety_ += "  joint { joint: \"" + name + "\"" + limits + " }\n";
   }
 
   const Robot& robot_;
-  const RobotImport& choice_;
+  const RobotConversionOptions& choice_;
   std::vector<std::vector<std::size_t>> joints_below_;
   std::vector<std::optional<Carrier>> carriers_;  // of the links already written
   std::set<std::string> names_;
@@ -366,7 +367,7 @@ class RigWriter {
 
 }  // namespace
 
-ConvertedRig convert_robot(Robot robot, const RobotImport& choice) {
+ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice) {
   if (choice.floating) {
     const std::size_t base = robot.root;
     robot.root = robot.links.size();
@@ -376,7 +377,7 @@ ConvertedRig convert_robot(Robot robot, const RobotImport& choice) {
   return RigWriter(robot, choice).write();
 }
 
-Eigen::Matrix3d rig_from_robot_world() {
+Eigen::Matrix3d robot_to_rig_rotation() {
   Eigen::Matrix3d rotation;
   rotation << 1.0, 0.0, 0.0,  //
       0.0, 0.0, 1.0,          //
@@ -384,13 +385,13 @@ Eigen::Matrix3d rig_from_robot_world() {
   return rotation;
 }
 
-std::vector<std::vector<std::size_t>> Robot::child_joints() const {
+std::vector<std::vector<std::size_t>> Robot::find_child_joints() const {
   std::vector<std::vector<std::size_t>> below(links.size());
   for (std::size_t k = 0; k < joints.size(); ++k) below[joints[k].parent].push_back(k);
   return below;
 }
 
-bool Robot::follows(std::string joint, const std::string& other) const {
+bool Robot::does_joint_mimic(std::string joint, const std::string& other) const {
   for (std::size_t steps = 0; steps <= joints.size(); ++steps) {
     if (joint == other) return true;
     const auto own = std::ranges::find(joints, joint, &RobotJoint::name);
@@ -415,7 +416,7 @@ void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const P
     joint.parent = above;
     joint.line = line;
     joint.of_free_body = true;
-    const Eigen::Vector3d axis = rig_from_robot_world().transpose().col(kAxes[k]);
+    const Eigen::Vector3d axis = robot_to_rig_rotation().transpose().col(kAxes[k]);
     // The axes are those of the parent; the child may be rotated.
     if (k == 0) joint.origin.translation = origin.translation;
     if (last) joint.origin.rotation = origin.rotation;

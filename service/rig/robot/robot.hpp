@@ -12,8 +12,8 @@
 
 namespace service {
 
-/// Pose of an inner frame in an outer frame. A point x of the inner frame has the outer coordinates
-/// rotation · x + translation.
+/// Pose of an inner frame in an outer frame. A point x in the inner frame is the point rotation · x
+/// + translation in the outer frame.
 struct Placement {
   Eigen::Matrix3d rotation = Eigen::Matrix3d::Identity();
   Eigen::Vector3d translation = Eigen::Vector3d::Zero();  ///< [m]
@@ -27,7 +27,7 @@ struct Placement {
 };
 
 /// Returns the rotation from the robot's world frame (z up) to the rig's world frame (y up).
-Eigen::Matrix3d rig_from_robot_world();
+Eigen::Matrix3d robot_to_rig_rotation();
 
 /// Mass, centre of mass and inertia tensor of a robot link, in the frame of the link.
 struct RobotInertial {
@@ -42,8 +42,8 @@ struct RobotLink {
   std::optional<RobotInertial> inertial;  ///< nullopt for a massless link
 };
 
-/// Motor of a joint. Its torque or force is gain · (u − back_emf · rate), where u is the control
-/// signal and rate the joint speed.
+/// Motor of a joint. The torque or force is gain · (u − back_emf · rate), with the control signal u
+/// and the joint speed `rate`.
 struct RobotMotor {
   std::string control_unit;
   double gain = 1.0;
@@ -51,8 +51,8 @@ struct RobotMotor {
   double control_max = 0.0;  ///< largest |u|; 0 if unknown
 };
 
-/// Coupling of a mimic joint. Its coordinate is `ratio` times the coordinate of `joint`, plus
-/// `offset`.
+/// Coupling of a mimic joint. The coordinate of the mimic joint is `ratio` times the coordinate of
+/// `joint`, plus `offset`.
 struct MimicCoupling {
   std::string joint;
   double ratio = 1.0;
@@ -83,19 +83,21 @@ struct RobotJoint {
 
   bool moves() const { return kind.has_value(); }
   /// Returns the properties of the joint type. The joint must not be fixed.
-  const estimator::JointTraits& traits() const { return joint_traits(*kind); }
-  bool has_range() const { return lower < upper && std::isfinite(lower) && std::isfinite(upper); }
+  const estimator::JointTraits& kind_traits() const { return joint_traits(*kind); }
+  bool has_finite_range() const {
+    return lower < upper && std::isfinite(lower) && std::isfinite(upper);
+  }
 };
 
-/// Joint that closes a kinematic loop. Two links share its axis.
+/// Joint that closes a kinematic loop between two links.
 struct RobotLoop {
   std::string name;
   std::array<std::size_t, 2> links = {};
-  /// Point on the joint axis [m] and direction of the axis, in the frame of each link.
+  /// Point on the joint axis [m], and direction of the axis, in the frames of the two links.
   std::array<Eigen::Vector3d, 2> points = {}, axes = {};
 };
 
-/// Kinematic tree of a robot, with the joints that close loops.
+/// Robot as a kinematic tree of links and joints, with additional joints that close loops.
 struct Robot {
   std::string name;
   std::vector<RobotLink> links;
@@ -105,43 +107,41 @@ struct Robot {
   std::optional<Eigen::Vector3d> gravity;  ///< [m/s²], z up; nullopt if not given
   std::vector<std::string> notes;          ///< contents of the file that are not represented
 
-  /// Returns for each link the indices of the joints whose parent it is.
-  std::vector<std::vector<std::size_t>> child_joints() const;
+  /// Returns for each link the indices of its child joints.
+  std::vector<std::vector<std::size_t>> find_child_joints() const;
 
-  /// Checks whether `joint` is `other` or mimics `other`, directly or through further joints.
-  bool follows(std::string joint, const std::string& other) const;
+  /// Returns whether `joint` is `other`, or mimics `other` directly or through further joints.
+  bool does_joint_mimic(std::string joint, const std::string& other) const;
 };
 
-/// Adds six joints in series that let the child link move freely relative to the parent link:
-/// three prismatic joints along the world axes (z up), then three revolute joints, the first about
-/// the vertical. Massless links separate the joints. At zero coordinates the child frame is at
-/// `origin`.
+/// Adds a free joint as six joints in series: three prismatic joints along the world axes (z up),
+/// then three revolute joints, the first about the vertical. Massless links separate the joints. At
+/// zero coordinates, `origin` is the pose of the child link.
 /// @param prefix  prefix of the names of the added joints and links
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
                     const std::string& prefix, int line);
 
 /// Parses the text of a URDF file or a MuJoCo model. The root element determines the format.
-/// @throws proto::InputError "FILE:LINE: message; remedy"
 Robot parse_robot(const std::string& path, const std::string& text);
 
-/// Parses the text of a URDF file. It reads links, inertials, and joints with their limits,
-/// dynamics and mimic elements. Geometry, materials and simulator extensions are skipped.
+/// Parses the text of a URDF file: links, inertials, and joints with limits, dynamics and mimic
+/// elements. Geometry, materials and simulator extensions are skipped.
 /// @param path  name of the file for messages
 /// @throws proto::InputError "FILE:LINE: message; remedy" if the text is not a URDF, the links do
 ///         not form a tree, or a joint type is not supported
 Robot parse_urdf(const std::string& path, const std::string& text);
 
-/// Parses the text of a MuJoCo model (MJCF). It reads bodies with inertials; hinge, slide and free
-/// joints; defaults; motors; gravity; and connections that act as a joint closing a loop. Geometry,
-/// contacts, sensors and visuals are skipped. Other unsupported elements are listed in the notes.
+/// Parses the text of a MuJoCo model (MJCF): bodies with inertials, hinge, slide and free joints,
+/// defaults, motors, gravity, and connections that close loops. Geometry, contacts, sensors and
+/// visuals are skipped. Other unsupported elements are listed in the notes.
 /// @param path  name of the file for messages
 /// @throws proto::InputError "FILE:LINE: message; remedy", also for masses that only MuJoCo can
 ///         compute from geometry
 Robot parse_mjcf(const std::string& path, const std::string& text);
 
-/// Text of a robot description file. The notes list the properties of the robot that its format
-/// cannot represent, one sentence each.
-struct RobotText {
+/// Text of a robot description file. The notes list the properties of the robot that the file
+/// format cannot represent, one sentence each.
+struct RobotFileText {
   std::string text;
   std::vector<std::string> notes;
 };
@@ -149,37 +149,38 @@ struct RobotText {
 /// Returns a robot as the text of a URDF file. The origin of a link frame is on the axis of the
 /// link's joint.
 /// @param remarks  lines of the comment at the beginning of the file
-RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks);
+RobotFileText format_urdf(const Robot& robot, const std::vector<std::string>& remarks);
 
-/// Returns a robot as the text of a MuJoCo model (MJCF). MuJoCo requires moving bodies to have
-/// mass, so joints of a massless link move to the body that the link carries. A joint that closes a
-/// loop becomes a connection of two bodies at two points.
-RobotText mjcf_text(const Robot& robot, const std::vector<std::string>& remarks);
+/// Returns a robot as the text of a MuJoCo model (MJCF). A joint that closes a loop becomes a
+/// connection of two bodies at two points. Since moving bodies must have mass in MuJoCo, the joints
+/// of a massless link are moved to the body that the link carries.
+RobotFileText format_mjcf(const Robot& robot, const std::vector<std::string>& remarks);
 
 /// Options for converting a robot description to a rig file.
-struct RobotImport {
+struct RobotConversionOptions {
   std::string source;     ///< name of the source file for the first line of the rig file
   bool floating = false;  ///< the base moves freely; if false, it is fixed to the ground
   bool friction = true;   ///< estimate viscous and dry friction of every joint
 };
 
-/// Rig file made from a robot description, with notes on contents that were left out.
-struct ConvertedRig {
+/// Text of a rig file made from a robot description, with notes on contents that were left out.
+struct ConvertedRigText {
   std::string text;
   std::vector<std::string> notes;
 };
 
-/// Converts a robot to the text of a valid rig file (proto/rig.proto).
+/// Converts a robot to the text of a valid rig file (proto/rig.proto). A link becomes a body with
+/// the same frame, in which the centre of mass is a point. The vertical axis z of the world becomes
+/// y.
 ///
-/// A link becomes a body with the same frame, in which the centre of mass is a point. The world's
-/// vertical axis z becomes y. A massless link is merged with the link to which it is fixed, kept
-/// between two joints, or left out if it carries nothing.
+/// A massless link is merged with the link to which it is fixed, kept between two joints, or left
+/// out if it carries nothing.
 /// @throws proto::InputError if no moving link has mass
-ConvertedRig convert_robot(Robot robot, const RobotImport& choice);
+ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice);
 
 /// Converts a rig to a robot. Bodies become links, and the ground becomes the root link "world".
-/// The notes list properties that robot descriptions cannot represent, one sentence each. Examples
-/// are friction that decreases with speed or depends on load, delays, and encoder offsets.
-Robot make_robot(const Rig& rig);
+/// The notes list properties that a robot description cannot represent, such as friction that
+/// decreases with speed or depends on load, delays, and encoder offsets.
+Robot convert_rig_to_robot(const Rig& rig);
 
 }  // namespace service

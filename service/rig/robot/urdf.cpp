@@ -58,24 +58,24 @@ class UrdfReader {
 
   /// Returns the pose that an origin element gives. Roll, pitch and yaw are rotations about the
   /// fixed x, y and z axes, in this order.
-  Placement placement(const XMLElement* origin) const {
-    const Eigen::Vector3d rpy = xml_.vector_or(origin, "rpy", Eigen::Vector3d::Zero());
+  Placement read_placement(const XMLElement* origin) const {
+    const Eigen::Vector3d rpy = xml_.vector_or_default(origin, "rpy", Eigen::Vector3d::Zero());
     Placement placement;
     placement.rotation = (Eigen::AngleAxisd(rpy.z(), Eigen::Vector3d::UnitZ()) *
                           Eigen::AngleAxisd(rpy.y(), Eigen::Vector3d::UnitY()) *
                           Eigen::AngleAxisd(rpy.x(), Eigen::Vector3d::UnitX()))
                              .toRotationMatrix();
-    placement.translation = xml_.vector_or(origin, "xyz", Eigen::Vector3d::Zero());
+    placement.translation = xml_.vector_or_default(origin, "xyz", Eigen::Vector3d::Zero());
     return placement;
   }
 
   void read_link(const XMLElement& element, Robot& robot) {
-    RobotLink link{.name = xml_.text_of(element, "name", "link"), .inertial = {}};
+    RobotLink link{.name = xml_.required_attribute(element, "name", "link"), .inertial = {}};
     if (!links_.emplace(link.name, robot.links.size()).second) {
       fail(element.GetLineNum(), "link \"" + link.name + "\" is defined twice");
     }
     if (const auto* const inertial = element.FirstChildElement("inertial")) {
-      const double mass = xml_.number_or(inertial->FirstChildElement("mass"), "value", 0.0);
+      const double mass = xml_.number_or_default(inertial->FirstChildElement("mass"), "value", 0.0);
       if (mass < 0.0) {
         fail(inertial->GetLineNum(), "link \"" + link.name + "\" has a negative mass");
       }
@@ -91,14 +91,15 @@ class UrdfReader {
   }
 
   RobotInertial read_inertial(const XMLElement& element, double mass) const {
-    const Placement frame = placement(element.FirstChildElement("origin"));
+    const Placement frame = read_placement(element.FirstChildElement("origin"));
     const auto* const i = element.FirstChildElement("inertia");
     Eigen::Matrix3d matrix;
-    const double xy = xml_.number_or(i, "ixy", 0.0), xz = xml_.number_or(i, "ixz", 0.0),
-                 yz = xml_.number_or(i, "iyz", 0.0);
-    matrix << xml_.number_or(i, "ixx", 0.0), xy, xz,  //
-        xy, xml_.number_or(i, "iyy", 0.0), yz,        //
-        xz, yz, xml_.number_or(i, "izz", 0.0);
+    const double xy = xml_.number_or_default(i, "ixy", 0.0),
+                 xz = xml_.number_or_default(i, "ixz", 0.0),
+                 yz = xml_.number_or_default(i, "iyz", 0.0);
+    matrix << xml_.number_or_default(i, "ixx", 0.0), xy, xz,  //
+        xy, xml_.number_or_default(i, "iyy", 0.0), yz,        //
+        xz, yz, xml_.number_or_default(i, "izz", 0.0);
     return {.mass = mass,
             .center = frame.translation,
             .inertia = frame.rotation * matrix * frame.rotation.transpose()};
@@ -109,7 +110,7 @@ class UrdfReader {
     if (element == nullptr) {
       fail(joint.GetLineNum(), "joint \"" + name + "\" has no <" + side + " link=\"...\">");
     }
-    const std::string link = xml_.text_of(*element, "link", side);
+    const std::string link = xml_.required_attribute(*element, "link", side);
     const auto found = links_.find(link);
     if (found == links_.end()) {
       fail(element->GetLineNum(),
@@ -120,7 +121,7 @@ class UrdfReader {
 
   std::optional<estimator::JointKind> kind_of(const XMLElement& element,
                                               const std::string& name) const {
-    const std::string type = xml_.text_of(element, "type", "joint");
+    const std::string type = xml_.required_attribute(element, "type", "joint");
     if (type == "fixed") return std::nullopt;
     for (const estimator::JointTraits& each : estimator::kJointKinds) {
       if (type == each.urdf || (each.wraps && type == "continuous")) return each.kind;
@@ -131,7 +132,7 @@ class UrdfReader {
 
   void read_joint(const XMLElement& element, Robot& robot) {
     RobotJoint joint;
-    joint.name = xml_.text_of(element, "name", "joint");
+    joint.name = xml_.required_attribute(element, "name", "joint");
     joint.line = element.GetLineNum();
     if (!joints_.emplace(joint.name, joint.line).second) {
       fail(joint.line, "joint \"" + joint.name + "\" is defined twice");
@@ -139,16 +140,17 @@ class UrdfReader {
     joint.kind = kind_of(element, joint.name);
     joint.parent = link_of(element, "parent", joint.name);
     joint.child = link_of(element, "child", joint.name);
-    joint.origin = placement(element.FirstChildElement("origin"));
-    joint.axis = xml_.vector_or(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
+    joint.origin = read_placement(element.FirstChildElement("origin"));
+    joint.axis =
+        xml_.vector_or_default(element.FirstChildElement("axis"), "xyz", Eigen::Vector3d::UnitX());
     if (joint.kind && !(joint.axis.norm() > 1e-9)) {
       fail(joint.line, "joint \"" + joint.name + "\" has a zero axis");
     }
     joint.axis.normalize();
     const auto* const limit = element.FirstChildElement("limit");
     if (limit != nullptr && std::string_view(element.Attribute("type")) != "continuous") {
-      joint.lower = xml_.number_or(limit, "lower", 0.0);
-      joint.upper = xml_.number_or(limit, "upper", 0.0);
+      joint.lower = xml_.number_or_default(limit, "lower", 0.0);
+      joint.upper = xml_.number_or_default(limit, "upper", 0.0);
       // A missing range and an unreachably wide one both mean that there is no range.
       const bool range = joint.lower < joint.upper && joint.lower > -kUnbounded;
       if (!range || joint.upper > kUnbounded) {
@@ -156,17 +158,18 @@ class UrdfReader {
         joint.upper = std::numeric_limits<double>::infinity();
       }
     }
-    if (const double effort = xml_.number_or(limit, "effort", 0.0); joint.kind && effort > 0.0) {
-      joint.motor = {.control_unit = joint.traits().units.force, .control_max = effort};
+    if (const double effort = xml_.number_or_default(limit, "effort", 0.0);
+        joint.kind && effort > 0.0) {
+      joint.motor = {.control_unit = joint.kind_traits().units.force, .control_max = effort};
     }
-    joint.velocity = xml_.number_or(limit, "velocity", 0.0);
+    joint.velocity = xml_.number_or_default(limit, "velocity", 0.0);
     const auto* const dynamics = element.FirstChildElement("dynamics");
-    joint.damping = xml_.number_or(dynamics, "damping", 0.0);
-    joint.friction = xml_.number_or(dynamics, "friction", 0.0);
+    joint.damping = xml_.number_or_default(dynamics, "damping", 0.0);
+    joint.friction = xml_.number_or_default(dynamics, "friction", 0.0);
     if (const auto* const mimic = element.FirstChildElement("mimic")) {
-      joint.follows = {.joint = xml_.text_of(*mimic, "joint", "mimic"),
-                       .ratio = xml_.number_or(mimic, "multiplier", 1.0),
-                       .offset = xml_.number_or(mimic, "offset", 0.0)};
+      joint.follows = {.joint = xml_.required_attribute(*mimic, "joint", "mimic"),
+                       .ratio = xml_.number_or_default(mimic, "multiplier", 1.0),
+                       .offset = xml_.number_or_default(mimic, "offset", 0.0)};
       joint.motor.reset();  // the motor drives the mimicked joint
     }
     robot.joints.push_back(std::move(joint));
@@ -177,7 +180,7 @@ class UrdfReader {
     const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
     if (other == robot.joints.end()) return "\", which is not a joint of the file";
     if (!other->kind) return "\", which is fixed";
-    if (robot.follows(other->name, joint.name)) return "\", which mimics it in turn";
+    if (robot.does_joint_mimic(other->name, joint.name)) return "\", which mimics it in turn";
     return joint.follows->ratio == 0.0 ? "\" times 0" : "";
   }
 
@@ -248,10 +251,10 @@ class UrdfWriter {
       : robot_(robot), notes_(robot.notes), shifts_(robot.links.size(), Eigen::Vector3d::Zero()) {
     for (const RobotJoint& joint : robot.joints) shifts_[joint.child] = joint.at;
     xml_.PushHeader(false, true);
-    push_comment(xml_, remarks);
+    write_xml_comment(xml_, remarks);
   }
 
-  RobotText write() {
+  RobotFileText write() {
     xml_.OpenElement("robot");
     push(xml_, "name", robot_.name.empty() ? "robot" : robot_.name);
     for (std::size_t k = 0; k < robot_.links.size(); ++k) write_link(k);
@@ -263,11 +266,11 @@ class UrdfWriter {
 
  private:
   void write_origin(const Eigen::Vector3d& at, const Eigen::Vector3d& angles) {
-    const Eigen::Vector3d xyz = with_exact_zeros(at), rpy = with_exact_zeros(angles);
+    const Eigen::Vector3d xyz = zero_rounding_errors(at), rpy = zero_rounding_errors(angles);
     if (xyz.isZero(0.0) && rpy.isZero(0.0)) return;
     xml_.OpenElement("origin");
-    push(xml_, "xyz", vector_text(xyz));
-    if (!rpy.isZero(0.0)) push(xml_, "rpy", vector_text(rpy));
+    push(xml_, "xyz", format_vector(xyz));
+    if (!rpy.isZero(0.0)) push(xml_, "rpy", format_vector(rpy));
     xml_.CloseElement();
   }
 
@@ -279,7 +282,7 @@ class UrdfWriter {
       const RobotInertial& inertial = *link.inertial;
       xml_.OpenElement("inertial");
       write_origin(inertial.center - shifts_[k], Eigen::Vector3d::Zero());
-      push_element(xml_, "mass", {{"value", number_list({inertial.mass})}});
+      write_xml_element(xml_, "mass", {{"value", format_number_list({inertial.mass})}});
       xml_.OpenElement("inertia");
       const char* const names[3][3] = {{"ixx", "ixy", "ixz"}, {"", "iyy", "iyz"}, {"", "", "izz"}};
       for (int i = 0; i < 3; ++i) {
@@ -294,28 +297,29 @@ class UrdfWriter {
   void write_joint(const RobotJoint& joint) {
     xml_.OpenElement("joint");
     push(xml_, "name", joint.name);
-    xml_.PushAttribute("type", !joint.kind                                  ? "fixed"
-                               : joint.traits().wraps && !joint.has_range() ? "continuous"
-                                                                            : joint.traits().urdf);
+    xml_.PushAttribute("type", !joint.kind ? "fixed"
+                               : joint.kind_traits().wraps && !joint.has_finite_range()
+                                   ? "continuous"
+                                   : joint.kind_traits().urdf);
     // The child's frame is on the axis.
     write_origin(
         joint.origin.rotation * joint.at + joint.origin.translation - shifts_[joint.parent],
         roll_pitch_yaw(joint.origin.rotation));
-    push_element(xml_, "parent", {{"link", robot_.links[joint.parent].name}});
-    push_element(xml_, "child", {{"link", robot_.links[joint.child].name}});
+    write_xml_element(xml_, "parent", {{"link", robot_.links[joint.parent].name}});
+    write_xml_element(xml_, "child", {{"link", robot_.links[joint.child].name}});
     if (joint.kind) {
-      push_element(xml_, "axis", {{"xyz", vector_text(with_exact_zeros(joint.axis))}});
+      write_xml_element(xml_, "axis", {{"xyz", format_vector(zero_rounding_errors(joint.axis))}});
       write_limit(joint);
       if (joint.damping != 0.0 || joint.friction != 0.0) {
-        push_element(xml_, "dynamics",
-                     {{"damping", number_list({joint.damping})},
-                      {"friction", number_list({joint.friction})}});
+        write_xml_element(xml_, "dynamics",
+                          {{"damping", format_number_list({joint.damping})},
+                           {"friction", format_number_list({joint.friction})}});
       }
       if (joint.follows) {
-        push_element(xml_, "mimic",
-                     {{"joint", joint.follows->joint},
-                      {"multiplier", number_list({joint.follows->ratio})},
-                      {"offset", number_list({joint.follows->offset})}});
+        write_xml_element(xml_, "mimic",
+                          {{"joint", joint.follows->joint},
+                           {"multiplier", format_number_list({joint.follows->ratio})},
+                           {"offset", format_number_list({joint.follows->offset})}});
       }
       note_joint(joint);
     }
@@ -325,10 +329,10 @@ class UrdfWriter {
   void write_limit(const RobotJoint& joint) {
     const double effort =
         joint.motor ? std::abs(joint.motor->gain) * joint.motor->control_max : 0.0;
-    const bool needs_range = !joint.traits().wraps;
-    if (!needs_range && !joint.has_range() && effort == 0.0 && joint.velocity == 0.0) return;
+    const bool needs_range = !joint.kind_traits().wraps;
+    if (!needs_range && !joint.has_finite_range() && effort == 0.0 && joint.velocity == 0.0) return;
     xml_.OpenElement("limit");
-    if (joint.has_range()) {
+    if (joint.has_finite_range()) {
       push(xml_, "lower", joint.lower);
       push(xml_, "upper", joint.upper);
     } else if (needs_range) {
@@ -348,7 +352,7 @@ class UrdfWriter {
                        notation::format_exact(value) + " " + unit +
                        ") cannot be represented in a URDF file: left out");
     };
-    const estimator::JointUnits& units = joint.traits().units;
+    const estimator::JointUnits& units = joint.kind_traits().units;
     const std::string force = units.force;
     if (joint.armature != 0.0) {
       left_out(joint.armature, units.inertia, "the inertia of the motor's shaft");
@@ -378,7 +382,7 @@ class UrdfWriter {
     if (!robot_.gravity) return;
     const Eigen::Vector3d& g = *robot_.gravity;
     if (g.head<2>().isZero(0.0) && g.z() <= 0.0) return;
-    notes_.push_back("gravity (" + vector_text(g) +
+    notes_.push_back("gravity (" + format_vector(g) +
                      " m/s²) is tilted, which a URDF cannot represent: left out");
   }
 
@@ -400,7 +404,7 @@ Robot parse_urdf(const std::string& path, const std::string& text) {
   return UrdfReader(path, text).read();
 }
 
-RobotText urdf_text(const Robot& robot, const std::vector<std::string>& remarks) {
+RobotFileText format_urdf(const Robot& robot, const std::vector<std::string>& remarks) {
   return UrdfWriter(robot, remarks).write();
 }
 

@@ -34,7 +34,7 @@ const char* xml_fault(tinyxml2::XMLError error) {
 }  // namespace
 
 XmlSource::XmlSource(std::string path, const std::string& text) : path_(std::move(path)) {
-  const std::string_view plain = proto::without_byte_order_mark(text);
+  const std::string_view plain = proto::strip_byte_order_mark(text);
   document_.Parse(plain.data(), plain.size());
   if (document_.Error()) {
     fail(document_.ErrorLineNum(), std::string("is not XML: ") + xml_fault(document_.ErrorID()) +
@@ -46,8 +46,8 @@ void XmlSource::fail(int line, const std::string& what) const {
   throw proto::InputError(path_ + ":" + std::to_string(line) + ": " + what);
 }
 
-std::string XmlSource::text_of(const XMLElement& element, const char* attribute,
-                               const char* what) const {
+std::string XmlSource::required_attribute(const XMLElement& element, const char* attribute,
+                                          const char* what) const {
   const char* const text = element.Attribute(attribute);
   if (text == nullptr || *text == '\0') {
     fail(element, std::string("a ") + what + " has no " + attribute);
@@ -55,8 +55,8 @@ std::string XmlSource::text_of(const XMLElement& element, const char* attribute,
   return text;
 }
 
-double XmlSource::number(const XMLElement& element, const char* attribute,
-                         const std::string& word) const {
+double XmlSource::parse_number(const XMLElement& element, const char* attribute,
+                               const std::string& word) const {
   double value = 0.0;
   const char* begin = word.data();
   const char* const end = begin + word.size();
@@ -69,11 +69,11 @@ double XmlSource::number(const XMLElement& element, const char* attribute,
   return value;
 }
 
-std::vector<double> XmlSource::numbers(const XMLElement& element, const char* attribute,
-                                       const char* text, std::size_t count) const {
+std::vector<double> XmlSource::parse_numbers(const XMLElement& element, const char* attribute,
+                                             const char* text, std::size_t count) const {
   std::istringstream words(text);
   std::vector<double> values;
-  for (std::string word; words >> word;) values.push_back(number(element, attribute, word));
+  for (std::string word; words >> word;) values.push_back(parse_number(element, attribute, word));
   if (count != 0 && values.size() != count) {
     static const char* const kWords[] = {"", "one number", "two numbers", "three numbers",
                                          "four numbers"};
@@ -84,20 +84,20 @@ std::vector<double> XmlSource::numbers(const XMLElement& element, const char* at
   return values;
 }
 
-double XmlSource::number_or(const XMLElement* element, const char* attribute,
-                            double otherwise) const {
+double XmlSource::number_or_default(const XMLElement* element, const char* attribute,
+                                    double otherwise) const {
   const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
-  return text == nullptr ? otherwise : numbers(*element, attribute, text, 1).front();
+  return text == nullptr ? otherwise : parse_numbers(*element, attribute, text, 1).front();
 }
 
-Eigen::Vector3d XmlSource::vector_or(const XMLElement* element, const char* attribute,
-                                     const Eigen::Vector3d& otherwise) const {
+Eigen::Vector3d XmlSource::vector_or_default(const XMLElement* element, const char* attribute,
+                                             const Eigen::Vector3d& otherwise) const {
   const char* const text = element == nullptr ? nullptr : element->Attribute(attribute);
   if (text == nullptr) return otherwise;
-  return Eigen::Vector3d(numbers(*element, attribute, text, 3).data());
+  return Eigen::Vector3d(parse_numbers(*element, attribute, text, 3).data());
 }
 
-std::string number_list(const std::vector<double>& values) {
+std::string format_number_list(const std::vector<double>& values) {
   std::string text;
   for (const double value : values) {
     if (!text.empty()) text += ' ';
@@ -106,14 +106,16 @@ std::string number_list(const std::vector<double>& values) {
   return text;
 }
 
-std::string vector_text(const Eigen::Vector3d& v) { return number_list({v.x(), v.y(), v.z()}); }
+std::string format_vector(const Eigen::Vector3d& v) {
+  return format_number_list({v.x(), v.y(), v.z()});
+}
 
-Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v) {
+Eigen::VectorXd zero_rounding_errors(const Eigen::VectorXd& v) {
   constexpr double kRounding = 1e-15;
   return v.unaryExpr([](double x) { return std::abs(x) < kRounding ? 0.0 : x; });
 }
 
-void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines) {
+void write_xml_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines) {
   if (lines.empty()) return;
   std::string text;
   for (const std::string& line : lines) text += "\n  " + line;
@@ -128,11 +130,11 @@ void push(tinyxml2::XMLPrinter& xml, const char* attribute, const std::string& v
 }
 
 void push(tinyxml2::XMLPrinter& xml, const char* attribute, double value) {
-  push(xml, attribute, number_list({value}));
+  push(xml, attribute, format_number_list({value}));
 }
 
-void push_element(tinyxml2::XMLPrinter& xml, const char* element,
-                  std::initializer_list<std::pair<const char*, std::string>> attributes) {
+void write_xml_element(tinyxml2::XMLPrinter& xml, const char* element,
+                       std::initializer_list<std::pair<const char*, std::string>> attributes) {
   xml.OpenElement(element);
   for (const auto& [name, value] : attributes) push(xml, name, value);
   xml.CloseElement();

@@ -10,12 +10,11 @@
 
 namespace service {
 
-/// XML document with readers for attributes. Error messages give the file and the line.
+/// XML document with functions to read attributes. Error messages contain file name and line.
 class XmlSource {
  public:
   /// Parses the text of an XML file.
   /// @param path  name of the file for messages
-  /// @throws proto::InputError if the text is not XML
   XmlSource(std::string path, const std::string& text);
 
   /// Returns the root element of the document; nullptr if it has none.
@@ -26,46 +25,46 @@ class XmlSource {
     fail(element.GetLineNum(), what);
   }
 
-  /// Returns the text of an attribute that the element must have.
+  /// Returns the text of an attribute, or throws an error if the element does not have it.
   /// @param what  name of the element for messages
-  std::string text_of(const tinyxml2::XMLElement& element, const char* attribute,
-                      const char* what) const;
+  std::string required_attribute(const tinyxml2::XMLElement& element, const char* attribute,
+                                 const char* what) const;
 
   /// Parses the numbers in the text of an attribute.
   /// @param count  required count of numbers; 0 accepts any
-  std::vector<double> numbers(const tinyxml2::XMLElement& element, const char* attribute,
-                              const char* text, std::size_t count) const;
+  std::vector<double> parse_numbers(const tinyxml2::XMLElement& element, const char* attribute,
+                                    const char* text, std::size_t count) const;
 
   /// Returns the number in an attribute; `otherwise` if the element or the attribute is missing.
-  double number_or(const tinyxml2::XMLElement* element, const char* attribute,
-                   double otherwise) const;
-  Eigen::Vector3d vector_or(const tinyxml2::XMLElement* element, const char* attribute,
-                            const Eigen::Vector3d& otherwise) const;
+  double number_or_default(const tinyxml2::XMLElement* element, const char* attribute,
+                           double otherwise) const;
+  Eigen::Vector3d vector_or_default(const tinyxml2::XMLElement* element, const char* attribute,
+                                    const Eigen::Vector3d& otherwise) const;
 
  private:
-  double number(const tinyxml2::XMLElement& element, const char* attribute,
-                const std::string& word) const;
+  double parse_number(const tinyxml2::XMLElement& element, const char* attribute,
+                      const std::string& word) const;
 
   std::string path_;
   tinyxml2::XMLDocument document_;
 };
 
 /// Returns numbers as text, separated by spaces. Parsing the text gives exactly the same values.
-std::string number_list(const std::vector<double>& values);
-std::string vector_text(const Eigen::Vector3d& v);
+std::string format_number_list(const std::vector<double>& values);
+std::string format_vector(const Eigen::Vector3d& v);
 
-/// Returns lengths, angles or direction components with rounding errors replaced by exact zeros.
-Eigen::VectorXd with_exact_zeros(const Eigen::VectorXd& v);
+/// Returns a vector in which tiny components, which are rounding errors, are exactly zero.
+Eigen::VectorXd zero_rounding_errors(const Eigen::VectorXd& v);
 
 /// Writes an XML comment of several lines. The characters "--" are replaced, since XML does not
 /// allow them in comments.
-void push_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines);
+void write_xml_comment(tinyxml2::XMLPrinter& xml, const std::vector<std::string>& lines);
 
 void push(tinyxml2::XMLPrinter& xml, const char* attribute, const std::string& value);
 void push(tinyxml2::XMLPrinter& xml, const char* attribute, double value);
 
 /// Writes an XML element that contains only attributes.
-void push_element(tinyxml2::XMLPrinter& xml, const char* element,
-                  std::initializer_list<std::pair<const char*, std::string>> attributes);
+void write_xml_element(tinyxml2::XMLPrinter& xml, const char* element,
+                       std::initializer_list<std::pair<const char*, std::string>> attributes);
 
 }  // namespace service

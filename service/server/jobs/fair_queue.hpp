@@ -10,9 +10,9 @@
 namespace service {
 
 /// A queue that shares a resource fairly among client identities. Entries of the identity that used
-/// the resource least come first. Identities with equal use take turns, and each one's oldest entry
-/// comes first; a new identity goes last. An identity therefore waits for at most one entry of
-/// another identity with equal use, however many entries that identity has.
+/// the resource least come first. Identities with equal use take turns, each with its oldest entry;
+/// a new identity is last. An identity therefore waits for at most one entry of each other identity
+/// with equal use.
 class FairQueue {
  public:
   /// Adds the entry `id` after all other entries of `identity`.

@@ -24,14 +24,14 @@ using proto::state_name;
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
 
-std::uint64_t index_size(const JobInfo& info) {
+std::uint64_t index_memory_bytes(const JobInfo& info) {
   constexpr std::uint64_t kJobSize = 1024;
   constexpr std::uint64_t kPieceSize = 64;
   return kJobSize + info.ByteSizeLong() +
          kPieceSize * static_cast<std::uint64_t>(info.session_ids_size());
 }
 
-ServiceError unknown_job(const std::string& id) {
+ServiceError make_unknown_job_error(const std::string& id) {
   return make_service_error(ServiceError::NOT_FOUND,
                             "there is no job \"" + utf8_prefix(id, 64) + "\"");
 }
@@ -41,12 +41,12 @@ const JobStore::Job* JobStore::find(const std::string& id) const {
   return found == jobs_.end() ? nullptr : &found->second;
 }
 
-const JobStore::Job* JobStore::find_stored(const std::string& id) const {
+const JobStore::Job* JobStore::find_stored_job(const std::string& id) const {
   const Job* const job = find(id);
   return job != nullptr && job->on_disk ? job : nullptr;
 }
 
-std::size_t JobStore::running_count(const std::string& owner) const {
+std::size_t JobStore::count_running_jobs(const std::string& owner) const {
   return static_cast<std::size_t>(std::ranges::count(running_ | std::views::values, owner));
 }
 
@@ -61,17 +61,17 @@ double JobStore::processor_use_s(const std::string& owner) const {
   return used_s;
 }
 
-std::vector<std::string> JobStore::waiting() const {
+std::vector<std::string> JobStore::waiting_job_ids() const {
   return queue_.order([this](const std::string& owner) { return processor_use_s(owner); });
 }
 
 JobInfo JobStore::info(const Job& job) const {
   JobInfo info = job.info;
   if (info.state() == rigcal::v1::JOB_QUEUED) {
-    const auto order = waiting();
+    const auto order = waiting_job_ids();
     const auto place = std::find(order.begin(), order.end(), info.job_id());
     info.set_queue_position(static_cast<int>(place - order.begin()) + 1);
-    const double share_s = context_.limits.per_identity().processor_s;
+    const double share_s = context_.limits.limits_per_identity().processor_s;
     if (const double used_s = processor_use_s(info.owner()); used_s > share_s) {
       info.set_error(info.owner() + " has used " + std::to_string(std::lround(used_s)) +
                      " s of processor time in the last hour, and its share is " +
@@ -86,9 +86,9 @@ JobInfo JobStore::info(const Job& job) const {
   return info;
 }
 
-ReplyOrError<JobInfo> JobStore::inspect(const std::string& id) const {
-  const Job* const job = find_stored(id);
-  if (job == nullptr) return unknown_job(id);
+ReplyOrError<JobInfo> JobStore::find_job_info(const std::string& id) const {
+  const Job* const job = find_stored_job(id);
+  if (job == nullptr) return make_unknown_job_error(id);
   return info(*job);
 }
 
@@ -101,7 +101,7 @@ rigcal::v1::JobList JobStore::list() const {
   constexpr int kListedSessions = 4;
   rigcal::v1::JobList list;
   list.set_total_count(sorted.size());
-  const auto order = waiting();
+  const auto order = waiting_job_ids();
   for (const Job* job : sorted) {
     if (list.jobs_size() == kListCountMax) break;
     JobInfo& listed = *list.add_jobs();
@@ -117,18 +117,18 @@ rigcal::v1::JobList JobStore::list() const {
   return list;
 }
 
-ReplyOrError<std::string> JobStore::result_folder(const std::string& id) const {
-  const Job* const job = find_stored(id);
-  if (job == nullptr || job->removing) return unknown_job(id);
+ReplyOrError<std::string> JobStore::find_result_folder(const std::string& id) const {
+  const Job* const job = find_stored_job(id);
+  if (job == nullptr || job->removing) return make_unknown_job_error(id);
   const JobInfo& info = job->info;
-  if (info.state() == rigcal::v1::JOB_DONE) return folder_of(id);
+  if (info.state() == rigcal::v1::JOB_DONE) return job_folder(id);
   return make_service_error(ServiceError::NOT_READY,
                             "job \"" + id + "\" has no result: it is " + state_name(info.state()) +
                                 (info.error().empty() ? "" : ": " + info.error()));
 }
 
-std::string JobStore::job_using(const std::string& session_id) const {
-  const auto session = sessions_.inspect(session_id);
+std::string JobStore::find_job_using_session(const std::string& session_id) const {
+  const auto session = sessions_.find_session_info(session_id);
   const auto* const known = std::get_if<rigcal::v1::SessionInfo>(&session);
   const auto user = std::find_if(jobs_.begin(), jobs_.end(), [&](const auto& entry) {
     const JobInfo& info = entry.second.info;
@@ -138,30 +138,32 @@ std::string JobStore::job_using(const std::string& session_id) const {
   return user == jobs_.end() ? std::string() : user->first;
 }
 
-std::map<std::string, std::uint64_t> JobStore::counts() const {
+std::map<std::string, std::uint64_t> JobStore::count_by_state() const {
   std::map<std::string, std::uint64_t> counts;
   for (const auto& [id, job] : jobs_) ++counts[state_name(job.info.state())];
   return counts;
 }
 
-std::uint64_t JobStore::add_usage(ByteUsage& disk, ByteUsage& index) const {
+std::uint64_t JobStore::add_disk_and_memory_usage(IdentityByteUsage& disk,
+                                                  IdentityByteUsage& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, job] : jobs_) {
     disk.add(job.info.owner(), job.disk_bytes);
-    index.add(job.info.owner(), index_size(job.info));
+    index.add(job.info.owner(), index_memory_bytes(job.info));
     there += job.disk_bytes;
   }
   return there;
 }
 
 // Returns an error in the job itself.
-std::optional<ServiceError> JobStore::admission_error(const rigcal::v1::SubmitJob& request) const {
+std::optional<ServiceError> JobStore::check_submission(const rigcal::v1::SubmitJob& request) const {
   const auto bad = [](const std::string& text) {
     return make_service_error(ServiceError::BAD_REQUEST, text);
   };
   const rigcal::v1::JobSpec& spec = request.spec();
-  if (!proto::is_session_id(request.job_id())) {
-    return bad("a job id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+  if (!proto::is_valid_session_id(request.job_id())) {
+    return bad(
+        "a job id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
   }
   if (spec.rig_text().empty()) return bad("rig_text is empty; send the content of a rig file");
   if (spec.recordings().empty() || spec.recordings_size() > kRecordingCountMax) {
@@ -172,32 +174,33 @@ std::optional<ServiceError> JobStore::admission_error(const rigcal::v1::SubmitJo
     return bad("deadline_s is not a duration");
   }
   try {
-    (void)job_options(spec);
+    (void)read_job_options(spec);
   } catch (const proto::InputError& error) {
     return bad(error.what());
   }
   for (const auto& recording : spec.recordings()) {
     const auto& id = recording.session_id();
-    if (const auto known = sessions_.inspect(id); std::holds_alternative<ServiceError>(known)) {
+    if (const auto known = sessions_.find_session_info(id);
+        std::holds_alternative<ServiceError>(known)) {
       return std::get<ServiceError>(known);
     }
-    if (auto why = sessions_.usability_error(id)) return why;
+    if (auto why = sessions_.check_usable_by_job(id)) return why;
   }
   return std::nullopt;
 }
 
 // Returns why one more job exceeds the limits of `who` or of the service.
-std::optional<ServiceError> JobStore::quota_error(const rigcal::v1::SubmitJob& request,
-                                                  const Identity& who) const {
+std::optional<ServiceError> JobStore::check_job_quota(const rigcal::v1::SubmitJob& request,
+                                                      const Identity& who) const {
   const ServiceLimits& limits = context_.limits;
-  const ServiceShare share = limits.per_identity();
+  const IdentityLimits share = limits.limits_per_identity();
   const auto busy = [](std::size_t count, const std::string& text) {
     return make_service_error(ServiceError::BUSY, std::to_string(count) + text);
   };
-  const std::string per_identity = " from " + who.name;
+  const std::string from_client = " from " + who.name;
   if (const auto count = queue_.size(who.name); count >= share.queued_jobs) {
     return busy(count,
-                " jobs" + per_identity +
+                " jobs" + from_client +
                     " are waiting, the limit for one client; cancel some or try again later");
   }
   if (const auto count = queue_.size(); count >= limits.queued_jobs) {
@@ -206,12 +209,12 @@ std::optional<ServiceError> JobStore::quota_error(const rigcal::v1::SubmitJob& r
   const auto kept = static_cast<std::size_t>(std::ranges::count_if(
       jobs_ | std::views::values, [&](const Job& job) { return job.info.owner() == who.name; }));
   if (kept >= share.jobs) {
-    return busy(kept, " jobs" + per_identity + " are kept, the limit for one client; delete some");
+    return busy(kept, " jobs" + from_client + " are kept, the limit for one client; delete some");
   }
   if (jobs_.size() >= limits.jobs) {
     return busy(jobs_.size(), " jobs are kept, the limit of this service; delete some");
   }
-  return sessions_.storage_quota_error(who.name, request.ByteSizeLong(), kJobIndexSize);
+  return sessions_.check_storage_quota(who.name, request.ByteSizeLong(), kJobIndexSize);
 }
 
 }  // namespace service

@@ -62,7 +62,7 @@ std::string recordings_text(const rigcal::v1::JobSpec& spec) {
 JobStore::JobStore(ServiceContext& context, SessionStore& sessions, JobRunner& runner)
     : context_(context), sessions_(sessions), runner_(runner) {}
 
-std::string JobStore::folder_of(const std::string& id) const {
+std::string JobStore::job_folder(const std::string& id) const {
   return context_.data_folder + "/jobs/" + id;
 }
 
@@ -73,10 +73,10 @@ JobStore::Job* JobStore::find(const std::string& id) {
 
 Status JobStore::load() {
   const std::string folder = context_.data_folder + "/jobs";
-  const auto names = open_store(folder);
+  const auto names = open_item_folders(folder);
   if (!names.ok()) return names.error();
   for (const std::string& id : names.value()) {
-    if (proto::is_session_id(id)) load_job(folder + '/' + id, id);
+    if (proto::is_valid_session_id(id)) load_job(folder + '/' + id, id);
   }
   std::vector<const JobInfo*> waiting;
   for (const auto& [id, job] : jobs_) {
@@ -125,18 +125,20 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   }
 }
 
-void JobStore::submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
+void JobStore::submit_job(rigcal::v1::SubmitJob& request, const Identity& who,
+                          const Answer& answer) {
   if (const Job* known = find(request.job_id())) {
-    if (known->on_disk) return compare(request, who, answer);
+    if (known->on_disk) return compare_with_stored_job(request, who, answer);
     return answer(make_service_error(
         ServiceError::BUSY, "job \"" + request.job_id() + "\" is being stored; ask again"));
   }
-  if (auto reason = admission_error(request)) return answer(std::move(*reason));
-  if (auto reason = quota_error(request, who)) return answer(std::move(*reason));
-  create(request, who, answer);
+  if (auto reason = check_submission(request)) return answer(std::move(*reason));
+  if (auto reason = check_job_quota(request, who)) return answer(std::move(*reason));
+  create_job(request, who, answer);
 }
 
-void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer) {
+void JobStore::create_job(rigcal::v1::SubmitJob& request, const Identity& who,
+                          const Answer& answer) {
   const std::string id = request.job_id();
   Job& job = jobs_[id];
   job.deadline_s = request.spec().deadline_s();
@@ -150,13 +152,13 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
   }
   fresh.set_recordings(recordings_text(request.spec()));
   fresh.set_submitted_unix_ns(unix_time_ns());
-  context_.index.add(who.name, index_size(fresh));
+  context_.index.add(who.name, index_memory_bytes(fresh));
   auto record = std::make_shared<JobRecord>();
   *record->mutable_info() = fresh;
   record->mutable_spec()->Swap(request.mutable_spec());
   job.disk_bytes = record->ByteSizeLong();
   context_.disk.add(who.name, job.disk_bytes);
-  context_.storage.front()(who.name, [this, id, answer, record, folder = folder_of(id),
+  context_.storage.front()(who.name, [this, id, answer, record, folder = job_folder(id),
                                       main = context_.main] {
     const Status created = create_record_folder(folder, kRecordFile, *record);
     main([this, id, answer, created] {
@@ -177,18 +179,18 @@ void JobStore::create(rigcal::v1::SubmitJob& request, const Identity& who, const
 }
 
 // Answers a repeated submission with the job's info, if it is the same job.
-void JobStore::compare(const rigcal::v1::SubmitJob& request, const Identity& who,
-                       const Answer& answer) {
+void JobStore::compare_with_stored_job(const rigcal::v1::SubmitJob& request, const Identity& who,
+                                       const Answer& answer) {
   context_.storage.front()(who.name, [this, answer, id = request.job_id(),
                                       asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
-                                      folder = folder_of(request.job_id()), main = context_.main] {
+                                      folder = job_folder(request.job_id()), main = context_.main] {
     JobRecord known;
     using google::protobuf::util::MessageDifferencer;
     const bool same = load_record(folder + '/' + kRecordFile, known).ok() &&
                       MessageDifferencer::Equals(known.spec(), *asked);
     main([this, answer, id, same] {
       const Job* const job = find(id);
-      if (job == nullptr) return answer(unknown_job(id));
+      if (job == nullptr) return answer(make_unknown_job_error(id));
       if (same) return answer(info(*job));
       answer(
           make_service_error(ServiceError::EXISTS,
@@ -201,7 +203,7 @@ void JobStore::save(const std::string& id, const Saved& saved) {
   const Job* const job = find(id);
   if (job == nullptr) return;
   context_.storage.front()(job->info.owner(), [this, id, saved, info = job->info,
-                                               folder = folder_of(id), main = context_.main] {
+                                               folder = job_folder(id), main = context_.main] {
     const Status status = save_job_info(folder, info);
     main([this, id, saved, status, size_bytes = folder_size_bytes(folder)] {
       if (Job* const kept = find(id)) kept->disk_bytes = size_bytes;
@@ -212,12 +214,12 @@ void JobStore::save(const std::string& id, const Saved& saved) {
 
 void JobStore::start_ready_jobs() {
   if (shutting_down_) return;
-  const ServiceShare share = context_.limits.per_identity();
-  processor_use_.forget_before(context_.time_s());
-  for (const std::string& id : waiting()) {
+  const IdentityLimits share = context_.limits.limits_per_identity();
+  processor_use_.discard_entries_before(context_.time_s());
+  for (const std::string& id : waiting_job_ids()) {
     if (running_.size() >= context_.limits.workers) return;
     const Job* const job = find(id);
-    if (job == nullptr || running_count(job->info.owner()) >= share.running_jobs) continue;
+    if (job == nullptr || count_running_jobs(job->info.owner()) >= share.running_jobs) continue;
     if (processor_use_s(job->info.owner()) <= share.processor_s) start(id);
   }
 }
@@ -238,19 +240,19 @@ void JobStore::start(const std::string& id) {
   job.info.set_started_unix_ns(unix_time_ns());
   job.started_s = context_.time_s();
   save(id, [this, id](const Status& saved) {
-    if (saved.ok()) return launch(id);
-    on_ended(id, {false, saved.error().detail});
+    if (saved.ok()) return start_worker(id);
+    on_job_ended(id, {false, saved.error().detail});
   });
 }
 
-void JobStore::launch(const std::string& id) {
+void JobStore::start_worker(const std::string& id) {
   const Job* const job = find(id);
-  if (job == nullptr || job->cancelling || shutting_down_) return on_ended(id, {});
+  if (job == nullptr || job->cancelling || shutting_down_) return on_job_ended(id, {});
   std::vector<std::string> paths;
   for (const auto& session : job->info.session_ids()) {
     const auto path = sessions_.recording_path(session);
     if (const auto* why = std::get_if<ServiceError>(&path)) {
-      return on_ended(id, {false, why->text()});
+      return on_job_ended(id, {false, why->text()});
     }
     paths.push_back(std::get<std::string>(path));
   }
@@ -258,22 +260,22 @@ void JobStore::launch(const std::string& id) {
   const double duration_s_max =
       job->deadline_s > 0.0 ? std::min(job->deadline_s, limit_s) : limit_s;
   log_event(LogLevel::kInfo, "job_started", {{"job", id}});
-  notify(jobs_.at(id));
+  notify_subscribers(jobs_.at(id));
   runner_.start(
-      id, folder_of(id), paths, duration_s_max,
-      [this, id](const rigcal::v1::JobProgress& progress) { on_progress(id, progress); },
-      [this, id](const JobRunner::Ended& ended) { on_ended(id, ended); });
+      id, job_folder(id), paths, duration_s_max,
+      [this, id](const rigcal::v1::JobProgress& progress) { on_job_progress(id, progress); },
+      [this, id](const JobRunner::JobEnd& ended) { on_job_ended(id, ended); });
 }
 
 // A worker may still report on a job that has ended or was deleted.
-void JobStore::on_progress(const std::string& id, const rigcal::v1::JobProgress& progress) {
+void JobStore::on_job_progress(const std::string& id, const rigcal::v1::JobProgress& progress) {
   if (!running_.contains(id)) return;
   Job& job = jobs_.at(id);
   *job.info.mutable_progress() = progress;
-  notify(job);
+  notify_subscribers(job);
 }
 
-void JobStore::on_ended(const std::string& id, const JobRunner::Ended& ended) {
+void JobStore::on_job_ended(const std::string& id, const JobRunner::JobEnd& ended) {
   if (running_.erase(id) == 0) return;
   Job& job = jobs_.at(id);
   add_processor_use(job, ended.processor_s);
@@ -309,12 +311,12 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
       log_event(LogLevel::kError, "job_save_failed",
                 {{"job", id}, {"error", saved.error().detail}});
     }
-    if (Job* const over = find(id)) notify(*over);
+    if (Job* const over = find(id)) notify_subscribers(*over);
     start_ready_jobs();
   });
 }
 
-void JobStore::notify(Job& job) {
+void JobStore::notify_subscribers(Job& job) {
   const JobInfo update = info(job);
   for (const auto& subscriber : job.subscribers) {
     if (const auto here = subscriber.lock()) here->on_job_update(update);
@@ -323,10 +325,10 @@ void JobStore::notify(Job& job) {
   std::erase_if(job.subscribers, [](const auto& subscriber) { return subscriber.expired(); });
 }
 
-ReplyOrError<JobInfo> JobStore::cancel(const std::string& id, const Identity& who) {
-  if (find_stored(id) == nullptr) return unknown_job(id);
+ReplyOrError<JobInfo> JobStore::cancel_job(const std::string& id, const Identity& who) {
+  if (find_stored_job(id) == nullptr) return make_unknown_job_error(id);
   Job& job = jobs_.at(id);
-  if (!who.may_change(job.info.owner())) return not_allowed(id, job.info.owner(), who);
+  if (!who.may_change_items_of(job.info.owner())) return not_allowed(id, job.info.owner(), who);
   if (job.info.state() == rigcal::v1::JOB_QUEUED) {
     end(id, rigcal::v1::JOB_CANCELLED, "cancelled by a client");
   } else if (job.info.state() == rigcal::v1::JOB_RUNNING && !job.cancelling) {
@@ -336,9 +338,9 @@ ReplyOrError<JobInfo> JobStore::cancel(const std::string& id, const Identity& wh
   return info(job);
 }
 
-ReplyOrError<JobInfo> JobStore::subscribe(const std::string& id,
-                                          const std::shared_ptr<JobSubscriber>& subscriber) {
-  if (find_stored(id) == nullptr) return unknown_job(id);
+ReplyOrError<JobInfo> JobStore::add_subscriber(const std::string& id,
+                                               const std::shared_ptr<JobSubscriber>& subscriber) {
+  if (find_stored_job(id) == nullptr) return make_unknown_job_error(id);
   Job& job = jobs_.at(id);
   JobInfo now = info(job);
   const bool there = std::any_of(job.subscribers.begin(), job.subscribers.end(),
@@ -347,10 +349,11 @@ ReplyOrError<JobInfo> JobStore::subscribe(const std::string& id,
   return now;
 }
 
-void JobStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
+void JobStore::delete_job(const std::string& id, const Identity& who, const Removed& removed) {
   Job* const job = find(id);
-  if (job == nullptr) return removed(unknown_job(id));
-  if (!who.may_change(job->info.owner())) return removed(not_allowed(id, job->info.owner(), who));
+  if (job == nullptr) return removed(make_unknown_job_error(id));
+  if (!who.may_change_items_of(job->info.owner()))
+    return removed(not_allowed(id, job->info.owner(), who));
   if (!has_ended(job->info) || job->removing) {
     return removed(make_service_error(ServiceError::NOT_READY,
                                       "job \"" + id + "\" has not ended; cancel it first"));
@@ -358,7 +361,7 @@ void JobStore::remove(const std::string& id, const Identity& who, const Removed&
   job->removing = true;
   // After the job's pending saves.
   context_.storage.front()(
-      job->info.owner(), [this, id, removed, folder = folder_of(id), main = context_.main] {
+      job->info.owner(), [this, id, removed, folder = job_folder(id), main = context_.main] {
         const Status status = remove_folder(folder);
         main([this, id, removed, status] {
           if (status.ok()) {

@@ -19,7 +19,7 @@ namespace service {
 /// only.
 class JobRunner {
  public:
-  struct Ended {
+  struct JobEnd {
     bool done = false;
     std::string error;         ///< reason for the failure if the job is not done
     double processor_s = 0.0;  ///< processor time of the job, also if it failed [s]
@@ -31,7 +31,7 @@ class JobRunner {
   virtual void start(const std::string& job_id, const std::string& folder,
                      const std::vector<std::string>& recording_paths, double duration_s_max,
                      std::function<void(const rigcal::v1::JobProgress&)> on_progress,
-                     std::function<void(const Ended&)> on_ended) = 0;
+                     std::function<void(const JobEnd&)> on_ended) = 0;
 
   /// Requests that the job end. The runner soon calls the job's `on_ended`.
   virtual void stop(const std::string& job_id) = 0;
@@ -60,21 +60,21 @@ class JobStore {
   using Answer = std::function<void(const ReplyOrError<rigcal::v1::JobInfo>&)>;
   /// Adds a job to the queue and answers the client when the job is on disk.
   /// @param who  identity that submits the job and owns it
-  void submit(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  ReplyOrError<rigcal::v1::JobInfo> inspect(const std::string& id) const;
-  ReplyOrError<rigcal::v1::JobInfo> cancel(const std::string& id, const Identity& who);
+  void submit_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
+  ReplyOrError<rigcal::v1::JobInfo> find_job_info(const std::string& id) const;
+  ReplyOrError<rigcal::v1::JobInfo> cancel_job(const std::string& id, const Identity& who);
   rigcal::v1::JobList list() const;
   /// Sends the updates of a job to a subscriber until the job has ended; the last update reports
   /// the end.
   /// @return the current info of the job
-  ReplyOrError<rigcal::v1::JobInfo> subscribe(const std::string& id,
-                                              const std::shared_ptr<JobSubscriber>& subscriber);
+  ReplyOrError<rigcal::v1::JobInfo> add_subscriber(
+      const std::string& id, const std::shared_ptr<JobSubscriber>& subscriber);
   using Removed = std::function<void(const ReplyOrError<rigcal::v1::Deleted>&)>;
-  void remove(const std::string& id, const Identity& who, const Removed& removed);
+  void delete_job(const std::string& id, const Identity& who, const Removed& removed);
 
-  /// Returns the folder with the result files of a finished job (see run_job), or the reason why
-  /// there is none.
-  ReplyOrError<std::string> result_folder(const std::string& id) const;
+  /// Returns the folder with the result files of a finished job, or the reason why the job has no
+  /// result.
+  ReplyOrError<std::string> find_result_folder(const std::string& id) const;
 
   /// Starts all waiting jobs that can start now. Call this when a session has been stored, and also
   /// periodically, because owners regain processor time as time passes.
@@ -83,13 +83,14 @@ class JobStore {
   /// Stops starting jobs and ends the running jobs. They restart when the service starts again.
   void shut_down();
 
-  /// Returns the id of a waiting or running job that needs the session and has the session's owner,
-  /// or an empty text. Jobs of other owners do not prevent the deletion of a session.
-  std::string job_using(const std::string& session_id) const;
-  std::map<std::string, std::uint64_t> counts() const;  ///< number of jobs by state, for metrics
-  /// Adds each owner's use of disk and memory by jobs to `disk` and `index`.
+  /// Returns the id of a waiting or running job that needs the session and belongs to the session's
+  /// owner, or an empty text. Jobs of other owners do not prevent the deletion of a session.
+  std::string find_job_using_session(const std::string& session_id) const;
+  /// Returns the number of jobs in each state, for metrics.
+  std::map<std::string, std::uint64_t> count_by_state() const;
+  /// Adds the disk space and memory that the jobs of each owner use to `disk` and `index`.
   /// @return the total on disk [byte]
-  std::uint64_t add_usage(ByteUsage& disk, ByteUsage& index) const;
+  std::uint64_t add_disk_and_memory_usage(IdentityByteUsage& disk, IdentityByteUsage& index) const;
 
  private:
   struct Job {
@@ -105,28 +106,29 @@ class JobStore {
   using Saved = std::function<void(const proto::Status&)>;
 
   void load_job(const std::string& folder, const std::string& id);
-  std::optional<rigcal::v1::ServiceError> admission_error(
+  std::optional<rigcal::v1::ServiceError> check_submission(
       const rigcal::v1::SubmitJob& request) const;
-  std::optional<rigcal::v1::ServiceError> quota_error(const rigcal::v1::SubmitJob& request,
-                                                      const Identity& who) const;
-  void create(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  void compare(const rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
+  std::optional<rigcal::v1::ServiceError> check_job_quota(const rigcal::v1::SubmitJob& request,
+                                                          const Identity& who) const;
+  void create_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
+  void compare_with_stored_job(const rigcal::v1::SubmitJob& request, const Identity& who,
+                               const Answer& answer);
   void save(const std::string& id, const Saved& saved);
   void start(const std::string& id);
-  void launch(const std::string& id);
-  void on_progress(const std::string& id, const rigcal::v1::JobProgress& progress);
-  void on_ended(const std::string& id, const JobRunner::Ended& ended);
+  void start_worker(const std::string& id);
+  void on_job_progress(const std::string& id, const rigcal::v1::JobProgress& progress);
+  void on_job_ended(const std::string& id, const JobRunner::JobEnd& ended);
   void end(const std::string& id, rigcal::v1::JobState state, const std::string& error);
-  void notify(Job& job);
+  void notify_subscribers(Job& job);
   Job* find(const std::string& id);
   const Job* find(const std::string& id) const;
-  const Job* find_stored(const std::string& id) const;
-  std::size_t running_count(const std::string& owner) const;
+  const Job* find_stored_job(const std::string& id) const;
+  std::size_t count_running_jobs(const std::string& owner) const;
   double processor_use_s(const std::string& owner) const;
-  std::vector<std::string> waiting() const;
+  std::vector<std::string> waiting_job_ids() const;
   void add_processor_use(Job& job, double processor_s);
   rigcal::v1::JobInfo info(const Job& job) const;
-  std::string folder_of(const std::string& id) const;
+  std::string job_folder(const std::string& id) const;
 
   ServiceContext& context_;
   SessionStore& sessions_;
@@ -140,9 +142,9 @@ class JobStore {
 
 /// Returns the memory that the info of a job takes, including the overhead of separate allocations
 /// [byte].
-std::uint64_t index_size(const rigcal::v1::JobInfo& info);
+std::uint64_t index_memory_bytes(const rigcal::v1::JobInfo& info);
 
 /// Returns the error reply for a job that does not exist.
-rigcal::v1::ServiceError unknown_job(const std::string& id);
+rigcal::v1::ServiceError make_unknown_job_error(const std::string& id);
 
 }  // namespace service

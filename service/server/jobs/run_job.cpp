@@ -44,10 +44,10 @@ CalibrationRequest make_request(const JobRun& run, const rigcal::v1::JobSpec& sp
     request.recordings.push_back(
         {.path = run.recording_paths.at(static_cast<std::size_t>(k)),
          .name = recording.name().empty() ? recording.session_id() : recording.name(),
-         .selection = selection_of(recording),
+         .selection = read_job_selection(recording),
          .origin = "session:" + recording.session_id()});
   }
-  request.options = job_options(spec);
+  request.options = read_job_options(spec);
   request.version = run.version;
   request.duration_s_max = run.duration_s_max;
   return request;
@@ -71,7 +71,7 @@ estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobPro
   monitor.stop = run.stop;
   monitor.on_stage = [&run, &progress](const estimator::FitStage& stage,
                                        const estimator::Mechanism& varied) {
-    show_stage(to_text(stage), varied, progress);
+    show_stage(stage_and_solve_name(stage), varied, progress);
     run.on_progress(progress);
   };
   monitor.on_iteration = [&run, &progress](const estimator::IterationRecord& record) {
@@ -79,9 +79,9 @@ estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobPro
     progress.set_cost(record.cost);
     progress.set_gradient_norm(record.gradient_norm);
     progress.set_step_norm(record.step_norm);
-    const auto count = std::min<Eigen::Index>(record.arrow.size(), progress.parameters_size());
+    const auto count = std::min<Eigen::Index>(record.parameters.size(), progress.parameters_size());
     if (count > 0) progress.clear_values();  // else only states vary
-    for (Eigen::Index k = 0; k < count; ++k) progress.add_values(record.arrow(k));
+    for (Eigen::Index k = 0; k < count; ++k) progress.add_values(record.parameters(k));
     run.on_progress(progress);
   };
   return monitor;
@@ -101,7 +101,7 @@ std::optional<estimator::CrossValidation> cross_validate(
   int fold_index = 0;
   staged.on_stage = [&](const estimator::FitStage& stage, const estimator::Mechanism& varied) {
     show_stage("cross-validation " + std::to_string(fold_index + 1) + " of " +
-                   std::to_string(input.recordings.size()) + ", " + to_text(stage),
+                   std::to_string(input.recordings.size()) + ", " + stage_and_solve_name(stage),
                varied, progress);
     progress.set_calibration(fold_index + 2);
   };
@@ -177,16 +177,16 @@ bool run_job(const JobRun& run) {
   }
   CalibrationRequest request = make_request(run, record.spec());
   request.operator_name = record.info().owner();
-  CalibrationInput input = load_input(request);
+  CalibrationInput input = load_calibration_input(request);
   const bool validates = input.recordings.size() > 1 && !record.spec().skip_cross_validation();
   rigcal::v1::JobProgress progress;
   progress.set_calibration(1);
   progress.set_calibration_count(validates ? static_cast<int>(input.recordings.size()) + 1 : 1);
   const auto monitor = make_monitor(run, progress);
   estimator::Calibration calibration = run_calibration(input, monitor);
-  if (was_stopped(calibration) || run.stop->load()) return false;
+  if (was_stopped_by_user(calibration) || run.stop->load()) return false;
 
-  const CalibrationContext context = input.context;  // includes the wall time of the calibration
+  const CalibrationMetadata context = input.context;  // includes the wall time of the calibration
   std::string validation_table;
   std::optional<estimator::CrossValidation> validation;
   if (validates) {
@@ -196,7 +196,7 @@ bool run_job(const JobRun& run) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
       input.context.command = "crossvalidate";
       save(run.folder + "/cross_validation.html",
-           cross_validation_page(*validation, input.context));
+           render_cross_validation_page(*validation, input.context));
       save(run.folder + "/cross_validation.json",
            cross_validation_json(*validation, input.context));
     }
@@ -205,7 +205,7 @@ bool run_job(const JobRun& run) {
   if (!validation_table.empty()) (table += '\n') += validation_table;
   save(run.folder + "/table.txt", table);
   save(run.folder + "/report.html",
-       calibration_page(calibration, context, validation ? &*validation : nullptr));
+       render_calibration_page(calibration, context, validation ? &*validation : nullptr));
   save(run.folder + "/result.json", calibration_json(calibration, context));
   return true;
 }

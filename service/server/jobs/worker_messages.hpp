@@ -15,9 +15,9 @@ inline constexpr int kProgressDescriptor = 3;
 /// Largest size of the text with the reason for a job's failure [byte].
 inline constexpr std::size_t kJobErrorSizeMax = 4096;
 
-/// Returns the size limits of the messages that a worker process sends through its pipe to the
-/// service. A worker sends its progress as JobUpdate and, as the last message, the reason for a
-/// failure as ServiceError. ServiceReply frames them.
+/// Returns the size limits of the messages that a worker process sends to the service through its
+/// pipe. Each message is a ServiceReply that contains the progress (JobUpdate) or, as the last
+/// message, the reason for a failure (ServiceError).
 const std::vector<proto::FrameLimit>& worker_message_limits();
 
 std::string make_progress_frame(const rigcal::v1::JobProgress& progress);

@@ -34,11 +34,12 @@ std::string describe_end(int status) {
 
 }  // namespace
 
-class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
+class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProcess> {
  public:
-  Worker(asio::io_context& io, pid_t pid, int progress_descriptor, std::chrono::milliseconds grace,
-         std::function<void(const rigcal::v1::JobProgress&)> on_progress,
-         std::function<void(const Ended&)> on_ended)
+  WorkerProcess(asio::io_context& io, pid_t pid, int progress_descriptor,
+                std::chrono::milliseconds grace,
+                std::function<void(const rigcal::v1::JobProgress&)> on_progress,
+                std::function<void(const JobEnd&)> on_ended)
       : pid_(pid),
         pipe_(io, progress_descriptor),
         deadline_(io),
@@ -104,7 +105,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
     pipe_.async_read_some(
         asio::buffer(input_),
         [self = shared_from_this()](const asio::error_code& error, std::size_t count) {
-          if (!error) self->received(count);
+          if (!error) self->on_bytes_received(count);
           if (!error && self->pipe_.is_open()) return self->read();
           asio::error_code ignored;
           self->pipe_.close(ignored);
@@ -112,7 +113,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
         });
   }
 
-  void received(std::size_t count) {
+  void on_bytes_received(std::size_t count) {
     std::vector<proto::Frame> frames;
     const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
     for (const proto::Frame& frame : frames) {
@@ -132,7 +133,7 @@ class WorkerPool::Worker : public std::enable_shared_from_this<Worker> {
   proto::FrameDecoder decoder_;
   std::array<std::uint8_t, 16 << 10> input_;
   std::function<void(const rigcal::v1::JobProgress&)> on_progress_;
-  std::function<void(const Ended&)> on_ended_;
+  std::function<void(const JobEnd&)> on_ended_;
   bool exited_ = false;
   bool done_ = false;
   double processor_s_ = 0.0;
@@ -161,7 +162,7 @@ void WorkerPool::wait_for_children() {
 }
 
 void WorkerPool::reap() {
-  std::vector<std::shared_ptr<Worker>> ended;
+  std::vector<std::shared_ptr<WorkerProcess>> ended;
   for (auto entry = workers_.begin(); entry != workers_.end();) {
     entry->second->reap();
     if (entry->second->complete()) {
@@ -177,7 +178,7 @@ void WorkerPool::reap() {
 void WorkerPool::start(const std::string& job_id, const std::string& folder,
                        const std::vector<std::string>& recording_paths, double duration_s_max,
                        std::function<void(const rigcal::v1::JobProgress&)> on_progress,
-                       std::function<void(const Ended&)> on_ended) {
+                       std::function<void(const JobEnd&)> on_ended) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     return on_ended({false, std::string("cannot start a worker: ") + std::strerror(errno)});
@@ -207,8 +208,8 @@ void WorkerPool::start(const std::string& job_id, const std::string& folder,
     ::close(ends[0]);
     return on_ended({false, program_ + ": cannot start a worker: " + std::strerror(failed)});
   }
-  auto worker = std::make_shared<Worker>(io_, pid, ends[0], grace_, std::move(on_progress),
-                                         std::move(on_ended));
+  auto worker = std::make_shared<WorkerProcess>(io_, pid, ends[0], grace_, std::move(on_progress),
+                                                std::move(on_ended));
   worker->on_complete = [this] { reap(); };
   workers_[job_id] = worker;
   worker->start(duration_s_max);

@@ -23,7 +23,7 @@ class WorkerPool final : public JobRunner {
   void start(const std::string& job_id, const std::string& folder,
              const std::vector<std::string>& recording_paths, double duration_s_max,
              std::function<void(const rigcal::v1::JobProgress&)> on_progress,
-             std::function<void(const Ended&)> on_ended) override;
+             std::function<void(const JobEnd&)> on_ended) override;
   void stop(const std::string& job_id) override;
 
   /// Sets the time between sending SIGTERM and SIGKILL to a worker process.
@@ -33,7 +33,7 @@ class WorkerPool final : public JobRunner {
   void shut_down() { child_ended_.cancel(); }
 
  private:
-  class Worker;
+  class WorkerProcess;
 
   void wait_for_children();
   void reap();
@@ -43,7 +43,7 @@ class WorkerPool final : public JobRunner {
   std::uint64_t memory_bytes_max_;
   std::chrono::milliseconds grace_{5000};
   asio::signal_set child_ended_;
-  std::map<std::string, std::shared_ptr<Worker>> workers_;
+  std::map<std::string, std::shared_ptr<WorkerProcess>> workers_;
 };
 
 }  // namespace service

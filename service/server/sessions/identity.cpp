@@ -47,7 +47,7 @@ std::string address_text(const sockaddr_storage& peer) {
 
 }  // namespace
 
-Identity identify_socket(int socket, const Operators& operators) {
+Identity identify_socket_peer(int socket, const OperatorNames& operators) {
   sockaddr_storage peer{};
   socklen_t size = sizeof peer;
   if (::getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &size) != 0) {
@@ -65,7 +65,7 @@ Identity identify_socket(int socket, const Operators& operators) {
   return {"account:" + name, owns_files || contains(operators.accounts, name)};
 }
 
-Identity identify_certificate(const std::string& name, const Operators& operators) {
+Identity identify_certificate(const std::string& name, const OperatorNames& operators) {
   return {"certificate:" + name, contains(operators.certificates, name)};
 }
 

@@ -15,27 +15,27 @@ struct Identity {
 
   /// Returns whether this identity may end, cancel or delete a session or job of `owner`. Sessions
   /// and jobs of older versions have no owner; only operators may change those.
-  bool may_change(const std::string& owner) const {
+  bool may_change_items_of(const std::string& owner) const {
     return is_operator || (!owner.empty() && owner == name);
   }
 };
 
 /// Identities that are operators of the service, as listed in its settings (proto/daemon.proto).
-struct Operators {
+struct OperatorNames {
   std::vector<std::string> certificates;
   std::vector<std::string> accounts;
 };
 
 /// Returns the identity of the peer of a Unix or TCP socket as the kernel reports it. All IPv6
 /// addresses of a /64 network give one identity, since a host can use every address of its network.
-Identity identify_socket(int socket, const Operators& operators);
+Identity identify_socket_peer(int socket, const OperatorNames& operators);
 
 /// Returns the identity of a client with a TLS certificate.
 /// @param name  common name of the certificate, see proto::peer_name
-Identity identify_certificate(const std::string& name, const Operators& operators);
+Identity identify_certificate(const std::string& name, const OperatorNames& operators);
 
-/// Returns a message that says why the identity `who` may not change a session or job of `owner`,
-/// and what to do.
+/// Returns a message that explains why the identity `who` may not change a session or job of
+/// `owner`, and who may.
 /// @param what  the session or job, e.g. "job 'x'"
 std::string describe_ownership_error(const std::string& what, const std::string& owner,
                                      const Identity& who);

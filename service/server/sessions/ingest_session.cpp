@@ -39,16 +39,16 @@ LiveFrame make_live_frame(const std::string& session_id, const std::string& batc
 
 }  // namespace
 
-struct IngestSession::Loaded {
-  BatchCheck check;
-  std::uint64_t last_durable;
+struct IngestSession::LoadedLog {
+  BatchValidator check;
+  std::uint64_t last_durable_batch;
   std::uint64_t sample_count;
   std::uint64_t size_bytes;
 };
 
-struct IngestSession::Committed {
+struct IngestSession::CommitOutcome {
   Status status = proto::success();
-  std::uint64_t last_durable = 0;
+  std::uint64_t last_durable_batch = 0;
   std::uint64_t size_bytes = 0;
   std::optional<std::uint64_t> conflict;  // number of a batch resent with different content
 };
@@ -61,21 +61,21 @@ IngestSession::IngestSession(ServiceContext& context, std::string folder, Sessio
       secret_(std::move(*record.mutable_secret())),
       is_new_(is_new),
       changed_(std::move(changed)),
-      storage_(context.storage_poster(info_.session_id(), info_.owner())),
-      log_(std::make_shared<LogHolder>()),
-      names_(names_of(info_.metadata()).value()),
-      check_(proto::shape_of(names_)),
+      storage_(context.make_storage_poster(info_.session_id(), info_.owner())),
+      log_(std::make_shared<std::optional<SessionLog>>()),
+      names_(parse_joint_and_sensor_names(info_.metadata()).value()),
+      check_(proto::recording_shape(names_)),
       store_delay_(context.limits.store_retry_s) {}
 
 void IngestSession::start() {
   switch (info_.state()) {
     case rigcal::v1::SESSION_STORED:
     case rigcal::v1::SESSION_FAILED:
-      phase_ = Phase::kStored;
+      phase_ = SessionPhase::kStored;
       durable_ = info_.batch_count();
       break;
     case rigcal::v1::SESSION_CLOSED:
-      phase_ = Phase::kClosed;
+      phase_ = SessionPhase::kClosed;
       durable_ = info_.batch_count();
       store();
       break;
@@ -85,89 +85,90 @@ void IngestSession::start() {
 }
 
 void IngestSession::load() {
-  phase_ = Phase::kLoading;
+  phase_ = SessionPhase::kLoading;
   storage_([self = shared_from_this(), log = log_, folder = folder_, info = info_, secret = secret_,
-            shape = proto::shape_of(names_), is_new = is_new_, limits = context_.limits,
+            shape = proto::recording_shape(names_), is_new = is_new_, limits = context_.limits,
             main = context_.main] {
-    const auto work = [&]() -> Result<Loaded> {
+    const auto work = [&]() -> Result<LoadedLog> {
       if (is_new) {
         const std::string parent = fs::path(folder).parent_path().string();
-        if (Status room = check_space(parent, limits.free_space_bytes); !room.ok()) {
+        if (Status room = check_disk_space(parent, limits.free_space_bytes); !room.ok()) {
           return room.error();
         }
         const Status created =
-            create_record_folder(folder, kSessionRecordFile, session_record(info, secret));
+            create_record_folder(folder, kSessionRecordFile, make_session_record(info, secret));
         if (!created.ok()) return created.error();
       }
-      log->log.reset();
-      auto opened = SessionLog::open(log_folder(folder), shape, limits.session_size_bytes);
+      log->reset();
+      auto opened = SessionLog::open(session_log_folder(folder), shape, limits.session_size_bytes);
       if (!opened.ok()) return opened.error();
       if (Status synced = sync_folder(folder); !synced.ok()) return synced.error();
-      log->log.emplace(std::move(opened.value()));
-      return Loaded{log->log->check(), log->log->last_durable(), log->log->sample_count(),
-                    log->log->size_bytes()};
+      log->emplace(std::move(opened.value()));
+      return LoadedLog{(*log)->check(), (*log)->last_durable_batch(), (*log)->sample_count(),
+                       (*log)->size_bytes()};
     };
-    main([self, outcome = work()] { self->loaded(outcome); });
+    main([self, outcome = work()] { self->on_log_loaded(outcome); });
   });
 }
 
-void IngestSession::loaded(Result<Loaded> outcome) {
-  if (outcome.ok() && outcome.value().last_durable < durable_) {
-    outcome = Error{ErrorCode::kDamaged, "the service's disk lost stored batches of session " +
-                                             info_.session_id() + " after batch " +
-                                             std::to_string(outcome.value().last_durable) + "; " +
-                                             "the rig's own recording holds them"};
+void IngestSession::on_log_loaded(Result<LoadedLog> outcome) {
+  if (outcome.ok() && outcome.value().last_durable_batch < durable_) {
+    outcome = Error{ErrorCode::kDamaged,
+                    "the service's disk lost stored batches of session " + info_.session_id() +
+                        " after batch " + std::to_string(outcome.value().last_durable_batch) +
+                        "; " + "the recording on the rig computer contains them"};
   }
   if (!outcome.ok()) {
-    phase_ = Phase::kUnloaded;
+    phase_ = SessionPhase::kUnloaded;
     close_asked_ = false;
     report_error("session_load_failed", outcome.error());
-    if (outcome.error().code == ErrorCode::kDamaged) return close_damaged(outcome.error());
-    refuse(SessionRefused::REASON_STORAGE, outcome.error().detail);
+    if (outcome.error().code == ErrorCode::kDamaged) return close_damaged_session(outcome.error());
+    refuse_connection(SessionRefused::REASON_STORAGE, outcome.error().detail);
     std::error_code ignored;
     is_new_ = is_new_ && !fs::exists(folder_, ignored);
     if (is_new_) changed_(false);  // nothing was acknowledged or created
     return;
   }
   is_new_ = false;
-  phase_ = Phase::kOpen;
+  phase_ = SessionPhase::kOpen;
   check_ = outcome.value().check;
-  durable_ = outcome.value().last_durable;
+  durable_ = outcome.value().last_durable_batch;
   next_ = durable_ + 1;
   info_.set_batch_count(durable_);
   info_.set_sample_count(outcome.value().sample_count);
   info_.set_size_bytes(outcome.value().size_bytes);
   info_.clear_problem();
   last_used_at_ = Clock::now();
-  answer_open();
-  advance_closing();
+  send_opening_reply();
+  continue_closing();
 }
 
 // Lost data cannot be recovered by retrying: the session ends and its remaining part is stored.
-void IngestSession::close_damaged(const Error& error) {
-  refuse(SessionRefused::REASON_BAD_REQUEST, error.detail +
-                                                 "; the session is closed with the remaining data; "
-                                                 "the complete recording is on the rig computer");
+void IngestSession::close_damaged_session(const Error& error) {
+  refuse_connection(SessionRefused::REASON_BAD_REQUEST,
+                    error.detail +
+                        "; the session is closed with the remaining data; "
+                        "the complete recording is on the rig computer");
   durable_ = std::max(durable_, info_.batch_count());
   info_.set_batch_count(durable_);
   interrupted_ = true;
   begin_closing();
 }
 
-void IngestSession::unload_if_abandoned() {
-  const bool idle = phase_ == Phase::kOpen && owner_.expired() && !committing_ &&
+void IngestSession::unload_if_disconnected() {
+  const bool idle = phase_ == SessionPhase::kOpen && owner_.expired() && !committing_ &&
                     pending_.size() == 0 && !close_asked_;
   if (!idle || Clock::now() - last_used_at_ <
                    std::chrono::duration<double>(context_.limits.unload_after_s)) {
     return;
   }
-  phase_ = Phase::kUnloaded;
-  storage_([log = log_] { log->log.reset(); });
+  phase_ = SessionPhase::kUnloaded;
+  storage_([log = log_] { log->reset(); });
 }
 
 std::uint64_t IngestSession::expected_size_bytes() const {
-  return phase_ == Phase::kStored ? info_.size_bytes()
-                                  : std::max(info_.size_bytes(), check_.recorded_bytes());
+  return phase_ == SessionPhase::kStored ? info_.size_bytes()
+                                         : std::max(info_.size_bytes(), check_.recorded_bytes());
 }
 
 std::string IngestSession::connected_identity() const {
@@ -175,8 +176,8 @@ std::string IngestSession::connected_identity() const {
   return owner ? owner->identity() : std::string();
 }
 
-bool IngestSession::admits(const std::string& secret) const {
-  return secret_.empty() || proto::secrets_equal(secret, secret_);
+bool IngestSession::accepts_secret(const std::string& secret) const {
+  return secret_.empty() || proto::are_secrets_equal(secret, secret_);
 }
 
 void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std::string& secret) {
@@ -187,70 +188,74 @@ void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std:
       static_cast<void>(save_session(folder, info, secret));
     });
   }
-  if (const auto earlier = owner_.lock(); earlier && earlier != owner) earlier->on_superseded();
+  if (const auto earlier = owner_.lock(); earlier && earlier != owner)
+    earlier->on_connection_superseded();
   drop_resent_batches();  // from an earlier connection
   owner_ = owner;
   owner_identity_ = owner.get();
   open_asked_ = true;
-  if (phase_ != Phase::kClosing) close_asked_ = false;  // to be requested again
-  if (phase_ == Phase::kUnloaded) return load();
-  answer_open();
+  if (phase_ != SessionPhase::kClosing) close_asked_ = false;  // to be requested again
+  if (phase_ == SessionPhase::kUnloaded) return load();
+  send_opening_reply();
 }
 
 // Replies once the batches of an earlier connection are committed. A later acknowledgement would
 // count batches that this connection has not sent.
-void IngestSession::answer_open() {
-  if (!open_asked_ || committing_ || phase_ == Phase::kLoading || phase_ == Phase::kClosing) return;
+void IngestSession::send_opening_reply() {
+  if (!open_asked_ || committing_ || phase_ == SessionPhase::kLoading ||
+      phase_ == SessionPhase::kClosing)
+    return;
   const auto owner = owner_.lock();
   open_asked_ = false;
-  if (owner) owner->on_opened(durable_, std::exchange(send_secret_, false) ? secret_ : "");
+  if (owner) owner->on_session_opened(durable_, std::exchange(send_secret_, false) ? secret_ : "");
 }
 
-void IngestSession::append(const RigConnection& owner, rigcal::v1::SampleBatch& batch) {
+void IngestSession::append_batch(const RigConnection& owner, rigcal::v1::SampleBatch& batch) {
   if (&owner != owner_identity_) return;
   const std::uint64_t sequence = batch.batch_sequence();
-  if (phase_ != Phase::kOpen) {
-    return refuse(SessionRefused::REASON_BAD_REQUEST,
-                  "session " + info_.session_id() + " was closed with batch " +
-                      std::to_string(durable_) + "; start a new session");
+  if (phase_ != SessionPhase::kOpen) {
+    return refuse_connection(SessionRefused::REASON_BAD_REQUEST,
+                             "session " + info_.session_id() + " was closed with batch " +
+                                 std::to_string(durable_) + "; start a new session");
   }
   if (sequence == 0) {
-    return refuse(SessionRefused::REASON_BAD_REQUEST, "batches are numbered from 1");
+    return refuse_connection(SessionRefused::REASON_BAD_REQUEST, "batches are numbered from 1");
   }
   if (sequence < next_) {
     ++context_.metrics.duplicate_batches_total;
     pending_.resent_by = owner_;
     pending_.resent_batches.emplace_back(sequence, batch.SerializeAsString());
     pending_bytes_ += pending_.resent_batches.back().second.size();
-    return commit_next();
+    return commit_next_group();
   }
-  take_new(batch);
+  append_new_batch(batch);
 }
 
-void IngestSession::take_new(rigcal::v1::SampleBatch& batch) {
+void IngestSession::append_new_batch(rigcal::v1::SampleBatch& batch) {
   const std::uint64_t sequence = batch.batch_sequence();
   if (sequence > next_) {
-    return refuse(SessionRefused::REASON_BAD_REQUEST,
-                  "batch " + std::to_string(sequence) + " arrived, but batch " +
-                      std::to_string(next_) + " was expected; batch numbers must be consecutive");
+    return refuse_connection(SessionRefused::REASON_BAD_REQUEST,
+                             "batch " + std::to_string(sequence) + " arrived, but batch " +
+                                 std::to_string(next_) +
+                                 " was expected; batch numbers must be consecutive");
   }
   const std::uint64_t limit = context_.limits.session_size_bytes;
-  if (recorded_size(batch) > limit - std::min(limit, check_.recorded_bytes())) {
-    return refuse(SessionRefused::REASON_STORAGE,
-                  "session " + info_.session_id() + " has " +
-                      std::to_string(check_.recorded_bytes() >> 20) +
-                      " MiB, but this service accepts recordings of at most " +
-                      std::to_string(limit >> 20) + " MiB; start a new session");
+  if (recorded_size_bytes(batch) > limit - std::min(limit, check_.recorded_bytes())) {
+    return refuse_connection(SessionRefused::REASON_STORAGE,
+                             "session " + info_.session_id() + " has " +
+                                 std::to_string(check_.recorded_bytes() >> 20) +
+                                 " MiB, but this service accepts recordings of at most " +
+                                 std::to_string(limit >> 20) + " MiB; start a new session");
   }
-  if (const auto fault = check_.check_and_add(batch)) {
-    return refuse(SessionRefused::REASON_BAD_REQUEST, *fault);
+  if (const auto fault = check_.validate_and_add(batch)) {
+    return refuse_connection(SessionRefused::REASON_BAD_REQUEST, *fault);
   }
   if (pending_.batches.empty()) pending_.since = Clock::now();
   pending_.sample_counts.push_back(static_cast<std::uint64_t>(batch.samples_size()));
   pending_.batches.push_back(batch.SerializeAsString());
   pending_bytes_ += pending_.batches.back().size();
   ++next_;
-  commit_next();
+  commit_next_group();
 }
 
 void IngestSession::drop_resent_batches() {
@@ -258,27 +263,28 @@ void IngestSession::drop_resent_batches() {
   pending_.resent_batches.clear();
 }
 
-bool IngestSession::congested() const {
+bool IngestSession::is_congested() const {
   return pending_bytes_ > kPendingBytesMax || pending_.size() > kPendingCountMax;
 }
 
-void IngestSession::commit_next() {
-  if (committing_ || pending_.size() == 0 || phase_ != Phase::kOpen) return;
+void IngestSession::commit_next_group() {
+  if (committing_ || pending_.size() == 0 || phase_ != SessionPhase::kOpen) return;
   committing_ = true;
   pending_bytes_ = 0;
   storage_([self = shared_from_this(), log = log_, group = std::exchange(pending_, {}),
             main = context_.main, folder = folder_,
             floor = context_.limits.free_space_bytes]() mutable {
-    const Committed outcome = commit(*log->log, group, check_space(folder, floor));
-    main([self, outcome, group = std::move(group)] { self->committed(outcome, group); });
+    const CommitOutcome outcome = commit_group(**log, group, check_disk_space(folder, floor));
+    main([self, outcome, group = std::move(group)] { self->on_group_committed(outcome, group); });
   });
 }
 
-IngestSession::Committed IngestSession::commit(SessionLog& log, const Group& group,
-                                               const Status& space) {
-  Committed outcome;
-  if (!group.batches.empty()) outcome.status = space.ok() ? log.commit(group.batches) : space;
-  outcome.last_durable = log.last_durable();
+IngestSession::CommitOutcome IngestSession::commit_group(SessionLog& log, const BatchGroup& group,
+                                                         const Status& space) {
+  CommitOutcome outcome;
+  if (!group.batches.empty())
+    outcome.status = space.ok() ? log.append_durably(group.batches) : space;
+  outcome.last_durable_batch = log.last_durable_batch();
   outcome.size_bytes = log.size_bytes();
   // After the new batches, which may include resent ones.
   for (const auto& [sequence, batch] : group.resent_batches) {
@@ -290,31 +296,32 @@ IngestSession::Committed IngestSession::commit(SessionLog& log, const Group& gro
   return outcome;
 }
 
-void IngestSession::committed(const Committed& outcome, const Group& group) {
+void IngestSession::on_group_committed(const CommitOutcome& outcome, const BatchGroup& group) {
   committing_ = false;
-  count_durable(outcome, group);
+  count_durable_batches(outcome, group);
   if (!outcome.status.ok()) {
     pending_ = {};
     pending_bytes_ = 0;
-    phase_ = Phase::kUnloaded;  // read the log again: the check counted batches not stored
+    phase_ = SessionPhase::kUnloaded;  // read the log again: the check counted batches not stored
     report_error("session_store_failed", outcome.status.error());
-    return refuse(SessionRefused::REASON_STORAGE, outcome.status.error().detail);
+    return refuse_connection(SessionRefused::REASON_STORAGE, outcome.status.error().detail);
   }
   const auto owner = owner_.lock();
   if (outcome.conflict && owner && owner == group.resent_by.lock()) {
-    refuse(SessionRefused::REASON_BAD_REQUEST,
-           "batch " + std::to_string(*outcome.conflict) + " of session " + info_.session_id() +
-               " was resent with different content; the stored batch is kept");
+    refuse_connection(SessionRefused::REASON_BAD_REQUEST,
+                      "batch " + std::to_string(*outcome.conflict) + " of session " +
+                          info_.session_id() +
+                          " was resent with different content; the stored batch is kept");
   }
-  commit_next();
-  if (open_asked_) return answer_open();
-  if (const auto here = owner_.lock()) here->on_acknowledged(durable_);
-  advance_closing();
+  commit_next_group();
+  if (open_asked_) return send_opening_reply();
+  if (const auto here = owner_.lock()) here->on_batches_acknowledged(durable_);
+  continue_closing();
 }
 
-void IngestSession::count_durable(const Committed& outcome, const Group& group) {
-  const auto stored = static_cast<std::size_t>(outcome.last_durable - durable_);
-  durable_ = outcome.last_durable;
+void IngestSession::count_durable_batches(const CommitOutcome& outcome, const BatchGroup& group) {
+  const auto stored = static_cast<std::size_t>(outcome.last_durable_batch - durable_);
+  durable_ = outcome.last_durable_batch;
   const std::uint64_t sample_count = std::accumulate(
       group.sample_counts.begin(),
       group.sample_counts.begin() + static_cast<std::ptrdiff_t>(stored), std::uint64_t{0});
@@ -327,31 +334,31 @@ void IngestSession::count_durable(const Committed& outcome, const Group& group) 
     context_.metrics.commit_duration.add(
         std::chrono::duration<double>(Clock::now() - group.since).count());
   }
-  for (std::size_t k = 0; k < stored; ++k) publish_live(group.batches[k]);
+  for (std::size_t k = 0; k < stored; ++k) publish_live_update(group.batches[k]);
 }
 
-void IngestSession::publish_live(const std::string& batch) {
+void IngestSession::publish_live_update(const std::string& batch) {
   std::erase_if(subscribers_, [](const auto& subscriber) { return subscriber.expired(); });
   if (subscribers_.empty()) return;
   const LiveFrame frame = make_live_frame(info_.session_id(), batch);
   if (!frame.bytes) return;
   for (const auto& subscriber : subscribers_) {
-    if (const auto here = subscriber.lock()) here->on_live(frame);
+    if (const auto here = subscriber.lock()) here->on_live_update(frame);
   }
 }
 
 void IngestSession::close(const RigConnection& owner, const rigcal::v1::CloseSession& request) {
   if (&owner != owner_identity_) return;
   const std::uint64_t last_batch = request.last_batch_sequence();
-  const std::uint64_t last = phase_ == Phase::kOpen ? next_ - 1 : durable_;
+  const std::uint64_t last = phase_ == SessionPhase::kOpen ? next_ - 1 : durable_;
   if (last_batch != last) {
-    return refuse(SessionRefused::REASON_BAD_REQUEST,
-                  "the session is closed with batch " + std::to_string(last_batch) +
-                      " as its last, but " + std::to_string(last) + " arrived");
+    return refuse_connection(SessionRefused::REASON_BAD_REQUEST,
+                             "the session is closed with batch " + std::to_string(last_batch) +
+                                 " as its last, but " + std::to_string(last) + " arrived");
   }
   close_asked_ = true;
   interrupted_ = request.interrupted();
-  advance_closing();
+  continue_closing();
 }
 
 std::optional<std::string> IngestSession::end() {
@@ -361,12 +368,12 @@ std::optional<std::string> IngestSession::end() {
   }
   close_asked_ = true;
   interrupted_ = true;
-  if (phase_ == Phase::kUnloaded) load();
-  advance_closing();
+  if (phase_ == SessionPhase::kUnloaded) load();
+  continue_closing();
   return std::nullopt;
 }
 
-void IngestSession::drop_owner(const RigConnection& owner) {
+void IngestSession::disconnect_rig(const RigConnection& owner) {
   if (&owner != owner_identity_) return;
   owner_.reset();
   owner_identity_ = nullptr;
@@ -375,19 +382,19 @@ void IngestSession::drop_owner(const RigConnection& owner) {
   last_used_at_ = Clock::now();
 }
 
-void IngestSession::subscribe(const std::shared_ptr<LiveSubscriber>& subscriber) {
-  if (!is_open()) return subscriber->on_live_ended(info_.session_id());
+void IngestSession::add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber) {
+  if (!is_open()) return subscriber->on_live_updates_ended(info_.session_id());
   const bool there = std::any_of(subscribers_.begin(), subscribers_.end(),
                                  [&](const auto& other) { return other.lock() == subscriber; });
   if (!there) subscribers_.push_back(subscriber);
 }
 
-void IngestSession::refuse(SessionRefused::Reason reason, const std::string& text) {
+void IngestSession::refuse_connection(SessionRefused::Reason reason, const std::string& text) {
   const auto owner = owner_.lock();
   owner_.reset();
   owner_identity_ = nullptr;
   open_asked_ = false;
-  if (owner) owner->on_refused(reason, text);
+  if (owner) owner->on_session_refused(reason, text);
 }
 
 void IngestSession::report_error(const std::string& what, const Error& error) {

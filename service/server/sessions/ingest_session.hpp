@@ -15,18 +15,20 @@
 namespace service {
 
 /// Interface through which a streamed session uses the connection of its rig computer. The session
-/// stops using the connection after on_refused, on_superseded and on_closed.
+/// stops using the connection after on_session_refused, on_connection_superseded and
+/// on_session_closed.
 class RigConnection {
  public:
   virtual ~RigConnection() = default;
   virtual const std::string& identity() const = 0;  ///< name of the rig computer's Identity
-  /// Called when the session is open. `secret` is empty unless the service made it for a new
-  /// session.
-  virtual void on_opened(std::uint64_t last_durable, const std::string& secret) = 0;
-  virtual void on_acknowledged(std::uint64_t last_durable) = 0;
-  virtual void on_closed(std::uint64_t last_durable) = 0;
-  virtual void on_refused(rigcal::v1::SessionRefused::Reason reason, const std::string& text) = 0;
-  virtual void on_superseded() = 0;  ///< called when the rig computer has reconnected
+  /// Called when the session is open. `secret` is empty unless the service created the secret for a
+  /// new session.
+  virtual void on_session_opened(std::uint64_t last_durable_batch, const std::string& secret) = 0;
+  virtual void on_batches_acknowledged(std::uint64_t last_durable_batch) = 0;
+  virtual void on_session_closed(std::uint64_t last_durable_batch) = 0;
+  virtual void on_session_refused(rigcal::v1::SessionRefused::Reason reason,
+                                  const std::string& text) = 0;
+  virtual void on_connection_superseded() = 0;  ///< called when the rig computer has reconnected
 };
 
 /// Frame of a live update, shared by all subscribers.
@@ -38,14 +40,14 @@ struct LiveFrame {
 class LiveSubscriber {
  public:
   virtual ~LiveSubscriber() = default;
-  virtual void on_live(const LiveFrame& frame) = 0;
-  virtual void on_live_ended(const std::string& session_id) = 0;
+  virtual void on_live_update(const LiveFrame& frame) = 0;
+  virtual void on_live_updates_ended(const std::string& session_id) = 0;
 };
 
 /// A session that a rig computer streams to the service, from its opening until its recording is
-/// stored. It accepts each batch of samples once and in order, writes batches to disk in groups,
-/// and acknowledges a batch when it is durable. It acknowledges a batch that is sent again only if
-/// the stored batch is identical. After closing, the session has its recording written.
+/// stored. The session accepts each batch of samples once and in order, writes batches to disk in
+/// groups, and acknowledges a batch when it is durable. A batch that is sent again is acknowledged
+/// only if the stored batch is identical. After closing, the recording of the session is written.
 ///
 /// If the recording cannot be written, the session retries a few times at growing intervals; on a
 /// full disk it retries without limit. If the disk has damaged the log of batches, the session ends
@@ -66,37 +68,39 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   void start();
 
   /// Returns whether a rig computer with this secret may open the session again.
-  bool admits(const std::string& secret) const;
+  bool accepts_secret(const std::string& secret) const;
 
   /// Opens the session for a rig computer, also after a reconnect. An earlier connection of the
   /// session is superseded.
   /// @param secret  sent by the rig computer; stored if the session has none
   void open(const std::shared_ptr<RigConnection>& owner, const std::string& secret);
-  /// Makes the reply to the next opening contain the secret that the service made.
+  /// Requests that the next reply to an opening of this session contain the secret that the service
+  /// created.
   void send_secret_at_next_opening() { send_secret_ = true; }
-  void append(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
+  void append_batch(const RigConnection& owner, rigcal::v1::SampleBatch& batch);
   void close(const RigConnection& owner, const rigcal::v1::CloseSession& request);
-  void drop_owner(const RigConnection& owner);
+  void disconnect_rig(const RigConnection& owner);
 
   /// Returns true while the rig computer should pause sending batches.
-  bool congested() const;
+  bool is_congested() const;
 
-  /// Closes the session with its durable batches, marked as interrupted.
+  /// Closes the session. The recording then contains the durable batches and is marked as
+  /// interrupted.
   /// @return reason if it cannot be closed
   std::optional<std::string> end();
 
-  void subscribe(const std::shared_ptr<LiveSubscriber>& subscriber);
+  void add_subscriber(const std::shared_ptr<LiveSubscriber>& subscriber);
 
   /// Tries again to store the recording if storing failed and the waiting time has passed.
   void retry();
 
   /// Returns true if the session is closed and storing its recording has failed so far.
-  bool is_store_pending() const {
-    return phase_ == Phase::kClosed && store_at_ != Clock::time_point();
+  bool has_store_failed() const {
+    return phase_ == SessionPhase::kClosed && store_at_ != Clock::time_point();
   }
 
   /// Frees memory and closes files if no rig computer has been connected for a while.
-  void unload_if_abandoned();
+  void unload_if_disconnected();
 
   /// Returns the identity name of the connected rig computer; empty if none is connected.
   std::string connected_identity() const;
@@ -110,13 +114,10 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
  private:
   using Clock = std::chrono::steady_clock;
-  enum class Phase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
+  enum class SessionPhase { kUnloaded, kLoading, kOpen, kClosing, kClosed, kStoring, kStored };
 
-  struct LogHolder {  // used by the storage thread only
-    std::optional<SessionLog> log;
-  };
-  struct Loaded;
-  struct Group {  // batches made durable together
+  struct LoadedLog;
+  struct BatchGroup {  // batches made durable together
     std::vector<std::string> batches;
     std::vector<std::uint64_t> sample_counts;
     Clock::time_point since;  // arrival of the first one
@@ -126,29 +127,30 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
     std::size_t size() const { return batches.size() + resent_batches.size(); }
   };
-  struct Committed;
+  struct CommitOutcome;
 
   void load();
-  void loaded(proto::Result<Loaded> outcome);
-  void answer_open();
-  void close_damaged(const proto::Error& error);
-  void take_new(rigcal::v1::SampleBatch& batch);
+  void on_log_loaded(proto::Result<LoadedLog> outcome);
+  void send_opening_reply();
+  void close_damaged_session(const proto::Error& error);
+  void append_new_batch(rigcal::v1::SampleBatch& batch);
   void drop_resent_batches();
-  void commit_next();
-  static Committed commit(SessionLog& log, const Group& group, const proto::Status& space);
-  void committed(const Committed& outcome, const Group& group);
-  void count_durable(const Committed& outcome, const Group& group);
-  void publish_live(const std::string& batch);
-  void advance_closing();
+  void commit_next_group();
+  static CommitOutcome commit_group(SessionLog& log, const BatchGroup& group,
+                                    const proto::Status& space);
+  void on_group_committed(const CommitOutcome& outcome, const BatchGroup& group);
+  void count_durable_batches(const CommitOutcome& outcome, const BatchGroup& group);
+  void publish_live_update(const std::string& batch);
+  void continue_closing();
   void begin_closing();
-  void closed(const proto::Status& saved, const rigcal::v1::SessionInfo& info);
+  void on_closing_saved(const proto::Status& saved, const rigcal::v1::SessionInfo& info);
   void store();
-  void stored(const proto::Status& status, const rigcal::v1::SessionInfo& info);
-  void store_failed(const proto::Error& error, const rigcal::v1::SessionInfo& info);
+  void on_recording_stored(const proto::Status& status, const rigcal::v1::SessionInfo& info);
+  void on_store_failed(const proto::Error& error, const rigcal::v1::SessionInfo& info);
   void set_final_state(const rigcal::v1::SessionInfo& info);
-  void refuse(rigcal::v1::SessionRefused::Reason reason, const std::string& text);
+  void refuse_connection(rigcal::v1::SessionRefused::Reason reason, const std::string& text);
   void report_error(const std::string& what, const proto::Error& error);
-  proto::RecordingHeader header() const;
+  proto::RecordingHeader recording_header() const;
 
   ServiceContext& context_;
   std::string folder_;
@@ -157,14 +159,14 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   bool is_new_;
   std::function<void(bool)> changed_;
   Poster storage_;
-  std::shared_ptr<LogHolder> log_;
-  proto::RecordingHeader names_;  // of joints, sensors and motors
+  std::shared_ptr<std::optional<SessionLog>> log_;  // used by the storage thread only
+  proto::RecordingHeader names_;                    // of joints, sensors and motors
 
-  Phase phase_ = Phase::kUnloaded;
-  BatchCheck check_;
+  SessionPhase phase_ = SessionPhase::kUnloaded;
+  BatchValidator check_;
   std::uint64_t durable_ = 0;
   std::uint64_t next_ = 1;  // number of the next batch
-  Group pending_;
+  BatchGroup pending_;
   std::uint64_t pending_bytes_ = 0;
   bool committing_ = false;
 

@@ -40,8 +40,8 @@ void DurationHistogram::add(double duration_s) {
   sum_s_ += duration_s;
 }
 
-void DurationHistogram::render(const std::string& name, const std::string& help,
-                               std::string& out) const {
+void DurationHistogram::append_prometheus_text(const std::string& name, const std::string& help,
+                                               std::string& out) const {
   head(name, "histogram", help, out);
   std::uint64_t below = 0;
   for (std::size_t k = 0; k < counts_.size(); ++k) {
@@ -53,7 +53,7 @@ void DurationHistogram::render(const std::string& name, const std::string& help,
   out += name + "_count " + std::to_string(below) + '\n';
 }
 
-std::string Metrics::render() const {
+std::string Metrics::format_prometheus_text() const {
   std::string out;
   const auto counter = [&](const std::string& name, const std::string& help, std::uint64_t number) {
     value("counter", "rigcald_" + name, help, number, out);
@@ -78,10 +78,11 @@ std::string Metrics::render() const {
            out);
   labelled("gauge", "rigcald_sessions", "Sessions on disk.", "state", sessions, out);
   labelled("gauge", "rigcald_jobs", "Jobs on disk.", "state", jobs, out);
-  gauge("free_space_bytes", "Free space on the data folder's file system.", free_space_bytes);
-  commit_duration.render("rigcald_commit_duration_seconds",
-                         "Time from receiving a batch to storing it durably.", out);
-  job_duration.render("rigcald_job_duration_seconds", "Running time of jobs that ended.", out);
+  gauge("free_space_bytes", "Free space on the file system of the data folder.", free_space_bytes);
+  commit_duration.append_prometheus_text("rigcald_commit_duration_seconds",
+                                         "Time from receiving a batch to storing it durably.", out);
+  job_duration.append_prometheus_text("rigcald_job_duration_seconds",
+                                      "Running time of jobs that ended.", out);
   return out;
 }
 

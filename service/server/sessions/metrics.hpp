@@ -12,7 +12,8 @@ class DurationHistogram {
  public:
   void add(double duration_s);
   /// Appends the histogram's lines in Prometheus' text format to `out`.
-  void render(const std::string& name, const std::string& help, std::string& out) const;
+  void append_prometheus_text(const std::string& name, const std::string& help,
+                              std::string& out) const;
 
  private:
   static constexpr std::array<double, 12> kBounds_s = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025,
@@ -44,7 +45,7 @@ struct Metrics {
   std::uint64_t free_space_bytes = 0;
 
   /// Returns all metrics in Prometheus' text format, version 0.0.4.
-  std::string render() const;
+  std::string format_prometheus_text() const;
 };
 
 }  // namespace service

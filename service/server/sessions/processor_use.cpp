@@ -44,7 +44,7 @@ double ProcessorUsage::of(const std::string& identity, double now_s) const {
   return sum_s;
 }
 
-void ProcessorUsage::forget_before(double now_s) {
+void ProcessorUsage::discard_entries_before(double now_s) {
   for (auto identity = used_.begin(); identity != used_.end();) {
     Minutes& minutes = identity->second;
     minutes.erase(minutes.begin(), minutes.upper_bound(minute_of(now_s) - kMinutes));

@@ -21,7 +21,7 @@ class ProcessorUsage {
   double of(const std::string& identity, double now_s) const;
 
   /// Discards entries that are more than an hour older than `now_s`.
-  void forget_before(double now_s);
+  void discard_entries_before(double now_s);
 
  private:
   using Minutes = std::map<std::int64_t, double>;  // [s] per minute with any use

@@ -34,7 +34,7 @@ inline rigcal::v1::ServiceError make_service_error(rigcal::v1::ServiceError::Cod
 }
 
 /// Number of bytes that each client identity uses, and the total over all identities.
-class ByteUsage {
+class IdentityByteUsage {
  public:
   void add(const std::string& identity, std::uint64_t bytes) {
     if (bytes == 0) return;
@@ -59,8 +59,8 @@ class ByteUsage {
 
   /// Returns whether `identity` may use `bytes` more: the total stays within `limit`, and the
   /// identity's own use stays within `share`.
-  bool has_room(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
-                std::uint64_t share) const {
+  bool is_within_limits(const std::string& identity, std::uint64_t bytes, std::uint64_t limit,
+                        std::uint64_t share) const {
     return bytes <= limit && total_ <= limit - bytes && bytes <= share &&
            of(identity) <= share - bytes;
   }
@@ -70,9 +70,9 @@ class ByteUsage {
   std::uint64_t total_ = 0;
 };
 
-/// Share of one client identity in the limits of ServiceLimits. A value of 0 means half of the
+/// Part of each service limit that one client identity may use. A value of 0 means half of the
 /// limit.
-struct ServiceShare {
+struct IdentityLimits {
   std::uint32_t connections = 0;
   std::uint32_t streaming_sessions = 0;
   std::uint32_t sessions = 0;
@@ -100,12 +100,12 @@ struct ServiceLimits {
   double unload_after_s = 60.0;
   std::uint64_t buffer_bytes = std::uint64_t{256} << 20;
   std::uint64_t index_bytes = std::uint64_t{64} << 20;
-  ServiceShare share;           ///< share of one identity as configured
+  IdentityLimits share;         ///< share of one identity as configured
   double store_retry_s = 10.0;  // after the first failure; doubles each time
 
-  /// Returns the share of one identity with defaults filled in. By default, one identity cannot use
-  /// up a limit.
-  ServiceShare per_identity() const {
+  /// Returns the part of each limit that one identity may use, with defaults for unset values. By
+  /// default, one identity cannot use up a limit.
+  IdentityLimits limits_per_identity() const {
     const auto figure = []<typename Number>(Number set, Number limit) {
       return set > 0 ? std::min(set, limit) : static_cast<Number>(limit / 2 + limit % 2);
     };
@@ -129,17 +129,19 @@ inline double steady_time_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// State shared by the parts of the service, which it outlives. Only the main thread uses the
-/// metrics and the members of the parts. Disk accesses run on other threads.
+/// Settings, limits, metrics and threads that all components of the service share. The context
+/// exists longer than the components. Only the main thread uses the metrics and the components'
+/// data; other threads access the disk.
 struct ServiceContext {
   std::string data_folder;
   std::string version;
   ServiceLimits limits;
-  Operators operators;
+  OperatorNames operators;
   Metrics metrics;
-  ByteUsage buffers;  ///< memory for clients' data, by identity [byte]
-  ByteUsage disk;     ///< disk space by owner, recounted once a second [byte]
-  ByteUsage index;    ///< memory for session and job info by owner, recounted once a second [byte]
+  IdentityByteUsage buffers;  ///< memory for clients' data, by identity [byte]
+  IdentityByteUsage disk;     ///< disk space by owner, recounted once a second [byte]
+  IdentityByteUsage
+      index;  ///< memory for session and job info by owner, recounted once a second [byte]
   /// Disk capacity for all owners at the last count [byte]; unlimited before the first count.
   std::uint64_t disk_capacity_bytes = std::uint64_t{1} << 62;
   /// Measures the disk capacity for all owners now [byte]. Other programs also fill and free the
@@ -152,7 +154,7 @@ struct ServiceContext {
   OwnedPoster maintenance;  ///< runs low-priority tasks: writes recordings, deletes folders
 
   /// Returns a function that runs tasks on the storage thread of a session, on behalf of its owner.
-  Poster storage_poster(const std::string& session_id, const std::string& owner) const {
+  Poster make_storage_poster(const std::string& session_id, const std::string& owner) const {
     const OwnedPoster& post = storage[std::hash<std::string>()(session_id) % storage.size()];
     return [post, owner](Task task) { post(owner, std::move(task)); };
   }

@@ -22,59 +22,61 @@ constexpr std::chrono::duration<double> kStoreDelayMax(600.0);
 
 }  // namespace
 
-void IngestSession::advance_closing() {
+void IngestSession::continue_closing() {
   if (!close_asked_ || committing_) return;
-  if (phase_ == Phase::kClosing || phase_ == Phase::kLoading || phase_ == Phase::kUnloaded) return;
-  if (phase_ != Phase::kOpen) {  // closed earlier; requested again after a lost connection
+  if (phase_ == SessionPhase::kClosing || phase_ == SessionPhase::kLoading ||
+      phase_ == SessionPhase::kUnloaded)
+    return;
+  if (phase_ != SessionPhase::kOpen) {  // closed earlier; requested again after a lost connection
     close_asked_ = false;
-    if (const auto owner = owner_.lock()) owner->on_closed(durable_);
+    if (const auto owner = owner_.lock()) owner->on_session_closed(durable_);
     return;
   }
   begin_closing();
 }
 
 void IngestSession::begin_closing() {
-  phase_ = Phase::kClosing;
+  phase_ = SessionPhase::kClosing;
   SessionInfo info = info_;
   info.set_state(rigcal::v1::SESSION_CLOSED);
   info.set_interrupted(interrupted_);
   storage_([self = shared_from_this(), log = log_, folder = folder_, info, secret = secret_,
             main = context_.main] {
     const Status saved = save_session(folder, info, secret);
-    if (saved.ok()) log->log.reset();
-    main([self, saved, info] { self->closed(saved, info); });
+    if (saved.ok()) log->reset();
+    main([self, saved, info] { self->on_closing_saved(saved, info); });
   });
 }
 
-void IngestSession::closed(const Status& saved, const SessionInfo& info) {
+void IngestSession::on_closing_saved(const Status& saved, const SessionInfo& info) {
   close_asked_ = false;
   if (!saved.ok()) {
-    phase_ = Phase::kUnloaded;
+    phase_ = SessionPhase::kUnloaded;
     report_error("session_close_failed", saved.error());
-    return refuse(SessionRefused::REASON_STORAGE, saved.error().detail);
+    return refuse_connection(SessionRefused::REASON_STORAGE, saved.error().detail);
   }
   info_ = info;
-  phase_ = Phase::kClosed;
+  phase_ = SessionPhase::kClosed;
   log_event(LogLevel::kInfo, "session_closed",
             {{"session", info.session_id()},
              {"batches", info.batch_count()},
              {"samples", info.sample_count()}});
   if (open_asked_) {
-    answer_open();
+    send_opening_reply();
   } else if (const auto owner = owner_.lock()) {
-    owner->on_closed(durable_);
+    owner->on_session_closed(durable_);
   }
   store();
 }
 
 void IngestSession::store() {
-  phase_ = Phase::kStoring;
-  const StoreRequest order{.batch_count = info_.batch_count(),
-                           .interrupted = info_.interrupted(),
-                           .last_try = store_tries_ + 1 >= kStoreTriesMax};
+  phase_ = SessionPhase::kStoring;
+  const StoreRecordingRequest order{.batch_count = info_.batch_count(),
+                                    .interrupted = info_.interrupted(),
+                                    .last_try = store_tries_ + 1 >= kStoreTriesMax};
   context_.maintenance(info_.owner(),
-                       [self = shared_from_this(), folder = folder_, header = header(), order,
-                        info = info_, secret = secret_, main = context_.main]() mutable {
+                       [self = shared_from_this(), folder = folder_, header = recording_header(),
+                        order, info = info_, secret = secret_, main = context_.main]() mutable {
                          const auto outcome = store_recording(folder, header, order);
                          Status status = proto::success();
                          if (outcome.ok()) {
@@ -87,12 +89,12 @@ void IngestSession::store() {
                          } else {
                            status = outcome.error();
                          }
-                         main([self, status, info] { self->stored(status, info); });
+                         main([self, status, info] { self->on_recording_stored(status, info); });
                        });
 }
 
-void IngestSession::stored(const Status& status, const SessionInfo& info) {
-  if (!status.ok()) return store_failed(status.error(), info);
+void IngestSession::on_recording_stored(const Status& status, const SessionInfo& info) {
+  if (!status.ok()) return on_store_failed(status.error(), info);
   log_event(info.problem().empty() ? LogLevel::kInfo : LogLevel::kError, "recording_stored",
             {{"session", info.session_id()},
              {"samples", info.sample_count()},
@@ -103,8 +105,8 @@ void IngestSession::stored(const Status& status, const SessionInfo& info) {
 
 // Retries without limit while the disk is full, at growing intervals. After a few other errors the
 // session has failed, and is not retried any more.
-void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
-  phase_ = Phase::kClosed;
+void IngestSession::on_store_failed(const Error& error, const SessionInfo& info) {
+  phase_ = SessionPhase::kClosed;
   report_error("recording_store_failed", error);
   if (error.code != ErrorCode::kDiskFull) ++store_tries_;
   store_at_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(store_delay_);
@@ -120,24 +122,23 @@ void IngestSession::store_failed(const Error& error, const SessionInfo& info) {
   set_final_state(failed);
 }
 
-// Sets the final state.
 void IngestSession::set_final_state(const SessionInfo& info) {
-  phase_ = Phase::kStored;
+  phase_ = SessionPhase::kStored;
   info_ = info;
   for (const auto& subscriber : std::exchange(subscribers_, {})) {
-    if (const auto here = subscriber.lock()) here->on_live_ended(info.session_id());
+    if (const auto here = subscriber.lock()) here->on_live_updates_ended(info.session_id());
   }
   changed_(true);
 }
 
 void IngestSession::retry() {
-  if (phase_ == Phase::kClosed && Clock::now() >= store_at_) store();
+  if (phase_ == SessionPhase::kClosed && Clock::now() >= store_at_) store();
 }
 
-proto::RecordingHeader IngestSession::header() const {
+proto::RecordingHeader IngestSession::recording_header() const {
   proto::RecordingHeader header = names_;
   header.epoch_unix_ns = info_.epoch_unix_ns();
-  const auto named = proto::metadata_of_names(header);
+  const auto named = proto::make_name_metadata(header);
   for (const auto& [key, value] : info_.metadata()) {
     if (!named.contains(key)) header.facts[key] = value;
   }

@@ -38,7 +38,7 @@ SessionRefused refusal(SessionRefused::Reason reason, const std::string& text) {
 }
 
 // Returns the memory a session takes, including the overhead of separately allocated parts.
-std::uint64_t index_size(const SessionInfo& info) {
+std::uint64_t index_memory_bytes(const SessionInfo& info) {
   constexpr std::uint64_t kSessionSize = 4096;
   constexpr std::uint64_t kEntrySize = 192;
   return kSessionSize + info.ByteSizeLong() +
@@ -60,21 +60,23 @@ SessionInfo shortened(SessionInfo info) {
 
 }  // namespace
 
-ServiceError unknown_session(const std::string& id) {
+ServiceError make_unknown_session_error(const std::string& id) {
   return make_service_error(ServiceError::NOT_FOUND,
                             "there is no session \"" + utf8_prefix(id, 64) + "\"");
 }
 
-SessionInfo SessionStore::Entry::info() const { return ingest ? ingest->info() : record_info(); }
-
-const SessionInfo& SessionStore::Entry::record_info() const {
-  if (ingest) return ingest->stored_info();
-  return upload ? upload->record().info() : unreadable;
+SessionInfo SessionStore::SessionEntry::info() const {
+  return ingest ? ingest->info() : stored_info();
 }
 
-std::optional<ServiceError> SessionStore::Entry::ownership_error(const Identity& who) const {
-  const SessionInfo& known = record_info();
-  if (who.may_change(known.owner())) return std::nullopt;
+const SessionInfo& SessionStore::SessionEntry::stored_info() const {
+  if (ingest) return ingest->stored_info();
+  return upload ? upload->session_record().info() : unreadable;
+}
+
+std::optional<ServiceError> SessionStore::SessionEntry::check_ownership(const Identity& who) const {
+  const SessionInfo& known = stored_info();
+  if (who.may_change_items_of(known.owner())) return std::nullopt;
   return make_service_error(
       ServiceError::NOT_ALLOWED,
       describe_ownership_error("session \"" + known.session_id() + "\"", known.owner(), who));
@@ -84,16 +86,16 @@ SessionStore::SessionStore(ServiceContext& context, std::function<void()> stored
                            std::function<std::string(const std::string&)> user)
     : context_(context), stored_(std::move(stored)), user_(std::move(user)) {}
 
-std::string SessionStore::folder_of(const std::string& id) const {
+std::string SessionStore::session_folder(const std::string& id) const {
   return context_.data_folder + "/sessions/" + id;
 }
 
 Status SessionStore::load() {
   const std::string folder = context_.data_folder + "/sessions";
-  const auto names = open_store(folder);
+  const auto names = open_item_folders(folder);
   if (!names.ok()) return names.error();
   for (const std::string& id : names.value()) {
-    if (proto::is_session_id(id)) load_session(folder + '/' + id, id);
+    if (proto::is_valid_session_id(id)) load_session(folder + '/' + id, id);
   }
   return sync_folder(folder);
 }
@@ -101,29 +103,31 @@ Status SessionStore::load() {
 void SessionStore::load_session(const std::string& folder, const std::string& id) {
   SessionRecord record;
   Status loaded = load_record(folder + '/' + kSessionRecordFile, record);
-  const bool is_upload = record.upload_size_bytes() > 0;
+  const bool matches_upload = record.upload_size_bytes() > 0;
   const auto& metadata = record.info().metadata();
-  if (loaded.ok() && (record.info().session_id() != id || (!is_upload && !names_of(metadata)))) {
+  if (loaded.ok() && (record.info().session_id() != id ||
+                      (!matches_upload && !parse_joint_and_sensor_names(metadata)))) {
     loaded = proto::Error{proto::ErrorCode::kDamaged,
                           folder + ": its record does not belong to a session"};
   }
   if (!loaded.ok()) {
     // The folder stays as it is, and its id stays taken.
-    Entry& entry = entries_[id];
+    SessionEntry& entry = entries_[id];
     entry.unreadable.set_session_id(id);
     entry.unreadable.set_problem(loaded.error().detail);
     log_event(LogLevel::kError, "session_unreadable",
               {{"session", id}, {"error", loaded.error().detail}});
-  } else if (is_upload) {
+  } else if (matches_upload) {
     add_upload(record);
   } else {
-    add_ingest(record, false)->start();
+    add_streamed_session(record, false)->start();
   }
 }
 
-std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionRecord& record, bool is_new) {
+std::shared_ptr<IngestSession> SessionStore::add_streamed_session(const SessionRecord& record,
+                                                                  bool is_new) {
   const std::string id = record.info().session_id();
-  auto session = std::make_shared<IngestSession>(context_, folder_of(id), record, is_new,
+  auto session = std::make_shared<IngestSession>(context_, session_folder(id), record, is_new,
                                                  [this, id](bool exists) {
                                                    if (!exists) entries_.erase(id);
                                                    if (exists) stored_();
@@ -135,17 +139,18 @@ std::shared_ptr<IngestSession> SessionStore::add_ingest(const SessionRecord& rec
 std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const rigcal::v1::OpenSession& request, const Identity& who) {
   const std::string& id = request.session_id();
-  if (!proto::is_session_id(id)) {
+  if (!proto::is_valid_session_id(id)) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "a session id is 1 to 64 characters of A-Z a-z 0-9 . _ -, without a dot first");
+                   "a session id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not "
+                   "start with a dot");
   }
   const auto& metadata = request.metadata();
-  const auto names = names_of(metadata);
+  const auto names = parse_joint_and_sensor_names(metadata);
   if (!names) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "metadata \"hinges\" must list 1 to 8 distinct joints, separated by commas; "
-                   "\"slides\", if given, distinct ones of these, and \"inertial_sensors\", if "
-                   "given, up to 4 distinct sensors");
+                   "\"slides\", if given, must list some of these joints, and "
+                   "\"inertial_sensors\", if given, up to 4 distinct sensors");
   }
   if (const auto breach = proto::find_epoch_violation(request.epoch_unix_ns())) {
     return refusal(SessionRefused::REASON_BAD_REQUEST, *breach);
@@ -160,15 +165,16 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     const auto& ingest = found->second.ingest;
     if (ingest && !found->second.removing &&
         ingest->info().epoch_unix_ns() == request.epoch_unix_ns() &&
-        proto::metadata_of_names(names_of(ingest->info().metadata()).value()) ==
-            proto::metadata_of_names(*names)) {
-      if (!ingest->admits(secret)) {
+        proto::make_name_metadata(
+            parse_joint_and_sensor_names(ingest->info().metadata()).value()) ==
+            proto::make_name_metadata(*names)) {
+      if (!ingest->accepts_secret(secret)) {
         return refusal(SessionRefused::REASON_BAD_REQUEST,
                        "session \"" + id +
                            "\" exists, and the secret is wrong. The rig that opened it must send "
                            "the secret from its spool; another rig must choose another id");
       }
-      if (auto full = streaming_quota_error(id, who); full && ingest->is_open()) {
+      if (auto full = check_streaming_quota(id, who); full && ingest->is_open()) {
         return std::move(*full);
       }
       return ingest;
@@ -176,7 +182,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
     return refusal(SessionRefused::REASON_BAD_REQUEST,
                    "session id \"" + id + "\" belongs to another recording; choose another id");
   }
-  if (auto full = streaming_quota_error(id, who)) return std::move(*full);
+  if (auto full = check_streaming_quota(id, who)) return std::move(*full);
   SessionRecord record;
   record.set_secret(secret.empty() ? proto::make_secret() : secret);
   SessionInfo& info = *record.mutable_info();
@@ -186,28 +192,28 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   *info.mutable_metadata() = metadata;
   info.set_epoch_unix_ns(request.epoch_unix_ns());
   info.set_created_unix_ns(unix_time_ns());
-  if (const auto full = new_session_error(info, 0)) {
+  if (const auto full = check_new_session(info, 0)) {
     return refusal(SessionRefused::REASON_STORAGE, full->text());
   }
-  auto session = add_ingest(record, true);
+  auto session = add_streamed_session(record, true);
   if (secret.empty()) session->send_secret_at_next_opening();
   session->start();
   return session;
 }
 
-std::optional<SessionRefused> SessionStore::streaming_quota_error(const std::string& id,
+std::optional<SessionRefused> SessionStore::check_streaming_quota(const std::string& id,
                                                                   const Identity& who) const {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
-  std::uint32_t per_identity = 0;
+  std::uint32_t own_count = 0;
   for (const auto& [other, entry] : entries_) {
     const std::string rig = entry.ingest ? entry.ingest->connected_identity() : std::string();
     if (rig.empty() || other == id) continue;  // a rig may take over its own session
     ++streaming;
-    if (rig == who.name) ++per_identity;
+    if (rig == who.name) ++own_count;
   }
-  if (per_identity >= context_.limits.per_identity().streaming_sessions) {
-    return refusal(SessionRefused::REASON_BUSY, std::to_string(per_identity) +
+  if (own_count >= context_.limits.limits_per_identity().streaming_sessions) {
+    return refusal(SessionRefused::REASON_BUSY, std::to_string(own_count) +
                                                     " sessions are streaming from " + who.name +
                                                     ", the limit for one client; end some");
   }
@@ -220,27 +226,28 @@ std::optional<SessionRefused> SessionStore::streaming_quota_error(const std::str
 }
 
 // Returns why the owner in `info` may not have one more session or upload.
-std::optional<ServiceError> SessionStore::new_session_error(const SessionInfo& info,
+std::optional<ServiceError> SessionStore::check_new_session(const SessionInfo& info,
                                                             std::uint64_t size_bytes) const {
   const auto full = [](std::size_t count, const std::string& text) {
     return make_service_error(ServiceError::BUSY, std::to_string(count) + " sessions" + text);
   };
   const auto kept = static_cast<std::size_t>(
       std::ranges::count(entries_ | std::views::values, info.owner(),
-                         [](const Entry& entry) { return entry.record_info().owner(); }));
-  if (kept >= context_.limits.per_identity().sessions) {
+                         [](const SessionEntry& entry) { return entry.stored_info().owner(); }));
+  if (kept >= context_.limits.limits_per_identity().sessions) {
     return full(kept, " of " + info.owner() + " are kept, the limit for one client; delete some");
   }
   if (entries_.size() >= context_.limits.sessions) {
     return full(entries_.size(), " are kept, the limit of this service; delete some");
   }
-  if (auto why = storage_quota_error(info.owner(), size_bytes, index_size(info))) return why;
+  if (auto why = check_storage_quota(info.owner(), size_bytes, index_memory_bytes(info)))
+    return why;
   context_.disk.add(info.owner(), size_bytes);
-  context_.index.add(info.owner(), index_size(info));
+  context_.index.add(info.owner(), index_memory_bytes(info));
   return std::nullopt;
 }
 
-std::optional<ServiceError> SessionStore::storage_quota_error(const std::string& owner,
+std::optional<ServiceError> SessionStore::check_storage_quota(const std::string& owner,
                                                               std::uint64_t disk_bytes,
                                                               std::uint64_t index_bytes) const {
   const auto full = [&](const std::string& what) {
@@ -251,7 +258,7 @@ std::optional<ServiceError> SessionStore::storage_quota_error(const std::string&
   const auto has_room = [&] {
     const auto no_limit =
         std::numeric_limits<std::uint64_t>::max();  // the disk's limit is checked elsewhere
-    return context_.disk.has_room(owner, disk_bytes, no_limit, context_.disk_share_bytes());
+    return context_.disk.is_within_limits(owner, disk_bytes, no_limit, context_.disk_share_bytes());
   };
   if (!has_room() && context_.measure_disk_capacity) {
     context_.disk_capacity_bytes = context_.measure_disk_capacity();
@@ -264,8 +271,8 @@ std::optional<ServiceError> SessionStore::storage_quota_error(const std::string&
   }
   if (index_bytes == 0) return std::nullopt;  // existing sessions may continue
   const ServiceLimits& limits = context_.limits;
-  if (!context_.index.has_room(owner, index_bytes, limits.index_bytes,
-                               limits.per_identity().index_bytes)) {
+  if (!context_.index.is_within_limits(owner, index_bytes, limits.index_bytes,
+                                       limits.limits_per_identity().index_bytes)) {
     return full("the index of sessions and jobs has " +
                 std::to_string(context_.index.total() >> 10) + " KiB, " +
                 std::to_string(context_.index.of(owner) >> 10) + " of them of " + owner);
@@ -273,22 +280,23 @@ std::optional<ServiceError> SessionStore::storage_quota_error(const std::string&
   return std::nullopt;
 }
 
-std::uint64_t SessionStore::add_usage(ByteUsage& disk, ByteUsage& index) const {
+std::uint64_t SessionStore::add_disk_and_memory_usage(IdentityByteUsage& disk,
+                                                      IdentityByteUsage& index) const {
   std::uint64_t there = 0;
   for (const auto& [id, entry] : entries_) {
-    const SessionInfo& info = entry.record_info();
+    const SessionInfo& info = entry.stored_info();
     // An upload reserves its full size from the start.
     std::uint64_t due = info.size_bytes();
-    if (entry.upload) due = std::max(due, entry.upload->record().upload_size_bytes());
+    if (entry.upload) due = std::max(due, entry.upload->session_record().upload_size_bytes());
     if (entry.ingest) due = entry.ingest->expected_size_bytes();
     disk.add(info.owner(), due);
-    index.add(info.owner(), index_size(info));
+    index.add(info.owner(), index_memory_bytes(info));
     there += info.size_bytes();
   }
   return there;
 }
 
-const SessionStore::Entry* SessionStore::find(const std::string& id) const {
+const SessionStore::SessionEntry* SessionStore::find(const std::string& id) const {
   const auto found = entries_.find(id);
   return found == entries_.end() ? nullptr : &found->second;
 }
@@ -305,16 +313,16 @@ rigcal::v1::SessionList SessionStore::list() const {
   return list;
 }
 
-ReplyOrError<SessionInfo> SessionStore::inspect(const std::string& id) const {
-  const Entry* entry = find(id);
-  if (entry == nullptr) return unknown_session(id);
+ReplyOrError<SessionInfo> SessionStore::find_session_info(const std::string& id) const {
+  const SessionEntry* entry = find(id);
+  if (entry == nullptr) return make_unknown_session_error(id);
   return entry->info();
 }
 
 ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identity& who) {
-  const Entry* entry = find(id);
-  if (entry == nullptr) return unknown_session(id);
-  if (auto why = entry->ownership_error(who)) return *why;
+  const SessionEntry* entry = find(id);
+  if (entry == nullptr) return make_unknown_session_error(id);
+  if (auto why = entry->check_ownership(who)) return *why;
   if (entry->ingest) {
     if (const auto why = entry->ingest->end()) {
       return make_service_error(ServiceError::NOT_READY,
@@ -324,29 +332,30 @@ ReplyOrError<SessionInfo> SessionStore::end(const std::string& id, const Identit
   return entry->info();
 }
 
-ReplyOrError<SessionInfo> SessionStore::subscribe(
+ReplyOrError<SessionInfo> SessionStore::add_subscriber(
     const std::string& id, const std::shared_ptr<LiveSubscriber>& subscriber) {
-  const Entry* entry = find(id);
-  if (entry == nullptr) return unknown_session(id);
+  const SessionEntry* entry = find(id);
+  if (entry == nullptr) return make_unknown_session_error(id);
   if (!entry->ingest || !entry->ingest->is_open()) {
     return make_service_error(
         ServiceError::NOT_READY,
         "session \"" + id + "\" is not being recorded; read its recording instead");
   }
-  entry->ingest->subscribe(subscriber);
+  entry->ingest->add_subscriber(subscriber);
   return entry->info();
 }
 
-void SessionStore::remove(const std::string& id, const Identity& who, const Removed& removed) {
+void SessionStore::delete_session(const std::string& id, const Identity& who,
+                                  const Removed& removed) {
   const auto found = entries_.find(id);
-  if (found == entries_.end()) return removed(unknown_session(id));
-  if (auto why = found->second.ownership_error(who)) return removed(*why);
+  if (found == entries_.end()) return removed(make_unknown_session_error(id));
+  if (auto why = found->second.check_ownership(who)) return removed(*why);
   const SessionState state = found->second.info().state();
   const auto refuse = [&](const std::string& why) {
     removed(make_service_error(ServiceError::NOT_READY, "session \"" + id + "\" is " + why));
   };
   const auto& ingest = found->second.ingest;
-  const bool waits = ingest && ingest->is_store_pending();  // deleting may free space it needs
+  const bool waits = ingest && ingest->has_store_failed();  // deleting may free space it needs
   if (state == rigcal::v1::SESSION_OPEN || (state == rigcal::v1::SESSION_CLOSED && !waits)) {
     return refuse("not stored yet; end it or wait");
   }
@@ -355,7 +364,7 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
     return refuse("used by job \"" + job + "\"; wait for its end or cancel it");
   }
   found->second.removing = true;
-  context_.maintenance(found->second.record_info().owner(), [this, id, folder = folder_of(id),
+  context_.maintenance(found->second.stored_info().owner(), [this, id, folder = session_folder(id),
                                                              removed, main = context_.main] {
     const Status status = remove_folder(folder);
     main([this, id, status, removed] {
@@ -366,18 +375,18 @@ void SessionStore::remove(const std::string& id, const Identity& who, const Remo
       }
       // If parts remain, the session is loaded again.
       std::error_code ignored;
-      if (fs::exists(folder_of(id), ignored)) load_session(folder_of(id), id);
+      if (fs::exists(session_folder(id), ignored)) load_session(session_folder(id), id);
       removed(make_service_error(ServiceError::STORAGE, status.error().detail));
     });
   });
 }
 
 ReplyOrError<std::string> SessionStore::recording_path(const std::string& id) const {
-  const Entry* entry = find(id);
-  if (entry == nullptr || entry->removing) return unknown_session(id);
+  const SessionEntry* entry = find(id);
+  if (entry == nullptr || entry->removing) return make_unknown_session_error(id);
   const SessionInfo info = entry->info();
   if (info.state() == rigcal::v1::SESSION_STORED) {
-    const std::string path = folder_of(id) + "/" + info.file_name();
+    const std::string path = session_folder(id) + "/" + info.file_name();
     std::error_code ignored;
     if (!fs::is_symlink(path, ignored)) return path;
     return make_service_error(ServiceError::STORAGE,
@@ -393,9 +402,9 @@ ReplyOrError<std::string> SessionStore::recording_path(const std::string& id) co
           (info.problem().empty() ? ", not stored yet" : ": " + info.problem()));
 }
 
-std::optional<ServiceError> SessionStore::usability_error(const std::string& id) const {
-  const Entry* entry = find(id);
-  if (entry == nullptr || entry->removing) return unknown_session(id);
+std::optional<ServiceError> SessionStore::check_usable_by_job(const std::string& id) const {
+  const SessionEntry* entry = find(id);
+  if (entry == nullptr || entry->removing) return make_unknown_session_error(id);
   const std::string named = "session \"" + id + "\" is ";
   switch (const SessionInfo info = entry->info(); info.state()) {
     case rigcal::v1::SESSION_STORED:
@@ -416,15 +425,15 @@ std::optional<ServiceError> SessionStore::usability_error(const std::string& id)
   }
 }
 
-std::map<std::string, std::uint64_t> SessionStore::counts() const {
+std::map<std::string, std::uint64_t> SessionStore::count_by_state() const {
   std::map<std::string, std::uint64_t> counts;
   for (const auto& [id, entry] : entries_) ++counts[state_name(entry.info().state())];
   return counts;
 }
 
-void SessionStore::unload_abandoned() {
+void SessionStore::unload_disconnected_sessions() {
   for (const auto& [id, entry] : entries_) {
-    if (entry.ingest) entry.ingest->unload_if_abandoned();
+    if (entry.ingest) entry.ingest->unload_if_disconnected();
   }
 }
 

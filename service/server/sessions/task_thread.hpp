@@ -19,7 +19,7 @@ using Poster = std::function<void(Task)>;
 
 /// Function that passes a task to other threads on behalf of an owner, given by the name of an
 /// Identity. Tasks of one owner run in the order of the calls. Owners take turns, so an owner waits
-/// for at most one task of each other owner, however many tasks that owner has posted.
+/// for at most one task of each other owner.
 using OwnedPoster = std::function<void(const std::string& owner, Task)>;
 
 /// Threads that run the tasks of each owner in order, one at a time per owner, and take turns among

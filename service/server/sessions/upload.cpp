@@ -69,9 +69,10 @@ Result<std::uint64_t> open_folder(const std::string& folder, const SessionRecord
   }
   // A crash after the rename, before the record's update, leaves a complete file.
   if (fs::exists(file_path(folder, record), error)) return record.upload_size_bytes();
-  const std::string part = proto::part_path(file_path(folder, record));
+  const std::string part = proto::part_file_path(file_path(folder, record));
   if (!fs::exists(part, error)) return std::uint64_t{0};
-  if (Status synced = sync_files(folder); !synced.ok()) return start_over(part, synced).error();
+  if (Status synced = sync_files_in_folder(folder); !synced.ok())
+    return start_over(part, synced).error();
   const std::uint64_t size = fs::file_size(part, error);
   return std::min(size, record.upload_size_bytes());
 }
@@ -82,8 +83,8 @@ Status add_file(const std::string& folder, const SessionRecord& record, std::uin
   const std::string path = file_path(folder, record);
   std::error_code ignored;
   const bool named = fs::exists(path, ignored);
-  const auto file =
-      proto::open_input_file(named ? path : proto::part_path(path), proto::SymlinkPolicy::kRefuse);
+  const auto file = proto::open_input_file(named ? path : proto::part_file_path(path),
+                                           proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) return file.error();
   std::string part;
   for (std::uint64_t at = 0; at < size_bytes; at += part.size()) {
@@ -100,7 +101,7 @@ Status publish(const std::string& folder, SessionRecord& record) {
   const std::string path = file_path(folder, record);
   std::error_code ignored;
   if (!fs::exists(path, ignored)) {
-    if (Status published = proto::publish_part(path); !published.ok()) return published;
+    if (Status published = proto::publish_part_file(path); !published.ok()) return published;
   }
   record.mutable_info()->set_state(rigcal::v1::SESSION_STORED);
   record.mutable_info()->set_size_bytes(record.upload_size_bytes());
@@ -111,14 +112,14 @@ Status publish(const std::string& folder, SessionRecord& record) {
 // is deleted, unless an earlier version stored it without this check.
 Status complete(const std::string& folder, SessionRecord& record, proto::ContentHash& content) {
   const std::string& id = record.info().session_id();
-  const std::string_view promised = proto::content_hash_of(id);
+  const std::string_view promised = proto::extract_content_hash(id);
   if (!promised.empty()) {
     const std::string name = content.text();
     if (name != promised) {
       const Error mismatch{ErrorCode::kVerifyMismatch,
                            "the content of \"" + id +
-                               "\" does not match the hash in its id, but that of \"" +
-                               proto::upload_id(name, 1) + "\""};
+                               "\" does not match the hash in this id, but the hash in the id \"" +
+                               proto::make_upload_id(name, 1) + "\""};
       if (record.info().state() == rigcal::v1::SESSION_STORED) return mismatch;
       if (Status removed = remove_folder(folder); !removed.ok()) return removed;
       return mismatch;
@@ -136,21 +137,22 @@ Upload::Upload(ServiceContext& context, std::string folder, SessionRecord record
       folder_(std::move(folder)),
       record_(std::move(record)),
       ended_(std::move(ended)),
-      storage_(context.storage_poster(record_.info().session_id(), record_.info().owner())),
+      storage_(context.make_storage_poster(record_.info().session_id(), record_.info().owner())),
       durable_bytes_(is_stored() ? record_.upload_size_bytes() : 0),
       opened_(is_stored()) {}
 
 // Uploads stored by a version without the check are checked when opened again.
-bool Upload::checks_content() const {
-  return !record_.content_checked() && !proto::content_hash_of(record_.info().session_id()).empty();
+bool Upload::needs_content_check() const {
+  return !record_.content_checked() &&
+         !proto::extract_content_hash(record_.info().session_id()).empty();
 }
 
 void Upload::open(const Answer& answer) {
   if (busy_)
     return answer(
         make_service_error(ServiceError::BUSY, "a part of it is being stored; try again later"));
-  if (is_stored() && !checks_content()) {
-    return finished({proto::success(), durable_bytes_, record_}, answer);
+  if (is_stored() && !needs_content_check()) {
+    return complete_operation({proto::success(), durable_bytes_, record_}, answer);
   }
   busy_ = true;
   content_ = std::make_shared<proto::ContentHash>();
@@ -160,8 +162,8 @@ void Upload::open(const Answer& answer) {
     if (!durable.ok() || durable.value() == 0) {
       const std::uint64_t none = 0;
       const Status status = durable.ok() ? proto::success() : Status(durable.error());
-      return main([self, answer, progress = Progress{status, none, record}] {
-        self->finished(progress, answer);
+      return main([self, answer, progress = UploadProgress{status, none, record}] {
+        self->complete_operation(progress, answer);
       });
     }
     // Reads all stored bytes in the maintenance thread, so that it does not delay streaming rigs.
@@ -170,14 +172,14 @@ void Upload::open(const Answer& answer) {
                   Status status = add_file(folder, record, count, *content);
                   const bool whole = count == record.upload_size_bytes();
                   if (status.ok() && whole) status = complete(folder, record, *content);
-                  main([self, answer, progress = Progress{status, count, record}] {
-                    self->finished(progress, answer);
+                  main([self, answer, progress = UploadProgress{status, count, record}] {
+                    self->complete_operation(progress, answer);
                   });
                 });
   });
 }
 
-void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& answer) {
+void Upload::append_part(std::uint64_t offset_bytes, std::string data, const Answer& answer) {
   if (!opened_ || busy_) {
     return answer(
         make_service_error(ServiceError::BAD_REQUEST,
@@ -196,9 +198,9 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
   storage_([self = shared_from_this(), answer, data = std::move(data), offset_bytes,
             record = record_, folder = folder_, content = content_, main = context_.main,
             floor = context_.limits.free_space_bytes]() mutable {
-    Status status = check_space(folder, floor + data.size());
+    Status status = check_disk_space(folder, floor + data.size());
     if (status.ok()) {
-      const std::string part = proto::part_path(file_path(folder, record));
+      const std::string part = proto::part_file_path(file_path(folder, record));
       status = write_part(part, offset_bytes, data);
       if (!status.ok()) status = start_over(part, status);
     }
@@ -210,13 +212,13 @@ void Upload::append(std::uint64_t offset_bytes, std::string data, const Answer& 
     if (status.ok() && durable == record.upload_size_bytes()) {
       status = complete(folder, record, *content);
     }
-    main([self, answer, progress = Progress{status, durable, record}] {
-      self->finished(progress, answer);
+    main([self, answer, progress = UploadProgress{status, durable, record}] {
+      self->complete_operation(progress, answer);
     });
   });
 }
 
-void Upload::finished(const Progress& progress, const Answer& answer) {
+void Upload::complete_operation(const UploadProgress& progress, const Answer& answer) {
   const Status& status = progress.status;
   busy_ = false;
   opened_ = status.ok();

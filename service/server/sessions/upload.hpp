@@ -30,20 +30,20 @@ class Upload : public std::enable_shared_from_this<Upload> {
   /// Creates the folder of a new upload, or determines how many bytes of an existing upload are
   /// stored.
   void open(const Answer& answer);
-  void append(std::uint64_t offset_bytes, std::string data, const Answer& answer);
+  void append_part(std::uint64_t offset_bytes, std::string data, const Answer& answer);
 
   bool is_stored() const { return record_.info().state() == rigcal::v1::SESSION_STORED; }
-  const rigcal::v1::SessionRecord& record() const { return record_; }
+  const rigcal::v1::SessionRecord& session_record() const { return record_; }
 
  private:
   /// State of an upload's file and record on disk.
-  struct Progress {
+  struct UploadProgress {
     proto::Status status;
     std::uint64_t durable_bytes = 0;
     rigcal::v1::SessionRecord record{};
   };
-  void finished(const Progress& progress, const Answer& answer);
-  bool checks_content() const;
+  void complete_operation(const UploadProgress& progress, const Answer& answer);
+  bool needs_content_check() const;
 
   ServiceContext& context_;
   std::string folder_;

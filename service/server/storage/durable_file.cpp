@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <utility>
 
 #include "proto/recording/mcap/file.hpp"
 #include "service/server/storage/log.hpp"
@@ -74,7 +73,7 @@ Status sync_folder(const std::string& folder) {
   return proto::success();
 }
 
-Status sync_files(const std::string& folder) {
+Status sync_files_in_folder(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (!entry.is_regular_file()) continue;
@@ -131,10 +130,10 @@ Status remove_folder(const std::string& folder) {
   return proto::success();
 }
 
-proto::Result<std::vector<std::string>> open_store(const std::string& folder) {
+proto::Result<std::vector<std::string>> open_item_folders(const std::string& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
-  if (!error) remove_leftovers(folder);
+  if (!error) delete_unfinished_entries(folder);
   std::vector<std::string> names;
   auto entry = error ? fs::directory_iterator() : fs::directory_iterator(folder, error);
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
@@ -155,7 +154,7 @@ proto::Result<std::vector<std::string>> open_store(const std::string& folder) {
                                             "; the service must be able to read and write there"};
 }
 
-void remove_leftovers(const std::string& folder) {
+void delete_unfinished_entries(const std::string& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     std::error_code ignored;  // retried at the next start
@@ -163,14 +162,14 @@ void remove_leftovers(const std::string& folder) {
   }
 }
 
-std::uint64_t free_space(const std::string& folder) {
+std::uint64_t free_disk_space_bytes(const std::string& folder) {
   struct statvfs facts {};
   if (::statvfs(folder.c_str(), &facts) != 0) return 0;
   return std::uint64_t{facts.f_bavail} * facts.f_frsize;
 }
 
-Status check_space(const std::string& folder, std::uint64_t needed_bytes) {
-  const std::uint64_t free = free_space(folder);
+Status check_disk_space(const std::string& folder, std::uint64_t needed_bytes) {
+  const std::uint64_t free = free_disk_space_bytes(folder);
   if (free >= needed_bytes) return proto::success();
   return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free >> 20) +
                                          " MiB left, and must keep " +

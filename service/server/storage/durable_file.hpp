@@ -28,33 +28,33 @@ proto::Status sync_folder(const std::string& folder);
 
 /// Syncs the files directly inside a folder, and their names, to disk. Includes files that other
 /// processes wrote.
-proto::Status sync_files(const std::string& folder);
+proto::Status sync_files_in_folder(const std::string& folder);
 
 /// Returns the content of a file, or an error if the file is larger than `size_bytes_max`.
 proto::Result<std::string> read_small_file(const std::string& path, std::uint64_t size_bytes_max);
 
 /// Deletes a folder. A crash never leaves a partial folder under the original name, because the
-/// folder is first renamed to ".deleted-..." beside itself; remove_leftovers() deletes such
-/// folders.
+/// folder is first renamed to ".deleted-..." beside itself; delete_unfinished_entries() deletes
+/// such folders.
 proto::Status remove_folder(const std::string& folder);
 
-/// Opens a folder that contains one folder per stored item. Creates it if it does not exist, and
-/// deletes what interrupted creations and deletions left in it.
+/// Opens a folder that contains one folder per session or job. Creates the folder if it does not
+/// exist, and deletes its incomplete entries from interrupted creations and deletions.
 /// @return names of the contained folders, without symbolic links; an error if the folder is not
 /// both readable and writable
-proto::Result<std::vector<std::string>> open_store(const std::string& folder);
+proto::Result<std::vector<std::string>> open_item_folders(const std::string& folder);
 
-/// Deletes all entries of a folder whose names start with a dot: interrupted creations and
-/// deletions left them.
-void remove_leftovers(const std::string& folder);
+/// Deletes all entries of a folder whose names start with a dot, which are incomplete entries from
+/// interrupted creations and deletions.
+void delete_unfinished_entries(const std::string& folder);
 
 /// Returns the space that this account can use on the file system of `folder` [byte]; 0 if it is
 /// unknown.
-std::uint64_t free_space(const std::string& folder);
+std::uint64_t free_disk_space_bytes(const std::string& folder);
 
 /// Checks that the disk of `folder` has `needed_bytes` free.
 /// @return error kDiskFull with the remedy if it has not
-proto::Status check_space(const std::string& folder, std::uint64_t needed_bytes);
+proto::Status check_disk_space(const std::string& folder, std::uint64_t needed_bytes);
 
 /// Writes a Protobuf message to a file in text format. After a crash the file has its old or its
 /// new content.
@@ -71,8 +71,8 @@ proto::Status create_record_folder(const std::string& folder, const std::string&
 /// Returns the total size of the files directly inside a folder [byte].
 std::uint64_t folder_size_bytes(const std::string& folder);
 
-/// Locks a data folder for this process, until the returned handle or the process ends. Only one
-/// process can own the lock.
+/// Locks a data folder for this process, until the returned handle is destroyed or the process
+/// ends. Only one process can own the lock.
 /// @return error kExists if another process owns the lock
 proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder);
 

@@ -7,15 +7,12 @@
 
 namespace service {
 
-/// Levels of log lines, with the numbers of spdlog.
+/// Levels of log lines. The values are those of the logging library spdlog.
 enum class LogLevel { kDebug = 1, kInfo = 2, kWarning = 3, kError = 4, kOff = 6 };
 
 /// A key and its value in a log line. A text value is quoted if needed.
 struct LogField {
   LogField(std::string_view name, std::string_view text);
-  LogField(std::string_view name, const std::string& text)
-      : LogField(name, std::string_view(text)) {}
-  LogField(std::string_view name, const char* text) : LogField(name, std::string_view(text)) {}
   LogField(std::string_view name, std::uint64_t number);
   LogField(std::string_view name, double number);
 

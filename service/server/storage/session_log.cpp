@@ -15,8 +15,8 @@ proto::RuleViolation take_all(const Messages& messages, proto::RecordingRules& r
   for (const auto& message : messages) {
     const auto thing = proto::from_message(message);
     if (!thing) {
-      return "the arrays of a sample differ in length or name more than eight channels, or an "
-             "inertial reading has no count for each axis";
+      return "the arrays of a sample differ in length or have more than eight channels, or the "
+             "count of an axis is missing in an inertial reading";
     }
     if (auto breach = rules.take(*thing)) return breach;
   }
@@ -28,21 +28,22 @@ constexpr std::uint64_t kMessageOverhead = 48;
 
 }  // namespace
 
-std::optional<proto::RecordingHeader> names_of(const SessionMetadata& metadata) {
+std::optional<proto::RecordingHeader> parse_joint_and_sensor_names(
+    const SessionMetadata& metadata) {
   return proto::header_from_metadata([&](std::string_view key) {
     const auto found = metadata.find(std::string(key));
     return found == metadata.end() ? std::string() : found->second;
   });
 }
 
-std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch) {
+std::uint64_t recorded_size_bytes(const rigcal::v1::SampleBatch& batch) {
   const int messages = batch.samples_size() + batch.inertial_size() + batch.commands_size() +
                        batch.gaps_size() + batch.events_size() + batch.clock_fits_size() +
                        batch.loop_stats_size();
   return batch.ByteSizeLong() + kMessageOverhead * static_cast<std::uint64_t>(messages);
 }
 
-std::optional<std::string> BatchCheck::check_and_add(const rigcal::v1::SampleBatch& batch) {
+std::optional<std::string> BatchValidator::validate_and_add(const rigcal::v1::SampleBatch& batch) {
   const std::string where = "batch " + std::to_string(batch.batch_sequence()) + ": ";
   if (batch.batch_sequence() > kBatchCountMax) {
     return where + "a session has at most " + std::to_string(kBatchCountMax) + " batches";
@@ -57,7 +58,7 @@ std::optional<std::string> BatchCheck::check_and_add(const rigcal::v1::SampleBat
   if (!breach) breach = take_all(batch.loop_stats(), rules);
   if (breach) return where + *breach;
   rules_ = rules;
-  recorded_bytes_ += recorded_size(batch);
+  recorded_bytes_ += recorded_size_bytes(batch);
   return std::nullopt;
 }
 
@@ -67,8 +68,8 @@ using proto::Result;
 using proto::Status;
 using rigcal::v1::SampleBatch;
 
-rigcal::v1::SessionRecord session_record(const rigcal::v1::SessionInfo& info,
-                                         const std::string& secret) {
+rigcal::v1::SessionRecord make_session_record(const rigcal::v1::SessionInfo& info,
+                                              const std::string& secret) {
   rigcal::v1::SessionRecord record;
   *record.mutable_info() = info;
   record.set_secret(secret);
@@ -77,10 +78,12 @@ rigcal::v1::SessionRecord session_record(const rigcal::v1::SessionInfo& info,
 
 Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info,
                     const std::string& secret) {
-  return save_record(folder + '/' + kSessionRecordFile, session_record(info, secret));
+  return save_record(folder + '/' + kSessionRecordFile, make_session_record(info, secret));
 }
 
-std::string log_folder(const std::string& session_folder) { return session_folder + "/spool"; }
+std::string session_log_folder(const std::string& session_folder) {
+  return session_folder + "/spool";
+}
 
 Result<SampleBatch> read_batch(proto::Spool& spool, std::uint64_t sequence) {
   auto payload = spool.read(sequence);
@@ -102,12 +105,12 @@ Result<SessionLog> SessionLog::open(const std::string& folder, const proto::Reco
   auto spool = proto::Spool::open(
       folder, {.size_bytes_max = size_bytes_max, .segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();
-  if (Status synced = sync_files(folder); !synced.ok()) return synced.error();
+  if (Status synced = sync_files_in_folder(folder); !synced.ok()) return synced.error();
   SessionLog log(std::move(spool.value()), shape);
   for (std::uint64_t sequence = 1; sequence < log.spool_.end(); ++sequence) {
     auto batch = read_batch(log.spool_, sequence);
     if (!batch.ok()) return batch.error();
-    if (const auto fault = log.check_.check_and_add(batch.value())) {
+    if (const auto fault = log.check_.validate_and_add(batch.value())) {
       return Error{ErrorCode::kDamaged, *fault};
     }
     log.sample_count_ += static_cast<std::uint64_t>(batch.value().samples_size());
@@ -127,7 +130,7 @@ Result<bool> SessionLog::holds(std::uint64_t sequence, const std::string& batch)
   return stored.value() == batch;
 }
 
-Status SessionLog::commit(const std::vector<std::string>& batches) {
+Status SessionLog::append_durably(const std::vector<std::string>& batches) {
   Status stored = proto::success();
   for (const std::string& batch : batches) {
     const auto number = spool_.append(batch);

@@ -22,24 +22,24 @@ using SessionMetadata = google::protobuf::Map<std::string, std::string>;
 
 /// Reads the names of joints, sensors and motors from the metadata of a session.
 /// @return nullopt if the names are not valid in a recording
-std::optional<proto::RecordingHeader> names_of(const SessionMetadata& metadata);
+std::optional<proto::RecordingHeader> parse_joint_and_sensor_names(const SessionMetadata& metadata);
 
 /// Returns an upper bound for the size that a batch of samples takes in a recording file [byte].
 /// The file stores each message of the batch as a separate record, so batches of small messages
 /// become many times larger.
-std::uint64_t recorded_size(const rigcal::v1::SampleBatch& batch);
+std::uint64_t recorded_size_bytes(const rigcal::v1::SampleBatch& batch);
 
-/// Checks that the sample batches of one session satisfy the rules for recordings, so that the
+/// Validator of the sample batches of one session. Checks the rules for recordings, so that the
 /// service can store every batch that it acknowledged.
-class BatchCheck {
+class BatchValidator {
  public:
-  explicit BatchCheck(const proto::RecordingShape& shape) : rules_(shape) {}
+  explicit BatchValidator(const proto::RecordingShape& shape) : rules_(shape) {}
 
   /// Returns nullopt and counts the batch's samples if the batch is valid; otherwise returns the
   /// reason for rejecting it.
-  std::optional<std::string> check_and_add(const rigcal::v1::SampleBatch& batch);
+  std::optional<std::string> validate_and_add(const rigcal::v1::SampleBatch& batch);
 
-  /// Returns the sum of recorded_size() over all accepted batches [byte].
+  /// Returns the sum of recorded_size_bytes() over all accepted batches [byte].
   std::uint64_t recorded_bytes() const { return recorded_bytes_; }
 
  private:
@@ -60,28 +60,28 @@ class SessionLog {
                                         std::uint64_t size_bytes_max);
 
   /// Appends serialized batches in the order of their numbers and makes them durable. If this
-  /// fails, some of the batches may be durable; last_durable() gives the last of them. If the disk
-  /// has failed, the log stores no more batches until it is opened again.
-  proto::Status commit(const std::vector<std::string>& batches);
+  /// fails, some of the batches may be durable; last_durable_batch() gives the last of them. If the
+  /// disk has failed, the log stores no more batches until it is opened again.
+  proto::Status append_durably(const std::vector<std::string>& batches);
 
   /// Returns whether the stored batch with number `sequence` is identical to `batch`. The stored
   /// batch must be durable.
   proto::Result<bool> holds(std::uint64_t sequence, const std::string& batch);
 
   /// Returns the number of the last durable batch.
-  std::uint64_t last_durable() const { return last_durable_; }
+  std::uint64_t last_durable_batch() const { return last_durable_; }
   /// Returns the number of samples that open() found.
   std::uint64_t sample_count() const { return sample_count_; }
   std::uint64_t size_bytes() const { return spool_.size_bytes(); }
-  /// Returns the state of the check after the batches that open() found.
-  const BatchCheck& check() const { return check_; }
+  /// Returns the validator after it has checked the batches that open() found.
+  const BatchValidator& check() const { return check_; }
 
  private:
   SessionLog(proto::Spool spool, const proto::RecordingShape& shape)
-      : spool_(std::move(spool)), check_(shape) {}
+      : spool_{std::move(spool)}, check_{shape} {}
 
   proto::Spool spool_;
-  BatchCheck check_;
+  BatchValidator check_;
   std::uint64_t last_durable_ = 0;
   std::uint64_t sample_count_ = 0;
 };
@@ -90,15 +90,15 @@ class SessionLog {
 inline constexpr const char* kSessionRecordFile = "session.textproto";
 
 /// Returns the record of a streamed session.
-rigcal::v1::SessionRecord session_record(const rigcal::v1::SessionInfo& info,
-                                         const std::string& secret);
+rigcal::v1::SessionRecord make_session_record(const rigcal::v1::SessionInfo& info,
+                                              const std::string& secret);
 
 /// Writes the record of a streamed session durably into the session's folder.
 proto::Status save_session(const std::string& folder, const rigcal::v1::SessionInfo& info,
                            const std::string& secret);
 
 /// Returns the folder that contains the log of a session's batches.
-std::string log_folder(const std::string& session_folder);
+std::string session_log_folder(const std::string& session_folder);
 
 /// Size at which the log continues in another file [byte].
 inline constexpr std::uint64_t kLogFileSize = 16u << 20;

@@ -155,8 +155,8 @@ Status write_batches(proto::Spool& spool, std::uint64_t batch_count, LogWriter& 
 // Writes a log as a recording under its final name; the log stays.
 Result<StoredRecording> write_recording(const std::string& folder, const std::string& path,
                                         const proto::RecordingHeader& header,
-                                        const StoreRequest& order) {
-  auto spool = proto::Spool::open(log_folder(folder), {.segment_size_bytes = kLogFileSize});
+                                        const StoreRecordingRequest& order) {
+  auto spool = proto::Spool::open(session_log_folder(folder), {.segment_size_bytes = kLogFileSize});
   if (!spool.ok()) return spool.error();
   auto file = proto::RecordingWriter::create(path, header, writer_options());
   if (!file.ok()) return file.error();
@@ -191,8 +191,8 @@ Status verify(const std::string& path, bool damage_allowed, StoredRecording& sto
 
 // Checks for space first, since the recording is larger than its log.
 Status check_space_for(const std::string& folder) {
-  const std::uint64_t needed = folder_size_bytes(log_folder(folder));
-  const std::uint64_t free = free_space(folder);
+  const std::uint64_t needed = folder_size_bytes(session_log_folder(folder));
+  const std::uint64_t free = free_disk_space_bytes(folder);
   if (free >= needed) return proto::success();
   return Error{ErrorCode::kDiskFull, "the service's disk has " + std::to_string(free / 1000) +
                                          " kB left, and the recording needs more than " +
@@ -204,10 +204,10 @@ Status check_space_for(const std::string& folder) {
 
 Result<StoredRecording> store_recording(const std::string& folder,
                                         const proto::RecordingHeader& header,
-                                        const StoreRequest& order) {
+                                        const StoreRecordingRequest& order) {
   const std::string path = folder + "/recording.mcap";
   std::error_code ignored;
-  if (!fs::exists(log_folder(folder), ignored)) {
+  if (!fs::exists(session_log_folder(folder), ignored)) {
     // The log is deleted last, after the recording was verified.
     StoredRecording stored;
     const Status verified = verify(path, true, stored);
@@ -216,11 +216,11 @@ Result<StoredRecording> store_recording(const std::string& folder,
     return stored;
   }
   fs::remove(path, ignored);  // from an interrupted try; the log has everything
-  fs::remove(proto::part_path(path), ignored);
+  fs::remove(proto::part_file_path(path), ignored);
   if (Status space = check_space_for(folder); !space.ok()) return space.error();
   auto stored = write_recording(folder, path, header, order);
   if (!stored.ok()) {
-    fs::remove(proto::part_path(path), ignored);  // free the space for others meanwhile
+    fs::remove(proto::part_file_path(path), ignored);  // free the space for others meanwhile
     return stored;
   }
   if (Status verified = verify(path, order.last_try, stored.value()); !verified.ok()) {
@@ -228,9 +228,10 @@ Result<StoredRecording> store_recording(const std::string& folder,
     return verified.error();
   }
   if (stored.value().problem.empty()) {
-    if (Status removed = remove_folder(log_folder(folder)); !removed.ok()) return removed.error();
+    if (Status removed = remove_folder(session_log_folder(folder)); !removed.ok())
+      return removed.error();
   }
-  remove_leftovers(folder);
+  delete_unfinished_entries(folder);
   return stored;
 }
 

@@ -9,7 +9,7 @@
 namespace service {
 
 /// State of a closed session that determines how its recording is stored.
-struct StoreRequest {
+struct StoreRecordingRequest {
   std::uint64_t batch_count = 0;  ///< number of batches when the session was closed
   bool interrupted = false;       ///< true if the rig computer did not declare the end of the run
   bool last_try = false;          ///< true to accept a damaged recording
@@ -22,9 +22,8 @@ struct StoredRecording {
   std::string problem;  ///< data that were lost, for people; empty if complete
 };
 
-/// Writes the log of a closed session as a recording, reads the recording back, and deletes the
-/// log. After a crash at any point, the next call can finish. The log is read once, and the
-/// recording is written and read once, so the time is proportional to the session's size.
+/// Writes the log of a closed session as a recording, verifies the recording by reading it, and
+/// deletes the log. After a crash at any point, another call can complete the work.
 ///
 /// The recording omits batches that are damaged on disk and messages that violate RecordingRules.
 /// An event in the recording and `problem` in the result report such omissions, and the log is
@@ -35,6 +34,6 @@ struct StoredRecording {
 /// @return error kDiskFull if a retry needs more space; other errors may be temporary
 proto::Result<StoredRecording> store_recording(const std::string& folder,
                                                const proto::RecordingHeader& header,
-                                               const StoreRequest& order);
+                                               const StoreRecordingRequest& order);
 
 }  // namespace service

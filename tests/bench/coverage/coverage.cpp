@@ -128,13 +128,13 @@ int main(int argc, char** argv) {
   service::Rig rig = service::load_rig(test_support::source_folder() + "/configs/" + chosen.rig);
   service::ParameterEdits edits;
   edits.fix = chosen.fixed;
-  service::apply_edits(edits, rig.mechanism);
+  service::apply_parameter_edits(edits, rig.mechanism);
   for (estimator::Joint& joint : rig.mechanism.joints)
     joint.transition_speed = chosen.transition_speed;
   auto imported = service::import_csv((*data / chosen.recording).string(), *rig.format);
-  service::Selection selection;
+  service::RecordingSelection selection;
   selection.to = chosen.duration;
-  service::select_part(selection, imported);
+  service::keep_selected_part(selection, imported);
 
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
   std::map<std::string, Tally> tallies;

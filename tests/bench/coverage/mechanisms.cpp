@@ -66,7 +66,7 @@ std::string length_class(double duration) {
 
 void lengthen(estimator::Mechanism& mechanism, double share) {
   const int carried = mechanism.joint_count() - 1;
-  mechanism.joint_parameter(carried, estimator::JointQuantity::kPointAx).value *= 1.0 + share;
+  mechanism.joint_parameter(carried, estimator::JointParameter::kPointAx).value *= 1.0 + share;
 }
 
 class Bench {
@@ -105,7 +105,8 @@ class Bench {
       }
     }
     if (run_.lists)
-      std::printf("# %s %u: %s\n", kind.c_str(), seed, service::text_of(result.verdict).c_str());
+      std::printf("# %s %u: %s\n", kind.c_str(), seed,
+                  service::format_verdict(result.verdict).c_str());
     for (Verdicts* verdicts : {&verdicts_["all"], &verdicts_[how + " " + law]}) {
       ++verdicts->rigs;
       verdicts->unconverged += result.converged() ? 0 : 1;

@@ -139,7 +139,7 @@ class Bench {
     ++runs_;
     converged_ += found.converged() ? 1 : 0;
     if (found.verdict.kind != estimator::VerdictKind::kAccepted) {
-      std::fprintf(stderr, "\n%u: %s\n", seed, service::text_of(found.verdict).c_str());
+      std::fprintf(stderr, "\n%u: %s\n", seed, service::format_verdict(found.verdict).c_str());
     }
     holds_ += found.verdict.kind == estimator::VerdictKind::kAccepted ? 1 : 0;
     if (!found.converged()) return;

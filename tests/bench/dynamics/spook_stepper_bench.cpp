@@ -16,9 +16,9 @@ namespace {
 constexpr double kStep = 5e-3;
 
 Mechanism frictionless(Mechanism mechanism) {
-  for (const JointQuantity quantity :
-       {JointQuantity::kViscous, JointQuantity::kQuadraticDrag, JointQuantity::kCoulombTorque,
-        JointQuantity::kStribeckTorque}) {
+  for (const JointParameter quantity :
+       {JointParameter::kViscous, JointParameter::kQuadraticDrag, JointParameter::kCoulombTorque,
+        JointParameter::kStribeckTorque}) {
     set_all(mechanism, quantity, 0.0);
   }
   return mechanism;
@@ -27,7 +27,7 @@ Mechanism frictionless(Mechanism mechanism) {
 // Steps a swinging mechanism repeatedly, and restarts it before it comes to rest.
 void run_steps(benchmark::State& bench, const Mechanism& mechanism) {
   const int n = mechanism.joint_count();
-  const State start = assemble_state(mechanism, unpack(mechanism),
+  const State start = assemble_state(mechanism, unpack_parameters(mechanism),
                                      Eigen::VectorXd::Constant(n, 0.5), Eigen::VectorXd::Zero(n));
   SpookStepper stepper(mechanism, kStep);
   State state = start;
@@ -107,7 +107,7 @@ void friction_lemke(benchmark::State& bench) {
   std::size_t i = 0;
   for (auto _ : bench) {
     const PairFormulation& pair = cases[i++ % cases.size()].pair;
-    benchmark::DoNotOptimize(solve_lcp(pair.H, pair.q));
+    benchmark::DoNotOptimize(solve_linear_complementarity(pair.H, pair.q));
   }
 }
 BENCHMARK(friction_lemke);

@@ -60,7 +60,7 @@ Outcome calibrated(const RandomRig& rig, const estimator::Recording& recording) 
   }
 }
 
-std::string kind_of(const Finding& finding) { return service::describe(finding).kind; }
+std::string kind_of(const Finding& finding) { return service::describe_finding(finding).kind; }
 
 bool is_alarm(const Finding& finding) { return finding.severity != estimator::Severity::kNote; }
 
@@ -200,7 +200,7 @@ class Bench {
   static void report(const std::string& title, const Outcome& outcome, const Change& change) {
     std::printf("%s, moved %.2g, wider %.2g\n", title.c_str(), change.moved, change.wider);
     for (const Finding& finding : outcome.findings) {
-      const service::FindingText text = service::describe(finding);
+      const service::FindingText text = service::describe_finding(finding);
       std::printf("      %s: %s\n", text.kind.c_str(), text.what.c_str());
     }
     std::fflush(stdout);

@@ -30,17 +30,18 @@ namespace {
 using random_rigs::draw_rig;
 using random_rigs::RandomRig;
 
-std::string kind_of(const estimator::Hypothesis& hypothesis) {
-  return service::row_of(hypothesis.message.code).id;
+std::string kind_of(const estimator::DescriptionHypothesis& hypothesis) {
+  return service::find_message_row(hypothesis.message.code).id;
 }
 
-std::string text_of(const estimator::Hypothesis& hypothesis) {
-  return service::text_of(hypothesis.message);
+std::string text_of(const estimator::DescriptionHypothesis& hypothesis) {
+  return service::format_message(hypothesis.message);
 }
 
 /// The finding expected for a mistake that was injected by applying the repair of another.
-std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t planted) {
-  const estimator::Hypothesis& own = all[planted];
+std::string opposite(const std::vector<estimator::DescriptionHypothesis>& all,
+                     std::size_t planted) {
+  const estimator::DescriptionHypothesis& own = all[planted];
   const std::string kind = kind_of(own);
   // Such hypotheses come in pairs that cancel each other.
   if (kind == "absolute-angle") return text_of(all[planted + 1]);
@@ -55,7 +56,7 @@ std::string opposite(const std::vector<estimator::Hypothesis>& all, std::size_t 
 
 void print_findings(const std::vector<estimator::Finding>& findings) {
   for (const auto& finding : findings) {
-    std::printf("      %s\n", service::describe(finding).what.c_str());
+    std::printf("      %s\n", service::describe_finding(finding).what.c_str());
   }
   std::fflush(stdout);
 }
@@ -89,19 +90,20 @@ void run_before(Run& to) {
     for (int run = 0; run < to.rigs; ++run) {
       const RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run));
       const std::string name = kind + " " + std::to_string(to.seed + run);
-      const std::vector<estimator::Hypothesis> all =
-          estimator::common_description_errors(rig.mechanism);
+      const std::vector<estimator::DescriptionHypothesis> all =
+          estimator::list_common_description_errors(rig.mechanism);
       for (std::size_t i = 0; i <= all.size(); ++i) {
         const bool clean = i == all.size();
         if (!clean && std::ranges::find(to.only, kind_of(all[i])) == to.only.end()) continue;
         const bool shifted = !clean && kind_of(all[i]) == "shifted-zero";
         // A wrong zero is searched for from several starts.
         if (shifted && i > 0 && all[i - 1].message == all[i].message) continue;
-        const auto described = clean || shifted ? rig.mechanism : corrected(rig.mechanism, all[i]);
+        const auto described =
+            clean || shifted ? rig.mechanism : corrected_mechanism(rig.mechanism, all[i]);
         const std::vector<estimator::Recording> readings =
             clean     ? std::vector{rig.recording}
             : shifted ? with_shifted_zero(rig, all[i].channel)
-                      : corrected({rig.recording}, all[i]);
+                      : corrected_recordings({rig.recording}, all[i]);
         const std::clock_t begin = std::clock();
         const auto findings = estimator::examine_description(described, readings).findings;
         const double took = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
@@ -111,7 +113,7 @@ void run_before(Run& to) {
         const std::string wanted = clean ? "" : opposite(all, i);
         std::string verdict = "missed";
         for (const auto& finding : findings) {
-          const service::FindingText text = service::describe(finding);
+          const service::FindingText text = service::describe_finding(finding);
           if (text.kind == "unexplained" || text.kind == "not-checked") {
             if (verdict == "missed") verdict = text.kind;
           } else if (!clean && text.what.find(wanted) != std::string::npos) {
@@ -212,14 +214,14 @@ void run_after(Run& to) {
         to.longest = std::max(to.longest, took);
         std::string name = each.name;
         if (name == "clock") {
-          const auto excitation = estimator::predict_excitation(rig.mechanism, {rig.recording}, {});
+          const auto excitation = estimator::predict_precision(rig.mechanism, {rig.recording}, {});
           if (!(excitation.clock.deviation < estimator::kDetectableClockDeviation))
             name += " (hidden)";
         }
         Tally& tally = to.tallies[name + " " + kind];
         ++tally.planted;
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
-          const service::FindingText text = service::describe(finding);
+          const service::FindingText text = service::describe_finding(finding);
           return text.kind == each.kind || (!std::string(each.words).empty() &&
                                             text.what.find(each.words) != std::string::npos);
         });
@@ -227,7 +229,7 @@ void run_after(Run& to) {
           return finding.severity != estimator::Severity::kNote;
         });
         const bool misfit = std::ranges::any_of(findings, [](const auto& finding) {
-          return service::describe(finding).kind == "misfit";
+          return service::describe_finding(finding).kind == "misfit";
         });
         ++(found    ? tally.found
            : warns  ? tally.other
@@ -264,7 +266,7 @@ void run_signals(Run& to) {
         Tally& tally = to.tallies[fault.name + noisy + " " + kind];
         ++tally.planted;
         const bool found = std::ranges::any_of(findings, [&](const auto& finding) {
-          return std::ranges::count(fault.kinds, service::describe(finding).kind) > 0;
+          return std::ranges::count(fault.kinds, service::describe_finding(finding).kind) > 0;
         });
         const bool alarm = std::ranges::any_of(findings, [&](const auto& finding) {
           return finding.severity != estimator::Severity::kNote;
@@ -293,9 +295,11 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
     print_findings(findings);
   };
   report(rig.mechanism, recordings, "as it is");
-  for (const estimator::Hypothesis& each : estimator::common_description_errors(rig.mechanism)) {
+  for (const estimator::DescriptionHypothesis& each :
+       estimator::list_common_description_errors(rig.mechanism)) {
     if (std::ranges::find(to.only, kind_of(each)) == to.only.end()) continue;
-    report(corrected(rig.mechanism, each), corrected(recordings, each), text_of(each).c_str());
+    report(corrected_mechanism(rig.mechanism, each), corrected_recordings(recordings, each),
+           text_of(each).c_str());
   }
 }
 

@@ -131,7 +131,8 @@ Eigen::Index lively_row(const estimator::Segment& segment, unsigned seed) {
 }
 
 double last_quantum(const random_rigs::RandomRig& rig) {
-  return estimator::observed_quanta(estimator::used_encoders(rig.mechanism), {rig.recording})
+  return estimator::find_quantization_steps(estimator::used_encoders(rig.mechanism),
+                                            {rig.recording})
       .back();
 }
 

@@ -12,17 +12,17 @@ namespace {
 using bench::Dgemm;
 using bench::median;
 using bench::thread_time;
-using estimator::ArrowFactor;
-using estimator::ArrowLayout;
+using estimator::ArrowheadFactorization;
+using estimator::ProblemShape;
 
 // Linear algebra of one iteration: assembly, elimination, back substitution. DGEMM is timed between
 // iterations, so that both medians are of the same machine state.
 void sweep_and_solve(benchmark::State& state) {
-  const ArrowLayout layout{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
+  const ProblemShape shape{static_cast<int>(state.range(0)), static_cast<int>(state.range(1)),
                            static_cast<int>(state.range(2)), static_cast<int>(state.range(3))};
-  const bench::ChainBenchProblem problem(layout);
-  ArrowFactor factor(layout, problem.max_block_rows());
-  const Eigen::VectorXd arrow_step = Eigen::VectorXd::Ones(layout.arrow_size);
+  const bench::ChainBenchProblem problem(shape);
+  ArrowheadFactorization factor(shape, problem.max_block_rows());
+  const Eigen::VectorXd parameter_step = Eigen::VectorXd::Ones(shape.parameter_count);
   Eigen::VectorXd node_step;
   Dgemm yardstick;
   std::vector<double> sweep, solve, dgemm;
@@ -30,7 +30,7 @@ void sweep_and_solve(benchmark::State& state) {
     const double start = thread_time();
     if (!factor.factorize(problem, 1e-8)) state.SkipWithError("factorisation failed");
     const double factor_s = thread_time() - start;
-    factor.solve_nodes(arrow_step, node_step);
+    factor.compute_node_step(parameter_step, node_step);
     benchmark::DoNotOptimize(node_step.data());
     const double all_s = thread_time() - start;
     state.SetIterationTime(all_s);
@@ -44,7 +44,7 @@ void sweep_and_solve(benchmark::State& state) {
   state.counters["median_ms"] = 1e3 * all;
   state.counters["least_ms"] = 1e3 * least;
   state.counters["solve_ms"] = 1e3 * median(solve);
-  state.counters["us_per_node"] = 1e6 * all / layout.node_count;
+  state.counters["us_per_node"] = 1e6 * all / shape.node_count;
   state.counters["gflops"] = 1e-9 * problem.flop_count() / all;
   state.counters["gflops_best"] = 1e-9 * problem.flop_count() / least;
   state.counters["dgemm_gflops"] = median(dgemm);

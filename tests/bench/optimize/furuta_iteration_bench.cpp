@@ -109,10 +109,10 @@ void furuta_parts(benchmark::State& state) {
   const Start start(static_cast<int>(state.range(0)),
                     state.range(1) != 0 ? StateForm::kFull : StateForm::kConfigurations);
   TrajectoryProblem problem(start.mechanism, {start.data}, start.settings);
-  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  estimator::ArrowheadFactorization factor(problem.shape(), problem.max_block_rows());
   estimator::ResidualBlock block;
   Eigen::VectorXd node_step;
-  const Eigen::VectorXd arrow_step = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+  const Eigen::VectorXd parameter_step = Eigen::VectorXd::Zero(problem.shape().parameter_count);
   std::vector<double> linearize, sweep, solve, evaluate;
   for (auto _ : state) {
     double begin = thread_time();
@@ -125,9 +125,9 @@ void furuta_parts(benchmark::State& state) {
     lap(linearize);
     if (!factor.factorize(problem, 1e-8)) state.SkipWithError("factorisation failed");
     lap(sweep);
-    factor.solve_nodes(arrow_step, node_step);
+    factor.compute_node_step(parameter_step, node_step);
     lap(solve);
-    benchmark::DoNotOptimize(problem.evaluate_candidate(node_step, arrow_step));
+    benchmark::DoNotOptimize(problem.evaluate_trial_step(node_step, parameter_step));
     lap(evaluate);
     state.SetIterationTime(sweep.back() + solve.back() + evaluate.back());
   }

@@ -9,13 +9,13 @@ using firmware_iface::sim::JointState;
 // With c, s of θ2 and k = m2 L1 l2:
 //   M11 = J1 + m1 l1² + J2 + m2 (L1² + l2²) + 2 k c,  M12 = J2 + m2 l2² + k c,  M22 = J2 + m2 l2²,
 //   M11 θ̈1 + M12 θ̈2 − k s (2 θ̇1 + θ̇2) θ̇2 = Q1,   M12 θ̈1 + M22 θ̈2 + k s θ̇1² = Q2.
-DoublePendulumModel::Terms DoublePendulumModel::terms(const JointState& state,
-                                                      double command) const {
+DoublePendulumModel::EquationTerms DoublePendulumModel::terms(const JointState& state,
+                                                              double command) const {
   const double w1 = state.speed_rad_s[0], w2 = state.speed_rad_s[1];
   const double s = std::sin(state.angle_rad[1]), c = std::cos(state.angle_rad[1]);
   const double k = p_.m_2 * p_.L_1 * p_.l_2;
   const double inner = p_.J_2 + p_.m_2 * p_.l_2 * p_.l_2;
-  Terms terms;
+  EquationTerms terms;
   terms.mass_matrix[0][0] =
       p_.J_1 + p_.m_1 * p_.l_1 * p_.l_1 + p_.m_2 * p_.L_1 * p_.L_1 + inner + 2.0 * k * c;
   terms.mass_matrix[0][1] = terms.mass_matrix[1][0] = inner + k * c;
@@ -43,11 +43,11 @@ double DoublePendulumModel::energy(const JointState& state) const {
 //   (mc + mp) ẍ + mp l cos θ θ̈ − mp l sin θ θ̇² = K u,
 //   mp l cos θ ẍ + (J + mp l²) θ̈ + mp g l sin θ
 //   = 0.
-CartPoleModel::Terms CartPoleModel::terms(const JointState& state, double command) const {
+CartPoleModel::EquationTerms CartPoleModel::terms(const JointState& state, double command) const {
   const double w = state.speed_rad_s[1];
   const double s = std::sin(state.angle_rad[1]), c = std::cos(state.angle_rad[1]);
   const double moment = p_.m_pole * p_.l;
-  Terms terms;
+  EquationTerms terms;
   terms.mass_matrix[0][0] = p_.m_cart + p_.m_pole;
   terms.mass_matrix[0][1] = terms.mass_matrix[1][0] = moment * c;
   terms.mass_matrix[1][1] = p_.J + moment * p_.l;

@@ -18,12 +18,12 @@ struct DoublePendulumParameters {
 class PlanarModel : public firmware_iface::sim::RigModel {
  public:
   int joint_count() const override { return 2; }
-  firmware_iface::sim::JointArray bearing_loads(
+  firmware_iface::sim::JointArray bearing_forces(
       const firmware_iface::sim::JointState&,
       const firmware_iface::sim::JointArray&) const override {
     return {};
   }
-  firmware_iface::sim::BodyMotion body_motion(
+  firmware_iface::sim::BodyMotion compute_body_motion(
       int, const firmware_iface::sim::JointState&,
       const firmware_iface::sim::JointArray&) const override {
     return {};
@@ -33,7 +33,7 @@ class PlanarModel : public firmware_iface::sim::RigModel {
 class DoublePendulumModel final : public PlanarModel {
  public:
   explicit DoublePendulumModel(const DoublePendulumParameters& parameters) : p_(parameters) {}
-  Terms terms(const firmware_iface::sim::JointState& state, double command) const override;
+  EquationTerms terms(const firmware_iface::sim::JointState& state, double command) const override;
   const firmware_iface::sim::JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.friction_1 : p_.friction_2;
   }
@@ -55,7 +55,7 @@ struct CartPoleParameters {
 class CartPoleModel final : public PlanarModel {
  public:
   explicit CartPoleModel(const CartPoleParameters& parameters) : p_(parameters) {}
-  Terms terms(const firmware_iface::sim::JointState& state, double command) const override;
+  EquationTerms terms(const firmware_iface::sim::JointState& state, double command) const override;
   const firmware_iface::sim::JointFriction& friction(int joint) const override {
     return joint == 0 ? p_.rail : p_.pivot;
   }

@@ -18,8 +18,8 @@
 namespace random_rigs {
 namespace {
 
-using estimator::BodyQuantity;
-using estimator::JointQuantity;
+using estimator::BodyParameter;
+using estimator::JointParameter;
 using estimator::Mechanism;
 using firmware_iface::sim::JointFriction;
 
@@ -88,7 +88,7 @@ Plan draw_plan(Draw& draw, const RandomRig& rig, double slowest) {
 bool is_dry(Law law) { return law != Law::kViscous; }
 
 /// Without the terms that a law lacks.
-JointFriction with_law(JointFriction friction, std::optional<Law> law) {
+JointFriction replace_friction_law(JointFriction friction, std::optional<Law> law) {
   if (!law) return friction;
   if (!is_dry(*law)) friction.coulomb = 0.0;
   if (*law != Law::kStribeck) friction.stribeck_excess = friction.stribeck_rate = 0.0;
@@ -107,7 +107,7 @@ JointFriction draw_friction(Draw& draw, double weight, double inertia, const Ran
     friction.stribeck_rate = draw.scale(0.5, 20.0);
     friction.quadratic_drag = draw.scale(0.003, 0.03) * inertia;
   }
-  return with_law(friction, rig.choice.law);
+  return replace_friction_law(friction, rig.choice.law);
 }
 
 /// Adds white noise, then quantizes with a random phase of the encoder disc.
@@ -152,24 +152,24 @@ void make_free(RandomRig& rig, int index, double truth, Draw& draw) {
 
 void free_friction(RandomRig& rig, int joint, const JointFriction& truth, Draw& draw) {
   const Law law = rig.choice.described.value_or(rig.choice.law.value_or(Law::kDry));
-  const auto free = [&](JointQuantity quantity, double value) {
-    make_free(rig, rig.mechanism.index_of_joint(joint, quantity), value, draw);
+  const auto free = [&](JointParameter quantity, double value) {
+    make_free(rig, rig.mechanism.joint_parameter_index(joint, quantity), value, draw);
   };
-  free(JointQuantity::kViscous, truth.viscous);
-  if (is_dry(law)) free(JointQuantity::kCoulombTorque, truth.coulomb);
-  if (law == Law::kDrag) free(JointQuantity::kQuadraticDrag, truth.quadratic_drag);
+  free(JointParameter::kViscous, truth.viscous);
+  if (is_dry(law)) free(JointParameter::kCoulombTorque, truth.coulomb);
+  if (law == Law::kDrag) free(JointParameter::kQuadraticDrag, truth.quadratic_drag);
   if (law != Law::kStribeck) return;
-  free(JointQuantity::kStribeckTorque, truth.stribeck_excess);
-  free(JointQuantity::kStribeckRate, truth.stribeck_rate);
+  free(JointParameter::kStribeckTorque, truth.stribeck_excess);
+  free(JointParameter::kStribeckRate, truth.stribeck_rate);
 }
 
 void free_inertia(RandomRig& rig, int body, double truth, Draw& draw) {
   Mechanism& mechanism = rig.mechanism;
-  make_free(rig, mechanism.index(body, BodyQuantity::kJzz), truth, draw);
+  make_free(rig, mechanism.index(body, BodyParameter::kJzz), truth, draw);
   // Room for any J_zz: no other moment affects a planar motion.
-  const double others = mechanism.parameter(body, BodyQuantity::kJzz).value + truth;
-  mechanism.parameter(body, BodyQuantity::kJxx).value = others;
-  mechanism.parameter(body, BodyQuantity::kJyy).value = others;
+  const double others = mechanism.parameter(body, BodyParameter::kJzz).value + truth;
+  mechanism.parameter(body, BodyParameter::kJxx).value = others;
+  mechanism.parameter(body, BodyParameter::kJyy).value = others;
 }
 
 void set_points(Mechanism& mechanism, int joint, double on_parent, double on_child) {
@@ -197,8 +197,8 @@ void make_pendulum_rig(Draw& draw, RandomRig& rig) {
   free_inertia(rig, 0, truth.inertia, draw);
   free_friction(rig, 0, truth.friction, draw);
   if (rig.driven) {
-    make_free(rig, rig.mechanism.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain,
-              draw);
+    make_free(rig, rig.mechanism.joint_parameter_index(0, JointParameter::kMotorGain),
+              truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command = rig.driven ? draw.between(0.2, 0.8) * weight / truth.motor_gain : 0.0;
@@ -230,8 +230,8 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   rig.mechanism = estimator::make_chain({.links = 2});
   Mechanism& m = rig.mechanism;
   m.joints[0].motor.present = rig.driven;
-  m.parameter(0, BodyQuantity::kMass).value = truth.m_1;
-  m.parameter(1, BodyQuantity::kMass).value = truth.m_2;
+  m.parameter(0, BodyParameter::kMass).value = truth.m_1;
+  m.parameter(1, BodyParameter::kMass).value = truth.m_2;
   set_points(m, 0, 0.0, -truth.l_1);
   set_points(m, 1, truth.L_1 - truth.l_1, -truth.l_2);
   free_inertia(rig, 0, truth.J_1, draw);
@@ -239,7 +239,7 @@ void make_double_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.friction_1, draw);
   free_friction(rig, 1, truth.friction_2, draw);
   if (rig.driven) {
-    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.joint_parameter_index(0, JointParameter::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight_1, inertia_1));
   const double command = rig.driven ? draw.between(0.2, 0.6) * weight_1 / truth.motor_gain : 0.0;
@@ -284,19 +284,19 @@ void make_furuta_rig(Draw& draw, RandomRig& rig) {
   Mechanism& m = rig.mechanism;
   m.joints[0].motor.present = rig.driven;
   free_inertia(rig, 0, truth.arm_inertia_zz, draw);
-  m.parameter(1, BodyQuantity::kJxx).value = truth.pendulum_inertia_xx;
-  make_free(rig, m.index(1, BodyQuantity::kJyy), truth.pendulum_inertia_yy, draw);
-  make_free(rig, m.index(1, BodyQuantity::kJzz), truth.pendulum_inertia_zz, draw);
+  m.parameter(1, BodyParameter::kJxx).value = truth.pendulum_inertia_xx;
+  make_free(rig, m.index(1, BodyParameter::kJyy), truth.pendulum_inertia_yy, draw);
+  make_free(rig, m.index(1, BodyParameter::kJzz), truth.pendulum_inertia_zz, draw);
   free_friction(rig, 0, truth.arm_friction, draw);
   free_friction(rig, 1, truth.pendulum_friction, draw);
   if (tilted) {
-    m.parameter(estimator::WorldQuantity::kTiltX).free = true;
-    m.parameter(estimator::WorldQuantity::kTiltZ).free = true;
+    m.parameter(estimator::GravityParameter::kTiltX).free = true;
+    m.parameter(estimator::GravityParameter::kTiltZ).free = true;
     rig.truths["gravity.tilt_x"] = truth.tilt[0];
     rig.truths["gravity.tilt_z"] = truth.tilt[2];
   }
   if (rig.driven) {
-    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.joint_parameter_index(0, JointParameter::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia_2));
   const double command = rig.driven ? draw.between(0.3, 1.5) * weight / truth.motor_gain : 0.0;
@@ -327,8 +327,8 @@ Mechanism cart_pole(const CartPoleParameters& truth, bool driven) {
   pivot.frame_b = estimator::make_joint_frame(z, x);
   m.joints = {rail, pivot};
   estimator::make_parameters(m);
-  m.parameter(0, BodyQuantity::kMass).value = truth.m_cart;
-  m.parameter(1, BodyQuantity::kMass).value = truth.m_pole;
+  m.parameter(0, BodyParameter::kMass).value = truth.m_cart;
+  m.parameter(1, BodyParameter::kMass).value = truth.m_pole;
   set_points(m, 1, 0.0, -truth.l);
   return m;
 }
@@ -349,7 +349,7 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   if (rig.other_law || rig.choice.law) truth.rail.stribeck_excess = 0.5 * truth.rail.coulomb;
   truth.rail.stribeck_rate = 100.0;
   if (rig.choice.law) truth.rail.quadratic_drag = 0.3 * truth.rail.viscous;
-  truth.rail = with_law(truth.rail, rig.choice.law);
+  truth.rail = replace_friction_law(truth.rail, rig.choice.law);
   truth.motor_gain = rig.driven ? mass * draw.scale(0.2, 2.0) : 0.0;
   rig.mechanism = cart_pole(truth, rig.driven);
   Mechanism& m = rig.mechanism;
@@ -357,7 +357,7 @@ void make_cart_rig(Draw& draw, RandomRig& rig) {
   free_friction(rig, 0, truth.rail, draw);
   free_friction(rig, 1, truth.pivot, draw);
   if (rig.driven) {
-    make_free(rig, m.index_of_joint(0, JointQuantity::kMotorGain), truth.motor_gain, draw);
+    make_free(rig, m.joint_parameter_index(0, JointParameter::kMotorGain), truth.motor_gain, draw);
   }
   const Plan plan = draw_plan(draw, rig, frequency(weight, inertia));
   const double command =

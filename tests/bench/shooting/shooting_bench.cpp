@@ -15,7 +15,7 @@
 
 namespace {
 
-using estimator::JointQuantity;
+using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Segment;
 using estimator::ShootingProblem;
@@ -67,7 +67,7 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
   for (Eigen::Index k = 0; k < samples; ++k) {
     segment.controls.row(k).setConstant(std::sin(0.01 * static_cast<double>(k)));
   }
-  const double interval = estimator::default_interval({segment});
+  const double interval = estimator::default_node_interval({segment});
   return ShootingProblem(
       mechanism, {segment}, {recurring_states(joints, segment, interval)}, {interval},
       {kStep, interval},
@@ -78,13 +78,13 @@ ShootingProblem problem_of(const Mechanism& mechanism, int samples, int threads)
 
 void run(benchmark::State& bench, const Mechanism& mechanism, int samples, int threads = 1) {
   ShootingProblem problem = problem_of(mechanism, samples, threads);
-  estimator::ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  estimator::ArrowheadFactorization factor(problem.shape(), problem.max_block_rows());
   const Eigen::VectorXd nodes = Eigen::VectorXd::Zero(
-      static_cast<Eigen::Index>(problem.layout().node_count) * problem.layout().node_size);
-  const Eigen::VectorXd arrow = Eigen::VectorXd::Zero(problem.layout().arrow_size);
+      static_cast<Eigen::Index>(problem.shape().node_count) * problem.shape().node_size);
+  const Eigen::VectorXd arrow = Eigen::VectorXd::Zero(problem.shape().parameter_count);
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(problem.evaluate_candidate(nodes, arrow));
-    problem.accept_candidate();
+    benchmark::DoNotOptimize(problem.evaluate_trial_step(nodes, arrow));
+    problem.accept_trial_step();
     benchmark::DoNotOptimize(factor.factorize(problem, 1e-8));
   }
   bench.counters["us_per_sample"] =
@@ -99,21 +99,22 @@ void furuta_iteration(benchmark::State& bench) {
 void furuta_load_friction(benchmark::State& bench) {
   Mechanism mechanism = furuta();
   for (const int joint : {0, 1}) {
-    mechanism.joint_parameter(joint, JointQuantity::kLoadFriction).value = 1e-3;
+    mechanism.joint_parameter(joint, JointParameter::kLoadFriction).value = 1e-3;
   }
   run(bench, mechanism, kSamples);
 }
 
 // Six-axis inertial sensors with unknown place, mounting and biases.
 void furuta_inertial(benchmark::State& bench) {
-  using estimator::SensorQuantity;
+  using estimator::SensorParameter;
   Mechanism mechanism = furuta();
   for (int i = 0; i < bench.range(0); ++i) {
     test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), (i + 1) % 2, {});
-    for (const SensorQuantity first : {SensorQuantity::kPointX, SensorQuantity::kMountX,
-                                       SensorQuantity::kRateBiasX, SensorQuantity::kForceBiasX}) {
+    for (const SensorParameter first :
+         {SensorParameter::kPointX, SensorParameter::kMountX, SensorParameter::kRateBiasX,
+          SensorParameter::kForceBiasX}) {
       for (int k = 0; k < 3; ++k) {
-        const auto quantity = static_cast<SensorQuantity>(static_cast<int>(first) + k);
+        const auto quantity = static_cast<SensorParameter>(static_cast<int>(first) + k);
         mechanism.sensor_parameter(i, quantity).free = true;
       }
     }
@@ -128,7 +129,7 @@ void furuta_samples(benchmark::State& bench) {
 void chain_joints(benchmark::State& bench) {
   Mechanism mechanism = estimator::make_chain({.links = static_cast<int>(bench.range(0))});
   for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
-    mechanism.joint_parameter(joint, JointQuantity::kViscous).free = true;
+    mechanism.joint_parameter(joint, JointParameter::kViscous).free = true;
   }
   run(bench, mechanism, 6'001);
 }

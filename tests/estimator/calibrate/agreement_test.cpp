@@ -13,10 +13,11 @@
 namespace estimator {
 namespace {
 
-/// Parts that measure one parameter, about zero, with these values and standard deviations.
-std::vector<PartScore> scalar_pieces(const std::vector<double>& readings,
-                                     const std::vector<double>& deviations) {
-  std::vector<PartScore> pieces;
+/// Parts of the recordings that measure one parameter near zero, with these estimates and standard
+/// deviations.
+std::vector<RecordingPartScore> scalar_pieces(const std::vector<double>& readings,
+                                              const std::vector<double>& deviations) {
+  std::vector<RecordingPartScore> pieces;
   for (std::size_t p = 0; p < readings.size(); ++p) {
     const double weight = 1.0 / (deviations[p] * deviations[p]);
     const Eigen::MatrixXd H = Eigen::MatrixXd::Constant(1, 1, weight);
@@ -25,13 +26,13 @@ std::vector<PartScore> scalar_pieces(const std::vector<double>& readings,
   return pieces;
 }
 
-PartComparison compare(const std::vector<PartScore>& pieces, bool cut = false) {
+RecordingPartComparison compare(const std::vector<RecordingPartScore>& pieces, bool cut = false) {
   const Eigen::Index n = pieces.front().score.size();
-  return compare_parts(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n), cut);
+  return compare_part_scores(pieces, Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n), cut);
 }
 
 // Cochran's Q of a weighted mean, computed by hand. Catches a wrong centre, weight or count.
-TEST(PartComparison, IsCochransQOfAWeightedMean) {
+TEST(RecordingPartComparison, StatisticIsCochransQOfAWeightedMean) {
   const std::vector<double> y = {1.0, 3.0, 2.5, -1.0}, s = {1.0, 0.5, 2.0, 1.0};
   double weights = 0.0, sum = 0.0, Q = 0.0;
   for (std::size_t p = 0; p < y.size(); ++p) {
@@ -40,10 +41,10 @@ TEST(PartComparison, IsCochransQOfAWeightedMean) {
   }
   const double mean = sum / weights;
   for (std::size_t p = 0; p < y.size(); ++p) Q += std::pow((y[p] - mean) / s[p], 2);
-  const PartComparison result = compare(scalar_pieces(y, s));
+  const RecordingPartComparison result = compare(scalar_pieces(y, s));
   EXPECT_NEAR(result.agreement.statistic, Q, 1e-12 * Q);
   EXPECT_EQ(result.agreement.degrees_of_freedom, 3.0);
-  EXPECT_NEAR(result.agreement.p_value, chi_square_tail(Q, 3.0), 1e-15);
+  EXPECT_NEAR(result.agreement.p_value, chi_square_tail_probability(Q, 3.0), 1e-15);
   EXPECT_NEAR(result.shift[0], mean, 1e-12);
   EXPECT_NEAR(result.noise(0, 0), 1.0 / weights, 1e-12);
   for (std::size_t p = 0; p < y.size(); ++p) {
@@ -52,27 +53,27 @@ TEST(PartComparison, IsCochransQOfAWeightedMean) {
   }
 }
 
-// Parameter 1 is measured in a sum with 0 by all pieces but the first, which measures 0 alone. The
-// first piece's estimate of 0 would move 1 through the others, although it does not measure 1.
-TEST(PartComparison, ReportsNoParameterThatAPieceDoesNotMeasure) {
+// The first part measures parameter 0 alone, all other parts the sum of parameters 0 and 1. The
+// first part must not report an estimate of parameter 1, which it does not measure.
+TEST(RecordingPartComparison, OmitsParametersThatAPartDoesNotIdentify) {
   const auto reads = [](const Eigen::RowVector2d& row, double reading, double deviation) {
     const Eigen::MatrixXd H = row.transpose() * row / (deviation * deviation);
-    return PartScore{row.transpose() * reading / (deviation * deviation), H, H};
+    return RecordingPartScore{row.transpose() * reading / (deviation * deviation), H, H};
   };
   const Eigen::RowVector2d first(1.0, 0.0), sum(1.0, 1.0);
-  const PartComparison result =
+  const RecordingPartComparison result =
       compare({reads(first, 0.3, 1.0), reads(sum, 0.1, 1e-3), reads(sum, -0.1, 1e-3)});
   EXPECT_NEAR(result.estimates[0][0], 0.3, 1e-9);
   EXPECT_NEAR(result.deviations[0][0], 1.0, 1e-9);
   EXPECT_TRUE(std::isnan(result.deviations[0][1]));
 }
 
-// Compares with the delete-one jackknife, computed by leaving each piece out, for two parameters of
+// Compares with the delete-one jackknife, computed by leaving each part out, for two parameters of
 // unequal precision. Also checks the squared distance from the linearization point, here zero.
-TEST(PartComparison, ScatterIsTheDeleteOneJackknife) {
+TEST(RecordingPartComparison, ScatterIsTheDeleteOneJackknife) {
   std::mt19937 random(5);
   std::normal_distribution<double> gaussian;
-  std::vector<PartScore> pieces;
+  std::vector<RecordingPartScore> pieces;
   Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
   Eigen::Vector2d g = Eigen::Vector2d::Zero();
   for (int p = 0; p < 6; ++p) {
@@ -85,20 +86,20 @@ TEST(PartComparison, ScatterIsTheDeleteOneJackknife) {
   }
   const Eigen::Vector2d all = H.ldlt().solve(g);
   Eigen::Matrix2d scatter = all * all.transpose();
-  for (const PartScore& piece : pieces) {
+  for (const RecordingPartScore& piece : pieces) {
     const Eigen::Vector2d others =
         (H - piece.information).eval().ldlt().solve((g - piece.score).eval());
     scatter += 5.0 / 6.0 * (others - all) * (others - all).transpose();
   }
-  const PartComparison result = compare(pieces);
+  const RecordingPartComparison result = compare(pieces);
   EXPECT_LT((result.scatter - scatter).norm(), 1e-12 * scatter.norm());
   EXPECT_LT((result.shift - all).norm(), 1e-12);
 }
 
-// Equal pieces: the sandwich estimator with P/(P−1) is the standard deviation of a mean, squared.
-TEST(PartComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
+// For equal parts the sandwich estimator with P/(P−1) is the variance of a mean.
+TEST(RecordingPartComparison, ScatterOfEqualPartsIsTheDeviationOfTheirMean) {
   const std::vector<double> y = {-2.0, 1.0, 0.5, 0.5};
-  const PartComparison result = compare(scalar_pieces(y, {0.1, 0.1, 0.1, 0.1}));
+  const RecordingPartComparison result = compare(scalar_pieces(y, {0.1, 0.1, 0.1, 0.1}));
   double squares = 0.0;
   for (const double value : y) squares += value * value;  // about a mean of zero
   EXPECT_NEAR(result.scatter(0, 0), squares / (4.0 * 3.0), 1e-12);
@@ -106,16 +107,16 @@ TEST(PartComparison, EqualPiecesGiveTheDeviationOfTheirMean) {
   EXPECT_LT(result.agreement.p_value, 1e-10);
 }
 
-// A parameter that only one piece identifies has no scatter and does not count as consistent.
-TEST(PartComparison, OnePieceAloneHasNoScatter) {
-  std::vector<PartScore> pieces;
+// A parameter that only one part identifies has no scatter and is not tested for consistency.
+TEST(RecordingPartComparison, ASinglePartHasNoScatter) {
+  std::vector<RecordingPartScore> pieces;
   for (int p = 0; p < 3; ++p) {
     Eigen::Matrix2d H = Eigen::Matrix2d::Zero();
     H(0, 0) = 1.0;
     H(1, 1) = p == 1 ? 1.0 : 0.0;
     pieces.push_back({Eigen::Vector2d(p - 1.0, 0.0), H, H});
   }
-  const PartComparison result = compare(pieces);
+  const RecordingPartComparison result = compare(pieces);
   EXPECT_EQ(result.agreement.degrees_of_freedom, 2.0);
   EXPECT_NEAR(result.agreement.statistic, 2.0, 1e-12);
   EXPECT_NEAR(result.effective_part_count[1], 1.0, 1e-12);
@@ -124,10 +125,11 @@ TEST(PartComparison, OnePieceAloneHasNoScatter) {
   EXPECT_NEAR(result.deviations[1][1], 1.0, 1e-12);
 }
 
-// Parts may agree with one another but not with the whole that they were cut from. Here their mean
-// is two standard deviations off, which adds one degree of freedom.
-TEST(PartComparison, TestsPartsAgainstTheWhole) {
-  const std::vector<PartScore> pieces = scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
+// Parts may agree with one another but not with the fit of the whole recording. Here their mean is
+// two standard deviations off, which adds one degree of freedom.
+TEST(RecordingPartComparison, ComparesPartsWithTheFitOfTheWhole) {
+  const std::vector<RecordingPartScore> pieces =
+      scalar_pieces({1.0, 1.0, 1.0, 1.0}, {1.0, 1.0, 1.0, 1.0});
   EXPECT_NEAR(compare(pieces, false).agreement.statistic, 0.0, 1e-12);
   EXPECT_EQ(compare(pieces, false).agreement.degrees_of_freedom, 3.0);
   EXPECT_NEAR(compare(pieces, true).agreement.statistic, 4.0, 1e-12);
@@ -136,22 +138,22 @@ TEST(PartComparison, TestsPartsAgainstTheWhole) {
 
 // Noise that the weights ignore (correlated, quantized) enters by its own covariance: four times
 // the variance gives a quarter of Q.
-TEST(PartComparison, JudgesByTheNoiseGiven) {
-  std::vector<PartScore> pieces = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
+TEST(RecordingPartComparison, UsesTheNoiseCovarianceOfTheParts) {
+  std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 2.0, 4.0}, {1.0, 1.0, 1.0});
   const double Q = compare(pieces).agreement.statistic;
-  for (PartScore& piece : pieces) piece.noise *= 4.0;
+  for (RecordingPartScore& piece : pieces) piece.noise *= 4.0;
   EXPECT_NEAR(compare(pieces).agreement.statistic, 0.25 * Q, 1e-12);
 }
 
-// Parts that differ by noise alone are rejected as often as the significance level states,
-// also along directions that some pieces measure badly.
-TEST(PartComparison, ReadsPiecesThatAgreeAsAgreeing) {
+// Parts that differ by noise alone are rejected as often as the significance level specifies, also
+// along directions that some parts measure badly.
+TEST(RecordingPartComparison, HasTheSpecifiedFalseRejectionRate) {
   std::mt19937 random(11);
   std::normal_distribution<double> gaussian;
   constexpr int kDraws = 2000, kRows = 20;
   int rejected = 0;
   for (int draw = 0; draw < kDraws; ++draw) {
-    std::vector<PartScore> pieces;
+    std::vector<RecordingPartScore> pieces;
     for (int p = 0; p < 6; ++p) {
       Eigen::MatrixXd T = Eigen::MatrixXd::NullaryExpr(kRows, 3, [&] { return gaussian(random); });
       if (p % 2 == 0) T.col(2) *= 1e-4;
@@ -166,27 +168,28 @@ TEST(PartComparison, ReadsPiecesThatAgreeAsAgreeing) {
 }
 
 // A prior constrains the estimate but does not contribute to the scatter.
-TEST(PartComparison, PriorsBelongToNoPiece) {
-  const std::vector<PartScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
-  const PartComparison result =
-      compare_parts(pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);
+TEST(RecordingPartComparison, AssignsPriorsToNoPart) {
+  const std::vector<RecordingPartScore> pieces = scalar_pieces({1.0, 1.0}, {1.0, 1.0});
+  const RecordingPartComparison result = compare_part_scores(
+      pieces, Eigen::MatrixXd::Constant(1, 1, 2.0), Eigen::VectorXd::Zero(1), false);
   EXPECT_NEAR(result.shift[0], 0.5, 1e-12);
   EXPECT_NEAR(result.agreement.statistic, 0.0, 1e-12);
 }
 
 // Values from statistical tables.
 TEST(Distributions, AgreeWithTables) {
-  EXPECT_NEAR(chi_square_tail(3.841459, 1.0), 0.05, 1e-7);
-  EXPECT_NEAR(chi_square_tail(18.307038, 10.0), 0.05, 1e-8);
-  EXPECT_NEAR(chi_square_tail(3.940299, 10.0), 0.95, 1e-7);
-  EXPECT_NEAR(chi_square_tail(149.4493, 100.0), 1e-3, 1e-7);
-  EXPECT_NEAR(chi_square_tail(2.0, 2.0), std::exp(-1.0), 1e-14);
-  EXPECT_EQ(chi_square_tail(0.0, 3.0), 1.0);
-  EXPECT_LT(chi_square_tail(1e5, 60.0), 1e-300);
-  EXPECT_TRUE(std::isnan(chi_square_tail(NAN, 3.0)) && std::isnan(chi_square_tail(1.0, NAN)));
-  EXPECT_NEAR(student_half_width_95(1.0), 12.7062, 1e-4);
-  EXPECT_NEAR(student_half_width_95(7.0), 2.36462, 1e-5);
-  EXPECT_NEAR(student_half_width_95(1000.0), 1.96234, 1e-5);
+  EXPECT_NEAR(chi_square_tail_probability(3.841459, 1.0), 0.05, 1e-7);
+  EXPECT_NEAR(chi_square_tail_probability(18.307038, 10.0), 0.05, 1e-8);
+  EXPECT_NEAR(chi_square_tail_probability(3.940299, 10.0), 0.95, 1e-7);
+  EXPECT_NEAR(chi_square_tail_probability(149.4493, 100.0), 1e-3, 1e-7);
+  EXPECT_NEAR(chi_square_tail_probability(2.0, 2.0), std::exp(-1.0), 1e-14);
+  EXPECT_EQ(chi_square_tail_probability(0.0, 3.0), 1.0);
+  EXPECT_LT(chi_square_tail_probability(1e5, 60.0), 1e-300);
+  EXPECT_TRUE(std::isnan(chi_square_tail_probability(NAN, 3.0)) &&
+              std::isnan(chi_square_tail_probability(1.0, NAN)));
+  EXPECT_NEAR(student_t_half_width_95(1.0), 12.7062, 1e-4);
+  EXPECT_NEAR(student_t_half_width_95(7.0), 2.36462, 1e-5);
+  EXPECT_NEAR(student_t_half_width_95(1000.0), 1.96234, 1e-5);
 }
 
 }  // namespace

@@ -11,8 +11,9 @@
 namespace estimator {
 namespace {
 
-/// Two parameters of a pendulum's friction that trade off, S = [1 ρ; ρ 1]/σ². The first is at its
-/// lower bound; its unconstrained optimum lies `wish` standard deviations inward.
+/// Two correlated friction parameters of a pendulum, with the information matrix S = [1 ρ; ρ 1]/σ².
+/// The first is at its lower bound; its unconstrained optimum lies `wish` standard deviations
+/// inward.
 struct Case {
   Mechanism mechanism = make_pendulum({});
   std::vector<int> estimated;
@@ -34,7 +35,8 @@ struct Case {
     information.undetermined = {false, false};
     information.inverse = Eigen::Matrix2d::Zero();
     information.inverse(1, 1) = 1.0 / S(1, 1);
-    // The score that moves the first by `wish` of its standard deviations if the second is free.
+    // The score that changes the first parameter by `wish` standard deviations if the second is
+    // free.
     const double left = (1.0 - rho * rho) / (kDeviation * kDeviation);
     information.group_score = {wish * std::sqrt(left) * Eigen::VectorXd::Unit(2, 0)};
   }
@@ -42,8 +44,9 @@ struct Case {
     return mechanism.parameters[static_cast<std::size_t>(estimated[i])];
   }
   std::string note() const {
-    const auto notes = describe_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
-    return notes.size() == 1 ? service::text_of(notes.front()) : "";
+    const auto notes =
+        describe_parameters_at_bounds(mechanism, estimated, information, Eigen::VectorXd::Ones(1));
+    return notes.size() == 1 ? service::format_message(notes.front()) : "";
   }
 };
 
@@ -51,10 +54,10 @@ bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// With ρ = 0.8 the first has a standard deviation of 1e-3/0.6. With its optimum 0.355 deviations
-// beyond the bound it could be 1.29 deviations inward at 95 %, 2.15e-3. That moves the second by
-// −0.8 times as much, 1.7 of its deviations of 1e-3.
-TEST(BoundNotes, ReportHowFarAPartnerWouldMove) {
+// With ρ = 0.8 the first parameter has a standard deviation of 1e-3/0.6. If its optimum is 0.355
+// deviations beyond the bound, the true value may be 1.29 deviations inward at 95 %, 2.15e-3. This
+// changes the second parameter by −0.8 times as much, 1.7 standard deviations of 1e-3.
+TEST(BoundNotes, ReportChangesOfOtherEstimates) {
   const std::string note = Case(0.8, -0.355).note();
   EXPECT_TRUE(holds(note, "1.b is at its lower bound 0; all other intervals assume this value"))
       << note;
@@ -64,16 +67,16 @@ TEST(BoundNotes, ReportHowFarAPartnerWouldMove) {
   EXPECT_TRUE(holds(note, "1.tau_c by -0.0017 N·m (1.7 standard deviations)")) << note;
 }
 
-TEST(BoundNotes, NameNoPartnerThatHardlyMoves) {
+TEST(BoundNotes, OmitNegligibleChangesOfOtherEstimates) {
   const std::string note = Case(0.1, 0.0).note();
   EXPECT_TRUE(holds(note, "changes no other estimate by half a standard deviation")) << note;
   EXPECT_FALSE(holds(note, "tau_c")) << note;
 }
 
-// Thirty standard deviations beyond: no physical bound is missed by that much.
+// An optimum thirty standard deviations beyond a physical bound indicates a modelling error.
 TEST(BoundNotes, ReportOptimaFarBeyondABound) {
   const std::string note = Case(0.5, -30.0).note();
-  EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond it")) << note;
+  EXPECT_TRUE(holds(note, "the best fit lies 30 standard deviations beyond this bound")) << note;
 }
 
 // At an upper bound inward means downward.
@@ -88,13 +91,14 @@ TEST(BoundNotes, HandleUpperBounds) {
 
 /// Half-width of the interval at the bound.
 double reach(const Case& of) {
-  const Eigen::VectorXd reaches = bound_interval_widths(of.information, Eigen::VectorXd::Ones(1));
+  const Eigen::VectorXd reaches =
+      compute_interval_widths_at_bounds(of.information, Eigen::VectorXd::Ones(1));
   EXPECT_EQ(reaches.tail(reaches.size() - 1).norm(), 0.0) << "what is at no bound";
   return reaches[0];
 }
 
 // As in the notes: 1.29 standard deviations of 1e-3/0.6, inward of either bound.
-TEST(ReachesOffBounds, AreTheOneSidedIntervals) {
+TEST(IntervalWidthsAtBounds, AreTheWidthsOfOneSidedIntervals) {
   EXPECT_NEAR(reach(Case(0.8, -0.355)), 1.29e-3 / 0.6, 1e-9);
   Case upper(0.8, 0.355);
   upper.information.at_bound[0] = 1;
@@ -105,7 +109,7 @@ TEST(ReachesOffBounds, AreTheOneSidedIntervals) {
   EXPECT_EQ(reach(inside), 0.0);
 }
 
-TEST(ReachesOffBounds, AreInfiniteWithoutInformation) {
+TEST(IntervalWidthsAtBounds, AreInfiniteWithoutInformation) {
   Case unseen(0.0, 0.0);
   unseen.information.schur(0, 0) = unseen.information.group_schur[0](0, 0) = 0.0;
   EXPECT_EQ(reach(unseen), HUGE_VAL);
@@ -113,7 +117,7 @@ TEST(ReachesOffBounds, AreInfiniteWithoutInformation) {
 
 // The second parameter is split into two of which only the sum is identifiable. The interval of the
 // first must not change.
-TEST(ReachesOffBounds, TreatTradeOffsAsFree) {
+TEST(IntervalWidthsAtBounds, IncludeChangesOfOtherParameters) {
   Case split(0.8, -0.355);
   ParameterInformation& information = split.information;
   const Eigen::Matrix2d two = information.schur;
@@ -131,11 +135,11 @@ TEST(ReachesOffBounds, TreatTradeOffsAsFree) {
   EXPECT_NEAR(reach(split), 1.29e-3 / 0.6, 1e-9);
 }
 
-TEST(BoundNotes, AreSilentOffBounds) {
+TEST(BoundNotes, AreOmittedForParametersWithinTheirBounds) {
   Case inside(0.8, 0.0);
   inside.information.at_bound[0] = 0;
-  EXPECT_TRUE(describe_bounds(inside.mechanism, inside.estimated, inside.information,
-                              Eigen::VectorXd::Ones(1))
+  EXPECT_TRUE(describe_parameters_at_bounds(inside.mechanism, inside.estimated, inside.information,
+                                            Eigen::VectorXd::Ones(1))
                   .empty());
 }
 

@@ -20,7 +20,7 @@ using test_support::ReferenceFuruta;
 
 constexpr double kShadowNoise = 1e-3;
 
-// Calibrates the shadow parameters of a SPOOK simulator. Physical ones have tests of their own.
+// Calibrates the shadow parameters of a SPOOK simulator. Other tests cover physical parameters.
 Calibration calibrate_shadow(const Mechanism& mechanism, const std::vector<Recording>& recordings,
                              CalibrationOptions options = {}) {
   options.kind = EstimateKind::kShadow;
@@ -43,7 +43,7 @@ Mechanism rig_to_fit(const std::vector<std::string>& free, double factor = 0.7) 
 
 // The whole pipeline on data of a simulator that shares no code with it: parameters within half a
 // percent, and an open-loop simulation whose residuals are the encoder noise.
-TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
+TEST(Calibrate, EstimatesTheParametersOfAnIndependentSimulation) {
   CalibrationOptions options;
   options.step = 1e-3;  // at the default 5 ms the step size itself biases 1.b by 7 %
   const Calibration result = calibrate_shadow(rig_to_fit({"A.J_zz", "B.J_yy", "1.b", "2.b"}),
@@ -60,7 +60,7 @@ TEST(Calibrate, FindsTheParametersOfAnIndependentSimulation) {
 
 // Both residual forms and both state forms describe the same problem. Answers that differ by more
 // than half a percent mean that one of them is wrong.
-TEST(Calibrate, FormsOfResidualAndStateAgree) {
+TEST(Calibrate, AgreesForAllFormsOfResidualAndState) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   CalibrationOptions options;
   options.refine_simulation = false;
@@ -84,7 +84,7 @@ TEST(Calibrate, FormsOfResidualAndStateAgree) {
 }
 
 // The gain of a motor that is never driven cannot be identified. It must be fixed and reported
-// without a finite standard deviation, and the others estimated.
+// without a finite standard deviation, and all other parameters estimated.
 TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
   const Calibration result =
       calibrate_shadow(rig_to_fit({"B.J_yy", "1.K"}), {release(viscous_rig())});
@@ -102,7 +102,7 @@ TEST(Calibrate, FixesAndReportsAParameterWithoutEffect) {
 // Weights, and the damping of soft joints, depend on the initial inertias. A first fit in
 // continuous time makes these, and so the estimate, independent of the start to a thousandth of the
 // standard deviation. Without it, the solver starts at the given values.
-TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
+TEST(Calibrate, EstimatesEqualShadowParametersFromAnyInitialValues) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   const std::vector<std::string> free = {"A.J_zz", "B.J_yy", "1.b", "2.b"};
   CalibrationOptions options;
@@ -126,13 +126,13 @@ TEST(Calibrate, ShadowParametersAreTheSameFromEverywhere) {
   options.start_from_physical = false;
   const Calibration reported = calibrate_shadow(rig_to_fit(free, 3.0), recordings, options);
   EXPECT_FALSE(reported.approached);
-  EXPECT_NEAR(reported.history.front().arrow[0], 3.0 * estimate_of(reference, "A.J_zz").initial,
-              1e-12);
+  EXPECT_NEAR(reported.history.front().parameters[0],
+              3.0 * estimate_of(reference, "A.J_zz").initial, 1e-12);
 }
 
 // The parameters that an iteration reports must be the free parameters of the mechanism of its
 // stage, without those that are fixed.
-TEST(Calibrate, StagesReportTheirFreeParameters) {
+TEST(Calibrate, ReportsTheFreeParametersOfEachStage) {
   for (const auto kind : {EstimateKind::kPhysical, EstimateKind::kShadow}) {
     int varied = -1, iterations = 0;
     CalibrationMonitor monitor;
@@ -142,7 +142,7 @@ TEST(Calibrate, StagesReportTheirFreeParameters) {
     };
     monitor.on_iteration = [&](const IterationRecord& record) {
       ++iterations;
-      EXPECT_EQ(record.arrow.size(), varied);
+      EXPECT_EQ(record.parameters.size(), varied);
       EXPECT_EQ(varied, 1) << "1.K has no effect";
     };
     CalibrationOptions options;
@@ -153,9 +153,9 @@ TEST(Calibrate, StagesReportTheirFreeParameters) {
 }
 
 // A prior has the weight of its standard deviation beside 6000 angles: a tight one keeps the
-// estimate, a wide one hardly changes it. Unscaled, it would outweigh the angles a millionfold, and
-// the wide one would move the estimate too.
-TEST(Calibrate, PriorsHaveTheWeightOfTheirStandardDeviation) {
+// estimate, a wide one hardly changes it. Unscaled, a prior would outweigh the angles a
+// millionfold, so that the wide prior would change the estimate too.
+TEST(Calibrate, WeighsPriorsByTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
   const Calibration free = calibrate_shadow(mechanism, recordings);
@@ -169,7 +169,7 @@ TEST(Calibrate, PriorsHaveTheWeightOfTheirStandardDeviation) {
   EXPECT_NEAR(estimate_of(calibrate_shadow(mechanism, recordings), "1.b").value, 3e-3, sd);
 }
 
-TEST(Calibrate, RefusesUnusableInput) {
+TEST(Calibrate, RejectsUnusableInput) {
   const Mechanism mechanism = rig_to_fit({"B.J_yy"});
   EXPECT_THROW(calibrate_shadow(mechanism, {}), std::invalid_argument);
   Recording recording = release(viscous_rig());
@@ -192,7 +192,7 @@ TEST(SimulationProblem, JacobianMatchesDifferences) {
       {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
   constexpr double kStep = 5e-3;
   const TrajectoryData data = test_support::simulate_furuta(mechanism, 120, kStep, kShadowNoise, 5);
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const std::vector<State> initial = {
       assemble_state(mechanism, values, Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
   StepSettings settings;
@@ -202,7 +202,7 @@ TEST(SimulationProblem, JacobianMatchesDifferences) {
   const Eigen::Index rows = at.residual.size() / 2, nodes = test_support::node_unknowns(problem);
   for (Eigen::Index column = 0; column < at.jacobian.cols(); ++column) {
     const double size =
-        column < nodes ? 1.0 : std::max(std::abs(problem.arrow()[column - nodes]), 1e-3);
+        column < nodes ? 1.0 : std::max(std::abs(problem.parameter_values()[column - nodes]), 1e-3);
     const Eigen::VectorXd expected = test_support::slope_along(
         problem, 1e-6 * size * Eigen::VectorXd::Unit(at.jacobian.cols(), column));
     for (const int sensor : {0, 1}) {

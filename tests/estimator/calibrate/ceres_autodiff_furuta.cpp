@@ -236,7 +236,8 @@ void CeresAutodiffFuruta::add_steps() {
 void CeresAutodiffFuruta::add_observations(const TrajectoryData& data) {
   Angles angles{step_, {}, {}};
   for (int j = 0; j < 2; ++j) {
-    angles.offset[j] = mechanism_.index_of_joint(j, estimator::JointQuantity::kEncoderOffset);
+    angles.offset[j] =
+        mechanism_.joint_parameter_index(j, estimator::JointParameter::kEncoderOffset);
   }
   for (std::size_t k = 0; k < nodes_.size(); ++k) {
     angles.observed = data.angles.row(static_cast<Eigen::Index>(k)).transpose();

@@ -31,7 +31,7 @@ class CeresAutodiffFuruta {
 
   ceres::Solver::Summary solve(const ceres::Solver::Options& options);
 
-  const Eigen::VectorXd& arrow() const { return chi_; }
+  const Eigen::VectorXd& parameter_values() const { return chi_; }
 
  private:
   int parameter_count() const { return static_cast<int>(chi_.size()); }

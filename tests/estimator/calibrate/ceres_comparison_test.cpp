@@ -59,7 +59,7 @@ struct Comparison {
 Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
   return compute_covariance(
              compute_information(problem),
-             Eigen::VectorXd::Constant(problem.group_count(), kCeresNoise * kCeresNoise))
+             Eigen::VectorXd::Constant(problem.noise_group_count(), kCeresNoise * kCeresNoise))
       .standard_deviation;
 }
 
@@ -86,16 +86,20 @@ TEST(TrajectoryOptimum, MatchesCeres) {
     EXPECT_NEAR(2.0 * theirs.initial_cost, summary.initial_cost, 1e-10 * summary.initial_cost);
     EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
     const Eigen::VectorXd sigma = standard_deviations(problem);
-    EXPECT_LT((problem.arrow() - ceres.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 1e-3)
-        << "ours   " << problem.arrow().transpose() << "\ntheirs " << ceres.arrow().transpose()
-        << "\nsigma  " << sigma.transpose();
+    EXPECT_LT((problem.parameter_values() - ceres.parameter_values())
+                  .cwiseQuotient(sigma)
+                  .cwiseAbs()
+                  .maxCoeff(),
+              1e-3)
+        << "ours   " << problem.parameter_values().transpose() << "\ntheirs "
+        << ceres.parameter_values().transpose() << "\nsigma  " << sigma.transpose();
   }
 }
 
 // The same with an upper and a lower bound that exclude the free optimum by many standard
 // deviations. They must be met exactly, the other parameters must be optimal given them, and the
 // cost must fall outward, so that no nearby feasible point is better.
-TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
+TEST(TrajectoryOptimum, LiesExactlyAtActiveBounds) {
   Mechanism truth = test_support::smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   parameter_named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
   parameter_named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
@@ -107,12 +111,12 @@ TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
   TrajectoryProblem problem = comparison.problem();
   const LmSummary summary = solve(problem, to_the_last_digit());
   ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-  EXPECT_EQ(problem.arrow()[0], 2.9e-3);
-  EXPECT_EQ(problem.arrow()[2], 1.1e-3);
-  ArrowFactor factor(problem.layout(), problem.max_block_rows());
+  EXPECT_EQ(problem.parameter_values()[0], 2.9e-3);
+  EXPECT_EQ(problem.parameter_values()[2], 1.1e-3);
+  ArrowheadFactorization factor(problem.shape(), problem.max_block_rows());
   ASSERT_TRUE(factor.factorize(problem, 0.0));
-  EXPECT_LT(factor.schur_gradient()[0], 0.0);
-  EXPECT_GT(factor.schur_gradient()[2], 0.0);
+  EXPECT_LT(factor.reduced_gradient()[0], 0.0);
+  EXPECT_GT(factor.reduced_gradient()[2], 0.0);
 
   CeresAutodiffFuruta ceres(comparison.mechanism, comparison.data, comparison.settings);
   ceres.hold({0, 2});
@@ -120,12 +124,14 @@ TEST(TrajectoryOptimum, MeetsActiveBoundsExactly) {
   EXPECT_NEAR(2.0 * theirs.final_cost, summary.cost, 1e-8 * summary.cost) << theirs.BriefReport();
   const Eigen::VectorXd sigma = standard_deviations(problem);
   for (const int i : {1, 3, 4}) {
-    EXPECT_LT(std::abs(problem.arrow()[i] - ceres.arrow()[i]), 1e-3 * sigma[i]) << i;
+    EXPECT_LT(std::abs(problem.parameter_values()[i] - ceres.parameter_values()[i]),
+              1e-3 * sigma[i])
+        << i;
   }
 }
 
 // A start at a bound that is inactive at the optimum must lead to the same optimum as one inside.
-TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
+TEST(TrajectoryOptimum, DoesNotDependOnInitialValuesAtABound) {
   Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   Comparison inside(truth, 300, 1.3);
   Comparison at_bound = inside;
@@ -138,7 +144,7 @@ TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
   const LmSummary actual = solve(second, to_the_last_digit());
   EXPECT_TRUE(is_converged(actual.termination)) << to_string(actual.termination);
   EXPECT_NEAR(actual.cost, expected.cost, 1e-9 * expected.cost);
-  EXPECT_LT((first.arrow() - second.arrow())
+  EXPECT_LT((first.parameter_values() - second.parameter_values())
                 .cwiseQuotient(standard_deviations(first))
                 .cwiseAbs()
                 .maxCoeff(),
@@ -148,7 +154,7 @@ TEST(TrajectoryOptimum, DoesNotDependOnAStartAtABound) {
 // Two recordings of different motion share the parameters. Their joint optimum is the mean of the
 // single ones weighted by information, to first order in the noise. Catches segments that are
 // coupled or ignored.
-TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
+TEST(TrajectoryOptimum, WeightsTwoSegmentsByInformation) {
   const Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"});
   TrajectorySettings settings;
   settings.state_error_weight = 1e4;
@@ -163,11 +169,15 @@ TEST(TrajectoryOptimum, OfTwoSegmentsIsWeightedByInformation) {
   const Eigen::MatrixXd S_1 = compute_information(alone_1).schur;
   const Eigen::MatrixXd S_2 = compute_information(alone_2).schur;
   const Eigen::VectorXd expected =
-      (S_1 + S_2).ldlt().solve(S_1 * alone_1.arrow() + S_2 * alone_2.arrow());
+      (S_1 + S_2).ldlt().solve(S_1 * alone_1.parameter_values() + S_2 * alone_2.parameter_values());
   const Eigen::VectorXd sigma = standard_deviations(both);
-  EXPECT_LT((both.arrow() - expected).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.05);
+  EXPECT_LT((both.parameter_values() - expected).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.05);
   // The segments differ by more than that, or the test would prove nothing.
-  EXPECT_GT((alone_1.arrow() - alone_2.arrow()).cwiseQuotient(sigma).cwiseAbs().maxCoeff(), 0.5);
+  EXPECT_GT((alone_1.parameter_values() - alone_2.parameter_values())
+                .cwiseQuotient(sigma)
+                .cwiseAbs()
+                .maxCoeff(),
+            0.5);
 }
 
 }  // namespace

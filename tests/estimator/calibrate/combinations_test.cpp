@@ -19,9 +19,10 @@ ParameterEstimate parameter(const std::string& name, const std::string& unit, do
   return estimate;
 }
 
-/// Uncertainty of estimates whose relative errors are a common one plus an individual one.
-Uncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
-                              const std::vector<double>& common, const std::vector<double>& own) {
+/// Uncertainty of estimates whose relative errors are the sum of a common and an individual error.
+ParameterUncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
+                                       const std::vector<double>& common,
+                                       const std::vector<double>& own) {
   const auto n = static_cast<Eigen::Index>(parameters.size());
   Eigen::VectorXd shared(n), separate(n);
   for (Eigen::Index i = 0; i < n; ++i) {
@@ -29,7 +30,7 @@ Uncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
     shared[i] = common[at] * parameters[at].value;
     separate[i] = own[at] * parameters[at].value;
   }
-  Uncertainty uncertainty;
+  ParameterUncertainty uncertainty;
   uncertainty.noise_covariance = shared * shared.transpose();
   uncertainty.noise_covariance.diagonal() += separate.cwiseAbs2();
   uncertainty.scatter = Eigen::MatrixXd::Zero(n, n);
@@ -38,13 +39,14 @@ Uncertainty with_common_error(const std::vector<ParameterEstimate>& parameters,
 
 // Inertia and friction are known relative to the motor's gain, which is known to 7 %. Both ratios
 // are precise, to the root of the sum of squares of the individual errors.
-TEST(Combinations, AreRatiosForCommonErrors) {
+TEST(ParameterCombinations, AreRatiosForCommonErrors) {
   const std::vector<ParameterEstimate> parameters = {
       parameter("A.J_zz", "kg·m²", 18.7, 1.3), parameter("1.K", "N·m/V", 0.07, 0.005),
       parameter("1.b", "N·m·s/rad", 1e-3, 0.8e-4), parameter("2.b", "N·m·s/rad", 1e-4, 1e-5)};
-  const Uncertainty uncertainty =
+  const ParameterUncertainty uncertainty =
       with_common_error(parameters, {0.07, 0.07, 0.07, 0.0}, {1e-3, 1e-3, 4e-3, 0.1});
-  const std::vector<Combination> found = find_combinations(parameters, uncertainty);
+  const std::vector<ParameterCombination> found =
+      find_precise_combinations(parameters, uncertainty);
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0].description, "A.J_zz / 1.K");
   EXPECT_EQ(found[0].unit, "kg·m²/(N·m/V)");
@@ -54,10 +56,11 @@ TEST(Combinations, AreRatiosForCommonErrors) {
 }
 
 // Opposite errors make a product precise, or a sum of equal units. A fourfold gain is not reported.
-TEST(Combinations, AreProductsAndSumsForOppositeErrors) {
+TEST(ParameterCombinations, AreProductsAndSumsForOppositeErrors) {
   const std::vector<ParameterEstimate> unlike = {parameter("a", "N", 2.0, 0.2),
                                                  parameter("b", "m", 5.0, 0.5)};
-  auto found = find_combinations(unlike, with_common_error(unlike, {0.1, -0.1}, {1e-3, 1e-3}));
+  auto found =
+      find_precise_combinations(unlike, with_common_error(unlike, {0.1, -0.1}, {1e-3, 1e-3}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].description, "a · b");
   EXPECT_EQ(found[0].unit, "N·m");
@@ -66,40 +69,41 @@ TEST(Combinations, AreProductsAndSumsForOppositeErrors) {
   // 2 ± 0.4 and 8 ∓ 0.4: their sum, not their product, is constant.
   const std::vector<ParameterEstimate> alike = {parameter("a", "N", 2.0, 0.4),
                                                 parameter("b", "N", 8.0, 0.4)};
-  found = find_combinations(alike, with_common_error(alike, {0.2, -0.05}, {1e-4, 1e-4}));
+  found = find_precise_combinations(alike, with_common_error(alike, {0.2, -0.05}, {1e-4, 1e-4}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].description, "a + b");
   EXPECT_NEAR(found[0].standard_deviation, std::hypot(2e-4, 8e-4), 1e-6);
 
   EXPECT_TRUE(
-      find_combinations(unlike, with_common_error(unlike, {0.1, -0.1}, {0.018, 0.018})).empty());
+      find_precise_combinations(unlike, with_common_error(unlike, {0.1, -0.1}, {0.018, 0.018}))
+          .empty());
 }
 
 // Neither parameter is identifiable, but their ratio is: it is constant along the null direction.
-TEST(Combinations, FindTheRatioConstantAlongANullDirection) {
+TEST(ParameterCombinations, FindTheRatioConstantAlongANullDirection) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 0.004, inf),
                                                      parameter("K", "N·m/V", 0.08, inf)};
-  Uncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {1e-4, 1e-4});
+  ParameterUncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {1e-4, 1e-4});
   NullDirection unseen;
   unseen.coefficients = (Eigen::VectorXd(2) << 0.004, 0.08).finished();
   uncertainty.null_directions = {unseen};
-  const auto found = find_combinations(parameters, uncertainty);
+  const auto found = find_precise_combinations(parameters, uncertainty);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].description, "J / K");
   EXPECT_TRUE(std::isfinite(found[0].standard_deviation));
   uncertainty.null_directions.front().coefficients = Eigen::VectorXd::Unit(2, 0);
-  EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
+  EXPECT_TRUE(find_precise_combinations(parameters, uncertainty).empty());
 }
 
-// If pieces disagree, their scatter along the combination counts.
-TEST(Combinations, IncludeTheScatterOfPieces) {
+// If parts of the recordings disagree, their scatter along the combination is used.
+TEST(ParameterCombinations, IncludeTheScatterBetweenPartsOfTheRecordings) {
   const std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                      parameter("K", "N·m/V", 1.0, 0.1)};
-  Uncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});
+  ParameterUncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});
   uncertainty.scatter = 1e-4 * Eigen::Matrix2d::Identity();
   const auto deviation = [&] {
-    return find_combinations(parameters, uncertainty).at(0).standard_deviation;
+    return find_precise_combinations(parameters, uncertainty).at(0).standard_deviation;
   };
   EXPECT_NEAR(deviation(), 1e-4 * std::sqrt(2.0), 1e-8);
   uncertainty.disagree = true;
@@ -107,25 +111,25 @@ TEST(Combinations, IncludeTheScatterOfPieces) {
 }
 
 // Two parameters at zero that only their priors determine: a relative error of zero is undefined.
-TEST(Combinations, NeedErrorsInCommon) {
+TEST(ParameterCombinations, RequireCorrelatedErrors) {
   const std::vector<ParameterEstimate> parameters = {parameter("a", "-", 0.0, 0.02),
                                                      parameter("b", "-", 0.0, 0.02)};
-  Uncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {0.0, 0.0});
+  ParameterUncertainty uncertainty = with_common_error(parameters, {0.0, 0.0}, {0.0, 0.0});
   uncertainty.noise_covariance.diagonal().setConstant(0.02 * 0.02);
-  EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
+  EXPECT_TRUE(find_precise_combinations(parameters, uncertainty).empty());
 }
 
-// Parameters at a bound do not trade off, and those known to 0.1 % need no combination.
-TEST(Combinations, OmitBoundsAndPreciseParameters) {
+// Parameters at a bound are not correlated, and parameters known to 0.1 % need no combination.
+TEST(ParameterCombinations, OmitBoundsAndPreciseParameters) {
   std::vector<ParameterEstimate> parameters = {parameter("J", "kg·m²", 1.0, 0.1),
                                                parameter("K", "N·m/V", 1.0, 0.1)};
-  const Uncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});
-  EXPECT_EQ(find_combinations(parameters, uncertainty).size(), 1U);
+  const ParameterUncertainty uncertainty = with_common_error(parameters, {0.1, 0.1}, {1e-4, 1e-4});
+  EXPECT_EQ(find_precise_combinations(parameters, uncertainty).size(), 1U);
   parameters[0].at_bound = true;
-  EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
+  EXPECT_TRUE(find_precise_combinations(parameters, uncertainty).empty());
   parameters[0].at_bound = false;
   parameters[0].standard_deviation = parameters[1].standard_deviation = 1e-3;
-  EXPECT_TRUE(find_combinations(parameters, uncertainty).empty());
+  EXPECT_TRUE(find_precise_combinations(parameters, uncertainty).empty());
 }
 
 }  // namespace

@@ -40,8 +40,9 @@ std::unique_ptr<LeastSquaresProblem> shooting() {
 
 std::unique_ptr<LeastSquaresProblem> simulation() {
   const Mechanism mechanism = free_rig();
-  const std::vector<State> initial = {assemble_state(
-      mechanism, unpack(mechanism), Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
+  const std::vector<State> initial = {assemble_state(mechanism, unpack_parameters(mechanism),
+                                                     Eigen::Vector2d(0.3, 1.5),
+                                                     Eigen::Vector2d(0.5, -1.0))};
   StepSettings settings;
   settings.step = kStep;
   return std::make_unique<SimulationProblem>(mechanism, std::vector<TrajectoryData>{data()},
@@ -58,12 +59,12 @@ std::unique_ptr<LeastSquaresProblem> trajectory() {
 using Maker = std::unique_ptr<LeastSquaresProblem> (*)();
 
 void move(LeastSquaresProblem& problem) {
-  const ArrowLayout layout = problem.layout();
-  problem.evaluate_candidate(
-      Eigen::VectorXd::Constant(static_cast<Eigen::Index>(layout.node_count) * layout.node_size,
+  const ProblemShape shape = problem.shape();
+  problem.evaluate_trial_step(
+      Eigen::VectorXd::Constant(static_cast<Eigen::Index>(shape.node_count) * shape.node_size,
                                 1e-4),
-      Eigen::VectorXd::Constant(layout.arrow_size, 1e-5));
-  problem.accept_candidate();
+      Eigen::VectorXd::Constant(shape.parameter_count, 1e-5));
+  problem.accept_trial_step();
 }
 
 void expect_equal(const DenseProblem& a, const DenseProblem& b) {
@@ -76,7 +77,7 @@ class AnyProblem : public testing::TestWithParam<Maker> {};
 // The interface promises that const functions are thread-safe. Two threads linearize every block at
 // once: at the start, after a step, after a return. Catches data filled in at first use, always by
 // the thread sanitizer and mostly by the comparison.
-TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
+TEST_P(AnyProblem, HasTheSameDerivativesInOneAndTwoThreads) {
   const std::unique_ptr<LeastSquaresProblem> shared = GetParam()(), alone = GetParam()();
   const auto compare = [&] {
     DenseProblem first, second;
@@ -89,13 +90,13 @@ TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
   };
   compare();
   for (LeastSquaresProblem* problem : {shared.get(), alone.get()}) {
-    problem->mark();
+    problem->save_point();
     move(*problem);
   }
   compare();
   for (LeastSquaresProblem* problem : {shared.get(), alone.get()}) {
     move(*problem);
-    problem->restore();
+    problem->restore_point();
   }
   compare();
 }
@@ -104,11 +105,11 @@ TEST_P(AnyProblem, LinearizesInTwoThreadsAsInOne) {
 TEST_P(AnyProblem, KeepsItsDerivativesUntilACandidateIsAccepted) {
   const std::unique_ptr<LeastSquaresProblem> problem = GetParam()();
   const DenseProblem before = stack(*problem);
-  const ArrowLayout layout = problem->layout();
-  problem->evaluate_candidate(
-      Eigen::VectorXd::Constant(static_cast<Eigen::Index>(layout.node_count) * layout.node_size,
+  const ProblemShape shape = problem->shape();
+  problem->evaluate_trial_step(
+      Eigen::VectorXd::Constant(static_cast<Eigen::Index>(shape.node_count) * shape.node_size,
                                 1e-3),
-      Eigen::VectorXd::Zero(layout.arrow_size));
+      Eigen::VectorXd::Zero(shape.parameter_count));
   expect_equal(stack(*problem), before);
 }
 

@@ -44,17 +44,19 @@ Mechanism described_with(double stretch, const std::vector<std::string>& free = 
   return mechanism;
 }
 
-const Contradiction* find(const Calibration& calibration, const std::string& name) {
-  const auto found = std::ranges::find(calibration.contradictions, name, &Contradiction::name);
+const ContradictedParameter* find(const Calibration& calibration, const std::string& name) {
+  const auto found =
+      std::ranges::find(calibration.contradictions, name, &ContradictedParameter::name);
   return found == calibration.contradictions.end() ? nullptr : &*found;
 }
 
-// An arm 0.3 % too long: residuals equal the noise and pieces agree, so only this test finds it.
+// An arm that is described 0.3 % too long: residuals equal the noise and all parts agree, so that
+// only the score test finds this error.
 void expect_arm_is_told(const Calibration& result) {
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GT(result.agreement.p_value, 0.01);
-  const Contradiction* arm = find(result, "2.a_x");
-  ASSERT_NE(arm, nullptr) << service::text_of(result.verdict);
+  const ContradictedParameter* arm = find(result, "2.a_x");
+  ASSERT_NE(arm, nullptr) << service::format_verdict(result.verdict);
   EXPECT_DOUBLE_EQ(arm->kept, parameter_named(described_with(kLonger), "2.a_x").value);
   EXPECT_EQ(arm->unit, "m");
   EXPECT_NEAR(arm->value, parameter_named(described_with(1.0), "2.a_x").value,
@@ -63,26 +65,27 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_GT(arm->shift, 1.0);
   EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected);
-  EXPECT_NE(service::text_of(result.verdict).find("the recordings contradict the rig file"),
+  EXPECT_NE(service::format_verdict(result.verdict).find("the recordings contradict the rig file"),
             std::string::npos)
-      << service::text_of(result.verdict);
+      << service::format_verdict(result.verdict);
   EXPECT_NE(test_support::text_of_notes(result.notes).find("2.a_x"), std::string::npos)
       << test_support::text_of_notes(result.notes);
 }
 
-TEST(Contradictions, FindAnArmThatIsALittleTooLong) {
+TEST(Contradictions, FindAnArmThatIsSlightlyTooLong) {
   expect_arm_is_told(calibrate_as(described_with(kLonger)));
 }
 
-TEST(Contradictions, FindItInQuantisedReadings) {
+TEST(Contradictions, FindAWrongLengthInQuantizedReadings) {
   expect_arm_is_told(calibrate_as(described_with(kLonger), 2e-3));
 }
 
-TEST(Contradictions, AreNoneWhereTheDescriptionIsRight) {
+TEST(Contradictions, AreNotReportedForACorrectDescription) {
   for (const double quantum : {0.0, 2e-3}) {
     const Calibration result = calibrate_as(described_with(1.0), quantum);
-    EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
-    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+    EXPECT_TRUE(result.contradictions.empty()) << service::format_verdict(result.verdict);
+    EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted)
+        << service::format_verdict(result.verdict);
   }
 }
 
@@ -94,8 +97,8 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
   Parameter& arm = parameter_named(described, "2.a_x");
   arm.value = parameter_named(described_with(kLonger), "2.a_x").value;
   const Calibration result = calibrate_as(described);
-  EXPECT_TRUE(result.contradictions.empty()) << service::text_of(result.verdict);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+  EXPECT_TRUE(result.contradictions.empty()) << service::format_verdict(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
 }
 
 // A motor gain fixed 1 % too low, and friction fixed at zero.
@@ -104,43 +107,43 @@ TEST(Contradictions, ReportGainsAndFriction) {
   Parameter& gain = parameter_named(described, "1.K");
   gain.value *= 0.99;
   const Calibration weak = calibrate_as(described);
-  const Contradiction* of_gain = find(weak, "1.K");
-  ASSERT_NE(of_gain, nullptr) << service::text_of(weak.verdict);
+  const ContradictedParameter* of_gain = find(weak, "1.K");
+  ASSERT_NE(of_gain, nullptr) << service::format_verdict(weak.verdict);
   EXPECT_NEAR(of_gain->value, test_support::viscous_furuta().K, 4.0 * of_gain->standard_deviation);
 
   described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
   Parameter& friction = parameter_named(described, "2.b");
   friction.value = 0.7 * test_support::viscous_furuta().b_2;
   const Calibration easy = calibrate_as(described);
-  const Contradiction* of_friction = find(easy, "2.b");
-  ASSERT_NE(of_friction, nullptr) << service::text_of(easy.verdict);
+  const ContradictedParameter* of_friction = find(easy, "2.b");
+  ASSERT_NE(of_friction, nullptr) << service::format_verdict(easy.verdict);
   EXPECT_NEAR(of_friction->value, test_support::viscous_furuta().b_2,
               4.0 * of_friction->standard_deviation);
 }
 
 TEST(Contradictions, ReportEquivalentExplanations) {
-  Contradiction first{.name = "2.a_x",
-                      .unit = "m",
-                      .kept = 0.2,
-                      .value = 0.19,
-                      .standard_deviation = 0.001,
-                      .decrease = 100.0,
-                      .moved = "B.J_yy",
-                      .shift = 3.4};
-  Contradiction second = first, third = first;
+  ContradictedParameter first{.name = "2.a_x",
+                              .unit = "m",
+                              .kept = 0.2,
+                              .value = 0.19,
+                              .standard_deviation = 0.001,
+                              .decrease = 100.0,
+                              .moved = "B.J_yy",
+                              .shift = 3.4};
+  ContradictedParameter second = first, third = first;
   second.name = "1.b_x";
   second.decrease = 90.0;
   third.name = "1.c";
   third.decrease = 70.0;
-  EXPECT_EQ(service::text_of(contradiction_note({first, second, third})),
+  EXPECT_EQ(service::format_message(make_contradiction_note({first, second, third})),
             "the recordings contradict the rig file: 2.a_x is fixed at 0.2 m, but the readings fit "
             "0.1900 ± 0.0010 m, and the fixed value shifts B.J_yy by 3.4 standard deviations; the "
             "wrong value may instead be 1.b_x; measure 2.a_x again, or estimate it");
-  EXPECT_EQ(contradiction_note({first}).find("alternatives"), nullptr);
+  EXPECT_EQ(make_contradiction_note({first}).find("alternatives"), nullptr);
 }
 
 // Two readings of a line y = a + b t at t = 0 and 1: errors 1 and 3, standard deviations 1 and 2.
-TEST(ScoreStep, MatchesLinearLeastSquares) {
+TEST(GaussNewtonStep, MatchesLinearLeastSquares) {
   ParameterInformation information;
   const Eigen::Matrix2d first = (Eigen::Matrix2d() << 1.0, 0.0, 0.0, 0.0).finished();
   const Eigen::Matrix2d second = Eigen::Matrix2d::Ones();
@@ -148,18 +151,18 @@ TEST(ScoreStep, MatchesLinearLeastSquares) {
   information.schur = first + second;
   information.group_score = {Eigen::Vector2d(1.0, 0.0), Eigen::Vector2d(3.0, 3.0)};
   const Eigen::Matrix2d spread = 1.0 * first + 4.0 * second;
-  const ScoreStep both = step_along(information, spread, {0, 1});
+  const GaussNewtonStep both = compute_gauss_newton_step(information, spread, {0, 1});
   EXPECT_TRUE(both.change.isApprox(Eigen::Vector2d(1.0, 2.0), 1e-12));
   EXPECT_TRUE(both.deviation.isApprox(Eigen::Vector2d(1.0, std::sqrt(5.0)), 1e-12));
   EXPECT_NEAR(both.decrease, 10.0, 1e-12);
   EXPECT_EQ(both.rank, 2);
-  const ScoreStep slope = step_along(information, spread, {1});
+  const GaussNewtonStep slope = compute_gauss_newton_step(information, spread, {1});
   EXPECT_NEAR(slope.change[0], 3.0, 1e-12);
   EXPECT_NEAR(slope.deviation[0], 2.0, 1e-12);
   EXPECT_EQ(slope.rank, 1);
   information.schur = second;  // only the sum is identifiable
   information.group_score = {Eigen::Vector2d(0.0, 0.0), Eigen::Vector2d(3.0, 3.0)};
-  const ScoreStep sum = step_along(information, second, {0, 1});
+  const GaussNewtonStep sum = compute_gauss_newton_step(information, second, {0, 1});
   EXPECT_EQ(sum.rank, 1);
   EXPECT_NEAR(sum.change.sum(), 3.0, 1e-12);
 }

@@ -14,17 +14,17 @@ namespace {
 
 // Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
 // inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
-TEST(ControlNoise, CouplesJointsByTheInertias) {
+TEST(ControlNoise, CorrelatesJointsThroughTheInertias) {
   constexpr double kMass = 0.5, kLength = 0.4, kInertia = 7e-3, kGain = 1.5;
   Mechanism mechanism =
       make_chain({.links = 2, .mass = kMass, .length = kLength, .inertia_swing = kInertia});
   mechanism.joints[1].motor.present = true;
-  mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = kGain;
+  mechanism.joint_parameter(1, JointParameter::kMotorGain).value = kGain;
   constexpr double kControlNoise = 0.2, kStep = 0.01, kAngle = 0.7;
   const Eigen::Vector2d acceleration(0.3, 0.4);
-  const Eigen::MatrixXd W =
-      acceleration_whitening(mechanism, acceleration, Eigen::VectorXd::Constant(1, kControlNoise),
-                             kStep, Eigen::Vector2d(-0.2, kAngle));
+  const Eigen::MatrixXd W = compute_acceleration_whitening(
+      mechanism, acceleration, Eigen::VectorXd::Constant(1, kControlNoise), kStep,
+      Eigen::Vector2d(-0.2, kAngle));
 
   const double about_end = kInertia + 0.25 * kMass * kLength * kLength;
   const double across = 0.5 * kMass * kLength * kLength * std::cos(kAngle);
@@ -42,34 +42,34 @@ TEST(ControlNoise, CouplesJointsByTheInertias) {
 TEST(ControlNoise, HasOneEntryPerMotor) {
   Mechanism mechanism = make_chain({.links = 3});
   mechanism.joints[0].motor.present = mechanism.joints[2].motor.present = true;
-  EXPECT_EQ(control_noise_of(mechanism).size(), 0);
+  EXPECT_EQ(motor_control_noise(mechanism).size(), 0);
   mechanism.joints[2].motor.control_noise = 0.3;
-  EXPECT_EQ(control_noise_of(mechanism), Eigen::Vector2d(0.0, 0.3));
+  EXPECT_EQ(motor_control_noise(mechanism), Eigen::Vector2d(0.0, 0.3));
 }
 
-TEST(ControlNoise, IsRefusedBelowZeroAndByShadowParameters) {
+TEST(ControlNoise, IsRejectedBelowZeroAndForShadowParameters) {
   Mechanism mechanism = make_chain({.links = 1});
   mechanism.joints[0].motor.present = true;
   mechanism.joints[0].motor.control_noise = 0.1;
-  EXPECT_TRUE(find_errors(mechanism).empty());
+  EXPECT_TRUE(find_mechanism_errors(mechanism).empty());
   EXPECT_THROW(require_spook_support(mechanism), std::invalid_argument);
   for (const double bad : {-0.1, std::nan(""), HUGE_VAL}) {
     mechanism.joints[0].motor.control_noise = bad;
-    ASSERT_EQ(find_errors(mechanism).size(), 1U) << bad;
-    EXPECT_EQ(find_errors(mechanism)[0].code, MessageCode::kNegativeControlNoise);
+    ASSERT_EQ(find_mechanism_errors(mechanism).size(), 1U) << bad;
+    EXPECT_EQ(find_mechanism_errors(mechanism)[0].code, MessageCode::kNegativeControlNoise);
   }
 }
 
 // If the real control differed from the record, no simulation of the record can follow the motion.
 // The joint fit is kept, with uncertainties that include this.
-TEST(ControlNoise, WeighsAndIsNotSimulated) {
+TEST(ControlNoise, ChangesWeightsButNotTheSimulation) {
   const test_support::ReferencePendulum rig{.b = 2e-3};
   Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);
   Segment& segment = recording.segments.front();
   segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
   Mechanism mechanism = test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
   mechanism.joints[0].motor.present = true;
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   const Calibration exact = calibrate(mechanism, {recording});
   EXPECT_TRUE(exact.refined);
   mechanism.joints[0].motor.control_noise = 0.05;

@@ -59,7 +59,7 @@ ShootingProblem delayed_problem(const Mechanism& mechanism, const Segment& segme
       {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5), std::move(inertial)});
 }
 
-Segment short_piece() { return rows_of(read_late(0.0, 0.0, 3), 0, 300); }
+Segment short_piece() { return segment_rows(read_late(0.0, 0.0, 3), 0, 300); }
 
 /// Two motors, encoders and a sensor on the pendulum, all delayed.
 Mechanism all_late() {
@@ -92,7 +92,7 @@ TEST(EncoderDelay, DerivativesMatchDifferences) {
 
 // Delays and offsets may depend on a delay of the same kind, of another kind, or a motion
 // parameter, with factors.
-TEST(EncoderDelay, DerivativesPassThroughTies) {
+TEST(EncoderDelay, DerivativesIncludeDependentParameters) {
   Mechanism mechanism = all_late();
   tie(mechanism, "2.delay", "1.delay", 0.5, 1.1e-3);
   tie(mechanism, "2.encoder_delay", "1.encoder_delay", -0.5);
@@ -108,7 +108,7 @@ TEST(EncoderDelay, DerivativesPassThroughTies) {
 }
 
 // An inertial sensor's delay depends on an encoder's or a command's, or both depend on it.
-TEST(EncoderDelay, DerivativesPassThroughTiesOfInertialDelays) {
+TEST(EncoderDelay, DerivativesIncludeDependentDelaysOfInertialSensors) {
   Mechanism of_encoder = all_late();
   tie(of_encoder, "imu.delay", "1.encoder_delay", 0.5, 2.1e-3);
   Mechanism of_command = all_late();
@@ -131,15 +131,16 @@ TEST(EncoderDelay, ReadingsFollowTheCommandRamp) {
 }
 
 // An offset of an encoder without a delay uses another code path.
-TEST(EncoderDelay, OffsetsPassThroughTiesWithoutADelay) {
+TEST(EncoderDelay, OffsetDerivativesIncludeDependentParametersWithoutADelay) {
   Mechanism mechanism = furuta_to_fit({});
   set_free(mechanism, {"2.offset"});
   tie(mechanism, "1.offset", "2.offset", -2.0, 0.3);
   test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
 
-// With zero delay, a delayed reading equals that at a sample: the two ways to compute it agree.
-TEST(EncoderDelay, OfZeroChangesNothing) {
+// With zero delay, a delayed reading equals the reading at a sample, although it is computed
+// differently.
+TEST(EncoderDelay, ZeroDelayChangesNothing) {
   const Mechanism held = furuta_to_fit({});
   Mechanism free = held;
   set_free(free, {"1.encoder_delay", "2.encoder_delay"});
@@ -148,29 +149,34 @@ TEST(EncoderDelay, OfZeroChangesNothing) {
   const ShootingProblem looks = delayed_problem(free, segment, 0.2);
   const Eigen::Index out = 25;  // of 2 ms; rows that a free delay may move out of the recording
   const Eigen::Index in = segment.angles.rows() - 2 * out;
-  EXPECT_LT((samples.angles(0) - looks.angles(0)).middleRows(out, in).cwiseAbs().maxCoeff(), 1e-13);
+  EXPECT_LT((samples.predicted_angles(0) - looks.predicted_angles(0))
+                .middleRows(out, in)
+                .cwiseAbs()
+                .maxCoeff(),
+            1e-13);
   EXPECT_EQ(samples.reading_count(0), segment.angles.rows());
   EXPECT_EQ(looks.reading_count(0), in);
 }
 
-// A fixed zero delay costs nothing: encoders are read at samples.
-TEST(EncoderDelay, FixedAtZeroCostsNothing) {
+// A delay fixed at zero adds no computation: encoders are evaluated at samples.
+TEST(EncoderDelay, DelayFixedAtZeroAddsNoComputation) {
   Mechanism mechanism = furuta_to_fit({});
   const std::vector<Segment> segments = {short_piece()};
-  const std::size_t sensed = sensed_axes(mechanism, segments).size();
-  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed);
+  const std::size_t sensed = find_inertial_axes(mechanism, segments).size();
+  EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed);
   at(mechanism, "2.encoder_delay").value = 1e-3;
-  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed + 1);
+  EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed + 1);
   set_free(mechanism, {"1.encoder_delay"});
-  EXPECT_EQ(sampled_axes(mechanism, segments).size(), sensed + 2);
+  EXPECT_EQ(find_sampled_axes(mechanism, segments).size(), sensed + 2);
 }
 
 void expect_delayed(const Calibration& calibration, const std::string& name, double truth) {
   test_support::expect_within(calibration, name, truth, 3.0);
 }
 
-// Two encoders with different delays, none of the command; other parameters are recovered too.
-TEST(EncoderDelay, IsFoundForTwoEncoders) {
+// Two encoders with different delays and a command without delay. Other parameters are estimated
+// correctly too.
+TEST(EncoderDelay, IsEstimatedForTwoEncoders) {
   Mechanism mechanism = furuta_to_fit({});
   mechanism.sensors.clear();
   set_free(mechanism, {"1.encoder_delay", "2.encoder_delay"});
@@ -197,7 +203,7 @@ TEST(EncoderDelay, IsCompensatedIfFixed) {
 }
 
 // Dependencies reduce standard deviations and never increase them.
-TEST(EncoderDelay, TiesReduceDeviations) {
+TEST(EncoderDelay, EqualDelaysReduceStandardDeviations) {
   const std::vector<Recording> recordings = {{"late", {read_late(5e-3, 5e-3, 13)}}};
   Mechanism mechanism = furuta_to_fit({});
   at(mechanism, "imu.delay").value = 0.0;
@@ -218,7 +224,7 @@ TEST(EncoderDelay, TiesReduceDeviations) {
 }
 
 // SPOOK simulators have no encoder delay.
-TEST(EncoderDelay, IsRefusedForShadowParameters) {
+TEST(EncoderDelay, IsRejectedForShadowParameters) {
   Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
   test_support::free_parameters(mechanism, {"B.J_yy"}, 1.2);
   at(mechanism, "2.encoder_delay").value = 1e-3;

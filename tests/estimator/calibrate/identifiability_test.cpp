@@ -24,29 +24,31 @@ Eigen::VectorXd series(std::initializer_list<double> values) {
 }
 
 // 1 + 2 Σ_lag Σ_k r_k r_{k−lag} / Σ r², by hand, within each series and never across two.
-TEST(CorrelationInflation, SumsTheAutocorrelation) {
-  EXPECT_DOUBLE_EQ(correlation_inflation({series({1, 1, 1, 1})}), 1.0 + 2.0 * (3 + 2 + 1) / 4.0);
-  EXPECT_DOUBLE_EQ(correlation_inflation({series({1, 1}), series({1, 1})}), 1.0 + 2.0 * 2.0 / 4.0);
-  EXPECT_EQ(correlation_inflation({series({1, -1, 1, -1})}), 1.0);
-  EXPECT_EQ(correlation_inflation({series({0, 0, 0})}), 1.0);
+TEST(AutocorrelationInflation, SumsTheAutocorrelation) {
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, 1, 1})}),
+                   1.0 + 2.0 * (3 + 2 + 1) / 4.0);
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1}), series({1, 1})}),
+                   1.0 + 2.0 * 2.0 / 4.0);
+  EXPECT_EQ(compute_autocorrelation_inflation({series({1, -1, 1, -1})}), 1.0);
+  EXPECT_EQ(compute_autocorrelation_inflation({series({0, 0, 0})}), 1.0);
 }
 
-// The sum ends at the first lag without correlation: later ones are chance, or the next swing. Lags
-// without readings contribute nothing and do not end the sum.
-TEST(CorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
-  EXPECT_DOUBLE_EQ(correlation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
+// The sum ends at the first lag without correlation. Correlations at longer lags are chance, or due
+// to the next swing. Lags without readings contribute nothing and do not end the sum.
+TEST(AutocorrelationInflation, EndsAtTheFirstLagWithoutCorrelation) {
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, 1, -1, -1, 1, 1, -1, -1})}),
                    1.0 + 2.0 * 1.0 / 8.0);
-  EXPECT_DOUBLE_EQ(correlation_inflation({series({1, kNaN, 1, kNaN, 1})}),
+  EXPECT_DOUBLE_EQ(compute_autocorrelation_inflation({series({1, kNaN, 1, kNaN, 1})}),
                    1.0 + 2.0 * (2 + 1) / 3.0);
 }
 
 // Each sensor is widened by its own residuals, with a note if the factor exceeds two.
-TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
+TEST(InflateVariancesForAutocorrelation, InflatesEachSensorByItsOwnErrors) {
   Mechanism mechanism = make_furuta();
   std::vector<Message> notes;
   Eigen::VectorXd variances = Eigen::Vector3d(1.0, 1.0, 1.0);
-  inflate_for_correlation(mechanism, {{series({1, -1, 1, -1})}, {series({1, 1, 1, 1})}}, variances,
-                          notes);
+  inflate_variances_for_autocorrelation(
+      mechanism, {{series({1, -1, 1, -1})}, {series({1, 1, 1, 1})}}, variances, notes);
   EXPECT_EQ(variances, Eigen::Vector3d(1.0, 4.0, 1.0));
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0],
@@ -55,38 +57,38 @@ TEST(WidenForCorrelation, WidensEachSensorByItsOwnErrors) {
 
 // Cost per row and degree of freedom; zero if less than half a row is left. Priors come last, and
 // weigh as much as one angle.
-TEST(GroupVariances, ArePerDegreeOfFreedom) {
+TEST(NoiseGroupVariances, ArePerDegreeOfFreedom) {
   ParameterInformation information;
   information.valid = true;
   information.groups = {{.rows = 100, .cost = 40.0, .effective_parameters = 20.0},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.4},
                         {.rows = 10, .cost = 3.0, .effective_parameters = 9.6},
                         {.rows = 2, .cost = 7.0, .effective_parameters = 0.0}};
-  const Eigen::VectorXd variances = group_variances(information, 1e-2);
+  const Eigen::VectorXd variances = compute_noise_group_variances(information, 1e-2);
   EXPECT_DOUBLE_EQ(variances[0], 0.5);
   EXPECT_NEAR(variances[1], 5.0, 1e-12);
   EXPECT_EQ(variances[2], 0.0);
   EXPECT_DOUBLE_EQ(variances[3], 1e-4);
 }
 
-// After a numerical failure nothing is divided or written.
-TEST(GroupVariances, AreEmptyIfStatesAreNotDetermined) {
-  EXPECT_EQ(group_variances({}, 1.0).size(), 0);
+// After a numerical failure the result is empty.
+TEST(NoiseGroupVariances, AreEmptyIfStatesAreNotIdentifiable) {
+  EXPECT_EQ(compute_noise_group_variances({}, 1.0).size(), 0);
 }
 
 // White noise with standard deviation a gives fourth differences of √70 a; a cubic gives none.
-TEST(NoiseLevel, FollowsFromFourthDifferences) {
+TEST(NoiseLevel, UsesFourthDifferences) {
   Eigen::VectorXd alternating(50), cubic(50);
   for (Eigen::Index k = 0; k < 50; ++k) {
     alternating[k] = k % 2 == 0 ? 1e-3 : -1e-3;
     cubic[k] = 1e-3 * std::pow(static_cast<double>(k), 3);
   }
-  EXPECT_DOUBLE_EQ(noise_level(alternating), 16e-3 / std::sqrt(70.0));
-  EXPECT_NEAR(noise_level(cubic), 0.0, 1e-12);
-  EXPECT_EQ(noise_level(alternating.head(4)), 0.0);
-  EXPECT_GT(noise_level(alternating.head(5)), 0.0);
+  EXPECT_DOUBLE_EQ(estimate_noise_level(alternating), 16e-3 / std::sqrt(70.0));
+  EXPECT_NEAR(estimate_noise_level(cubic), 0.0, 1e-12);
+  EXPECT_EQ(estimate_noise_level(alternating.head(4)), 0.0);
+  EXPECT_GT(estimate_noise_level(alternating.head(5)), 0.0);
   alternating[20] = kNaN;
-  EXPECT_DOUBLE_EQ(noise_level(alternating), 16e-3 / std::sqrt(70.0));
+  EXPECT_DOUBLE_EQ(estimate_noise_level(alternating), 16e-3 / std::sqrt(70.0));
 }
 
 // A known encoder slip does not count as noise, with regular or irregular rows. An unknown slip
@@ -96,16 +98,16 @@ TEST(NoiseLevel, ExcludesKnownSlips) {
   segment.period = 1e-3;
   segment.angles.resize(50, 1);
   for (Eigen::Index k = 0; k < 50; ++k) segment.angles(k, 0) = k % 2 == 0 ? 1e-3 : -1e-3;
-  const double level = noise_level(segment, 0);
+  const double level = estimate_noise_level(segment, 0);
   segment.angles.col(0).tail(20).array() += 1.0;
   for (const bool regular : {true, false}) {
     if (!regular) {
       for (int k = 0; k < 50; ++k) segment.times.push_back(1e-3 * k);
     }
     segment.shifts = {{.sensor = 1, .sample = 30}};
-    EXPECT_GT(noise_level(segment, 0), 0.05) << regular;
+    EXPECT_GT(estimate_noise_level(segment, 0), 0.05) << regular;
     segment.shifts.push_back({.sensor = 0, .sample = 30});
-    EXPECT_NEAR(noise_level(segment, 0), level, 1e-9 * level) << regular;
+    EXPECT_NEAR(estimate_noise_level(segment, 0), level, 1e-9 * level) << regular;
   }
 }
 
@@ -116,12 +118,12 @@ double step_of(double period, double requested) {
   segment.controls.resize(400, 0);
   CalibrationOptions options;
   options.step = requested;
-  return prepare(make_pendulum(), {{"run", {segment}}}, options).step;
+  return prepare_shadow_input(make_pendulum(), {{"run", {segment}}}, options).step;
 }
 
 // Default: the longest whole multiple or fraction of the period up to 5 ms. A given step may differ
 // from a multiple by one percent, since a unit's clock is never exact; others are refused.
-TEST(Prepare, PutsTheStepOnTheGridOfTheRecording) {
+TEST(Prepare, AlignsTheStepWithTheSamplingPeriod) {
   EXPECT_DOUBLE_EQ(step_of(1e-3, 0.0), 5e-3);
   EXPECT_DOUBLE_EQ(step_of(1.000035e-3, 0.0), 5.0 * 1.000035e-3);
   EXPECT_DOUBLE_EQ(step_of(2e-3, 0.0), 4e-3);

@@ -45,7 +45,7 @@ TEST(InertialCalibration, IdentifiesAJointWithoutEncoder) {
 
 // Delayed readings must not appear as friction: the delay is estimated to a fraction of a sample,
 // and the noise of every axis is estimated from the data.
-TEST(InertialCalibration, FindsTheDelayAndTheNoise) {
+TEST(InertialCalibration, EstimatesDelayAndNoise) {
   std::vector<std::string> constants = kConstants;
   constants.push_back("imu.delay");
   const Calibration found =
@@ -64,7 +64,7 @@ TEST(InertialCalibration, FindsTheDelayAndTheNoise) {
 }
 
 // An additional sensor can only reduce standard deviations.
-TEST(InertialCalibration, ReducesDeviations) {
+TEST(InertialCalibration, ReducesStandardDeviations) {
   Segment segment = recorded(0.0);
   const Calibration both = calibrate(test_support::furuta_to_fit(kConstants), {{"imu", {segment}}});
   segment.inertial.resize(0, 0);

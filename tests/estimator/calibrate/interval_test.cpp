@@ -33,35 +33,36 @@ QuantizationErrors wave(double amplitude, double normal_variance) {
   return errors;
 }
 
-TEST(HalfIntervals, AreNormalWithoutQuantization) {
-  const Eigen::VectorXd half = half_intervals(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
+TEST(ConfidenceHalfWidths, AreNormalWithoutQuantization) {
+  const Eigen::VectorXd half =
+      compute_confidence_half_widths(unit_information(1.0), Eigen::VectorXd::Ones(1), {});
   EXPECT_DOUBLE_EQ(half[0], kNormalHalfWidth95);
 }
 
 // A sine of a uniform phase lies within ±a sin(0.95 π/2) 95 % of the time, 1.41 of its standard
 // deviations, so ±1.96 deviations would always contain it. As the normal part grows, the factor
 // must approach 1.96.
-TEST(HalfIntervals, FollowTheDistributionOverPhasesOfTheCodeDisc) {
+TEST(ConfidenceHalfWidths, FollowTheDistributionOverPhasesOfTheQuantizationGrid) {
   const QuantizationErrors flat = wave(3.0, 0.0);
-  Eigen::VectorXd half =
-      half_intervals(unit_information(flat.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), flat);
+  Eigen::VectorXd half = compute_confidence_half_widths(unit_information(flat.scatter[0](0, 0)),
+                                                        Eigen::VectorXd::Ones(1), flat);
   EXPECT_NEAR(half[0], 3.0 * std::sin(0.95 * M_PI / 2.0), 0.02);
   const QuantizationErrors normal = wave(0.1, 4.0);
-  half =
-      half_intervals(unit_information(normal.scatter[0](0, 0)), Eigen::VectorXd::Ones(1), normal);
+  half = compute_confidence_half_widths(unit_information(normal.scatter[0](0, 0)),
+                                        Eigen::VectorXd::Ones(1), normal);
   EXPECT_NEAR(half[0], 2.0 * kNormalHalfWidth95, 0.15);  // 3 σ of the quantile
 }
 
-// Without an estimate there is no interval: none at a bound, an infinite one if not identifiable.
-TEST(HalfIntervals, SkipFixedAndUnidentifiableParameters) {
+// Without an estimate there is no interval: width 0 at a bound, infinite if not identifiable.
+TEST(ConfidenceHalfWidths, SkipFixedAndUnidentifiableParameters) {
   ParameterInformation information = unit_information(1.0);
   information.inverse.setZero();
   information.at_bound[0] = -1;
   const Eigen::VectorXd one = Eigen::VectorXd::Ones(1);
-  EXPECT_EQ(half_intervals(information, one, wave(1.0, 1.0))[0], 0.0);
+  EXPECT_EQ(compute_confidence_half_widths(information, one, wave(1.0, 1.0))[0], 0.0);
   information.at_bound[0] = 0;
   information.undetermined[0] = true;
-  EXPECT_EQ(half_intervals(information, one, wave(1.0, 1.0))[0],
+  EXPECT_EQ(compute_confidence_half_widths(information, one, wave(1.0, 1.0))[0],
             std::numeric_limits<double>::infinity());
 }
 

@@ -49,7 +49,7 @@ Recording thinned(const Recording& whole) {
   for (int k = 0; k < from.sample_count(); ++k) {
     if (is_fixed(k, random)) rows.push_back(k);
   }
-  Recording thin{whole.name, {rows_of(from, 0, static_cast<int>(rows.size()))}};
+  Recording thin{whole.name, {segment_rows(from, 0, static_cast<int>(rows.size()))}};
   Segment& segment = thin.segments.front();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     segment.angles.row(static_cast<Eigen::Index>(i)) = from.angles.row(rows[i]);
@@ -88,7 +88,7 @@ TEST(IrregularTimes, AreEquivalentToEmptyRows) {
 }
 
 // Missing rows cost only the information of their readings.
-TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
+TEST(IrregularTimes, CostLittlePrecisionIfFewSamplesAreMissing) {
   const Recording whole = driven();
   Recording holed = whole;
   std::mt19937 random(3);
@@ -105,7 +105,7 @@ TEST(IrregularTimes, CostLittleWhereFewAreMissing) {
   }
 }
 
-TEST(IrregularTimes, MustRise) {
+TEST(IrregularTimes, MustIncrease) {
   for (const double wrong : {0.0, -1e-3, kNaN}) {
     Recording recording = thinned(driven());
     recording.segments.front().times[5] = recording.segments.front().times[4] + wrong;
@@ -116,7 +116,7 @@ TEST(IrregularTimes, MustRise) {
   EXPECT_THROW(calibrate(to_fit(), {few}), std::invalid_argument);
 }
 
-TEST(IrregularTimes, AreRefusedForASimulatorsParameters) {
+TEST(IrregularTimes, AreRejectedForShadowParameters) {
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
   options.start_from_physical = false;
@@ -130,8 +130,8 @@ TEST(IrregularTimes, DoNotAffectTheNoiseLevel) {
   const Recording recording = thinned(driven());
   const Segment& segment = recording.segments.front();
   for (const Eigen::Index sensor : {0, 1}) {
-    EXPECT_NEAR(noise_level(segment, sensor), kIrregularNoise, 0.1 * kIrregularNoise);
-    EXPECT_GT(noise_level(segment.angles.col(sensor)), 2.0 * kIrregularNoise);
+    EXPECT_NEAR(estimate_noise_level(segment, sensor), kIrregularNoise, 0.1 * kIrregularNoise);
+    EXPECT_GT(estimate_noise_level(segment.angles.col(sensor)), 2.0 * kIrregularNoise);
   }
 }
 
@@ -142,7 +142,7 @@ Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
 }
 
 // The size of a slip in either direction is estimated, and the other parameters are not affected.
-TEST(ZeroShifts, AreEstimatedBesideTheRest) {
+TEST(EncoderSlips, AreEstimatedWithTheOtherParameters) {
   const Recording whole = driven();
   const Calibration clean = calibrate(to_fit(), {whole});
   for (const double slip : {0.015, -0.4}) {
@@ -163,7 +163,7 @@ TEST(ZeroShifts, AreEstimatedBesideTheRest) {
   }
 }
 
-TEST(ZeroShifts, AreSubtractedForShadowParameters) {
+TEST(EncoderSlips, AreSubtractedForShadowParameters) {
   const Recording whole = driven();
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
@@ -187,7 +187,7 @@ TEST(RowsOf, KeepTimesAndShifts) {
   segment.held_out = 3.0 * segment.angles;
   segment.times = {0.0, 0.1, 0.25, 0.3, 0.4, 0.5};
   segment.shifts = {{0, 3, 7}, {0, 5, 8}};
-  const Segment part = rows_of(segment, 2, 3);
+  const Segment part = segment_rows(segment, 2, 3);
   EXPECT_DOUBLE_EQ(part.start, 2.25);
   EXPECT_EQ(part.angles, segment.angles.middleRows(2, 3));
   EXPECT_EQ(part.controls, segment.controls.middleRows(2, 3));
@@ -196,16 +196,16 @@ TEST(RowsOf, KeepTimesAndShifts) {
   EXPECT_NEAR(part.times[2], 0.15, 1e-15);
   ASSERT_EQ(part.shifts.size(), 1U);  // the other one occurs later
   EXPECT_EQ(part.shifts[0].sample, 1);
-  EXPECT_EQ(rows_of(segment, 4, 2).shifts[0].sample, 0);  // all rows are shifted
-  EXPECT_EQ(segment.first_sample_from(0.25), 2);
-  EXPECT_EQ(segment.first_sample_from(0.26), 3);
-  EXPECT_EQ(segment.first_sample_from(0.6), 6);
+  EXPECT_EQ(segment_rows(segment, 4, 2).shifts[0].sample, 0);  // all rows are shifted
+  EXPECT_EQ(segment.first_sample_at_or_after(0.25), 2);
+  EXPECT_EQ(segment.first_sample_at_or_after(0.26), 3);
+  EXPECT_EQ(segment.first_sample_at_or_after(0.6), 6);
   EXPECT_DOUBLE_EQ(segment.duration(), 0.5);
   segment.times.clear();
-  EXPECT_NEAR(rows_of(segment, 2, 3).start, 2.2, 1e-15);
-  EXPECT_EQ(segment.first_sample_from(0.2), 2);
-  EXPECT_EQ(segment.first_sample_from(0.21), 3);
-  EXPECT_EQ(segment.first_sample_from(9.0), 6);
+  EXPECT_NEAR(segment_rows(segment, 2, 3).start, 2.2, 1e-15);
+  EXPECT_EQ(segment.first_sample_at_or_after(0.2), 2);
+  EXPECT_EQ(segment.first_sample_at_or_after(0.21), 3);
+  EXPECT_EQ(segment.first_sample_at_or_after(9.0), 6);
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
   EXPECT_FALSE(has_solve(far, SolveKind::kAllFromStart));
 }
 
-// If the excerpt's windows do not lead close to the readings, all data are tried from the start.
-// Here nothing leads close: accelerations are eight times those of the model.
-TEST(LongRecording, IsFittedFromTheStartWhereAnExcerptLeadsAstray) {
+// If the fit of the excerpt does not come close to the readings, all data are also fitted from the
+// initial values. Here no fit comes close: accelerations are eight times as large as the model's.
+TEST(LongRecording, IsRefittedFromTheInitialValuesIfTheExcerptFails) {
   const ReferenceFuruta rig = test_support::viscous_furuta();
   Recording faster = forty_seconds(rig);
   for (Segment& segment : faster.segments) segment.angles *= 8.0;

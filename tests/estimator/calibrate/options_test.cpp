@@ -27,7 +27,7 @@ std::vector<Recording> recordings() {
 
 Mechanism pendulum() {
   Mechanism mechanism = make_pendulum();
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return mechanism;
 }
 
@@ -61,7 +61,7 @@ static_assert(member_count<>() == std::size(kOptionRows));
 
 // Every numeric option with every kind of invalid number. A mere check for "> 0" would take a NaN
 // for "not given", and calibrate with other options than requested.
-TEST(CalibrationOptions, AreRefusedByNameIfOutOfRange) {
+TEST(CalibrationOptions, ReportTheNameOfAValueOutOfRange) {
   EXPECT_EQ(refusal_of({}), "");
   for (const OptionRow& row : kOptionRows) {
     const auto* member = std::get_if<double CalibrationOptions::*>(&row.member);
@@ -88,7 +88,7 @@ TEST(CalibrationOptions, AreRefusedByNameIfOutOfRange) {
 
 // A step that gives a segment fewer than ten steps is useless. One that gives more steps than fit
 // into memory would fail in an allocation hours later. Values just inside the limits are accepted.
-TEST(CalibrationOptions, RefuseAStepThatTheRecordingsCannotUse) {
+TEST(CalibrationOptions, RejectAStepThatIsTooLongOrTooShort) {
   CalibrationOptions options;
   options.step = 0.2;
   EXPECT_EQ(refusal_of(options), "");
@@ -112,7 +112,7 @@ TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
     options.kind = kind;
     options.step = kNotANumber;
     EXPECT_THROW(calibrate(pendulum(), recordings(), options), std::invalid_argument);
-    EXPECT_THROW(evaluate(pendulum(), recordings(), options), std::invalid_argument);
+    EXPECT_THROW(evaluate_parameters(pendulum(), recordings(), options), std::invalid_argument);
     EXPECT_THROW(
         cross_validate(pendulum(), {recordings()[0], {"again", recordings()[0].segments}}, options),
         std::invalid_argument);
@@ -120,11 +120,11 @@ TEST(CalibrationOptions, AreCheckedByEveryEntryPoint) {
 }
 
 // The same for the mechanism's fields other than parameter values, and for the recordings.
-TEST(CalibrationInput, IsRefusedIfItContainsNaN) {
+TEST(CalibrationInput, IsRejectedIfItContainsNaN) {
   const auto refuses = [](const auto& spoil) {
     Mechanism mechanism = pendulum();
     spoil(mechanism);
-    return !find_errors(mechanism).empty();
+    return !find_mechanism_errors(mechanism).empty();
   };
   EXPECT_FALSE(refuses([](Mechanism&) {}));
   for (const double bad : {kNotANumber, kInfinity}) {

@@ -58,7 +58,7 @@ TEST(PaperSynthetic, EstimatesMatchThePrototype) {
                               paper_settings(expected.h));
     const LmSummary summary = solve(problem);
     EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-    const Eigen::VectorXd estimate = problem.arrow();
+    const Eigen::VectorXd estimate = problem.parameter_values();
     EXPECT_NEAR(estimate[0], expected.J_Azz, 0.015 * expected.J_Azz);
     EXPECT_NEAR(estimate[1], expected.J_Byy, 0.015 * expected.J_Byy);
     EXPECT_NEAR(estimate[2], expected.b_1, 2e-4);

@@ -47,7 +47,7 @@ Recording record(const ReferencePendulum& rig, int samples, double noise, unsign
 // Physical parameters must have no bias of the step, on data of an independent simulator. At the
 // same default step, shadow parameters are off by a percent or more, ten of these standard
 // deviations. Starts are wrong by a factor of three both ways, and the motion ends at rest.
-TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
+TEST(PhysicalCalibration, EstimatesTheParametersOfAStickingPendulum) {
   const ReferencePendulum rig = sticky_pendulum();
   const Calibration result =
       calibrate(pendulum_to_fit(rig), {record(rig, 16000, kPhysicalNoise, 3)});
@@ -76,17 +76,17 @@ TEST(PhysicalCalibration, FindsThePhysicalParametersOfAStickingPendulum) {
 // A fit soon takes an excess that decays over the wrong speeds for a part of the kinetic torque, or
 // for zero, and does not return in small steps. From decays, torques and excesses wrong by a factor
 // of ten either way, every fit must reach the same estimate.
-TEST(PhysicalCalibration, FindsAStribeckExcessFromAnyStart) {
+TEST(PhysicalCalibration, EstimatesAStribeckExcessFromAnyInitialValue) {
   ReferencePendulum rig = sticky_pendulum();
   rig.tau_s = 0.008;
   rig.zeta = 4.0;
   const std::vector<Recording> recordings = {record(rig, 12000, 1e-4, 5)};
   const auto from = [&](double kinetic, double excess, double rate) {
     Mechanism mechanism = pendulum_to_fit(rig);
-    mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = kinetic * rig.tau_c;
+    mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = kinetic * rig.tau_c;
     for (const auto& [quantity, value] :
-         {std::pair(JointQuantity::kStribeckTorque, excess * (rig.tau_s - rig.tau_c)),
-          std::pair(JointQuantity::kStribeckRate, rate * rig.zeta)}) {
+         {std::pair(JointParameter::kStribeckTorque, excess * (rig.tau_s - rig.tau_c)),
+          std::pair(JointParameter::kStribeckRate, rate * rig.zeta)}) {
       mechanism.joint_parameter(0, quantity).value = value;
       mechanism.joint_parameter(0, quantity).free = true;
     }
@@ -145,7 +145,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   }
 
   Mechanism right = pendulum_to_fit(rig);
-  auto& drag = right.joint_parameter(0, JointQuantity::kQuadraticDrag);
+  auto& drag = right.joint_parameter(0, JointParameter::kQuadraticDrag);
   drag.value = 1e-5;
   drag.free = true;
   const Calibration result = calibrate(right, {record(rig, 8000, kPhysicalNoise, 7)});
@@ -155,7 +155,7 @@ TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
 
 ReferenceFuruta driven_rig() { return {.b_1 = 1e-3, .b_2 = 1e-4, .K = 0.07}; }
 
-/// Passes the upright position again and again.
+/// A motion that passes the upright position repeatedly.
 Recording driven_motion(int samples, double amplitude = 6.0, double noise = kPhysicalNoise) {
   const Eigen::VectorXd u = test_support::sampled(
       samples, 1e-3, [&](double t) { return amplitude * std::sin(9.0 * t) * std::sin(0.7 * t); });
@@ -170,8 +170,8 @@ Mechanism driven_mechanism_to_fit(double inertia_factor) {
   return mechanism;
 }
 
-// Motions through the upright cannot be predicted from their start. The joint estimate must work
-// all the same, with standard deviations as small as such motion allows.
+// Motions through the upright position cannot be predicted from their initial state. The joint
+// estimation must still work, with standard deviations as small as such motions allow.
 TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result = calibrate(driven_mechanism_to_fit(2.0), {driven_motion(8000)});
@@ -183,14 +183,14 @@ TEST(PhysicalCalibration, EstimatesFromAMotionThatCannotBePredicted) {
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
 }
 
-// Just predictable enough that the simulation is fitted, but this fit gets lost in one of many
-// local minima. The states explain the readings, and the estimate from them must be kept.
+// A motion so little predictable that the simulation fit ends in one of many local minima. The
+// joint estimation explains the readings, and its estimate must be kept.
 TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
   const ReferenceFuruta rig = driven_rig();
   const Calibration result =
       calibrate(driven_mechanism_to_fit(2.0), {driven_motion(10400, 12.0, 8e-3)});
   EXPECT_TRUE(result.converged());
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
   expect_within(result, "1.K", rig.K, 4.0);
   EXPECT_LT(estimate_of(result, "B.J_yy").standard_deviation, 1e-3 * rig.J_Byy);
@@ -201,8 +201,8 @@ TEST(PhysicalCalibration, KeepsTheJointFitIfTheSimulationDiverges) {
 TEST(PhysicalCalibration, RecoversFromADivergingStart) {
   const ReferenceFuruta rig = driven_rig();
   Mechanism mechanism = driven_mechanism_to_fit(0.1);
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 10.0 * rig.K;
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 10.0 * rig.b_1;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 10.0 * rig.K;
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = 10.0 * rig.b_1;
   const Calibration result = calibrate(mechanism, {driven_motion(4000)});
   EXPECT_TRUE(result.converged());
   expect_within(result, "B.J_yy", rig.J_Byy, 4.0);
@@ -212,11 +212,11 @@ TEST(PhysicalCalibration, RecoversFromADivergingStart) {
 // With very large damping the simulation diverges within a fifth of a second (rates overflow), but
 // not over a shorter time. That does not mean that the recordings lack excitation. If it diverges
 // within ten samples, that is reported.
-TEST(PhysicalCalibration, StartsIfTheMotionIsPredictableBriefly) {
+TEST(PhysicalCalibration, HandlesASimulationThatDivergesQuickly) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
   Mechanism mechanism = pendulum_to_fit(rig);
-  Parameter& damping = mechanism.joint_parameter(0, JointQuantity::kViscous);
+  Parameter& damping = mechanism.joint_parameter(0, JointParameter::kViscous);
   damping.value = 100.0;
   const Calibration result = calibrate(mechanism, {recording});
   for (const ParameterEstimate& each : result.parameters) {
@@ -233,12 +233,12 @@ std::pair<Mechanism, std::vector<Recording>> without_viscous_friction() {
   ReferencePendulum rig = sticky_pendulum();
   rig.b = 0.0;
   Mechanism mechanism = pendulum_to_fit(rig);
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 1e-4;
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = 1e-4;
   return {mechanism, {record(rig, 2000, kPhysicalNoise, 5)}};
 }
 
-// A stop at any iteration of any stage must be reported, or the result would be taken for an
-// estimate.
+// A stop requested at any iteration of any stage must be reported. Otherwise the result would look
+// like an estimate.
 TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
   const auto [mechanism, recordings] = without_viscous_friction();
   int iterations = 0;
@@ -264,13 +264,14 @@ TEST(PhysicalCalibration, ReportsAStopInAnyStage) {
 TEST(PhysicalCalibration, RestartsOnlyIfRequested) {
   const auto [mechanism, recordings] = without_viscous_friction();
   const auto count_restarts = [&](const CalibrationOptions& options) {
-    std::map<Stage, int> counts;
+    std::map<EstimationStage, int> counts;
     CalibrationMonitor monitor;
     monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
       if (stage.solve == SolveKind::kRestart) ++counts[stage.stage];
     };
     EXPECT_TRUE(calibrate(mechanism, recordings, options, monitor).converged());
-    return std::pair{counts[Stage::kJointEstimation], counts[Stage::kSimulationFit]};
+    return std::pair{counts[EstimationStage::kJointEstimation],
+                     counts[EstimationStage::kSimulationFit]};
   };
   const auto [joint, simulation] = count_restarts({});
   EXPECT_GT(joint, 0);
@@ -284,18 +285,18 @@ TEST(PhysicalCalibration, IsTheDefaultWherePossible) {
   const Mechanism tree = make_chain({.links = 2});
   Mechanism loop = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)});
   CalibrationOptions options;
-  EXPECT_EQ(chosen_kind(tree, options), EstimateKind::kPhysical);
-  EXPECT_EQ(chosen_kind(loop, options), EstimateKind::kPhysical);
-  loop.joint_parameter(1, JointQuantity::kLoadFriction).free = true;  // unknown loads
-  EXPECT_EQ(chosen_kind(loop, options), EstimateKind::kShadow);
+  EXPECT_EQ(select_estimate_kind(tree, options), EstimateKind::kPhysical);
+  EXPECT_EQ(select_estimate_kind(loop, options), EstimateKind::kPhysical);
+  loop.joint_parameter(1, JointParameter::kLoadFriction).free = true;  // unknown loads
+  EXPECT_EQ(select_estimate_kind(loop, options), EstimateKind::kShadow);
   options.state_error_weight = 100.0;
-  EXPECT_EQ(chosen_kind(tree, options), EstimateKind::kShadow);
+  EXPECT_EQ(select_estimate_kind(tree, options), EstimateKind::kShadow);
   options.kind = EstimateKind::kPhysical;
-  EXPECT_THROW(chosen_kind(tree, options), std::invalid_argument);
+  EXPECT_THROW(select_estimate_kind(tree, options), std::invalid_argument);
 }
 
-// Each piece is predicted from all others: both state estimation and open loop reach the noise
-// level.
+// Each part is predicted with parameters from all other parts. Both state estimation and open-loop
+// simulation reach the noise level.
 TEST(PhysicalCalibration, CrossValidates) {
   const ReferencePendulum rig = sticky_pendulum();
   std::vector<Recording> pieces;

@@ -34,21 +34,21 @@ Calibration calibrate_with(double stretch, const CalibrationOptions& options = {
   return calibrate(mechanism, {recording}, options, monitor);
 }
 
-// If the model is right, the comparison changes nothing: pieces agree and standard deviations are
-// those from noise. The deviations from scatter are reported beside them.
-TEST(PartEstimates, AgreeWhereTheModelIsRight) {
+// If the model is correct, the comparison changes nothing: all parts agree, and standard deviations
+// are due to noise. The deviations due to scatter are reported too.
+TEST(RecordingPartEstimates, AgreeForACorrectModel) {
   const Calibration result = calibrate_with(1.0);
   ASSERT_TRUE(result.refined && result.converged());
   EXPECT_GE(result.pieces.size(), 6U);
   EXPECT_LE(result.pieces.size(), 12U);
   EXPECT_GT(result.agreement.p_value, 0.01);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
   for (const ParameterEstimate& estimate : result.parameters) {
     EXPECT_EQ(estimate.standard_deviation, estimate.noise_deviation) << estimate.name;
     EXPECT_GT(estimate.scatter_deviation, 0.0) << estimate.name;
   }
-  // Each piece agrees within its own standard deviations: 48 estimates, none beyond five.
-  for (const PartEstimate& piece : result.pieces) {
+  // Each part agrees within its own standard deviations: 48 estimates, none beyond five.
+  for (const RecordingPartEstimate& piece : result.pieces) {
     for (Eigen::Index i = 0; i < piece.values.size(); ++i) {
       if (std::isnan(piece.values[i])) continue;
       const double off = piece.values[i] - result.parameters[static_cast<std::size_t>(i)].value;
@@ -57,11 +57,12 @@ TEST(PartEstimates, AgreeWhereTheModelIsRight) {
   }
 }
 
-// An arm described 3 % too long distorts all pieces alike. They agree and no standard deviation
-// grows, so the verdict must report it. The estimates are the same as without the comparison.
-TEST(PartEstimates, ReportAnArmThatIsTooLong) {
+// An arm described 3 % too long distorts all parts alike. All parts agree and no standard deviation
+// grows, so the verdict must report the error. The estimates are the same as without the
+// comparison.
+TEST(RecordingPartEstimates, DisagreeForAnArmThatIsTooLong) {
   const Calibration result = calibrate_with(1.03);
-  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::text_of(result.verdict);
+  EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected) << service::format_verdict(result.verdict);
   CalibrationOptions alone;
   alone.compare_parts = false;
   const Calibration without = calibrate_with(1.03, alone);
@@ -73,12 +74,12 @@ TEST(PartEstimates, ReportAnArmThatIsTooLong) {
 }
 
 // A stop during the comparison must not leave a result that looks complete.
-TEST(PartEstimates, StopOnRequest) {
+TEST(RecordingPartEstimates, StopOnRequest) {
   std::atomic<bool> stop = false;
   CalibrationMonitor monitor;
   monitor.stop = &stop;
   monitor.on_stage = [&](const FitStage& stage, const Mechanism&) {
-    if (stage.stage == Stage::kPartComparison) stop = true;
+    if (stage.stage == EstimationStage::kPartComparison) stop = true;
   };
   const Calibration result = calibrate_with(1.0, {}, monitor);
   ASSERT_TRUE(stop.load());
@@ -87,24 +88,24 @@ TEST(PartEstimates, StopOnRequest) {
   EXPECT_TRUE(result.pieces.empty());
 }
 
-// Parts disagree about one of two parameters. It gets the standard deviation of the
-// scatter, with Student's half-width for the number of pieces that identify it minus one. The other
-// is unchanged.
-TEST(PartEstimates, WidenDisagreeingParameters) {
-  PartEstimates pieces;
+// Parts disagree about one of two parameters. Its standard deviation becomes the scatter, and its
+// half-width uses Student's factor for the number of parts that identify it, minus one. The other
+// parameter is unchanged.
+TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
+  RecordingPartEstimates pieces;
   pieces.parameters = {7, 3};
   pieces.comparison.agreement = {50.0, 6.0, 1e-8};
   pieces.comparison.effective_part_count = Eigen::VectorXd::Constant(2, 8.0);
   pieces.comparison.scatter = Eigen::Vector2d(9.0, 0.25).asDiagonal();
-  Uncertainty uncertainty;
+  ParameterUncertainty uncertainty;
   uncertainty.standard_deviation = Eigen::VectorXd::Ones(2);
   uncertainty.half_interval = kNormalHalfWidth95 * uncertainty.standard_deviation;
   uncertainty.covariance = (Eigen::MatrixXd(2, 2) << 1.0, 0.5, 0.5, 1.0).finished();
   uncertainty.noise_covariance = uncertainty.covariance;
   uncertainty.noise_deviation = uncertainty.standard_deviation;
   uncertainty.scatter_deviation = Eigen::VectorXd::Constant(2, NAN);
-  Uncertainty agreeing = uncertainty;
-  inflate_for_scatter(pieces, {3, 7}, uncertainty);
+  ParameterUncertainty agreeing = uncertainty;
+  inflate_uncertainty_for_scatter(pieces, {3, 7}, uncertainty);
   EXPECT_EQ(uncertainty.standard_deviation[1], 3.0);
   EXPECT_NEAR(uncertainty.half_interval[1], 3.0 * 2.36462, 1e-4);
   EXPECT_EQ(uncertainty.standard_deviation[0], 1.0);
@@ -115,16 +116,15 @@ TEST(PartEstimates, WidenDisagreeingParameters) {
   EXPECT_EQ(uncertainty.noise_deviation[1], 1.0);
 
   pieces.comparison.agreement.p_value = 0.02;
-  inflate_for_scatter(pieces, {3, 7}, agreeing);
+  inflate_uncertainty_for_scatter(pieces, {3, 7}, agreeing);
   EXPECT_EQ(agreeing.standard_deviation[1], 1.0);
   EXPECT_EQ(agreeing.scatter_deviation[1], 3.0);
   EXPECT_EQ(agreeing.half_interval[1], kNormalHalfWidth95);
 }
 
-// The pendulum's encoder slips at 5.2 s and at 10.8 s. Few readings lie before the first slip and
-// after the second, so the others determine its zero there far better than pieces on one side of
-// it, which would otherwise report a slip that only the others identify.
-TEST(PartEstimates, ReportOnlySlipsWithinThem) {
+// The pendulum's encoder slips at 5.2 s and at 10.8 s. A part entirely on one side of a slip does
+// not identify the slip, and must not report an estimate that other parts determine.
+TEST(RecordingPartEstimates, ReportOnlySlipsWithinThePart) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
   const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
   const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();
@@ -148,7 +148,7 @@ TEST(PartEstimates, ReportOnlySlipsWithinThem) {
   ASSERT_GE(result.pieces.size(), 6U);
   const auto reported = [&](std::size_t parameter, double row) {
     int count = 0;
-    for (const PartEstimate& piece : result.pieces) {
+    for (const RecordingPartEstimate& piece : result.pieces) {
       const auto at = static_cast<Eigen::Index>(parameter);
       const bool identifies = std::isfinite(piece.values[at]);
       EXPECT_EQ(identifies, std::isfinite(piece.standard_deviations[at]));

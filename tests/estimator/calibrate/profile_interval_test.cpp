@@ -8,7 +8,7 @@
 #include "tests/support/estimates.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
-// Interval of the rate at which a Stribeck excess decays, when the data hardly determine it.
+// Intervals of the decay rate of a Stribeck excess that is weakly identifiable.
 
 namespace estimator {
 namespace {
@@ -37,7 +37,7 @@ bool has_profile_note(const Calibration& result, const std::string& name) {
 }
 
 // If the rate is known to some per cent, the interval of linear theory is kept.
-TEST(ProfileIntervals, KeepTheLinearIntervalOfAKnownRate) {
+TEST(ProfileIntervals, KeepTheLinearIntervalOfAPreciseDecayRate) {
   const Calibration result = calibrate(sticky(0.003), 0.8, 1e-4);
   const ParameterEstimate& rate = test_support::estimate_of(result, "1.zeta");
   EXPECT_LT(rate.half_interval, 0.25 * rate.value);
@@ -47,7 +47,7 @@ TEST(ProfileIntervals, KeepTheLinearIntervalOfAKnownRate) {
 
 // For a small excess in much noise any decay explains the readings: the interval's end is unbounded
 // or far from that of linear theory.
-TEST(ProfileIntervals, ReachBeyondTheLinearInterval) {
+TEST(ProfileIntervals, AreWiderThanTheLinearInterval) {
   const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
   const ParameterEstimate& rate = test_support::estimate_of(result, "1.zeta");
   EXPECT_GT(rate.half_interval, 1.1 * kNormalHalfWidth95 * rate.standard_deviation);
@@ -57,7 +57,7 @@ TEST(ProfileIntervals, ReachBeyondTheLinearInterval) {
 // Only decay rates are limited to a factor per step.
 TEST(ProfileIntervals, ApplyToDecayRatesOnly) {
   const Mechanism mechanism = freed(pendulum_of(sticky(0.003)), {"1.b", "1.tau_delta", "1.zeta"});
-  const Eigen::VectorXd growth = FreeParameters(mechanism).growth(mechanism);
+  const Eigen::VectorXd growth = FreeParameters(mechanism).growth_limits(mechanism);
   ASSERT_EQ(growth.size(), 3);
   EXPECT_EQ(growth[0], HUGE_VAL);
   EXPECT_EQ(growth[1], HUGE_VAL);

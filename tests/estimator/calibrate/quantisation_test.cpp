@@ -25,7 +25,7 @@ Eigen::VectorXd counted(const Eigen::VectorXd& angles, double phase) {
   return ((angles.array() / kQuantum + phase).round() - phase) * kQuantum;
 }
 
-/// Comes to rest half-way.
+/// A swing that comes to rest half-way.
 test_support::ReferencePendulum sticking() { return {.b = 2e-4, .tau_c = 0.08, .tau_s = 0.08}; }
 
 Mechanism described(const std::vector<std::string>& free) {
@@ -38,14 +38,15 @@ Eigen::VectorXd swing() {
 
 // Counts of an encoder are recognized, also with nine decimals in a text file and with an offset.
 // Noise and a constant are not counts.
-TEST(FindQuantum, DistinguishesCountsFromNoise) {
+TEST(FindQuantizationStep, DistinguishesQuantizationFromNoise) {
   const Eigen::VectorXd angles = swing();
   Eigen::VectorXd counts = counted(angles, 0.3).array() + 0.123;
-  EXPECT_NEAR(find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
   counts = (counts.array() * 1e9).round() / 1e9;
-  EXPECT_NEAR(find_quantum({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
-  EXPECT_EQ(find_quantum({segment_of(test_support::with_noise(angles, 1e-3, 3))}, 0), 0.0);
-  EXPECT_EQ(find_quantum({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
+  EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
+  EXPECT_EQ(find_quantization_step({segment_of(test_support::with_noise(angles, 1e-3, 3))}, 0),
+            0.0);
+  EXPECT_EQ(find_quantization_step({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
 /// Readings that alternate by ±a: all of it is noise, with standard deviation 16 a/√70.
@@ -57,38 +58,38 @@ Segment alternating(double noise) {
 
 // The scatter of quantization itself is no analog noise. Up to 10 % more is not either, since that
 // is the uncertainty of its estimate; beyond, all of the excess is. The noisiest segment decides.
-TEST(AnalogVariance, IsTheScatterBeyondQuantization) {
+TEST(NoiseBeforeQuantization, IsTheVarianceInExcessOfQuantization) {
   const double encoder = kQuantum * kQuantum / 12.0;
   const auto with_excess = [&](double share) {
     return alternating(std::sqrt((1.0 + share) * encoder));
   };
-  EXPECT_EQ(pre_quantization_noise({with_excess(-0.5)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(pre_quantization_noise({with_excess(0.0)}, 0, kQuantum), 0.0);
-  EXPECT_EQ(pre_quantization_noise({with_excess(0.09)}, 0, kQuantum), 0.0);
-  EXPECT_NEAR(pre_quantization_noise({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
+  EXPECT_EQ(estimate_noise_before_quantization({with_excess(-0.5)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimate_noise_before_quantization({with_excess(0.0)}, 0, kQuantum), 0.0);
+  EXPECT_EQ(estimate_noise_before_quantization({with_excess(0.09)}, 0, kQuantum), 0.0);
+  EXPECT_NEAR(estimate_noise_before_quantization({with_excess(0.11)}, 0, kQuantum), 0.11 * encoder,
               1e-9 * encoder);
-  EXPECT_NEAR(
-      pre_quantization_noise({with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
-      3.0 * encoder, 1e-9 * encoder);
+  EXPECT_NEAR(estimate_noise_before_quantization(
+                  {with_excess(0.2), with_excess(3.0), with_excess(0.5)}, 0, kQuantum),
+              3.0 * encoder, 1e-9 * encoder);
 }
 
-// Residuals up to half a count can be quantization error, wherever a joint rests. A model that is
-// off by a sixth of a count more is not excused by it.
-TEST(CountingExplains, ErrorsUpToHalfACount) {
+// Residuals up to half a count can be quantization error, wherever a joint rests. A model error of
+// a sixth of a count more is not quantization error.
+TEST(CanBeQuantizationError, AcceptsErrorsUpToHalfAQuantizationStep) {
   Eigen::VectorXd errors = Eigen::VectorXd::LinSpaced(1001, -0.5, 0.5) * kQuantum;
-  EXPECT_TRUE(is_quantization_error({errors}, kQuantum, 0.0));
-  EXPECT_TRUE(is_quantization_error({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
-                                    kQuantum, 0.0));
+  EXPECT_TRUE(can_be_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_TRUE(can_be_quantization_error({Eigen::VectorXd::Constant(500, 0.5 * kQuantum), errors},
+                                        kQuantum, 0.0));
   errors *= 4.0 / 3.0;
-  EXPECT_FALSE(is_quantization_error({errors}, kQuantum, 0.0));
+  EXPECT_FALSE(can_be_quantization_error({errors}, kQuantum, 0.0));
   const double noise = 0.1 * kQuantum;  // before quantization
-  EXPECT_TRUE(is_quantization_error({errors}, kQuantum, noise * noise));
+  EXPECT_TRUE(can_be_quantization_error({errors}, kQuantum, noise * noise));
 }
 
 // A pendulum comes to rest half-way; from then on every reading has the same error. Over 60 phases
 // of the encoder disc the estimates scatter as reported. With independent errors some reported
 // standard deviations would be wrong by half.
-TEST(QuantizedScatter, MatchesTheScatterOverDiscPhases) {
+TEST(QuantizationCovariance, MatchesTheCovarianceOverPhasesOfTheGrid) {
   const test_support::ReferencePendulum rig = sticking();
   const std::vector<std::pair<std::string, double>> truth = {
       {"P.J_zz", rig.J}, {"1.b", rig.b}, {"1.tau_c", rig.tau_c}};
@@ -122,24 +123,24 @@ ShootingProblem problem_of(const Eigen::VectorXd& angles, double quantum) {
            .acceleration = Eigen::VectorXd::Ones(1)}};
 }
 
-// Drawn and normal errors together give the whole scatter, whatever motion is assumed. Without an
-// inverse nothing is drawn, and the scatter is the same.
-TEST(QuantizationErrors, DrawsMatchTheScatter) {
+// Sampled and normal errors together have the total covariance, whatever motion is assumed. Without
+// an inverse no samples are drawn, and the covariance is the same.
+TEST(QuantizationErrors, SamplesMatchTheCovariance) {
   const ShootingProblem problem = problem_of(swing(), kQuantum);
   const Eigen::MatrixXd inverse = compute_information(problem).inverse;
-  const auto drawn = quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
+  const auto drawn = compute_quantization_errors(problem, {{0, kQuantum, 0.0}}, inverse);
   ASSERT_EQ(drawn.draws.cols(), 4000);
   const Eigen::MatrixXd whole = drawn.normal_scatter + drawn.draws * drawn.draws.transpose() / 4000;
   EXPECT_LT((whole - drawn.scatter[0]).norm(), 0.15 * drawn.scatter[0].norm());
-  const auto plain = quantization_errors(problem, {{0, kQuantum, 0.0}});
+  const auto plain = compute_quantization_errors(problem, {{0, kQuantum, 0.0}});
   EXPECT_EQ(plain.draws.cols(), 0);
   EXPECT_EQ(plain.scatter[0], drawn.scatter[0]);
 }
 
-// With a known motion, the 95 % point of the errors depends on how many counts turning points are
-// apart: between 1.65 and 1.96 standard deviations here. Readings determine the motion only
-// roughly, so with drawn motions the point is almost independent of the counts per turn.
-TEST(QuantizationErrors, DoNotTakeTheMotionAsKnown) {
+// With a known motion, the 95 % quantile of the errors depends on the number of counts between
+// turning points: here 1.65 to 1.96 standard deviations. Readings determine the motion only
+// roughly. With sampled motions the quantile is almost independent of the counts per turn.
+TEST(QuantizationErrors, SamplesIncludeTheUncertaintyOfTheMotion) {
   const auto spread = [](double known) {
     double least = HUGE_VAL, most = 0.0;
     for (const double counts : {40.0, 52.0, 68.0, 88.0, 114.0}) {
@@ -147,7 +148,7 @@ TEST(QuantizationErrors, DoNotTakeTheMotionAsKnown) {
       const ShootingProblem problem = problem_of(swing(), quantum);
       const Eigen::MatrixXd inverse = compute_information(problem).inverse;
       const auto errors =
-          quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
+          compute_quantization_errors(problem, {{0, quantum, 0.0}}, known * known * inverse);
       for (Eigen::Index row = 0; row < inverse.rows(); ++row) {
         Eigen::VectorXd along = (inverse.row(row) * errors.draws).cwiseAbs().transpose();
         std::sort(along.begin(), along.end());
@@ -176,7 +177,7 @@ Eigen::VectorXd staircase() {
 
 // A sticking joint repeats one quantization error at every sample. With so few independent errors
 // some agree by chance at any disc phase. For a wrong model all are correlated.
-TEST(CorrelatesInMotion, CountsAStickingJointAsOneError) {
+TEST(CorrelationBeyondQuantization, CountsAStickingJointAsOneError) {
   const Eigen::VectorXd angles = staircase();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 40.0).array().sin();
   for (int phase = 0; phase < 10; ++phase) {
@@ -191,7 +192,7 @@ TEST(CorrelatesInMotion, CountsAStickingJointAsOneError) {
 
 // Quantization errors of a swinging joint, alone and with those of a model that is wrong by less
 // than half a count.
-TEST(CorrelatesInMotion, DetectsAModelErrorBelowACount) {
+TEST(CorrelationBeyondQuantization, DetectsAModelErrorBelowAQuantizationStep) {
   const Eigen::VectorXd angles = swing();
   const Eigen::VectorXd slow = Eigen::VectorXd::LinSpaced(angles.size(), 0.0, 30.0).array().sin();
   int reported = 0;

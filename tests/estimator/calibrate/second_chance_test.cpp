@@ -13,10 +13,10 @@ constexpr double kFastest = 10.0;  // [rad/s]
 const Eigen::Vector2d kSpeeds(kFastest, 0.5 * kFastest);
 
 Parameter& viscous(Mechanism& mechanism) {
-  return mechanism.joint_parameter(0, JointQuantity::kViscous);
+  return mechanism.joint_parameter(0, JointParameter::kViscous);
 }
 
-Parameter& of_second(Mechanism& mechanism, JointQuantity quantity) {
+Parameter& of_second(Mechanism& mechanism, JointParameter quantity) {
   return mechanism.joint_parameter(1, quantity);
 }
 
@@ -31,9 +31,9 @@ Mechanism start() {
 // A second joint with a Stribeck excess that decays over 1 rad/s, a fifth of its fastest speed.
 Mechanism with_excess() {
   Mechanism mechanism = start();
-  for (const auto& [quantity, value] : {std::pair(JointQuantity::kCoulombTorque, 0.02),
-                                        {JointQuantity::kStribeckTorque, 0.005},
-                                        {JointQuantity::kStribeckRate, 1.0}}) {
+  for (const auto& [quantity, value] : {std::pair(JointParameter::kCoulombTorque, 0.02),
+                                        {JointParameter::kStribeckTorque, 0.005},
+                                        {JointParameter::kStribeckRate, 1.0}}) {
     of_second(mechanism, quantity).value = value;
     of_second(mechanism, quantity).free = true;
   }
@@ -41,120 +41,119 @@ Mechanism with_excess() {
 }
 
 // A parameter driven to either bound is reset to its start; all others keep their fitted values.
-TEST(SecondChances, ResetParametersDrivenToBounds) {
+TEST(RestartValues, ResetParametersDrivenToBounds) {
   for (const double bound : {0.0, 1.0}) {
     Mechanism reached = start();
     viscous(reached).value = bound;
-    reached.parameter(0, BodyQuantity::kMass).value = 7.0;
-    const auto chances = restart_candidates(reached, start(), kSpeeds);
+    reached.parameter(0, BodyParameter::kMass).value = 7.0;
+    const auto chances = choose_restart_values(reached, start(), kSpeeds);
     ASSERT_EQ(chances.size(), 1U) << bound;
-    EXPECT_EQ(chances[0].joint_parameter(0, JointQuantity::kViscous).value, 1e-3);
-    EXPECT_EQ(chances[0].parameter(0, BodyQuantity::kMass).value, 7.0);
+    EXPECT_EQ(chances[0].joint_parameter(0, JointParameter::kViscous).value, 1e-3);
+    EXPECT_EQ(chances[0].parameter(0, BodyParameter::kMass).value, 7.0);
   }
 }
 
 // No restart if nothing was driven to a bound: inside, at one from the start, or at one but fixed.
-TEST(SecondChances, KeepOtherParameters) {
-  EXPECT_TRUE(restart_candidates(start(), start(), kSpeeds).empty());
+TEST(RestartValues, KeepOtherParameters) {
+  EXPECT_TRUE(choose_restart_values(start(), start(), kSpeeds).empty());
   for (const double bound : {0.0, 1.0}) {
     Mechanism began = start();
     viscous(began).value = bound;
-    EXPECT_TRUE(restart_candidates(began, began, kSpeeds).empty());
+    EXPECT_TRUE(choose_restart_values(began, began, kSpeeds).empty());
     Mechanism fixed = start();
     viscous(fixed).value = bound;
     viscous(fixed).free = false;
-    EXPECT_TRUE(restart_candidates(fixed, start(), kSpeeds).empty());
+    EXPECT_TRUE(choose_restart_values(fixed, start(), kSpeeds).empty());
   }
 }
 
 // An excess is lost if it is zero, the same at every speed, or gone at any measurable speed, a
 // thousandth of the fastest. Just slower than that it is still present.
-TEST(SecondChances, FindAStribeckExcessThatIsLost) {
-  const auto count_with = [&](JointQuantity quantity, double value) {
+TEST(RestartValues, RestartAVanishedStribeckExcess) {
+  const auto count_with = [&](JointParameter quantity, double value) {
     Mechanism reached = with_excess();
     of_second(reached, quantity).value = value;
     Mechanism began = reached;  // so that nothing counts as driven to a bound
-    return restart_candidates(reached, began, kSpeeds).size();
+    return choose_restart_values(reached, began, kSpeeds).size();
   };
-  EXPECT_EQ(restart_candidates(with_excess(), with_excess(), kSpeeds).size(), 0U);
-  EXPECT_EQ(count_with(JointQuantity::kStribeckTorque, 0.0), 5U);
-  EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 0.0), 5U);
+  EXPECT_EQ(choose_restart_values(with_excess(), with_excess(), kSpeeds).size(), 0U);
+  EXPECT_EQ(count_with(JointParameter::kStribeckTorque, 0.0), 5U);
+  EXPECT_EQ(count_with(JointParameter::kStribeckRate, 0.0), 5U);
   const double visible = 1.0 / std::pow(1e-3 * kSpeeds[1], 2);
-  EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 1.01 * visible), 5U);
-  EXPECT_EQ(count_with(JointQuantity::kStribeckRate, 0.99 * visible), 0U);
+  EXPECT_EQ(count_with(JointParameter::kStribeckRate, 1.01 * visible), 5U);
+  EXPECT_EQ(count_with(JointParameter::kStribeckRate, 0.99 * visible), 0U);
 }
 
-// An excess may only appear found, in a local minimum. Unexplained accelerations indicate that.
-TEST(SecondChances, RestartAnyExcessIfAccelerationsAreUnexplained) {
+// A fitted excess may belong to a local minimum. Unexplained accelerations indicate this.
+TEST(RestartValues, ResetAnyExcessIfAccelerationsAreUnexplained) {
   const Mechanism reached = with_excess();
-  EXPECT_EQ(restart_candidates(reached, reached, kSpeeds, true).size(), 5U);
+  EXPECT_EQ(choose_restart_values(reached, reached, kSpeeds, true).size(), 5U);
   Mechanism held = with_excess();
-  of_second(held, JointQuantity::kStribeckRate).free = false;
-  EXPECT_TRUE(restart_candidates(held, held, kSpeeds, true).empty());
+  of_second(held, JointParameter::kStribeckRate).free = false;
+  EXPECT_TRUE(choose_restart_values(held, held, kSpeeds, true).empty());
 }
 
-// Only if the fit may move it, and the joint moved at all.
-TEST(SecondChances, NeedAFreeExcessOnAMovingJoint) {
-  for (const JointQuantity quantity :
-       {JointQuantity::kStribeckTorque, JointQuantity::kStribeckRate}) {
+// Requires a free excess and a joint that moved.
+TEST(RestartValues, RequireAFreeStribeckExcessAtAMovingJoint) {
+  for (const JointParameter quantity :
+       {JointParameter::kStribeckTorque, JointParameter::kStribeckRate}) {
     Mechanism reached = with_excess();
-    of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
+    of_second(reached, JointParameter::kStribeckTorque).value = 0.0;
     of_second(reached, quantity).free = false;
-    EXPECT_TRUE(restart_candidates(reached, reached, kSpeeds).empty());
+    EXPECT_TRUE(choose_restart_values(reached, reached, kSpeeds).empty());
   }
   Mechanism reached = with_excess();
-  of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
-  EXPECT_TRUE(restart_candidates(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
+  of_second(reached, JointParameter::kStribeckTorque).value = 0.0;
+  EXPECT_TRUE(choose_restart_values(reached, reached, Eigen::Vector2d(kFastest, 0.0)).empty());
 }
 
 // A tenth of τ_c that decays over 3, 10, 30, 1 and 100 % of the joint's own fastest speed.
-TEST(SecondChances, SpreadDecaysOverTheSpeedsOfTheJoint) {
+TEST(RestartValues, TryDecayRatesOverTheSpeedsOfTheJoint) {
   Mechanism reached = with_excess();
-  of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
-  const auto chances = restart_candidates(reached, reached, kSpeeds);
+  of_second(reached, JointParameter::kStribeckTorque).value = 0.0;
+  const auto chances = choose_restart_values(reached, reached, kSpeeds);
   const double shares[] = {0.03, 0.1, 0.3, 0.01, 1.0};
   ASSERT_EQ(chances.size(), 5U);
   for (std::size_t i = 0; i < 5; ++i) {
     Mechanism chance = chances[i];
-    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckRate).value,
+    EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kStribeckRate).value,
                      1.0 / std::pow(shares[i] * kSpeeds[1], 2));
-    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.002);
-    EXPECT_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.02);
+    EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kStribeckTorque).value, 0.002);
+    EXPECT_EQ(of_second(chance, JointParameter::kCoulombTorque).value, 0.02);
   }
 }
 
-// An excess that hardly decays was a part of the kinetic torque and is added to it before a new one
-// is tried. A kinetic torque that is not estimated stays. If there is none, the excess keeps its
-// size.
-TEST(SecondChances, CountAnExcessThatNeverDecaysAsKinetic) {
+// An excess that hardly decays is part of the Coulomb torque, and is added to this torque before a
+// new excess is tried. A fixed Coulomb torque is not changed.
+TEST(RestartValues, TreatANonDecayingExcessAsCoulombFriction) {
   Mechanism reached = with_excess();
   Mechanism chance;
   for (const double rate : {1e-6, 0.0}) {  // at 1e-6 it loses 1e-5
-    of_second(reached, JointQuantity::kStribeckRate).value = rate;
-    chance = restart_candidates(reached, reached, kSpeeds).at(0);
-    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.025) << rate;
-    EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.0025) << rate;
+    of_second(reached, JointParameter::kStribeckRate).value = rate;
+    chance = choose_restart_values(reached, reached, kSpeeds).at(0);
+    EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kCoulombTorque).value, 0.025) << rate;
+    EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kStribeckTorque).value, 0.0025) << rate;
   }
 
-  of_second(reached, JointQuantity::kCoulombTorque).free = false;
-  chance = restart_candidates(reached, reached, kSpeeds).at(0);
-  EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kCoulombTorque).value, 0.02);
-  EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.002);
+  of_second(reached, JointParameter::kCoulombTorque).free = false;
+  chance = choose_restart_values(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kCoulombTorque).value, 0.02);
+  EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kStribeckTorque).value, 0.002);
 
-  of_second(reached, JointQuantity::kCoulombTorque).value = 0.0;
-  chance = restart_candidates(reached, reached, kSpeeds).at(0);
-  EXPECT_DOUBLE_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 0.005);
+  of_second(reached, JointParameter::kCoulombTorque).value = 0.0;
+  chance = choose_restart_values(reached, reached, kSpeeds).at(0);
+  EXPECT_DOUBLE_EQ(of_second(chance, JointParameter::kStribeckTorque).value, 0.005);
 }
 
 // A restart's values stay within the parameter's bounds.
-TEST(SecondChances, StayInTheirBounds) {
+TEST(RestartValues, RespectTheBounds) {
   Mechanism reached = with_excess();
-  of_second(reached, JointQuantity::kStribeckTorque).value = 0.0;
-  of_second(reached, JointQuantity::kStribeckTorque).upper = 1e-3;
-  of_second(reached, JointQuantity::kStribeckRate).lower = 0.5;
-  for (Mechanism& chance : restart_candidates(reached, reached, kSpeeds)) {
-    EXPECT_EQ(of_second(chance, JointQuantity::kStribeckTorque).value, 1e-3);
-    EXPECT_GE(of_second(chance, JointQuantity::kStribeckRate).value, 0.5);
+  of_second(reached, JointParameter::kStribeckTorque).value = 0.0;
+  of_second(reached, JointParameter::kStribeckTorque).upper = 1e-3;
+  of_second(reached, JointParameter::kStribeckRate).lower = 0.5;
+  for (Mechanism& chance : choose_restart_values(reached, reached, kSpeeds)) {
+    EXPECT_EQ(of_second(chance, JointParameter::kStribeckTorque).value, 1e-3);
+    EXPECT_GE(of_second(chance, JointParameter::kStribeckRate).value, 0.5);
   }
 }
 

@@ -19,7 +19,7 @@ namespace test_support {
 using estimator::Mechanism;
 using estimator::Segment;
 using estimator::Sensor;
-using estimator::SensorQuantity;
+using estimator::SensorParameter;
 
 inline constexpr double kPeriod = 2e-3, kFine = 1e-4;  // [s]
 inline constexpr int kFines = 20;                      // of a period
@@ -32,11 +32,11 @@ inline constexpr double kMountX = 0.12, kPointX = 0.04, kPointZ = -0.02, kRateBi
 inline Mechanism sensed_mechanism() {
   Mechanism mechanism = mechanism_of(viscous_furuta());
   add_inertial_sensor(mechanism, "imu", 1,
-                      {{SensorQuantity::kPointX, kPointX},
-                       {SensorQuantity::kPointZ, kPointZ},
-                       {SensorQuantity::kMountX, kMountX},
-                       {SensorQuantity::kRateBiasY, kRateBias},
-                       {SensorQuantity::kForceBiasX, kForceBias}});
+                      {{SensorParameter::kPointX, kPointX},
+                       {SensorParameter::kPointZ, kPointZ},
+                       {SensorParameter::kMountX, kMountX},
+                       {SensorParameter::kRateBiasY, kRateBias},
+                       {SensorParameter::kForceBiasX, kForceBias}});
   return mechanism;
 }
 
@@ -60,7 +60,7 @@ inline Eigen::Matrix<double, 6, 1> inertial_reading(const Mechanism& mechanism,
       turns[0].transpose() * (-3.0 * turns[0] + 4.0 * turns[1] - turns[2]) / (2.0 * kFine);
   Eigen::Matrix<double, 6, 1> result;
   result << turn(2, 1), turn(0, 2), turn(1, 0),
-      turns[0].transpose() * (acceleration - estimator::gravity_of(mechanism));
+      turns[0].transpose() * (acceleration - estimator::gravity_vector(mechanism));
   result[1] += kRateBias;
   result[3] += kForceBias;
   return result;

@@ -12,10 +12,10 @@
 namespace estimator {
 namespace {
 
-/// Whether one note contains all of these.
+/// Returns whether one note contains all of these texts.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
   return std::ranges::any_of(found.notes, [&](const Message& note) {
-    const std::string text = service::text_of(note);
+    const std::string text = service::format_message(note);
     return std::ranges::all_of(
         parts, [&](const std::string& part) { return text.find(part) != std::string::npos; });
   });
@@ -26,7 +26,7 @@ std::string notes_of(const Calibration& found) { return test_support::text_of_no
 /// The Furuta's arm, whose axis is fixed in space, with a sensor of its own.
 Mechanism furuta_with_arm_sensor() {
   Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
-  test_support::add_inertial_sensor(mechanism, "imu", 0, {{SensorQuantity::kPointX, 0.1}});
+  test_support::add_inertial_sensor(mechanism, "imu", 0, {{SensorParameter::kPointX, 0.1}});
   return mechanism;
 }
 
@@ -35,7 +35,7 @@ Segment read_on_arm() {
   Segment segment = test_support::sensed_furuta(0.0, 3);
   const Eigen::MatrixXd& motion = test_support::furuta_motion();
   const Mechanism mechanism = furuta_with_arm_sensor();
-  const double g = mechanism.parameter(WorldQuantity::kGravity).value;
+  const double g = mechanism.parameter(GravityParameter::kGravity).value;
   const double radius = 0.1 + joint_point(mechanism, 0, true).x() * -1.0;  // from the axis
   std::mt19937 random(11);
   std::normal_distribution<double> normal;
@@ -59,7 +59,7 @@ CalibrationOptions quick() {
 }
 
 // The sensor's position along the arm's axis changes no reading.
-TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
+TEST(SensorAmbiguities, ReportThePositionAlongAFixedRotationAxis) {
   Mechanism mechanism = furuta_with_arm_sensor();
   test_support::set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
   const Calibration found = calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
@@ -68,7 +68,7 @@ TEST(SensorTraps, PlaceAlongAnAxisFixedInSpace) {
 }
 
 // A rotation of the whole rig about gravity changes no reading.
-TEST(SensorTraps, HeadingAboutGravity) {
+TEST(SensorAmbiguities, ReportTheHeadingAboutGravity) {
   Mechanism mechanism = furuta_with_arm_sensor();
   mechanism.held_out = {"1"};
   test_support::set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
@@ -101,11 +101,11 @@ Mechanism two_wheels() {
                        .motor = {.present = true}}};
   make_parameters(mechanism);
   for (int j = 0; j < 2; ++j) {
-    mechanism.parameter(j, BodyQuantity::kJyy).value = 0.01;
-    mechanism.parameter(j, BodyQuantity::kJxx).value = 0.01;
-    mechanism.parameter(j, BodyQuantity::kJzz).value = 0.01;
-    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 0.02;
-    mechanism.joint_parameter(j, JointQuantity::kMotorGain).value = 0.1;
+    mechanism.parameter(j, BodyParameter::kJyy).value = 0.01;
+    mechanism.parameter(j, BodyParameter::kJxx).value = 0.01;
+    mechanism.parameter(j, BodyParameter::kJzz).value = 0.01;
+    mechanism.joint_parameter(j, JointParameter::kViscous).value = 0.02;
+    mechanism.joint_parameter(j, JointParameter::kMotorGain).value = 0.1;
   }
   test_support::add_inertial_sensor(mechanism, "gyro", 1, {});
   return mechanism;
@@ -138,7 +138,7 @@ Segment driven_wheels(bool with_second_encoder) {
 }
 
 // For a wheel without encoder, twice the gain has the effect of twice the scale.
-TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
+TEST(SensorAmbiguities, ReportTheGyroscopeScaleWithoutAnEncoder) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
@@ -150,13 +150,13 @@ TEST(SensorTraps, GyroscopeScaleWithoutEncoder) {
   }
 }
 
-// The delays of motor and sensor add up, unless an encoder separates them.
-TEST(SensorTraps, OnlyDifferencesOfDelays) {
+// Only the sum of the delays of motor and sensor is identifiable without an encoder.
+TEST(SensorAmbiguities, ReportThatOnlyDelayDifferencesAreIdentifiable) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
-    mechanism.joint_parameter(1, JointQuantity::kInputDelay).value = 5e-3;
-    mechanism.sensor_parameter(0, SensorQuantity::kDelay).value = 5e-3;
+    mechanism.joint_parameter(1, JointParameter::kInputDelay).value = 5e-3;
+    mechanism.sensor_parameter(0, SensorParameter::kDelay).value = 5e-3;
     test_support::set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
     const Calibration found =
         calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
@@ -165,12 +165,13 @@ TEST(SensorTraps, OnlyDifferencesOfDelays) {
   }
 }
 
-// An encoder whose own delay is estimated does not separate them; one with a fixed delay does.
-TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
+// An encoder with a fixed delay makes both delays identifiable, an encoder with a free delay does
+// not.
+TEST(SensorAmbiguities, ReportThatOnlyEncoderDelayDifferencesAreIdentifiable) {
   for (const bool is_fixed : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.held_out = {"gyro"};
-    mechanism.joint_parameter(1, JointQuantity::kInputDelay).value = 5e-3;
+    mechanism.joint_parameter(1, JointParameter::kInputDelay).value = 5e-3;
     test_support::set_free(mechanism, {"1.b", "2.b", "2.delay"});
     if (!is_fixed) test_support::set_free(mechanism, {"2.encoder_delay"});
     const Calibration found = calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
@@ -184,7 +185,7 @@ TEST(SensorTraps, OnlyDifferencesOfEncoderDelays) {
 Mechanism pendulum_with_sensor() {
   Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});
   test_support::add_inertial_sensor(
-      mechanism, "imu", 0, {{SensorQuantity::kPointX, joint_point(mechanism, 0, true).x()}});
+      mechanism, "imu", 0, {{SensorParameter::kPointX, joint_point(mechanism, 0, true).x()}});
   return mechanism;
 }
 
@@ -214,7 +215,7 @@ Segment read_swing(double angle) {
 }
 
 // Without large rotations relative to gravity a sensor's bias acts like a tilt of its mounting.
-TEST(SensorTraps, BiasAgainstMountingWithoutLargeRotation) {
+TEST(SensorAmbiguities, ReportBiasAndMountingWithoutLargeRotations) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();
     test_support::set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});

@@ -23,11 +23,11 @@ Mechanism furuta_with_sensors() {
   test_support::ReferenceFuruta rig{.b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07};
   Mechanism mechanism = test_support::mechanism_of(rig);
   test_support::add_inertial_sensor(mechanism, "arm", 0,
-                                    {{SensorQuantity::kPointX, 0.05},
-                                     {SensorQuantity::kMountZ, 0.2},
-                                     {SensorQuantity::kDelay, 3.3e-3}});
+                                    {{SensorParameter::kPointX, 0.05},
+                                     {SensorParameter::kMountZ, 0.2},
+                                     {SensorParameter::kDelay, 3.3e-3}});
   test_support::add_inertial_sensor(
-      mechanism, "pole", 1, {{SensorQuantity::kPointY, -0.04}, {SensorQuantity::kMountX, -0.4}});
+      mechanism, "pole", 1, {{SensorParameter::kPointY, -0.04}, {SensorParameter::kMountX, -0.4}});
   test_support::free_parameters(
       mechanism, {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "gravity.tilt_x"}, 0.9);
   test_support::set_free(
@@ -87,20 +87,20 @@ Mechanism furuta_with_load_sensors() {
   Mechanism mechanism = test_support::mechanism_of(rig);
   test_support::add_sensor(mechanism,
                            {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .joint = 1},
-                           {{SensorQuantity::kRateScaleX, 1.2}});
+                           {{SensorParameter::kRateScaleX, 1.2}});
   test_support::add_sensor(mechanism,
                            {.name = "current", .body = 0, .kind = Kind::kMotorTorque, .joint = 0},
-                           {{SensorQuantity::kDelay, 3.3e-3}});
+                           {{SensorParameter::kDelay, 3.3e-3}});
   test_support::add_sensor(mechanism,
                            {.name = "wrist", .body = 0, .kind = Kind::kForceTorque, .joint = 0},
-                           {{SensorQuantity::kMountY, 0.2}, {SensorQuantity::kPointX, 0.01}});
+                           {{SensorParameter::kMountY, 0.2}, {SensorParameter::kPointX, 0.01}});
   test_support::free_parameters(mechanism,
                                 {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
   test_support::set_free(
       mechanism, {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias",
                   "wrist.p_x", "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z",
                   "wrist.force_bias_y", "wrist.force_scale_x", "A.m"});
-  mechanism.joint_parameter(0, JointQuantity::kInputDelay).value = 1.3e-3;
+  mechanism.joint_parameter(0, JointParameter::kInputDelay).value = 1.3e-3;
   return mechanism;
 }
 
@@ -121,16 +121,16 @@ TEST(ShootingInertial, DerivativesOfLoadsMatchDifferences) {
                           {kSensedPeriod, 0.2},
                           {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
                            Eigen::VectorXd::Constant(3 * Sensor::kAxes, 0.05)});
-  ASSERT_EQ(problem.sensed().size(), 8U);
+  ASSERT_EQ(problem.inertial_axes().size(), 8U);
   test_support::expect_derivatives(problem);
 }
 
 // The interval boundaries do not change any reading, if the states lie on one motion.
 TEST(ShootingInertial, EveryReadingIsUsedOnce) {
   const ShootingProblem problem = problem_over(0.2);
-  ASSERT_EQ(problem.sensed().size(), 9u);
-  for (std::size_t place = 0; place < problem.sensed().size(); ++place) {
-    const bool on_arm = problem.sensed()[place] < Sensor::kAxes;
+  ASSERT_EQ(problem.inertial_axes().size(), 9u);
+  for (std::size_t place = 0; place < problem.inertial_axes().size(); ++place) {
+    const bool on_arm = problem.inertial_axes()[place] < Sensor::kAxes;
     // Of the arm's 100 readings, those of the first 50 ms may precede the start when the delay is
     // at its bound.
     EXPECT_EQ(problem.inertial_reading_count(static_cast<int>(place)), on_arm ? 91 : 150);

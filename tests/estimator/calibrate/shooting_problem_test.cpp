@@ -69,7 +69,7 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesOfAllResiduals) {
 }
 
 // Noise of the control couples the defects of all joints.
-TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
+TEST(ShootingProblem, DerivativesMatchDifferencesWithControlNoise) {
   const Recording recording = driven();
 
   ShootingNoise noisy = noise();
@@ -81,7 +81,7 @@ TEST(ShootingProblem, NoiseOfControlsLeavesDerivativesRight) {
 }
 
 // Readings at irregular times, and an encoder that slips in the middle of an interval.
-TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
+TEST_P(ShootingProblemDerivatives, MatchDifferencesWithIrregularTimesAndSlips) {
   Mechanism mechanism = mechanism_to_fit();
 
   Recording recording = driven(GetParam());
@@ -99,7 +99,7 @@ TEST_P(ShootingProblemDerivatives, HoldWithIrregularTimesAndShifts) {
 // Dependencies of each kind: an inertia with an inertia, a lever arm with a quantity of no body,
 // friction of one joint with another's. The derivative by a parameter includes all that depends on
 // it.
-TEST_P(ShootingProblemDerivatives, HoldAlongTies) {
+TEST_P(ShootingProblemDerivatives, MatchDifferencesOfDependentParameters) {
   Mechanism mechanism = mechanism_to_fit();
   const auto index = [&](const char* name) { return mechanism.find_parameter(name); };
   Parameter reach{.name = "reach", .value = 0.02};
@@ -138,9 +138,9 @@ TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
       {Eigen::VectorXd::LinSpaced(3, 1e-3, 3e-3), Eigen::VectorXd::LinSpaced(3, 0.3, 0.7)});
   test_support::expect_derivatives(problem);
   // A node's first sample is at the node itself.
-  EXPECT_NEAR(problem.angles(0)(0, 0), 0.3, 1e-12);
-  EXPECT_NEAR(problem.angles(0)(0, 1), 0.3 - 0.2 + 0.4 - 0.1, 1e-12);
-  EXPECT_NEAR(problem.angles(0)(0, 2), -0.4 + 0.2, 1e-12);
+  EXPECT_NEAR(problem.predicted_angles(0)(0, 0), 0.3, 1e-12);
+  EXPECT_NEAR(problem.predicted_angles(0)(0, 1), 0.3 - 0.2 + 0.4 - 0.1, 1e-12);
+  EXPECT_NEAR(problem.predicted_angles(0)(0, 2), -0.4 + 0.2, 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,
@@ -148,17 +148,17 @@ INSTANTIATE_TEST_SUITE_P(Controls, ShootingProblemDerivatives,
 
 // A pulse acts on joints at rest in the middle of a step. A smooth replacement would pull them the
 // wrong way first, release one of them too early, and be off by a milliradian.
-TEST(ShootingProblem, KeepsAPulseSharpForJointsAtRest) {
+TEST(ShootingProblem, ResolvesControlPulsesOfJointsAtRest) {
   Recording recording = driven();
   recording.segments[0].controls.setZero();
   recording.segments[0].controls.middleRows(51, 40).setConstant(3.0);
   Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
   test_support::free_parameters(mechanism, {"1.K"}, 1.0);
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).value = 2e-3;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).value = 2e-3;
   const auto angles_with = [&](double step) {
     return ShootingProblem(mechanism, recording.segments, {Eigen::MatrixXd::Zero(4, 1)}, {1.0},
                            {step, std::numeric_limits<double>::infinity()}, noise())
-        .angles(0);
+        .predicted_angles(0);
   };
   const Eigen::MatrixXd fine = angles_with(2.5e-4);
   EXPECT_GT(fine.cwiseAbs().maxCoeff(), 0.05);
@@ -184,30 +184,33 @@ TEST(ShootingProblem, UsesEveryReadingOnce) {
 TEST(ShootingProblem, AgreesWithOneNodeWhereProcessNoiseIsNegligible) {
   ShootingProblem one = problem_with(std::numeric_limits<double>::infinity());
   ASSERT_TRUE(is_converged(solve(one).termination));
-  const Eigen::Index samples = one.angles(0).rows();
+  const Eigen::Index samples = one.predicted_angles(0).rows();
   Eigen::MatrixXd states(4, samples - 1);
-  states.topRows(2) = one.angles(0).topRows(samples - 1).transpose();
-  states.bottomRows(2) =
-      (one.angles(0).bottomRows(samples - 1) - one.angles(0).topRows(samples - 1)).transpose() /
-      kShootingPeriod;
+  states.topRows(2) = one.predicted_angles(0).topRows(samples - 1).transpose();
+  states.bottomRows(2) = (one.predicted_angles(0).bottomRows(samples - 1) -
+                          one.predicted_angles(0).topRows(samples - 1))
+                             .transpose() /
+                         kShootingPeriod;
   ShootingProblem many(one.mechanism(), driven().segments, {states}, {kShootingPeriod}, {4e-3, 0.1},
                        noise());
-  ASSERT_GT(many.layout().node_count, 5);
+  ASSERT_GT(many.shape().node_count, 5);
   ASSERT_TRUE(is_converged(solve(many).termination));
   ShootingNoise still = noise();
   for (int round = 0; round < 4; ++round) {
     still.acceleration *= 0.03;
-    many.set_noise(still);
+    many.set_noise_levels(still);
     ASSERT_TRUE(is_converged(solve(many).termination));
   }
   EXPECT_NEAR(many.cost(), one.cost(), 1e-3);
-  for (Eigen::Index i = 0; i < one.arrow().size(); ++i) {
-    EXPECT_NEAR(many.arrow()[i], one.arrow()[i], 1e-4 * std::abs(one.arrow()[i]) + 1e-7) << i;
+  for (Eigen::Index i = 0; i < one.parameter_values().size(); ++i) {
+    EXPECT_NEAR(many.parameter_values()[i], one.parameter_values()[i],
+                1e-4 * std::abs(one.parameter_values()[i]) + 1e-7)
+        << i;
   }
 }
 
 // A calibration must give the same result on any machine, whatever its number of processors.
-TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+TEST(ShootingProblem, IsBitIdenticalForAnyNumberOfThreads) {
   const Recording recording = driven(Control::kSwitched);
   const std::vector<Segment> segments(30, recording.segments.front());
 
@@ -217,20 +220,21 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
   for (const int threads : {1, 2, 3}) {
     ShootingProblem problem(mechanism_to_fit(), segments, starts, spacing, {4e-3, 0.1}, noise(),
                             threads);
-    EXPECT_EQ(problem.threads(), threads);
-    const auto layout = problem.layout();
+    EXPECT_EQ(problem.thread_count(), threads);
+    const auto shape = problem.shape();
     // Blocks are linearized by the factor's threads, then derivatives are computed by one thread.
-    ArrowFactor factor(layout, problem.max_block_rows());
+    ArrowheadFactorization factor(shape, problem.max_block_rows());
     ASSERT_TRUE(factor.factorize(problem, 1e-8));
     Eigen::VectorXd step;
-    factor.solve_nodes(Eigen::VectorXd::Zero(layout.arrow_size), step);
+    factor.compute_node_step(Eigen::VectorXd::Zero(shape.parameter_count), step);
     const test_support::DenseProblem dense = test_support::stack(problem);
-    const double cost = problem.evaluate_candidate(
-        Eigen::VectorXd::Constant(layout.node_count * layout.node_size, 1e-2),
-        Eigen::VectorXd::Zero(layout.arrow_size));
+    const double cost = problem.evaluate_trial_step(
+        Eigen::VectorXd::Constant(shape.node_count * shape.node_size, 1e-2),
+        Eigen::VectorXd::Zero(shape.parameter_count));
     const std::vector<Eigen::MatrixXd> found = {
-        dense.residual,          dense.jacobian, factor.schur(),
-        factor.schur_gradient(), step,           Eigen::MatrixXd::Constant(1, 1, cost)};
+        dense.residual, dense.jacobian,
+        factor.schur(), factor.reduced_gradient(),
+        step,           Eigen::MatrixXd::Constant(1, 1, cost)};
     if (threads == 1) expected = found;
     EXPECT_EQ(found, expected) << threads;
   }
@@ -238,7 +242,7 @@ TEST(ShootingProblem, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
 
 // Slow parts of the motion may use longer steps. Each time span has its own step, nodes stay in
 // place, and no sample is read twice or omitted.
-TEST(ShootingProblem, TakesLongerStepsOnlyWhereRequested) {
+TEST(ShootingProblem, TakesLongerIntegrationStepsOnlyIfRequested) {
   const Recording recording = driven();
 
   const auto problem_of = [&](const ShootingGrid& grid) {
@@ -249,12 +253,18 @@ TEST(ShootingProblem, TakesLongerStepsOnlyWhereRequested) {
   ShootingGrid local = even;
   local.local_steps = {{2e-3, 6e-3, 1e-3, 2e-3}};
   const ShootingProblem fine = problem_of(even), coarse = problem_of(local);
-  EXPECT_EQ(fine.step_count(), 399);
-  EXPECT_EQ(coarse.step_count(), 399 - 100 + 2 * 17);
-  EXPECT_EQ(coarse.states(0), fine.states(0));
-  EXPECT_LT((coarse.angles(0) - fine.angles(0)).cwiseAbs().maxCoeff(), 1e-6);
-  EXPECT_GT((coarse.angles(0) - fine.angles(0)).middleRows(100, 100).cwiseAbs().maxCoeff(), 0.0);
-  EXPECT_EQ((coarse.angles(0) - fine.angles(0)).topRows(100).cwiseAbs().maxCoeff(), 0.0);
+  EXPECT_EQ(fine.integration_step_count(), 399);
+  EXPECT_EQ(coarse.integration_step_count(), 399 - 100 + 2 * 17);
+  EXPECT_EQ(coarse.node_states(0), fine.node_states(0));
+  EXPECT_LT((coarse.predicted_angles(0) - fine.predicted_angles(0)).cwiseAbs().maxCoeff(), 1e-6);
+  EXPECT_GT((coarse.predicted_angles(0) - fine.predicted_angles(0))
+                .middleRows(100, 100)
+                .cwiseAbs()
+                .maxCoeff(),
+            0.0);
+  EXPECT_EQ(
+      (coarse.predicted_angles(0) - fine.predicted_angles(0)).topRows(100).cwiseAbs().maxCoeff(),
+      0.0);
 }
 
 }  // namespace

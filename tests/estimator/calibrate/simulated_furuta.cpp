@@ -85,13 +85,13 @@ TrajectoryData simulate_furuta(const Mechanism& mechanism, int nodes, double ste
   const Eigen::MatrixXd angles =
       estimator::rollout(mechanism, Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0),
                          means.topRows(nodes - 1), step);
-  const estimator::ModelValues values = unpack(mechanism);
+  const estimator::ModelParameterValues values = unpack_parameters(mechanism);
   data.angles.resize(nodes, 2);
   for (int k = 0; k < nodes; ++k) {
-    data.initial.push_back(assemble(mechanism, values, angles.row(k).transpose()));
+    data.initial.push_back(assemble_configuration(mechanism, values, angles.row(k).transpose()));
     for (int j = 0; j < 2; ++j) {
       const double offset =
-          mechanism.joint_parameter(j, estimator::JointQuantity::kEncoderOffset).value;
+          mechanism.joint_parameter(j, estimator::JointParameter::kEncoderOffset).value;
       data.angles(k, j) = angles(k, j) - offset + noise * normal(random);
     }
   }

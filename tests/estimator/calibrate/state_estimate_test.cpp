@@ -39,14 +39,14 @@ Eigen::RowVectorXd truth_at(Eigen::Index sample) {
     const test_support::NewtonLoad& load = loads[static_cast<std::size_t>(j)];
     const double friction = -(j == 0 ? rig.b_1 : rig.b_2) * rate[j];
     const double motor = rig.K * test_support::furuta_control(sample + kFirst);
-    truth[StateEstimate::column(j, StateQuantity::kAngle)] = angle[j];
-    truth[StateEstimate::column(j, StateQuantity::kRate)] = rate[j];
-    truth[StateEstimate::column(j, StateQuantity::kAcceleration)] = acceleration[j];
-    truth[StateEstimate::column(j, JointLoad::kTorque)] = friction + (j == 0 ? motor : 0.0);
-    if (j == 0) truth[StateEstimate::column(j, JointLoad::kMotorTorque)] = motor;
-    truth[StateEstimate::column(j, JointLoad::kFriction)] = friction;
-    truth.segment<3>(StateEstimate::column(j, JointLoad::kMomentX)) = load.moment;
-    truth.segment<3>(StateEstimate::column(j, JointLoad::kForceX)) = load.force;
+    truth[StateEstimate::column_index(j, StateQuantity::kAngle)] = angle[j];
+    truth[StateEstimate::column_index(j, StateQuantity::kRate)] = rate[j];
+    truth[StateEstimate::column_index(j, StateQuantity::kAcceleration)] = acceleration[j];
+    truth[StateEstimate::column_index(j, JointLoad::kTorque)] = friction + (j == 0 ? motor : 0.0);
+    if (j == 0) truth[StateEstimate::column_index(j, JointLoad::kMotorTorque)] = motor;
+    truth[StateEstimate::column_index(j, JointLoad::kFriction)] = friction;
+    truth.segment<3>(StateEstimate::column_index(j, JointLoad::kMomentX)) = load.moment;
+    truth.segment<3>(StateEstimate::column_index(j, JointLoad::kForceX)) = load.force;
   }
   return truth;
 }
@@ -101,7 +101,7 @@ void expect_scores(const std::vector<Scores>& scores, double mean_square_toleran
 }
 
 StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
-                        const StateOptions& options) {
+                        const StateEstimationOptions& options) {
   const auto all = estimate_states(mechanism, mechanism, {{"imu", {segment}}}, {}, {}, options);
   EXPECT_EQ(all.size(), 1u);
   EXPECT_EQ(all.front().times.size(), static_cast<std::size_t>(segment.sample_count()));
@@ -110,7 +110,7 @@ StateEstimate estimated(const Mechanism& mechanism, const Segment& segment,
 
 // Motion and loads of both joints, including the one without encoder: errors must match their
 // standard deviations. Loads are compared with Newton's and Euler's laws.
-TEST(StateEstimate, DeviationsMatchTheErrors) {
+TEST(StateEstimate, StandardDeviationsMatchTheErrors) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.held_out = {"2"};
   constexpr int kSeeds = 60;
@@ -125,8 +125,8 @@ TEST(StateEstimate, DeviationsMatchTheErrors) {
 }
 
 /// A calibration's values and their covariance.
-FixedParameters spread_of(const Calibration& calibration) {
-  FixedParameters spread;
+UncertainParameters spread_of(const Calibration& calibration) {
+  UncertainParameters spread;
   for (const ParameterEstimate& each : calibration.parameters) {
     spread.parameters.push_back(calibration.mechanism.find_parameter(each.name));
   }
@@ -149,7 +149,7 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
     Mechanism values = calibration.mechanism;
     values.held_out = {"2"};
     const Segment segment = without_second_encoder(sensed_furuta(0.0, seed + other));
-    StateOptions wanted;
+    StateEstimationOptions wanted;
     wanted.spread = spread_of(calibration);
     score(estimated(values, segment, wanted), 50, 300, scores);
   }
@@ -157,12 +157,12 @@ std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) 
 }
 
 // Parameters from another recording have errors independent of the readings.
-TEST(StateEstimate, DeviationsIncludeThoseOfParameters) {
+TEST(StateEstimate, StandardDeviationsIncludeParameterUncertainty) {
   expect_scores(scores_with_estimated_parameters(40, 1000), 0.9);
 }
 
 // Parameters from the recording itself have errors that correlate with those of its readings.
-TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
+TEST(StateEstimate, StandardDeviationsMatchTheErrorsWithParametersOfTheSameRecording) {
   expect_scores(scores_with_estimated_parameters(40, 0), 0.9);
 }
 
@@ -171,7 +171,7 @@ TEST(StateEstimate, DeviationsHoldForParametersOfTheSameRecording) {
 TEST(StateEstimate, IsCausalOnRequest) {
   Mechanism mechanism = sensed_mechanism();
   mechanism.held_out = {"2"};
-  StateOptions filtered{.readings = StateReadings::kLagged}, lagged = filtered;
+  StateEstimationOptions filtered{.readings = ReadingSelection::kLagged}, lagged = filtered;
   lagged.lag = 0.1;
   std::vector<Scores> scores = no_scores(), lagged_scores = no_scores();
   for (unsigned seed = 1; seed <= 24; ++seed) {
@@ -189,9 +189,9 @@ TEST(StateEstimate, IsCausalOnRequest) {
       other.angles.bottomRows(changed.sample_count() - kFrom);
   changed.inertial.bottomRows(changed.sample_count() - kFrom) =
       other.inertial.bottomRows(changed.sample_count() - kFrom);
-  const Eigen::Index angle = StateEstimate::column(1, StateQuantity::kAngle);
+  const Eigen::Index angle = StateEstimate::column_index(1, StateQuantity::kAngle);
   constexpr int kBefore = kFrom - 100;
-  const auto change = [&](const StateOptions& options) {
+  const auto change = [&](const StateEstimationOptions& options) {
     const StateEstimate before = estimated(mechanism, segment, options);
     const StateEstimate after = estimated(mechanism, changed, options);
     return std::abs(before.values(kBefore, angle) - after.values(kBefore, angle)) /
@@ -201,7 +201,7 @@ TEST(StateEstimate, IsCausalOnRequest) {
   EXPECT_LT(change(filtered), 0.02);
   EXPECT_LT(change(lagged), 0.02);
   EXPECT_GT(change({}), 0.1);
-  const auto deviation = [&](const StateOptions& options) {
+  const auto deviation = [&](const StateEstimationOptions& options) {
     return estimated(mechanism, segment, options).deviations(kBefore, angle);
   };
   EXPECT_LT(deviation({}), deviation(lagged));

@@ -68,7 +68,7 @@ class AnyStiffness : public ::testing::TestWithParam<double> {};
 // included, and from inertias wrong by a factor of three either way, the solver must converge
 // within eight iterations. Weights depend on the initial inertias, so the two optima differ, but by
 // less than the scatter of an estimate.
-TEST_P(AnyStiffness, ConvergesInEightIterationsFromInertiasWrongByThree) {
+TEST_P(AnyStiffness, ConvergesInEightIterationsFromTripledInertias) {
   for (const Problem& problem : {four_parameters(), twelve_parameters()}) {
     SCOPED_TRACE(std::to_string(problem.names.size()) + " parameters");
     const Calibration high = calibrate_from(problem, 3.0, GetParam());

@@ -95,7 +95,7 @@ struct StruckPendulum {
   Mechanism mechanism() const {
     Mechanism pendulum = make_pendulum();
     test_support::place_stop(pendulum, 0, side, position, restitution);
-    pendulum.joint_parameter(0, JointQuantity::kViscous).value = b;
+    pendulum.joint_parameter(0, JointParameter::kViscous).value = b;
     return pendulum;
   }
   std::vector<Recording> record(const Encoding& encoding, unsigned seed) const {
@@ -114,7 +114,7 @@ constexpr double kPendulumNoise = 5e-4, kPendulumCount = 2.0 * M_PI / 4096.0;
 
 // A swing against a stop on either side, whose position is known or not, over draws of the motion's
 // start. A wrong law, derivative or impact time puts estimates many standard deviations off.
-TEST(StopCalibration, OfAPendulumCoversTheTruth) {
+TEST(StopCalibration, IntervalsCoverTheTruthForAPendulum) {
   for (const bool counted : {false, true}) {
     for (const bool known : {true, false}) {
       SCOPED_TRACE(::testing::Message()
@@ -141,10 +141,10 @@ TEST(StopCalibration, OfAPendulumCoversTheTruth) {
 }
 
 // A knee between two stops: thigh and shank share every impulse.
-TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
+TEST(StopCalibration, IntervalsCoverTheTruthForADoublePendulum) {
   constexpr double kMass = 0.2, kLength = 0.3, kOwn = 1.5e-3;
   Mechanism chain = make_chain({.links = 2});
-  for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
+  for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointParameter::kViscous).value = 1e-3;
   test_support::place_stop(chain, 1, 1.0, -0.3, 0.4);
   test_support::place_stop(chain, 1, -1.0, 0.4, 0.4);
   Coverage coverage{.truth = {{"L1.J_zz", kOwn},
@@ -170,12 +170,12 @@ TEST(StopCalibration, OfADoublePendulumCoversTheTruth) {
 }
 
 // A carriage on a spring against its buffer, at a measured position.
-TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
+TEST(StopCalibration, IntervalsCoverTheTruthForACarriageAtItsBuffer) {
   Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0});
   cart.joints[0].kind = JointKind::kPrismatic;
   make_parameters(cart);
-  cart.parameter(0, BodyQuantity::kMass).value = 0.5;
-  cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.05;
+  cart.parameter(0, BodyParameter::kMass).value = 0.5;
+  cart.joint_parameter(0, JointParameter::kRestAngle).value = 0.05;
   test_support::place_stop(cart, 0, -1.0, 0.1, 0.5);
   Coverage coverage{.truth = {{"1.k_s", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
   for (unsigned seed = 1; seed <= 6; ++seed) {
@@ -197,7 +197,7 @@ TEST(StopCalibration, OfACarriageAtItsBufferCoversTheTruth) {
 }
 
 // Restitution of zero or one: estimates end at the bound, from within.
-TEST(StopCalibration, ReachesTheBordersOfRestitution) {
+TEST(StopCalibration, EstimatesRestitutionAtItsBounds) {
   for (const double restitution : {0.0, 1.0}) {
     SCOPED_TRACE(restitution);
     const StruckPendulum rig{.restitution = restitution};
@@ -205,8 +205,8 @@ TEST(StopCalibration, ReachesTheBordersOfRestitution) {
         calibrate(started(rig.mechanism(), {{"1.b", 1e-4}, {"1.restitution", 0.5}}),
                   rig.record({kPendulumNoise, 0.0}, 1));
     EXPECT_TRUE(result.converged());
-    EXPECT_NEAR(result.mechanism.joint_parameter(0, JointQuantity::kRestitution).value, restitution,
-                5e-3);
+    EXPECT_NEAR(result.mechanism.joint_parameter(0, JointParameter::kRestitution).value,
+                restitution, 5e-3);
   }
 }
 

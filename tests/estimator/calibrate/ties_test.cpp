@@ -19,7 +19,7 @@ using test_support::ReferenceFuruta;
 
 // A dependency to a dependent parameter is resolved to that one's terms, and terms of one parameter
 // are merged.
-TEST(Ties, AreResolvedToParametersThatAreNotTied) {
+TEST(ParameterDependencies, AreExpressedByIndependentParameters) {
   std::vector<ParameterDependency> ties = {
       {5, 1.0, {{6, 2.0}, {0, 1.0}}}, {6, 10.0, {{7, -1.0}, {0, 3.0}}}, {7, 0.5, {{1, 4.0}}}};
   EXPECT_EQ(resolve_dependencies(ties), -1);
@@ -30,7 +30,7 @@ TEST(Ties, AreResolvedToParametersThatAreNotTied) {
   }
 }
 
-TEST(Ties, InACircleAreFound) {
+TEST(ParameterDependencies, ReportACircularDependency) {
   std::vector<ParameterDependency> self = {{3, 0.0, {{3, 1.0}}}};
   EXPECT_EQ(resolve_dependencies(self), 3);
   std::vector<ParameterDependency> round = {
@@ -38,7 +38,7 @@ TEST(Ties, InACircleAreFound) {
   EXPECT_GE(resolve_dependencies(round), 2);
 }
 
-TEST(Ties, MoveAParameterWithItsTerms) {
+TEST(ParameterDependencies, ChangeADependentParameterWithItsTerms) {
   Mechanism mechanism;
   mechanism.parameters.resize(4);
   mechanism.parameters[0].value = 2.0;
@@ -47,18 +47,18 @@ TEST(Ties, MoveAParameterWithItsTerms) {
   apply_dependencies(mechanism);
   EXPECT_EQ(mechanism.parameters[2].value, 2.0);
   EXPECT_EQ(mechanism.parameters[3].value, 7.0);
-  EXPECT_FALSE(changes_in_fit(mechanism, 2));
+  EXPECT_FALSE(is_changed_by_fit(mechanism, 2));
   mechanism.parameters[1].free = true;
-  EXPECT_TRUE(changes_in_fit(mechanism, 2));
-  EXPECT_TRUE(changes_in_fit(mechanism, 1));
-  EXPECT_FALSE(changes_in_fit(mechanism, 0));
-  EXPECT_FALSE(changes_in_fit(mechanism, 3));
+  EXPECT_TRUE(is_changed_by_fit(mechanism, 2));
+  EXPECT_TRUE(is_changed_by_fit(mechanism, 1));
+  EXPECT_FALSE(is_changed_by_fit(mechanism, 0));
+  EXPECT_FALSE(is_changed_by_fit(mechanism, 3));
   EXPECT_EQ(find_dependency(mechanism, 0), nullptr);
 }
 
-class TiedCalibration : public testing::Test {
+class DependentParameterCalibration : public testing::Test {
  protected:
-  TiedCalibration() {
+  DependentParameterCalibration() {
     Eigen::VectorXd u(1000);
     for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.03 * static_cast<double>(k));
     recording_ = test_support::record(rig_, {0.3, 1.0, 0.2, 0.0}, u, 2e-3, 1e-3, 5);
@@ -85,7 +85,7 @@ class TiedCalibration : public testing::Test {
 };
 
 // Known relations reduce standard deviations and never increase them; the truth stays inside.
-TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
+TEST_F(DependentParameterCalibration, ReducesStandardDeviations) {
   const Calibration loose = calibrate(free_, {recording_});
   const Calibration narrow = calibrate(tied(), {recording_});
   ASSERT_TRUE(narrow.converged());
@@ -113,7 +113,7 @@ TEST_F(TiedCalibration, NarrowsDeviationsAndNeverWidensThem) {
 
 // A dependent parameter is reported with the standard deviation and interval that follow from its
 // dependency.
-TEST_F(TiedCalibration, ReportsTiedParameters) {
+TEST_F(DependentParameterCalibration, ReportsDependentParameters) {
   const Calibration result = calibrate(tied(), {recording_});
   ASSERT_EQ(result.tied.size(), 2U);
   const ParameterEstimate &drag = result.tied[1], source = test_support::estimate_of(result, "1.b");
@@ -129,7 +129,7 @@ TEST_F(TiedCalibration, ReportsTiedParameters) {
 }
 
 // Two terms: their deviations combine by the covariance, not as if independent.
-TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
+TEST_F(DependentParameterCalibration, PropagatesTheCovarianceToDependentParameters) {
   Mechanism mechanism = free_;
   parameter_named(mechanism, "2.b").free = false;
   mechanism.dependencies = {
@@ -151,7 +151,7 @@ TEST_F(TiedCalibration, AddsTermsByTheirCovariance) {
                    kNormalHalfWidth95 * result.tied[0].standard_deviation);
 }
 
-TEST_F(TiedCalibration, AreRefusedForASimulator) {
+TEST_F(DependentParameterCalibration, RejectsDependentParametersOfASimulator) {
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
   test_support::expect_parts(test_support::refusal<std::invalid_argument>(

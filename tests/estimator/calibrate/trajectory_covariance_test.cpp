@@ -26,14 +26,14 @@ TrajectorySettings weighted(double state_error_weight) {
 ParameterCovariance covariance_of(const TrajectoryProblem& problem) {
   return compute_covariance(
       compute_information(problem, {.effective_parameters = false}),
-      Eigen::VectorXd::Constant(problem.group_count(), kTracedNoise * kTracedNoise));
+      Eigen::VectorXd::Constant(problem.noise_group_count(), kTracedNoise * kTracedNoise));
 }
 
 // Every residual is weighted to the same noise, so the covariance of the parameters is a corner of
 // the pseudo-inverse of JᵀJ, computed here by a complete orthogonal decomposition of J, without
 // that product. The condition number of J reaches 1e6 on this problem, so the normal equations may
 // cost half the digits: 1e-5.
-TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
+TEST(TrajectoryCovariance, MatchesTheDensePseudoInverse) {
   const Mechanism mechanism = test_support::furuta_with_12_parameters();
   const TrajectorySettings settings = weighted(1e4);
   const TrajectoryProblem problem(
@@ -59,13 +59,13 @@ TEST(TrajectoryCovariance, IsTheCornerOfTheDensePseudoInverse) {
 
 // Viscous friction and back-EMF act only as the sum b + K k_e. The trade-off must be found as the
 // one null direction, with the ratio K, and the solver must converge in spite of it.
-TEST(TrajectoryCovariance, FindsTheTradeOffOfFrictionAgainstBackEmf) {
+TEST(TrajectoryCovariance, FindsFrictionAndBackEmfInOneNullDirection) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.k_e"});
-  truth.joint_parameter(0, JointQuantity::kBackEmf).value = 0.02;
+  truth.joint_parameter(0, JointParameter::kBackEmf).value = 0.02;
   Mechanism start = truth;
   test_support::disturb_parameters(start, 1.2);
   const TrajectorySettings settings = weighted(1e4);
-  const double K = truth.joint_parameter(0, JointQuantity::kMotorGain).value;
+  const double K = truth.joint_parameter(0, JointParameter::kMotorGain).value;
   TrajectoryProblem problem(
       start, {test_support::simulate_furuta(truth, 200, settings.step.step, kTracedNoise, 6)},
       settings);

@@ -29,18 +29,18 @@ SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::Vecto
 
 // Missing readings do not count, full turns are no error, and a diverged simulation is a bad one.
 // SPOOK's first row is not a divergence.
-TEST(PredictionError, CountsReadingsOnly) {
+TEST(PredictionError, AveragesOverReadingsOnly) {
   const auto four = trajectory(Eigen::Vector4d(0.0, 1.0, kNaN, 3.0),
                                Eigen::Vector4d(kNaN, 1.3, 9.0, 3.4 + 2.0 * M_PI));
-  const PredictionError error = prediction_error(four, 0, JointKind::kRevolute);
+  const PredictionError error = compute_prediction_error(four, 0, JointKind::kRevolute);
   EXPECT_EQ(error.readings, 2U);
   EXPECT_NEAR(error.rmse(), std::sqrt((0.09 + 0.16) / 2.0), 1e-12);
   EXPECT_NEAR(error.largest, 0.4, 1e-12);
-  EXPECT_GT(prediction_error(four, 0, JointKind::kPrismatic).largest, 6.0);
-  EXPECT_EQ(prediction_error(four, 0, JointKind::kRevolute, 2).readings, 1U);
+  EXPECT_GT(compute_prediction_error(four, 0, JointKind::kPrismatic).largest, 6.0);
+  EXPECT_EQ(compute_prediction_error(four, 0, JointKind::kRevolute, 2).readings, 1U);
   const auto broken = trajectory(Eigen::Vector2d(0.0, 1.0), Eigen::Vector2d(0.0, kNaN));
-  EXPECT_TRUE(std::isnan(prediction_error(broken, 0, JointKind::kRevolute).rmse()));
-  EXPECT_TRUE(std::isnan(prediction_error(broken, 0, JointKind::kRevolute).largest));
+  EXPECT_TRUE(std::isnan(compute_prediction_error(broken, 0, JointKind::kRevolute).rmse()));
+  EXPECT_TRUE(std::isnan(compute_prediction_error(broken, 0, JointKind::kRevolute).largest));
   EXPECT_TRUE(std::isnan(PredictionError{}.rmse()));
 }
 
@@ -49,7 +49,7 @@ TEST(PredictionError, ScalesPrismaticJoints) {
   SegmentTrajectory both;
   both.measured = Eigen::RowVector2d(0.0, 0.0);
   both.simulated = Eigen::RowVector2d(0.3, 0.04);
-  EXPECT_NEAR(pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
+  EXPECT_NEAR(compute_pooled_rmse({both}, {JointKind::kRevolute, JointKind::kPrismatic}),
               std::sqrt((0.09 + 0.16) / 2.0), 1e-12);
 }
 
@@ -72,7 +72,7 @@ Recording in_windows(const Recording& recording, int rows) {
 // True parameters leave residuals at the noise level, in windows and from their starts. The
 // uncertain state of short readings adds to them. Wrong parameters leave more, most where the state
 // cannot compensate.
-TEST(Validation, DistinguishesRightFromWrongParameters) {
+TEST(Validation, DistinguishesCorrectFromWrongParameters) {
   const Recording whole = swing(damped(), "run", 1.5, 1200, 5e-3, kNoise, 3);
   const Recording windows = in_windows(whole, 300);
   const auto rmse = [](const Validation& validation) {
@@ -82,31 +82,31 @@ TEST(Validation, DistinguishesRightFromWrongParameters) {
   };
   const Mechanism right = pendulum_of(damped());
   Mechanism wrong = right;
-  wrong.parameter(0, BodyQuantity::kJzz).value *= 1.02;
-  const Validation whole_right = validate(right, right, {whole}, {});
+  wrong.parameter(0, BodyParameter::kJzz).value *= 1.02;
+  const Validation whole_right = validate_parameters(right, right, {whole}, {});
   EXPECT_NEAR(rmse(whole_right), kNoise, 0.1 * kNoise);
   EXPECT_NEAR(whole_right.noise.front(), kNoise, 0.2 * kNoise);
   ASSERT_EQ(whole_right.windows.size(), 1U);
   EXPECT_TRUE(whole_right.windows.front().fitted);
-  EXPECT_GT(rmse(validate(right, wrong, {whole}, {})), 10.0 * kNoise);
+  EXPECT_GT(rmse(validate_parameters(right, wrong, {whole}, {})), 10.0 * kNoise);
 
-  const Validation cut = validate(right, right, {windows}, {});
+  const Validation cut = validate_parameters(right, right, {windows}, {});
   EXPECT_EQ(cut.windows.size(), 4U);
   EXPECT_NEAR(rmse(cut), kNoise, 0.1 * kNoise);
-  const Validation started = validate(right, right, {windows}, {}, 0.5);
+  const Validation started = validate_parameters(right, right, {windows}, {}, 0.5);
   ASSERT_EQ(started.windows.size(), 4U);
   EXPECT_EQ(started.windows[1].errors.front().readings, 200U)
       << "the first 100 rows are not judged";
   EXPECT_NEAR(started.windows[1].start, 2.0, 1e-9);
   EXPECT_NEAR(started.windows[1].end, 2.995, 1e-9);
   EXPECT_LT(rmse(started), 1.5 * kNoise);
-  const double flattered = rmse(validate(right, wrong, {windows}, {}));
+  const double flattered = rmse(validate_parameters(right, wrong, {windows}, {}));
   EXPECT_GT(flattered, 1.2 * kNoise);
-  EXPECT_GT(rmse(validate(right, wrong, {windows}, {}, 0.5)), 1.2 * flattered);
+  EXPECT_GT(rmse(validate_parameters(right, wrong, {windows}, {}, 0.5)), 1.2 * flattered);
 }
 
 // Irregular rows keep their times, also after the part from which the state is estimated.
-TEST(Validation, JudgesIrregularRows) {
+TEST(Validation, AcceptsIrregularTimeStamps) {
   Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   Segment& segment = run.segments.front();
   const Segment whole = segment;
@@ -122,7 +122,7 @@ TEST(Validation, JudgesIrregularRows) {
   segment.period = segment.times.back() / static_cast<double>(kept - 1);
   const Mechanism right = pendulum_of(damped());
   for (const double start_window : {0.0, 0.5}) {
-    const Validation validation = validate(right, right, {run}, {}, start_window);
+    const Validation validation = validate_parameters(right, right, {run}, {}, start_window);
     ASSERT_EQ(validation.trajectories.size(), 1U);
     EXPECT_EQ(validation.trajectories[0].times, segment.times);
     EXPECT_NEAR(validation.windows[0].errors[0].rmse(), kNoise, 0.5 * kNoise);
@@ -136,21 +136,21 @@ TEST(Validation, FixesAllParameters) {
   const Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   const Mechanism fixed = pendulum_of(damped());
   const Mechanism free = test_support::freed(fixed, {"P.J_zz", "1.b"});
-  EXPECT_EQ(validate(free, free, {run}, {}).windows.front().errors.front().squares,
-            validate(fixed, fixed, {run}, {}).windows.front().errors.front().squares);
+  EXPECT_EQ(validate_parameters(free, free, {run}, {}).windows.front().errors.front().squares,
+            validate_parameters(fixed, fixed, {run}, {}).windows.front().errors.front().squares);
 }
 
-TEST(Validation, OmitsRestsAndRefusesAnEmptyRemainder) {
+TEST(Validation, OmitsRestIntervalsAndRejectsAnEmptyRemainder) {
   const Mechanism rig = pendulum_of(damped());
   Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   run.segments.push_back(run.segments.front());
   run.segments.back().angles.setConstant(0.25);
-  const Validation validation = validate(rig, rig, {run}, {});
+  const Validation validation = validate_parameters(rig, rig, {run}, {});
   EXPECT_EQ(validation.windows.size(), 1U);
   EXPECT_EQ(validation.still, 1);
   const auto message = [&](double start_window, const CalibrationOptions& options) {
     return test_support::refusal<std::invalid_argument>(
-        [&] { validate(rig, rig, {run}, options, start_window); });
+        [&] { validate_parameters(rig, rig, {run}, options, start_window); });
   };
   EXPECT_NE(message(3.1, {}).find("nothing is left to validate"), std::string::npos);
   CalibrationOptions shadow;
@@ -163,19 +163,19 @@ TEST(Validation, StopsOnRequest) {
   const std::atomic<bool> stop{true};
   CalibrationMonitor monitor;
   monitor.stop = &stop;
-  const Validation validation =
-      validate(rig, rig, {swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3)}, {}, 0.0, monitor);
+  const Validation validation = validate_parameters(
+      rig, rig, {swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3)}, {}, 0.0, monitor);
   EXPECT_TRUE(validation.stopped);
   EXPECT_TRUE(validation.windows.empty());
 }
 
 // Parameters of a SPOOK simulator are evaluated with that simulator.
-TEST(Validation, JudgesShadowParameters) {
+TEST(Validation, ValidatesShadowParameters) {
   const Mechanism rig = pendulum_of(damped());
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
   const Validation validation =
-      validate(rig, rig, {swing(damped(), "run", 0.5, 600, 5e-3, kNoise, 3)}, options);
+      validate_parameters(rig, rig, {swing(damped(), "run", 0.5, 600, 5e-3, kNoise, 3)}, options);
   ASSERT_EQ(validation.windows.size(), 1U);
   EXPECT_TRUE(std::isfinite(validation.windows.front().errors.front().rmse()));
   EXPECT_GT(validation.windows.front().errors.front().readings, 590U);

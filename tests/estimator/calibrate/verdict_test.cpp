@@ -46,10 +46,10 @@ Calibration swing(double error) {
   return calibration;
 }
 
-VerdictKind kind_of(const Calibration& calibration) { return judge(calibration).kind; }
+VerdictKind kind_of(const Calibration& calibration) { return judge_model(calibration).kind; }
 
 std::string text_of_verdict(const Calibration& calibration) {
-  return service::text_of(judge(calibration));
+  return service::format_verdict(judge_model(calibration));
 }
 
 bool says(const Calibration& calibration, const std::string& part) {
@@ -62,7 +62,8 @@ TEST(Verdict, AcceptsResidualsAtNoiseLevel) {
       << text_of_verdict(swing(0.0));
 }
 
-// Residuals at the noise level and pieces that agree do not compensate for a wrong description.
+// A contradicted description is rejected even if residuals are at the noise level and all parts
+// agree.
 TEST(Verdict, RejectsAContradictedDescription) {
   Calibration calibration = swing(0.0);
   calibration.contradictions = {
@@ -76,7 +77,7 @@ TEST(Verdict, RejectsAContradictedDescription) {
 
 // The rms of a wave is its amplitude over √2, plus the noise: a wave of 2 √2 σ gives √5 σ in all,
 // one of 10 √2 σ ten times the noise and more. Being slow, either belongs to the model.
-TEST(Verdict, CountsResidualsInTimesTheNoise) {
+TEST(Verdict, ComparesResidualsWithTheNoise) {
   const Calibration slow = swing(2.0 * std::sqrt(2.0) * kNoise);
   EXPECT_EQ(kind_of(slow), VerdictKind::kRejected);
   EXPECT_TRUE(says(slow, "residuals are 2.2 times the sensor noise")) << text_of_verdict(slow);
@@ -99,7 +100,8 @@ TEST(Verdict, DoubtsWhiteResiduals) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful) << text_of_verdict(calibration);
 }
 
-// A slow wave smaller than the noise alone is only a hint, which pieces that disagree confirm.
+// A slow wave smaller than the noise is doubtful. Together with parts that disagree, the model is
+// rejected.
 TEST(Verdict, ReportsCorrelatedResiduals) {
   Calibration calibration = swing(0.5 * kNoise);
   EXPECT_EQ(kind_of(calibration), VerdictKind::kDoubtful);
@@ -125,7 +127,7 @@ TEST(Verdict, AcceptsQuantizationErrors) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted) << text_of_verdict(calibration);
 }
 
-TEST(Verdict, ReportsDisagreeingPieces) {
+TEST(Verdict, ReportsDisagreeingPartsOfTheRecordings) {
   Calibration calibration = swing(0.0);
   calibration.agreement = {412.0, 60.0, 1e-50};
   EXPECT_EQ(kind_of(calibration), VerdictKind::kRejected);
@@ -139,21 +141,21 @@ TEST(Verdict, ReportsDisagreeingPieces) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kAccepted);
 }
 
-// Residuals above a third of the motion are no result, even if the solver has converged.
-TEST(Verdict, IsNoResultBeyondAThirdOfTheMotion) {
+// Residuals above a third of the motion mean "no fit", even if the solver has converged.
+TEST(Verdict, IsNoFitBeyondAThirdOfTheMotion) {
   const double third = kSwing / 3.0;  // both as amplitudes
   Calibration below = swing(0.95 * third), above = swing(1.05 * third);
   EXPECT_EQ(kind_of(below), VerdictKind::kRejected);
   EXPECT_EQ(kind_of(above), VerdictKind::kNoFit);
   EXPECT_TRUE(says(above, "35 % of the motion")) << text_of_verdict(above);
-  above.verdict = judge(above);
+  above.verdict = judge_model(above);
   EXPECT_FALSE(above.converged());
-  below.verdict = judge(below);
+  below.verdict = judge_model(below);
   EXPECT_TRUE(below.converged());
 }
 
 // If the simulation diverges, none of its errors can be compared.
-TEST(Verdict, IsNoResultWhereTheSimulationBreaksDown) {
+TEST(Verdict, IsNoFitIfTheSimulationFails) {
   for (const double broken : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Calibration calibration = swing(0.0);
     calibration.refined = false;
@@ -218,7 +220,7 @@ TEST(Verdict, AcceptsExplainedButUnpredictableMotion) {
 
 // The same swing read at irregular times, a third of the rows dense and the rest far apart.
 // Accelerations must be those of the motion at the times of the readings.
-TEST(Verdict, UsesAccelerationsAtTheTimesOfRows) {
+TEST(Verdict, UsesSampleTimesForAccelerations) {
   Calibration calibration = swing(0.0);
   calibration.refined = false;
   calibration.simulation.front().rmse = 3.0;
@@ -238,7 +240,7 @@ TEST(Verdict, UsesAccelerationsAtTheTimesOfRows) {
   EXPECT_EQ(kind_of(calibration), VerdictKind::kNoFit);
 }
 
-TEST(Verdict, HasAWordForEachKind) {
+TEST(Verdict, HasANameForEachKind) {
   EXPECT_EQ(to_string(VerdictKind::kAccepted), "accepted");
   EXPECT_EQ(to_string(VerdictKind::kDoubtful), "doubtful");
   EXPECT_EQ(to_string(VerdictKind::kRejected), "rejected");

@@ -65,7 +65,7 @@ void expect_same_estimates(const Calibration& one, const Calibration& other) {
 
 // A held-out sensor may contain anything without affecting the estimate. Its reported cost is the
 // difference of the two calibrations. If its readings are good, they are predicted to their noise.
-TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
+TEST(HeldOutSensors, AreNotFittedAndReportTheLostPrecision) {
   const Recording recording = driven(3, "driven");
   const Calibration all = calibrate(to_fit(), {recording});
   const Calibration some = calibrate(without("1"), {recording});
@@ -82,7 +82,7 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
   const auto [narrowing, narrowed] = narrowing_of(some, all);
   EXPECT_NEAR(sensor.narrowing, narrowing, 0.1 * narrowing);
   EXPECT_EQ(sensor.narrowed, narrowed);
-  EXPECT_NE(service::text_of(some.notes.back()).find("encoder \"1\" was held out"),
+  EXPECT_NE(service::format_message(some.notes.back()).find("encoder \"1\" was held out"),
             std::string::npos);
   ASSERT_EQ(some.simulation.size(), 1U);
   EXPECT_EQ(some.simulation[0].joint, "2");
@@ -97,7 +97,7 @@ TEST(WithheldSensors, TakeNoPartAndReportTheirCost) {
 }
 
 // Columns are assigned by their order, whichever sensor is held out.
-TEST(WithheldSensors, MayBeAnyOfThem) {
+TEST(HeldOutSensors, CanBeAnyEncoder) {
   const Recording recording = driven(4, "driven");
   const Calibration some = calibrate(without("2"), {recording});
   ASSERT_EQ(some.simulation.size(), 1U);
@@ -107,16 +107,16 @@ TEST(WithheldSensors, MayBeAnyOfThem) {
   EXPECT_LT(some.held_out[0].rmse, 20.0 * kWithheldNoise);
 }
 
-TEST(WithheldSensors, TakeNoPartInACrossValidation) {
+TEST(HeldOutSensors, AreNotFittedInACrossValidation) {
   const CrossValidation result = cross_validate(without("1"), {driven(5, "a"), driven(6, "b")});
   EXPECT_EQ(result.joints, std::vector<std::string>{"2"});
   ASSERT_EQ(result.folds.size(), 2U);
   EXPECT_LT(result.folds[0].evaluation.simulation[0].rmse, 3.0 * kWithheldNoise);
-  const Evaluation evaluation = evaluate(without("1"), {driven(5, "a")});
+  const ParameterEvaluation evaluation = evaluate_parameters(without("1"), {driven(5, "a")});
   EXPECT_EQ(evaluation.simulation.size(), 1U);
 }
 
-TEST(WithheldSensors, NeedTheColumnsOfAll) {
+TEST(HeldOutSensors, RequireTheColumnsOfAllEncoders) {
   Recording recording = driven(3, "short");
   recording.segments[0].angles = recording.segments[0].angles.col(0).eval();
   EXPECT_EQ(
@@ -124,7 +124,7 @@ TEST(WithheldSensors, NeedTheColumnsOfAll) {
       "short: needs 2 angle columns");
 }
 
-Segment sensed_piece() { return rows_of(test_support::sensed_furuta(0.0, 8), 0, 700); }
+Segment sensed_piece() { return segment_rows(test_support::sensed_furuta(0.0, 8), 0, 700); }
 
 Mechanism without_sensor(const std::string& name) {
   Mechanism mechanism = test_support::furuta_to_fit({});
@@ -133,7 +133,7 @@ Mechanism without_sensor(const std::string& name) {
 }
 
 // Each axis of a held-out sensor reports its error and cost, and does not affect the estimate.
-TEST(WithheldSensors, MayBeInertial) {
+TEST(HeldOutSensors, CanBeInertialSensors) {
   const Recording recording{"sensed", {sensed_piece()}};
   const Calibration all = calibrate(test_support::furuta_to_fit({}), {recording});
   const Calibration some = calibrate(without_sensor("imu"), {recording});
@@ -159,12 +159,12 @@ TEST(WithheldSensors, MayBeInertial) {
   const Calibration same = calibrate(without_sensor("imu"), {spoilt});
   expect_same_estimates(some, same);
   EXPECT_NEAR(same.held_out[4].mean, some.held_out[4].mean - 0.5, 1e-6);
-  EXPECT_NE(service::text_of(some.notes.back()).find("\"imu.accel_z\" was held out"),
+  EXPECT_NE(service::format_message(some.notes.back()).find("\"imu.accel_z\" was held out"),
             std::string::npos);
 }
 
 // For a sensor without effect no reduction "by a factor of 1" is reported.
-TEST(WithheldSensors, MayAddNothing) {
+TEST(HeldOutSensors, CanBeWithoutEffectOnThePrecision) {
   Segment segment = sensed_piece();
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0.0, 30.0);
@@ -173,21 +173,22 @@ TEST(WithheldSensors, MayAddNothing) {
   ASSERT_EQ(some.held_out.size(), 6U);
   EXPECT_EQ(some.held_out[0].narrowing, 1.0);
   EXPECT_EQ(some.held_out[0].narrowed, "");
-  EXPECT_NE(
-      service::text_of(some.notes.back()).find("using it would not make any estimate more precise"),
-      std::string::npos);
+  EXPECT_NE(service::format_message(some.notes.back())
+                .find("using this sensor would not make any estimate more precise"),
+            std::string::npos);
 }
 
 std::string text_of_sensor(const HeldOutSensor& sensor) {
-  return service::text_of(held_out_note(sensor));
+  return service::format_message(describe_held_out_sensor(sensor));
 }
 
-TEST(WithheldSensors, AreDescribedInWords) {
+TEST(HeldOutSensors, AreDescribedInWords) {
   HeldOutSensor sensor;
   sensor.name = "2";
   sensor.rmse = 2e-3;
   sensor.noise = 1e-3;
-  EXPECT_NE(text_of_sensor(sensor).find("RMSE of 2 mrad (its noise: 1 mrad); using it would not"),
+  EXPECT_NE(text_of_sensor(sensor).find(
+                "RMSE of 2 mrad (its noise: 1 mrad); using this sensor would not"),
             std::string::npos)
       << text_of_sensor(sensor);
   sensor.mean = 1.9e-3;
@@ -204,7 +205,7 @@ TEST(WithheldSensors, AreDescribedInWords) {
   sensor = {.name = "imu.accel_x", .unit = "m/s²", .rmse = 0.03, .noise = 0.02};
   EXPECT_EQ(text_of_sensor(sensor),
             "\"imu.accel_x\" was held out: its readings are predicted with an RMSE of 0.03 m/s² "
-            "(its noise: 0.02 m/s²); using it would not make any estimate more precise");
+            "(its noise: 0.02 m/s²); using this sensor would not make any estimate more precise");
 }
 
 }  // namespace

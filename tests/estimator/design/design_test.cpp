@@ -22,8 +22,8 @@ DesignTask task() {
   task.mechanism =
       test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
   const FreeParameters free(task.mechanism);
-  const Eigen::VectorXd values = free.values(task.mechanism);
-  task.knowledge = information_of_estimate(
+  const Eigen::VectorXd values = free.parameter_values(task.mechanism);
+  task.knowledge = compute_estimate_information(
       task.mechanism, Eigen::MatrixXd((0.05 * values).cwiseAbs2().asDiagonal()));
   for (int i = 0; i < free.size(); ++i) task.targets.push_back({i, 0.01 * std::abs(values[i])});
   task.facts = {.period = kPlanPeriod,
@@ -47,20 +47,20 @@ DesignTask task() {
 
 TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
   const DesignTask own = task();
-  const Design screened = design_plan(own, {.screens = 2, .rounds = 0});
-  const Design design = design_plan(own, {.screens = 2, .rounds = 15});
+  const ExperimentDesign screened = optimize_experiment_plan(own, {.screens = 2, .rounds = 0});
+  const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 2, .rounds = 15});
   ASSERT_GT(design.plan.size(), 0);
   EXPECT_LT(design.worst, 0.9 * screened.worst);
   const PlanEvaluator bench(own.mechanism, own.facts, 1);
-  const Eigen::VectorXd command = limited_commands(own, bench, own.mechanism, design.plan);
+  const Eigen::VectorXd command = compute_limited_commands(own, bench, own.mechanism, design.plan);
   EXPECT_LE(command.cwiseAbs().maxCoeff(), own.limits.command_max * (1.0 + 1e-12));
   const auto steps = command.size() - 1;
   EXPECT_LE((command.tail(steps) - command.head(steps)).cwiseAbs().maxCoeff(),
             own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
-  EXPECT_TRUE(is_reliable(own, design.plan, 50, 2));
+  EXPECT_TRUE(is_reliable_plan(own, design.plan, 50, 2));
   DesignTask narrow = own;
   narrow.limits.sensors[1].fastest = 1e-9;
-  EXPECT_FALSE(is_reliable(narrow, design.plan, 50, 2));
+  EXPECT_FALSE(is_reliable_plan(narrow, design.plan, 50, 2));
 }
 
 /// Feedback of the pendulum's speed, with a gain that is the plan.
@@ -79,17 +79,18 @@ DesignTask feedback_task() {
   return own;
 }
 
-TEST(DesignPlan, FindsTheGainOfALaw) {
+TEST(DesignPlan, FindsTheGainOfAFeedbackLaw) {
   const DesignTask own = feedback_task();
-  const Design design = design_plan(own, {.screens = 1, .rounds = 5});
+  const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 1, .rounds = 5});
   ASSERT_EQ(design.plan.size(), 1);
   EXPECT_LT(design.plan[0], 0.0);  // a motion that the other sign damps has less information
-  EXPECT_TRUE(is_reliable(own, design.plan, 20, 2));
-  const Design three = design_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
+  EXPECT_TRUE(is_reliable_plan(own, design.plan, 20, 2));
+  const ExperimentDesign three =
+      optimize_experiment_plan(own, {.screens = 1, .rounds = 5, .threads = 3});
   EXPECT_EQ(design.plan, three.plan);
 
   const PlanEvaluator bench(own.mechanism, own.facts, 1);
-  const Eigen::MatrixXd commands = limited_commands(
+  const Eigen::MatrixXd commands = compute_limited_commands(
       own, bench, own.mechanism, (Eigen::MatrixXd(1, 2) << -0.01, -1e3).finished());
   ASSERT_EQ(commands.rows(), kPlanSamples);
   EXPECT_EQ(commands(10, 0), -0.01);
@@ -101,8 +102,10 @@ TEST(DesignPlan, FindsTheGainOfALaw) {
 
 TEST(DesignPlan, DoesNotDependOnThreads) {
   const DesignTask own = task();
-  const Design one = design_plan(own, {.screens = 1, .rounds = 2, .threads = 1});
-  const Design three = design_plan(own, {.screens = 1, .rounds = 2, .threads = 3});
+  const ExperimentDesign one =
+      optimize_experiment_plan(own, {.screens = 1, .rounds = 2, .threads = 1});
+  const ExperimentDesign three =
+      optimize_experiment_plan(own, {.screens = 1, .rounds = 2, .threads = 3});
   EXPECT_EQ(one.plan, three.plan);
   EXPECT_EQ(one.worst, three.worst);
 }
@@ -111,12 +114,12 @@ TEST(DesignPlan, DoesNotDependOnThreads) {
 TEST(DesignPlan, ReportsUnidentifiableParameters) {
   DesignTask own = task();
   own.mechanism = test_support::furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
-  own.knowledge = information_of_priors(own.mechanism);
+  own.knowledge = compute_prior_information(own.mechanism);
   own.targets = {{0, 1e-4}};
-  const Design design = design_plan(own, {.screens = 2, .rounds = 0});
+  const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 2, .rounds = 0});
   EXPECT_EQ(design.seen.standard_deviation.array().isInf().count(), 2);
   ASSERT_EQ(design.seen.null_directions.size(), 1U);
-  EXPECT_NE(service::text_of(design.seen.null_directions[0].description).find("J_shaft"),
+  EXPECT_NE(service::format_message(design.seen.null_directions[0].description).find("J_shaft"),
             std::string::npos);
 }
 
@@ -127,27 +130,27 @@ TEST(DesignPlan, AccountsForCorrelatedQuantizationErrors) {
   white.facts.noise.setConstant(2.0 * M_PI / 500.0 / std::sqrt(12.0));
   DesignTask counted = white;
   counted.facts.quantum.setConstant(2.0 * M_PI / 500.0);
-  const double ratio = design_plan(counted, {.screens = 1, .rounds = 0}).worst /
-                       design_plan(white, {.screens = 1, .rounds = 0}).worst;
+  const double ratio = optimize_experiment_plan(counted, {.screens = 1, .rounds = 0}).worst /
+                       optimize_experiment_plan(white, {.screens = 1, .rounds = 0}).worst;
   EXPECT_GT(ratio, 1.2);
   EXPECT_LT(ratio, 5.0);
 }
 
 // The limits hold throughout, yet the pendulum's position cannot be predicted.
-TEST(DesignPlan, DoesNotRelyOnMotionsFromTheUpright) {
+TEST(DesignPlan, AvoidsMotionsFromTheUprightPosition) {
   DesignTask own = task();
   own.limits.sensors = {{}, {}};
   const Eigen::VectorXd plan = Eigen::VectorXd::Constant(2 * kTones, 1e-3);
-  EXPECT_TRUE(is_reliable(own, plan, 20, 2));
+  EXPECT_TRUE(is_reliable_plan(own, plan, 20, 2));
   own.facts.start[1] = M_PI - 1e-3;
-  EXPECT_FALSE(is_reliable(own, plan, 20, 2));
-  EXPECT_TRUE(is_reliable(own, plan, 3, 2));  // with so few it may be chance
+  EXPECT_FALSE(is_reliable_plan(own, plan, 20, 2));
+  EXPECT_TRUE(is_reliable_plan(own, plan, 3, 2));  // with so few it may be chance
 }
 
 TEST(DesignPlan, FindsNoPlanWithinImpossibleLimits) {
   DesignTask own = task();
   own.limits.sensors[1].fastest = 1e-9;
-  EXPECT_EQ(design_plan(own, {.screens = 1, .rounds = 1}).plan.size(), 0);
+  EXPECT_EQ(optimize_experiment_plan(own, {.screens = 1, .rounds = 1}).plan.size(), 0);
 }
 
 }  // namespace

@@ -18,14 +18,14 @@ CmaEs searched(const Eigen::VectorXd& start, double spread, int rounds, const Co
     const Eigen::MatrixXd points = evolution.ask();
     std::vector<double> costs;
     for (const auto& point : points.colwise()) costs.push_back(cost(point));
-    evolution.update(costs);
+    evolution.update_distribution(costs);
   }
   return evolution;
 }
 
 // A curved valley a hundred times as steep as it is long. With a wrong rank-one or rank-μ update of
 // the covariance the search crawls along it and ends far off.
-TEST(CmaEs, FollowsACurvedValley) {
+TEST(CmaEs, MinimizesACurvedValley) {
   const auto rosenbrock = [](const Eigen::VectorXd& x) {
     double sum = 0.0;
     for (Eigen::Index i = 0; i + 1 < x.size(); ++i) {
@@ -50,7 +50,7 @@ TEST(CmaEs, LearnsScalesAndDirections) {
 }
 
 // Only the ranking counts: infeasible points, even all but one, do no harm.
-TEST(CmaEs, WorksWithPointsThatHaveNoCost) {
+TEST(CmaEs, HandlesPointsWithoutFiniteCost) {
   const auto half = [](const Eigen::VectorXd& x) {
     if (x[0] < 0.5) return std::numeric_limits<double>::quiet_NaN();
     return x.squaredNorm();
@@ -59,7 +59,7 @@ TEST(CmaEs, WorksWithPointsThatHaveNoCost) {
   EXPECT_NEAR(half(evolution.best()), 0.25, 1e-4);
 }
 
-TEST(CmaEs, IsAFunctionOfItsSeed) {
+TEST(CmaEs, IsDeterministicForItsSeed) {
   CmaEs one(Eigen::VectorXd::Zero(3), 1.0, 8, 5), same(Eigen::VectorXd::Zero(3), 1.0, 8, 5);
   CmaEs other(Eigen::VectorXd::Zero(3), 1.0, 8, 6);
   const Eigen::MatrixXd points = one.ask();

@@ -79,14 +79,14 @@ TEST(PlanEvaluator, MatchesACalibration) {
             1e-9 * reported[1].information.norm());
 
   // The range of the motion of the same plan.
-  const Eigen::VectorXd angles = problem.angles(0).col(0).array();
+  const Eigen::VectorXd angles = problem.predicted_angles(0).col(0).array();
   EXPECT_NEAR(motion.excursions[2].highest[0], angles.maxCoeff(), 1e-9);
   EXPECT_NEAR(motion.excursions[2].lowest[0], angles.minCoeff(), 1e-9);
 }
 
 // Delays of encoders, and dependent offsets and delays. A calibration omits the readings that a
 // free delay may move outside the recording, but the bench counts them.
-TEST(PlanEvaluator, AccountsForEncoderDelaysAndTies) {
+TEST(PlanEvaluator, IncludesEncoderDelaysAndDependentParameters) {
   const auto index = [](const Mechanism& mechanism, const char* name) {
     return mechanism.find_parameter(name);
   };
@@ -131,9 +131,9 @@ TEST(PlanEvaluator, AccountsForQuantizationErrors) {
       bench.predict_information(mechanism, bench.move(mechanism, command), {0})[0];
 
   ShootingProblem problem = problem_of(mechanism, command.col(0));
-  problem.set_noise({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
+  problem.set_noise_levels({.angle = counted.noise, .acceleration = Eigen::Vector2d::Ones()});
   const QuantizationErrors errors =
-      quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
+      compute_quantization_errors(problem, {{0, counted.quantum[0]}, {1, counted.quantum[1]}});
   const Eigen::MatrixXd expected = errors.scatter[0] + errors.scatter[1];
   const Eigen::MatrixXd inverse = reported.information.inverse();
   const Eigen::VectorXd a = (inverse * reported.scatter * inverse).diagonal().cwiseSqrt();
@@ -178,10 +178,10 @@ TEST(PlanEvaluator, CountsReadingsBetweenCommands) {
 }
 
 // A motion close to the upright amplifies the error of the start.
-TEST(PlanEvaluator, ReportsHowAMotionAmplifiesItsStart) {
+TEST(PlanEvaluator, ReportsTheAmplificationOfInitialErrors) {
   Mechanism mechanism = make_pendulum({.motorised = true});
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).free = true;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).free = true;
   const auto initial_state_sensitivity = [&](double start) {
     const PlanEvaluator bench(mechanism,
                               {.period = kPlanPeriod,
@@ -202,7 +202,7 @@ TEST(PlanEvaluator, ReportsHowAMotionAmplifiesItsStart) {
 // and wrong rates, which are means over the preceding sample.
 TEST(PlanEvaluator, DrivesPlansByFeedback) {
   Mechanism mechanism = planned_rig();
-  mechanism.joint_parameter(0, JointQuantity::kInputDelay).value = 1.6 * kPlanPeriod;
+  mechanism.joint_parameter(0, JointParameter::kInputDelay).value = 1.6 * kPlanPeriod;
   Mechanism geared = mechanism;
   geared.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = -0.7});
   for (const Mechanism& rig : {mechanism, geared}) {
@@ -211,7 +211,7 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
     const PlanEvaluator bench(rig, start, 1);
     constexpr int kPlans = 3;
     std::vector<Eigen::MatrixXd> joints(kPlans, Eigen::MatrixXd(kPlanSamples, 2)), rates = joints;
-    const Eigen::MatrixXd driven = bench.simulate_feedback(
+    const Eigen::MatrixXd driven = bench.simulate_feedback_law(
         rig, kPlanSamples, kPlans,
         [&](Eigen::Index plan, double time, const Eigen::VectorXd& at, const Eigen::VectorXd& v) {
           const auto sample = static_cast<Eigen::Index>(std::lround(time / kPlanPeriod));
@@ -237,7 +237,7 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
 
 // Readings with white noise: the prediction is S⁻¹ with the prior added, apart from the estimation
 // of the start from the readings.
-TEST(PlanPrediction, AddsToThePrior) {
+TEST(PlanPrediction, AddsInformationToThePrior) {
   const Mechanism mechanism = planned_rig();
   const PlanEvaluator bench(mechanism, facts(), 1);
   const Eigen::MatrixXd command = commands(1);
@@ -249,9 +249,9 @@ TEST(PlanPrediction, AddsToThePrior) {
   Segment run;
   run.period = kPlanPeriod;
   run.controls = command;
-  run.angles = problem_of(mechanism, command).angles(0);
-  const Uncertainty predicted =
-      predict_plan(mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
+  run.angles = problem_of(mechanism, command).predicted_angles(0);
+  const ParameterUncertainty predicted = predict_plan_uncertainty(
+      mechanism, {}, run, facts().noise, Eigen::Vector2d::Zero(), known, 1);
   const Eigen::MatrixXd expected = (information + known).inverse();
   for (Eigen::Index i = 0; i < expected.rows(); ++i) {
     EXPECT_NEAR(predicted.standard_deviation[i], std::sqrt(expected(i, i)),
@@ -261,16 +261,16 @@ TEST(PlanPrediction, AddsToThePrior) {
 }
 
 // A pendulum whose zero is upright does not rest there, but one held by friction rests where it is.
-TEST(RestingStart, IsWhereTheRigRests) {
+TEST(RestingStart, IsTheStableEquilibrium) {
   const Eigen::VectorXd open =
       Eigen::VectorXd::Constant(1, std::numeric_limits<double>::quiet_NaN());
   Mechanism pendulum = make_pendulum({.motorised = true});
-  pendulum.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.01;
-  EXPECT_NEAR(resting_start(pendulum, open)[0], 0.0, 1e-9);
+  pendulum.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.01;
+  EXPECT_NEAR(compute_resting_coordinates(pendulum, open)[0], 0.0, 1e-9);
   EXPECT_NEAR(settle_to_rest(pendulum, Eigen::VectorXd::Constant(1, 0.02))[0], 0.02, 1e-9);
-  EXPECT_EQ(resting_start(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
-  pendulum.parameter(WorldQuantity::kGravity).value *= -1.0;
-  EXPECT_NEAR(std::abs(resting_start(pendulum, open)[0]), M_PI, 0.05);
+  EXPECT_EQ(compute_resting_coordinates(pendulum, Eigen::VectorXd::Constant(1, 0.3))[0], 0.3);
+  pendulum.parameter(GravityParameter::kGravity).value *= -1.0;
+  EXPECT_NEAR(std::abs(compute_resting_coordinates(pendulum, open)[0]), M_PI, 0.05);
 }
 
 }  // namespace

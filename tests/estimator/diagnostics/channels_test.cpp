@@ -41,16 +41,16 @@ class Channels : public testing::Test {
 };
 
 // Two correct encoders of a moving rig: no check reports anything.
-TEST_F(Channels, PassIfCorrect) {
+TEST_F(Channels, HaveNoFindingsIfCorrect) {
   const SignalExamination found =
       examine_signals(rig_, {two_joints(motion(1), motion(2))}, {{kCount, kCount}});
   EXPECT_TRUE(found.findings.empty())
-      << (found.findings.empty() ? "" : service::text_of(found.findings.front().message));
+      << (found.findings.empty() ? "" : service::format_message(found.findings.front().message));
   EXPECT_FALSE(found.needs_repair());
 }
 
-// A sensor whose range is smaller than the motion, at either end. Readings at the end are rejected.
-TEST_F(Channels, AreClippedAtEitherEnd) {
+// A sensor whose range is exceeded by the motion at either end. Readings at that end are rejected.
+TEST_F(Channels, AreReportedIfClippedAtEitherEnd) {
   for (const double side : {1.0, -1.0}) {
     test_support::MadeUpMotion swing;
     swing.push = 0.0;
@@ -74,11 +74,11 @@ TEST_F(Channels, AreClippedAtEitherEnd) {
               (whole.array() >= limit).count() + 1);
     // Each plateau is marked, and the motion between two is not.
     double marked = 0.0;
-    for (const TimeStretch& each : clips[0].stretches) marked += each.to - each.from;
-    EXPECT_GT(clips[0].stretches.size(), 1U);
+    for (const TimeInterval& each : clips[0].intervals) marked += each.to - each.from;
+    EXPECT_GT(clips[0].intervals.size(), 1U);
     EXPECT_NEAR(marked, 1e-3 * static_cast<double>((whole.array() >= limit).count()), 0.02);
-    EXPECT_EQ(clips[0].from, clips[0].stretches.front().from);
-    EXPECT_EQ(clips[0].to, clips[0].stretches.back().to);
+    EXPECT_EQ(clips[0].from, clips[0].intervals.front().from);
+    EXPECT_EQ(clips[0].to, clips[0].intervals.back().to);
   }
 }
 
@@ -98,7 +98,7 @@ Eigen::VectorXd clipped_at_end(double rate, double side, bool at_beginning, doub
 
 // A plateau at the start or end of a recording has one side only: the motion there would have gone
 // on.
-TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
+TEST_F(Channels, AreReportedIfClippedAtTheStartOrEndOfARecording) {
   for (const bool at_beginning : {true, false}) {
     for (const double side : {1.0, -1.0}) {
       for (const auto& [rate, noise] : {std::pair(1000.0, 0.0), {1000.0, 2e-3}, {100.0, 0.0}}) {
@@ -118,7 +118,7 @@ TEST_F(Channels, AreClippedWhereARecordingBeginsOrEnds) {
 
 // A joint that dry friction brings to rest, or that is released, rests at a vertex of its motion,
 // and one at its stop is held by it. None is clipped.
-TEST_F(Channels, AreNotClippedWhereAJointRests) {
+TEST_F(Channels, AreNotReportedIfAJointRests) {
   for (const bool at_beginning : {true, false}) {
     for (const double side : {1.0, -1.0}) {
       for (const auto& [rate, noise] : {std::pair(1000.0, 0.0), {1000.0, 2e-3}, {100.0, 0.0}}) {
@@ -155,7 +155,7 @@ Recording one_angle(double angle, double command) {
 /// @param friction  of the joint, relative to gravity's torque when it is horizontal
 Mechanism lone_pendulum(double friction, bool is_free) {
   Mechanism pendulum = make_pendulum({.motorised = true});
-  Parameter& coulomb = pendulum.joint_parameter(0, JointQuantity::kCoulombTorque);
+  Parameter& coulomb = pendulum.joint_parameter(0, JointParameter::kCoulombTorque);
   coulomb.value = friction * 0.428 * 0.092 * 9.82;
   coulomb.free = is_free;
   return pendulum;
@@ -163,14 +163,14 @@ Mechanism lone_pendulum(double friction, bool is_free) {
 
 // Gravity moves a pendulum away from any rest unless it hangs or stands, or friction or a command
 // holds it. Ten times the friction to be estimated is allowed.
-TEST_F(Channels, AreDeadIfTheJointCannotRest) {
+TEST_F(Channels, AreReportedAsDeadIfTheJointCannotRest) {
   const auto is_told = [](const Mechanism& rig, double angle, double command = 0.0) {
     const SignalExamination found = examine_signals(rig, {one_angle(angle, command)});
     const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
     if (dead.empty()) return false;
     EXPECT_EQ(dead[0].severity, Severity::kFault);
     EXPECT_NE(dead[0].message.find("position"), nullptr);
-    const std::string text = service::text_of(dead[0].message);
+    const std::string text = service::format_message(dead[0].message);
     EXPECT_NE(text.find("cannot be in equilibrium at"), std::string::npos) << text;
     return true;
   };
@@ -185,7 +185,7 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
     EXPECT_FALSE(is_told(lone_pendulum(0.0, false), side * 0.09));
     EXPECT_FALSE(is_told(lone_pendulum(0.01, true), side * (M_PI - 0.09)));
     Mechanism rig = lone_pendulum(0.01, true);
-    Parameter& gain = rig.joint_parameter(0, JointQuantity::kMotorGain);
+    Parameter& gain = rig.joint_parameter(0, JointParameter::kMotorGain);
     gain.value = 1.0;
     const double torque = side * std::sin(0.8) * 0.428 * 0.092 * 9.82;
     EXPECT_FALSE(is_told(rig, side * 0.8, torque));
@@ -194,29 +194,29 @@ TEST_F(Channels, AreDeadIfTheJointCannotRest) {
     EXPECT_FALSE(is_told(rig, side * 0.8, -torque));
     gain.free = false;
     rig.joints[0].stops.upper = rig.joints[0].stops.lower = true;
-    rig.joint_parameter(0, JointQuantity::kStopUpper).value = 0.85;
-    rig.joint_parameter(0, JointQuantity::kStopLower).value = -0.85;
+    rig.joint_parameter(0, JointParameter::kStopUpper).value = 0.85;
+    rig.joint_parameter(0, JointParameter::kStopLower).value = -0.85;
     EXPECT_FALSE(is_told(rig, side * 0.8));
     EXPECT_TRUE(is_told(rig, side * 0.6));
   }
   Mechanism sprung = lone_pendulum(0.01, true);
-  sprung.joint_parameter(0, JointQuantity::kStiffness).free = true;
+  sprung.joint_parameter(0, JointParameter::kStiffness).free = true;
   EXPECT_FALSE(is_told(sprung, 0.8));
 }
 
-TEST_F(Channels, AreDeadWhereOthersMove) {
+TEST_F(Channels, AreReportedAsDeadIfOthersMove) {
   const SignalExamination found =
       examine_signals(rig_, {two_joints(Eigen::VectorXd::Constant(3000, 0.2), motion(2))});
   const std::vector<Finding> dead = with_code(found, MessageCode::kDeadChannel);
   ASSERT_EQ(dead.size(), 1U);
   EXPECT_EQ(dead[0].channel, "1");
   EXPECT_EQ(dead[0].severity, Severity::kWarning);
-  EXPECT_EQ(service::text_of(dead[0].message),
+  EXPECT_EQ(service::format_message(dead[0].message),
             "encoder \"1\" never changes, although encoder \"2\" does");
 }
 
 // The same column twice, also with opposite sign and another zero.
-TEST_F(Channels, AreCopiesOfOneAnother) {
+TEST_F(Channels, AreReportedIfIdentical) {
   for (const double sign : {1.0, -1.0}) {
     const Eigen::VectorXd one = motion(1);
     const Eigen::VectorXd copy = (sign * one).array() + 0.5;
@@ -227,7 +227,7 @@ TEST_F(Channels, AreCopiesOfOneAnother) {
   }
 }
 
-TEST_F(Channels, StepByOtherCountsThanStated) {
+TEST_F(Channels, AreReportedIfTheQuantizationStepDiffersFromTheDescription) {
   const Recording recording = two_joints(motion(1), motion(2));
   const std::vector<Finding> quanta = with_code(
       examine_signals(rig_, {recording}, {{kCount, 0.25 * kCount}}), MessageCode::kWrongQuantum);
@@ -236,7 +236,7 @@ TEST_F(Channels, StepByOtherCountsThanStated) {
   EXPECT_NEAR(quanta[0].size, kCount, 1e-3 * kCount);
 }
 
-TEST_F(Channels, AreNotCommanded) {
+TEST_F(Channels, AreReportedIfTheCommandIsConstant) {
   Recording recording = two_joints(motion(1), motion(2));
   recording.segments[0].controls.setZero();
   const std::vector<Finding> constant =
@@ -245,7 +245,7 @@ TEST_F(Channels, AreNotCommanded) {
   EXPECT_EQ(constant[0].severity, Severity::kNote);
 }
 
-// A run with a command is requested only if no recording has one.
+// The finding requests a recording with a varying command only if there is none.
 TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   Mechanism rig = rig_;
   for (Parameter& parameter : rig.parameters) {
@@ -256,7 +256,7 @@ TEST_F(Channels, RequireACommandInOneRecordingOnly) {
   still.segments[0].controls.setZero();
   const auto advice = [&](const std::vector<Recording>& recordings) {
     const auto found = with_code(examine_signals(rig, recordings), MessageCode::kConstantCommand);
-    return found.size() == 1 ? service::describe(found[0]).advice
+    return found.size() == 1 ? service::describe_finding(found[0]).advice
                              : std::to_string(found.size()) + " findings";
   };
   EXPECT_NE(advice({still}).find("record such a run"), std::string::npos) << advice({still});
@@ -271,7 +271,7 @@ TEST_F(Channels, AreRepaired) {
   examination.rejected = {{0, 0, 1, 10}};
   examination.freed = {{0, 0, 1, 500, 0.01, 0}};
   examination.cuts = {{0, 0, 2000}, {0, 0, 1000}};
-  const RepairedInput repaired = repair(rig_, {recording}, examination);
+  const RepairedInput repaired = apply_repairs(rig_, {recording}, examination);
   const std::vector<Segment>& parts = repaired.recordings[0].segments;
   ASSERT_EQ(parts.size(), 3U);
   EXPECT_TRUE(std::isnan(parts[0].angles(10, 1)));

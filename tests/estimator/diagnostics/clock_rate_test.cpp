@@ -43,8 +43,8 @@ double value(const Mechanism& mechanism, const char* name) {
 
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
 // parameter with a second in its unit scales by its power; no other changes.
-TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
-  ClockRateMechanism clocked = with_clock_rate(described({"A.J_zz", "1.b"}));
+TEST(ClockRate, ScalesParametersWithSecondsInTheirUnit) {
+  ClockRateMechanism clocked = add_clock_rate_parameter(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
   apply_dependencies(clocked.mechanism);
   const Mechanism truth = test_support::mechanism_of(rig());
@@ -69,11 +69,11 @@ TEST(ClockRate, ScalesParametersWithASecondInTheirUnit) {
 }
 
 // The constant of a dependency is scaled too; the dependent terms follow by themselves.
-TEST(ClockRate, MovesTheConstantsOfTies) {
+TEST(ClockRate, ChangesTheConstantsOfDependencies) {
   Mechanism mechanism = described({"1.b"});
   const int tied = mechanism.find_parameter("2.b"), source = mechanism.find_parameter("1.b");
   mechanism.dependencies.push_back({tied, 1e-3, {{source, 2.0}}});
-  ClockRateMechanism clocked = with_clock_rate(mechanism);
+  ClockRateMechanism clocked = add_clock_rate_parameter(mechanism);
   clocked.mechanism.parameters.back().value = 0.02;
   apply_dependencies(clocked.mechanism);
   EXPECT_NEAR(value(clocked.mechanism, "2.b"), 0.98e-3 + 2.0 * value(mechanism, "1.b"), 1e-12);
@@ -87,8 +87,8 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
       motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1), kPeriod);
   Mechanism mechanism = test_support::freed(test_support::pendulum_of(pendulum), {"1.b"});
   for (const bool free : {true, false}) {
-    mechanism.parameter(0, BodyQuantity::kJzz).free = free;
-    const auto clock = predict_excitation(mechanism, {{"run", {segment}}}, {}).clock;
+    mechanism.parameter(0, BodyParameter::kJzz).free = free;
+    const auto clock = predict_precision(mechanism, {{"run", {segment}}}, {}).clock;
     EXPECT_EQ(clock.deviation < kDetectableClockDeviation, !free) << clock.deviation;
     EXPECT_EQ(std::ranges::count(clock.absorbed_by, "P.J_zz"), free ? 1 : 0);
   }
@@ -96,41 +96,43 @@ TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
 
 // The product of known masses and lengths that couples arm and pendulum contains no free inertia.
 TEST(ClockRate, IsIdentifiedByTheCouplingOfAFurutaPendulum) {
-  const auto clock = predict_excitation(
+  const auto clock = predict_precision(
       described({"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "1.K"}), {recorded()}, {});
   EXPECT_LT(clock.clock.deviation, kDetectableClockDeviation);
   EXPECT_TRUE(clock.clock.absorbed_by.empty());
 }
 
 // When the budget is used up, no more fits are made, and this is reported.
-TEST(MisfitTrials, EndWithTheirBudget) {
+TEST(MisfitTrials, EndWithTheComputationBudget) {
   const Mechanism mechanism = described({"A.J_zz", "1.b"});
-  const std::vector<Recording> pieces = select_excerpts(mechanism, {recorded()}, kMisfitBudget);
+  const std::vector<Recording> excerpts =
+      select_excerpts(mechanism, {recorded()}, kMisfitExcerptLimits);
   const CalibrationMonitor monitor;
-  WorkBudget budget{1.0};
-  const MisfitProblem on{.estimate = mechanism,
-                         .pieces = pieces,
-                         .noise = Eigen::Vector2d::Constant(5e-4),
-                         .monitor = monitor,
-                         .budget = budget,
-                         .rmse = Eigen::Vector2d::Zero()};
-  EXPECT_TRUE(std::isfinite(on.fit(mechanism).cost()));
+  ComputationBudget budget{1.0};
+  const MisfitProblem problem{.estimate = mechanism,
+                              .excerpts = excerpts,
+                              .noise = Eigen::Vector2d::Constant(5e-4),
+                              .monitor = monitor,
+                              .budget = budget,
+                              .rmse = Eigen::Vector2d::Zero()};
+  EXPECT_TRUE(std::isfinite(problem.fit(mechanism).cost()));
   EXPECT_LT(budget.left, 0.0);
   EXPECT_FALSE(budget.exceeded);
-  EXPECT_TRUE(std::isinf(on.fit(mechanism).cost()));
+  EXPECT_TRUE(std::isinf(problem.fit(mechanism).cost()));
   EXPECT_TRUE(budget.exceeded);
-  EXPECT_TRUE(try_causes(on, pieces).empty());
+  EXPECT_TRUE(try_misfit_causes(problem, excerpts).empty());
 }
 
 // If short intervals with free states already leave large residuals, no simulation can do better.
 // It is skipped, and all other results are the same.
-TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsMisfit) {
+TEST(MisfitTrials, SkipTheSimulationIfShortIntervalsDoNotFit) {
   const Mechanism right = described({"A.J_zz", "1.b"});
   Mechanism turned = right;
-  turned.joint_parameter(1, JointQuantity::kPointBx).value *= -1.0;
-  const std::vector<Recording> pieces = select_excerpts(right, {recorded()}, kMisfitBudget);
+  turned.joint_parameter(1, JointParameter::kPointBx).value *= -1.0;
+  const std::vector<Recording> excerpts =
+      select_excerpts(right, {recorded()}, kMisfitExcerptLimits);
   const auto fit = [&](const Mechanism& mechanism, double cost_max) {
-    return ExcerptFit(mechanism, pieces, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
+    return ExcerptFit(mechanism, excerpts, Eigen::Vector2d::Constant(5e-4), {}, cost_max);
   };
   constexpr double kMost = 10.0, kAny = std::numeric_limits<double>::infinity();
   const ExcerptFit whole = fit(turned, kAny), broken_off = fit(turned, kMost);

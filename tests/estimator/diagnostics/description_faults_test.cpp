@@ -21,7 +21,7 @@
 namespace estimator {
 namespace {
 
-using service::describe;
+using service::describe_finding;
 using test_support::viscous_furuta;
 
 constexpr double kNoise = 1e-3;        // [rad]
@@ -72,18 +72,20 @@ Described two_links() {
           noisy(angles, 9)};
 }
 
-/// The hypothesis of that error and channel. Its repair of a correct rig injects the mistake.
-Hypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
-                         const std::string& channel) {
-  for (Hypothesis& each : common_description_errors(mechanism)) {
+/// Returns the hypothesis of an error in a channel. Its correction of a correct rig injects the
+/// error.
+DescriptionHypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
+                                    const std::string& channel) {
+  for (DescriptionHypothesis& each : list_common_description_errors(mechanism)) {
     if (each.message.code == error && each.channel == channel) return std::move(each);
   }
-  ADD_FAILURE() << "no hypothesis " << service::row_of(error).id << " of " << channel;
+  ADD_FAILURE() << "no hypothesis " << service::find_message_row(error).id << " of " << channel;
   return {};
 }
 
-std::vector<Finding> findings_with(const Described& rig, const Hypothesis& planted) {
-  return examine_description(corrected(rig.mechanism, planted), corrected(rig.recordings, planted))
+std::vector<Finding> findings_with(const Described& rig, const DescriptionHypothesis& planted) {
+  return examine_description(corrected_mechanism(rig.mechanism, planted),
+                             corrected_recordings(rig.recordings, planted))
       .findings;
 }
 
@@ -92,29 +94,33 @@ struct Case {
   std::string channel;
 };
 
-// Each mistake that the recording can reveal must be reported as a fault. It must be among the
-// causes, since some mistakes have equivalents (a zero upside down is a centre of
-// mass on the other side).
+// Each identifiable error must be reported as a fault. The error must be among the causes, since
+// some errors are equivalent: a zero that is half a turn off, and a centre of mass on the other
+// side.
 void expect_found(const Described& rig, const Case& planted) {
-  const Hypothesis hypothesis = hypothesis_of(rig.mechanism, planted.error, planted.channel);
-  SCOPED_TRACE(service::text_of(hypothesis.message));
+  const DescriptionHypothesis hypothesis =
+      hypothesis_of(rig.mechanism, planted.error, planted.channel);
+  SCOPED_TRACE(service::format_message(hypothesis.message));
   const std::vector<Finding> findings = findings_with(rig, hypothesis);
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].severity, Severity::kFault);
   ASSERT_EQ(findings[0].message.code, MessageCode::kDescriptionError);
   const auto& causes =
       std::get<std::vector<estimator::Message>>(*findings[0].message.find("causes"));
-  const auto text = [](const estimator::Message& message) { return service::text_of(message); };
+  const auto text = [](const estimator::Message& message) {
+    return service::format_message(message);
+  };
   EXPECT_EQ(std::ranges::count(causes, text(hypothesis.message), text), 1)
-      << describe(findings[0]).what;
-  EXPECT_EQ(describe(findings[0]).kind, service::row_of(causes.front().code).id);
+      << describe_finding(findings[0]).what;
+  EXPECT_EQ(describe_finding(findings[0]).kind, service::find_message_row(causes.front().code).id);
   for (const Message& cause : causes) {
-    const std::string advice = service::fill_template(service::row_of(cause.code).advice, cause);
-    EXPECT_NE(describe(findings[0]).advice.find(advice), std::string::npos) << advice;
+    const std::string advice =
+        service::fill_template(service::find_message_row(cause.code).advice, cause);
+    EXPECT_NE(describe_finding(findings[0]).advice.find(advice), std::string::npos) << advice;
   }
 }
 
-TEST(DescriptionFaults, AreFoundOfADrivenRig) {
+TEST(DescriptionErrors, AreFoundForADrivenRig) {
   const Described rig = driven();
   for (const Case& planted :
        {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
@@ -125,7 +131,7 @@ TEST(DescriptionFaults, AreFoundOfADrivenRig) {
   }
 }
 
-TEST(DescriptionFaults, AreFoundOfAReleasedRig) {
+TEST(DescriptionErrors, AreFoundForAReleasedRig) {
   const Described rig = released();
   for (const Case& planted :
        {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
@@ -134,7 +140,7 @@ TEST(DescriptionFaults, AreFoundOfAReleasedRig) {
   }
 }
 
-TEST(DescriptionFaults, AreFoundOfAChain) {
+TEST(DescriptionErrors, AreFoundForAPendulumChain) {
   const Described rig = two_links();
   for (const Case& planted :
        {Case{MessageCode::kInvertedEncoder, "1"}, Case{MessageCode::kInvertedEncoder, "2"},
@@ -144,20 +150,20 @@ TEST(DescriptionFaults, AreFoundOfAChain) {
   }
 }
 
-// Degrees and radians, absolute and relative angles: the repair of one mistake injects the other.
-TEST(DescriptionFaults, FindUnitsAndReferencesBothWays) {
+// Degrees and radians, absolute and relative angles: the correction of one error injects the other.
+TEST(DescriptionErrors, IncludeUnitsAndReferencesInBothDirections) {
   const Described rig = two_links();
-  const auto expect = [&](const Hypothesis& planted, const std::string& reported) {
+  const auto expect = [&](const DescriptionHypothesis& planted, const std::string& reported) {
     const std::vector<Finding> findings = findings_with(rig, planted);
     ASSERT_EQ(findings.size(), 1U) << reported;
-    EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
-        << describe(findings[0]).what;
+    EXPECT_NE(describe_finding(findings[0]).what.find(reported), std::string::npos)
+        << describe_finding(findings[0]).what;
   };
   expect(hypothesis_of(rig.mechanism, MessageCode::kAbsoluteAngle, "2"),
-         "does not include that of joint \"1\"");
+         "does not include the angle of joint \"1\"");
   expect(hypothesis_of(rig.mechanism, MessageCode::kAngleWithoutParent, "2"), "is absolute");
   const auto scaled = [](double factor) {
-    return Hypothesis{
+    return DescriptionHypothesis{
         .message = {}, .channel = "", .correct_segment = [=](Segment& s) { s.angles *= factor; }};
   };
   expect(scaled(M_PI / 180.0), "every angle is in radians, not in degrees");
@@ -177,12 +183,12 @@ Described described_absolute(int links) {
     test_support::add_body_encoder(rig.mechanism, name, Joint::kGround, i, 0.0);
     test_support::parameter_named(rig.mechanism, name + ".offset").free = false;
   }
-  rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  rig.mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return rig;
 }
 
 // Relative angles described as absolute ones: of one body, and of all of three links.
-TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
+TEST(DescriptionErrors, IncludeRelativeAnglesDescribedAsAbsolute) {
   for (const int links : {2, 3}) {
     Described rig = described_absolute(links);
     EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
@@ -196,30 +202,30 @@ TEST(DescriptionFaults, FindRelativeAnglesDescribedAsAbsolute) {
                                      ? "the angle of encoder \"inclination2\" is relative to that "
                                        "of joint \"1\", but described as absolute"
                                      : "every angle is relative to the preceding body";
-    EXPECT_NE(describe(findings[0]).what.find(reported), std::string::npos)
-        << describe(findings[0]).what;
+    EXPECT_NE(describe_finding(findings[0]).what.find(reported), std::string::npos)
+        << describe_finding(findings[0]).what;
   }
 }
 
 // The reverse, for three links: no single change explains it.
-TEST(DescriptionFaults, FindAbsoluteAnglesOfAllLinks) {
+TEST(DescriptionErrors, IncludeAbsoluteAnglesOfAllLinks) {
   Described rig = described_absolute(3);
   rig.mechanism = make_chain({.links = 3});
-  rig.mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  rig.mechanism.parameter(0, BodyParameter::kJzz).free = true;
   const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
-  EXPECT_NE(describe(findings[0]).what.find("every angle is absolute"), std::string::npos)
-      << describe(findings[0]).what;
+  EXPECT_NE(describe_finding(findings[0]).what.find("every angle is absolute"), std::string::npos)
+      << describe_finding(findings[0]).what;
 }
 
 // A free zero that is far off is found by a fit, reported, and used as the start of the estimate.
 // One close by needs no report.
-TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
+TEST(DescriptionErrors, ProvideInitialValuesForFreeEncoderZeros) {
   for (const int joint : {0, 1}) {
     for (const double shift : {M_PI, -1.2, 0.3}) {
       SCOPED_TRACE(std::to_string(joint) + " by " + std::to_string(shift));
       Described rig = two_links();
-      Parameter& offset = rig.mechanism.joint_parameter(joint, JointQuantity::kEncoderOffset);
+      Parameter& offset = rig.mechanism.joint_parameter(joint, JointParameter::kEncoderOffset);
       offset.free = true;
       rig.recordings[0].segments[0].angles.col(joint).array() -= shift;
       const DescriptionExamination found = examine_description(rig.mechanism, rig.recordings);
@@ -229,13 +235,14 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
         continue;
       }
       ASSERT_EQ(found.findings.size(), 1U);
-      EXPECT_NE(describe(found.findings[0]).what.find(shift == M_PI ? "half a turn" : "1.2"),
-                std::string::npos)
-          << describe(found.findings[0]).what;
+      EXPECT_NE(
+          describe_finding(found.findings[0]).what.find(shift == M_PI ? "half a turn" : "1.2"),
+          std::string::npos)
+          << describe_finding(found.findings[0]).what;
       if (found.findings[0].severity == Severity::kFault) continue;
       ASSERT_EQ(found.starts.size(), 1U);
       EXPECT_EQ(found.starts[0].parameter,
-                rig.mechanism.index_of_joint(joint, JointQuantity::kEncoderOffset));
+                rig.mechanism.joint_parameter_index(joint, JointParameter::kEncoderOffset));
       EXPECT_NEAR(std::remainder(found.starts[0].value - shift, 2.0 * M_PI), 0.0, 0.06);
       EXPECT_LT(std::abs(found.starts[0].value), 3.3);
     }
@@ -243,43 +250,43 @@ TEST(DescriptionFaults, StartFreeZerosNearTheTruth) {
 }
 
 // A shifted zero is found at any angle, and its value is reported.
-TEST(DescriptionFaults, LocateAShiftedZero) {
+TEST(DescriptionErrors, IncludeAShiftedEncoderZero) {
   for (const double shift : {0.7, -1.9}) {
     Described rig = two_links();
     rig.recordings[0].segments[0].angles.col(1).array() -= shift;
     const std::vector<Finding> findings =
         examine_description(rig.mechanism, rig.recordings).findings;
     ASSERT_EQ(findings.size(), 1U);
-    EXPECT_EQ(describe(findings[0]).kind, "shifted-zero");
+    EXPECT_EQ(describe_finding(findings[0]).kind, "shifted-zero");
     EXPECT_EQ(findings[0].channel, "2");
     // 0.01 turns is close enough for a start; the calibration does the rest.
     EXPECT_NEAR(findings[0].size, shift, 0.06);
   }
 }
 
-// Two mistakes: the second is found in the residuals that the first leaves.
-TEST(DescriptionFaults, AreFoundTogether) {
+// Two errors: the second is found after the first is corrected.
+TEST(DescriptionErrors, AreFoundInPairs) {
   const Described rig = driven();
   Described faulty = rig;
   for (const auto& [error, channel] :
        {std::pair{MessageCode::kInvertedMotor, "1"}, {MessageCode::kZeroOffByHalfTurn, "2"}}) {
-    const Hypothesis planted = hypothesis_of(rig.mechanism, error, channel);
-    faulty.mechanism = corrected(faulty.mechanism, planted);
-    faulty.recordings = corrected(faulty.recordings, planted);
+    const DescriptionHypothesis planted = hypothesis_of(rig.mechanism, error, channel);
+    faulty.mechanism = corrected_mechanism(faulty.mechanism, planted);
+    faulty.recordings = corrected_recordings(faulty.recordings, planted);
   }
   const std::vector<Finding> findings =
       examine_description(faulty.mechanism, faulty.recordings).findings;
   EXPECT_FALSE(findings.empty());
 }
 
-TEST(DescriptionFaults, AreNotSeenWhereThereAreNone) {
+TEST(DescriptionErrors, AreNotReportedForACorrectDescription) {
   for (const Described& rig : {driven(), released(), two_links()}) {
     EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
   }
 }
 
 // Friction missing in the description is not mistaken for a wrong sign.
-TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
+TEST(DescriptionErrors, AreNotReportedForAnotherFrictionLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
     Parameter& parameter = test_support::parameter_named(rig.mechanism, name);
@@ -289,19 +296,19 @@ TEST(DescriptionFaults, AreNotReportedForAnotherFrictionLaw) {
   EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
 }
 
-// A trial starts at the end of its mistake's fit, states included: before the first iteration it
-// has the residuals of the fit that it continues.
-TEST(TrialFit, BeginsWithTheStatesOfAnother) {
+// A trial fit can start from the states of another fit, and then has the same residuals before the
+// first iteration.
+TEST(TrialFit, StartsFromTheStatesOfAnotherFit) {
   const Described rig = driven();
   TrialFit ended(rig.mechanism, rig.recordings);
-  ended.fit_coarse(nullptr);
-  ended.fit_fine(nullptr);
+  ended.run_coarse_fit(nullptr);
+  ended.run_fine_fit(nullptr);
   const std::atomic<bool> stop = true;
   TrialFit beside(ended.mechanism(), rig.recordings, &ended);
-  beside.fit_fine(&stop);
+  beside.run_fine_fit(&stop);
   EXPECT_NEAR(beside.misfit(), ended.misfit(), 0.05 * ended.misfit());
   TrialFit alone(ended.mechanism(), rig.recordings);
-  alone.fit_fine(&stop);
+  alone.run_fine_fit(&stop);
   EXPECT_GT(alone.misfit(), 3.0 * ended.misfit());
 }
 
@@ -314,16 +321,18 @@ Described whirling(double period) {
           {{"whirling", {test_support::undriven(motion.col(0), period)}}}};
 }
 
-// A joint that turns too far from row to row is reported as not checked; half as far is checked.
-TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
+// A joint that turns too far between samples is reported as not checked. A joint that turns half as
+// far is checked.
+TEST(DescriptionErrors, AreNotTestedIfAJointTurnsTooFarBetweenSamples) {
   const Described fast = whirling(0.02);
   const auto findings = examine_description(fast.mechanism, fast.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].message.code, MessageCode::kDescriptionNotChecked);
   EXPECT_EQ(findings[0].severity, Severity::kNote);
-  EXPECT_NE(describe(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
-            std::string::npos)
-      << describe(findings[0]).what;
+  EXPECT_NE(
+      describe_finding(findings[0]).what.find("0.7 rad within 20 ms in 100 % of the examined rows"),
+      std::string::npos)
+      << describe_finding(findings[0]).what;
   const Described slower = whirling(0.01);
   for (const Finding& finding : examine_description(slower.mechanism, slower.recordings).findings) {
     EXPECT_NE(finding.message.code, MessageCode::kDescriptionNotChecked);
@@ -331,7 +340,7 @@ TEST(DescriptionFaults, AreSkippedIfAJointTurnsTooFarBetweenRows) {
 }
 
 // A completely mirrored rig is a valid rig, so no recording reveals it.
-TEST(DescriptionFaults, AreNotReportedForAMirroredRig) {
+TEST(DescriptionErrors, AreNotReportedForAMirroredRig) {
   Described rig = driven();
   rig.recordings[0].segments[0].angles *= -1.0;
   rig.recordings[0].segments[0].controls *= -1.0;
@@ -339,7 +348,7 @@ TEST(DescriptionFaults, AreNotReportedForAMirroredRig) {
 }
 
 // A single released pendulum swings the same to the left and to the right.
-TEST(DescriptionFaults, AreNotReportedIfIndistinguishable) {
+TEST(DescriptionErrors, AreNotReportedIfIndistinguishable) {
   const test_support::ReferencePendulum truth{.b = 2e-4};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
   Mechanism mechanism =
@@ -348,8 +357,8 @@ TEST(DescriptionFaults, AreNotReportedIfIndistinguishable) {
   EXPECT_TRUE(examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 
-// A misfit that no mistake explains is reported as unexplained, without naming one.
-TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
+// A misfit that no description error explains is reported as unexplained.
+TEST(DescriptionErrors, ReportAnUnexplainedMisfit) {
   Described rig = two_links();
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -366,7 +375,7 @@ TEST(DescriptionFaults, ReportAnUnexplainedMisfit) {
 }
 
 // Recordings that cannot be calibrated are left to the calibration to refuse.
-TEST(DescriptionFaults, IgnoreUnusableRecordings) {
+TEST(DescriptionErrors, IgnoreUnusableRecordings) {
   const Described rig = two_links();
   EXPECT_TRUE(examine_description(rig.mechanism, {}).findings.empty());
   std::vector<Recording> still = rig.recordings;
@@ -374,14 +383,15 @@ TEST(DescriptionFaults, IgnoreUnusableRecordings) {
   EXPECT_TRUE(examine_description(rig.mechanism, still).findings.empty());
 }
 
-TEST(DescriptionFaults, StopOnRequest) {
+TEST(DescriptionErrors, StopOnRequest) {
   const Described rig = two_links();
-  const Hypothesis planted = hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");
+  const DescriptionHypothesis planted =
+      hypothesis_of(rig.mechanism, MessageCode::kInvertedEncoder, "2");
   const std::atomic<bool> stop = true;
   CalibrationMonitor monitor;
   monitor.stop = &stop;
-  EXPECT_TRUE(examine_description(corrected(rig.mechanism, planted),
-                                  corrected(rig.recordings, planted), monitor)
+  EXPECT_TRUE(examine_description(corrected_mechanism(rig.mechanism, planted),
+                                  corrected_recordings(rig.recordings, planted), monitor)
                   .findings.empty());
 }
 

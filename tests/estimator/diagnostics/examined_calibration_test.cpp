@@ -20,9 +20,9 @@ constexpr double kExaminedNoise = 1e-3;  // [rad]
 /// A pendulum with free inertia and friction, starting off the truth.
 Mechanism pendulum() {
   Mechanism mechanism = make_pendulum({.inertia_swing = 0.0045});
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   for (const auto& [quantity, start] :
-       {std::pair(JointQuantity::kViscous, 1e-3), {JointQuantity::kCoulombTorque, 5e-3}}) {
+       {std::pair(JointParameter::kViscous, 1e-3), {JointParameter::kCoulombTorque, 5e-3}}) {
     Parameter& parameter = mechanism.joint_parameter(0, quantity);
     parameter.value = start;
     parameter.free = true;
@@ -52,8 +52,9 @@ DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = tr
 }
 
 const Finding* find(const std::vector<Finding>& findings, const std::string& kind) {
-  const auto found = std::ranges::find(
-      findings, kind, [](const Finding& finding) { return service::describe(finding).kind; });
+  const auto found = std::ranges::find(findings, kind, [](const Finding& finding) {
+    return service::describe_finding(finding).kind;
+  });
   return found == findings.end() ? nullptr : &*found;
 }
 
@@ -62,7 +63,7 @@ const Finding* find(const Calibration& calibration, const std::string& kind) {
 }
 
 // Without findings the result is the same to the last bit: diagnostics do not affect clean data.
-TEST(DiagnosedCalibration, IsPlainLeastSquaresOnCleanData) {
+TEST(DiagnosedCalibration, IsPlainLeastSquaresForCorrectData) {
   const Eigen::VectorXd readings = clean_readings();
   const DiagnosedCalibration examined = calibrate(readings);
   const Calibration plain = calibrate(pendulum(), {recording_of(readings)});
@@ -90,7 +91,7 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
   EXPECT_EQ(std::get<int>(*outliers->message.find("count")), 20);
   EXPECT_EQ(std::get<int>(*outliers->message.find("readings")), 6001);
   EXPECT_GT(outliers->to - outliers->from, 1.0);
-  EXPECT_TRUE(outliers->stretches.empty()) << "what lies between two outliers is marked";
+  EXPECT_TRUE(outliers->intervals.empty()) << "what lies between two outliers is marked";
   EXPECT_EQ(spiked.input.recordings[0].segments[0].angles.array().isNaN().count(), 20);
   for (std::size_t i = 0; i < 3; ++i) {
     const ParameterEstimate& before = clean.calibration.parameters[i];
@@ -105,7 +106,7 @@ TEST(DiagnosedCalibration, RejectsSpikes) {
 }
 
 // Spikes hidden by the motion are found in the residuals of the fit.
-TEST(DiagnosedCalibration, FindsSmallSpikesBesideTheModel) {
+TEST(DiagnosedCalibration, FindsSmallSpikesInTheResiduals) {
   Eigen::VectorXd readings = clean_readings();
   for (const int row : {1000, 2500, 4000}) readings[row] += 12.0 * kExaminedNoise;
   const DiagnosedCalibration examined = calibrate(readings);
@@ -119,7 +120,7 @@ TEST(DiagnosedCalibration, FindsSmallSpikesBesideTheModel) {
 /// A pendulum whose description lacks its dry friction, read with little noise.
 Mechanism without_dry_friction() {
   Mechanism mechanism = pendulum();
-  Parameter& dry = mechanism.joint_parameter(0, JointQuantity::kCoulombTorque);
+  Parameter& dry = mechanism.joint_parameter(0, JointParameter::kCoulombTorque);
   dry.value = 0.0;
   dry.free = false;
   return mechanism;
@@ -159,7 +160,7 @@ TEST(DiagnosedCalibration, FindsSlipsOnlyIfTheModelFits) {
 
 // A segment with little motion has small residuals, but a step in it is compared with the residuals
 // of the whole recording.
-TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
+TEST(DiagnosedCalibration, ComparesStepsWithTheResidualsOfTheWholeRecording) {
   constexpr double kSlip = 4e-4;
   Recording recording = recording_of(fine_readings());
   Eigen::VectorXd quiet = swung(kDry, 0.02, 3000, kFineNoise, 4);
@@ -177,23 +178,24 @@ TEST(DiagnosedCalibration, MeasuresStepsInAQuietPieceByTheWholeRecording) {
 
 // A free zero that is half a turn off is reported, and with repair also estimated; without repair
 // it is only reported.
-TEST(DiagnosedCalibration, StartsFreeZerosNearTheTruth) {
+TEST(DiagnosedCalibration, InitializesFreeEncoderZeros) {
   Mechanism mechanism = pendulum();
-  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).free = true;
+  mechanism.joint_parameter(0, JointParameter::kEncoderOffset).free = true;
   const Eigen::VectorXd readings = clean_readings().array() - M_PI;
   CalibrationOptions options;
   const DiagnosedCalibration repaired =
       calibrate_with_diagnostics(mechanism, {recording_of(readings)}, options);
   const Finding* found = find(repaired.calibration, "shifted-zero");
   ASSERT_NE(found, nullptr);
-  EXPECT_FALSE(service::describe(*found).treatment.empty());
+  EXPECT_FALSE(service::describe_finding(*found).treatment.empty());
   EXPECT_LT(repaired.calibration.simulation[0].rmse, 1.2 * kExaminedNoise);
   options.repair = false;
-  const DiagnosedInput as_is = examine(mechanism, {recording_of(readings)}, options);
+  const DiagnosedInput as_is =
+      examine_and_repair_input(mechanism, {recording_of(readings)}, options);
   const Finding* const reported = find(as_is.findings, "shifted-zero");
   ASSERT_NE(reported, nullptr);
-  EXPECT_TRUE(service::describe(*reported).treatment.empty());
-  EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value, 0.0);
+  EXPECT_TRUE(service::describe_finding(*reported).treatment.empty());
+  EXPECT_EQ(as_is.mechanism.joint_parameter(0, JointParameter::kEncoderOffset).value, 0.0);
 }
 
 /// Readings without `lost` rows of half a millisecond at 2.3 s.
@@ -215,9 +217,10 @@ TEST(DiagnosedCalibration, CutsAtLostTime) {
     SCOPED_TRACE(lost);
     const DiagnosedCalibration examined = calibrate(with_lost_time(lost));
     const Finding* const finding = find(examined.calibration, "lost-time");
-    ASSERT_NE(finding, nullptr) << (examined.calibration.findings.empty()
-                                        ? "nothing found"
-                                        : service::describe(examined.calibration.findings[0]).what);
+    ASSERT_NE(finding, nullptr)
+        << (examined.calibration.findings.empty()
+                ? "nothing found"
+                : service::describe_finding(examined.calibration.findings[0]).what);
     EXPECT_NEAR(finding->size, 0.5e-3 * lost, lost > 2 ? 0.002 : 0.001);
     EXPECT_TRUE(finding->treated);
     ASSERT_EQ(examined.input.recordings[0].segments.size(), 2U);
@@ -236,25 +239,25 @@ Recording two_links(const std::string& name, double first, bool dead) {
   return {name, {test_support::undriven(angles, 4e-3)}};
 }
 
-// A dead encoder is reported as such, and the description is not blamed for it. If it is dead in
-// some recordings only, the others check the description.
-TEST(DiagnosedCalibration, BlamesNoDescriptionForADeadEncoder) {
+// A dead encoder is reported as dead, not as a description error. If the encoder is dead in some
+// recordings only, the description is tested on all other recordings.
+TEST(DiagnosedCalibration, ReportsNoDescriptionErrorForADeadEncoder) {
   Mechanism mechanism = make_chain({.links = 2});
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   const Recording dead = two_links("dead", 1.2, true);
-  const DiagnosedInput input = examine(mechanism, {dead}, {});
+  const DiagnosedInput input = examine_and_repair_input(mechanism, {dead}, {});
   ASSERT_EQ(input.findings.size(), 1U);
   EXPECT_EQ(input.findings[0].message.code, MessageCode::kDeadChannel);
 
   Recording inverted = two_links("inverted", 0.9, false);
   inverted.segments[0].angles.col(1) *= -1.0;
-  const DiagnosedInput both = examine(mechanism, {dead, inverted}, {});
+  const DiagnosedInput both = examine_and_repair_input(mechanism, {dead, inverted}, {});
   ASSERT_EQ(both.findings.size(), 2U);
   EXPECT_EQ(both.findings[0].message.code, MessageCode::kDeadChannel);
   EXPECT_EQ(both.findings[1].severity, Severity::kFault)
-      << service::describe(both.findings[1]).what;
+      << service::describe_finding(both.findings[1]).what;
   inverted.segments[0].angles.col(1) *= -1.0;
-  EXPECT_EQ(examine(mechanism, {dead, inverted}, {}).findings.size(), 1U);
+  EXPECT_EQ(examine_and_repair_input(mechanism, {dead, inverted}, {}).findings.size(), 1U);
 }
 
 /// With the encoders' readings shifted by the given sizes from row 500 on.
@@ -265,13 +268,13 @@ Calibration stepped(double first, double second) {
   angles.col(0).tail(500).array() += first;
   angles.col(1).tail(500).array() += second;
   Mechanism mechanism = make_chain({.links = 2});
-  mechanism.parameter(0, BodyQuantity::kJzz).free = true;
+  mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return calibrate_with_diagnostics(mechanism, {recording}, {}).calibration;
 }
 
 // Two encoders do not slip at the same instant. If simultaneous slips explain more than lost time,
 // the recording is cut there as well. A jump of one encoder is a slip.
-TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
+TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpTogether) {
   constexpr double kSlip = 4e-4;
   const Calibration one = stepped(0.0, kSlip);
   EXPECT_NE(find(one, "slip"), nullptr);
@@ -281,8 +284,8 @@ TEST(DiagnosedCalibration, CutsWhereTwoEncodersJumpAtOnce) {
   EXPECT_NE(find(two, "jump"), nullptr);
 }
 
-// A slip that noise hides in every window is tried, and reported only if the model fits with it and
-// not without it.
+// A slip that noise hides in every window is tried, and reported only if the model is accepted with
+// this slip but rejected without it.
 TEST(DiagnosedCalibration, TriesTheLikeliestSlipIfTheModelIsRejected) {
   constexpr double kSlip = 1.6 * kExaminedNoise;
   Eigen::VectorXd readings = clean_readings();
@@ -319,7 +322,7 @@ TEST(DiagnosedCalibration, TriesNoJumpForALargeMisfit) {
 }
 
 // A fault stops the calibration, unless the user overrides it.
-TEST(DiagnosedCalibration, RefusesFaults) {
+TEST(DiagnosedCalibration, RejectsInputWithFaults) {
   const std::vector<Finding> fault = {make_finding(MessageCode::kIdenticalChannels)};
   EXPECT_THROW(require_no_fault(fault, {}), UnusableInput);
   CalibrationOptions insists;

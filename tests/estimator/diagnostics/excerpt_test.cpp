@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-constexpr ExcerptBudget kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
+constexpr ExcerptLimits kBudget = {.duration = 2.0, .piece = 1.0, .period = 0.01, .rows = 200};
 
 /// 20 s at 1 kHz that move only from 12 s to 14 s.
 Recording mostly_still() {
@@ -27,7 +27,7 @@ Recording mostly_still() {
 Mechanism excerpt_pendulum() { return make_pendulum({.motorised = true}); }
 
 // The excerpt has a bounded length, however long the recording, and lies where there is motion.
-TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
+TEST(Excerpt, IsTheMostActivePartWithinTheLimits) {
   const auto excerpts = select_excerpts(excerpt_pendulum(), {mostly_still()}, kBudget);
   ASSERT_EQ(excerpts.size(), 1U);
   ASSERT_EQ(excerpts[0].segments.size(), 2U);
@@ -40,7 +40,7 @@ TEST(Excerpt, IsTheLiveliestPartWithinTheBudget) {
 }
 
 // A control is held between rows. A row that replaces several has their mean.
-TEST(Excerpt, AveragesControlsOverMergedRows) {
+TEST(Excerpt, AveragesControlsOverMergedSamples) {
   Recording recording = mostly_still();
   recording.segments[0].controls.col(0).setLinSpaced(0.0, 19999.0);
   const auto excerpts = select_excerpts(excerpt_pendulum(), {recording}, kBudget);
@@ -51,7 +51,7 @@ TEST(Excerpt, AveragesControlsOverMergedRows) {
 }
 
 // No rows are added: a slow recording keeps its own period and time stamps.
-TEST(Excerpt, KeepsTimesOfRows) {
+TEST(Excerpt, KeepsSampleTimes) {
   Segment segment;
   segment.period = 0.05;
   segment.angles = Eigen::MatrixXd::Random(40, 1);
@@ -65,7 +65,7 @@ TEST(Excerpt, KeepsTimesOfRows) {
   EXPECT_NEAR(piece.times[4] - 0.2, 0.0, 2.1e-3);  // of the stamps' jitter
 }
 
-TEST(Excerpt, OfNothingIsNothing) {
+TEST(Excerpt, IsEmptyWithoutRecordings) {
   EXPECT_TRUE(select_excerpts(excerpt_pendulum(), {}, kBudget).empty());
 }
 

@@ -31,8 +31,8 @@ Mechanism with_sensor() {
   for (const Parameter& known : plain.parameters) {
     test_support::parameter_named(mechanism, known.name) = known;
   }
-  mechanism.sensor_parameter(0, SensorQuantity::kPointX).value = 0.05;
-  mechanism.sensor_parameter(0, SensorQuantity::kMountY).value = 0.4;
+  mechanism.sensor_parameter(0, SensorParameter::kPointX).value = 0.05;
+  mechanism.sensor_parameter(0, SensorParameter::kMountY).value = 0.4;
   return mechanism;
 }
 
@@ -41,13 +41,15 @@ Mechanism with_sensor() {
 Recording swinging(const Mechanism& mechanism) {
   constexpr int kRows = 1500;
   constexpr double kFine = 1e-4;  // [s]
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const Eigen::Matrix3d mount = exp_so3(Eigen::Vector3d(0.1, 0.45, -0.1)).toRotationMatrix();
   const Eigen::Vector3d point(0.04, 0.02, 0.0);
   const auto angles = [](double t) {
     return Eigen::Vector2d(0.8 * std::sin(3.0 * t), 1.2 * std::sin(7.0 * t + 0.5));
   };
-  const auto pose = [&](double t) { return assemble(mechanism, values, angles(t))[1]; };
+  const auto pose = [&](double t) {
+    return assemble_configuration(mechanism, values, angles(t))[1];
+  };
   const auto place = [&](const Pose& q) { return Eigen::Vector3d(q.r + q.e * point); };
   std::mt19937 random(3);
   std::normal_distribution<double> normal;
@@ -65,7 +67,7 @@ Recording swinging(const Mechanism& mechanism) {
     const Eigen::Vector3d acceleration =
         (place(after) - 2.0 * place(now) + place(before)) / (kFine * kFine);
     segment.inertial.row(k).head<3>() =
-        (to_sensor * difference_left(after.e, before.e) / (2.0 * kFine)).transpose();
+        (to_sensor * left_rotation_difference(after.e, before.e) / (2.0 * kFine)).transpose();
     segment.inertial.row(k).tail<3>() = (to_sensor * (acceleration - values.gravity)).transpose();
     for (int axis = 0; axis < 6; ++axis) {
       segment.inertial(k, axis) += 0.05 + 0.02 * normal(random);
@@ -83,7 +85,7 @@ std::vector<Finding> found_after(const std::function<void(Segment&)>& spoil) {
   static const Recording kHonest = swinging(mechanism());
   Recording recording = kHonest;
   spoil(recording.segments[0]);
-  return find_inertial_errors(mechanism(), {recording});
+  return find_inertial_axis_errors(mechanism(), {recording});
 }
 
 void expect_advice(const std::vector<Finding>& found, MessageCode code,
@@ -92,15 +94,15 @@ void expect_advice(const std::vector<Finding>& found, MessageCode code,
   EXPECT_EQ(found[0].message.code, code);
   EXPECT_EQ(found[0].severity, Severity::kFault);
   EXPECT_EQ(found[0].channel, "imu");
-  const std::string text = service::error_text(found[0].message);
+  const std::string text = service::format_error(found[0].message);
   for (const std::string& part : parts) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " not in: " << text;
   }
 }
 
-// A description slightly off in mounting, place and bias is no mistake; nor is a sensor with few
-// axes or few readings.
-TEST(InertialAxes, HonestReadingsAreNotBlamed) {
+// Small errors of mounting, position and bias are not reported, nor sensors with few axes or few
+// readings.
+TEST(InertialAxes, AreNotReportedIfCorrect) {
   EXPECT_TRUE(found_after([](Segment&) {}).empty());
   for (int axis = 0; axis < 6; ++axis) {
     SCOPED_TRACE(axis);
@@ -114,7 +116,7 @@ TEST(InertialAxes, HonestReadingsAreNotBlamed) {
   EXPECT_TRUE(found_after([](Segment& s) { s.inertial.resize(0, 0); }).empty());
 }
 
-TEST(InertialAxes, WrongUnitsAreReported) {
+TEST(InertialAxes, AreReportedInWrongUnits) {
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) /= 9.80665; }),
                 MessageCode::kWrongSensorUnit, {"accelerometer", "in g", "unit: STANDARD_GRAVITY"});
   expect_advice(found_after([](Segment& s) { s.inertial.rightCols(3) *= 9.80665; }),
@@ -126,7 +128,7 @@ TEST(InertialAxes, WrongUnitsAreReported) {
                 MessageCode::kWrongSensorUnit, {"in rad/s", "RADIAN_PER_SECOND"});
 }
 
-TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
+TEST(InertialAxes, AreReportedIfExchangedOrMirrored) {
   expect_advice(found_after([](Segment& s) { s.inertial.col(3).swap(s.inertial.col(4)); }),
                 MessageCode::kWrongSensorAxes,
                 {"the axis called x is its y", "the axis called y is its x",
@@ -144,8 +146,8 @@ TEST(InertialAxes, ExchangedAndMirroredAxesAreReported) {
 }
 
 // Without the encoders that determine the body's pose nothing can be compared. A misfit that no
-// single mistake explains gets no name.
-TEST(InertialAxes, NothingIsGuessed) {
+// single error explains is not reported.
+TEST(InertialAxes, AreNotReportedIfAmbiguous) {
   EXPECT_TRUE(found_after([](Segment& s) { s.angles.col(0).setConstant(kNaN); }).empty());
   EXPECT_TRUE(found_after([](Segment& s) {
                 s.inertial.setRandom();

@@ -30,7 +30,7 @@ Mechanism described_swing(const ReferencePendulum& rig) {
 }
 
 // A model that fits one side of the slip is enough, wherever it lies, also with other recordings.
-TEST(JumpSides, OneSideIsExplained) {
+TEST(SingleJumpPlausibility, AcceptsAModelThatFitsOneSide) {
   const ReferencePendulum rig{.b = 1e-3};
   const Mechanism mechanism = described_swing(rig);
   for (const int row : {kSidesRows / 5, 4 * kSidesRows / 5}) {
@@ -44,7 +44,7 @@ TEST(JumpSides, OneSideIsExplained) {
 }
 
 // A model error throughout is no jump, and a jump in one recording does not explain another.
-TEST(JumpSides, NoneIsExplainedForAnotherLaw) {
+TEST(SingleJumpPlausibility, RejectsAnotherFrictionLaw) {
   const ReferencePendulum rig{.b = 1e-3};
   ReferencePendulum dry = rig;
   dry.tau_c = dry.tau_s = 0.02;  // it still swings at the end

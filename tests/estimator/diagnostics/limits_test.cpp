@@ -33,11 +33,11 @@ Recording swinging() {
 
 std::vector<Finding> compared(const Recording& recording, const SensorDescription& facts) {
   SignalExamination out;
-  compare_limits(make_pendulum({.motorised = true}), {kQuantum}, recording, facts, out);
+  find_limit_violations(make_pendulum({.motorised = true}), {kQuantum}, recording, facts, out);
   return out.findings;
 }
 
-TEST(Limits, ThatAreKeptOrNotStatedAreNotReported) {
+TEST(RecordingLimits, AreNotReportedIfRespectedOrAbsent) {
   EXPECT_TRUE(compared(swinging(), {}).empty());
   EXPECT_TRUE(compared(swinging(), {.limits = {{}}, .command_limit = {0.0}}).empty());
   EXPECT_TRUE(
@@ -45,7 +45,7 @@ TEST(Limits, ThatAreKeptOrNotStatedAreNotReported) {
 }
 
 // Either end of the range. A missing reading is not beyond the range.
-TEST(Limits, ReportReadingsBeyondEitherEnd) {
+TEST(RecordingLimits, ReportReadingsBeyondEitherLimit) {
   for (const auto& [lowest, highest, extreme] :
        {std::tuple{-2.0, 0.9, 1.0}, std::tuple{-0.9, 2.0, -1.0}}) {
     Recording recording = swinging();
@@ -55,8 +55,8 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
     EXPECT_EQ(found[0].message.code, MessageCode::kReadingBeyondRange);
     EXPECT_NEAR(found[0].size, extreme, kQuantum);
     EXPECT_NEAR(std::abs(kAmplitude * std::sin(kSwing * found[0].from)), 0.9, 0.02);
-    EXPECT_GT(found[0].stretches.size(), 1U);
-    for (const TimeStretch& each : found[0].stretches) {
+    EXPECT_GT(found[0].intervals.size(), 1U);
+    for (const TimeInterval& each : found[0].intervals) {
       // Each span starts and ends beyond the limit, and lasts at most half a swing.
       for (const double t : {each.from, each.to}) {
         EXPECT_GE(extreme * kAmplitude * std::sin(kSwing * t), 0.9 - kQuantum);
@@ -67,18 +67,18 @@ TEST(Limits, ReportReadingsBeyondEitherEnd) {
 }
 
 // Readings beyond a stop by more than noise, quantization and the uncertainty of its position.
-TEST(Limits, ReportReadingsWellBeyondAStop) {
+TEST(RecordingLimits, ReportReadingsWellBeyondAStop) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     Mechanism pendulum = make_pendulum();
     (side > 0.0 ? pendulum.joints[0].stops.lower : pendulum.joints[0].stops.upper) = true;
     Parameter& stop = pendulum.joint_parameter(
-        0, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper);
-    Parameter& offset = pendulum.joint_parameter(0, JointQuantity::kEncoderOffset);
+        0, side > 0.0 ? JointParameter::kStopLower : JointParameter::kStopUpper);
+    Parameter& offset = pendulum.joint_parameter(0, JointParameter::kEncoderOffset);
     const auto found_at = [&](double position) {
       stop.value = side * position;
       SignalExamination out;
-      compare_stops(pendulum, {kQuantum}, swinging(), out);
+      find_readings_beyond_stops(pendulum, {kQuantum}, swinging(), out);
       return out.findings;
     };
     EXPECT_TRUE(found_at(-kAmplitude).empty());
@@ -102,14 +102,14 @@ TEST(Limits, ReportReadingsWellBeyondAStop) {
 }
 
 // Differences of counts at 1 kHz are steps of 1.5 rad/s. The reported speed must be the motion's.
-TEST(Limits, ReportSpeedsOfTheMotionNotOfItsCounts) {
+TEST(RecordingLimits, ReportSpeedsDespiteQuantization) {
   const std::vector<Finding> found = compared(swinging(), {.limits = {{0.0, 0.0, 5.0}}});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].message.code, MessageCode::kSpeedBeyondLimit);
   EXPECT_NEAR(std::abs(found[0].size), kAmplitude * kSwing, 0.3);
 }
 
-TEST(Limits, ReportCommandsBeyondAndAtTheirLimit) {
+TEST(RecordingLimits, ReportCommandsBeyondAndAtTheirLimit) {
   const std::vector<Finding> beyond = compared(swinging(), {.command_limit = {3.0}});
   ASSERT_EQ(beyond.size(), 1U);
   EXPECT_EQ(beyond[0].message.code, MessageCode::kCommandBeyondLimit);

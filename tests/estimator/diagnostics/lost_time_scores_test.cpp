@@ -35,10 +35,10 @@ Recording with_rows_lost(int lost, int row = kLossRow) {
 
 std::optional<LostTimeScore> scored(const Recording& recording) {
   const Mechanism mechanism = scored_description();
-  ShootingFit fit(prepare_shooting(mechanism, {recording}, {}), {}, {});
+  ShootingFit fit(prepare_shooting_input(mechanism, {recording}, {}), {}, {});
   fit.estimate_jointly(mechanism);
   const ShootingInput& input = fit.input();
-  return likeliest_lost_time(fit.joint(), input.segments, input.grid);
+  return find_likeliest_lost_time(fit.joint_problem(), input.segments, input.grid);
 }
 
 // Losses of one and of three rows of 4 ms, at a node of the fit and between two, are found at their
@@ -63,7 +63,7 @@ TEST(LostTimeScores, LocateLostTime) {
 
 // A cut for lost time is tried where it explains most, and at the likeliest slip; nowhere in a
 // recording without either.
-TEST(LostTimeScores, ProposeTheCuts) {
+TEST(LostTimeScores, ProposeCuts) {
   const auto suspected = [](const Recording& recording) {
     return find_likeliest_jump(scored_description(), {recording}, {}, {});
   };

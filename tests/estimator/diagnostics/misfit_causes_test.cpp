@@ -32,7 +32,7 @@ Recording recorded(const Eigen::VectorXd& u) {
 Mechanism described() { return test_support::free_furuta(test_support::viscous_furuta(), 1.3); }
 
 std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
-  return explain_misfit(calibrate(mechanism, {recording}), mechanism, {recording});
+  return find_misfit_causes(calibrate(mechanism, {recording}), mechanism, {recording});
 }
 
 template <typename T>
@@ -48,17 +48,17 @@ Message first_cause(const Finding& finding) {
 
 void expect_first(const std::vector<Finding>& findings, MessageCode cause) {
   ASSERT_FALSE(findings.empty());
-  SCOPED_TRACE(service::text_of(findings[0].message));
+  SCOPED_TRACE(service::format_message(findings[0].message));
   EXPECT_EQ(first_cause(findings[0]).code, cause);
 }
 
-TEST(MisfitCauses, AreNotLookedForInNoise) {
+TEST(MisfitCauses, AreNotTestedAtNoiseLevel) {
   EXPECT_TRUE(explained(described(), recorded(command())).empty());
 }
 
 // A pendulum that slowly passes the upright again and again, with a clipped command. Over 1.5 s no
 // wrong model predicts anything, so a trial may lead anywhere.
-TEST(MisfitCauses, AreFoundOverPredictableSpans) {
+TEST(MisfitCauses, AreFoundInPredictableExcerpts) {
   const Eigen::VectorXd u = 6.0 * command();
   const double level = 0.4 * u.cwiseAbs().maxCoeff();
   Recording recording =
@@ -72,7 +72,7 @@ TEST(MisfitCauses, AreFoundOverPredictableSpans) {
 }
 
 // Rows of the control shifted relative to those of the angles, both ways.
-TEST(MisfitCauses, FindAShiftedCommand) {
+TEST(MisfitCauses, IncludeADelayedCommand) {
   const Eigen::VectorXd u = command();
   const Eigen::Index rows = u.size(), n = 2;
   Recording late = recorded(u), early = recorded(u);
@@ -89,7 +89,7 @@ TEST(MisfitCauses, FindAShiftedCommand) {
 }
 
 // With known gravity and lengths, a wrong clock changes the speed of everything.
-TEST(MisfitCauses, FindAFastOrSlowClock) {
+TEST(MisfitCauses, IncludeAFastOrSlowClock) {
   for (const double error : {0.02, -0.02}) {
     Recording recording = recorded(command());
     recording.segments[0].period *= 1.0 + error;
@@ -99,7 +99,7 @@ TEST(MisfitCauses, FindAFastOrSlowClock) {
   }
 }
 
-TEST(MisfitCauses, FindAClippedCommand) {
+TEST(MisfitCauses, IncludeAClippedCommand) {
   const double level = 0.6 * kCommand;
   Recording recording = recorded(command().cwiseMax(-level).cwiseMin(level));
   recording.segments[0].controls = command();
@@ -110,10 +110,10 @@ TEST(MisfitCauses, FindAClippedCommand) {
 
 // A motor's gain fixed at a wrong value, far off or of wrong sign. A delay at the end of its search
 // range is not reported.
-TEST(MisfitCauses, FindAWrongGain) {
+TEST(MisfitCauses, IncludeAWrongMotorGain) {
   for (const double factor : {0.3, 1.6}) {
     Mechanism mechanism = described();
-    Parameter& gain = mechanism.joint_parameter(0, JointQuantity::kMotorGain);
+    Parameter& gain = mechanism.joint_parameter(0, JointParameter::kMotorGain);
     gain.free = false;
     gain.value = factor * test_support::viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -122,17 +122,17 @@ TEST(MisfitCauses, FindAWrongGain) {
     EXPECT_NEAR(findings[0].size, test_support::viscous_furuta().K - gain.value,
                 0.03 * test_support::viscous_furuta().K);
     for (const Finding& finding : findings) {
-      const std::string text = service::text_of(finding.message);
+      const std::string text = service::format_message(finding.message);
       EXPECT_EQ(text.find("± -"), std::string::npos) << text;
     }
   }
 }
 
 // A distance fixed at a wrong value, too long or too short.
-TEST(MisfitCauses, FindAWrongDistance) {
+TEST(MisfitCauses, IncludeAWrongJointDistance) {
   for (const double factor : {1.05, 0.95}) {
     Mechanism mechanism = described();
-    Parameter& distance = mechanism.joint_parameter(1, JointQuantity::kPointAx);
+    Parameter& distance = mechanism.joint_parameter(1, JointParameter::kPointAx);
     const double truth = distance.value;
     distance.value *= factor;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
@@ -142,9 +142,9 @@ TEST(MisfitCauses, FindAWrongDistance) {
   }
 }
 
-// A pendulum's joint is described so far from its centre of mass that no inertia is left. The clock
-// must not be blamed, and the largest possible distance, I / (m l), is reported.
-TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
+// A pendulum's joint is described so far from its centre of mass that no inertia is left. Instead
+// of a clock error, the largest possible distance, I / (m l), is reported.
+TEST(MisfitCauses, IncludeADistanceThatRequiresNegativeInertia) {
   const test_support::ReferencePendulum truth{.b = 2e-3};
   Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
   const Recording recording{
@@ -154,7 +154,7 @@ TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
   const double farthest = (truth.J + truth.m * truth.l * truth.l) / (truth.m * truth.l);
   Mechanism mechanism = test_support::freed(
       test_support::pendulum_of({.l = 1.2 * farthest, .J = 1e-3}), {"P.J_zz", "1.b"});
-  mechanism.parameter(0, BodyQuantity::kJzz).lower = 1e-9;
+  mechanism.parameter(0, BodyParameter::kJzz).lower = 1e-9;
   const std::vector<Finding> findings = explained(mechanism, recording);
   expect_first(findings, MessageCode::kNoRoomForInertia);
   EXPECT_NEAR(std::abs(findings[0].size), 0.2 * farthest, 0.01 * farthest);
@@ -164,7 +164,7 @@ TEST(MisfitCauses, FindADistanceThatLeavesNoInertia) {
 }
 
 // Dry friction that the description sets to zero, and its joint.
-TEST(MisfitCauses, FindMissingFriction) {
+TEST(MisfitCauses, IncludeMissingFriction) {
   ReferenceFuruta dry = test_support::viscous_furuta();
   dry.tau_c1 = 0.02;
   dry.smoothing_speed = 1e-3;
@@ -204,23 +204,23 @@ ReferenceFuruta dry_furuta(double smoothing_speed) {
 std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.03;
   return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
                                                    busy_then_pulling(truth.tau_c1 / truth.K),
                                                    kCausePeriod, kCauseNoise, 5));
 }
 
 // A joint that is described as sticking but creeps under load.
-TEST(MisfitCauses, FindCreepingFriction) {
+TEST(MisfitCauses, IncludeCreepingFriction) {
   const std::vector<Finding> findings = explained_as_holding(dry_furuta(0.01));
   expect_first(findings, MessageCode::kCreep);
   // Joint "2" has no dry friction.
   const auto joints = cause_argument<std::vector<Message>>(first_cause(findings[0]), "joints");
   ASSERT_EQ(joints.size(), 1U);
-  EXPECT_EQ(service::text_of(joints[0]), "\"1\" at about 0.01 rad/s");
+  EXPECT_EQ(service::format_message(joints[0]), "\"1\" at about 0.01 rad/s");
 }
 
-TEST(MisfitCauses, ReportNoCreepIfFrictionSticks) {
+TEST(MisfitCauses, ExcludeCreepIfFrictionSticks) {
   EXPECT_TRUE(explained_as_holding(dry_furuta(1e-5)).empty());
 }
 
@@ -231,18 +231,19 @@ TEST(MisfitCauses, AreFoundForCreepingJoints) {
   recording.segments[0].period *= 1.02;
   Mechanism mechanism = described();
   test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.03;
   mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);
   ASSERT_FALSE(findings.empty());
-  EXPECT_NE(service::text_of(findings[0].message).find("the clock of the time stamps is 1.9"),
-            std::string::npos);
+  EXPECT_NE(
+      service::format_message(findings[0].message).find("the clock of the time stamps is 1.9"),
+      std::string::npos);
 }
 
 TEST(MisfitCauses, IgnoreSpookSimulators) {
   Calibration shadow;
   shadow.kind = EstimateKind::kShadow;
-  EXPECT_TRUE(explain_misfit(shadow, described(), {recorded(command())}).empty());
+  EXPECT_TRUE(find_misfit_causes(shadow, described(), {recorded(command())}).empty());
 }
 
 }  // namespace

@@ -21,8 +21,8 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
                                                 JointKind kind = JointKind::kRevolute) {
   const Segment segment = test_support::segment_of(readings, rate);
   const ReadingSeries series =
-      observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
-  const NoiseScale scale(series, robust_quantum({series}, joint_units(kind).scale));
+      collect_observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
+  const NoiseScale scale(series, find_robust_quantization_step({series}, joint_units(kind).scale));
   std::vector<std::pair<int, double>> found;
   for (const Outlier& outlier : find_outliers(series, scale)) {
     found.emplace_back(series.rows[outlier.position], outlier.size);
@@ -33,7 +33,7 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
 // Motion with impacts, torque jumps and sticking friction: clean, as counts and with noise, fast
 // and slow for its rate. None of it is an outlier. Catches a detector that reacts to kinks, but not
 // one that finds nothing.
-TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
+TEST(Outliers, AreNotReportedAtKinksAndImpacts) {
   test_support::for_each_clean_motion({20.0, 100.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {
                                         EXPECT_TRUE(outliers_of(readings, rate).empty());
@@ -42,7 +42,7 @@ TEST(Outliers, AreNoneInMotionWithKinksAndBlows) {
 
 // Outliers of either sign, several in a row, two close together, at both ends and beside missing
 // readings are found, and nothing else.
-TEST(Outliers, AreFoundWhereverTheyAre) {
+TEST(Outliers, AreFoundAtAnyPosition) {
   for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kOutlierCount}, {1e-4, 1e-5}}) {
     SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
     Eigen::VectorXd readings =
@@ -86,8 +86,8 @@ TEST(Outliers, AreFoundAtLowRates) {
   EXPECT_EQ(found[0].first, 700);
 }
 
-// A jump by a full turn between two readings is no motion, so a reading a full turn away is no
-// outlier. A prismatic joint has no full turns.
+// A reading that differs by a full turn is the same angle, and not an outlier. A prismatic joint
+// has no full turns.
 TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
   Eigen::VectorXd readings = MadeUpMotion{}.angles(1000.0, 1000, 3);
   readings[500] += 2.0 * M_PI;
@@ -97,11 +97,11 @@ TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {
 
 // The advice must mention the part that this type of encoder has.
 TEST(Outliers, AdviceMatchesTheEncoderType) {
-  const OutlierCount outliers{
+  const OutlierStatistics outliers{
       .count = 2, .readings = 1000, .first = 1.0, .last = 2.0, .largest = 0.3, .noise = 1e-3};
   const auto advice = [&](JointKind kind) {
-    return service::describe(
-               outlier_finding({.name = "x", .kind = kind}, "", outliers, SeriesKind::kMotion))
+    return service::describe_finding(
+               make_outlier_finding({.name = "x", .kind = kind}, "", outliers, SeriesKind::kMotion))
         .advice;
   };
   EXPECT_NE(advice(JointKind::kRevolute).find("encoder disc"), std::string::npos);
@@ -109,7 +109,7 @@ TEST(Outliers, AdviceMatchesTheEncoderType) {
 }
 
 // Two readings beyond a lasting step are as good as the following ones.
-TEST(Outliers, AreNotTheReadingsBesideAStep) {
+TEST(Outliers, AreNotReportedNextToAStep) {
   Eigen::VectorXd readings =
       test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);
   readings.tail(900).array() += 0.2;

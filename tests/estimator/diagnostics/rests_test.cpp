@@ -34,15 +34,15 @@ SignalExamination examined(const Recording& recording, double quantum = kRestQua
 
 // Of seven seconds at rest one row in a tenth of a second is kept, with the first and the last; all
 // rows in motion are.
-TEST(Rests, KeepAFractionOfTheirRows) {
+TEST(RestIntervals, KeepAFractionOfTheirReadings) {
   const SignalExamination out = examined(coming_to_rest(300, 1000));
   ASSERT_EQ(out.findings.size(), 1U);
   EXPECT_EQ(out.findings[0].message.code, MessageCode::kRestIntervals);
   EXPECT_EQ(out.findings[0].severity, Severity::kNote);
   EXPECT_NEAR(out.findings[0].from, 3.0, 0.05);
-  ASSERT_EQ(out.findings[0].stretches.size(), 1U);
-  EXPECT_EQ(out.findings[0].stretches[0].from, out.findings[0].from);
-  EXPECT_EQ(out.findings[0].stretches[0].to, out.findings[0].to);
+  ASSERT_EQ(out.findings[0].intervals.size(), 1U);
+  EXPECT_EQ(out.findings[0].intervals[0].from, out.findings[0].from);
+  EXPECT_EQ(out.findings[0].intervals[0].to, out.findings[0].to);
   EXPECT_NEAR(out.findings[0].size, 0.7, 0.01);
   EXPECT_NEAR(static_cast<double>(out.rejected.size()), 0.9 * 700.0, 15.0);
   for (const RejectedReading& rejected : out.rejected) EXPECT_GT(rejected.row, 295);
@@ -50,7 +50,7 @@ TEST(Rests, KeepAFractionOfTheirRows) {
 
 // Missing or rejected readings neither end a rest nor belong to it, in the middle or at the start,
 // where there is nothing to repeat yet.
-TEST(Rests, ContinueAcrossMissingReadings) {
+TEST(RestIntervals, ContinueAcrossMissingReadings) {
   Recording recording = coming_to_rest(300, 1000);
   Eigen::MatrixXd& angles = recording.segments[0].angles;
   for (int row = 50; row < 1000; row += 50) angles(row, 0) = std::nan("");
@@ -64,7 +64,7 @@ TEST(Rests, ContinueAcrossMissingReadings) {
 }
 
 // No rest: too short, a small part of a recording, noise without quantization, a changing command.
-TEST(Rests, AreNotReportedInMotionOrIfShort) {
+TEST(RestIntervals, AreNotReportedInMotionOrIfShort) {
   EXPECT_TRUE(examined(coming_to_rest(920, 1000)).findings.empty());
   EXPECT_TRUE(examined(coming_to_rest(1000, 1150)).findings.empty());
   EXPECT_TRUE(examined(coming_to_rest(300, 1000), 0.0).findings.empty());

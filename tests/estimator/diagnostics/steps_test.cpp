@@ -17,19 +17,20 @@ struct Look {
   explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
                 SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
     const Segment segment = test_support::segment_of(readings, rate);
-    series = observed_readings(segment, segment.angles.col(0), true);
-    quantum = count >= 0.0 ? count : robust_quantum({series}, 1.0);
+    series = collect_observed_readings(segment, segment.angles.col(0), true);
+    quantum = count >= 0.0 ? count : find_robust_quantization_step({series}, 1.0);
     const NoiseScale scale(series, quantum);
-    steps = find_steps(series, scale, kind, 1.0);
+    steps = find_reading_steps(series, scale, kind, 1.0);
     noise = std::max({scale.noise(series.size() / 2), quantum / std::sqrt(12.0), 1e-7});
   }
-  JumpView view(int row, bool jumps) const {
-    return {.series = &series, .noise = noise, .jumps = jumps, .position = series.at_row(row)};
+  ReadingsAroundJump view(int row, bool jumps) const {
+    return {
+        .series = &series, .noise = noise, .jumps = jumps, .position = series.index_at_row(row)};
   }
   int row(std::size_t step) const { return series.rows[steps[step].position]; }
 
   ReadingSeries series;
-  std::vector<Step> steps;
+  std::vector<ReadingStep> steps;
   double quantum = 0.0, noise = 0.0;
 };
 
@@ -40,8 +41,8 @@ Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
   return rest;
 }
 
-// As for outliers: no kink, impact or count is a step.
-TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
+// No kink, impact or quantization step of a motion is reported as a step.
+TEST(ReadingSteps, AreNotReportedAtKinksAndImpacts) {
   test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
                                       [](const Eigen::VectorXd& readings, double rate) {
                                         EXPECT_TRUE(Look(readings, rate).steps.empty());
@@ -50,7 +51,7 @@ TEST(Steps, AreNoneInMotionWithKinksAndBlows) {
 
 // Steps of ten counts in either direction, in motion and at rest, also beside missing readings, are
 // found with the exact sample and to one count.
-TEST(Steps, AreFoundWithTheirTimeAndSize) {
+TEST(ReadingSteps, AreFoundWithTheirTimeAndSize) {
   const Eigen::VectorXd motion =
       test_support::as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
   for (const int row : {300, 1500, 3900}) {
@@ -76,7 +77,7 @@ TEST(Steps, AreFoundWithTheirTimeAndSize) {
 
 // Residuals of a model are noise, in which a long window finds a step of three standard deviations,
 // and none if there is none.
-TEST(Steps, AreFoundInResiduals) {
+TEST(ReadingSteps, AreFoundInResiduals) {
   int found = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
     Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
@@ -119,7 +120,7 @@ TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
 }
 
 // At constant speed the cause cannot be identified, and none is reported.
-TEST(JumpCause, IsUnclearWhereTheMotionIsStraight) {
+TEST(JumpCause, IsAmbiguousDuringConstantSpeed) {
   Eigen::VectorXd straight(1000);
   for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
   straight = test_support::as_read(straight, 1e-4, 0.0, 7);
@@ -154,7 +155,7 @@ TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
 
 // If another motion follows, time is lost or the motion was interrupted. Either way the recording
 // is cut there, and no offset is reported.
-TEST(JumpCause, IsNoSlipWhereAnotherMotionFollows) {
+TEST(JumpCause, IsABreakIfAnotherMotionFollows) {
   Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
   readings.tail(500) = test_support::as_read(
       MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);

@@ -31,7 +31,7 @@ Recording recorded(const MadeUpMotion& motion, double rate, double noise, double
 std::vector<Finding> struck(const Mechanism& mechanism, const Recording& recording,
                             double quantum) {
   SignalExamination out;
-  find_stop_impacts(mechanism, {quantum}, recording, out);
+  find_undescribed_stops(mechanism, {quantum}, recording, out);
   return out.findings;
 }
 
@@ -81,7 +81,7 @@ TEST(StopImpacts, AreFoundOnBothSides) {
       EXPECT_EQ(finding.message.code, MessageCode::kUndescribedStop);
       EXPECT_NEAR(std::abs(finding.size), 0.6, 0.02) << seed;
       EXPECT_GE(finding.from, 2.0);
-      ASSERT_GT(finding.stretches.size(), 1U) << "from the first strike to the last";
+      ASSERT_GT(finding.intervals.size(), 1U) << "from the first strike to the last";
       EXPECT_EQ(std::get<bool>(*finding.message.find("is_upper")), finding.size > 0.0);
       ++found;
     }
@@ -91,7 +91,7 @@ TEST(StopImpacts, AreFoundOnBothSides) {
 }
 
 // Positions are in the joint's coordinate: an encoder's zero shifts the stop.
-TEST(StopImpacts, AreReportedInTheJointsCoordinate) {
+TEST(StopImpacts, AreReportedAsJointCoordinates) {
   MadeUpMotion motion;
   motion.push = 80.0;
   motion.stop = 0.6;
@@ -100,7 +100,7 @@ TEST(StopImpacts, AreReportedInTheJointsCoordinate) {
   const Recording recording = recorded(motion, 1000.0, 3e-4, 0.0, 1);
   const std::vector<Finding> here = struck(mechanism, recording, 0.0);
   ASSERT_FALSE(here.empty());
-  mechanism.joint_parameter(0, JointQuantity::kEncoderOffset).value = 0.2;
+  mechanism.joint_parameter(0, JointParameter::kEncoderOffset).value = 0.2;
   const std::vector<Finding> there = struck(mechanism, recording, 0.0);
   ASSERT_EQ(there.size(), here.size());
   EXPECT_NEAR(there[0].size, here[0].size + 0.2, 1e-9);
@@ -117,11 +117,11 @@ TEST(StopImpacts, AtDescribedStopsAreNotReported) {
   const std::size_t both = struck(mechanism, recording, 0.0).size();
   ASSERT_EQ(both, 2U);
   mechanism.joints[0].stops.upper = true;
-  mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.61;
+  mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 0.61;
   const std::vector<Finding> lower = struck(mechanism, recording, 0.0);
   ASSERT_EQ(lower.size(), 1U);
   EXPECT_LT(lower[0].size, 0.0);
-  mechanism.joint_parameter(0, JointQuantity::kStopUpper).value = 0.9;
+  mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 0.9;
   EXPECT_EQ(struck(mechanism, recording, 0.0).size(), 2U);
 }
 

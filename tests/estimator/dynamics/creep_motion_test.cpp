@@ -19,10 +19,10 @@ constexpr double kBound = 0.01, kInertia = 1e-3;
 /// A wheel with dry friction only, whose bound is a free parameter.
 Mechanism creeping_wheel(double transition_speed) {
   Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
-  wheel.parameter(WorldQuantity::kGravity).value = 0.0;
+  wheel.parameter(GravityParameter::kGravity).value = 0.0;
   wheel.joints[0].transition_speed = transition_speed;
-  wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
-  wheel.joint_parameter(0, JointQuantity::kCoulombTorque).free = true;
+  wheel.joint_parameter(0, JointParameter::kCoulombTorque).value = kBound;
+  wheel.joint_parameter(0, JointParameter::kCoulombTorque).free = true;
   return wheel;
 }
 
@@ -44,12 +44,12 @@ MotionInterval interval_of(const SegmentControls& controls, int steps,
 }
 
 double near_rest_of(const Mechanism& mechanism, const Eigen::VectorXd& state) {
-  return friction_steps(mechanism, {state}).near_rest;
+  return compute_friction_step_limits(mechanism, {state}).near_rest;
 }
 
 // J ω̇ = −B tanh(ω/s) has the solution sinh(ω/s) = sinh(ω₀/s) exp(−B t/(J s)): no event, no kink,
 // and at rest the derivatives of a damper instead of a locked joint.
-TEST(CreepMotion, CreepsAsTheSmoothLawDoes) {
+TEST(CreepMotion, MatchesTheRegularizedLaw) {
   constexpr double kCreep = 0.1, kTime = 0.15;
   const Mechanism mechanism = creeping_wheel(kCreep);
   const TreeProgram program(mechanism);
@@ -113,15 +113,15 @@ TEST(CreepMotion, UsesShortStepsOnlyNearRest) {
 /// Accelerates at about 1e5 rad/s²: rest is passed in less than the shortest substep.
 Mechanism falling_wheel() {
   Mechanism mechanism = creeping_wheel(1e-3);
-  mechanism.parameter(WorldQuantity::kGravity).value = 1e5;
-  mechanism.parameter(0, BodyQuantity::kMass).value = 0.01;
-  for (const JointQuantity along : {JointQuantity::kPointBx, JointQuantity::kPointBy}) {
+  mechanism.parameter(GravityParameter::kGravity).value = 1e5;
+  mechanism.parameter(0, BodyParameter::kMass).value = 0.01;
+  for (const JointParameter along : {JointParameter::kPointBx, JointParameter::kPointBy}) {
     mechanism.joint_parameter(0, along).value = 0.1;
   }
   return mechanism;
 }
 
-TEST(CreepMotion, PassesRestHoweverFast) {
+TEST(CreepMotion, PassesRestAtAnySpeed) {
   const Mechanism mechanism = falling_wheel();
   const TreeProgram program(mechanism);
   constexpr int kSteps = 100, kParts = 1000;
@@ -137,7 +137,7 @@ TEST(CreepMotion, PassesRestHoweverFast) {
 }
 
 // Substeps of the shortest length, which differences of times resolve only to round-off.
-TEST(CreepMotion, BeginsAtRestWhenever) {
+TEST(CreepMotion, StartsFromRestAtAnyTime) {
   const Mechanism mechanism = falling_wheel();
   const TreeProgram program(mechanism);
   const SegmentControls controls = uncontrolled(1e-4, 40);
@@ -151,7 +151,7 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
                    .start = start});
   }
   std::vector<Eigen::MatrixXd> unused(all.size());
-  IntervalMotion(program, mechanism, 1, near_rest_of(mechanism, start)).run(all, unused);
+  IntervalIntegrator(program, mechanism, 1, near_rest_of(mechanism, start)).run(all, unused);
   EXPECT_GT(std::abs(all[0].end[0] - start[0]), 0.01);
   for (const MotionInterval& each : all) {
     EXPECT_LT((each.end - all[0].end).cwiseAbs().maxCoeff(), 1e-6);
@@ -159,12 +159,12 @@ TEST(CreepMotion, BeginsAtRestWhenever) {
 }
 
 // Beside a joint that sticks, stops and breaks loose in the middle of short steps.
-TEST(CreepMotion, WorksBesideAJointThatSticks) {
+TEST(CreepMotion, WorksWithAJointThatSticks) {
   Mechanism mechanism = make_chain({.links = 2});
   mechanism.joints[1].transition_speed = 2e-3;
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.05;
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).value = 0.03;
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.05;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).value = 0.03;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   constexpr int kSteps = 1000, kParts = 100;
   const double step = 2e-3;
@@ -191,7 +191,7 @@ TEST(CreepMotion, WorksBesideAJointThatSticks) {
   EXPECT_LT((slopes - fine_slopes).cwiseAbs().maxCoeff(), 1e-4 * size);
 }
 
-TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
+TEST(CreepMotion, DoesNotDependOnTheOtherLanes) {
   const Mechanism mechanism = creeping_wheel(1e-3);
   const TreeProgram program(mechanism);
   const SegmentControls controls = uncontrolled(2e-3, 50);
@@ -204,7 +204,7 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
                    .start = Eigen::Vector2d(0.0, 0.1 * (i - 8))});
   }
   std::vector<Eigen::MatrixXd> unused(all.size());
-  IntervalMotion(program, mechanism, 2, near_rest).run(all, unused);
+  IntervalIntegrator(program, mechanism, 2, near_rest).run(all, unused);
   for (const MotionInterval& each : all) {
     const Moved alone = move(program, mechanism, interval_of(controls, 50, each.start), near_rest);
     EXPECT_EQ(alone.interval.end, each.end);
@@ -214,21 +214,21 @@ TEST(CreepMotion, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Steep friction without a jump is steep over a range of speeds, so its step limit holds
 // everywhere.
-TEST(FrictionSteps, DependOnTheFrictionLaw) {
+TEST(FrictionStepLimits, DependOnTheFrictionLaw) {
   const Eigen::VectorXd state = Eigen::Vector2d::Zero();
-  const FrictionSteps none = friction_steps(creeping_wheel(0.0), {state});
+  const FrictionStepLimits none = compute_friction_step_limits(creeping_wheel(0.0), {state});
   EXPECT_TRUE(std::isinf(none.everywhere));
   EXPECT_TRUE(std::isinf(none.near_rest));
   Mechanism mechanism = creeping_wheel(0.01);
-  const FrictionSteps creeping = friction_steps(mechanism, {state});
+  const FrictionStepLimits creeping = compute_friction_step_limits(mechanism, {state});
   EXPECT_TRUE(std::isinf(creeping.everywhere));
   EXPECT_DOUBLE_EQ(creeping.near_rest, 0.7 * kInertia * 0.01 / kBound);
   const auto set = [&](Makkar::Quantity quantity, double value) {
-    mechanism.joint_parameter(0, friction_of<Makkar>(quantity)).value = value;
+    mechanism.joint_parameter(0, friction_law_parameter<Makkar>(quantity)).value = value;
   };
   set(Makkar::kCoulomb, 2.0 * kBound);
   set(Makkar::kSlope, 50.0);
-  const FrictionSteps both = friction_steps(mechanism, {state});
+  const FrictionStepLimits both = compute_friction_step_limits(mechanism, {state});
   EXPECT_DOUBLE_EQ(both.everywhere, 0.35 * kInertia / (2.0 * kBound * 50.0));
   EXPECT_DOUBLE_EQ(both.near_rest, 0.7 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));
 }

@@ -19,7 +19,7 @@ class Evaluator {
   std::vector<std::vector<double>> run(const std::vector<Expression>& outputs,
                                        const std::vector<double>& xs,
                                        const std::vector<double>& ys) {
-    const LaneProgram program(graph, {{x, 1}, {y, 1}}, {{}, outputs});
+    const SimdProgram program(graph, {{x, 1}, {y, 1}}, {{}, outputs});
     std::vector<double, Eigen::aligned_allocator<double>> rows(
         static_cast<std::size_t>(program.row_count()) * kWidth, 0.5);
     program.fill_constants(rows.data(), kWidth);
@@ -62,8 +62,8 @@ TEST(Expression, OmitsTrivialOperations) {
   EXPECT_EQ((x / 1.0).node(), x.node());
   EXPECT_TRUE((0.0 / x).is_constant(0.0));
   EXPECT_TRUE(sin(Expression(0.0)).is_constant(0.0));
-  EXPECT_TRUE(select_positive(x, 0.0, 0.0).is_constant(0.0));
-  EXPECT_EQ(select_positive(x, y, y).node(), y.node());
+  EXPECT_TRUE(select_if_positive(x, 0.0, 0.0).is_constant(0.0));
+  EXPECT_EQ(select_if_positive(x, y, y).node(), y.node());
   EXPECT_EQ(graph.nodes().size(), before);
   const Expression sum = x + y;
   EXPECT_EQ((y + x).node(), sum.node());
@@ -93,8 +93,8 @@ TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
                                            x * y - y,
                                            y - x * x,
                                            2.0 * x * 3.0,
-                                           select_positive(x, x * y, y * y),
-                                           nearest(x),
+                                           select_if_positive(x, x * y, y * y),
+                                           round_to_nearest(x),
                                            sqrt(x * x + y * y) / (y + exp(-x * x)),
                                            sin(x * y) * cos(x - y)};
   const auto plain = [](double a, double b) {
@@ -141,7 +141,7 @@ TEST(Expression, ComputesAndDifferentiatesEveryOperation) {
 
 // Its own sine is compared with the C library's: with argument reduction, beyond its range, and for
 // NaN.
-TEST(LaneProgram, ComputesSinesOfAnyAngle) {
+TEST(SimdProgram, ComputesSinesOfAnyAngle) {
   Evaluator e;
   const std::vector<double> small = spread(-1e-9, 1e-9), turns = spread(-4000.0, 4000.0),
                             edge = spread(99999.0, 100001.0), huge = spread(1e15, 1e18),
@@ -163,12 +163,12 @@ TEST(LaneProgram, ComputesSinesOfAnyAngle) {
 
 // A later section may run repeatedly: values from earlier sections must persist, and it must not
 // compute values that only an earlier one needs.
-TEST(LaneProgram, RepeatsALaterSection) {
+TEST(SimdProgram, RepeatsALaterSection) {
   ExpressionGraph graph;
   const Expression p = graph.input(), x = graph.input(), a = graph.input();
   const Expression shared = sin(p) + p * p;
   const Expression of_x = exp(x) * shared;
-  const LaneProgram program(graph, {{p, 0}, {x, 1}, {a, 2}},
+  const SimdProgram program(graph, {{p, 0}, {x, 1}, {a, 2}},
                             {{}, {of_x}, {of_x * a + shared, cos(x) * a}});
   EXPECT_EQ(program.size(0), 2);  // sin and a fused sum
   EXPECT_EQ(program.size(1), 2);  // exp and a product, no cosine

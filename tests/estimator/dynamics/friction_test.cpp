@@ -47,8 +47,8 @@ Comparison compare_with_lemke(const Mechanism& mechanism, int count, double h) {
     // matching bound.
     const Eigen::VectorXd sigma_t = dense.stick_speed.cwiseQuotient(stepper.friction_bounds());
     const PairFormulation pair = make_pair_formulation(mechanism, before, dense, sigma_t);
-    const LcpSolution solution = solve_lcp(pair.H, pair.q);
-    if (solution.outcome != LcpOutcome::kSolved) {
+    const ComplementaritySolution solution = solve_linear_complementarity(pair.H, pair.q);
+    if (solution.outcome != ComplementarityOutcome::kSolved) {
       ADD_FAILURE() << "Lemke failed";
       continue;
     }
@@ -139,10 +139,10 @@ TEST(JointFriction, AgreesWithLemkeOnRigidJoints) {
     const Eigen::LDLT<Eigen::MatrixXd> free(S.topLeftCorner(a, a));
     const Eigen::MatrixXd coupling = S.topRightCorner(a, 3 * n),
                           back = S.bottomLeftCorner(3 * n, a);
-    const LcpSolution solution =
-        solve_lcp(S.bottomRightCorner(3 * n, 3 * n) - back * free.solve(coupling),
-                  b.tail(3 * n) - back * free.solve(b.head(a)));
-    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    const ComplementaritySolution solution = solve_linear_complementarity(
+        S.bottomRightCorner(3 * n, 3 * n) - back * free.solve(coupling),
+        b.tail(3 * n) - back * free.solve(b.head(a)));
+    ASSERT_EQ(solution.outcome, ComplementarityOutcome::kSolved);
     Eigen::VectorXd lambda(a + 3 * n);
     lambda << -free.solve(b.head(a) + coupling * solution.z), solution.z;
     const Eigen::VectorXd expected = dense.M_hat.inverse() * (dense.p + rows.transpose() * lambda);
@@ -160,13 +160,13 @@ TEST(SpookStepper, SolvesTheKktSystem) {
   for (Mechanism mechanism : {make_pendulum(), make_furuta(), make_chain({.links = 6}), four_bar}) {
     const bool loop = mechanism.joint_count() > mechanism.body_count();
     mechanism = with_friction(mechanism, 0.0, 0.0);
-    set_all(mechanism, JointQuantity::kCoulombTorque, 0.0);
-    set_all(mechanism, JointQuantity::kStribeckTorque, 0.0);
-    set_all(mechanism, JointQuantity::kStiffness, 0.03);
-    set_all(mechanism, JointQuantity::kConstantTorque, -0.01);
-    mechanism.joint_parameter(mechanism.joint_count() - 1, JointQuantity::kViscous).value = 0.0;
-    mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
-    mechanism.parameter(0, BodyQuantity::kJxy).value = 2e-5;
+    set_all(mechanism, JointParameter::kCoulombTorque, 0.0);
+    set_all(mechanism, JointParameter::kStribeckTorque, 0.0);
+    set_all(mechanism, JointParameter::kStiffness, 0.03);
+    set_all(mechanism, JointParameter::kConstantTorque, -0.01);
+    mechanism.joint_parameter(mechanism.joint_count() - 1, JointParameter::kViscous).value = 0.0;
+    mechanism.parameter(GravityParameter::kTiltX).value = 0.1;
+    mechanism.parameter(0, BodyParameter::kJxy).value = 2e-5;
     for (const double compliance : {1e-3, 1e-6, 0.0}) {
       if (loop && compliance == 0.0) continue;
       for (Joint& joint : mechanism.joints) {
@@ -184,10 +184,10 @@ TEST(SpookStepper, SolvesTheKktSystem) {
         const Eigen::Index v = state.velocity.size();
         ASSERT_LT((state.velocity - expected.head(v)).norm(), 1e-9 * expected.head(v).norm());
         for (int j = 0; j < mechanism.joint_count(); ++j) {
-          ASSERT_LT(
-              (stepper.multipliers()[static_cast<std::size_t>(j)] - expected.segment<5>(v + 5 * j))
-                  .norm(),
-              1e-8 * expected.tail(expected.size() - v).norm());
+          ASSERT_LT((stepper.constraint_impulses()[static_cast<std::size_t>(j)] -
+                     expected.segment<5>(v + 5 * j))
+                        .norm(),
+                    1e-8 * expected.tail(expected.size() - v).norm());
         }
       }
     }

@@ -25,7 +25,7 @@ double energy(const Eigen::MatrixXd& mass, const Eigen::VectorXd& rates) {
 
 // One stop: the joint rebounds at e times its speed, and momentum changes only along it. With the
 // sign of [MTM, eq. 17] it would continue.
-TEST(Impact, ReversesTheJointAndActsOnlyAlongIt) {
+TEST(Impact, ReversesTheJointWithAnImpulseAlongItOnly) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   for (int trial = 0; trial < 200; ++trial) {
@@ -62,11 +62,11 @@ TEST(Impact, NeverAddsEnergyAndNeverPulls) {
     for (int j = 0; j < at_stops; ++j) {
       const double side = unit(random) < 0.0 ? -1.0 : 1.0;
       const double e = trial % 7 == 0 ? 1.0 : trial % 7 == 1 ? 0.0 : std::abs(unit(random));
-      stops.push_back({j, side, JointQuantity::kStopLower, 0.0, e});
+      stops.push_back({j, side, JointParameter::kStopLower, 0.0, e});
       // The first approaches its stop; others rest, or approach theirs too.
       before[j] = j == 0 || unit(random) > 0.5 ? -side * std::abs(before[j]) : 0.0;
     }
-    const std::vector<int> pushing = active_stops(M, before, stops);
+    const std::vector<int> pushing = find_active_stops(M, before, stops);
     std::vector<ImpactedJoint<double>> struck;
     for (const int i : pushing) {
       const JointStop& stop = stops[static_cast<std::size_t>(i)];
@@ -128,39 +128,39 @@ TEST(Impact, HasTheDerivativesOfItsFormula) {
 TEST(JointStops, MatchTheMechanism) {
   Mechanism chain = make_chain({.links = 2});
   chain.joints[1].stops.lower = chain.joints[1].stops.upper = true;
-  chain.joint_parameter(1, JointQuantity::kStopLower).value = -0.4;
-  chain.joint_parameter(1, JointQuantity::kStopUpper).value = 0.3;
-  chain.joint_parameter(1, JointQuantity::kRestitution).value = 0.5;
-  EXPECT_EQ(chain.joint_parameter(1, JointQuantity::kStopUpper).name, "2.stop_upper");
-  EXPECT_EQ(chain.joint_parameter(1, JointQuantity::kRestitution).name, "2.restitution");
-  EXPECT_TRUE(find_errors(chain).empty());
-  const std::vector<JointStop> stops = joint_stops(chain);
+  chain.joint_parameter(1, JointParameter::kStopLower).value = -0.4;
+  chain.joint_parameter(1, JointParameter::kStopUpper).value = 0.3;
+  chain.joint_parameter(1, JointParameter::kRestitution).value = 0.5;
+  EXPECT_EQ(chain.joint_parameter(1, JointParameter::kStopUpper).name, "2.stop_upper");
+  EXPECT_EQ(chain.joint_parameter(1, JointParameter::kRestitution).name, "2.restitution");
+  EXPECT_TRUE(find_mechanism_errors(chain).empty());
+  const std::vector<JointStop> stops = joint_end_stops(chain);
   ASSERT_EQ(stops.size(), 2U);
-  EXPECT_EQ(stops[0].distance(-0.5), -0.5 - -0.4);
-  EXPECT_EQ(stops[1].distance(0.25), 0.3 - 0.25);
+  EXPECT_EQ(stops[0].distance_from_stop(-0.5), -0.5 - -0.4);
+  EXPECT_EQ(stops[1].distance_from_stop(0.25), 0.3 - 0.25);
   EXPECT_EQ(stops[1].restitution, 0.5);
-  EXPECT_TRUE(are_stops_apart(chain));
+  EXPECT_TRUE(are_end_stops_ordered(chain));
 
-  chain.joint_parameter(1, JointQuantity::kStopLower).value = 0.3;
-  EXPECT_FALSE(are_stops_apart(chain));
+  chain.joint_parameter(1, JointParameter::kStopLower).value = 0.3;
+  EXPECT_FALSE(are_end_stops_ordered(chain));
   const Message reversed(MessageCode::kReversedStops, {{"parameter", "2.stop_lower"}});
-  EXPECT_EQ(find_errors(chain), std::vector{reversed});
+  EXPECT_EQ(find_mechanism_errors(chain), std::vector{reversed});
   chain.joints[1].stops.upper = false;
-  EXPECT_TRUE(are_stops_apart(chain)) << "the upper one is none";
-  chain.joint_parameter(1, JointQuantity::kRestitution).value = 1.01;
-  ASSERT_EQ(find_errors(chain).size(), 1U);
-  EXPECT_EQ(find_errors(chain)[0].arguments[0].value, Argument::Value("2.restitution"));
+  EXPECT_TRUE(are_end_stops_ordered(chain)) << "the upper one is none";
+  chain.joint_parameter(1, JointParameter::kRestitution).value = 1.01;
+  ASSERT_EQ(find_mechanism_errors(chain).size(), 1U);
+  EXPECT_EQ(find_mechanism_errors(chain)[0].arguments[0].value, Argument::Value("2.restitution"));
   EXPECT_THROW(require_spook_support(chain), std::invalid_argument);
 }
 
 // Loops are refused with the joint's name.
-TEST(JointStops, AreRefusedForLoops) {
+TEST(JointStops, AreRejectedForLoops) {
   Mechanism linkage = make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
-  EXPECT_TRUE(find_errors(linkage).empty());
+  EXPECT_TRUE(find_mechanism_errors(linkage).empty());
   linkage.joints[1].stops.upper = true;
-  linkage.joint_parameter(1, JointQuantity::kStopUpper).value = 3.0;
+  linkage.joint_parameter(1, JointParameter::kStopUpper).value = 3.0;
   const Message refused(MessageCode::kStopsInLoop, {{"joint", "2"}});
-  EXPECT_EQ(find_errors(linkage), std::vector{refused});
+  EXPECT_EQ(find_mechanism_errors(linkage), std::vector{refused});
 }
 
 }  // namespace

@@ -28,18 +28,18 @@ struct SensorPose {
 
 SensorPose pose_at(const Mechanism& mechanism, double t) {
   const Sensor& sensor = mechanism.sensors.front();
-  const auto value = [&](SensorQuantity quantity, int axis) {
+  const auto value = [&](SensorParameter quantity, int axis) {
     return mechanism
-        .parameters[static_cast<std::size_t>(mechanism.index_of_sensor(0, quantity) + axis)]
+        .parameters[static_cast<std::size_t>(mechanism.sensor_parameter_index(0, quantity) + axis)]
         .value;
   };
-  const auto vector = [&](SensorQuantity first) {
+  const auto vector = [&](SensorParameter first) {
     return Eigen::Vector3d(value(first, 0), value(first, 1), value(first, 2));
   };
   const Pose pose = place_bodies(mechanism, angles_at(t))[static_cast<std::size_t>(sensor.body)];
   const Eigen::Matrix3d body = pose.e.toRotationMatrix();
-  return {pose.r + body * vector(SensorQuantity::kPointX),
-          body * sensor.frame * exp_so3(vector(SensorQuantity::kMountX)).toRotationMatrix()};
+  return {pose.r + body * vector(SensorParameter::kPointX),
+          body * sensor.frame * exp_so3(vector(SensorParameter::kMountX)).toRotationMatrix()};
 }
 
 struct Case {
@@ -53,16 +53,16 @@ class InertialSensing : public testing::TestWithParam<Case> {
   Mechanism mechanism() const {
     Mechanism result = GetParam().make();
     test_support::add_inertial_sensor(result, "imu", GetParam().body,
-                                      {{SensorQuantity::kPointX, 0.03},
-                                       {SensorQuantity::kPointY, -0.05},
-                                       {SensorQuantity::kPointZ, 0.02},
-                                       {SensorQuantity::kMountX, 0.3},
-                                       {SensorQuantity::kMountY, -0.2},
-                                       {SensorQuantity::kMountZ, 0.8}});
+                                      {{SensorParameter::kPointX, 0.03},
+                                       {SensorParameter::kPointY, -0.05},
+                                       {SensorParameter::kPointZ, 0.02},
+                                       {SensorParameter::kMountX, 0.3},
+                                       {SensorParameter::kMountY, -0.2},
+                                       {SensorParameter::kMountZ, 0.8}});
     result.sensors.front().frame =
         Eigen::AngleAxisd(1.1, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
-    result.parameter(WorldQuantity::kTiltX).value = 0.1;
-    result.parameter(WorldQuantity::kTiltZ).value = -0.2;
+    result.parameter(GravityParameter::kTiltX).value = 0.1;
+    result.parameter(GravityParameter::kTiltZ).value = -0.2;
     return result;
   }
   std::array<double, 6> readings(const Mechanism& mechanism, double t) const {
@@ -73,7 +73,7 @@ class InertialSensing : public testing::TestWithParam<Case> {
                                          none = Eigen::Vector2d::Zero(), torque;
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     dynamics.torque_residual(q, v, a, none, torque);
-    return dynamics.inertial_readings(0);
+    return dynamics.sensor_readings(0);
   }
 };
 
@@ -87,7 +87,7 @@ TEST_P(InertialSensing, MatchesTheSensorsMotion) {
       (after.position - 2.0 * now.position + before.position) / (h * h);
   const Eigen::Matrix3d turn = now.axes.transpose() * (after.axes - before.axes) / (2.0 * h);
   const Eigen::Vector3d rate(turn(2, 1), turn(0, 2), turn(1, 0));
-  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - gravity_of(rig));
+  const Eigen::Vector3d force = now.axes.transpose() * (acceleration - gravity_vector(rig));
   const std::array<double, 6> read = readings(rig, t);
   for (std::size_t i = 0; i < 3; ++i) {
     // Second differences of steps of 1e-4 s: rounding 1e-8, truncation of the same size.
@@ -97,17 +97,18 @@ TEST_P(InertialSensing, MatchesTheSensorsMotion) {
 }
 
 // Each axis has its own bias and scale. Catches a mix-up of those of rates and of forces.
-TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
+TEST_P(InertialSensing, AppliesScaleAndBiasToEachAxis) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
   for (int axis = 0; axis < 3; ++axis) {
-    const auto set = [&](SensorQuantity first, double value) {
-      rig.parameters[static_cast<std::size_t>(rig.index_of_sensor(0, first) + axis)].value = value;
+    const auto set = [&](SensorParameter first, double value) {
+      rig.parameters[static_cast<std::size_t>(rig.sensor_parameter_index(0, first) + axis)].value =
+          value;
     };
-    set(SensorQuantity::kRateBiasX, 0.1 * (axis + 1));
-    set(SensorQuantity::kRateScaleX, 1.0 + 0.1 * axis);
-    set(SensorQuantity::kForceBiasX, -0.5 * (axis + 1));
-    set(SensorQuantity::kForceScaleX, 0.9 - 0.1 * axis);
+    set(SensorParameter::kRateBiasX, 0.1 * (axis + 1));
+    set(SensorParameter::kRateScaleX, 1.0 + 0.1 * axis);
+    set(SensorParameter::kForceBiasX, -0.5 * (axis + 1));
+    set(SensorParameter::kForceScaleX, 0.9 - 0.1 * axis);
   }
   const std::array<double, 6> read = readings(rig, 0.3);
   for (int axis = 0; axis < 3; ++axis) {
@@ -119,10 +120,10 @@ TEST_P(InertialSensing, ScalesAndShiftsEachAxisByItself) {
 
 // Each axis has its own cross-axis sensitivities and scale. Catches a mix-up of those of rates and
 // of forces.
-TEST_P(InertialSensing, ReadsAcrossItsAxes) {
+TEST_P(InertialSensing, AppliesCrossAxisSensitivity) {
   Mechanism rig = mechanism();
   const std::array<double, 6> plain = readings(rig, 0.3);
-  const auto set = [&](SensorQuantity quantity, double value) {
+  const auto set = [&](SensorParameter quantity, double value) {
     rig.sensor_parameter(0, quantity).value = value;
   };
   Eigen::Matrix3d of_rates = Eigen::Matrix3d::Identity(), of_forces = of_rates;
@@ -132,16 +133,16 @@ TEST_P(InertialSensing, ReadsAcrossItsAxes) {
       if (row == column) continue;
       of_rates(row, column) = 0.01 * (place + 1);
       of_forces(row, column) = -0.02 * (place + 1);
-      const auto after = [&](SensorQuantity first) {
-        return static_cast<SensorQuantity>(static_cast<int>(first) + place);
+      const auto after = [&](SensorParameter first) {
+        return static_cast<SensorParameter>(static_cast<int>(first) + place);
       };
-      set(after(SensorQuantity::kRateCrossXY), of_rates(row, column));
-      set(after(SensorQuantity::kForceCrossXY), of_forces(row, column));
+      set(after(SensorParameter::kRateCrossXY), of_rates(row, column));
+      set(after(SensorParameter::kForceCrossXY), of_forces(row, column));
       ++place;
     }
   }
-  set(SensorQuantity::kRateScaleY, 1.3);
-  set(SensorQuantity::kForceScaleZ, 0.8);
+  set(SensorParameter::kRateScaleY, 1.3);
+  set(SensorParameter::kForceScaleZ, 0.8);
   const std::array<double, 6> read = readings(rig, 0.3);
   const Eigen::Vector3d rates = of_rates * Eigen::Map<const Eigen::Vector3d>(plain.data());
   const Eigen::Vector3d forces = of_forces * Eigen::Map<const Eigen::Vector3d>(plain.data() + 3);
@@ -160,8 +161,8 @@ TEST_P(InertialSensing, MeasuresThePositionOfAPoint) {
   const Eigen::Matrix3d frame = rig.sensors.front().frame;
 
   rig.sensors.front().kind = Sensor::Kind::kPosition;
-  rig.sensor_parameter(0, SensorQuantity::kRateScaleY).value = 1.2;
-  rig.sensor_parameter(0, SensorQuantity::kRateBiasZ).value = -0.4;
+  rig.sensor_parameter(0, SensorParameter::kRateScaleY).value = 1.2;
+  rig.sensor_parameter(0, SensorParameter::kRateBiasZ).value = -0.4;
   const Eigen::Matrix3d turned =
       frame * exp_so3(Eigen::Vector3d(0.3, -0.2, 0.8)).toRotationMatrix();
   const Eigen::Vector3d along = turned.transpose() * place;
@@ -171,8 +172,8 @@ TEST_P(InertialSensing, MeasuresThePositionOfAPoint) {
   EXPECT_NEAR(read[2], along[2] - 0.4, 1e-12);
 
   rig.sensors.front().kind = Sensor::Kind::kDistance;
-  rig.sensor_parameter(0, SensorQuantity::kRateScaleX).value = 0.9;
-  rig.sensor_parameter(0, SensorQuantity::kRateBiasX).value = 0.05;
+  rig.sensor_parameter(0, SensorParameter::kRateScaleX).value = 0.9;
+  rig.sensor_parameter(0, SensorParameter::kRateBiasX).value = 0.05;
   EXPECT_NEAR(readings(rig, t)[0], 0.9 * (place - Eigen::Vector3d(0.3, -0.2, 0.8)).norm() + 0.05,
               1e-12);
 }

@@ -32,28 +32,28 @@ Mechanism skew_chain(int links, bool load, std::mt19937& random) {
         exp_so3(Eigen::Vector3d(unit(random), unit(random), unit(random))).toRotationMatrix() *
         mechanism.joints[at].frame_b;
     mechanism.joints[at].motor.present = j == 0 || j == 2;
-    const auto set = [&](JointQuantity quantity, double value) {
+    const auto set = [&](JointParameter quantity, double value) {
       mechanism.joint_parameter(j, quantity).value = value;
     };
-    set(JointQuantity::kViscous, 1e-3);
-    set(JointQuantity::kQuadraticDrag, 2e-4);
-    set(JointQuantity::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
-    set(JointQuantity::kStribeckTorque, 0.01);
-    set(JointQuantity::kStribeckRate, 2.0);
-    set(JointQuantity::kMotorGain, 0.4);
-    set(JointQuantity::kBackEmf, 0.05);
-    set(JointQuantity::kShaftInertia, 1e-4);
-    if (load) set(JointQuantity::kLoadFriction, 4e-3);
-    if (j == 1) set(JointQuantity::kStiffness, 0.3);
+    set(JointParameter::kViscous, 1e-3);
+    set(JointParameter::kQuadraticDrag, 2e-4);
+    set(JointParameter::kCoulombTorque, 0.02 + 0.05 * std::abs(unit(random)));
+    set(JointParameter::kStribeckTorque, 0.01);
+    set(JointParameter::kStribeckRate, 2.0);
+    set(JointParameter::kMotorGain, 0.4);
+    set(JointParameter::kBackEmf, 0.05);
+    set(JointParameter::kShaftInertia, 1e-4);
+    if (load) set(JointParameter::kLoadFriction, 4e-3);
+    if (j == 1) set(JointParameter::kStiffness, 0.3);
   }
   if (links == 3) {
     mechanism.bodies[0].massless = true;
-    for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-      mechanism.parameter(0, static_cast<BodyQuantity>(i)).value = 0.0;
+    for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+      mechanism.parameter(0, static_cast<BodyParameter>(i)).value = 0.0;
     }
   }
   if (links == 4) mechanism.joints[2].kind = JointKind::kPrismatic;
-  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  mechanism.parameter(GravityParameter::kTiltX).value = 0.1;
   return mechanism;
 }
 
@@ -88,7 +88,7 @@ MotionInterval whole(const SegmentControls& controls, const Eigen::VectorXd& sta
 // events, where differences of the readings give rates and accelerations, the inverse dynamics must
 // be in equilibrium with the friction of slipping joints, and friction must be able to hold the
 // others. At events, rates do not jump.
-TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
+TEST(IntervalIntegrator, MatchesTheInverseDynamicsWithStickAndSlip) {
   constexpr double kFine = 1e-4;
   constexpr int kHold = 10, kCount = 3000;  // steps of a held command, and in all
   std::mt19937 random(5);
@@ -99,7 +99,7 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
     SCOPED_TRACE(seed);
     const Mechanism mechanism = skew_chain(1 + seed % 4, seed % 3 == 2, random);
     const TreeProgram program(mechanism);
-    const std::vector<int> motors = program.motors();
+    const std::vector<int> motors = program.motor_joints();
     const Segment segment = driven(static_cast<int>(motors.size()), random);
     const SegmentControls controls(segment, even_edges(kFine, kCount),
                                    std::vector<ControlDelay>(motors.size()));
@@ -113,7 +113,7 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
                               .last_sample = kCount + 1,
                               .period = kFine,
                               .start = start});
-    const MotionLog& log = moved.interval.log;
+    const ContactLog& log = moved.interval.log;
     EXPECT_EQ(log.unresolved, 0);
     events += log.events.size();
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
@@ -141,14 +141,14 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
       fastest = std::max(fastest, acceleration.cwiseAbs().maxCoeff());
       for (int j = 0; j < n; ++j) {
         const Contact contact = contacts[static_cast<std::size_t>(j)];
-        const double bound = dynamics.dry_bound(j, rate[j]);
+        const double bound = dynamics.dry_friction_bound(j, rate[j]);
         ++(contact == Contact::kStick ? sticking : slipping);
         if (contact == Contact::kStick) {
           EXPECT_EQ(at(2)[j], at(-2)[j]);
           EXPECT_LE(std::abs(imbalance[j]), bound + 1e-5);
         } else {
-          EXPECT_GT(slip_of(contact) * rate[j], 0.0);
-          EXPECT_NEAR(imbalance[j], -slip_of(contact) * bound, 1e-5) << "at " << k * kFine;
+          EXPECT_GT(slip_direction(contact) * rate[j], 0.0);
+          EXPECT_NEAR(imbalance[j], -slip_direction(contact) * bound, 1e-5) << "at " << k * kFine;
         }
       }
     }
@@ -164,12 +164,12 @@ TEST(IntervalMotion, FollowsTheInverseDynamicsWithStickAndSlip) {
 
 // Which intervals share lanes, and how many lanes are used, must not change results. Derivatives of
 // few intervals are chained from shorter spans, which changes only round-off.
-TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
+TEST(IntervalIntegrator, DoesNotDependOnTheOtherLanes) {
   std::mt19937 random(9);
   std::uniform_real_distribution<double> unit(-1.0, 1.0);
   Mechanism mechanism = skew_chain(3, true, random);
-  mechanism.joint_parameter(0, JointQuantity::kViscous).free = true;
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointParameter::kViscous).free = true;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
   const SegmentControls controls(segment, even_edges(kStep, kSteps), std::vector<ControlDelay>(2));
@@ -181,8 +181,9 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
   }
   std::vector<MotionInterval> alone = together;
   std::vector<Eigen::MatrixXd> angles(together.size()), alone_angles(together.size());
-  std::vector<IntervalSensitivities::Result> slopes(together.size()), alone_slopes(together.size());
-  IntervalMotion motion(program, mechanism);
+  std::vector<IntervalSensitivities::IntervalDerivatives> slopes(together.size()),
+      alone_slopes(together.size());
+  IntervalIntegrator motion(program, mechanism);
   IntervalSensitivities derivatives(program, mechanism, joint_sensors({0, 2}));
   motion.run(together, angles);
   derivatives.run(together, slopes);
@@ -205,12 +206,12 @@ TEST(IntervalMotion, ComesOutTheSameWhateverRunsBesideIt) {
 
 // Long intervals are split at checkpoints and run in parallel. Chaining must lose nothing: neither
 // samples at checkpoints, nor contacts, nor control jumps there.
-TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
+TEST(IntervalSensitivities, MatchDifferencesAcrossCheckpoints) {
   std::mt19937 random(21);
   Mechanism mechanism = skew_chain(3, false, random);
-  mechanism.joint_parameter(1, JointQuantity::kCoulombTorque).free = true;
-  mechanism.joint_parameter(0, JointQuantity::kInputDelay).free = true;
-  mechanism.joint_parameter(2, JointQuantity::kMotorGain).free = true;
+  mechanism.joint_parameter(1, JointParameter::kCoulombTorque).free = true;
+  mechanism.joint_parameter(0, JointParameter::kInputDelay).free = true;
+  mechanism.joint_parameter(2, JointParameter::kMotorGain).free = true;
   const TreeProgram program(mechanism);
   const Segment segment = driven(2, random);
   const SegmentControls controls(segment, even_edges(0.2 * kPeriod, 10 * kSteps),
@@ -218,12 +219,12 @@ TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
   std::vector<MotionInterval> in_legs = {whole(controls, Eigen::VectorXd::LinSpaced(6, -0.8, 0.9))};
   in_legs[0].last_substep = controls.first(10 * kSteps);
   std::vector<Eigen::MatrixXd> angles(1);
-  IntervalMotion(program, mechanism).run(in_legs, angles);
+  IntervalIntegrator(program, mechanism).run(in_legs, angles);
   EXPECT_GE(in_legs[0].checkpoints.size(), 10U);
   EXPECT_GT(in_legs[0].log.events.size(), 5U);
   std::vector<MotionInterval> at_once = in_legs;
   at_once[0].checkpoints.clear();
-  std::vector<IntervalSensitivities::Result> legs(1), whole_slopes(1);
+  std::vector<IntervalSensitivities::IntervalDerivatives> legs(1), whole_slopes(1);
   const IntervalSensitivities slopes(program, mechanism, joint_sensors({0, 1, 2}));
   slopes.run(in_legs, legs);
   slopes.run(at_once, whole_slopes);
@@ -240,23 +241,23 @@ TEST(IntervalSensitivities, ChainAcrossCheckpoints) {
 
 // Derivatives of ends and readings through stops, releases and reversals, by every start coordinate
 // and every kind of motion parameter, against central differences.
-TEST(IntervalSensitivities, PassStickSlipEvents) {
+TEST(IntervalSensitivities, MatchDifferencesAcrossStickSlipEvents) {
   std::mt19937 random(2);
   for (const bool load : {false, true}) {
     SCOPED_TRACE(load);
     Mechanism mechanism = skew_chain(2, load, random);
     mechanism.joints[1].motor.present = true;
-    mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 0.1;
+    mechanism.joint_parameter(1, JointParameter::kMotorGain).value = 0.1;
     const std::vector<int> free = {
-        mechanism.index(0, BodyQuantity::kMass),
-        mechanism.index(1, BodyQuantity::kJzz),
-        mechanism.index_of_joint(1, JointQuantity::kPointBx),
-        mechanism.index_of_joint(0, JointQuantity::kCoulombTorque),
-        mechanism.index_of_joint(1, JointQuantity::kStribeckTorque),
-        mechanism.index_of_joint(0, JointQuantity::kMotorGain),
-        mechanism.index(WorldQuantity::kTiltX),
-        mechanism.index_of_joint(
-            1, load ? JointQuantity::kLoadFriction : JointQuantity::kQuadraticDrag)};
+        mechanism.index(0, BodyParameter::kMass),
+        mechanism.index(1, BodyParameter::kJzz),
+        mechanism.joint_parameter_index(1, JointParameter::kPointBx),
+        mechanism.joint_parameter_index(0, JointParameter::kCoulombTorque),
+        mechanism.joint_parameter_index(1, JointParameter::kStribeckTorque),
+        mechanism.joint_parameter_index(0, JointParameter::kMotorGain),
+        mechanism.index(GravityParameter::kTiltX),
+        mechanism.joint_parameter_index(
+            1, load ? JointParameter::kLoadFriction : JointParameter::kQuadraticDrag)};
     for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
     const TreeProgram program(mechanism);
     const Segment segment = driven(2, random);
@@ -281,10 +282,10 @@ struct DrivenWheel {
 
   static Mechanism mechanism() {
     Mechanism wheel = make_pendulum({.distance = 0.0, .inertia_swing = kInertia});
-    wheel.parameter(WorldQuantity::kGravity).value = 0.0;
+    wheel.parameter(GravityParameter::kGravity).value = 0.0;
     wheel.joints[0].motor.present = true;
-    wheel.joint_parameter(0, JointQuantity::kCoulombTorque).value = kBound;
-    wheel.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+    wheel.joint_parameter(0, JointParameter::kCoulombTorque).value = kBound;
+    wheel.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
     return wheel;
   }
   static double reach() { return std::pow(kExcess, 3) / (1.5 * kFall * kFall * kInertia); }
@@ -293,7 +294,7 @@ struct DrivenWheel {
 // A joint that breaks loose has zero speed, and so it has when it stops again within the step. If
 // both were taken for the same event, the joint would be released again and again, and then driven
 // backward by its own friction.
-TEST(IntervalMotion, ResolvesAJointThatSlipsAndStopsWithinAStep) {
+TEST(IntervalIntegrator, ResolvesAJointThatSlipsAndStopsWithinAStep) {
   const Mechanism mechanism = DrivenWheel::mechanism();
   const TreeProgram program(mechanism);
   for (const double direction : {-1.0, 1.0}) {

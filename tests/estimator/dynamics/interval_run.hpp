@@ -32,11 +32,11 @@ struct Moved {
   Eigen::MatrixXd angles;
 };
 
-/// @param near_rest  as of IntervalMotion
+/// @param near_rest  as of IntervalIntegrator
 inline Moved move(const TreeProgram& program, const Mechanism& values, const MotionInterval& from,
                   double near_rest = std::numeric_limits<double>::infinity()) {
   Moved moved{from, {}};
-  IntervalMotion(program, values, 1, near_rest).run({&moved.interval, 1}, {&moved.angles, 1});
+  IntervalIntegrator(program, values, 1, near_rest).run({&moved.interval, 1}, {&moved.angles, 1});
   return moved;
 }
 
@@ -52,7 +52,7 @@ inline Eigen::MatrixXd simulate(const Mechanism& mechanism, const Eigen::VectorX
   segment.controls = commands;
   const int steps = count * steps_per_period;
   const SegmentControls controls(segment, even_edges(period / steps_per_period, steps),
-                                 std::vector<ControlDelay>(program.motors().size()));
+                                 std::vector<ControlDelay>(program.motor_joints().size()));
   return move(program, mechanism,
               {.controls = &controls,
                .last_substep = controls.first(steps),
@@ -63,9 +63,11 @@ inline Eigen::MatrixXd simulate(const Mechanism& mechanism, const Eigen::VectorX
 }
 
 /// Returns the derivatives of the end and of the readings of the given joints.
-inline IntervalSensitivities::Result slopes_of(const TreeProgram& program, const Mechanism& values,
-                                               const Moved& moved, const std::vector<int>& joints) {
-  IntervalSensitivities::Result slopes;
+inline IntervalSensitivities::IntervalDerivatives slopes_of(const TreeProgram& program,
+                                                            const Mechanism& values,
+                                                            const Moved& moved,
+                                                            const std::vector<int>& joints) {
+  IntervalSensitivities::IntervalDerivatives slopes;
   IntervalSensitivities(program, values, joint_sensors(joints))
       .run({&moved.interval, 1}, {&slopes, 1});
   return slopes;

@@ -44,23 +44,23 @@ Mechanism skew_tree() {
   std::uniform_real_distribution<double> number(-0.2, 0.2);
   for (int j = 0; j < 3; ++j) {
     for (int k = 0; k < 6; ++k) {
-      mechanism.joint_parameter(j, static_cast<JointQuantity>(k)).value = number(random);
+      mechanism.joint_parameter(j, static_cast<JointParameter>(k)).value = number(random);
     }
-    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 0.1;
+    mechanism.joint_parameter(j, JointParameter::kViscous).value = 0.1;
   }
   for (int b = 0; b < 3; ++b) {
-    mechanism.parameter(b, BodyQuantity::kMass).value = 0.5 + b;
-    mechanism.parameter(b, BodyQuantity::kJxx).value = 0.02;
-    mechanism.parameter(b, BodyQuantity::kJyy).value = 0.03;
-    mechanism.parameter(b, BodyQuantity::kJzz).value = 0.025;
-    mechanism.parameter(b, BodyQuantity::kJxy).value = 0.003;
+    mechanism.parameter(b, BodyParameter::kMass).value = 0.5 + b;
+    mechanism.parameter(b, BodyParameter::kJxx).value = 0.02;
+    mechanism.parameter(b, BodyParameter::kJyy).value = 0.03;
+    mechanism.parameter(b, BodyParameter::kJzz).value = 0.025;
+    mechanism.parameter(b, BodyParameter::kJxy).value = 0.003;
   }
-  mechanism.joint_parameter(1, JointQuantity::kMotorGain).value = 2.0;
-  mechanism.joint_parameter(1, JointQuantity::kBackEmf).value = 0.3;
-  mechanism.joint_parameter(1, JointQuantity::kStiffness).value = 4.0;
-  mechanism.joint_parameter(1, JointQuantity::kConstantTorque).value = 0.7;
-  mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = 0.2;
-  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
+  mechanism.joint_parameter(1, JointParameter::kMotorGain).value = 2.0;
+  mechanism.joint_parameter(1, JointParameter::kBackEmf).value = 0.3;
+  mechanism.joint_parameter(1, JointParameter::kStiffness).value = 4.0;
+  mechanism.joint_parameter(1, JointParameter::kConstantTorque).value = 0.7;
+  mechanism.joint_parameter(1, JointParameter::kShaftInertia).value = 0.2;
+  mechanism.parameter(GravityParameter::kTiltX).value = 0.1;
   return mechanism;
 }
 
@@ -76,7 +76,7 @@ Dynamics moved(const Mechanism& mechanism, JointVector<double>& torque_residual)
 
 // Moments and forces of revolute and prismatic joints, described from either side, compared with
 // Newton's and Euler's laws for all bodies beyond them.
-TEST(JointLoads, AreNewtonsAndEulers) {
+TEST(JointLoads, SatisfyTheNewtonEulerEquations) {
   const Mechanism mechanism = skew_tree();
   JointVector<double> unused;
   const Dynamics dynamics = moved(mechanism, unused);
@@ -93,7 +93,7 @@ TEST(JointLoads, AreNewtonsAndEulers) {
 
 // Along the joint: its force or moment about the axis, with the shaft's inertia; the motor's law;
 // and the rest, which friction must supply for equilibrium.
-TEST(JointLoads, AddUpAlongTheJoint) {
+TEST(JointLoads, SumToTheJointTorque) {
   const Mechanism mechanism = skew_tree();
   JointVector<double> torque_residual;
   const Dynamics dynamics = moved(mechanism, torque_residual);
@@ -115,7 +115,7 @@ TEST(JointLoads, AddUpAlongTheJoint) {
 
 /// Adds a sensor to a joint of a mechanism.
 Mechanism with_sensor(Mechanism mechanism, Kind kind, int joint,
-                      const std::vector<std::pair<SensorQuantity, double>>& values) {
+                      const std::vector<std::pair<SensorParameter, double>>& values) {
   test_support::add_sensor(mechanism,
                            {.name = "s",
                             .body = mechanism.joints[static_cast<std::size_t>(joint)].body_b,
@@ -128,40 +128,39 @@ Mechanism with_sensor(Mechanism mechanism, Kind kind, int joint,
 
 // A torque sensor reads its joint's or motor's torque, scaled and biased. A six-axis sensor reads
 // moment and force along its own axes, the moment about its own point.
-TEST(JointLoads, AreReadBySensors) {
+TEST(JointLoads, AreMeasuredByForceSensors) {
   JointVector<double> unused;
   for (int j = 0; j < 3; ++j) {
     const auto loads = moved(skew_tree(), unused).joint_loads(j);
     const Mechanism torque =
         with_sensor(skew_tree(), Kind::kJointTorque, j,
-                    {{SensorQuantity::kRateScaleX, 1.5}, {SensorQuantity::kRateBiasX, 0.2}});
+                    {{SensorParameter::kRateScaleX, 1.5}, {SensorParameter::kRateBiasX, 0.2}});
     const double along = loads[0] - (j == 1 ? 0.2 * kAcceleration[1] : 0.0);
-    EXPECT_NEAR(moved(torque, unused).inertial_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
+    EXPECT_NEAR(moved(torque, unused).sensor_readings(0)[0], 1.5 * along + 0.2, 1e-12) << j;
 
     const Eigen::Vector3d point(0.02, -0.03, 0.05), mount(0.1, -0.2, 0.3);
     const Mechanism six = with_sensor(skew_tree(), Kind::kForceTorque, j,
-                                      {{SensorQuantity::kPointX, point[0]},
-                                       {SensorQuantity::kPointY, point[1]},
-                                       {SensorQuantity::kPointZ, point[2]},
-                                       {SensorQuantity::kMountX, mount[0]},
-                                       {SensorQuantity::kMountY, mount[1]},
-                                       {SensorQuantity::kMountZ, mount[2]},
-                                       {SensorQuantity::kRateScaleY, 1.1},
-                                       {SensorQuantity::kRateBiasZ, 0.3},
-                                       {SensorQuantity::kForceScaleZ, 0.9},
-                                       {SensorQuantity::kForceBiasX, -2.0}});
+                                      {{SensorParameter::kPointX, point[0]},
+                                       {SensorParameter::kPointY, point[1]},
+                                       {SensorParameter::kPointZ, point[2]},
+                                       {SensorParameter::kMountX, mount[0]},
+                                       {SensorParameter::kMountY, mount[1]},
+                                       {SensorParameter::kMountZ, mount[2]},
+                                       {SensorParameter::kRateScaleY, 1.1},
+                                       {SensorParameter::kRateBiasZ, 0.3},
+                                       {SensorParameter::kForceScaleZ, 0.9},
+                                       {SensorParameter::kForceBiasX, -2.0}});
     const Eigen::Vector3d force(loads[6], loads[7], loads[8]);
     const Eigen::Vector3d moment =
         Eigen::Vector3d(loads[3], loads[4], loads[5]) - point.cross(force);
     const Eigen::Matrix3d axes = turned_about({0, 0, 1}, 0.5) * exp_so3(mount).toRotationMatrix();
     const Eigen::Vector3d m = axes.transpose() * moment, f = axes.transpose() * force;
-    const auto read = moved(six, unused).inertial_readings(0);
+    const auto read = moved(six, unused).sensor_readings(0);
     const double expected[] = {m[0], 1.1 * m[1], m[2] + 0.3, f[0] - 2.0, f[1], 0.9 * f[2]};
     for (std::size_t k = 0; k < 6; ++k) EXPECT_NEAR(read[k], expected[k], 1e-12) << j << ' ' << k;
   }
   const Mechanism motor = with_sensor(skew_tree(), Kind::kMotorTorque, 1, {});
-  EXPECT_NEAR(moved(motor, unused).inertial_readings(0)[0], 2.0 * (kControl - 0.3 * kRate[1]),
-              1e-12);
+  EXPECT_NEAR(moved(motor, unused).sensor_readings(0)[0], 2.0 * (kControl - 0.3 * kRate[1]), 1e-12);
 }
 
 }  // namespace

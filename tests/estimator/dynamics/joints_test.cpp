@@ -37,27 +37,27 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
   mechanism.joints[1].frame_a = mechanism.joints[1].frame_b = make_joint_frame(x, y);
   make_parameters(mechanism);
   const auto body = [&](int index, double mass, double inertia) {
-    mechanism.parameter(index, BodyQuantity::kMass).value = mass;
-    mechanism.parameter(index, BodyQuantity::kJzz).value = inertia;
+    mechanism.parameter(index, BodyParameter::kMass).value = mass;
+    mechanism.parameter(index, BodyParameter::kJzz).value = inertia;
   };
   body(0, rig.m_1, rig.I_1 - rig.m_1 * rig.l_1 * rig.l_1);
   body(1, rig.m_2, rig.J_2);
   body(2, rig.m_3, rig.J_3);
-  const auto set = [&](int joint, JointQuantity quantity, double value) {
+  const auto set = [&](int joint, JointParameter quantity, double value) {
     mechanism.joint_parameter(joint, quantity).value = value;
   };
-  set(0, JointQuantity::kPointBx, -rig.l_1);
-  set(0, JointQuantity::kViscous, rig.b_1);
-  set(1, JointQuantity::kPointAx, -rig.l_1);
-  set(1, JointQuantity::kViscous, rig.b_2);
-  set(1, JointQuantity::kQuadraticDrag, rig.c_2);
-  set(1, JointQuantity::kStiffness, rig.k);
-  set(1, JointQuantity::kRestAngle, rig.rest);
-  set(1, JointQuantity::kMotorGain, rig.K);
-  set(1, JointQuantity::kShaftInertia, rig.m_shaft);
-  set(2, JointQuantity::kPointBx, -rig.l_3);
-  set(2, JointQuantity::kViscous, rig.b_3);
-  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  set(0, JointParameter::kPointBx, -rig.l_1);
+  set(0, JointParameter::kViscous, rig.b_1);
+  set(1, JointParameter::kPointAx, -rig.l_1);
+  set(1, JointParameter::kViscous, rig.b_2);
+  set(1, JointParameter::kQuadraticDrag, rig.c_2);
+  set(1, JointParameter::kStiffness, rig.k);
+  set(1, JointParameter::kRestAngle, rig.rest);
+  set(1, JointParameter::kMotorGain, rig.K);
+  set(1, JointParameter::kShaftInertia, rig.m_shaft);
+  set(2, JointParameter::kPointBx, -rig.l_3);
+  set(2, JointParameter::kViscous, rig.b_3);
+  mechanism.parameter(GravityParameter::kGravity).value = rig.g;
   return mechanism;
 }
 
@@ -121,22 +121,22 @@ Mechanism random_tree() {
     }
   }
   for (const int geared : {2, 4}) {
-    mechanism.joint_parameter(geared, JointQuantity::kShaftInertia).value = 0.4;
+    mechanism.joint_parameter(geared, JointParameter::kShaftInertia).value = 0.4;
   }
   for (int body = 0; body < mechanism.body_count(); ++body) {
-    mechanism.parameter(body, BodyQuantity::kMass).value = 0.5 + std::abs(uniform(random));
-    mechanism.parameter(body, BodyQuantity::kJyy).value = 0.8;
-    mechanism.parameter(body, BodyQuantity::kJxy).value = 0.2 * uniform(random);
+    mechanism.parameter(body, BodyParameter::kMass).value = 0.5 + std::abs(uniform(random));
+    mechanism.parameter(body, BodyParameter::kJyy).value = 0.8;
+    mechanism.parameter(body, BodyParameter::kJxy).value = 0.2 * uniform(random);
   }
   return mechanism;
 }
 
 // Inertial forces change only the kinetic energy: ½ d/dt(q̇ᵀM q̇) is their power, and M is
 // symmetric. Catches inconsistent Coriolis terms, lever arms, reactions or inertias.
-TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
+TEST(Joints, InertialForcesBalanceThePowerForAllJointTypes) {
   Mechanism mechanism = random_tree();
-  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
-  ASSERT_TRUE(find_errors(mechanism).empty());
+  mechanism.parameter(GravityParameter::kGravity).value = 0.0;
+  ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count();
   using Vector = JointVector<double>;
@@ -173,7 +173,7 @@ TEST(Joints, InertialForcesBalanceThePowerInATreeOfAllKinds) {
 
 // Gravity's forces are the gradient of one potential: their derivatives are symmetric, and the
 // first link's equals the weight times its lever arm.
-TEST(Joints, GravityIsOnePotentialInATreeOfAllKinds) {
+TEST(Joints, GravityHasAPotentialForAllJointTypes) {
   const Mechanism mechanism = random_tree();
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const int n = mechanism.joint_count();
@@ -205,7 +205,7 @@ Mechanism rod_pendulum() {
 
 // Two halves of a rod welded together, the second rotated and described from child to parent, equal
 // the rod.
-TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
+TEST(Joints, TwoWeldedHalvesEqualTheRod) {
   const double mass = 0.6, length = 0.5;
   Mechanism whole = rod_pendulum();
   make_parameters(whole);
@@ -216,20 +216,20 @@ TEST(Joints, HalvesOfARodWeldedTogetherAreTheRod) {
   halves.fixed_joints.push_back(weld);
   make_parameters(halves);
   const auto rod = [&](Mechanism& mechanism, int body, double m, double l) {
-    mechanism.parameter(body, BodyQuantity::kMass).value = m;
-    for (const BodyQuantity across : {BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    mechanism.parameter(body, BodyParameter::kMass).value = m;
+    for (const BodyParameter across : {BodyParameter::kJyy, BodyParameter::kJzz}) {
       mechanism.parameter(body, across).value = m * l * l / 12.0;
     }
-    mechanism.parameter(body, BodyQuantity::kJxx).value = 1e-6;
+    mechanism.parameter(body, BodyParameter::kJxx).value = 1e-6;
   };
   rod(whole, 0, mass, length);
-  whole.joint_parameter(0, JointQuantity::kPointBx).value = -length / 2;
+  whole.joint_parameter(0, JointParameter::kPointBx).value = -length / 2;
   rod(halves, 0, mass / 2, length / 2);
   rod(halves, 1, mass / 2, length / 2);
-  halves.joint_parameter(0, JointQuantity::kPointBx).value = -length / 4;
-  halves.fixed_joint_parameter(0, JointQuantity::kPointAx).value =
+  halves.joint_parameter(0, JointParameter::kPointBx).value = -length / 4;
+  halves.fixed_joint_parameter(0, JointParameter::kPointAx).value =
       length / 4;  // the end's x points back
-  halves.fixed_joint_parameter(0, JointQuantity::kPointBx).value = length / 4;
+  halves.fixed_joint_parameter(0, JointParameter::kPointBx).value = length / 4;
   TreeInverseDynamics<double> one(whole, parameter_values(whole)),
       two(halves, parameter_values(halves));
   ASSERT_EQ(two.joint_count(), 1);
@@ -254,17 +254,17 @@ TEST(Joints, LoadFrictionOfAPrismaticJointGrowsWithTheForceAcross) {
   mechanism.joints[0].frame_a =
       Eigen::AngleAxisd(slope, Eigen::Vector3d::UnitZ()).toRotationMatrix();
   make_parameters(mechanism);
-  mechanism.parameter(0, BodyQuantity::kMass).value = mass;
-  mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = ratio;
-  mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 5.0;
-  EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kLoadFriction).name, "rail.mu");
-  EXPECT_EQ(mechanism.joint_parameter(0, JointQuantity::kViscous).unit, "N·s/m");
+  mechanism.parameter(0, BodyParameter::kMass).value = mass;
+  mechanism.joint_parameter(0, JointParameter::kLoadFriction).value = ratio;
+  mechanism.joint_parameter(0, JointParameter::kConstantTorque).value = 5.0;
+  EXPECT_EQ(mechanism.joint_parameter(0, JointParameter::kLoadFriction).name, "rail.mu");
+  EXPECT_EQ(mechanism.joint_parameter(0, JointParameter::kViscous).unit, "N·s/m");
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const auto value = [](double x) { return JointVector<double>::Constant(1, x); };
   const double along = 5.0 - mass * 9.82 * (std::sin(slope) + ratio * std::cos(slope));
   JointVector<double> residual;
   dynamics.torque_residual(value(7.0), value(1.0), value(along / mass), value(0.0), residual);
-  EXPECT_NEAR(residual[0] + dynamics.dry_bound(0, 1.0), 0.0, 1e-4 * mass);
+  EXPECT_NEAR(residual[0] + dynamics.dry_friction_bound(0, 1.0), 0.0, 1e-4 * mass);
 }
 
 /// One axis of a multi-axis joint: translation along or rotation about a coordinate axis.
@@ -293,11 +293,11 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
   }
   make_parameters(mechanism);
   const double values[] = {0.7, 0.012, 0.017, 0.009, 0.002, -0.001, 0.003};
-  for (int i = 0; i < Mechanism::kBodyQuantities; ++i) {
-    mechanism.parameter(n - 1, static_cast<BodyQuantity>(i)).value = values[i];
+  for (int i = 0; i < Mechanism::kBodyParameters; ++i) {
+    mechanism.parameter(n - 1, static_cast<BodyParameter>(i)).value = values[i];
   }
   for (int i = 0; i < 3; ++i) {
-    const auto point = static_cast<JointQuantity>(static_cast<int>(JointQuantity::kPointBx) + i);
+    const auto point = static_cast<JointParameter>(static_cast<int>(JointParameter::kPointBx) + i);
     mechanism.joint_parameter(n - 1, point).value = -center[i];
   }
   return mechanism;
@@ -305,7 +305,7 @@ Mechanism body_on(const std::vector<ElementaryAxis>& axes, const Eigen::Vector3d
 
 // Joints of several axes are chains of massless bodies: a universal joint, a planar one, a
 // spherical one, and a free body.
-TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
+TEST(Joints, OfSeveralAxesSatisfyTheNewtonEulerEquations) {
   constexpr JointKind kTurn = JointKind::kRevolute, kSlide = JointKind::kPrismatic;
   const std::vector<std::vector<ElementaryAxis>> joints = {
       {{kTurn, 2}, {kTurn, 0}},
@@ -317,7 +317,7 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   std::uniform_real_distribution<double> uniform(-1.0, 1.0);
   for (const std::vector<ElementaryAxis>& axes : joints) {
     const Mechanism mechanism = body_on(axes, center);
-    ASSERT_TRUE(find_errors(mechanism).empty());
+    ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
     const auto n = static_cast<Eigen::Index>(axes.size());
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
     for (int round = 0; round < 3; ++round) {
@@ -340,13 +340,13 @@ TEST(Joints, OfSeveralAxesFollowNewtonAndEuler) {
   }
 }
 
-TEST(Joints, AMasslessBodyMustCarrySomething) {
+TEST(Joints, AMasslessBodyMustCarryMass) {
   Mechanism mechanism =
       body_on({{JointKind::kRevolute, 2}, {JointKind::kRevolute, 0}}, Eigen::Vector3d::Zero());
   mechanism.bodies[1].massless = true;
   make_parameters(mechanism);
   const Message error(MessageCode::kMasslessLeaf, {{"body", std::string("body")}});
-  EXPECT_EQ(find_errors(mechanism), std::vector{error});
+  EXPECT_EQ(find_mechanism_errors(mechanism), std::vector{error});
 }
 
 // Code in maximal coordinates would silently treat a prismatic joint as a revolute one.
@@ -368,7 +368,7 @@ TEST(Joints, SpookSimulatorsRefuseOtherJointTypes) {
   EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
   welded.joints[1].motor.gear_ratio = 0.0;
   for (const Makkar::Quantity size : {Makkar::kExcess, Makkar::kCoulomb}) {
-    Parameter& friction = welded.joint_parameter(1, friction_of<Makkar>(size));
+    Parameter& friction = welded.joint_parameter(1, friction_law_parameter<Makkar>(size));
     friction.value = 0.1;
     EXPECT_THROW(require_spook_support(welded), std::invalid_argument);
     friction.value = 0.0;

@@ -65,8 +65,8 @@ TEST_F(Lemke, FindsTheOnlySolutionOfPMatrices) {
     const int n = pick(1, 7);
     const MatrixXd H = p_matrix(n);
     const VectorXd q = gaussian(n, 1);
-    const LcpSolution solution = solve_lcp(H, q);
-    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    const ComplementaritySolution solution = solve_linear_complementarity(H, q);
+    ASSERT_EQ(solution.outcome, ComplementarityOutcome::kSolved);
     const std::vector<VectorXd> expected = enumerate_solutions(H, q, 1e-12);
     ASSERT_EQ(expected.size(), 1u);
     ASSERT_LT((solution.z - expected[0]).cwiseAbs().maxCoeff(), 1e-9);
@@ -82,8 +82,8 @@ TEST_F(Lemke, SolvesEveryStrictlyCopositiveProblem) {
     const int n = pick(1, 6);
     const MatrixXd H = gaussian(n, n).cwiseAbs() + 0.05 * MatrixXd::Identity(n, n);
     const VectorXd q = gaussian(n, 1);
-    const LcpSolution solution = solve_lcp(H, q);
-    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved);
+    const ComplementaritySolution solution = solve_linear_complementarity(H, q);
+    ASSERT_EQ(solution.outcome, ComplementarityOutcome::kSolved);
     ASSERT_LT(complementarity_error(H, q, solution.z), 1e-8);
     bool listed = false;
     for (const VectorXd& z : enumerate_solutions(H, q, 1e-10)) {
@@ -95,7 +95,7 @@ TEST_F(Lemke, SolvesEveryStrictlyCopositiveProblem) {
 
 // Singular positive semidefinite plus skew is copositive-plus: a ray proves that there is no
 // solution. Integers give exact dependencies, on which a ratio test without a rule cycles.
-TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
+TEST_F(Lemke, ReportsARayOnlyWithoutASolution) {
   int rays = 0, solved = 0;
   for (int trial = 0; trial < 4000; ++trial) {
     SCOPED_TRACE(::testing::Message() << "seed " << kSeed << " trial " << trial);
@@ -105,10 +105,10 @@ TEST_F(Lemke, ReportsARayExactlyWhereThereIsNoSolution) {
     const MatrixXd K = MatrixXd::NullaryExpr(n, n, integer);
     const MatrixXd H = A * A.transpose() + (trial % 2 ? 1.0 : 0.0) * (K - K.transpose());
     const VectorXd q = VectorXd::NullaryExpr(n, integer);
-    const LcpSolution solution = solve_lcp(H, q);
-    ASSERT_NE(solution.outcome, LcpOutcome::kMaxPivots);
+    const ComplementaritySolution solution = solve_linear_complementarity(H, q);
+    ASSERT_NE(solution.outcome, ComplementarityOutcome::kMaxPivots);
     const bool solvable = !enumerate_solutions(H, q, 1e-10).empty();
-    if (solution.outcome == LcpOutcome::kSolved) {
+    if (solution.outcome == ComplementarityOutcome::kSolved) {
       ++solved;
       ASSERT_LT(complementarity_error(H, q, solution.z), 1e-9);
     } else {
@@ -125,22 +125,24 @@ TEST_F(Lemke, DoesNotCycleOnDegenerateProblems) {
   for (int n = 1; n <= 30; ++n) {
     const MatrixXd H = MatrixXd::Identity(n, n) + MatrixXd::Ones(n, n);
     const VectorXd q = VectorXd::Constant(n, -1.0);
-    const LcpSolution solution = solve_lcp(H, q);
-    ASSERT_EQ(solution.outcome, LcpOutcome::kSolved) << n;
+    const ComplementaritySolution solution = solve_linear_complementarity(H, q);
+    ASSERT_EQ(solution.outcome, ComplementarityOutcome::kSolved) << n;
     EXPECT_LT((solution.z.array() - 1.0 / (n + 1.0)).abs().maxCoeff(), 1e-14) << n;
   }
 }
 
-TEST_F(Lemke, ReturnsZeroWhereQIsNotNegative) {
-  const LcpSolution solution = solve_lcp(-MatrixXd::Identity(2, 2), Eigen::Vector2d(0.0, 3.0));
-  EXPECT_EQ(solution.outcome, LcpOutcome::kSolved);
+TEST_F(Lemke, ReturnsZeroIfQIsNotNegative) {
+  const ComplementaritySolution solution =
+      solve_linear_complementarity(-MatrixXd::Identity(2, 2), Eigen::Vector2d(0.0, 3.0));
+  EXPECT_EQ(solution.outcome, ComplementarityOutcome::kSolved);
   EXPECT_EQ(solution.z, Eigen::Vector2d(0.0, 0.0));
   EXPECT_EQ(solution.w, Eigen::Vector2d(0.0, 3.0));
 }
 
 TEST_F(Lemke, StopsAtTheLimitOfPivots) {
-  const LcpSolution solution = solve_lcp(p_matrix(6), VectorXd::Constant(6, -1.0), 1);
-  EXPECT_EQ(solution.outcome, LcpOutcome::kMaxPivots);
+  const ComplementaritySolution solution =
+      solve_linear_complementarity(p_matrix(6), VectorXd::Constant(6, -1.0), 1);
+  EXPECT_EQ(solution.outcome, ComplementarityOutcome::kMaxPivots);
   EXPECT_EQ(solution.z, VectorXd::Zero(6));
 }
 

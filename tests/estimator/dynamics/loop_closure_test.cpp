@@ -15,13 +15,13 @@ namespace {
 
 int closing_joint(const Mechanism& mechanism) {
   int closing = 0 + 1 + 2 + 3;
-  for (const TreeEdge& edge : spanning_tree(mechanism)) closing -= edge.joint;
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) closing -= edge.joint;
   return closing;
 }
 
 // Half the antisymmetric part of the rotation between the two ends also vanishes at half a turn:
 // the equations hold, but the loop is not closed.
-TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
+TEST(LoopClosure, RejectsABodyRotatedByHalfATurn) {
   const Mechanism mechanism = moving_four_bar();
   LoopClosure closure(mechanism);
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(4, std::numeric_limits<double>::quiet_NaN());
@@ -31,7 +31,7 @@ TEST(LoopClosure, ABodyHalfATurnOffIsNotClosed) {
   ASSERT_TRUE(closure.close(angles, wanted)) << angles.transpose();
   Eigen::VectorXd off = angles;
   off[closing_joint(mechanism)] += M_PI;
-  ASSERT_LT(closure.violation(off).cwiseAbs().maxCoeff(), 1e-12) << "the equations hold";
+  ASSERT_LT(closure.closure_violation(off).cwiseAbs().maxCoeff(), 1e-12) << "the equations hold";
   Eigen::VectorXd moved = off;
   EXPECT_FALSE(closure.close(moved, off));
   off[closing_joint(mechanism)] += M_PI;
@@ -52,14 +52,14 @@ TEST(LoopClosure, ReportsASingularConfiguration) {
   away << pose(1.2), pose(0.9);
   through << pose(0.4), pose(0.0), pose(-0.4);
   for (int k = 0; k < 3; ++k) {
-    ASSERT_LT(closure.violation(through.col(k)).cwiseAbs().maxCoeff(), 1e-12) << k;
+    ASSERT_LT(closure.closure_violation(through.col(k)).cwiseAbs().maxCoeff(), 1e-12) << k;
   }
-  EXPECT_EQ(closure.choose({away}).independent.size(), 1U);
-  EXPECT_EQ(closure.choose({through.col(0), through.col(2)}).independent.size(), 1U);
+  EXPECT_EQ(closure.choose_coordinates({away}).independent.size(), 1U);
+  EXPECT_EQ(closure.choose_coordinates({through.col(0), through.col(2)}).independent.size(), 1U);
   try {
-    (void)closure.choose({away, through});
+    (void)closure.choose_coordinates({away, through});
     FAIL() << "chosen";
-  } catch (const ChangePoint& point) {
+  } catch (const ChangePointError& point) {
     EXPECT_EQ(point.motion, 1U);
     EXPECT_EQ(point.configuration, 1);
   }
@@ -84,30 +84,30 @@ Mechanism hand(int fingers) {
 // With ten mimic joints out of twenty there are far more choices than can be tried.
 TEST(LoopClosure, MimicJointsAreNeverIndependent) {
   const Mechanism mechanism = hand(10);
-  EXPECT_FALSE(is_tree(mechanism));
+  EXPECT_FALSE(is_tree_mechanism(mechanism));
   EXPECT_EQ(spanning_tree(mechanism).size(), 20U);
   LoopClosure closure(mechanism);
-  EXPECT_EQ(closure.row_count(), 10);
-  EXPECT_TRUE(closure.closing_joints().empty());
+  EXPECT_EQ(closure.equation_count(), 10);
+  EXPECT_TRUE(closure.closing_joint_names().empty());
   Eigen::VectorXd angles = Eigen::VectorXd::LinSpaced(20, -1.0, 1.0);
-  const Eigen::VectorXd open = closure.violation(angles);
+  const Eigen::VectorXd open = closure.closure_violation(angles);
   EXPECT_NEAR(open[3], angles[7] - (0.8 * angles[6] - 0.2), 1e-15);
-  EXPECT_EQ(closure.jacobian(angles)(3, 7), 1.0);
-  EXPECT_EQ(closure.jacobian(angles)(3, 6), -0.8);
+  EXPECT_EQ(closure.closure_jacobian(angles)(3, 7), 1.0);
+  EXPECT_EQ(closure.closure_jacobian(angles)(3, 6), -0.8);
   Eigen::VectorXd wanted = angles;
   for (int j = 1; j < 20; j += 2) wanted[j] = std::numeric_limits<double>::quiet_NaN();
   ASSERT_TRUE(closure.close(angles, wanted));
   for (const MimicJoint& each : mechanism.mimic_joints) {
     EXPECT_NEAR(angles[each.joint], each.ratio * angles[each.follows] + each.offset, 1e-12);
   }
-  const CoordinateChoice choice = closure.choose({angles});
+  const CoordinateChoice choice = closure.choose_coordinates({angles});
   for (const int joint : choice.independent) EXPECT_EQ(joint % 2, 0);
   EXPECT_EQ(choice.independent.size(), 10U);
   EXPECT_EQ(choice.rows.size(), 10U);
 }
 
 // A wheel that mimics a rocker with ratio forty must not hinder closing the rocker's loop.
-TEST(LoopClosure, MimicJointsDoNotHinderTheClosure) {
+TEST(LoopClosure, ClosesWithMimicJoints) {
   Mechanism mechanism = moving_four_bar();
   mechanism.bodies.push_back({"wheel"});
   Joint joint = mechanism.joints[0];
@@ -122,7 +122,7 @@ TEST(LoopClosure, MimicJointsDoNotHinderTheClosure) {
     mechanism.parameters[static_cast<std::size_t>(index)].value = each.value;
   }
   LoopClosure closure(mechanism);
-  EXPECT_EQ(closure.row_count(), 7);
+  EXPECT_EQ(closure.equation_count(), 7);
   Eigen::VectorXd wanted = Eigen::VectorXd::Constant(5, std::numeric_limits<double>::quiet_NaN());
   wanted[0] = 1.0;
   Eigen::VectorXd angles(5);
@@ -140,17 +140,17 @@ TEST(LoopClosure, MimicJointsCountFullTurns) {
   LoopClosure closure(mechanism);
   Eigen::VectorXd nearest = Eigen::VectorXd::Zero(2);
   const Eigen::Vector2d wanted(1.5, std::numeric_limits<double>::quiet_NaN());
-  const std::vector<Assembly> found = find_assemblies(mechanism, closure, wanted, nearest);
+  const std::vector<AssemblyMode> found = find_assembly_modes(mechanism, closure, wanted, nearest);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NEAR(found[0].angles[0], 1.5, 1e-9);
   EXPECT_NEAR(found[0].angles[1], 59.8, 1e-9);
 }
 
-TEST(Couplings, ThatAreImpossibleAreReported) {
+TEST(Couplings, AreReportedIfImpossible) {
   Mechanism mechanism = hand(2);
-  EXPECT_TRUE(find_errors(mechanism).empty());
+  EXPECT_TRUE(find_mechanism_errors(mechanism).empty());
   const auto has = [](const Mechanism& wrong, const Message& error) {
-    const std::vector<Message> errors = find_errors(wrong);
+    const std::vector<Message> errors = find_mechanism_errors(wrong);
     ASSERT_FALSE(errors.empty());
     EXPECT_EQ(errors[0], error);
   };
@@ -176,7 +176,7 @@ TEST(Couplings, ThatAreImpossibleAreReported) {
   wrong.mimic_joints[1] = {3, 1, 2.0, 0.0};
   has(wrong, {MessageCode::kCircularMimicJoint, h1});
   wrong.mimic_joints[1] = {3, 2, 2.0, 0.0};
-  EXPECT_TRUE(find_errors(wrong).empty()) << "one behind the other";
+  EXPECT_TRUE(find_mechanism_errors(wrong).empty()) << "one behind the other";
   mechanism.joints[0].stops.lower = true;
   has(mechanism, {MessageCode::kStopsInLoop, {{"joint", mechanism.joints[0].name}}});
 }

@@ -44,7 +44,7 @@ struct OneFreedom {
 
  private:
   double effective_mass(double s) const;
-  double potential(double s) const;
+  double potential_energy(double s) const;
 };
 
 Eigen::VectorXd joints_of(const FreedomPose& pose) {
@@ -78,7 +78,7 @@ double OneFreedom::effective_mass(double s) const {
   return sum;
 }
 
-double OneFreedom::potential(double s) const {
+double OneFreedom::potential_energy(double s) const {
   const FreedomPose at = pose(s);
   double sum = 0.0;
   for (std::size_t i = 0; i < mass.size(); ++i) sum += mass[i] * gravity * at.centers[i].y();
@@ -93,7 +93,7 @@ Eigen::Vector2d OneFreedom::move(const Eigen::Vector2d& start, double duration, 
   const auto slope = [&](const Eigen::Vector2d& x) {
     const double m = effective_mass(x[0]);
     const double change = derivative([&](double at) { return effective_mass(at); }, x[0]);
-    double force = -derivative([&](double at) { return potential(at); }, x[0]);
+    double force = -derivative([&](double at) { return potential_energy(at); }, x[0]);
     const Eigen::VectorXd rates = joint_rates(x[0]);
     for (Eigen::Index j = 0; j < rates.size(); ++j) {
       const auto at = static_cast<std::size_t>(j);
@@ -162,15 +162,15 @@ OneFreedom freedom_of(const Mechanism& mechanism, const std::vector<int>& bodies
   OneFreedom freedom;
   freedom.pose = std::move(pose);
   for (const int body : bodies) {
-    freedom.mass.push_back(mechanism.parameter(body, BodyQuantity::kMass).value);
-    freedom.inertia.emplace_back(Vector3d(mechanism.parameter(body, BodyQuantity::kJxx).value,
-                                          mechanism.parameter(body, BodyQuantity::kJyy).value,
-                                          mechanism.parameter(body, BodyQuantity::kJzz).value)
+    freedom.mass.push_back(mechanism.parameter(body, BodyParameter::kMass).value);
+    freedom.inertia.emplace_back(Vector3d(mechanism.parameter(body, BodyParameter::kJxx).value,
+                                          mechanism.parameter(body, BodyParameter::kJyy).value,
+                                          mechanism.parameter(body, BodyParameter::kJzz).value)
                                      .asDiagonal());
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    freedom.viscous.push_back(mechanism.joint_parameter(j, JointQuantity::kViscous).value);
-    freedom.coulomb.push_back(mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value);
+    freedom.viscous.push_back(mechanism.joint_parameter(j, JointParameter::kViscous).value);
+    freedom.coulomb.push_back(mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value);
   }
   return freedom;
 }
@@ -204,7 +204,7 @@ TEST(LoopMotion, AFourBarFollowsLagrangesEquation) {
 }
 
 // All joints slip, and two of them reverse while the mechanism moves on: dead centres.
-TEST(LoopMotion, DryFrictionOfEveryJointActsThroughDeadCentres) {
+TEST(LoopMotion, DryFrictionActsInSingularConfigurations) {
   Mechanism mechanism = moving_four_bar();
   add_friction(mechanism, 5e-4, 2e-3);
   const OneFreedom freedom = freedom_of(mechanism, {0, 1, 2}, four_bar_pose);
@@ -266,7 +266,7 @@ TEST(LoopMotion, ASpatialLoopFollowsLagrangesEquation) {
   set_points(mechanism, 5, Vector3d::Zero(), 0.5 * q * y);
   set_points(mechanism, 6, C, -0.5 * q * y);
   for (const int j : {0, 1, 2, 6}) {
-    mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3 * (1 + j);
+    mechanism.joint_parameter(j, JointParameter::kViscous).value = 1e-3 * (1 + j);
   }
   const auto pose = [=](double crank) {
     const Vector3d A(r * std::cos(crank), r * std::sin(crank), 0.0);
@@ -346,7 +346,8 @@ TEST(LoopMotion, JointsOfALoopStickAndSlip) {
   }
   EXPECT_GT(sticks, 10);
   for (int k = 0; k <= steps; k += 50) {
-    EXPECT_LT(closure.violation(outcome.angles.row(k).transpose()).cwiseAbs().maxCoeff(), 1e-7);
+    EXPECT_LT(closure.closure_violation(outcome.angles.row(k).transpose()).cwiseAbs().maxCoeff(),
+              1e-7);
   }
 }
 
@@ -360,7 +361,7 @@ TEST(LoopMotion, CreepsWithinTheStepLimitOfItsFriction) {
   const Eigen::VectorXd start = start_of(program, rig.angles, Eigen::VectorXd::Zero(5));
   Eigen::VectorXd state(10);
   state << rig.angles, Eigen::VectorXd::Zero(5);
-  const double longest = friction_steps(rig.mechanism, {state}).near_rest;
+  const double longest = compute_friction_step_limits(rig.mechanism, {state}).near_rest;
   EXPECT_LT(longest, kMotionStep);
   const auto angles_with = [&](int parts, double near_rest = kNoLimit) {
     const SegmentControls controls = driven(program, 400, parts);
@@ -404,18 +405,18 @@ TEST(LoopMotion, DoesNotDependOnTheChosenCoordinates) {
 
 // Derivatives of readings and ends through stops and releases, by starts and parameters of every
 // kind, including joint points, which affect the loop's closure.
-class LoopSlopes : public testing::TestWithParam<double> {};
+class LoopSensitivities : public testing::TestWithParam<double> {};
 
-TEST_P(LoopSlopes, MatchDifferences) {
+TEST_P(LoopSensitivities, MatchDifferences) {
   DrivenFiveBar rig(GetParam());
   Mechanism& mechanism = rig.mechanism;
-  const std::vector<int> free = {mechanism.index(1, BodyQuantity::kMass),
-                                 mechanism.index(3, BodyQuantity::kJzz),
-                                 mechanism.index_of_joint(4, JointQuantity::kPointBx),
-                                 mechanism.index_of_joint(1, JointQuantity::kPointAx),
-                                 mechanism.index_of_joint(0, JointQuantity::kCoulombTorque),
-                                 mechanism.index_of_joint(4, JointQuantity::kViscous),
-                                 mechanism.index_of_joint(2, JointQuantity::kMotorGain)};
+  const std::vector<int> free = {mechanism.index(1, BodyParameter::kMass),
+                                 mechanism.index(3, BodyParameter::kJzz),
+                                 mechanism.joint_parameter_index(4, JointParameter::kPointBx),
+                                 mechanism.joint_parameter_index(1, JointParameter::kPointAx),
+                                 mechanism.joint_parameter_index(0, JointParameter::kCoulombTorque),
+                                 mechanism.joint_parameter_index(4, JointParameter::kViscous),
+                                 mechanism.joint_parameter_index(2, JointParameter::kMotorGain)};
   for (const int index : free) mechanism.parameters[static_cast<std::size_t>(index)].free = true;
   const CoordinateChoice choice = choice_at(mechanism, rig.angles);
   const TreeProgram program(mechanism, choice);
@@ -428,7 +429,7 @@ TEST_P(LoopSlopes, MatchDifferences) {
   expect_slopes(program, mechanism, interval, 2e-4, 1e-6);
 }
 
-INSTANTIATE_TEST_SUITE_P(SlipAndStick, LoopSlopes, testing::Values(1.0, 8.0));
+INSTANTIATE_TEST_SUITE_P(SlipAndStick, LoopSensitivities, testing::Values(1.0, 8.0));
 
 }  // namespace
 }  // namespace estimator

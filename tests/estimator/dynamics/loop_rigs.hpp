@@ -33,19 +33,19 @@ inline Joint joint(const std::string& name, int a, int b, const Eigen::Vector3d&
 inline void set_points(Mechanism& mechanism, int j, const Eigen::Vector3d& on_a,
                        const Eigen::Vector3d& on_b) {
   for (int i = 0; i < 3; ++i) {
-    const auto quantity = [i](JointQuantity first) {
-      return static_cast<JointQuantity>(static_cast<int>(first) + i);
+    const auto quantity = [i](JointParameter first) {
+      return static_cast<JointParameter>(static_cast<int>(first) + i);
     };
-    mechanism.joint_parameter(j, quantity(JointQuantity::kPointAx)).value = on_a[i];
-    mechanism.joint_parameter(j, quantity(JointQuantity::kPointBx)).value = on_b[i];
+    mechanism.joint_parameter(j, quantity(JointParameter::kPointAx)).value = on_a[i];
+    mechanism.joint_parameter(j, quantity(JointParameter::kPointBx)).value = on_b[i];
   }
 }
 
 inline void set_body(Mechanism& mechanism, int body, double mass, const Eigen::Vector3d& moments) {
-  mechanism.parameter(body, BodyQuantity::kMass).value = mass;
-  mechanism.parameter(body, BodyQuantity::kJxx).value = moments.x();
-  mechanism.parameter(body, BodyQuantity::kJyy).value = moments.y();
-  mechanism.parameter(body, BodyQuantity::kJzz).value = moments.z();
+  mechanism.parameter(body, BodyParameter::kMass).value = mass;
+  mechanism.parameter(body, BodyParameter::kJxx).value = moments.x();
+  mechanism.parameter(body, BodyParameter::kJyy).value = moments.y();
+  mechanism.parameter(body, BodyParameter::kJzz).value = moments.z();
 }
 
 inline constexpr double kCrank = 0.1, kCoupler = 0.28, kRocker = 0.2, kGroundLink = 0.3;
@@ -71,15 +71,15 @@ inline Mechanism moving_four_bar() {
 
 inline void add_friction(Mechanism& mechanism, double viscous, double coulomb) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kViscous).value = viscous * (1.0 + 0.3 * j);
-    mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value = coulomb * (1.0 + 0.2 * j);
+    mechanism.joint_parameter(j, JointParameter::kViscous).value = viscous * (1.0 + 0.3 * j);
+    mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value = coulomb * (1.0 + 0.2 * j);
   }
 }
 
 inline CoordinateChoice choice_at(const Mechanism& mechanism, const Eigen::VectorXd& angles) {
   LoopClosure closure(mechanism);
-  EXPECT_LT(closure.violation(angles).cwiseAbs().maxCoeff(), 1e-12);
-  return closure.choose({angles});
+  EXPECT_LT(closure.closure_violation(angles).cwiseAbs().maxCoeff(), 1e-12);
+  return closure.choose_coordinates({angles});
 }
 
 /// Returns the initial independent coordinates and their rates for given joint angles and rates.
@@ -88,7 +88,7 @@ inline Eigen::VectorXd start_of(const TreeProgram& program, const Eigen::VectorX
   const int c = program.coordinate_count();
   Eigen::VectorXd start(2 * c);
   for (int p = 0; p < c; ++p) {
-    const int j = program.independent()[static_cast<std::size_t>(p)];
+    const int j = program.independent_joints()[static_cast<std::size_t>(p)];
     start[p] = angles[j];
     start[c + p] = rates[j];
   }
@@ -114,16 +114,16 @@ inline Mechanism five_bar() {
   set_points(mechanism, 3, 0.06 * x, -0.09 * x);
   set_points(mechanism, 4, 0.09 * x, 0.09 * x);
   for (const int j : {0, 2}) {
-    mechanism.joint_parameter(j, JointQuantity::kMotorGain).value = 0.05;
-    mechanism.joint_parameter(j, JointQuantity::kBackEmf).value = 0.1;
-    mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.3;
-    mechanism.joint_parameter(j, JointQuantity::kRestAngle).value = j == 0 ? 2.1 : 1.0;
+    mechanism.joint_parameter(j, JointParameter::kMotorGain).value = 0.05;
+    mechanism.joint_parameter(j, JointParameter::kBackEmf).value = 0.1;
+    mechanism.joint_parameter(j, JointParameter::kStiffness).value = 0.3;
+    mechanism.joint_parameter(j, JointParameter::kRestAngle).value = j == 0 ? 2.1 : 1.0;
   }
   add_friction(mechanism, 5e-4, 0.0);
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 6e-3;
-  mechanism.joint_parameter(2, JointQuantity::kCoulombTorque).value = 5e-3;
-  mechanism.joint_parameter(4, JointQuantity::kCoulombTorque).value = 2e-3;
-  mechanism.parameter(WorldQuantity::kGravity).value = 0.0;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 6e-3;
+  mechanism.joint_parameter(2, JointParameter::kCoulombTorque).value = 5e-3;
+  mechanism.joint_parameter(4, JointParameter::kCoulombTorque).value = 2e-3;
+  mechanism.parameter(GravityParameter::kGravity).value = 0.0;
   return mechanism;
 }
 
@@ -131,7 +131,7 @@ inline Mechanism five_bar() {
 inline SegmentControls driven(const TreeProgram& program, int steps, int parts = 1) {
   Segment segment;
   segment.period = kMotionStep;
-  const auto motors = static_cast<Eigen::Index>(program.motors().size());
+  const auto motors = static_cast<Eigen::Index>(program.motor_joints().size());
   segment.controls.resize(steps + 1, motors);
   for (int k = 0; k <= steps; ++k) {
     for (Eigen::Index m = 0; m < motors; ++m) {
@@ -141,7 +141,7 @@ inline SegmentControls driven(const TreeProgram& program, int steps, int parts =
   }
   segment.angles = Eigen::MatrixXd::Zero(steps + 1, 1);
   return {segment, even_edges(kMotionStep / parts, steps * parts),
-          std::vector<ControlDelay>(program.motors().size())};
+          std::vector<ControlDelay>(program.motor_joints().size())};
 }
 
 struct DrivenFiveBar {
@@ -151,7 +151,7 @@ struct DrivenFiveBar {
   /// @param dryness  factor on the joints' dry friction
   explicit DrivenFiveBar(double dryness = 1.0) {
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value *= dryness;
+      mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value *= dryness;
     }
     LoopClosure closure(mechanism);
     angles.resize(5);

@@ -17,7 +17,7 @@ constexpr double kFinest = 160.0;  // steps within the longest step near rest
 /// Joint angles at all samples. Steps end with them.
 /// @param samples    at 1 kHz
 /// @param parts      steps per sampling period
-/// @param near_rest  as of IntervalMotion
+/// @param near_rest  as of IntervalIntegrator
 Eigen::MatrixXd loop_angles(const Mechanism& mechanism, const Eigen::VectorXd& angles,
                             const Eigen::VectorXd& rates, int samples, int parts,
                             double near_rest = std::numeric_limits<double>::infinity()) {
@@ -48,11 +48,11 @@ Eigen::VectorXd speeds_of(const Eigen::MatrixXd& angles) {
 void expect_accurate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
                      const Eigen::VectorXd& rates, int samples) {
   const Eigen::VectorXd fastest = speeds_of(loop_angles(mechanism, angles, rates, samples, 4));
-  const double step = choose_step(fastest, kLoopSteps);
+  const double step = choose_integration_step(fastest, kLoopSteps);
   const int parts = static_cast<int>(std::ceil(kMotionStep / step * (1.0 - 1e-9)));
   Eigen::VectorXd state(2 * angles.size());
   state << angles, rates;
-  const double near_rest = friction_steps(mechanism, {state}).near_rest;
+  const double near_rest = compute_friction_step_limits(mechanism, {state}).near_rest;
   const int fine_parts =
       std::max(4 * parts, static_cast<int>(std::ceil(kFinest * kMotionStep / near_rest)));
   const Eigen::MatrixXd chosen = loop_angles(mechanism, angles, rates, samples, parts, near_rest);
@@ -62,7 +62,7 @@ void expect_accurate(const Mechanism& mechanism, const Eigen::VectorXd& angles,
   LoopClosure closure(mechanism);
   double open = 0.0;
   for (const auto& row : chosen.rowwise()) {
-    open = std::max(open, closure.violation(row.transpose()).cwiseAbs().maxCoeff());
+    open = std::max(open, closure.closure_violation(row.transpose()).cwiseAbs().maxCoeff());
   }
   EXPECT_LT(open, 1e-10);
 }

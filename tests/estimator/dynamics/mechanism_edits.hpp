@@ -14,9 +14,9 @@ inline void describe_from_child(estimator::Mechanism& mechanism, int index) {
   std::swap(joint.body_a, joint.body_b);
   std::swap(joint.frame_a, joint.frame_b);
   for (const auto& [on_a, on_b] :
-       {std::pair{estimator::JointQuantity::kPointAx, estimator::JointQuantity::kPointBx},
-        {estimator::JointQuantity::kPointAy, estimator::JointQuantity::kPointBy},
-        {estimator::JointQuantity::kPointAz, estimator::JointQuantity::kPointBz}}) {
+       {std::pair{estimator::JointParameter::kPointAx, estimator::JointParameter::kPointBx},
+        {estimator::JointParameter::kPointAy, estimator::JointParameter::kPointBy},
+        {estimator::JointParameter::kPointAz, estimator::JointParameter::kPointBz}}) {
     std::swap(mechanism.joint_parameter(index, on_a).value,
               mechanism.joint_parameter(index, on_b).value);
   }
@@ -24,7 +24,7 @@ inline void describe_from_child(estimator::Mechanism& mechanism, int index) {
 
 /// Returns a cart on an inclined rail, an arm hinged to it, and a plate welded to the arm.
 inline estimator::Mechanism cart_with_plate() {
-  using estimator::JointQuantity;
+  using estimator::JointParameter;
   estimator::Mechanism mechanism;
   mechanism.bodies = {{.name = "cart"}, {.name = "arm"}, {.name = "plate"}};
   const Eigen::Matrix3d tipped =
@@ -40,10 +40,10 @@ inline estimator::Mechanism cart_with_plate() {
   mechanism.fixed_joints.push_back(
       {.name = "glue", .body_a = 1, .body_b = 2, .frame_a = other, .frame_b = tipped});
   make_parameters(mechanism);
-  mechanism.joint_parameter(1, JointQuantity::kPointBx).value = -0.2;
-  mechanism.joint_parameter(1, JointQuantity::kPointAy).value = 0.1;
-  mechanism.fixed_joint_parameter(0, JointQuantity::kPointAx).value = 0.15;
-  mechanism.fixed_joint_parameter(0, JointQuantity::kPointBz).value = 0.05;
+  mechanism.joint_parameter(1, JointParameter::kPointBx).value = -0.2;
+  mechanism.joint_parameter(1, JointParameter::kPointAy).value = 0.1;
+  mechanism.fixed_joint_parameter(0, JointParameter::kPointAx).value = 0.15;
+  mechanism.fixed_joint_parameter(0, JointParameter::kPointBz).value = 0.05;
   return mechanism;
 }
 

@@ -15,7 +15,7 @@ TEST(Mechanisms, AreWithoutFaults) {
   ChainDescription four_bar{.links = 3, .closing_point = Eigen::Vector3d(0.4, 0.0, 0.0)};
   for (const Mechanism& mechanism :
        {make_pendulum(), make_furuta(), make_chain({.links = 5}), make_chain(four_bar)}) {
-    EXPECT_TRUE(find_errors(mechanism).empty()) << mechanism.name;
+    EXPECT_TRUE(find_mechanism_errors(mechanism).empty()) << mechanism.name;
   }
 }
 
@@ -27,8 +27,8 @@ TEST(MakeFuruta, HasTheGeometryOfTheDataReadme) {
   for (const double theta1 : {0.0, 0.7, -2.5}) {
     for (const double theta2 : {0.0, 0.3, -1.9, 3.1}) {
       SCOPED_TRACE(::testing::Message() << theta1 << " " << theta2);
-      const Configuration q =
-          assemble(mechanism, unpack(mechanism), Eigen::Vector2d(theta1, theta2));
+      const Configuration q = assemble_configuration(mechanism, unpack_parameters(mechanism),
+                                                     Eigen::Vector2d(theta1, theta2));
       const Eigen::Vector3d e_r(std::cos(theta1), 0.0, -std::sin(theta1));
       const Eigen::Vector3d e_theta = up.cross(e_r);  // d e_r / dθ1
       const Eigen::Vector3d rod = -std::cos(theta2) * up + std::sin(theta2) * e_theta;
@@ -46,7 +46,7 @@ TEST(MakeFuruta, HasTheGeometryOfTheDataReadme) {
 TEST(MakeChain, PlacesLinksEndToEnd) {
   const Mechanism mechanism = make_chain({.links = 4});
   const Eigen::Vector4d angles(0.3, -0.5, 1.1, 2.0);
-  const Configuration q = assemble(mechanism, unpack(mechanism), angles);
+  const Configuration q = assemble_configuration(mechanism, unpack_parameters(mechanism), angles);
   Eigen::Vector3d joint = Eigen::Vector3d::Zero();
   double direction = 0.0;
   for (int i = 0; i < 4; ++i) {
@@ -63,8 +63,9 @@ TEST(MakeChain, ClosesAFourBarLinkage) {
   const Mechanism mechanism =
       make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)});
   ASSERT_EQ(mechanism.joint_count(), 4);
-  const ModelValues values = unpack(mechanism);
-  const Configuration q = assemble(mechanism, values, Eigen::Vector4d(0.1, 1.4, 1.5, 0.0));
+  const ModelParameterValues values = unpack_parameters(mechanism);
+  const Configuration q =
+      assemble_configuration(mechanism, values, Eigen::Vector4d(0.1, 1.4, 1.5, 0.0));
   EXPECT_LT(constraint_violation(mechanism, values, q).norm(), 1e-11);
   const Eigen::Vector3d tip = q[2].r + q[2].e * Eigen::Vector3d(0.15, 0.0, 0.0);
   EXPECT_LT((tip - Eigen::Vector3d(0.35, 0.0, 0.0)).norm(), 1e-11);

@@ -21,7 +21,7 @@ struct DenseStep {
 
   DenseStep(const Mechanism& mechanism, const State& state, const Eigen::VectorXd& control,
             double h) {
-    const ModelValues values = unpack(mechanism);
+    const ModelParameterValues values = unpack_parameters(mechanism);
     const int b = mechanism.body_count();
     M_hat = Eigen::MatrixXd::Zero(6 * b, 6 * b);
     p = Eigen::VectorXd::Zero(6 * b);
@@ -52,7 +52,7 @@ struct DenseStep {
   }
 
  private:
-  void fill_rows(const Mechanism& mechanism, const ModelValues& values, const State& state,
+  void fill_rows(const Mechanism& mechanism, const ModelParameterValues& values, const State& state,
                  double h) {
     const int n = mechanism.joint_count();
     sigma.resize(5 * n);
@@ -62,7 +62,7 @@ struct DenseStep {
       for (int row = 0; row < 5; ++row) {
         const double epsilon =
             row < 3 ? joint.spook.compliance_linear : joint.spook.compliance_angular;
-        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * estimator::damping_time_of(joint, h) / h);
+        gamma[5 * j + row] = 1.0 / (1.0 + 4.0 * estimator::constraint_damping_time(joint, h) / h);
         sigma[5 * j + row] = 4.0 * epsilon / (h * h) * gamma[5 * j + row];
       }
     }
@@ -70,7 +70,7 @@ struct DenseStep {
     c = gamma.cwiseProduct(A * state.velocity - 4.0 / h * g);
   }
 
-  void fill_axes(const Mechanism& mechanism, const ModelValues& values, const State& state,
+  void fill_axes(const Mechanism& mechanism, const ModelParameterValues& values, const State& state,
                  const Eigen::VectorXd& control, double h) {
     const int n = mechanism.joint_count();
     A_bar = Eigen::MatrixXd::Zero(n, M_hat.rows());
@@ -79,7 +79,7 @@ struct DenseStep {
     int motor = 0;
     for (int j = 0; j < n; ++j) {
       const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-      const JointValues& joint_values = values.joints[static_cast<std::size_t>(j)];
+      const JointParameterValues& joint_values = values.joints[static_cast<std::size_t>(j)];
       const Eigen::Vector3d axis =
           state.poses[static_cast<std::size_t>(joint.body_b)].e * joint.frame_b.col(0).eval();
       A_bar.block<1, 3>(j, 6 * joint.body_b + 3) = axis.transpose();
@@ -91,7 +91,7 @@ struct DenseStep {
       p += A_bar.row(j).transpose() *
            axis_impulse(joint_values, omega, joint_angle(joint, state.poses), u, h);
       M_hat += axis_damping(joint_values, omega, h) * A_bar.row(j).transpose() * A_bar.row(j);
-      dry_bound[j] = dry_friction_bound(joint_values, omega, h);
+      dry_bound[j] = dry_friction_impulse_bound(joint_values, omega, h);
       stick_speed[j] = joint.spook.stick_speed;
     }
   }
@@ -106,12 +106,12 @@ inline State random_state(const Mechanism& mechanism, std::mt19937& engine, doub
   const int n = mechanism.joint_count(), b = mechanism.body_count();
   const Eigen::VectorXd angles = spread * Eigen::VectorXd::NullaryExpr(n, gaussian);
   const Eigen::VectorXd rates = rate * Eigen::VectorXd::NullaryExpr(n, gaussian);
-  State state = assemble_state(mechanism, unpack(mechanism), angles, rates);
+  State state = assemble_state(mechanism, unpack_parameters(mechanism), angles, rates);
   for (int i = 0; i < b; ++i) {
     Pose& pose = state.poses[static_cast<std::size_t>(i)];
     const Eigen::Matrix<double, 6, 1> delta =
         violation * Eigen::Matrix<double, 6, 1>::NullaryExpr(gaussian);
-    pose = retract(pose, delta);
+    pose = apply_pose_increment(pose, delta);
   }
   state.velocity += violation * Eigen::VectorXd::NullaryExpr(6 * b, gaussian);
   return state;
@@ -135,7 +135,7 @@ struct PairFormulation {
 inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const State& state,
                                              const DenseStep& step,
                                              const Eigen::VectorXd& sigma_t) {
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const int n = mechanism.joint_count();
   PairFormulation pair;
   pair.M_inverse = step.M_hat.inverse();
@@ -144,7 +144,7 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
   Eigen::MatrixXd regularisation = Eigen::MatrixXd::Zero(13 * n, 13 * n);
   for (int j = 0; j < n; ++j) {
     const Joint& joint = mechanism.joints[static_cast<std::size_t>(j)];
-    const JointValues& joint_values = values.joints[static_cast<std::size_t>(j)];
+    const JointParameterValues& joint_values = values.joints[static_cast<std::size_t>(j)];
     Eigen::Matrix<double, 5, 5> into_joint_axes = Eigen::Matrix<double, 5, 5>::Identity();
     into_joint_axes.topLeftCorner<3, 3>() =
         (state.poses[static_cast<std::size_t>(joint.body_b)].e.toRotationMatrix() * joint.frame_b)
@@ -178,7 +178,7 @@ inline PairFormulation make_pair_formulation(const Mechanism& mechanism, const S
 }
 
 /// Sets one quantity of every joint.
-inline void set_all(Mechanism& mechanism, JointQuantity quantity, double value) {
+inline void set_all(Mechanism& mechanism, JointParameter quantity, double value) {
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     mechanism.joint_parameter(j, quantity).value = value;
   }
@@ -188,16 +188,16 @@ inline void set_all(Mechanism& mechanism, JointQuantity quantity, double value) 
 /// and back-EMF on the first joint.
 inline Mechanism with_friction(Mechanism mechanism, double load_friction,
                                double load_friction_angular) {
-  set_all(mechanism, JointQuantity::kViscous, 1e-3);
-  set_all(mechanism, JointQuantity::kQuadraticDrag, 2e-4);
-  set_all(mechanism, JointQuantity::kCoulombTorque, 6e-3);
-  set_all(mechanism, JointQuantity::kStribeckTorque, 3e-3);
-  set_all(mechanism, JointQuantity::kStribeckRate, 2.0);
-  set_all(mechanism, JointQuantity::kLoadFriction, load_friction);
-  set_all(mechanism, JointQuantity::kLoadFrictionAngular, load_friction_angular);
-  mechanism.joint_parameter(0, JointQuantity::kShaftInertia).value = 4e-4;
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 0.07;
-  mechanism.joint_parameter(0, JointQuantity::kBackEmf).value = 0.05;
+  set_all(mechanism, JointParameter::kViscous, 1e-3);
+  set_all(mechanism, JointParameter::kQuadraticDrag, 2e-4);
+  set_all(mechanism, JointParameter::kCoulombTorque, 6e-3);
+  set_all(mechanism, JointParameter::kStribeckTorque, 3e-3);
+  set_all(mechanism, JointParameter::kStribeckRate, 2.0);
+  set_all(mechanism, JointParameter::kLoadFriction, load_friction);
+  set_all(mechanism, JointParameter::kLoadFrictionAngular, load_friction_angular);
+  mechanism.joint_parameter(0, JointParameter::kShaftInertia).value = 4e-4;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 0.07;
+  mechanism.joint_parameter(0, JointParameter::kBackEmf).value = 0.05;
   return mechanism;
 }
 

@@ -16,17 +16,17 @@ TEST(ParallelJobs, RunEachJobOnce) {
   for (const int threads : {0, 1, 2, 7}) {
     for (const std::size_t count : {0U, 1U, 5U, 400U}) {
       std::vector<std::atomic<int>> runs(count);
-      for_each_job(threads, count, [&](std::size_t i) { ++runs[i]; });
+      run_parallel_jobs(threads, count, [&](std::size_t i) { ++runs[i]; });
       for (const std::atomic<int>& each : runs) EXPECT_EQ(each, 1) << threads << " for " << count;
     }
   }
 }
 
 // A thread that requests a running job must find it done.
-TEST(ParallelJobs, RunOnceForAllRequests) {
+TEST(ParallelJobs, RunASharedJobOnce) {
   CompletionLatch once;
   std::atomic<int> runs = 0, early = 0;
-  for_each_job(4, 100, [&](std::size_t) {
+  run_parallel_jobs(4, 100, [&](std::size_t) {
     once.run([&] {
       std::this_thread::yield();
       ++runs;
@@ -37,9 +37,9 @@ TEST(ParallelJobs, RunOnceForAllRequests) {
   EXPECT_EQ(early, 0);
 }
 
-TEST(ParallelJobs, UseTheThreadsTheyAreGiven) {
+TEST(ParallelJobs, UseTheGivenNumberOfThreads) {
   std::atomic<int> waiting = 0;
-  for_each_job(3, 3, [&](std::size_t) {
+  run_parallel_jobs(3, 3, [&](std::size_t) {
     ++waiting;
     while (waiting < 3) std::this_thread::yield();  // each waits for the other two
   });
@@ -54,18 +54,18 @@ TEST(ParallelJobs, RethrowAJobsException) {
       ++runs;
       if (i == 5) throw std::invalid_argument("the sixth");
     };
-    EXPECT_THROW(for_each_job(threads, 100000, job), std::invalid_argument);
+    EXPECT_THROW(run_parallel_jobs(threads, 100000, job), std::invalid_argument);
     EXPECT_LT(runs, 100000);
   }
 }
 
 // Batches cover all items without overlap, in whole multiples except the last.
-TEST(ParallelJobs, CutItemsIntoBatches) {
+TEST(ParallelJobs, DivideItemsIntoBatches) {
   for (const int threads : {1, 2, 3}) {
     for (const std::size_t items : {0U, 1U, 16U, 17U, 100U, 293U}) {
       std::vector<std::atomic<int>> hits(items);
       std::atomic<int> batches = 0;
-      for_each_batch(threads, items, 16, [&](std::size_t first, std::size_t count) {
+      run_parallel_batches(threads, items, 16, [&](std::size_t first, std::size_t count) {
         ++batches;
         EXPECT_EQ(first % 16, 0U);
         EXPECT_TRUE(count % 16 == 0 || first + count == items);

@@ -7,7 +7,7 @@
 namespace estimator {
 namespace {
 
-TEST(PossibleInertia, APossibleOneStaysAsItIs) {
+TEST(NearestConsistentInertiaMatrix, LeavesAConsistentInertiaUnchanged) {
   const Eigen::Matrix3d rod = Eigen::Vector3d(1e-6, 1.0, 1.0).asDiagonal();
   const Eigen::Matrix3d plate = Eigen::Vector3d(1.0, 2.0, 3.0).asDiagonal();
   for (const Eigen::Matrix3d& inertia : {rod, plate}) {
@@ -16,7 +16,7 @@ TEST(PossibleInertia, APossibleOneStaysAsItIs) {
   }
 }
 
-TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
+TEST(NearestConsistentInertiaMatrix, ProjectsAnInconsistentInertiaOntoTheBoundary) {
   const Eigen::Matrix3d turn =
       Eigen::AngleAxisd(0.7, Eigen::Vector3d(1, 2, 3).normalized()).toRotationMatrix();
   const Eigen::Matrix3d J = turn * Eigen::Vector3d(1.0, 2.0, 3.3).asDiagonal() * turn.transpose();
@@ -29,7 +29,7 @@ TEST(PossibleInertia, AnImpossibleOneIsMovedToTheBorderAlongItsAxes) {
   EXPECT_NEAR((inside.diagonal() - Eigen::Vector3d(1.15, 2.15, 3.3)).norm(), 0.0, 1e-5);
 }
 
-TEST(PossibleInertia, ZeroBecomesThatOfAGrain) {
+TEST(NearestConsistentInertiaMatrix, ReplacesAZeroInertiaByASmallOne) {
   const Eigen::Matrix3d grain = nearest_consistent_inertia_matrix(2.0, Eigen::Matrix3d::Zero());
   EXPECT_TRUE(is_physically_consistent(grain));
   EXPECT_NEAR(grain(0, 0), 2.0 * 2.0 * 1e-8, 1e-20);

@@ -29,7 +29,7 @@ void expect_rates(const std::optional<Equilibrium>& pose, const std::vector<doub
   }
 }
 
-double& value(Mechanism& mechanism, int joint, JointQuantity quantity) {
+double& value(Mechanism& mechanism, int joint, JointParameter quantity) {
   return mechanism.joint_parameter(joint, quantity).value;
 }
 
@@ -61,16 +61,16 @@ TEST(Equilibrium, IgnoresAnUnstableEquilibrium) {
 
 // A tilt moves the rest position by its angle. A shaft and a spring add inertia and stiffness. At
 // rest k (θ − θ_rest) + m g l sin(θ − tilt) − τ = 0.
-TEST(Equilibrium, SpringTiltAndConstantTorqueMoveTheRest) {
+TEST(Equilibrium, SpringTiltAndConstantTorqueShiftIt) {
   Mechanism mechanism = make_pendulum();
   const PendulumDescription rod;
   const double weight = rod.mass * kGravity * rod.distance;
   const double inertia = rod.inertia_swing + rod.mass * rod.distance * rod.distance + 2e-3;
-  mechanism.parameter(WorldQuantity::kTiltZ).value = 0.2;
-  value(mechanism, 0, JointQuantity::kStiffness) = 0.3;
-  value(mechanism, 0, JointQuantity::kRestAngle) = 0.7;
-  value(mechanism, 0, JointQuantity::kConstantTorque) = 0.05;
-  value(mechanism, 0, JointQuantity::kShaftInertia) = 2e-3;
+  mechanism.parameter(GravityParameter::kTiltZ).value = 0.2;
+  value(mechanism, 0, JointParameter::kStiffness) = 0.3;
+  value(mechanism, 0, JointParameter::kRestAngle) = 0.7;
+  value(mechanism, 0, JointParameter::kConstantTorque) = 0.05;
+  value(mechanism, 0, JointParameter::kShaftInertia) = 2e-3;
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
   const double angle = rest->coordinates[0];
@@ -107,8 +107,8 @@ TEST(Equilibrium, AFurutaArmTurnsFreely) {
                      rig.inertia_B.x();
   const auto rest = find_stable_equilibrium(make_furuta(rig));
   expect_rates(rest, {0.0, m * kGravity * l / (J - coupling * coupling / arm)});
-  EXPECT_TRUE(is_neutral(rest->modes[0], rest->modes));
-  EXPECT_FALSE(is_neutral(rest->modes[1], rest->modes));
+  EXPECT_TRUE(is_neutral_mode(rest->modes[0], rest->modes));
+  EXPECT_FALSE(is_neutral_mode(rest->modes[1], rest->modes));
 }
 
 Mechanism make_cart(double rail_slope) {
@@ -121,22 +121,22 @@ Mechanism make_cart(double rail_slope) {
       make_joint_frame({std::cos(rail_slope), std::sin(rail_slope), 0.0}, Eigen::Vector3d::UnitZ());
   mechanism.joints = {rail};
   make_parameters(mechanism);
-  mechanism.parameter(0, BodyQuantity::kMass).value = 0.6;
+  mechanism.parameter(0, BodyParameter::kMass).value = 0.6;
   return mechanism;
 }
 
 // ω² = k / m, with the rest position where the spring carries the weight along the rail.
 TEST(Equilibrium, ACartOnASpringSwingsWithItsMass) {
   Mechanism mechanism = make_cart(0.3);
-  value(mechanism, 0, JointQuantity::kStiffness) = 40.0;
-  value(mechanism, 0, JointQuantity::kRestAngle) = 0.05;
+  value(mechanism, 0, JointParameter::kStiffness) = 40.0;
+  value(mechanism, 0, JointParameter::kRestAngle) = 0.05;
   const auto rest = find_stable_equilibrium(mechanism);
   expect_rates(rest, {40.0 / 0.6});
   EXPECT_NEAR(rest->coordinates[0], 0.05 - 0.6 * kGravity * std::sin(0.3) / 40.0, 1e-9);
 }
 
 // Nothing holds it, so no pose is returned.
-TEST(Equilibrium, ACartOnAnInclineHasNone) {
+TEST(Equilibrium, DoesNotExistForACartOnAnIncline) {
   EXPECT_FALSE(find_stable_equilibrium(make_cart(0.3)).has_value());
   const auto level = find_stable_equilibrium(make_cart(0.0));
   expect_rates(level, {0.0});
@@ -158,45 +158,45 @@ TEST(Equilibrium, AClosedLoopHangsAsAParallelogram) {
   EXPECT_NEAR(poses[2].r.y(), -0.5 * L, 1e-7);
   // The joint that closes the loop measures the last link's angle from hanging. Half a turn off,
   // the closure equations hold as well.
-  EXPECT_TRUE(orientations_agree(mechanism, rest->coordinates));
+  EXPECT_TRUE(are_loop_orientations_consistent(mechanism, rest->coordinates));
   Eigen::VectorXd flipped = rest->coordinates;
   flipped[3] += M_PI;
-  EXPECT_FALSE(orientations_agree(mechanism, flipped));
+  EXPECT_FALSE(are_loop_orientations_consistent(mechanism, flipped));
 }
 
 // The first link rests at its stop. The second hangs vertically from there, if its stops allow.
-TEST(Equilibrium, LiesAtItsStops) {
+TEST(Equilibrium, IsAtEndStops) {
   ChainDescription chain;
   chain.links = 2;
   Mechanism mechanism = make_chain(chain);
   mechanism.joints[0].stops.lower = true;
-  value(mechanism, 0, JointQuantity::kStopLower) = 0.4;
+  value(mechanism, 0, JointParameter::kStopLower) = 0.4;
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
-  Eigen::VectorXd q = rest_within_stops(mechanism, *rest);
+  Eigen::VectorXd q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_NEAR(q[1], -0.4, 1e-5);
   // A second stop, which the second link reaches only because of the first.
   mechanism.joints[1].stops.lower = true;
-  value(mechanism, 1, JointQuantity::kStopLower) = -0.1;
-  q = rest_within_stops(mechanism, *rest);
+  value(mechanism, 1, JointParameter::kStopLower) = -0.1;
+  q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_EQ(q[0], 0.4);
   EXPECT_EQ(q[1], -0.1);
   // With stops on both sides, a full turn apart, it can hang there.
   mechanism.joints[0].stops.upper = true;
-  value(mechanism, 0, JointQuantity::kStopLower) = 2.0 * M_PI - 0.5;
-  value(mechanism, 0, JointQuantity::kStopUpper) = 2.0 * M_PI + 0.5;
+  value(mechanism, 0, JointParameter::kStopLower) = 2.0 * M_PI - 0.5;
+  value(mechanism, 0, JointParameter::kStopUpper) = 2.0 * M_PI + 0.5;
   mechanism.joints[1].stops.lower = false;
-  q = rest_within_stops(mechanism, *rest);
+  q = find_equilibrium_within_stops(mechanism, *rest);
   EXPECT_NEAR(q[0], 2.0 * M_PI, 1e-8);
   EXPECT_NEAR(q[1], 0.0, 1e-8);
 }
 
-TEST(Equilibrium, WithoutStopsIsAsItIs) {
+TEST(Equilibrium, DoesNotChangeWithoutStops) {
   const Mechanism mechanism = make_pendulum();
   const auto rest = find_stable_equilibrium(mechanism);
   ASSERT_TRUE(rest.has_value());
-  EXPECT_EQ(rest_within_stops(mechanism, *rest), rest->coordinates);
+  EXPECT_EQ(find_equilibrium_within_stops(mechanism, *rest), rest->coordinates);
 }
 
 }  // namespace

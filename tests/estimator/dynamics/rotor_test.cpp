@@ -11,7 +11,7 @@ namespace {
 
 // The rotor adds J_shaft/N φ̇ ω_a to the kinetic energy, with the rate of the body that houses the
 // motor: the inner link if the joint is described outwards, else the outer one, θ̇₁ − φ̇.
-TEST(Rotor, TurnsWithTheBodyItSitsIn) {
+TEST(Rotor, RotatesWithItsBody) {
   constexpr double kShaft = 0.03, kRatio = 6.0;
   const auto mass_matrix = [](const Mechanism& mechanism) {
     TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
@@ -28,7 +28,7 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
   const auto rotor_of = [&](bool outwards) {
     Mechanism mechanism = make_chain({.links = 2});
     if (!outwards) test_support::describe_from_child(mechanism, 1);
-    mechanism.joint_parameter(1, JointQuantity::kShaftInertia).value = kShaft;
+    mechanism.joint_parameter(1, JointParameter::kShaftInertia).value = kShaft;
     const Eigen::Matrix2d without = mass_matrix(mechanism);
     mechanism.joints[1].motor.gear_ratio = kRatio;
     return Eigen::Matrix2d(mass_matrix(mechanism) - without);
@@ -39,12 +39,12 @@ TEST(Rotor, TurnsWithTheBodyItSitsIn) {
 
   Mechanism on_ground = make_chain({.links = 1});
   on_ground.joints[0].motor.gear_ratio = 3.0;
-  EXPECT_TRUE(find_errors(on_ground).empty());
+  EXPECT_TRUE(find_mechanism_errors(on_ground).empty());
   Mechanism slider = make_chain({.links = 1});
   slider.joints[0].kind = JointKind::kPrismatic;
   slider.joints[0].motor.gear_ratio = 3.0;
-  ASSERT_EQ(find_errors(slider).size(), 1U);
-  EXPECT_EQ(find_errors(slider)[0].code, MessageCode::kPrismaticGearRatio);
+  ASSERT_EQ(find_mechanism_errors(slider).size(), 1U);
+  EXPECT_EQ(find_mechanism_errors(slider)[0].code, MessageCode::kPrismaticGearRatio);
 }
 
 }  // namespace

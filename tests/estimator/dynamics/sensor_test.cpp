@@ -42,7 +42,8 @@ Joint joint(const std::string& name, int body_a, const Matrix3d& frame_a, int bo
 std::vector<std::pair<int, double>> terms_of(const Mechanism& mechanism, int body_a, int body_b) {
   std::vector<Message> errors;
   std::vector<std::pair<int, double>> terms;
-  for (const Encoder::Term& term : terms_between(mechanism, {"e", body_a, body_b}, &errors)) {
+  for (const Encoder::JointTerm& term :
+       encoder_joint_terms(mechanism, {"e", body_a, body_b}, &errors)) {
     terms.emplace_back(term.joint, term.sign);
   }
   EXPECT_TRUE(errors.empty());
@@ -51,7 +52,7 @@ std::vector<std::pair<int, double>> terms_of(const Mechanism& mechanism, int bod
 
 Message error_of(const Mechanism& mechanism, int body_a, int body_b) {
   std::vector<Message> errors;
-  EXPECT_TRUE(terms_between(mechanism, {"e", body_a, body_b}, &errors).empty());
+  EXPECT_TRUE(encoder_joint_terms(mechanism, {"e", body_a, body_b}, &errors).empty());
   return errors.size() == 1 ? errors[0] : Message();
 }
 
@@ -73,9 +74,9 @@ Mechanism crooked_chain() {
 
 /// Rotation of body `b` about world z relative to all joints at zero.
 double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, std::size_t b) {
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const auto orientation = [&](const Eigen::VectorXd& at) {
-    return assemble(mechanism, values, at)[b].e.toRotationMatrix();
+    return assemble_configuration(mechanism, values, at)[b].e.toRotationMatrix();
   };
   const Matrix3d turn =
       orientation(angles) * orientation(Eigen::VectorXd::Zero(angles.size())).transpose();
@@ -86,7 +87,7 @@ double turn_about_z(const Mechanism& mechanism, const Eigen::VectorXd& angles, s
 // the other, whatever their frames and whichever side describes the joints.
 TEST(BodyEncoder, ReadsTheRotationBetweenTwoBodies) {
   const Mechanism mechanism = crooked_chain();
-  ASSERT_TRUE(find_errors(mechanism).empty());
+  ASSERT_TRUE(find_mechanism_errors(mechanism).empty());
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   ASSERT_EQ(sensors.size(), 2U);
   for (const Vector3d& angles : {Vector3d(0.4, 0.3, -0.9), Vector3d(-0.5, 0.7, 1.1)}) {
@@ -116,22 +117,23 @@ TEST(BodyEncoder, ReadsAnInclinationAcrossAPrismaticJointAndAWeld) {
   EXPECT_EQ(terms_of(mechanism, 0, 2), (Terms{{1, 1.0}}));
   EXPECT_EQ(terms_of(mechanism, Joint::kGround, 1), (Terms{{0, 1.0}}));
   EXPECT_EQ(terms_of(mechanism, 1, Joint::kGround), (Terms{{0, -1.0}}));
-  EXPECT_EQ(kind_between(mechanism, {"e", Joint::kGround, 2}), JointKind::kRevolute);
-  EXPECT_EQ(kind_between(mechanism, {"e", Joint::kGround, 1}), JointKind::kPrismatic);
+  EXPECT_EQ(encoder_joint_kind(mechanism, {"e", Joint::kGround, 2}), JointKind::kRevolute);
+  EXPECT_EQ(encoder_joint_kind(mechanism, {"e", Joint::kGround, 1}), JointKind::kPrismatic);
   mechanism.body_encoders = {{"place", Joint::kGround, 1}, {"tilt", Joint::kGround, 2}};
   make_parameters(mechanism);
   const auto unit = [&](int i) {
-    return mechanism.parameters[static_cast<std::size_t>(mechanism.index_of_body_encoder(i, {}))]
+    return mechanism
+        .parameters[static_cast<std::size_t>(mechanism.body_encoder_parameter_index(i, {}))]
         .unit;
   };
   EXPECT_EQ(unit(0), "m");
   EXPECT_EQ(unit(1), "rad");
-  EXPECT_EQ(encoder_kinds(mechanism),
+  EXPECT_EQ(encoder_joint_kinds(mechanism),
             (std::vector<JointKind>{JointKind::kPrismatic, JointKind::kRevolute}));
-  EXPECT_EQ(encoder_scales(mechanism), Eigen::Vector2d(kMetresPerRadian, 1.0));
+  EXPECT_EQ(readings_per_radian(mechanism), Eigen::Vector2d(kMetresPerRadian, 1.0));
 }
 
-TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
+TEST(BodyEncoder, IsRejectedWithoutAUniqueAngle) {
   const Matrix3d along_x = make_joint_frame(Vector3d::UnitX(), Vector3d::UnitY());
   Mechanism mechanism;
   mechanism.bodies = {{"A"}, {"B"}};
@@ -156,10 +158,10 @@ TEST(BodyEncoder, IsRefusedWhereThereIsNoOneAngle) {
   mechanism.body_encoders = {{"e", 2, 2}};
   make_parameters(mechanism);
   const Message idle(MessageCode::kNoRelativeMotion, {{"encoder", "e"}});
-  EXPECT_EQ(find_errors(mechanism), std::vector{idle});
+  EXPECT_EQ(find_mechanism_errors(mechanism), std::vector{idle});
   mechanism.body_encoders = {{"bend", 0, 2}};
   make_parameters(mechanism);
-  EXPECT_EQ(find_errors(mechanism).at(0).code, MessageCode::kNameInUse);
+  EXPECT_EQ(find_mechanism_errors(mechanism).at(0).code, MessageCode::kNameInUse);
 }
 
 Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEncoder>& encoders) {
@@ -171,38 +173,40 @@ Mechanism chain_with(const std::vector<int>& measured, const std::vector<BodyEnc
   return mechanism;
 }
 
-TEST(EncoderJoints, DetermineJointPositions) {
-  const auto reported = [](const EncoderJoints& readings) {
+TEST(EncoderToJointMap, DetermineJointPositions) {
+  const auto reported = [](const EncoderToJointMap& readings) {
     return std::vector<bool>{readings.is_observed(0), readings.is_observed(1),
                              readings.is_observed(2)};
   };
-  const EncoderJoints all(chain_with({0, 1}, {{"up", Joint::kGround, 2}}));
+  const EncoderToJointMap all(chain_with({0, 1}, {{"up", Joint::kGround, 2}}));
   EXPECT_EQ(reported(all), (std::vector<bool>{true, true, true}));
-  EXPECT_LT((all.coordinates(Vector3d(0.4, 0.3, 1.0)) - Vector3d(0.4, 0.3, 0.3)).norm(), 1e-14);
+  EXPECT_LT((all.joint_coordinates(Vector3d(0.4, 0.3, 1.0)) - Vector3d(0.4, 0.3, 0.3)).norm(),
+            1e-14);
 
-  const EncoderJoints some(chain_with({0}, {{"up", Joint::kGround, 2}}));
+  const EncoderToJointMap some(chain_with({0}, {{"up", Joint::kGround, 2}}));
   EXPECT_EQ(reported(some), (std::vector<bool>{true, false, false}));
-  EXPECT_NEAR(some.coordinates(Eigen::Vector2d(0.4, 1.0)).sum(), 1.0, 1e-14);
+  EXPECT_NEAR(some.joint_coordinates(Eigen::Vector2d(0.4, 1.0)).sum(), 1.0, 1e-14);
 
-  const EncoderJoints one(chain_with({1}, {}));
+  const EncoderToJointMap one(chain_with({1}, {}));
   EXPECT_EQ(reported(one), (std::vector<bool>{false, true, false}));
-  EXPECT_EQ(one.coordinates(Eigen::VectorXd::Constant(1, 0.7)), Vector3d(0.0, 0.7, 0.0));
+  EXPECT_EQ(one.joint_coordinates(Eigen::VectorXd::Constant(1, 0.7)), Vector3d(0.0, 0.7, 0.0));
 
   // Two encoders of the same angle share the difference.
-  const EncoderJoints twice(chain_with({0}, {{"up", Joint::kGround, 0}}));
-  EXPECT_NEAR(twice.coordinates(Eigen::Vector2d(0.4, 0.5))[0], 0.45, 1e-14);
+  const EncoderToJointMap twice(chain_with({0}, {{"up", Joint::kGround, 0}}));
+  EXPECT_NEAR(twice.joint_coordinates(Eigen::Vector2d(0.4, 0.5))[0], 0.45, 1e-14);
 }
 
 // An inclination in −π to π may differ from the sum of joint angles by full turns, which are no
 // error.
-TEST(EncoderJoints, AddKnownFullTurns) {
+TEST(EncoderToJointMap, AddKnownFullTurns) {
   constexpr double kTurn = 2.0 * M_PI;
-  const EncoderJoints all(chain_with({0, 1, 2}, {{"up", Joint::kGround, 1}, {"on", 0, 2}}));
+  const EncoderToJointMap all(chain_with({0, 1, 2}, {{"up", Joint::kGround, 1}, {"on", 0, 2}}));
   Eigen::VectorXd readings(5);
   readings << 3.0, 3.0, -9.0, 6.0 - kTurn, -6.0 + kTurn;
-  EXPECT_EQ(all.whole_turns(readings), (Eigen::VectorXd(5) << 0, 0, 0, kTurn, -kTurn).finished());
-  const EncoderJoints free(chain_with({0}, {{"up", Joint::kGround, 1}}));
-  EXPECT_EQ(free.whole_turns(Eigen::Vector2d(9.0, 0.0)), Eigen::Vector2d(0.0, 0.0));
+  EXPECT_EQ(all.full_turn_corrections(readings),
+            (Eigen::VectorXd(5) << 0, 0, 0, kTurn, -kTurn).finished());
+  const EncoderToJointMap free(chain_with({0}, {{"up", Joint::kGround, 1}}));
+  EXPECT_EQ(free.full_turn_corrections(Eigen::Vector2d(9.0, 0.0)), Eigen::Vector2d(0.0, 0.0));
 }
 
 }  // namespace

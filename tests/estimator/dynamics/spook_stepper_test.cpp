@@ -37,9 +37,9 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
       joint.spook.compliance_angular = kAngular;
       joint.spook.damping_time = damping_time;
     }
-    mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
-    mechanism.joint_parameter(1, JointQuantity::kViscous).value = 0.05;
-    const ModelValues values = unpack(mechanism);
+    mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.1;
+    mechanism.joint_parameter(1, JointParameter::kViscous).value = 0.05;
+    const ModelParameterValues values = unpack_parameters(mechanism);
     State state =
         assemble_state(mechanism, values, Eigen::Vector2d::Zero(), Eigen::Vector2d::Zero());
     SpookStepper stepper(mechanism, h);
@@ -57,15 +57,15 @@ TEST(SpookStepper, CompliantJointRestsAtComplianceTimesForce) {
     const double bend = violation.segment<2>(3).norm();
     EXPECT_NEAR(bend, kAngular * moment, 2e-3 * kAngular * moment);
     // The multiplier is the reaction's impulse over the step.
-    EXPECT_NEAR(stepper.multipliers()[1][1], -h * 0.428 * g, 1e-9);
+    EXPECT_NEAR(stepper.constraint_impulses()[1][1], -h * 0.428 * g, 1e-9);
   }
 }
 
 TEST(SpookStepper, ReportsARigidLoopAsSingularAndKeepsTheState) {
   const Mechanism mechanism = with_joints(
       make_chain({.links = 3, .closing_point = Eigen::Vector3d(0.35, 0.0, 0.0)}), 0.0, 0.01);
-  State state = assemble_state(mechanism, unpack(mechanism), Eigen::Vector4d(0.1, 1.4, 1.5, 0.0),
-                               Eigen::Vector4d::Zero());
+  State state = assemble_state(mechanism, unpack_parameters(mechanism),
+                               Eigen::Vector4d(0.1, 1.4, 1.5, 0.0), Eigen::Vector4d::Zero());
   const Eigen::Vector3d before = state.poses[1].r;
   SpookStepper stepper(mechanism, 1e-3);
   EXPECT_EQ(stepper.step(state, kNoControl), StepOutcome::kSingular);
@@ -79,12 +79,12 @@ TEST(SpookStepper, StepDoesNotAllocate) {
   if (!test_support::AllocCounter::works()) GTEST_SKIP() << "a sanitizer owns malloc";
   for (Mechanism mechanism : {make_furuta(), make_chain({.links = 8})}) {
     for (int j = 0; j < mechanism.joint_count(); ++j) {
-      mechanism.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
-      mechanism.joint_parameter(j, JointQuantity::kCoulombTorque).value = 5e-3;
-      mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
+      mechanism.joint_parameter(j, JointParameter::kViscous).value = 1e-3;
+      mechanism.joint_parameter(j, JointParameter::kCoulombTorque).value = 5e-3;
+      mechanism.joint_parameter(j, JointParameter::kLoadFriction).value = 1e-3;
     }
     SpookStepper stepper(mechanism, 1e-3);
-    State state = assemble_state(mechanism, unpack(mechanism),
+    State state = assemble_state(mechanism, unpack_parameters(mechanism),
                                  Eigen::VectorXd::Constant(mechanism.joint_count(), 0.3),
                                  Eigen::VectorXd::Zero(mechanism.joint_count()));
     const test_support::AllocCounter allocations;
@@ -98,8 +98,8 @@ TEST(SpookStepper, StepDoesNotAllocate) {
 // A motor spins the arm over many turns: a wrapped angle would jump by 2π.
 TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
   Mechanism mechanism = make_furuta();
-  mechanism.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
-  mechanism.joint_parameter(0, JointQuantity::kViscous).value = 0.02;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = 0.02;
   const Eigen::Vector2d start(7.0, 0.1);  // more than one turn
   const Eigen::MatrixXd angles = rollout(mechanism, start, Eigen::Vector2d::Zero(),
                                          Eigen::MatrixXd::Constant(4000, 1, 0.2), 1e-3);
@@ -111,11 +111,11 @@ TEST(Rollout, IsContinuousOverTurnsAndStartsAtTheGivenAngles) {
   }
 }
 
-TEST(Rollout, FromAStateIsTheRolloutFromItsAngles) {
+TEST(Rollout, IsEqualFromAStateAndFromItsAngles) {
   const Mechanism mechanism = make_furuta();
   const Eigen::Vector2d angles(0.4, -1.0), rates(1.0, 2.0);
   const Eigen::MatrixXd control = Eigen::MatrixXd::Zero(50, 1);
-  const State state = assemble_state(mechanism, unpack(mechanism), angles, rates);
+  const State state = assemble_state(mechanism, unpack_parameters(mechanism), angles, rates);
   EXPECT_LT(
       (rollout(mechanism, angles, rates, control, 0.01) - rollout(mechanism, state, control, 0.01))
           .cwiseAbs()

@@ -18,15 +18,15 @@ const Eigen::Vector3d kX = Eigen::Vector3d::UnitX(), kZ = Eigen::Vector3d::UnitZ
 
 /// Masses, a spring and a constant torque at every joint, and tilted ground.
 void load_joints(Mechanism& mechanism) {
-  mechanism.parameter(WorldQuantity::kGravity).value = 9.81;
-  mechanism.parameter(WorldQuantity::kTiltZ).value = 0.1;
+  mechanism.parameter(GravityParameter::kGravity).value = 9.81;
+  mechanism.parameter(GravityParameter::kTiltZ).value = 0.1;
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    mechanism.parameter(i, BodyQuantity::kMass).value = 0.2 + 0.1 * i;
+    mechanism.parameter(i, BodyParameter::kMass).value = 0.2 + 0.1 * i;
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kStiffness).value = 0.5 + 0.2 * j;
-    mechanism.joint_parameter(j, JointQuantity::kRestAngle).value = 0.3 - 0.4 * j;
-    mechanism.joint_parameter(j, JointQuantity::kConstantTorque).value = 0.05 - 0.12 * j;
+    mechanism.joint_parameter(j, JointParameter::kStiffness).value = 0.5 + 0.2 * j;
+    mechanism.joint_parameter(j, JointParameter::kRestAngle).value = 0.3 - 0.4 * j;
+    mechanism.joint_parameter(j, JointParameter::kConstantTorque).value = 0.05 - 0.12 * j;
   }
 }
 
@@ -38,7 +38,7 @@ Mechanism in_series(const std::vector<Joint>& joints) {
   make_parameters(mechanism);
   load_joints(mechanism);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kPointBx).value = -0.1 - 0.02 * j;
+    mechanism.joint_parameter(j, JointParameter::kPointBx).value = -0.1 - 0.02 * j;
   }
   return mechanism;
 }
@@ -53,20 +53,20 @@ Eigen::VectorXd torques_at_rest(const Mechanism& mechanism, const Eigen::VectorX
 }
 
 void expect_slopes(const Mechanism& mechanism, const Eigen::VectorXd& coordinates) {
-  const Statics statics(mechanism);
+  const StaticPotential statics(mechanism);
   const Eigen::VectorXd torques = torques_at_rest(mechanism, coordinates);
   for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
     const Eigen::VectorXd step = kMoved * Eigen::VectorXd::Unit(coordinates.size(), j);
-    const double slope =
-        (statics.potential(coordinates + step) - statics.potential(coordinates - step)) /
-        (2.0 * kMoved);
+    const double slope = (statics.potential_energy(coordinates + step) -
+                          statics.potential_energy(coordinates - step)) /
+                         (2.0 * kMoved);
     EXPECT_NEAR(-slope, torques[j], kRounded) << "joint " << j;
     EXPECT_GT(std::abs(torques[j]), 1e-3) << "says nothing";
   }
 }
 
 // Two revolute joints, one of them beyond a full turn, which springs ignore.
-TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
+TEST(StaticPotential, NegativeGradientIsTheJointTorque) {
   const Mechanism mechanism =
       in_series({joint("1", Joint::kGround, 0, kZ, kX), joint("2", 0, 1, kZ, kX)});
   expect_slopes(mechanism, Eigen::Vector2d(0.7, -1.1));
@@ -75,7 +75,7 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheTorqueOfJoints) {
 }
 
 // A pole on a cart on a slope. The prismatic joint is further out than half a turn would be.
-TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
+TEST(StaticPotential, NegativeGradientIsTheForceOfASlidingJoint) {
   Joint rail = joint("rail", Joint::kGround, 0, {std::cos(0.4), std::sin(0.4), 0.0}, kZ);
   rail.kind = JointKind::kPrismatic;
   const Mechanism mechanism = in_series({rail, joint("pole", 0, 1, kZ, kX)});
@@ -84,24 +84,25 @@ TEST(Statics, MinusTheSlopeOfThePotentialIsTheForceOfASlide) {
 }
 
 // Four-bar linkage, along its single degree of freedom: every joint contributes.
-TEST(Statics, TheSlopeOfThePotentialAlongALoopIsItsGradient) {
+TEST(StaticPotential, DerivativeAlongALoopIsTheProjectedGradient) {
   Mechanism mechanism = moving_four_bar();
   load_joints(mechanism);
-  Statics statics(mechanism);
+  StaticPotential statics(mechanism);
   Eigen::VectorXd coordinates(4);
   coordinates << 1.0, -1.0, 1.5, 1.5;
   for (const double crank : {1.0, 1.2, 0.7}) {
     Eigen::VectorXd wanted = Eigen::VectorXd::Constant(4, std::nan(""));
     wanted[0] = crank;
     ASSERT_TRUE(statics.close(coordinates, wanted)) << crank;
-    const Statics::Local local = statics.at(coordinates);
+    const StaticPotential::EnergyDerivatives local = statics.at(coordinates);
     ASSERT_EQ(local.gradient.size(), 1);
     EXPECT_NEAR(local.gradient[0],
                 -local.motions.col(0).dot(torques_at_rest(mechanism, coordinates)), 1e-12);
     Eigen::VectorXd up = coordinates, down = coordinates;
     ASSERT_TRUE(statics.move(up, Eigen::VectorXd::Constant(1, kMoved)));
     ASSERT_TRUE(statics.move(down, Eigen::VectorXd::Constant(1, -kMoved)));
-    const double slope = (statics.potential(up) - statics.potential(down)) / (2.0 * kMoved);
+    const double slope =
+        (statics.potential_energy(up) - statics.potential_energy(down)) / (2.0 * kMoved);
     EXPECT_NEAR(slope, local.gradient[0], kRounded) << crank;
     EXPECT_GT(std::abs(slope), 1e-3) << "says nothing";
   }

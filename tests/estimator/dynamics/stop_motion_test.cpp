@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "tests/estimator/dynamics/interval_run.hpp"
 #include "estimator/simulation/interval/interval_motion.hpp"
+#include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/furuta.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
@@ -31,10 +31,10 @@ struct StopRun {
     const int steps = static_cast<int>(std::lround(duration / period));
     segment.period = period;
     segment.controls =
-        Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(program.motors().size()));
+        Eigen::MatrixXd::Zero(steps + 1, static_cast<Eigen::Index>(program.motor_joints().size()));
     for (int k = 0; k <= steps && control; ++k) segment.controls(k, 0) = control(k * period);
     controls = SegmentControls(segment, even_edges(period, steps),
-                               std::vector<ControlDelay>(program.motors().size()));
+                               std::vector<ControlDelay>(program.motor_joints().size()));
     count = steps;
   }
 
@@ -65,8 +65,8 @@ Happened happened(const MotionInterval& interval) {
     if (event.joint < 0) continue;
     const auto joint = static_cast<std::size_t>(event.joint);
     counts.impacts += event.impact != nullptr ? 1 : 0;
-    counts.rests += !is_at_stop(before[joint]) && is_at_stop(event.contacts[joint]) ? 1 : 0;
-    counts.releases += event.impact == nullptr && is_at_stop(before[joint]) ? 1 : 0;
+    counts.rests += !is_at_end_stop(before[joint]) && is_at_end_stop(event.contacts[joint]) ? 1 : 0;
+    counts.releases += event.impact == nullptr && is_at_end_stop(before[joint]) ? 1 : 0;
     before = event.contacts;
   }
   return counts;
@@ -102,7 +102,7 @@ constexpr double kSwing = 3.96e-3, kMass = 0.428, kDistance = 0.092;  // of make
 
 Mechanism pendulum_at_stop(double side, double position, double restitution) {
   Mechanism pendulum = make_pendulum();
-  pendulum.joint_parameter(0, JointQuantity::kViscous).value = 2e-4;
+  pendulum.joint_parameter(0, JointParameter::kViscous).value = 2e-4;
   place_stop(pendulum, 0, side, position, restitution);
   test_support::set_free(
       pendulum, {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
@@ -132,7 +132,7 @@ TEST(StopMotion, OfAPendulumMatchesAnotherSimulator) {
 }
 
 // The sampling of the readings, and so the steps, changes the result only by their error.
-TEST(StopMotion, DoesNotDependOnTheSteps) {
+TEST(StopMotion, DoesNotDependOnTheIntegrationStep) {
   const Eigen::Vector2d start(1.0, 0.0);
   for (const double period : {0.5e-3, 10e-3}) {
     expect_motion({pendulum_at_stop(1.0, -0.1, 0.8), 3.0, period}, start,
@@ -143,7 +143,7 @@ TEST(StopMotion, DoesNotDependOnTheSteps) {
 Mechanism double_pendulum(double restitution) {
   Mechanism chain = make_chain({.links = 2});
   for (int j = 0; j < 2; ++j) {
-    chain.joint_parameter(j, JointQuantity::kViscous).value = 1e-3;
+    chain.joint_parameter(j, JointParameter::kViscous).value = 1e-3;
   }
   place_stop(chain, 1, 1.0, -0.3, restitution);
   place_stop(chain, 1, -1.0, 0.4, restitution);
@@ -173,8 +173,8 @@ TEST(StopMotion, OfADoublePendulumMatchesAnotherSimulator) {
 
 Mechanism furuta_at_stops() {
   Mechanism furuta = make_furuta();
-  furuta.joint_parameter(0, JointQuantity::kViscous).value = 1e-3;
-  furuta.joint_parameter(1, JointQuantity::kViscous).value = 2e-4;
+  furuta.joint_parameter(0, JointParameter::kViscous).value = 1e-3;
+  furuta.joint_parameter(1, JointParameter::kViscous).value = 2e-4;
   place_stop(furuta, 1, -1.0, 0.5, 0.6);
   test_support::set_free(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
   return furuta;
@@ -195,19 +195,19 @@ Mechanism carriage(double coulomb) {
   Mechanism cart = make_pendulum({.mass = 0.5, .distance = 0.0, .motorised = true});
   cart.joints[0].kind = JointKind::kPrismatic;
   make_parameters(cart);
-  cart.parameter(0, BodyQuantity::kMass).value = 0.5;
-  cart.joint_parameter(0, JointQuantity::kStiffness).value = 8.0;
-  cart.joint_parameter(0, JointQuantity::kRestAngle).value = 0.3;
-  cart.joint_parameter(0, JointQuantity::kViscous).value = 0.1;
-  cart.joint_parameter(0, JointQuantity::kCoulombTorque).value = coulomb;
-  cart.joint_parameter(0, JointQuantity::kMotorGain).value = 1.0;
+  cart.parameter(0, BodyParameter::kMass).value = 0.5;
+  cart.joint_parameter(0, JointParameter::kStiffness).value = 8.0;
+  cart.joint_parameter(0, JointParameter::kRestAngle).value = 0.3;
+  cart.joint_parameter(0, JointParameter::kViscous).value = 0.1;
+  cart.joint_parameter(0, JointParameter::kCoulombTorque).value = coulomb;
+  cart.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   place_stop(cart, 0, -1.0, 0.1, 0.5);
   test_support::set_free(cart, {"1.k_s", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
-  EXPECT_EQ(cart.joint_parameter(0, JointQuantity::kStopUpper).unit, "m");
+  EXPECT_EQ(cart.joint_parameter(0, JointParameter::kStopUpper).unit, "m");
   return cart;
 }
 
-TEST(StopMotion, OfASlideIsThatOfAnotherSimulator) {
+TEST(StopMotion, OfASlidingJointMatchesAnotherSimulator) {
   StoppedMotion rig;
   rig.mass = [](const Eigen::Vector2d&) -> Eigen::Matrix2d {
     return Eigen::Vector2d(0.5, 1.0).asDiagonal();
@@ -222,7 +222,7 @@ TEST(StopMotion, OfASlideIsThatOfAnotherSimulator) {
 // A spring presses a carriage on its buffer with 1.6 N, and the motor pulls it back. It must leave
 // when the motor exceeds spring and friction, which is counted once. Friction must hold it when
 // only the spring is exceeded. Both directions.
-TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
+TEST(StopMotion, LeavesAStopIfForcesExceedFriction) {
   for (const double side : {1.0, -1.0}) {
     for (const double coulomb : {0.0, 0.4}) {
       SCOPED_TRACE(::testing::Message() << side << " " << coulomb);
@@ -230,7 +230,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
       if (side > 0.0) {
         cart.joints[0].stops.upper = false;
         place_stop(cart, 0, 1.0, -0.1, 0.5);
-        cart.joint_parameter(0, JointQuantity::kRestAngle).value = -0.3;
+        cart.joint_parameter(0, JointParameter::kRestAngle).value = -0.3;
       }
       // 2 N/s away from the stop.
       const StopRun run(cart, 1.5, 1e-3, [&](double t) { return side * 2.0 * t; });
@@ -241,7 +241,7 @@ TEST(StopMotion, LeavesAStopWhenItsPushWouldPullByMoreThanFrictionHolds) {
         if (event.impact != nullptr) continue;
         // The control's staircase equals a line from half a period on.
         EXPECT_NEAR(event.time, (1.6 + coulomb) / 2.0, 1e-3);
-        EXPECT_EQ(event.contacts[0], contact_of(side));
+        EXPECT_EQ(event.contacts[0], contact_for_slip_direction(side));
       }
       EXPECT_GT(side * (interval.end[0] + side * 0.1), 0.01);
     }
@@ -253,7 +253,7 @@ TEST(StopMotion, NeverGainsEnergy) {
   for (const double restitution : {0.0, 0.5, 1.0}) {
     SCOPED_TRACE(restitution);
     Mechanism chain = double_pendulum(restitution);
-    for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointQuantity::kViscous).value = 0.0;
+    for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointParameter::kViscous).value = 0.0;
     place_stop(chain, 0, -1.0, 0.7, restitution);
     const StoppedMotion formulas =
         test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d::Zero());
@@ -284,7 +284,7 @@ TEST(StopMotion, NeverGainsEnergy) {
   }
 }
 
-TEST(StopSlopes, PassAnImpactAndManyOnEitherSide) {
+TEST(StopSensitivities, MatchDifferencesAcrossImpacts) {
   for (const double side : {1.0, -1.0}) {
     SCOPED_TRACE(side);
     const Mechanism pendulum = pendulum_at_stop(side, -side * 0.3, 0.8);
@@ -294,7 +294,7 @@ TEST(StopSlopes, PassAnImpactAndManyOnEitherSide) {
   }
 }
 
-TEST(StopSlopes, PassTwoImpactsInOneStep) {
+TEST(StopSensitivities, MatchDifferencesAcrossTwoImpactsInOneStep) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.002, 0.8);
   place_stop(pendulum, 0, -1.0, 0.002, 0.8);
   test_support::set_free(pendulum, {"1.stop_upper"});
@@ -302,31 +302,31 @@ TEST(StopSlopes, PassTwoImpactsInOneStep) {
 }
 
 // Rest does not depend on the earlier motion, and follows the stop.
-TEST(StopSlopes, PassIntoRest) {
+TEST(StopSensitivities, MatchDifferencesIntoRest) {
   const Mechanism dead = pendulum_at_stop(1.0, 0.3, 0.0);
   expect_slopes({dead, 0.8}, Eigen::Vector2d(0.6, 0.0), {1, 1, 0});
   const Mechanism lively = pendulum_at_stop(1.0, 0.3, 0.3);
   expect_slopes({lively, 1.5}, Eigen::Vector2d(0.6, 0.0), {3, 1, 0});
 }
 
-TEST(StopSlopes, PassJumpsOfOtherJointsAndRelease) {
+TEST(StopSensitivities, MatchDifferencesAcrossJumpsOfOtherJointsAndRelease) {
   expect_slopes({double_pendulum(0.4), 1.2}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0), {3, 1, 1}, 1e-4);
   expect_slopes({double_pendulum(0.0), 1.2}, Eigen::Vector4d(1.3, -0.1, 0.0, 0.0), {2, 1, 1}, 1e-4);
   expect_slopes({furuta_at_stops(), 0.8}, Eigen::Vector4d(0.0, -1.4, 2.0, 0.0), {1, 0, 0});
 }
 
-TEST(StopSlopes, PassReleaseFromRestUnderFriction) {
+TEST(StopSensitivities, MatchDifferencesAcrossReleaseUnderFriction) {
   const Mechanism cart = carriage(0.4);
   const StopRun run(cart, 2.0, 1e-3, [](double t) { return -2.2471 * std::max(0.0, t - 0.6); });
   expect_slopes(run, Eigen::Vector2d(0.02, 0.3), {2, 1, 1});
 }
 
 // A stop position that depends on another parameter.
-TEST(StopSlopes, FollowTies) {
+TEST(StopSensitivities, MatchDifferencesOfDependentParameters) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.3, 0.8);
   place_stop(pendulum, 0, -1.0, 0.3, 0.8);
-  const int lower = pendulum.index_of_joint(0, JointQuantity::kStopLower);
-  const int upper = pendulum.index_of_joint(0, JointQuantity::kStopUpper);
+  const int lower = pendulum.joint_parameter_index(0, JointParameter::kStopLower);
+  const int upper = pendulum.joint_parameter_index(0, JointParameter::kStopUpper);
   pendulum.dependencies.push_back({.parameter = upper, .constant = 0.0, .terms = {{lower, -1.0}}});
   const StopRun run(pendulum, 1.0);
   const Eigen::Vector2d start(0.1, 3.0);
@@ -348,7 +348,7 @@ TEST(StopSlopes, FollowTies) {
 
 // An estimate may put nodes slightly beyond a stop. The joint is then put at the stop, and the
 // motion depends on the stop's position instead of the node's.
-TEST(StopMotion, PutsAStartBeyondAStopAtIt) {
+TEST(StopMotion, MovesAnInitialPositionBeyondAStopToTheStop) {
   const Mechanism pendulum = pendulum_at_stop(1.0, 0.1, 0.5);
   const StopRun run(pendulum, 0.2);
   for (const double speed : {-0.7, 0.0, 0.7}) {

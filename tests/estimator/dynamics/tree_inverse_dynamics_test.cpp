@@ -22,7 +22,7 @@ JointVector<double> one(double value) { return JointVector<double>::Constant(1, 
 
 Mechanism pendulum() {
   Mechanism mechanism = make_pendulum({.mass = kMass, .distance = kArm, .inertia_swing = kInertia});
-  mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
+  mechanism.parameter(GravityParameter::kGravity).value = kGravity;
   return mechanism;
 }
 
@@ -46,16 +46,16 @@ double bound_of(const Mechanism& mechanism, double angle, double rate, double ac
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   JointVector<double> torque_residual;
   dynamics.torque_residual(one(angle), one(rate), one(acceleration), one(0.0), torque_residual);
-  return dynamics.dry_bound(0, rate);
+  return dynamics.dry_friction_bound(0, rate);
 }
 
 // Each torque about the axis alone, at speeds of either sign: b ω, c |ω| ω, k (θ − θ_rest) with
 // that difference modulo full turns (a rest angle of 2 or −2 rad makes it cross half a turn), −τ_0,
 // −K (u − k_e ω), J_shaft θ̈.
-TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
+TEST(TreeInverseDynamics, IncludesEveryTorqueAboutTheAxis) {
   constexpr double angle = 0.4, acceleration = -2.0, control = 1.5;
-  const auto added = [&](const std::vector<std::pair<JointQuantity, double>>& quantities, double at,
-                         double rate) {
+  const auto added = [&](const std::vector<std::pair<JointParameter, double>>& quantities,
+                         double at, double rate) {
     Mechanism mechanism = pendulum();
     for (const auto& [quantity, value] : quantities) {
       mechanism.joint_parameter(0, quantity).value = value;
@@ -64,22 +64,22 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
            imbalance_of(pendulum(), at, rate, acceleration, control);
   };
   for (const double rate : {-3.0, 3.0}) {
-    EXPECT_NEAR(added({{JointQuantity::kViscous, 0.01}}, angle, rate), 0.01 * rate, 1e-12);
-    EXPECT_NEAR(added({{JointQuantity::kQuadraticDrag, 0.01}}, angle, rate),
+    EXPECT_NEAR(added({{JointParameter::kViscous, 0.01}}, angle, rate), 0.01 * rate, 1e-12);
+    EXPECT_NEAR(added({{JointParameter::kQuadraticDrag, 0.01}}, angle, rate),
                 0.01 * std::abs(rate) * rate, 1e-12);
-    EXPECT_NEAR(added({{JointQuantity::kConstantTorque, 0.2}}, angle, rate), -0.2, 1e-12);
-    EXPECT_NEAR(added({{JointQuantity::kShaftInertia, 0.1}}, angle, rate), 0.1 * acceleration,
+    EXPECT_NEAR(added({{JointParameter::kConstantTorque, 0.2}}, angle, rate), -0.2, 1e-12);
+    EXPECT_NEAR(added({{JointParameter::kShaftInertia, 0.1}}, angle, rate), 0.1 * acceleration,
                 1e-12);
     EXPECT_NEAR(
-        added({{JointQuantity::kMotorGain, 0.1}, {JointQuantity::kBackEmf, 0.05}}, angle, rate),
+        added({{JointParameter::kMotorGain, 0.1}, {JointParameter::kBackEmf, 0.05}}, angle, rate),
         -0.1 * (control - 0.05 * rate), 1e-12);
     for (const double turns : {-2.0, 0.0, 1.0}) {
-      EXPECT_NEAR(added({{JointQuantity::kStiffness, 0.3}, {JointQuantity::kRestAngle, 0.1}},
+      EXPECT_NEAR(added({{JointParameter::kStiffness, 0.3}, {JointParameter::kRestAngle, 0.1}},
                         angle + 2.0 * M_PI * turns, rate),
                   0.3 * (angle - 0.1), 1e-12);
       for (const double side : {-1.0, 1.0}) {
         EXPECT_NEAR(
-            added({{JointQuantity::kStiffness, 0.3}, {JointQuantity::kRestAngle, side * 2.0}},
+            added({{JointParameter::kStiffness, 0.3}, {JointParameter::kRestAngle, side * 2.0}},
                   side * 3.5 + 2.0 * M_PI * turns, rate),
             side * 0.3 * 1.5, 1e-12);
       }
@@ -89,7 +89,7 @@ TEST(TreeInverseDynamics, CountsEveryTorqueOfTheAxis) {
 
 // The same spring in a SPOOK simulator, whose angles are within half a turn of zero.
 TEST(TreeInverseDynamics, SimulatorSpringsIgnoreFullTurnsToo) {
-  JointValues values{};
+  JointParameterValues values{};
   values.stiffness = 0.3;
   for (const double side : {-1.0, 1.0}) {
     values.rest_angle = side * 2.0;
@@ -100,7 +100,7 @@ TEST(TreeInverseDynamics, SimulatorSpringsIgnoreFullTurnsToo) {
 
 // γ₁ (tanh γ₂ω − tanh γ₃ω) + γ₄ tanh γ₅ω by the standard library, with γ₂ = rise + decay. With no
 // coefficient below zero the motion loses power at every speed.
-TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
+TEST(TreeInverseDynamics, IncludesSmoothFriction) {
   constexpr double kExcess = 0.8, kRise = 12.0, kDecay = 3.0, kCoulomb = 0.3, kSlope = 40.0;
   Mechanism mechanism = pendulum();
   for (const auto& [quantity, value] : {std::pair{Makkar::kExcess, kExcess},
@@ -108,7 +108,7 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
                                         {Makkar::kDecay, kDecay},
                                         {Makkar::kCoulomb, kCoulomb},
                                         {Makkar::kSlope, kSlope}}) {
-    mechanism.joint_parameter(0, friction_of<Makkar>(quantity)).value = value;
+    mechanism.joint_parameter(0, friction_law_parameter<Makkar>(quantity)).value = value;
   }
   const auto friction = [&](double rate) {
     return imbalance_of(mechanism, 0.0, rate, 0.0) - imbalance_of(pendulum(), 0.0, rate, 0.0);
@@ -122,16 +122,16 @@ TEST(TreeInverseDynamics, CountsFrictionWithoutAJump) {
   }
   const double h = 1e-7;
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
-  EXPECT_NEAR((friction(h) - friction(-h)) / (2 * h), dynamics.smooth_steepness(0), 1e-5);
-  EXPECT_EQ(dynamics.dry_bound(0, 1.0), 0.0);
+  EXPECT_NEAR((friction(h) - friction(-h)) / (2 * h), dynamics.friction_slope_at_rest(0), 1e-5);
+  EXPECT_EQ(dynamics.dry_friction_bound(0, 1.0), 0.0);
 }
 
 // τ_c + τ_δ exp(−ζ ω²), the same in both directions.
 TEST(TreeInverseDynamics, BoundsDryFrictionByStribecksLaw) {
   Mechanism mechanism = pendulum();
-  mechanism.joint_parameter(0, JointQuantity::kCoulombTorque).value = 0.006;
-  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).value = 0.002;
-  mechanism.joint_parameter(0, JointQuantity::kStribeckRate).value = 4.0;
+  mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.006;
+  mechanism.joint_parameter(0, JointParameter::kStribeckTorque).value = 0.002;
+  mechanism.joint_parameter(0, JointParameter::kStribeckRate).value = 4.0;
   for (const double rate : {-0.5, 0.0, 0.5}) {
     EXPECT_NEAR(bound_of(mechanism, 0.3, rate, 0.0), 0.006 + 0.002 * std::exp(-4.0 * rate * rate),
                 1e-15);
@@ -143,10 +143,10 @@ constexpr double kSmoothedForce = 1.01e-4, kSmoothedMoment = 1.01e-5;
 
 // rμ times the magnitude of the force across the axis: the weight, and the swing's forces along and
 // across the arm. The frame's rotation about the axis must not matter.
-TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
+TEST(TreeInverseDynamics, BearingLoadIsTheMagnitudeOfTheForce) {
   for (const double turn : {0.0, 0.25 * M_PI}) {
     Mechanism mechanism = pendulum();
-    mechanism.joint_parameter(0, JointQuantity::kLoadFriction).value = 1e-3;
+    mechanism.joint_parameter(0, JointParameter::kLoadFriction).value = 1e-3;
     const Eigen::Matrix3d about_axis =
         Eigen::AngleAxisd(turn, Eigen::Vector3d::UnitX()).toRotationMatrix();
     mechanism.joints[0].frame_a *= about_axis;
@@ -162,10 +162,10 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMagnitudeOfItsForce) {
 
 // μ times the magnitude of the moment across the axis: a centre of mass that overhangs by c turns
 // each force into a moment c times as large about the other direction.
-TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
+TEST(TreeInverseDynamics, BearingLoadIncludesTheMomentAcrossTheAxis) {
   constexpr double kOverhang = 0.05;
   Mechanism mechanism = overhung(kOverhang);
-  mechanism.joint_parameter(0, JointQuantity::kLoadFrictionAngular).value = 0.02;
+  mechanism.joint_parameter(0, JointParameter::kLoadFrictionAngular).value = 0.02;
   for (const double angle : {-2.5, -0.8, 0.3, 2.0}) {
     const double along = kMass * kGravity * std::cos(angle);
     const double across = kMass * kGravity * std::sin(angle);
@@ -176,18 +176,18 @@ TEST(TreeInverseDynamics, LoadsTheBearingWithTheMomentAcrossItsAxis) {
 }
 
 // A joint carries all that hangs from it: the first of two links both weights, the second its own.
-TEST(TreeInverseDynamics, HandsForcesOnToTheParent) {
+TEST(TreeInverseDynamics, PropagatesForcesToTheParent) {
   Mechanism mechanism = make_chain({.links = 2, .mass = 0.2});
-  mechanism.parameter(WorldQuantity::kGravity).value = kGravity;
+  mechanism.parameter(GravityParameter::kGravity).value = kGravity;
   for (int j = 0; j < 2; ++j) {
-    mechanism.joint_parameter(j, JointQuantity::kLoadFriction).value = 1e-3;
+    mechanism.joint_parameter(j, JointParameter::kLoadFriction).value = 1e-3;
   }
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const JointVector<double> zero = JointVector<double>::Zero(2);
   JointVector<double> torque_residual;
   dynamics.torque_residual(zero, zero, zero, zero, torque_residual);
-  EXPECT_NEAR(dynamics.dry_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
-  EXPECT_NEAR(dynamics.dry_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
+  EXPECT_NEAR(dynamics.dry_friction_bound(0, 0.0), 1e-3 * 0.4 * kGravity, 1e-3 * kSmoothedForce);
+  EXPECT_NEAR(dynamics.dry_friction_bound(1, 0.0), 1e-3 * 0.2 * kGravity, 1e-3 * kSmoothedForce);
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
 
 // Exact stick and slip with a Stribeck excess, over dozens of reversals until rest. A missed event
 // or a wrong decision between sticking and reversing departs from the reference at once.
-TEST(TreeMotion, FollowsAPendulumThroughStickAndSlipUntilItRests) {
+TEST(TreeMotion, MatchesAPendulumThroughStickAndSlip) {
   test_support::ReferencePendulum rig{
       .b = 2e-4, .c = 1e-5, .tau_c = 0.006, .tau_s = 0.008, .zeta = 4.0};
 
@@ -68,11 +68,11 @@ TEST(TreeMotion, IsTheLimitOfSpookOnABranchedTree) {
   // Link 3 hangs from link 1 instead of link 2, and its joint has link 1 as the child.
   mechanism.joints[2].body_a = 0;
   test_support::describe_from_child(mechanism, 2);
-  mechanism.joint_parameter(2, JointQuantity::kViscous).value = 2e-3;
-  mechanism.joint_parameter(1, JointQuantity::kStiffness).value = 0.1;
-  mechanism.joint_parameter(1, JointQuantity::kRestAngle).value = 0.4;
-  mechanism.joint_parameter(0, JointQuantity::kConstantTorque).value = 0.02;
-  ASSERT_TRUE(is_tree(mechanism));
+  mechanism.joint_parameter(2, JointParameter::kViscous).value = 2e-3;
+  mechanism.joint_parameter(1, JointParameter::kStiffness).value = 0.1;
+  mechanism.joint_parameter(1, JointParameter::kRestAngle).value = 0.4;
+  mechanism.joint_parameter(0, JointParameter::kConstantTorque).value = 0.02;
+  ASSERT_TRUE(is_tree_mechanism(mechanism));
   const Eigen::Vector3d angles(0.7, -0.4, 0.9), rates(1.0, -2.0, 0.5);
   Eigen::VectorXd start(6);
   start << angles, rates;

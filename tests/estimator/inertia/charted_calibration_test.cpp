@@ -20,7 +20,7 @@ const std::vector<std::string> kMoments = {"B.J_xx", "B.J_yy", "B.J_zz",
                                            "B.J_xy", "B.J_xz", "B.J_yz"};
 
 /// A driven Furuta pendulum in which every moment of inertia of the pendulum is identifiable.
-class Furuta : public testing::Test {
+class FurutaInertiaCalibration : public testing::Test {
  protected:
   Recording recording(unsigned seed = 3) const {
     Eigen::VectorXd u(1500);
@@ -52,7 +52,8 @@ class Furuta : public testing::Test {
   }
 
   static double least_second_moment(const Mechanism& mechanism) {
-    const Eigen::Matrix3d sigma = second_moments(inertia_matrix(moments_of(mechanism, 1)));
+    const Eigen::Matrix3d sigma =
+        inertia_to_second_moments(inertia_matrix(moments_of_inertia(mechanism, 1)));
     return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(sigma).eigenvalues()[0];
   }
 
@@ -68,33 +69,33 @@ double largest_difference(const Calibration& one, const Calibration& other) {
   return largest;
 }
 
-// The gradient of the cost along the chart's coordinates, and by the logarithm of a mass, must
-// match the residuals.
-TEST_F(Furuta, TheChainRuleMatchesTheCost) {
+// The gradient of the cost with respect to inertia coordinates, and to the logarithm of a mass,
+// must match the residuals.
+TEST_F(FurutaInertiaCalibration, DerivativesInInertiaCoordinatesMatchTheCost) {
   Mechanism mechanism = to_fit(1.4);
   test_support::parameter_named(mechanism, "B.m").free = true;
   test_support::parameter_named(mechanism, "B.J_xy").value = 2e-4;
   const Recording own = recording();
   for (const InertiaParameterization kind :
        {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
-    ShootingFit fit(prepare_shooting(mechanism, {own}, {}), {}, {});
-    const auto problem = fit.first_problem(mechanism);
+    ShootingFit fit(prepare_shooting_input(mechanism, {own}, {}), {}, {});
+    const auto problem = fit.make_second_stage_problem(mechanism);
     InertiaParameterizedProblem charted(*problem, mechanism, kind);
-    const ArrowLayout layout = charted.layout();
-    const Eigen::VectorXd still = Eigen::VectorXd::Zero(layout.node_count * layout.node_size);
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(layout.arrow_size);
+    const ProblemShape shape = charted.shape();
+    const Eigen::VectorXd still = Eigen::VectorXd::Zero(shape.node_count * shape.node_size);
+    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(shape.parameter_count);
     ResidualBlock block;
     for (int i = 0; i < charted.block_count(); ++i) {
       charted.linearize(i, block);
-      gradient += 2.0 * block.arrow_jacobian.topRows(block.rows).transpose() *
+      gradient += 2.0 * block.parameter_jacobian.topRows(block.rows).transpose() *
                   block.residual.head(block.rows);
     }
-    for (int i = 0; i < layout.arrow_size; ++i) {
+    for (int i = 0; i < shape.parameter_count; ++i) {
       const double step = 1e-5;
-      const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(layout.arrow_size, i);
+      const Eigen::VectorXd along = step * Eigen::VectorXd::Unit(shape.parameter_count, i);
       // Growth by steps and decrease by factors curve by half the square of the step.
       const double expected =
-          (charted.evaluate_candidate(still, along) - charted.evaluate_candidate(still, -along)) /
+          (charted.evaluate_trial_step(still, along) - charted.evaluate_trial_step(still, -along)) /
           (2.0 * step);
       EXPECT_NEAR(gradient[i], expected, 2e-3 * gradient.cwiseAbs().maxCoeff()) << i;
     }
@@ -102,19 +103,19 @@ TEST_F(Furuta, TheChainRuleMatchesTheCost) {
 }
 
 // The inertia parameterization must not prevent multithreading.
-TEST_F(Furuta, IsLinearizedOnTheThreadsOfItsProblem) {
+TEST_F(FurutaInertiaCalibration, IsLinearizedOnTheThreadsOfItsProblem) {
   const Mechanism mechanism = to_fit(1.4);
   CalibrationMonitor monitor;
   monitor.threads = 3;
-  ShootingFit fit(prepare_shooting(mechanism, {recording()}, {}), {}, monitor);
-  const auto problem = fit.first_problem(mechanism);
+  ShootingFit fit(prepare_shooting_input(mechanism, {recording()}, {}), {}, monitor);
+  const auto problem = fit.make_second_stage_problem(mechanism);
   EXPECT_EQ(InertiaParameterizedProblem(*problem, mechanism, InertiaParameterization::kLogCholesky)
-                .threads(),
+                .thread_count(),
             3);
 }
 
 // If the inertia is physically consistent, the estimate does not depend on the parameterization.
-TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
+TEST_F(FurutaInertiaCalibration, ConsistentOptimumDoesNotDependOnTheParameterization) {
   rig_.J_Bxx = 3e-3;
   const Recording own = recording();
   const Calibration entries =
@@ -140,10 +141,11 @@ TEST_F(Furuta, AConsistentOptimumIsTheSameInAnyChart) {
   }
 }
 
-// A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. In the
-// chart every iterate is consistent, and the feasibility boundary is reported. Entry by entry, the
-// nearest consistent inertia and its cost are reported, which equal the chart's optimum.
-TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
+// A thin sheet: in about half of all recordings noise leads to an inconsistent inertia. With
+// inertia coordinates every iterate is consistent, and the feasibility boundary is reported. With
+// single moments, the nearest consistent inertia and its cost are reported, which equal the optimum
+// with inertia coordinates.
+TEST_F(FurutaInertiaCalibration, FlatBodyEndsAtTheFeasibilityBoundaryWithANote) {
   rig_.J_Bxx = 1e-3;
   rig_.J_Byy = 4e-3;
   rig_.J_Bzz = 3e-3;  // Σ_yy = 0: flat across the axis of its joint
@@ -157,7 +159,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
     Mechanism start = to_fit(1.2);
     CalibrationMonitor monitor;
     monitor.on_iteration = [&](const IterationRecord& record) {
-      EXPECT_GT(least_second_moment(with_values(start, record.arrow)), 0.0);
+      EXPECT_GT(least_second_moment(with_values(start, record.parameters)), 0.0);
     };
     const Calibration charted =
         calibrate(start, {own}, with(InertiaParameterization::kLogCholesky), monitor);
@@ -173,7 +175,8 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
     EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
     const std::string reported = test_support::text_of_notes(entries.notes);
-    EXPECT_NE(reported.find("the nearest consistent ones (B.J_xx"), std::string::npos) << reported;
+    EXPECT_NE(reported.find("the nearest consistent moments (B.J_xx"), std::string::npos)
+        << reported;
     for (const ParameterEstimate& estimate : charted.parameters) {
       EXPECT_TRUE(std::isfinite(estimate.standard_deviation)) << estimate.name;
       EXPECT_GT(estimate.standard_deviation, 0.0) << estimate.name;
@@ -183,7 +186,7 @@ TEST_F(Furuta, AFlatBodyEndsAtTheBoundaryAndIsReported) {
 }
 
 // Other constraints on the moments require single entries, which is reported.
-TEST_F(Furuta, TiesAndBoundsRequireEntries) {
+TEST_F(FurutaInertiaCalibration, DependenciesAndBoundsRequireMoments) {
   Mechanism mechanism = to_fit(1.0);
   EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));
   EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));

@@ -22,12 +22,12 @@ Mechanism drawn_body() {
   const auto set = [&](Parameter& parameter, double value) {
     parameter.value = parameter.prior_mean = value;
   };
-  set(mechanism.parameter(0, BodyQuantity::kMass), 0.4);
+  set(mechanism.parameter(0, BodyParameter::kMass), 0.4);
   const Eigen::Matrix3d A =
       (Eigen::Matrix3d() << 0.05, 0.02, -0.01, 0.0, 0.04, 0.03, 0.0, 0.0, 0.06).finished();
-  const Moments moments = moments_of(inertia_from(A * A.transpose()));
+  const Moments moments = moments_of_inertia(second_moments_to_inertia(A * A.transpose()));
   for (int i = 0; i < 6; ++i) {
-    set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyQuantity::kJxx) + i)],
+    set(mechanism.parameters[static_cast<std::size_t>(mechanism.index(0, BodyParameter::kJxx) + i)],
         moments[i]);
   }
   for (const char* axis : {"x", "y", "z"}) {
@@ -61,8 +61,8 @@ Eigen::Matrix4d pseudo_inertia(Mechanism mechanism, const InertiaPrior& prior,
   for (int i = 0; i < 3; ++i) c[i] = parameter(mechanism, prior, 1 + i).value;
   c = R * c - origin;
   Eigen::Matrix4d P;
-  P.topLeftCorner<3, 3>() =
-      R * second_moments(inertia_matrix(moments)) * R.transpose() + m * c * c.transpose();
+  P.topLeftCorner<3, 3>() = R * inertia_to_second_moments(inertia_matrix(moments)) * R.transpose() +
+                            m * c * c.transpose();
   P.topRightCorner<3, 1>() = m * c;
   P.bottomLeftCorner<1, 3>() = m * c.transpose();
   P(3, 3) = m;
@@ -70,7 +70,7 @@ Eigen::Matrix4d pseudo_inertia(Mechanism mechanism, const InertiaPrior& prior,
 }
 
 // The squares must sum to 2/s² D in any frame and origin; D is written out here.
-TEST(InertiaPrior, IsTheDivergenceInAnyFrame) {
+TEST(InertiaPrior, IsTheLogDetDivergenceInAnyFrame) {
   const Mechanism drawing = drawn_body();
   const InertiaPrior prior(drawing, 0);
   const Mechanism now = changed(prior);
@@ -92,7 +92,7 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
   const InertiaPrior prior(drawing, 0);
   // At the CAD values the diagonal residuals use a series expansion.
   for (Mechanism at : {drawing, changed(prior)}) {
-    const InertiaPrior::Sensitivities slopes = prior.slopes(at);
+    const InertiaPrior::Sensitivities slopes = prior.sensitivities(at);
     for (int i = 0; i < 10; ++i) {
       const double value = parameter(at, prior, i).value, step = 1e-6 * std::abs(value);
       parameter(at, prior, i).value = value + step;
@@ -108,27 +108,28 @@ TEST(InertiaPrior, SlopesMatchCentralDifferences) {
 
 // The widths that the rig file promises: s for the mass, s/√2 of the radius of gyration for the
 // centre, s for a second moment, each with all others at the CAD values.
-TEST(InertiaPrior, IsAsWideAsItSays) {
+TEST(InertiaPrior, HasTheSpecifiedWidth) {
   Mechanism drawing = drawn_body();
   for (int i = 3; i < 6; ++i) {
     Parameter& product =
-        drawing.parameters[static_cast<std::size_t>(drawing.index(0, BodyQuantity::kJxx) + i)];
+        drawing.parameters[static_cast<std::size_t>(drawing.index(0, BodyParameter::kJxx) + i)];
     product.value = product.prior_mean = 0.0;
   }
   const InertiaPrior prior(drawing, 0);
-  const InertiaPrior::Sensitivities slopes = prior.slopes(drawing);
+  const InertiaPrior::Sensitivities slopes = prior.sensitivities(drawing);
   const Moments moments =
       (Moments() << parameter(drawing, prior, 4).value, parameter(drawing, prior, 5).value,
        parameter(drawing, prior, 6).value, 0, 0, 0)
           .finished();
-  const double m = 0.4, sigma = second_moments(inertia_matrix(moments))(0, 0);
+  const double m = 0.4, sigma = inertia_to_second_moments(inertia_matrix(moments))(0, 0);
   EXPECT_NEAR(1.0 / slopes.col(0).norm(), kShare * m, 1e-12);
   EXPECT_NEAR(1.0 / slopes.col(1).norm(), kShare / std::sqrt(2.0) * std::sqrt(sigma / m), 1e-12);
-  const Moments longer = moments_of(inertia_from(Eigen::Vector3d(sigma, 0, 0).asDiagonal()));
+  const Moments longer =
+      moments_of_inertia(second_moments_to_inertia(Eigen::Vector3d(sigma, 0, 0).asDiagonal()));
   EXPECT_NEAR(1.0 / (slopes.rightCols<6>() * longer).norm(), kShare, 1e-12);
 }
 
-TEST(InertiaPrior, NoImpossibleBodyHasAFiniteOne) {
+TEST(InertiaPrior, IsInfiniteForAnInconsistentInertia) {
   Mechanism mechanism = drawn_body();
   const InertiaPrior prior(mechanism, 0);
   EXPECT_TRUE(prior.residual(mechanism));
@@ -141,7 +142,7 @@ TEST(InertiaPrior, NoImpossibleBodyHasAFiniteOne) {
   EXPECT_FALSE(prior.residual(mechanism));
 }
 
-TEST(InertiaPrior, AsksForADrawingThatIsOne) {
+TEST(InertiaPrior, RejectsAnUnusableCadInertia) {
   const auto fault = [](const auto& spoil) {
     Mechanism mechanism = drawn_body();
     spoil(mechanism);
@@ -153,13 +154,13 @@ TEST(InertiaPrior, AsksForADrawingThatIsOne) {
   EXPECT_NE(fault([](Mechanism& m) { m.bodies[0].cad_uncertainty = -0.1; }).find("above zero"),
             std::string::npos);
   EXPECT_NE(fault([](Mechanism& m) {
-              m.parameter(0, BodyQuantity::kMass).prior_standard_deviation = 0.1;
+              m.parameter(0, BodyParameter::kMass).prior_standard_deviation = 0.1;
             }).find("B.m"),
             std::string::npos);
   EXPECT_NE(fault([](Mechanism& m) {
-              Parameter& zz = m.parameter(0, BodyQuantity::kJzz);
-              zz.prior_mean = m.parameter(0, BodyQuantity::kJxx).value +
-                              m.parameter(0, BodyQuantity::kJyy).value;
+              Parameter& zz = m.parameter(0, BodyParameter::kJzz);
+              zz.prior_mean = m.parameter(0, BodyParameter::kJxx).value +
+                              m.parameter(0, BodyParameter::kJyy).value;
             }).find("thickness"),
             std::string::npos);
 }

@@ -19,8 +19,9 @@ namespace {
 std::set<std::string> texts(const Mechanism& mechanism, unsigned seed = 1) {
   const BaseInertialParameters base = find_base_inertial_parameters(mechanism, seed);
   std::set<std::string> texts;
-  for (const BaseCombination& each : base.base) {
-    texts.insert(evaluate(base, each, standard_values(mechanism)).description);
+  for (const BaseParameter& each : base.base) {
+    texts.insert(
+        evaluate_base_parameter(base, each, standard_parameter_values(mechanism)).description);
   }
   return texts;
 }
@@ -60,19 +61,20 @@ Mechanism make_arm(const std::vector<DhRow>& rows, bool motors = false) {
         Eigen::AngleAxisd(rows[i].alpha, Eigen::Vector3d::UnitX()).matrix();
     const Eigen::Vector3d joint = -(tilt.transpose() * Eigen::Vector3d(rows[i].a, 0.0, rows[i].d));
     const Eigen::Vector3d centre(0.1 * even(random), -0.05 * even(random), 0.07 * even(random));
-    const auto set = [&](int joint, JointQuantity x, const Eigen::Vector3d& point) {
+    const auto set = [&](int joint, JointParameter x, const Eigen::Vector3d& point) {
       for (int k = 0; k < 3; ++k) {
-        arm.joint_parameter(joint, static_cast<JointQuantity>(static_cast<int>(x) + k)).value =
+        arm.joint_parameter(joint, static_cast<JointParameter>(static_cast<int>(x) + k)).value =
             point[k];
       }
     };
-    set(j, JointQuantity::kPointBx, joint - centre);
-    if (i + 1 < rows.size()) set(j + 1, JointQuantity::kPointAx, -centre);
-    arm.parameter(j, BodyQuantity::kMass).value = even(random);
-    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    set(j, JointParameter::kPointBx, joint - centre);
+    if (i + 1 < rows.size()) set(j + 1, JointParameter::kPointAx, -centre);
+    arm.parameter(j, BodyParameter::kMass).value = even(random);
+    for (const BodyParameter moment :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz}) {
       arm.parameter(j, moment).value = 0.01 * even(random);
     }
-    arm.parameter(j, BodyQuantity::kJxz).value = 0.002 * even(random);
+    arm.parameter(j, BodyParameter::kJxz).value = 0.002 * even(random);
   }
   return arm;
 }
@@ -82,7 +84,7 @@ const std::vector<DhRow> kPuma = {{-M_PI / 2, 0, 0},        {0, 0.4318, 0},
                                   {M_PI / 2, 0, 0},         {0, 0, 0}};
 
 // [Kha04, ch. 9]: ZZ_1R = ZZ_1 + l² M_2, MX_1R = MX_1 + l M_2, MY_1; ZZ_2, MX_2, MY_2.
-TEST(BaseInertialParameters, OfTwoLinksInAPlaneIsTheTextbooks) {
+TEST(BaseInertialParameters, OfAPlanarTwoLinkArmMatchTheTextbook) {
   const Mechanism arm = make_chain({.links = 2, .length = 0.3});
   const std::set<std::string> expected = {
       "L1.I_zz + 0.09 L2.m", "L1.mc_x + 0.3 L2.m", "L1.mc_y", "L2.I_zz", "L2.mc_x", "L2.mc_y"};
@@ -91,7 +93,7 @@ TEST(BaseInertialParameters, OfTwoLinksInAPlaneIsTheTextbooks) {
 }
 
 // [Gau90]: 36 of the Puma 560's inertial parameters without rotors, with a vertical first axis.
-TEST(BaseInertialParameters, OfAPumaHasThirtySix) {
+TEST(BaseInertialParameters, OfAPumaAreThirtySix) {
   const BaseInertialParameters base = find_base_inertial_parameters(make_arm(kPuma));
   EXPECT_EQ(base.base.size(), 36U);
   EXPECT_EQ(base.standard.size(), 60U);
@@ -104,7 +106,7 @@ TEST(BaseInertialParameters, OfAPumaHasThirtySix) {
 
 // The shafts of the first motor, and of the second, whose axis is always across the first's, group
 // with their links' I about the axis. The other four are identifiable [Kha04, ch. 9].
-TEST(BaseInertialParameters, GroupsTheFirstShaftsWithTheirLinks) {
+TEST(BaseInertialParameters, IncludeTheFirstShaftsInTheirLinks) {
   const BaseInertialParameters base = find_base_inertial_parameters(make_arm(kPuma, true));
   EXPECT_EQ(base.base.size(), 36U + 4U);
 }
@@ -119,7 +121,7 @@ Eigen::VectorXd torques(const Mechanism& mechanism, const Eigen::VectorXd& q,
 }
 
 // A change that keeps every base parameter changes no torque, also in motion.
-TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
+TEST(BaseInertialParameters, DetermineAllTorques) {
   const Mechanism arm = make_arm(kPuma);
   std::mt19937 random(4);
   std::normal_distribution<double> gaussian;
@@ -130,51 +132,51 @@ TEST(BaseInertialParameters, AreAllThatTorquesDependOn) {
   // A point mass moved from link 5 to link 6 at the wrist's centre: no torque changes.
   Mechanism other = arm;
   const auto add_point_mass = [&](int body, double mass, const Eigen::Vector3d& centre_to_point) {
-    const double m = other.parameter(body, BodyQuantity::kMass).value;
+    const double m = other.parameter(body, BodyParameter::kMass).value;
     const Eigen::Vector3d shift = mass / (m + mass) * centre_to_point;
     const Eigen::Matrix3d sigma =
         mass * m / (m + mass) * centre_to_point * centre_to_point.transpose();
     const Eigen::Matrix3d J = sigma.trace() * Eigen::Matrix3d::Identity() - sigma;
     const double entries[] = {J(0, 0), J(1, 1), J(2, 2), J(0, 1), J(0, 2), J(1, 2)};
     for (int i = 0; i < 6; ++i) {
-      other.parameter(body, static_cast<BodyQuantity>(1 + i)).value += entries[i];
+      other.parameter(body, static_cast<BodyParameter>(1 + i)).value += entries[i];
     }
-    other.parameter(body, BodyQuantity::kMass).value = m + mass;
+    other.parameter(body, BodyParameter::kMass).value = m + mass;
     for (int j = 0; j < other.joint_count(); ++j) {
       for (int k = 0; k < 3; ++k) {
         const Joint& joint = other.joints[static_cast<std::size_t>(j)];
-        const auto point = [&](JointQuantity x) -> double& {
-          return other.joint_parameter(j, static_cast<JointQuantity>(static_cast<int>(x) + k))
+        const auto point = [&](JointParameter x) -> double& {
+          return other.joint_parameter(j, static_cast<JointParameter>(static_cast<int>(x) + k))
               .value;
         };
-        if (joint.body_a == body) point(JointQuantity::kPointAx) -= shift[k];
-        if (joint.body_b == body) point(JointQuantity::kPointBx) -= shift[k];
+        if (joint.body_a == body) point(JointParameter::kPointAx) -= shift[k];
+        if (joint.body_b == body) point(JointParameter::kPointBx) -= shift[k];
       }
     }
   };
-  const auto joint_on = [&](int joint, JointQuantity x) {
+  const auto joint_on = [&](int joint, JointParameter x) {
     Eigen::Vector3d point;
     for (int k = 0; k < 3; ++k) {
       point[k] =
-          other.joint_parameter(joint, static_cast<JointQuantity>(static_cast<int>(x) + k)).value;
+          other.joint_parameter(joint, static_cast<JointParameter>(static_cast<int>(x) + k)).value;
     }
     return point;
   };
-  add_point_mass(5, 0.2, joint_on(5, JointQuantity::kPointBx));
-  add_point_mass(4, -0.2, joint_on(5, JointQuantity::kPointAx));
+  add_point_mass(5, 0.2, joint_on(5, JointParameter::kPointBx));
+  add_point_mass(4, -0.2, joint_on(5, JointParameter::kPointAx));
   const Eigen::VectorXd moving = torques(arm, q, v, a);
   EXPECT_LT((torques(other, q, v, a) - moving).norm(), 1e-12 * moving.norm());
   const BaseInertialParameters base = find_base_inertial_parameters(arm);
-  for (const BaseCombination& each : base.base) {
-    EXPECT_NEAR(evaluate(base, each, standard_values(other)).value,
-                evaluate(base, each, standard_values(arm)).value, 1e-8)
-        << evaluate(base, each, standard_values(arm)).description;
+  for (const BaseParameter& each : base.base) {
+    EXPECT_NEAR(evaluate_base_parameter(base, each, standard_parameter_values(other)).value,
+                evaluate_base_parameter(base, each, standard_parameter_values(arm)).value, 1e-8)
+        << evaluate_base_parameter(base, each, standard_parameter_values(arm)).description;
   }
 }
 
 // Three links in a plane have nine base parameters. Closed to a four-bar linkage they have one
 // degree of freedom and fewer base parameters.
-TEST(BaseInertialParameters, OfALoopIsSmaller) {
+TEST(BaseInertialParameters, AreFewerForAClosedLoop) {
   const Mechanism open = make_chain({.links = 3, .length = 0.3});
   const Mechanism loop =
       make_chain({.links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.4, -0.2, 0.0)});
@@ -186,7 +188,7 @@ TEST(BaseInertialParameters, OfALoopIsSmaller) {
 }
 
 // A welded body groups with its parent: both together have the base parameters of one.
-TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
+TEST(BaseInertialParameters, OfWeldedBodiesEqualOneBody) {
   Mechanism pendulum = make_chain({.links = 1, .length = 0.3});
   pendulum.bodies.push_back({.name = "W"});
   FixedJoint weld{.name = "on"};
@@ -205,13 +207,13 @@ TEST(BaseInertialParameters, OfFixedBodiesIsThatOfOne) {
   EXPECT_EQ(texts(pendulum), expected);
 }
 
-TEST(BaseInertialParameters, RequiresKnownTorques) {
+TEST(BaseInertialParameters, RequireKnownTorques) {
   Mechanism furuta = make_furuta();
-  EXPECT_FALSE(is_torque_known(furuta));
-  furuta.joint_parameter(0, JointQuantity::kMotorGain).value = 0.1;
-  EXPECT_TRUE(is_torque_known(furuta));
-  furuta.joint_parameter(0, JointQuantity::kMotorGain).free = true;
-  EXPECT_FALSE(is_torque_known(furuta));
+  EXPECT_FALSE(has_known_torque(furuta));
+  furuta.joint_parameter(0, JointParameter::kMotorGain).value = 0.1;
+  EXPECT_TRUE(has_known_torque(furuta));
+  furuta.joint_parameter(0, JointParameter::kMotorGain).free = true;
+  EXPECT_FALSE(has_known_torque(furuta));
 }
 
 }  // namespace

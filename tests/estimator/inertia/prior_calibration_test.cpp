@@ -34,7 +34,7 @@ ReferencePendulum damped() { return {.b = 2e-3}; }
 Mechanism pendulum(const ReferencePendulum& rig) {
   Mechanism mechanism = make_pendulum(
       {.mass = rig.m, .distance = rig.l, .inertia_axial = 1e-3, .inertia_swing = rig.J});
-  mechanism.parameter(WorldQuantity::kGravity).value = rig.g;
+  mechanism.parameter(GravityParameter::kGravity).value = rig.g;
   at(mechanism, "1.b").value = 0.5 * rig.b;
   at(mechanism, "1.b").free = true;
   return mechanism;
@@ -58,7 +58,7 @@ Calibration with_prior(double off, double share) {
 }
 
 // The estimate from the data alone is reported too. It must equal that of a fit without the prior.
-TEST(Priors, AreReportedBesideTheDataAlone) {
+TEST(Priors, AreReportedWithEstimatesFromTheDataAlone) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
   at(mechanism, "P.J_zz").free = true;
@@ -83,7 +83,7 @@ TEST(Priors, AreReportedBesideTheDataAlone) {
 }
 
 // A prior that is wrong by many standard deviations is reported, a right one is not.
-TEST(Priors, ThatTheDataContradictAreReported) {
+TEST(Priors, AreReportedIfTheDataContradictThem) {
   EXPECT_TRUE(with_prior(0.0, 0.01).conflicts.empty());
   EXPECT_TRUE(with_prior(2.0, 0.1).conflicts.empty());
   for (const double off : {-6.0, 6.0}) {
@@ -98,7 +98,7 @@ TEST(Priors, ThatTheDataContradictAreReported) {
 
 // A free swing identifies only the ratio of mass and inertia. CAD values known to 5 % determine the
 // rest, and the estimate from the data alone reports the ratio.
-TEST(Priors, CadValuesDetermineWhatTheDataDoNot) {
+TEST(Priors, FromCadDetermineUnidentifiableParameters) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
   for (const char* name : {"P.m", "P.J_zz"}) {
@@ -171,7 +171,7 @@ TEST(Payload, IdentifiesTheScaleOfInertias) {
 }
 
 // A weight that is itself free has no effect on recordings without it.
-TEST(Payload, HasNoEffectWithoutBeingAttached) {
+TEST(Payload, HasNoEffectIfDetached) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = weighted(rig, 0.3);
   at(mechanism, "P.J_zz").free = at(mechanism, "W.m").free = true;
@@ -192,28 +192,28 @@ TEST(Payload, HasNoEffectWithoutBeingAttached) {
               1e-3 * test_support::estimate_of(same, "P.J_zz").standard_deviation);
 }
 
-TEST(Payload, IsNamedByPatterns) {
-  EXPECT_TRUE(matches("loaded-2.csv", "loaded*"));
-  EXPECT_TRUE(matches("run-loaded.csv", "*loaded*"));
-  EXPECT_TRUE(matches("loaded", "loaded*"));
-  EXPECT_FALSE(matches("unloaded.csv", "loaded*"));
-  EXPECT_FALSE(matches("loaded.csv", "loaded"));
+TEST(Payload, IsSelectedByFileNamePatterns) {
+  EXPECT_TRUE(matches_pattern("loaded-2.csv", "loaded*"));
+  EXPECT_TRUE(matches_pattern("run-loaded.csv", "*loaded*"));
+  EXPECT_TRUE(matches_pattern("loaded", "loaded*"));
+  EXPECT_FALSE(matches_pattern("unloaded.csv", "loaded*"));
+  EXPECT_FALSE(matches_pattern("loaded.csv", "loaded"));
   const Mechanism mechanism = weighted(damped(), 0.1);
-  EXPECT_TRUE(bodies_absent_in(mechanism, "data/loaded.csv").empty());
-  EXPECT_EQ(bodies_absent_in(mechanism, "data/free.csv"), std::vector<int>{1});
+  EXPECT_TRUE(find_absent_bodies(mechanism, "data/loaded.csv").empty());
+  EXPECT_EQ(find_absent_bodies(mechanism, "data/free.csv"), std::vector<int>{1});
 }
 
 // Released from rest, which is known: the initial speed of a short, noisy recording comes from the
 // prior, which makes dependent parameters more precise.
-TEST(Priors, OnTheInitialStateCount) {
+TEST(Priors, OfTheInitialStateAreUsed) {
   const ReferencePendulum rig = damped();
   Mechanism mechanism = pendulum(rig);
   at(mechanism, "P.J_zz").free = true;
   const Recording own = swing(rig, "free", 9, 60, 1.0);
   const auto first_speed = [&](const Mechanism& with) {
-    ShootingFit fit(prepare_shooting(with, {own}, plain()), plain(), {});
+    ShootingFit fit(prepare_shooting_input(with, {own}, plain()), plain(), {});
     fit.estimate_jointly(with);
-    return fit.joint().states(0)(1, 0);
+    return fit.joint_problem().node_states(0)(1, 0);
   };
   const double loose = first_speed(mechanism);
   const Calibration before = calibrate(mechanism, {own}, plain());
@@ -227,7 +227,7 @@ TEST(Priors, OnTheInitialStateCount) {
   EXPECT_NEAR(first_speed(mechanism), 0.5, 0.05);
 }
 
-TEST(Priors, ThatASimulatorCannotUseAreRefused) {
+TEST(Priors, AreRejectedForASimulator) {
   const ReferencePendulum rig = damped();
   CalibrationOptions shadow;
   shadow.kind = EstimateKind::kShadow;

@@ -16,23 +16,23 @@
 
 namespace estimator {
 
-void PrintTo(const ArrowLayout& layout, std::ostream* out) {
-  *out << layout.node_count << " nodes of " << layout.node_size << ", bandwidth "
-       << layout.bandwidth << ", arrow " << layout.arrow_size;
+void PrintTo(const ProblemShape& shape, std::ostream* out) {
+  *out << shape.node_count << " nodes of " << shape.node_size << ", bandwidth " << shape.bandwidth
+       << ", arrow " << shape.parameter_count;
 }
 
 }  // namespace estimator
 
 namespace {
 
-using estimator::ArrowFactor;
-using estimator::ArrowLayout;
+using estimator::ArrowheadFactorization;
+using estimator::ProblemShape;
 using test_support::LinearChainProblem;
 using test_support::make_random_chain;
 
 // Sizes around every edge of the kernels: below, at and above multiples of the vector, one node,
 // fewer nodes than the bandwidth, no parameters, and those of the mechanisms.
-const ArrowLayout kLayouts[] = {
+const ProblemShape kLayouts[] = {
     {1, 1, 1, 0},   {1, 1, 1, 1},    {1, 6, 2, 3},   {2, 3, 1, 2},   {2, 5, 3, 4},   {3, 4, 2, 0},
     {7, 2, 3, 5},   {6, 7, 0, 3},    {9, 6, 2, 4},   {12, 5, 2, 7},  {11, 8, 3, 1},  {10, 9, 1, 13},
     {8, 12, 2, 12}, {20, 12, 1, 13}, {9, 24, 1, 13}, {6, 30, 2, 20}, {5, 60, 1, 15}, {40, 1, 2, 3}};
@@ -58,47 +58,47 @@ double relative_error(const Eigen::MatrixXd& actual, const Eigen::MatrixXd& expe
   return (actual - expected).norm() / std::max(expected.norm(), 1e-300);
 }
 
-class ArrowFactorOnLayout : public ::testing::TestWithParam<ArrowLayout> {};
+class ArrowFactorOnLayout : public ::testing::TestWithParam<ProblemShape> {};
 
 // Compares every quantity of the elimination with dense linear algebra. Catches a node eliminated
 // too early, a block added to the wrong rows, padding that leaks, and a wrong sign. Random normal
 // equations of this size have condition numbers up to about 1e5, hence 1e-9.
 TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
-  const ArrowLayout layout = GetParam();
+  const ProblemShape shape = GetParam();
   std::mt19937 random(1234);
   for (const bool uncoupled : {false, true}) {
     for (const double damping : {0.0, 1e-3, 10.0}) {
       SCOPED_TRACE(::testing::Message() << "uncoupled " << uncoupled << ", damping " << damping);
       const LinearChainProblem problem =
-          make_random_chain(layout, random, {.uncoupled_segments = uncoupled});
+          make_random_chain(shape, random, {.uncoupled_segments = uncoupled});
       const DenseNormalEquations dense = dense_normal_equations(problem, damping);
       const Eigen::Index n = problem.node_unknowns();
-      const Eigen::Index a = layout.arrow_size;
+      const Eigen::Index a = shape.parameter_count;
       const Eigen::LLT<Eigen::MatrixXd> Hxx(dense.H.topLeftCorner(n, n));
       const Eigen::MatrixXd Hxc = dense.H.topRightCorner(n, a);
       const Eigen::VectorXd gx = dense.g.head(n);
 
-      ArrowFactor factor(layout, problem.max_block_rows());
+      ArrowheadFactorization factor(shape, problem.max_block_rows());
       ASSERT_TRUE(factor.factorize(problem, damping));
-      EXPECT_LT(relative_error(factor.node_scale(), dense.scale.head(n)), 1e-12);
-      EXPECT_LT(relative_error(factor.arrow_scale(), dense.scale.tail(a)), 1e-12);
-      EXPECT_LT(relative_error(factor.arrow_gradient(), dense.g.tail(a)), 1e-12);
+      EXPECT_LT(relative_error(factor.node_diagonal(), dense.scale.head(n)), 1e-12);
+      EXPECT_LT(relative_error(factor.parameter_diagonal(), dense.scale.tail(a)), 1e-12);
+      EXPECT_LT(relative_error(factor.parameter_gradient(), dense.g.tail(a)), 1e-12);
       EXPECT_LT(relative_error(factor.node_gradient(), gx), 1e-12);
-      EXPECT_NEAR(factor.node_decrease(), gx.dot(Hxx.solve(gx)),
+      EXPECT_NEAR(factor.predicted_node_decrease(), gx.dot(Hxx.solve(gx)),
                   1e-9 * problem.dense_residual().squaredNorm());
       if (a > 0) {  // Eigen's solvers read the first column
         const Eigen::MatrixXd S =
             dense.H.bottomRightCorner(a, a) - Hxc.transpose() * Hxx.solve(Hxc);
         EXPECT_LT(relative_error(factor.schur(), S), 1e-9);
-        EXPECT_LT(relative_error(factor.schur_gradient(),
+        EXPECT_LT(relative_error(factor.reduced_gradient(),
                                  dense.g.tail(a) - Hxc.transpose() * Hxx.solve(gx)),
                   1e-9);
       }
 
-      const Eigen::VectorXd arrow_step = Eigen::VectorXd::LinSpaced(a, -1.0, 2.0);
+      const Eigen::VectorXd parameter_step = Eigen::VectorXd::LinSpaced(a, -1.0, 2.0);
       Eigen::VectorXd node_step;
-      factor.solve_nodes(arrow_step, node_step);
-      EXPECT_LT(relative_error(node_step, -Hxx.solve(gx + Hxc * arrow_step)), 1e-9);
+      factor.compute_node_step(parameter_step, node_step);
+      EXPECT_LT(relative_error(node_step, -Hxx.solve(gx + Hxc * parameter_step)), 1e-9);
     }
   }
 }
@@ -106,11 +106,11 @@ TEST_P(ArrowFactorOnLayout, AgreesWithDenseElimination) {
 // A second elimination with another damping must not depend on the first one, even if that stopped
 // half way at a bad pivot.
 TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
-  const ArrowLayout layout = GetParam();
+  const ProblemShape shape = GetParam();
   std::mt19937 random(99);
-  LinearChainProblem problem = make_random_chain(layout, random);
-  ArrowFactor factor(layout, problem.max_block_rows() + 3);
-  ArrowFactor fresh(layout, problem.max_block_rows());
+  LinearChainProblem problem = make_random_chain(shape, random);
+  ArrowheadFactorization factor(shape, problem.max_block_rows() + 3);
+  ArrowheadFactorization fresh(shape, problem.max_block_rows());
   ASSERT_TRUE(factor.factorize(problem, 0.0));
 
   LinearChainProblem broken = problem;
@@ -122,10 +122,10 @@ TEST_P(ArrowFactorOnLayout, SweepsAreIndependent) {
   ASSERT_TRUE(factor.factorize(problem, 0.5));
   ASSERT_TRUE(fresh.factorize(problem, 0.5));
   EXPECT_EQ(factor.schur(), fresh.schur());
-  EXPECT_EQ(factor.schur_gradient(), fresh.schur_gradient());
+  EXPECT_EQ(factor.reduced_gradient(), fresh.reduced_gradient());
   Eigen::VectorXd step, fresh_step;
-  factor.solve_nodes(Eigen::VectorXd::Ones(layout.arrow_size), step);
-  fresh.solve_nodes(Eigen::VectorXd::Ones(layout.arrow_size), fresh_step);
+  factor.compute_node_step(Eigen::VectorXd::Ones(shape.parameter_count), step);
+  fresh.compute_node_step(Eigen::VectorXd::Ones(shape.parameter_count), fresh_step);
   EXPECT_EQ(step, fresh_step);
 }
 
@@ -133,18 +133,18 @@ INSTANTIATE_TEST_SUITE_P(Layouts, ArrowFactorOnLayout, ::testing::ValuesIn(kLayo
 
 // A node that no residual involves is a zero pivot. Without damping that must be reported. With
 // damping the node must stay in place without effect on its neighbours.
-TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {
-  const ArrowLayout layout{5, 6, 1, 3};
+TEST(ArrowheadFactorization, UnobservedNodeFailsWithoutDampingAndStaysWithDamping) {
+  const ProblemShape shape{5, 6, 1, 3};
   std::mt19937 random(8);
-  LinearChainProblem problem(layout, 1);
+  LinearChainProblem problem(shape, 1);
   for (const int node : {0, 1, 3, 4}) {
-    problem.add(test_support::random_block(layout, node, 1, 9, 0, random));
+    problem.add(test_support::random_block(shape, node, 1, 9, 0, random));
   }
-  ArrowFactor factor(layout, problem.max_block_rows());
+  ArrowheadFactorization factor(shape, problem.max_block_rows());
   EXPECT_FALSE(factor.factorize(problem, 0.0));
   ASSERT_TRUE(factor.factorize(problem, 1e-8));
   Eigen::VectorXd node_step;
-  factor.solve_nodes(Eigen::VectorXd::Zero(3), node_step);
+  factor.compute_node_step(Eigen::VectorXd::Zero(3), node_step);
   EXPECT_EQ(node_step.segment(2 * 6, 6), Eigen::VectorXd::Zero(6));
   EXPECT_GT(node_step.norm(), 0.1);
   EXPECT_TRUE(node_step.allFinite());
@@ -154,26 +154,26 @@ TEST(ArrowFactor, UnobservedNodeFailsUndampedAndStaysPutDamped) {
 // of the nodes. H is singular, yet with damping the step is unique, and it must be the dense one.
 // Catches a scale taken from the Schur complement instead of H, and a zero scale. The damping of
 // 1e-4 limits the condition of the damped system to 1e4 times that of the random part, hence 1e-8.
-TEST(ArrowFactor, DampedStepOfRankDeficientParametersAgreesWithDenseQr) {
+TEST(ArrowheadFactorization, DampedStepOfRankDeficientParametersAgreesWithDenseQr) {
   constexpr double kDamping = 1e-4;
   std::mt19937 random(15);
-  for (const ArrowLayout& layout :
-       {ArrowLayout{9, 6, 2, 6}, ArrowLayout{7, 12, 2, 6}, ArrowLayout{5, 24, 1, 6}}) {
-    SCOPED_TRACE(::testing::PrintToString(layout));
-    LinearChainProblem problem = make_random_chain(layout, random, {.prior = false});
+  for (const ProblemShape& shape :
+       {ProblemShape{9, 6, 2, 6}, ProblemShape{7, 12, 2, 6}, ProblemShape{5, 24, 1, 6}}) {
+    SCOPED_TRACE(::testing::PrintToString(shape));
+    LinearChainProblem problem = make_random_chain(shape, random, {.prior = false});
     const Eigen::VectorXd shift = Eigen::VectorXd::LinSpaced(problem.node_unknowns(), -1.0, 2.0);
     for (auto& block : problem.blocks()) {
-      const int s = layout.node_size;
-      block.arrow_jacobian.col(1).setZero();
-      block.arrow_jacobian.col(3) = block.arrow_jacobian.col(2);
-      block.arrow_jacobian.col(5) =
+      const int s = shape.node_size;
+      block.parameter_jacobian.col(1).setZero();
+      block.parameter_jacobian.col(3) = block.parameter_jacobian.col(2);
+      block.parameter_jacobian.col(5) =
           block.node_jacobian * shift.segment(s * block.first_node, s * block.node_span);
     }
-    ArrowFactor factor(layout, problem.max_block_rows());
+    ArrowheadFactorization factor(shape, problem.max_block_rows());
     ASSERT_TRUE(factor.factorize(problem, kDamping));
-    const Eigen::VectorXd arrow_step = -factor.schur().ldlt().solve(factor.schur_gradient());
+    const Eigen::VectorXd parameter_step = -factor.schur().ldlt().solve(factor.reduced_gradient());
     Eigen::VectorXd node_step;
-    factor.solve_nodes(arrow_step, node_step);
+    factor.compute_node_step(parameter_step, node_step);
 
     const Eigen::MatrixXd J = problem.dense_jacobian();
     Eigen::VectorXd scale = J.colwise().norm();
@@ -184,57 +184,58 @@ TEST(ArrowFactor, DampedStepOfRankDeficientParametersAgreesWithDenseQr) {
     rhs.head(J.rows()) = -problem.dense_residual();
     const Eigen::VectorXd expected = stacked.householderQr().solve(rhs);
     EXPECT_LT((node_step - expected.head(problem.node_unknowns())).norm(), 1e-8 * expected.norm());
-    EXPECT_LT((arrow_step - expected.tail(layout.arrow_size)).norm(), 1e-8 * expected.norm());
-    EXPECT_EQ(arrow_step[1], 0.0);
+    EXPECT_LT((parameter_step - expected.tail(shape.parameter_count)).norm(),
+              1e-8 * expected.norm());
+    EXPECT_EQ(parameter_step[1], 0.0);
   }
 }
 
 // An infinite residual or Jacobian must be reported. 1e200 squares to infinity, which also catches
 // code that tests for NaN only.
-TEST(ArrowFactor, NonFiniteEntriesAreReported) {
-  const ArrowLayout layout{6, 4, 2, 3};
+TEST(ArrowheadFactorization, NonFiniteEntriesAreReported) {
+  const ProblemShape shape{6, 4, 2, 3};
   std::mt19937 random(21);
-  const LinearChainProblem problem = make_random_chain(layout, random);
-  ArrowFactor factor(layout, problem.max_block_rows());
+  const LinearChainProblem problem = make_random_chain(shape, random);
+  ArrowheadFactorization factor(shape, problem.max_block_rows());
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e200}) {
     for (std::size_t index = 0; index < static_cast<std::size_t>(problem.block_count()); ++index) {
       LinearChainProblem broken = problem;
-      broken.blocks()[index].arrow_jacobian(0, 1) = bad;
+      broken.blocks()[index].parameter_jacobian(0, 1) = bad;
       EXPECT_FALSE(factor.factorize(broken, 1e-8)) << bad << " in block " << index;
     }
   }
 }
 
 // All results of one elimination, and a step.
-std::vector<Eigen::MatrixXd> all_of(ArrowFactor& factor) {
+std::vector<Eigen::MatrixXd> all_of(ArrowheadFactorization& factor) {
   Eigen::VectorXd step;
-  factor.solve_nodes(Eigen::VectorXd::Ones(factor.arrow_scale().size()), step);
+  factor.compute_node_step(Eigen::VectorXd::Ones(factor.parameter_diagonal().size()), step);
   return {factor.schur(),
-          factor.schur_gradient(),
-          factor.node_scale(),
+          factor.reduced_gradient(),
+          factor.node_diagonal(),
           factor.node_gradient(),
-          factor.arrow_scale(),
-          factor.arrow_gradient(),
+          factor.parameter_diagonal(),
+          factor.parameter_gradient(),
           step,
-          Eigen::MatrixXd::Constant(1, 1, factor.node_decrease())};
+          Eigen::MatrixXd::Constant(1, 1, factor.predicted_node_decrease())};
 }
 
 // Rounded sums depend on their order: if blocks were added as their threads end, an estimate would
 // differ between machines. The chains have several windows for any number of threads, and the last
 // is not full.
-TEST(ArrowFactor, IsTheSameToTheLastBitWithAnyNumberOfThreads) {
+TEST(ArrowheadFactorization, IsBitIdenticalForAnyNumberOfThreads) {
   std::mt19937 random(31);
-  for (const ArrowLayout& layout : {ArrowLayout{700, 4, 2, 9}, ArrowLayout{701, 3, 0, 2}}) {
-    SCOPED_TRACE(::testing::PrintToString(layout));
-    LinearChainProblem problem = make_random_chain(layout, random);
-    ArrowFactor one(layout, problem.max_block_rows());
+  for (const ProblemShape& shape : {ProblemShape{700, 4, 2, 9}, ProblemShape{701, 3, 0, 2}}) {
+    SCOPED_TRACE(::testing::PrintToString(shape));
+    LinearChainProblem problem = make_random_chain(shape, random);
+    ArrowheadFactorization one(shape, problem.max_block_rows());
     ASSERT_TRUE(one.factorize(problem, 1e-3));
     const std::vector<Eigen::MatrixXd> expected = all_of(one);
     for (const int threads : {2, 3, 1}) {
-      problem.thread_count = threads;
-      ArrowFactor fresh(layout, problem.max_block_rows());
-      for (ArrowFactor* factor : {&fresh, &one}) {
+      problem.threads = threads;
+      ArrowheadFactorization fresh(shape, problem.max_block_rows());
+      for (ArrowheadFactorization* factor : {&fresh, &one}) {
         ASSERT_TRUE(factor->factorize(problem, 1e-3));
         EXPECT_EQ(all_of(*factor), expected) << threads;
       }
@@ -253,32 +254,32 @@ class WatchedChain : public LinearChainProblem {
   std::function<void(int)> before;
 };
 
-TEST(ArrowFactor, LinearizesOnTheThreadsOfItsProblem) {
-  const ArrowLayout layout{100, 4, 1, 3};
+TEST(ArrowheadFactorization, LinearizesOnTheThreadsOfItsProblem) {
+  const ProblemShape shape{100, 4, 1, 3};
   std::mt19937 random(32);
-  WatchedChain problem(make_random_chain(layout, random));
-  problem.thread_count = 3;
+  WatchedChain problem(make_random_chain(shape, random));
+  problem.threads = 3;
   std::atomic<int> begun = 0;
   problem.before = [&](int) {
     ++begun;
     while (begun < 3) std::this_thread::yield();  // each waits for two others
   };
-  ArrowFactor factor(layout, problem.max_block_rows());
+  ArrowheadFactorization factor(shape, problem.max_block_rows());
   EXPECT_TRUE(factor.factorize(problem, 1e-3));
   EXPECT_EQ(begun, problem.block_count());
 }
 
 // Models refuse by exceptions, in any window and thread. The next elimination must not be affected.
-TEST(ArrowFactor, RethrowsExceptionsOfTheModel) {
-  const ArrowLayout layout{300, 4, 1, 3};
+TEST(ArrowheadFactorization, RethrowsExceptionsOfTheModel) {
+  const ProblemShape shape{300, 4, 1, 3};
   std::mt19937 random(33);
-  WatchedChain problem(make_random_chain(layout, random));
+  WatchedChain problem(make_random_chain(shape, random));
   problem.before = [](int) {};
-  ArrowFactor factor(layout, problem.max_block_rows());
+  ArrowheadFactorization factor(shape, problem.max_block_rows());
   ASSERT_TRUE(factor.factorize(problem, 1e-3));
   const std::vector<Eigen::MatrixXd> expected = all_of(factor);
   for (const int threads : {1, 3}) {
-    problem.thread_count = threads;
+    problem.threads = threads;
     for (const int bad : {0, 50, problem.block_count() - 1}) {
       problem.before = [&](int index) {
         if (index == bad) throw std::invalid_argument("this one");

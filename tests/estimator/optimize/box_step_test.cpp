@@ -80,15 +80,15 @@ BoxProblem random_problem(int p, std::mt19937& random) {
 // The optimum over all active sets, on thousands of problems with variables at their bounds, fixed,
 // half-bounded and badly scaled. Catches a bound never released, a wrong sign of a multiplier, and
 // an iteration that stops early.
-TEST(BoxStep, ReachesTheBestOfAllActiveSets) {
+TEST(BoundedStep, MatchesTheBestOfAllActiveSets) {
   std::mt19937 random(42);
   int with_active_bounds = 0;
   for (int trial = 0; trial < 5000; ++trial) {
     SCOPED_TRACE(trial);
     const int p = 1 + trial % 6;
     const BoxProblem problem = random_problem(p, random);
-    const BoxStep result =
-        solve_box_step(problem.S, problem.s, problem.scale, problem.lower, problem.upper);
+    const BoundedStep result =
+        solve_bounded_step(problem.S, problem.s, problem.scale, problem.lower, problem.upper);
     ASSERT_TRUE((result.step.array() >= problem.lower.array()).all());
     ASSERT_TRUE((result.step.array() <= problem.upper.array()).all());
     const double expected = brute_force_minimum(problem);
@@ -104,37 +104,39 @@ TEST(BoxStep, ReachesTheBestOfAllActiveSets) {
 
 // Two parameters with one and the same effect: S is singular, up to rounding even indefinite. The
 // step must stay bounded and still minimise.
-TEST(BoxStep, SingularMatrixGivesABoundedMinimizer) {
+TEST(BoundedStep, HasABoundedMinimizerForASingularMatrix) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double rounding : {-1e-16, 0.0, 1e-16}) {
     Eigen::MatrixXd S(3, 3);
     S << 4.0, 4.0, 1.0, 4.0, 4.0 * (1.0 + rounding), 1.0, 1.0, 1.0, 2.0;
     const Eigen::Vector3d s(-4.0, -4.0, 3.0);
-    const BoxStep result = solve_box_step(S, s, S.diagonal(), Eigen::Vector3d::Constant(-infinity),
-                                          Eigen::Vector3d::Constant(infinity));
+    const BoundedStep result =
+        solve_bounded_step(S, s, S.diagonal(), Eigen::Vector3d::Constant(-infinity),
+                           Eigen::Vector3d::Constant(infinity));
     EXPECT_LT((S * result.step + s).norm(), 1e-6);
     EXPECT_LT(result.step.norm(), 10.0);
   }
 }
 
 // A parameter without any effect must not move, and a zero matrix must not be divided by.
-TEST(BoxStep, ParameterWithoutEffectStaysPut) {
+TEST(BoundedStep, LeavesAParameterWithoutEffectUnchanged) {
   Eigen::MatrixXd S = Eigen::MatrixXd::Zero(2, 2);
   S(0, 0) = 2.0;
-  const BoxStep result = solve_box_step(S, Eigen::Vector2d(-2.0, 0.0), Eigen::Vector2d(2.0, 1.0),
-                                        Eigen::Vector2d(-5.0, -5.0), Eigen::Vector2d(5.0, 5.0));
+  const BoundedStep result =
+      solve_bounded_step(S, Eigen::Vector2d(-2.0, 0.0), Eigen::Vector2d(2.0, 1.0),
+                         Eigen::Vector2d(-5.0, -5.0), Eigen::Vector2d(5.0, 5.0));
   EXPECT_NEAR(result.step[0], 1.0, 1e-14);
   EXPECT_EQ(result.step[1], 0.0);
-  const BoxStep nothing =
-      solve_box_step(Eigen::MatrixXd::Zero(2, 2), Eigen::Vector2d::Zero(), Eigen::Vector2d::Ones(),
-                     Eigen::Vector2d(-5.0, -5.0), Eigen::Vector2d(5.0, 5.0));
+  const BoundedStep nothing = solve_bounded_step(
+      Eigen::MatrixXd::Zero(2, 2), Eigen::Vector2d::Zero(), Eigen::Vector2d::Ones(),
+      Eigen::Vector2d(-5.0, -5.0), Eigen::Vector2d(5.0, 5.0));
   EXPECT_EQ(nothing.step, Eigen::Vector2d(0.0, 0.0));
 }
 
 // Curvature below the floor is treated as round-off and raised to it, so the step along it is
 // limited. Just above, it is used unchanged. A zero matrix is replaced by the identity. All in the
 // scaled matrix, independent of units.
-TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
+TEST(BoundedStep, CurvatureBelowTheFloorIsRaisedToIt) {
   const double infinity = std::numeric_limits<double>::infinity();
   constexpr double kLargest = 100.0;  // eigenvalue of the scaled matrix
   const auto step_with = [&](double curvature, double unit) {
@@ -142,8 +144,8 @@ TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
     const Eigen::Matrix2d S =
         scale.cwiseProduct(kLargest * Eigen::Vector2d(1.0, curvature)).asDiagonal();
     const Eigen::Vector2d s(0.0, 1e-14 * kLargest * unit);
-    return unit * solve_box_step(S, s, scale, Eigen::Vector2d::Constant(-infinity),
-                                 Eigen::Vector2d::Constant(infinity))
+    return unit * solve_bounded_step(S, s, scale, Eigen::Vector2d::Constant(-infinity),
+                                     Eigen::Vector2d::Constant(infinity))
                       .step[1];
   };
   for (const double unit : {1.0, 1e6}) {
@@ -152,17 +154,18 @@ TEST(BoxStep, CurvatureBelowTheFloorIsRaisedToIt) {
     EXPECT_NEAR(step_with(2.0 * kEigenvalueFloor, unit), -0.5, 1e-6);
     EXPECT_NEAR(step_with(1e-3, unit), -1e-11, 1e-17);
   }
-  const BoxStep none =
-      solve_box_step(Eigen::Matrix2d::Zero(), Eigen::Vector2d(0.5, -2.0), Eigen::Vector2d::Ones(),
-                     Eigen::Vector2d::Constant(-infinity), Eigen::Vector2d::Constant(infinity));
+  const BoundedStep none = solve_bounded_step(
+      Eigen::Matrix2d::Zero(), Eigen::Vector2d(0.5, -2.0), Eigen::Vector2d::Ones(),
+      Eigen::Vector2d::Constant(-infinity), Eigen::Vector2d::Constant(infinity));
   EXPECT_EQ(none.step, Eigen::Vector2d(-0.5, 2.0));
 }
 
 // Descent along a null direction ends at the box, not at infinity.
-TEST(BoxStep, FlatDescentEndsAtTheBox) {
+TEST(BoundedStep, EndsAtTheBoundWithoutCurvature) {
   const Eigen::MatrixXd S = Eigen::MatrixXd::Constant(2, 2, 1.0);
-  const BoxStep result = solve_box_step(S, Eigen::Vector2d(1.0, -1.0), Eigen::Vector2d::Ones(),
-                                        Eigen::Vector2d(-1.0, -2.0), Eigen::Vector2d(3.0, 4.0));
+  const BoundedStep result =
+      solve_bounded_step(S, Eigen::Vector2d(1.0, -1.0), Eigen::Vector2d::Ones(),
+                         Eigen::Vector2d(-1.0, -2.0), Eigen::Vector2d(3.0, 4.0));
   EXPECT_EQ(result.step[0], -1.0);
   EXPECT_NEAR(result.step[1], 2.0, 1e-6);
 }

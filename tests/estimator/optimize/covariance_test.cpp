@@ -24,36 +24,36 @@ Eigen::MatrixXd rows_of_group(const Eigen::MatrixXd& matrix, const Eigen::Vector
   return (groups.array() == g).cast<double>().matrix().asDiagonal() * matrix;
 }
 
-// Five standard errors of an estimated trace, see NodeTrace.
+// Five standard errors of an estimated trace, see NodeTraceEstimator.
 double trace_tolerance(double trace, double redundancy) {
   const double variance = 2.0 * std::max(std::min(trace, redundancy), 0.0);
-  return 5.0 * std::sqrt(variance / NodeTrace::kProbes) + 1e-7;
+  return 5.0 * std::sqrt(variance / NodeTraceEstimator::kProbes) + 1e-7;
 }
 
 // The response of the residuals to the parameters by dense projection.
 Eigen::MatrixXd dense_response(const LinearChainProblem& problem) {
   const Eigen::MatrixXd J = problem.dense_jacobian();
   const Eigen::MatrixXd J_x = J.leftCols(problem.node_unknowns());
-  const Eigen::MatrixXd J_chi = J.rightCols(problem.layout().arrow_size);
+  const Eigen::MatrixXd J_chi = J.rightCols(problem.shape().parameter_count);
   return J_chi - J_x * J_x.householderQr().solve(J_chi);
 }
 
-const ArrowLayout kCovarianceLayouts[] = {{1, 4, 1, 2},   {9, 6, 2, 4},  {12, 5, 2, 7},
-                                          {10, 9, 1, 13}, {6, 7, 0, 3},  {7, 3, 3, 5},
-                                          {8, 12, 2, 12}, {15, 6, 2, 0}, {6, 24, 1, 13}};
+const ProblemShape kCovarianceLayouts[] = {{1, 4, 1, 2},   {9, 6, 2, 4},  {12, 5, 2, 7},
+                                           {10, 9, 1, 13}, {6, 7, 0, 3},  {7, 3, 3, 5},
+                                           {8, 12, 2, 12}, {15, 6, 2, 0}, {6, 24, 1, 13}};
 
 // Compares every quantity with dense formulas that share no step with the elimination: QR
 // projection instead of Cholesky, the full inverse instead of a selected one. Catches a response of
 // the wrong sign, a block paired with the wrong nodes, and exchanged groups.
 TEST(Covariance, AgreesWithDenseFormulas) {
   std::mt19937 random(31);
-  for (const ArrowLayout& layout : kCovarianceLayouts) {
+  for (const ProblemShape& shape : kCovarianceLayouts) {
     for (const bool uncoupled : {false, true}) {
       SCOPED_TRACE(::testing::Message()
-                   << layout.node_count << " x " << layout.node_size << ", bandwidth "
-                   << layout.bandwidth << ", uncoupled " << uncoupled);
+                   << shape.node_count << " x " << shape.node_size << ", bandwidth "
+                   << shape.bandwidth << ", uncoupled " << uncoupled);
       const LinearChainProblem problem = make_random_chain(
-          layout, random, {.uncoupled_segments = uncoupled, .group_count = kGroups});
+          shape, random, {.uncoupled_segments = uncoupled, .noise_group_count = kGroups});
       const ParameterInformation information = compute_information(problem);
       ASSERT_TRUE(information.valid);
       EXPECT_EQ(information.null_directions.cols(), 0);
@@ -66,7 +66,7 @@ TEST(Covariance, AgreesWithDenseFormulas) {
       const Eigen::MatrixXd hat = J * (J.transpose() * J).ldlt().solve(J.transpose().eval());
       double effective_parameters = 0.0;
       Eigen::VectorXd variance(kGroups);
-      Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(layout.arrow_size, layout.arrow_size);
+      Eigen::MatrixXd middle = Eigen::MatrixXd::Zero(shape.parameter_count, shape.parameter_count);
       for (int g = 0; g < kGroups; ++g) {
         variance[g] = 0.3 + 2.0 * g;
         const auto& statistics = information.groups[static_cast<std::size_t>(g)];
@@ -83,7 +83,7 @@ TEST(Covariance, AgreesWithDenseFormulas) {
       EXPECT_NEAR(
           effective_parameters, unknowns,
           std::sqrt(kGroups) * trace_tolerance(unknowns, static_cast<double>(J.rows()) - unknowns));
-      if (layout.arrow_size == 0) continue;
+      if (shape.parameter_count == 0) continue;
       const ParameterCovariance result = compute_covariance(information, variance);
       const Eigen::MatrixXd expected = inverse * middle * inverse;
       EXPECT_LT((result.covariance - expected).norm(), 1e-8 * expected.norm());
@@ -99,16 +99,16 @@ TEST(Covariance, AgreesWithDenseFormulas) {
 
 // Two parameters act only through 2a + b, and one has no effect. The null directions must be
 // exactly these, and the others must keep the covariance that they have without them.
-TEST(Covariance, NullDirectionsAreFoundAndLeaveTheRestAlone) {
-  const ArrowLayout layout{10, 4, 2, 5};
+TEST(Covariance, FindsNullDirectionsWithoutEffectOnOtherParameters) {
+  const ProblemShape shape{10, 4, 2, 5};
   std::mt19937 random(5);
-  LinearChainProblem problem = make_random_chain(layout, random, {.group_count = 1});
+  LinearChainProblem problem = make_random_chain(shape, random, {.noise_group_count = 1});
   LinearChainProblem reduced({10, 4, 2, 3}, 1);  // parameters 0, 1, 4
   for (auto& block : problem.blocks()) {
-    block.arrow_jacobian.col(1) = 2.0 * block.arrow_jacobian.col(2);
-    block.arrow_jacobian.col(3).setZero();
+    block.parameter_jacobian.col(1) = 2.0 * block.parameter_jacobian.col(2);
+    block.parameter_jacobian.col(3).setZero();
     auto copy = block;
-    copy.arrow_jacobian = block.arrow_jacobian(Eigen::all, std::vector<int>{0, 1, 4});
+    copy.parameter_jacobian = block.parameter_jacobian(Eigen::all, std::vector<int>{0, 1, 4});
     reduced.add(copy);
   }
   const ParameterInformation information = compute_information(problem);
@@ -138,13 +138,13 @@ TEST(Covariance, NullDirectionsAreFoundAndLeaveTheRestAlone) {
 // A parameter whose effect the nodes absorb completely has a large H_ii but no information. The
 // difference H_χχ − H_χx H_xx⁻¹ H_xχ would leave round-off of either sign in its place.
 TEST(Covariance, AbsorbedParameterIsUndetermined) {
-  const ArrowLayout layout{6, 3, 1, 2};
+  const ProblemShape shape{6, 3, 1, 2};
   std::mt19937 random(12);
   LinearChainProblem problem =
-      make_random_chain(layout, random, {.prior = false, .group_count = 1});
+      make_random_chain(shape, random, {.prior = false, .noise_group_count = 1});
   const Eigen::VectorXd shift = Eigen::VectorXd::LinSpaced(18, -1.0, 2.0);
   for (auto& block : problem.blocks()) {
-    block.arrow_jacobian.col(1) =
+    block.parameter_jacobian.col(1) =
         block.node_jacobian * shift.segment(3 * block.first_node, 3 * block.node_span);
   }
   const ParameterInformation information = compute_information(problem);
@@ -155,13 +155,13 @@ TEST(Covariance, AbsorbedParameterIsUndetermined) {
 
 // A parameter at its bound is fixed: it has no scatter and adds none to the others.
 TEST(Covariance, ParameterAtBoundIsFixed) {
-  const ArrowLayout layout{8, 4, 1, 3};
+  const ProblemShape shape{8, 4, 1, 3};
   std::mt19937 random(9);
-  LinearChainProblem problem = make_random_chain(layout, random, {.group_count = 1});
+  LinearChainProblem problem = make_random_chain(shape, random, {.noise_group_count = 1});
   LinearChainProblem without({8, 4, 1, 2}, 1);
   for (const auto& block : problem.blocks()) {
     auto copy = block;
-    copy.arrow_jacobian = block.arrow_jacobian.leftCols(2);
+    copy.parameter_jacobian = block.parameter_jacobian.leftCols(2);
     without.add(copy);
   }
   problem.lower[2] = 0.0;  // at its value

@@ -21,7 +21,7 @@ double after_gain(double gain_ratio) {
 
 // 1 − (2ρ − 1)³, limited to between 0.01 and 1/3. ρ = 0.95 lies between the limits: a square
 // instead of the cube gives 0.19. A step much better than predicted counts as perfect.
-TEST(Damping, FallsTheMoreTheBetterAStepWasPredicted) {
+TEST(Damping, FallsMoreForBetterPredictedSteps) {
   EXPECT_DOUBLE_EQ(after_gain(1e-4), 1.0 / 3.0);
   EXPECT_DOUBLE_EQ(after_gain(0.5), 1.0 / 3.0);
   EXPECT_NEAR(after_gain(0.95), 1.0 - 0.9 * 0.9 * 0.9, 1e-12);
@@ -45,7 +45,7 @@ TEST(Damping, GrowsFasterUntilAStepIsAccepted) {
 // A failed factorization raises it a hundredfold without changing that sequence.
 TEST(Damping, RoundingRaisesItAHundredfold) {
   Damping damping = damping_from(1.0);
-  EXPECT_TRUE(damping.raise_for_rounding());
+  EXPECT_TRUE(damping.raise_after_failed_factorization());
   EXPECT_DOUBLE_EQ(damping.value(), 100.0);
   EXPECT_TRUE(damping.raise());
   EXPECT_DOUBLE_EQ(damping.value(), 200.0);
@@ -60,7 +60,7 @@ TEST(Damping, StaysInItsRange) {
   EXPECT_TRUE(high.raise());
   EXPECT_DOUBLE_EQ(high.value(), 1e6);
   EXPECT_FALSE(high.raise());
-  EXPECT_FALSE(high.raise_for_rounding());
+  EXPECT_FALSE(high.raise_after_failed_factorization());
   EXPECT_DOUBLE_EQ(high.value(), 1e6);
   Damping none = damping_from(0.0);
   EXPECT_TRUE(none.raise());

@@ -20,7 +20,7 @@ Eigen::MatrixXd random_covariance(Eigen::Index n, unsigned seed) {
 
 double largest(const Eigen::MatrixXd& A) { return A.cwiseAbs().maxCoeff(); }
 
-TEST(SymmetricEigen, GivesTheMatrixBackWithValuesAscending) {
+TEST(SymmetricEigen, ReproducesTheMatrixWithAscendingEigenvalues) {
   const Eigen::MatrixXd A = random_covariance(7, 1) - 5.0 * Eigen::MatrixXd::Identity(7, 7);
   Eigen::MatrixXd lower = A;  // entries above the diagonal are not read
   lower.triangularView<Eigen::StrictlyUpper>().setConstant(1e3);
@@ -32,7 +32,7 @@ TEST(SymmetricEigen, GivesTheMatrixBackWithValuesAscending) {
   for (Eigen::Index k = 1; k < 7; ++k) EXPECT_LE(eigen.values[k - 1], eigen.values[k]);
 }
 
-TEST(SymmetricEigen, OfThreeRowsAgreesWithTheGeneralOne) {
+TEST(SymmetricEigen, OfThreeRowsMatchesTheGeneralDecomposition) {
   const Eigen::Matrix3d A = random_covariance(3, 2);
   const SymmetricEigen3 eigen = symmetric_eigen3(A);
   EXPECT_LT(largest(eigen.values - symmetric_eigen(A).values), 1e-13);
@@ -116,7 +116,7 @@ TEST(LeastSquares, OmitsDirectionsBelowTheTolerance) {
   EXPECT_NEAR(pseudo_inverse(A, 1e-2)(1, 1), 0.0, 1e-12);
 }
 
-TEST(NullSpace, HasAllDirectionsAndNoOthers) {
+TEST(NullSpace, ContainsExactlyTheNullDirections) {
   Eigen::MatrixXd G = random_matrix(3, 6, 11);
   G.row(2) = G.row(0) - 2.0 * G.row(1);
   const Eigen::MatrixXd Z = null_space(G);
@@ -130,7 +130,7 @@ TEST(NullSpace, HasAllDirectionsAndNoOthers) {
 
 TEST(SolveSquare, SolvesAllColumns) {
   const Eigen::MatrixXd A = random_matrix(5, 5, 13), B = random_matrix(5, 2, 14);
-  EXPECT_LT(largest(A * solve_square(A, B) - B), 1e-12);
+  EXPECT_LT(largest(A * solve_square_system(A, B) - B), 1e-12);
 }
 
 }  // namespace

@@ -35,11 +35,11 @@ class FunctionProblem : public LeastSquaresProblem {
         jacobian_(std::move(jacobian)),
         x_(std::move(start)) {}
 
-  ArrowLayout layout() const override { return {0, 1, 1, static_cast<int>(x_.size())}; }
+  ProblemShape shape() const override { return {0, 1, 1, static_cast<int>(x_.size())}; }
   int block_count() const override { return 1; }
   int max_block_rows() const override { return static_cast<int>(residual_(x_).size()); }
-  int group_count() const override { return 1; }
-  int threads() const override { return 1; }
+  int noise_group_count() const override { return 1; }
+  int thread_count() const override { return 1; }
   void linearize(int /*index*/, ResidualBlock& out) const override {
     ++linearizations;
     out.first_node = 0;
@@ -47,22 +47,22 @@ class FunctionProblem : public LeastSquaresProblem {
     out.group = 0;
     out.residual = residual_(x_);
     out.rows = static_cast<int>(out.residual.size());
-    out.arrow_jacobian = jacobian_(x_);
+    out.parameter_jacobian = jacobian_(x_);
   }
   double cost() const override { return residual_(x_).squaredNorm(); }
-  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
+  double evaluate_trial_step(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
     candidate_ = x_ + step;
     ++candidates;
     left_box = left_box || (candidate_.array() < lower.array()).any() ||
                (candidate_.array() > upper.array()).any();
     return residual_(candidate_).squaredNorm();
   }
-  void accept_candidate() override { x_ = candidate_; }
-  void mark() override { marked_ = x_; }
-  void restore() override { x_ = marked_; }
-  Eigen::VectorXd arrow() const override { return x_; }
-  Eigen::VectorXd arrow_lower() const override { return lower; }
-  Eigen::VectorXd arrow_upper() const override { return upper; }
+  void accept_trial_step() override { x_ = candidate_; }
+  void save_point() override { saved_ = x_; }
+  void restore_point() override { x_ = saved_; }
+  Eigen::VectorXd parameter_values() const override { return x_; }
+  Eigen::VectorXd lower_bounds() const override { return lower; }
+  Eigen::VectorXd upper_bounds() const override { return upper; }
 
   Eigen::VectorXd lower, upper;
   mutable int linearizations = 0;
@@ -72,7 +72,7 @@ class FunctionProblem : public LeastSquaresProblem {
  private:
   Residual residual_;
   Jacobian jacobian_;
-  Eigen::VectorXd x_, candidate_, marked_;
+  Eigen::VectorXd x_, candidate_, saved_;
 };
 
 FunctionProblem rosenbrock(std::initializer_list<double> start) {
@@ -100,7 +100,7 @@ FunctionProblem arctangent(double start) {
 TEST(LevenbergMarquardt, LinearProblemTakesTwoSteps) {
   std::mt19937 random(6);
   LinearChainProblem problem =
-      test_support::make_random_chain({20, 6, 2, 5}, random, {.group_count = 1});
+      test_support::make_random_chain({20, 6, 2, 5}, random, {.noise_group_count = 1});
   const Eigen::MatrixXd J = problem.dense_jacobian();
   const Eigen::VectorXd expected = -J.householderQr().solve(problem.dense_residual());
   const LmSummary summary = solve(problem);
@@ -108,18 +108,18 @@ TEST(LevenbergMarquardt, LinearProblemTakesTwoSteps) {
   EXPECT_LE(summary.iterations, 2);
   EXPECT_LT((problem.node() - expected.head(problem.node_unknowns())).norm(),
             1e-9 * expected.norm());
-  EXPECT_LT((problem.arrow() - expected.tail(5)).norm(), 1e-9 * expected.norm());
+  EXPECT_LT((problem.parameter_values() - expected.tail(5)).norm(), 1e-9 * expected.norm());
 }
 
 // On a linear problem the cost is exactly the quadratic that the step minimizes, so every decrease
 // must equal the predicted one: with damping that shortens each step, with states and parameters
 // together, and with a parameter stopped by a bound. Catches a term of the prediction that is
 // missing, doubled or halved; the optimum would hardly reveal it.
-TEST(LevenbergMarquardt, EveryDecreaseOnALinearProblemIsThePredictedOne) {
+TEST(LevenbergMarquardt, PredictsTheDecreaseOfALinearProblem) {
   std::mt19937 random(7);
   for (const bool bounded : {false, true}) {
     LinearChainProblem problem =
-        test_support::make_random_chain({20, 6, 2, 5}, random, {.group_count = 1});
+        test_support::make_random_chain({20, 6, 2, 5}, random, {.noise_group_count = 1});
     if (bounded) {
       const Eigen::VectorXd free =
           -problem.dense_jacobian().householderQr().solve(problem.dense_residual());
@@ -141,7 +141,7 @@ TEST(LevenbergMarquardt, EveryDecreaseOnALinearProblemIsThePredictedOne) {
 
 // Bounds of 1e-6 and 0 side by side must be returned exactly. A build once turned the lower bounds
 // (1e-6, 1e-6, 0, 0) into 1e-6 each; the test runs in every build type.
-TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
+TEST(LevenbergMarquardt, SatisfiesBoundsExactly) {
   const Eigen::VectorXd lower = vector({1e-6, 1e-6, 0.0, 0.0});
   const Eigen::VectorXd pull =
       vector({-1.0, 2e-6, -3.0, 0.5});  // two end at their bounds, two do not
@@ -154,19 +154,19 @@ TEST(LevenbergMarquardt, BoundsAreKeptToTheLastBit) {
     problem.upper = Eigen::VectorXd::Constant(4, 10.0);
     const LmSummary summary = solve(problem);
     EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-    EXPECT_EQ(problem.arrow_lower(), lower);
+    EXPECT_EQ(problem.lower_bounds(), lower);
     EXPECT_FALSE(problem.left_box);
-    EXPECT_NEAR(problem.arrow()[0], 1e-6, 1e-15);
-    EXPECT_GE(problem.arrow()[0], 1e-6);
-    EXPECT_NEAR(problem.arrow()[1], 2e-6, 1e-7);
-    EXPECT_EQ(problem.arrow()[2], 0.0);
-    EXPECT_NEAR(problem.arrow()[3], 0.5, 1e-7);
+    EXPECT_NEAR(problem.parameter_values()[0], 1e-6, 1e-15);
+    EXPECT_GE(problem.parameter_values()[0], 1e-6);
+    EXPECT_NEAR(problem.parameter_values()[1], 2e-6, 1e-7);
+    EXPECT_EQ(problem.parameter_values()[2], 0.0);
+    EXPECT_NEAR(problem.parameter_values()[3], 0.5, 1e-7);
   }
 }
 
 // A start at a bound from which the cost falls inward must leave it. One from which it falls
 // outward must stay and count as converged.
-TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
+TEST(LevenbergMarquardt, StaysAtABoundOnlyIfTheCostFallsOutward) {
   const auto residual = [](const Eigen::VectorXd& x) {
     return vector({x[0] - 1.0, x[1] + 1.0, 0.1});
   };
@@ -174,8 +174,8 @@ TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
   FunctionProblem problem(residual, jacobian, Eigen::VectorXd::Zero(2));
   problem.lower = Eigen::VectorXd::Zero(2);
   EXPECT_TRUE(is_converged(solve(problem).termination));
-  EXPECT_NEAR(problem.arrow()[0], 1.0, 1e-7);
-  EXPECT_EQ(problem.arrow()[1], 0.0);
+  EXPECT_NEAR(problem.parameter_values()[0], 1.0, 1e-7);
+  EXPECT_EQ(problem.parameter_values()[1], 0.0);
 
   FunctionProblem at_optimum(residual, jacobian, vector({1.0, 0.0}));
   at_optimum.lower = Eigen::VectorXd::Zero(2);
@@ -184,16 +184,16 @@ TEST(LevenbergMarquardt, StartAtABoundIsHeldOnlyIfTheCostFallsOutward) {
   EXPECT_EQ(summary.iterations, 0);
 }
 
-TEST(LevenbergMarquardt, StartOutsideTheBoxIsMovedOntoIt) {
+TEST(LevenbergMarquardt, MovesInitialValuesToTheirBounds) {
   FunctionProblem problem = rosenbrock({-3.0, 7.0});
   problem.lower = vector({-1.0, -1.0});
   problem.upper = vector({0.5, 2.0});
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination));
-  EXPECT_EQ(summary.history.front().arrow, vector({-1.0, 2.0}));
+  EXPECT_EQ(summary.history.front().parameters, vector({-1.0, 2.0}));
   EXPECT_FALSE(problem.left_box);
-  EXPECT_EQ(problem.arrow()[0], 0.5);
-  EXPECT_NEAR(problem.arrow()[1], 0.25, 1e-8);
+  EXPECT_EQ(problem.parameter_values()[0], 0.5);
+  EXPECT_NEAR(problem.parameter_values()[1], 0.25, 1e-8);
 }
 
 // Records must be consistent: costs never rise, the last one is the summary's, the parameters are
@@ -204,12 +204,12 @@ TEST(LevenbergMarquardt, HistoryIsConsistentAndMonotone) {
   const LmSummary summary =
       solve(problem, {}, [&](const IterationRecord& record) { seen.push_back(record); });
   EXPECT_TRUE(is_converged(summary.termination));
-  EXPECT_LT((problem.arrow() - Eigen::VectorXd::Ones(2)).norm(), 1e-8);
+  EXPECT_LT((problem.parameter_values() - Eigen::VectorXd::Ones(2)).norm(), 1e-8);
   ASSERT_EQ(seen.size(), summary.history.size());
   ASSERT_EQ(static_cast<int>(seen.size()), summary.iterations + 1);
   EXPECT_EQ(seen.front().cost, summary.initial_cost);
   EXPECT_EQ(seen.back().cost, summary.cost);
-  EXPECT_EQ(seen.back().arrow, problem.arrow());
+  EXPECT_EQ(seen.back().parameters, problem.parameter_values());
   EXPECT_EQ(summary.cost, problem.cost());
   for (std::size_t k = 1; k < seen.size(); ++k) {
     EXPECT_EQ(seen[k].iteration, static_cast<int>(k));
@@ -222,7 +222,7 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedButNotApplied) {
   FunctionProblem problem = arctangent(3.0);
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-  EXPECT_NEAR(problem.arrow()[0], 0.0, 1e-8);
+  EXPECT_NEAR(problem.parameter_values()[0], 0.0, 1e-8);
   int rejected = 0;
   for (const IterationRecord& record : summary.history) rejected += record.rejected;
   EXPECT_GT(rejected, 0);
@@ -232,7 +232,7 @@ TEST(LevenbergMarquardt, RejectedStepsAreCountedButNotApplied) {
 // A circle with a weight of 1e2, and the optimum further along it: every straight step leaves the
 // circle and raises the cost. Unless steps may raise the cost for a while, 20 short ones are
 // needed.
-TEST(LevenbergMarquardt, RoundsANarrowBend) {
+TEST(LevenbergMarquardt, FollowsANarrowCurvedValley) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
         return vector({1e2 * (x.squaredNorm() - 1.0), x[0], x[1] - 1.0});
@@ -243,7 +243,7 @@ TEST(LevenbergMarquardt, RoundsANarrowBend) {
       vector({0.28, 0.96}));
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-  EXPECT_LT((problem.arrow() - vector({0.0, 1.0})).norm(), 1e-6);
+  EXPECT_LT((problem.parameter_values() - vector({0.0, 1.0})).norm(), 1e-6);
   EXPECT_LE(summary.iterations, 8);
   for (std::size_t k = 1; k < summary.history.size(); ++k) {
     EXPECT_LT(summary.history[k].cost, summary.history[k - 1].cost);
@@ -263,11 +263,11 @@ TEST(LevenbergMarquardt, UndefinedCandidatesAreRejected) {
       Eigen::VectorXd::Constant(1, 1.0));
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
-  EXPECT_NEAR(problem.arrow()[0], 0.01, 1e-9);
+  EXPECT_NEAR(problem.parameter_values()[0], 0.01, 1e-9);
   EXPECT_GT(summary.history[1].rejected, 0);
 }
 
-TEST(LevenbergMarquardt, UndefinedStartFailsWithoutMoving) {
+TEST(LevenbergMarquardt, FailsForUndefinedInitialValues) {
   for (const double bad : {kNaN, std::numeric_limits<double>::infinity()}) {
     FunctionProblem problem(
         [bad](const Eigen::VectorXd&) { return Eigen::VectorXd::Constant(1, bad); },
@@ -277,7 +277,7 @@ TEST(LevenbergMarquardt, UndefinedStartFailsWithoutMoving) {
     EXPECT_EQ(summary.termination, Termination::kNumericalFailure);
     EXPECT_EQ(summary.iterations, 0);
     EXPECT_TRUE(summary.history.empty());
-    EXPECT_EQ(problem.arrow()[0], 1.0);
+    EXPECT_EQ(problem.parameter_values()[0], 1.0);
   }
   FunctionProblem undefined_parameter = arctangent(kNaN);
   EXPECT_EQ(solve(undefined_parameter).termination, Termination::kNumericalFailure);
@@ -310,8 +310,8 @@ TEST(LevenbergMarquardt, KinkEndsWithoutFurtherDecrease) {
   EXPECT_EQ(summary.termination, Termination::kNoFurtherDecrease) << to_string(summary.termination);
   EXPECT_TRUE(is_converged(summary.termination));
   // 1e-7 of the cost of 1 moves x by 1e-7/(2·1e-4) = 5e-4.
-  EXPECT_NEAR(problem.arrow()[0], 0.0, 1e-3);
-  EXPECT_NEAR(problem.arrow()[1], 2.0, 1e-3);
+  EXPECT_NEAR(problem.parameter_values()[0], 0.0, 1e-3);
+  EXPECT_NEAR(problem.parameter_values()[1], 2.0, 1e-3);
   EXPECT_LT(problem.candidates, 150);
 }
 
@@ -327,7 +327,7 @@ FunctionProblem slow_descent(double offset) {
       vector({1.0}));
 }
 
-TEST(LevenbergMarquardt, FarFromWhereItShouldComeThreeStepsMustGainMore) {
+TEST(LevenbergMarquardt, RequiresMoreDecreaseFarFromTheExpectedCost) {
   LmOptions options;
   options.cost_tolerance = options.negligible_decrease = 0.0;
   options.far_cost = 4.5;
@@ -348,14 +348,14 @@ TEST(LevenbergMarquardt, AscentDirectionIsNeverTaken) {
                           vector({1.0, 2.0}));
   const LmSummary summary = solve(problem);
   EXPECT_EQ(summary.termination, Termination::kNumericalFailure);
-  EXPECT_EQ(problem.arrow(), vector({1.0, 2.0}));
+  EXPECT_EQ(problem.parameter_values(), vector({1.0, 2.0}));
   EXPECT_EQ(summary.cost, 5.0);
   EXPECT_LT(problem.candidates, 50);
 }
 
 // Two parameters act only through their sum and a third has no effect. The solver must converge at
 // the usual speed and hardly move along the null directions.
-TEST(LevenbergMarquardt, NullDirectionsDoNotDisturb) {
+TEST(LevenbergMarquardt, ConvergesDespiteNullDirections) {
   FunctionProblem problem(
       [](const Eigen::VectorXd& x) {
         return vector({std::exp(x[0] + x[1]) - 2.0, x[3] - 4.0, x[3] * x[3] - 15.0});
@@ -368,9 +368,9 @@ TEST(LevenbergMarquardt, NullDirectionsDoNotDisturb) {
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
   EXPECT_LE(summary.iterations, 8);
-  EXPECT_NEAR(problem.arrow()[0] + problem.arrow()[1], std::log(2.0), 1e-9);
-  EXPECT_NEAR(problem.arrow()[0] - problem.arrow()[1], -0.2, 1e-3);
-  EXPECT_EQ(problem.arrow()[2], 5.0);
+  EXPECT_NEAR(problem.parameter_values()[0] + problem.parameter_values()[1], std::log(2.0), 1e-9);
+  EXPECT_NEAR(problem.parameter_values()[0] - problem.parameter_values()[1], -0.2, 1e-3);
+  EXPECT_EQ(problem.parameter_values()[2], 5.0);
 }
 
 TEST(LevenbergMarquardt, StopFlagEndsBetweenIterations) {
@@ -397,7 +397,7 @@ TEST(LevenbergMarquardt, IterationLimitIsReported) {
 }
 
 // At a perfect fit cost and gradient are zero, so nothing may be divided by them.
-TEST(LevenbergMarquardt, PerfectStartConvergesAtOnce) {
+TEST(LevenbergMarquardt, ConvergesImmediatelyFromTheOptimum) {
   FunctionProblem problem = rosenbrock({1.0, 1.0});
   const LmSummary summary = solve(problem);
   EXPECT_EQ(summary.termination, Termination::kGradientTolerance);

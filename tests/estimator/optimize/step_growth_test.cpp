@@ -13,31 +13,31 @@ class OneParameter final : public LeastSquaresProblem {
  public:
   OneParameter(double start, double target, double growth)
       : x_(start), target_(target), growth_(growth) {}
-  ArrowLayout layout() const override { return {0, 1, 1, 1}; }
+  ProblemShape shape() const override { return {0, 1, 1, 1}; }
   int block_count() const override { return 1; }
   int max_block_rows() const override { return 1; }
-  int group_count() const override { return 1; }
-  int threads() const override { return 1; }
+  int noise_group_count() const override { return 1; }
+  int thread_count() const override { return 1; }
   void linearize(int /*index*/, ResidualBlock& out) const override {
-    shape_block(out, 0, 0, 1, 1, 1, 0);
+    resize_block(out, 0, 0, 1, 1, 1, 0);
     out.residual[0] = x_ - target_;
-    out.arrow_jacobian(0, 0) = 1.0;
+    out.parameter_jacobian(0, 0) = 1.0;
   }
   double cost() const override { return std::pow(x_ - target_, 2); }
-  double evaluate_candidate(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
+  double evaluate_trial_step(const Eigen::VectorXd&, const Eigen::VectorXd& step) override {
     candidate_ = x_ + step[0];
     return std::pow(candidate_ - target_, 2);
   }
-  void accept_candidate() override { x_ = candidate_; }
-  void mark() override { marked_ = x_; }
-  void restore() override { x_ = marked_; }
-  Eigen::VectorXd arrow() const override { return Eigen::VectorXd::Constant(1, x_); }
-  Eigen::VectorXd arrow_lower() const override { return Eigen::VectorXd::Constant(1, -HUGE_VAL); }
-  Eigen::VectorXd arrow_upper() const override { return Eigen::VectorXd::Constant(1, HUGE_VAL); }
-  Eigen::VectorXd arrow_growth() const override { return Eigen::VectorXd::Constant(1, growth_); }
+  void accept_trial_step() override { x_ = candidate_; }
+  void save_point() override { saved_ = x_; }
+  void restore_point() override { x_ = saved_; }
+  Eigen::VectorXd parameter_values() const override { return Eigen::VectorXd::Constant(1, x_); }
+  Eigen::VectorXd lower_bounds() const override { return Eigen::VectorXd::Constant(1, -HUGE_VAL); }
+  Eigen::VectorXd upper_bounds() const override { return Eigen::VectorXd::Constant(1, HUGE_VAL); }
+  Eigen::VectorXd growth_limits() const override { return Eigen::VectorXd::Constant(1, growth_); }
 
  private:
-  double x_, target_, growth_, candidate_ = 0.0, marked_ = 0.0;
+  double x_, target_, growth_, candidate_ = 0.0, saved_ = 0.0;
 };
 
 /// Iterates until close to the target.
@@ -45,11 +45,11 @@ std::vector<double> way(double start, double target, double growth) {
   OneParameter problem(start, target, growth);
   std::vector<double> values;
   solve(problem, {}, [&](const IterationRecord& record) {
-    if (std::abs(record.arrow[0] - target) > 1e-3 * std::abs(target)) {
-      values.push_back(record.arrow[0]);
+    if (std::abs(record.parameters[0] - target) > 1e-3 * std::abs(target)) {
+      values.push_back(record.parameters[0]);
     }
   });
-  EXPECT_NEAR(problem.arrow()[0], target, 1e-6 * std::abs(target));
+  EXPECT_NEAR(problem.parameter_values()[0], target, 1e-6 * std::abs(target));
   return values;
 }
 
@@ -62,7 +62,7 @@ TEST(StepGrowth, LimitsStepsUpAndDown) {
 }
 
 // From zero or below there is no factor to limit.
-TEST(StepGrowth, LimitsNothingElse) {
+TEST(StepGrowth, LimitsNoStepsFromZeroOrBelow) {
   EXPECT_EQ(way(1.0, 100.0, HUGE_VAL), (std::vector{1.0}));
   EXPECT_EQ(way(0.0, 100.0, 4.0), (std::vector{0.0}));
   EXPECT_EQ(way(-1.0, 100.0, 4.0), (std::vector{-1.0}));

@@ -100,7 +100,7 @@ class ScalarRig {
   }
 
  protected:
-  using JointQuantity = estimator::JointQuantity;
+  using JointParameter = estimator::JointParameter;
 
   /// Geometry of a joint at one configuration, in the world frame.
   template <typename T>
@@ -122,21 +122,21 @@ class ScalarRig {
   static double sign_of(int side) { return side == 0 ? 1.0 : -1.0; }
 
   template <typename T>
-  T joint_value(int joint, JointQuantity quantity, const T* chi) const {
-    return value(mechanism_.index_of_joint(joint, quantity), chi);
+  T joint_value(int joint, JointParameter quantity, const T* chi) const {
+    return value(mechanism_.joint_parameter_index(joint, quantity), chi);
   }
   /// Returns whether a quantity may be non-zero.
   bool acts(int index) const {
     return position_[at(index)] >= 0 || mechanism_.parameters[at(index)].value != 0.0;
   }
-  bool joint_acts(int joint, JointQuantity quantity) const {
-    return acts(mechanism_.index_of_joint(joint, quantity));
+  bool joint_acts(int joint, JointParameter quantity) const {
+    return acts(mechanism_.joint_parameter_index(joint, quantity));
   }
 
   template <typename T>
   Vector3<T> point(int joint, int side, const T* chi) const {
-    const int first = mechanism_.index_of_joint(
-        joint, side == 0 ? JointQuantity::kPointAx : JointQuantity::kPointBx);
+    const int first = mechanism_.joint_parameter_index(
+        joint, side == 0 ? JointParameter::kPointAx : JointParameter::kPointBx);
     return {value(first, chi), value(first + 1, chi), value(first + 2, chi)};
   }
 

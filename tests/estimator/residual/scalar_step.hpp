@@ -85,9 +85,9 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   const Eigen::Matrix<double, 5 * kJoints, 1>& row_inertia() const { return row_inertia_; }
 
  private:
-  using BodyQuantity = estimator::BodyQuantity;
-  using JointQuantity = estimator::JointQuantity;
-  using WorldQuantity = estimator::WorldQuantity;
+  using BodyParameter = estimator::BodyParameter;
+  using JointParameter = estimator::JointParameter;
+  using GravityParameter = estimator::GravityParameter;
   template <typename T>
   using Vector3 = typename Base::template Vector3<T>;
   template <typename T>
@@ -119,8 +119,8 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
 
   bool has_load_friction() const {
     for (int j = 0; j < kJoints; ++j) {
-      if (joint_acts(j, JointQuantity::kLoadFriction)) return true;
-      if (joint_acts(j, JointQuantity::kLoadFrictionAngular)) return true;
+      if (joint_acts(j, JointParameter::kLoadFriction)) return true;
+      if (joint_acts(j, JointParameter::kLoadFrictionAngular)) return true;
     }
     return false;
   }
@@ -137,12 +137,12 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
     for (int side = 0; side < 2; ++side) {
       const int body = body_of(j, side);
       if (body < 0) continue;
-      const auto get = [&](BodyQuantity quantity) {
+      const auto get = [&](BodyParameter quantity) {
         return mechanism_.parameter(body, quantity).value;
       };
-      by_mass += 1.0 / get(BodyQuantity::kMass);
+      by_mass += 1.0 / get(BodyParameter::kMass);
       by_inertia +=
-          3.0 / (get(BodyQuantity::kJxx) + get(BodyQuantity::kJyy) + get(BodyQuantity::kJzz));
+          3.0 / (get(BodyParameter::kJxx) + get(BodyParameter::kJyy) + get(BodyParameter::kJzz));
     }
     for (int row = 0; row < 5; ++row) {
       const double softness = 4.0 * gamma_[at(j)] / (h * h);
@@ -161,24 +161,24 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   template <typename T>
   Body<T> body_terms(int i, const ScalarPose<T>& pose, const Vector<T>& v, const Vector<T>& w,
                      const T* chi) const {
-    const auto get = [&](BodyQuantity quantity) {
+    const auto get = [&](BodyParameter quantity) {
       return value(mechanism_.index(i, quantity), chi);
     };
     Body<T> body;
-    body.mass = get(BodyQuantity::kMass);
+    body.mass = get(BodyParameter::kMass);
     body.R = pose.e.toRotationMatrix();
     Matrix3<T> R_J;
-    R_J.col(0) = get(BodyQuantity::kJxx) * body.R.col(0);
-    R_J.col(1) = get(BodyQuantity::kJyy) * body.R.col(1);
-    R_J.col(2) = get(BodyQuantity::kJzz) * body.R.col(2);
-    const auto couple = [&](BodyQuantity quantity, int one, int other) {
+    R_J.col(0) = get(BodyParameter::kJxx) * body.R.col(0);
+    R_J.col(1) = get(BodyParameter::kJyy) * body.R.col(1);
+    R_J.col(2) = get(BodyParameter::kJzz) * body.R.col(2);
+    const auto couple = [&](BodyParameter quantity, int one, int other) {
       if (!acts(mechanism_.index(i, quantity))) return;
       R_J.col(one) += get(quantity) * body.R.col(other);
       R_J.col(other) += get(quantity) * body.R.col(one);
     };
-    couple(BodyQuantity::kJxy, 0, 1);
-    couple(BodyQuantity::kJxz, 0, 2);
-    couple(BodyQuantity::kJyz, 1, 2);
+    couple(BodyParameter::kJxy, 0, 1);
+    couple(BodyParameter::kJxz, 0, 2);
+    couple(BodyParameter::kJyz, 1, 2);
     body.J = R_J * body.R.transpose();
     body.J_inverse = body.J.inverse();
     body.v = v.template segment<3>(6 * i);
@@ -259,33 +259,33 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   T axis_impulse(int j, const Joint<T>& joint, const Poses<T>& q, const T& control,
                  const T* chi) const {
     using std::abs, std::exp;
-    const auto get = [&](JointQuantity quantity) { return joint_value(j, quantity, chi); };
-    const auto has = [&](JointQuantity quantity) { return joint_acts(j, quantity); };
+    const auto get = [&](JointParameter quantity) { return joint_value(j, quantity, chi); };
+    const auto has = [&](JointParameter quantity) { return joint_acts(j, quantity); };
     const T& omega = joint.omega;
     T torque(0.0), dry(0.0);
-    if (has(JointQuantity::kViscous)) torque -= get(JointQuantity::kViscous) * joint.omega_next;
-    if (has(JointQuantity::kQuadraticDrag)) {
-      torque -= get(JointQuantity::kQuadraticDrag) * abs(omega) * joint.omega_next;
+    if (has(JointParameter::kViscous)) torque -= get(JointParameter::kViscous) * joint.omega_next;
+    if (has(JointParameter::kQuadraticDrag)) {
+      torque -= get(JointParameter::kQuadraticDrag) * abs(omega) * joint.omega_next;
     }
-    if (has(JointQuantity::kMotorGain)) {
+    if (has(JointParameter::kMotorGain)) {
       T drive = control;
-      if (has(JointQuantity::kBackEmf)) drive -= get(JointQuantity::kBackEmf) * joint.omega_next;
-      torque += get(JointQuantity::kMotorGain) * drive;
+      if (has(JointParameter::kBackEmf)) drive -= get(JointParameter::kBackEmf) * joint.omega_next;
+      torque += get(JointParameter::kMotorGain) * drive;
     }
-    if (has(JointQuantity::kConstantTorque)) torque += get(JointQuantity::kConstantTorque);
-    if (has(JointQuantity::kStiffness)) {
-      torque -= get(JointQuantity::kStiffness) *
-                within_a_turn(T(this->angle(j, q) - get(JointQuantity::kRestAngle)));
+    if (has(JointParameter::kConstantTorque)) torque += get(JointParameter::kConstantTorque);
+    if (has(JointParameter::kStiffness)) {
+      torque -= get(JointParameter::kStiffness) *
+                within_a_turn(T(this->angle(j, q) - get(JointParameter::kRestAngle)));
     }
-    if (has(JointQuantity::kCoulombTorque)) dry += get(JointQuantity::kCoulombTorque);
-    if (has(JointQuantity::kStribeckTorque)) {
-      dry += get(JointQuantity::kStribeckTorque) *
-             exp(-get(JointQuantity::kStribeckRate) * omega * omega);
+    if (has(JointParameter::kCoulombTorque)) dry += get(JointParameter::kCoulombTorque);
+    if (has(JointParameter::kStribeckTorque)) {
+      dry += get(JointParameter::kStribeckTorque) *
+             exp(-get(JointParameter::kStribeckRate) * omega * omega);
     }
     torque -= dry * saturation(j, joint);
     torque *= settings_.step;
-    if (has(JointQuantity::kShaftInertia)) {
-      torque -= get(JointQuantity::kShaftInertia) * (joint.omega_next - omega);
+    if (has(JointParameter::kShaftInertia)) {
+      torque -= get(JointParameter::kShaftInertia) * (joint.omega_next - omega);
     }
     return torque;
   }
@@ -316,8 +316,8 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
     const Vector3<T> force = lambda.template head<3>();
     const auto& frame = joint.geometry;
     const T sum = abs(frame.x.dot(force)) + abs(frame.y.dot(force)) + abs(frame.z.dot(force));
-    const T bound = joint_value(j, JointQuantity::kLoadFriction, chi) * sum +
-                    joint_value(j, JointQuantity::kLoadFrictionAngular, chi) *
+    const T bound = joint_value(j, JointParameter::kLoadFriction, chi) * sum +
+                    joint_value(j, JointParameter::kLoadFrictionAngular, chi) *
                         (abs(lambda[3]) + abs(lambda[4]));
     return bound * saturation(j, joint);
   }
@@ -327,9 +327,10 @@ class ScalarStep : public ScalarRig<kBodies, kJoints> {
   Vector<T> unconstrained_motion(const Bodies<T>& bodies, const Joints<T>& joints,
                                  const std::array<T, kJoints>& torque, const T* chi) const {
     const double h = settings_.step;
-    const Vector3<T> tilt(value(mechanism_.index(WorldQuantity::kTiltX), chi), T(0.0),
-                          value(mechanism_.index(WorldQuantity::kTiltZ), chi));
-    const Vector3<T> level(T(0.0), -value(mechanism_.index(WorldQuantity::kGravity), chi), T(0.0));
+    const Vector3<T> tilt(value(mechanism_.index(GravityParameter::kTiltX), chi), T(0.0),
+                          value(mechanism_.index(GravityParameter::kTiltZ), chi));
+    const Vector3<T> level(T(0.0), -value(mechanism_.index(GravityParameter::kGravity), chi),
+                           T(0.0));
     Vector3<T> gravity;
     ceres::AngleAxisRotatePoint(tilt.data(), level.data(), gravity.data());
     std::array<Vector3<T>, kBodies> moment;  // angular impulse

@@ -43,12 +43,12 @@ class Random {
 /// @param violation  typical distance from the constraints [m | rad]
 inline Transition random_transition(const Mechanism& mechanism, Random& random, double slip,
                                     double violation = 1e-3) {
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   const Eigen::VectorXd angles = random.vector(mechanism.joint_count(), 1.5);
   const Eigen::VectorXd rates = random.vector(mechanism.joint_count(), slip);
   State state = assemble_state(mechanism, values, angles, rates);
   Transition transition;
-  for (Pose& pose : state.poses) pose = retract(pose, random.vector(6, violation));
+  for (Pose& pose : state.poses) pose = apply_pose_increment(pose, random.vector(6, violation));
   transition.poses = state.poses;
   transition.v = state.velocity + random.vector(state.velocity.size(), 10.0 * violation);
   transition.w = transition.v + random.vector(state.velocity.size(), 1e-2);
@@ -60,34 +60,34 @@ inline Transition random_transition(const Mechanism& mechanism, Random& random, 
 /// Gives every differentiated quantity a value, so that no term is tested at zero.
 inline void excite_all_terms(Mechanism& mechanism, bool load_friction) {
   for (int i = 0; i < mechanism.body_count(); ++i) {
-    mechanism.parameter(i, BodyQuantity::kJxy).value = 1e-5;
-    mechanism.parameter(i, BodyQuantity::kJxz).value = -2e-5;
-    mechanism.parameter(i, BodyQuantity::kJyz).value = 3e-5;
+    mechanism.parameter(i, BodyParameter::kJxy).value = 1e-5;
+    mechanism.parameter(i, BodyParameter::kJxz).value = -2e-5;
+    mechanism.parameter(i, BodyParameter::kJyz).value = 3e-5;
   }
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const auto set = [&](JointQuantity quantity, double value) {
+    const auto set = [&](JointParameter quantity, double value) {
       mechanism.joint_parameter(j, quantity).value = value;
     };
-    set(JointQuantity::kViscous, 1e-3);
-    set(JointQuantity::kQuadraticDrag, 2e-3);
-    set(JointQuantity::kCoulombTorque, 4e-3);
-    set(JointQuantity::kStribeckTorque, 2e-3);
-    set(JointQuantity::kStribeckRate, 1.5);
-    set(JointQuantity::kConstantTorque, 1e-2);
-    set(JointQuantity::kStiffness, 5e-2);
-    set(JointQuantity::kRestAngle, 0.3);
-    set(JointQuantity::kMotorGain, 7e-2);
-    set(JointQuantity::kShaftInertia, 4e-4);
-    set(JointQuantity::kBackEmf, 2e-2);
+    set(JointParameter::kViscous, 1e-3);
+    set(JointParameter::kQuadraticDrag, 2e-3);
+    set(JointParameter::kCoulombTorque, 4e-3);
+    set(JointParameter::kStribeckTorque, 2e-3);
+    set(JointParameter::kStribeckRate, 1.5);
+    set(JointParameter::kConstantTorque, 1e-2);
+    set(JointParameter::kStiffness, 5e-2);
+    set(JointParameter::kRestAngle, 0.3);
+    set(JointParameter::kMotorGain, 7e-2);
+    set(JointParameter::kShaftInertia, 4e-4);
+    set(JointParameter::kBackEmf, 2e-2);
     if (load_friction) {
-      set(JointQuantity::kLoadFriction, 3e-3);
-      set(JointQuantity::kLoadFrictionAngular, 2e-2);
+      set(JointParameter::kLoadFriction, 3e-3);
+      set(JointParameter::kLoadFrictionAngular, 2e-2);
     }
     mechanism.joints[static_cast<std::size_t>(j)].motor.present = true;
     mechanism.joints[static_cast<std::size_t>(j)].spook.stick_speed = 0.05;
   }
-  mechanism.parameter(WorldQuantity::kTiltX).value = 0.1;
-  mechanism.parameter(WorldQuantity::kTiltZ).value = -0.2;
+  mechanism.parameter(GravityParameter::kTiltX).value = 0.1;
+  mechanism.parameter(GravityParameter::kTiltZ).value = -0.2;
 }
 
 inline Mechanism mechanism_named(const std::string& name) {

@@ -113,7 +113,7 @@ class Comparison {
       const int end = std::min(first + kV, count);
       for (int i = first; i < end; ++i) moved.chi[i].v[i - first] = 1.0;
       for (int j = 0; j < kJoints; ++j) {
-        const int delay = mechanism_.index_of_joint(j, JointQuantity::kInputDelay);
+        const int delay = mechanism_.joint_parameter_index(j, JointParameter::kInputDelay);
         if (delay >= first && delay < end) moved.control[j].v[delay - first] = at.slope[j];
       }
       const auto r = evaluate(moved);
@@ -156,11 +156,11 @@ class Comparison {
   std::unique_ptr<StepResidual> residual_;
 };
 
-using StepJetTest = StepCaseTest;
+using StepResidualJets = StepCaseTest;
 
 // Catches a wrong frame, a small term missing in a derivative,
 // and one that is wrong in both the residual and its derivative.
-TEST_P(StepJetTest, ResidualAndDerivativesMatchJets) {
+TEST_P(StepResidualJets, ResidualAndDerivativesMatchJets) {
   Random random(17);
   for (const GyroscopicForm gyroscopic : {GyroscopicForm::kMean, GyroscopicForm::kOld}) {
     settings_.gyroscopic = gyroscopic;
@@ -178,7 +178,7 @@ TEST_P(StepJetTest, ResidualAndDerivativesMatchJets) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Mechanisms, StepJetTest, ::testing::ValuesIn(step_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Mechanisms, StepResidualJets, ::testing::ValuesIn(step_cases()), name_of);
 
 }  // namespace
 }  // namespace estimator

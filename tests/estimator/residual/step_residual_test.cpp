@@ -23,7 +23,7 @@ using StepResidualTest = StepCaseTest;
 
 // Residual and stepper are written independently. A step of one must be a zero of the other;
 // otherwise parameters would be estimated for a simulator that does not exist.
-TEST_P(StepResidualTest, VanishesOnTheStepsOfTheStepper) {
+TEST_P(StepResidualTest, VanishesForStepsOfTheStepper) {
   if (GetParam().form == ResidualForm::kExplicit && GetParam().compliance == 0.0) return;
   Random random(13);
   for (const GyroscopicForm form : {GyroscopicForm::kOld, GyroscopicForm::kMean}) {

@@ -28,7 +28,7 @@ Eigen::VectorXd random_vector(std::mt19937& engine, Eigen::Index size, double sc
 /// A segment of random motion, off the constraints, with one missing observation.
 TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed) {
   std::mt19937 engine(seed);
-  const ModelValues values = unpack(mechanism);
+  const ModelParameterValues values = unpack_parameters(mechanism);
   TrajectoryData data;
   data.period = 0.005;
   data.angles = Eigen::MatrixXd::Zero(nodes, mechanism.joint_count());
@@ -36,8 +36,8 @@ TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed
   for (int k = 0; k < nodes; ++k) {
     Eigen::VectorXd angles(mechanism.joint_count());
     for (int j = 0; j < mechanism.joint_count(); ++j) angles[j] = std::sin(0.1 * k + j) + 0.3 * k;
-    Configuration q = assemble(mechanism, values, angles);
-    for (Pose& pose : q) pose = retract(pose, random_vector(engine, 6, 1e-3));
+    Configuration q = assemble_configuration(mechanism, values, angles);
+    for (Pose& pose : q) pose = apply_pose_increment(pose, random_vector(engine, 6, 1e-3));
     data.initial.push_back(q);
     data.angles.row(k) =
         (angles + random_vector(engine, mechanism.joint_count(), 1e-2)).transpose();

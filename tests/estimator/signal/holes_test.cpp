@@ -22,21 +22,21 @@ Segment commanded(const std::vector<double>& commands) {
 /// Change of the command from the end of one segment to the start of the next.
 CommandChange change(const std::vector<double>& before, const std::vector<double>& after,
                      int missing) {
-  return command_change(commanded(before), commanded(after), missing,
-                        Eigen::RowVectorXd::Constant(1, 1.0));
+  return command_change_between(commanded(before), commanded(after), missing,
+                                Eigen::RowVectorXd::Constant(1, 1.0));
 }
 
 // If an edge of an otherwise held command falls into the gap, its time is unknown, so the motion
 // after it cannot be predicted. A change as fast as beside the gap, or noise, is no edge.
-TEST(SampleGap, EndsASegmentAtAHiddenEdge) {
+TEST(SampleGap, EndsASegmentIfACommandStepIsHidden) {
   for (const double sign : {1.0, -1.0}) {
     const std::vector<double> rest = {0.0, 0.0, 0.0, 0.0}, on(4, sign);
     for (const int missing : {1, 3}) {
       EXPECT_TRUE(change(rest, on, missing).is_step);
       EXPECT_TRUE(change(on, rest, missing).is_step);
-      EXPECT_FALSE(continues_across_gap(0.05, missing, change(rest, on, missing), 100.0));
+      EXPECT_FALSE(can_continue_across_gap(0.05, missing, change(rest, on, missing), 100.0));
       EXPECT_FALSE(change(on, on, missing).is_step);
-      EXPECT_TRUE(continues_across_gap(0.05, missing, change(on, on, missing), 100.0));
+      EXPECT_TRUE(can_continue_across_gap(0.05, missing, change(on, on, missing), 100.0));
     }
     const std::vector<double> ramp = {0.0, 0.2 * sign, 0.4 * sign}, later = {0.8 * sign, sign};
     EXPECT_FALSE(change(ramp, later, 1).is_step);
@@ -50,12 +50,12 @@ TEST(SampleGap, EndsASegmentAtAHiddenEdge) {
 // Across more than three rows the command must be constant. Beyond 0.2 s no state is predictable.
 TEST(SampleGap, IsBridgedIfTheCommandIsHeld) {
   const CommandChange held = change({1.0, 1.0, 1.0}, {1.0, 1.0}, 10);
-  EXPECT_TRUE(continues_across_gap(0.11, 10, held, 100.0));
-  EXPECT_FALSE(continues_across_gap(0.21, 10, held, 100.0));
-  EXPECT_FALSE(continues_across_gap(0.11, 10, held, 9.0));
+  EXPECT_TRUE(can_continue_across_gap(0.11, 10, held, 100.0));
+  EXPECT_FALSE(can_continue_across_gap(0.21, 10, held, 100.0));
+  EXPECT_FALSE(can_continue_across_gap(0.11, 10, held, 9.0));
   const CommandChange ramp = change({0.0, 0.05}, {0.6, 0.65}, 10);
   EXPECT_FALSE(ramp.is_step);
-  EXPECT_FALSE(continues_across_gap(0.11, 10, ramp, 100.0));
+  EXPECT_FALSE(can_continue_across_gap(0.11, 10, ramp, 100.0));
 }
 
 // With four rows on either side a sine is interpolated far better than by the cubic through two,
@@ -116,12 +116,12 @@ TEST(SampleGap, InterpolatesWithoutOvershoot) {
 }
 
 // Rows keep their readings; missing rows have none, but commands.
-TEST(Joined, KeepsEverythingInItsRow) {
+TEST(Joined, KeepsAllValuesInTheirRow) {
   const Segment first = commanded({0.0, 0.0, 0.0});
   Segment second = commanded({0.0, 0.0});
   second.angles.setConstant(2.0);
   second.start = 0.05;
-  const Segment whole = concatenate(std::vector<Segment>{first, second}, {0, 2});
+  const Segment whole = concatenate_segments(std::vector<Segment>{first, second}, {0, 2});
   ASSERT_EQ(whole.sample_count(), 7);
   EXPECT_TRUE(whole.angles.middleRows(3, 2).array().isNaN().all());
   EXPECT_EQ(whole.angles(2, 0), 0.0);

@@ -38,25 +38,26 @@ double rms_inside(const Eigen::MatrixXd& signal) {
 TEST(LowPass, HalvesThePowerTwiceAtItsCutoff) {
   const Eigen::MatrixXd signal = sine(kUsual, 1.0);
   // 1/√2 forward, 1/√2 backward; the sine's ends leave 1e-3.
-  EXPECT_NEAR(rms_inside(low_pass(signal, kUsual, kEvery)), 0.5 * rms_inside(signal), 1e-3);
+  EXPECT_NEAR(rms_inside(apply_low_pass(signal, kUsual, kEvery)), 0.5 * rms_inside(signal), 1e-3);
 }
 
 // Just below 0.8 of the Nyquist frequency it filters, from there on it does not.
-TEST(LowPass, KeepsSignalsThatItCannotFilter) {
+TEST(LowPass, KeepsSignalsIfTheCutoffIsTooHigh) {
   const Eigen::MatrixXd signal = noise(1.0);
-  EXPECT_EQ(low_pass(signal, 400.0, kEvery), signal);
-  EXPECT_NE(low_pass(signal, 399.0, kEvery), signal);
-  EXPECT_EQ(low_pass_matched_to_noise(signal, std::numeric_limits<double>::infinity(), kEvery),
+  EXPECT_EQ(apply_low_pass(signal, 400.0, kEvery), signal);
+  EXPECT_NE(apply_low_pass(signal, 399.0, kEvery), signal);
+  EXPECT_EQ(apply_noise_matched_low_pass(signal, std::numeric_limits<double>::infinity(), kEvery),
             signal);
 }
 
 // At 10 Hz nine tenths of a 20 Hz motion would be lost; the loss must not exceed the noise.
-TEST(LowPass, FollowsFastMotionDownToTheNoise) {
+TEST(LowPass, FollowsFastMotionToTheNoiseLevel) {
   constexpr double kNoise = 1e-3;
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   const Eigen::MatrixXd readings = motion + noise(kNoise);
-  EXPECT_GT(rms_inside(low_pass(readings, kUsual, kEvery) - motion), 0.5);
-  EXPECT_LT(rms_inside(low_pass_matched_to_noise(readings, kUsual, kEvery) - motion), 2.0 * kNoise);
+  EXPECT_GT(rms_inside(apply_low_pass(readings, kUsual, kEvery) - motion), 0.5);
+  EXPECT_LT(rms_inside(apply_noise_matched_low_pass(readings, kUsual, kEvery) - motion),
+            2.0 * kNoise);
 }
 
 // Noise does not raise the cutoff, nor does the jump of an encoder slip.
@@ -64,8 +65,8 @@ TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
   Eigen::MatrixXd jump = Eigen::MatrixXd::Zero(kRows, 1);
   jump.bottomRows(kRows / 2).setOnes();
   for (const Eigen::MatrixXd& readings : {noise(1e-3), jump}) {
-    EXPECT_EQ(low_pass_matched_to_noise(readings, kUsual, kEvery),
-              low_pass(readings, kUsual, kEvery));
+    EXPECT_EQ(apply_noise_matched_low_pass(readings, kUsual, kEvery),
+              apply_low_pass(readings, kUsual, kEvery));
   }
 }
 
@@ -73,9 +74,9 @@ TEST(LowPass, KeepsItsCutoffForNoiseAndJumps) {
 TEST(LowPass, RaisesTheCutoffOfOneSignalAlone) {
   Eigen::MatrixXd both(kRows, 2);
   both << sine(20.0, 1.0) + noise(1e-3), noise(1e-3);
-  const Eigen::MatrixXd filtered = low_pass_matched_to_noise(both, kUsual, kEvery);
-  EXPECT_EQ(filtered.col(1), low_pass(both.col(1), kUsual, kEvery).col(0));
-  EXPECT_GT((filtered.col(0) - low_pass(both.col(0), kUsual, kEvery).col(0)).norm(), 1.0);
+  const Eigen::MatrixXd filtered = apply_noise_matched_low_pass(both, kUsual, kEvery);
+  EXPECT_EQ(filtered.col(1), apply_low_pass(both.col(1), kUsual, kEvery).col(0));
+  EXPECT_GT((filtered.col(0) - apply_low_pass(both.col(0), kUsual, kEvery).col(0)).norm(), 1.0);
 }
 
 // Missing readings stay missing, and no other readings are lost with them.
@@ -83,7 +84,7 @@ TEST(LowPass, KeepsMissingReadingsMissing) {
   const Eigen::MatrixXd motion = sine(20.0, 1.0);
   Eigen::MatrixXd readings = motion + noise(1e-3);
   readings.middleRows(kRows / 2, 5).setConstant(std::numeric_limits<double>::quiet_NaN());
-  const Eigen::MatrixXd filtered = low_pass_matched_to_noise(readings, kUsual, kEvery);
+  const Eigen::MatrixXd filtered = apply_noise_matched_low_pass(readings, kUsual, kEvery);
   EXPECT_TRUE(filtered.middleRows(kRows / 2, 5).hasNaN());
   EXPECT_LT((filtered - motion).middleRows(kRows / 8, kRows / 4).cwiseAbs().maxCoeff(), 0.01);
 }

@@ -53,9 +53,9 @@ TEST(AverageControls, AgreesWithBruteForceForAnyRatioAndDelay) {
 // not keep a calibration busy forever.
 TEST(AverageHeld, HoldsTheSignalForAnyTime) {
   const Eigen::Vector3d u(5.0, 1.0, 7.0);
-  EXPECT_EQ(average_held(u, -1e17, -1e17 + 64.0).mean, 5.0);
-  EXPECT_EQ(average_held(u, 1e17, 1e17 + 64.0).mean, 7.0);
-  const HeldControl both = average_held(u, -1e12, 1e12);
+  EXPECT_EQ(average_held_control(u, -1e17, -1e17 + 64.0).mean, 5.0);
+  EXPECT_EQ(average_held_control(u, 1e17, 1e17 + 64.0).mean, 7.0);
+  const ControlMoments both = average_held_control(u, -1e12, 1e12);
   EXPECT_NEAR(both.mean, 6.0, 1e-9);
   EXPECT_NEAR(both.first_moment, 0.25, 1e-9);  // (7 − 5)/8
 }
@@ -66,7 +66,7 @@ TEST(Resample, DecimatesAnglesAndAveragesControls) {
                   .angles = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0),
                   .controls = Eigen::VectorXd::LinSpaced(11, 0.0, 10.0),
                   .held_out = {}};
-  const Segment resampled = resample(segment, 0.005);
+  const Segment resampled = resample_segment(segment, 0.005);
   EXPECT_EQ(resampled.start, 2.0);
   EXPECT_EQ(resampled.period, 0.005);
   ASSERT_EQ(resampled.sample_count(), 3);
@@ -83,7 +83,7 @@ TEST(Resample, MarksNodesBetweenSamplesAsNotObserved) {
                   .angles = Eigen::VectorXd::LinSpaced(3, 0.0, 2.0),
                   .controls = Eigen::VectorXd::LinSpaced(3, 5.0, 7.0),
                   .held_out = {}};
-  const Segment resampled = resample(segment, 0.025);
+  const Segment resampled = resample_segment(segment, 0.025);
   ASSERT_EQ(resampled.sample_count(), 5);
   for (const int k : {0, 2, 4}) EXPECT_EQ(resampled.angles(k, 0), 0.5 * k);
   for (const int k : {1, 3}) EXPECT_TRUE(std::isnan(resampled.angles(k, 0)));

@@ -23,7 +23,7 @@ TEST(Unwrap, RestoresAContinuousAngleOverManyTurns) {
   EXPECT_LT((unwrap(wrapped) - angle).cwiseAbs().maxCoeff(), 1e-12);
 }
 
-TEST(Unwrap, LeavesAContinuousAngleAlone) {
+TEST(Unwrap, LeavesAContinuousAngleUnchanged) {
   const Eigen::VectorXd angle = Eigen::VectorXd::LinSpaced(50, -70.0, 70.0);  // 2.86 rad per sample
   EXPECT_EQ((unwrap(angle) - angle).cwiseAbs().maxCoeff(), 0.0);
 }

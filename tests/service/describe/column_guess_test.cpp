@@ -41,7 +41,7 @@ class Guess : public ::testing::Test {
       }
       text << '\n';
     }
-    return profile_columns(folder_.write("run.csv", text.str()));
+    return read_column_profiles(folder_.write("run.csv", text.str()));
   }
 
   RigAnswers propose(RigKind kind, const std::vector<Column>& columns,
@@ -139,10 +139,10 @@ TEST_F(Guess, FindsTheCountsOfAReadingThatSteps) {
   const double quantum = 2.0 * M_PI / 4096.0;
   const auto steps =
       look({{"q", [&](double t) { return quantum * std::round(swing(t) / quantum); }}});
-  ASSERT_TRUE(guess_counts(steps[0], ReadingUnit::kRadian).has_value());
-  EXPECT_EQ(*guess_counts(steps[0], ReadingUnit::kRadian), 4096.0);
+  ASSERT_TRUE(guess_encoder_counts(steps[0], ReadingUnit::kRadian).has_value());
+  EXPECT_EQ(*guess_encoder_counts(steps[0], ReadingUnit::kRadian), 4096.0);
   const auto smooth = look({{"q", swing}});
-  EXPECT_FALSE(guess_counts(smooth[0], ReadingUnit::kRadian).has_value());
+  EXPECT_FALSE(guess_encoder_counts(smooth[0], ReadingUnit::kRadian).has_value());
 }
 
 // The hanging position is where it comes to rest: at zero, half a turn from there, or anywhere.
@@ -213,11 +213,11 @@ std::set<std::string> free_of(const Rig& rig) {
 // The written file must load: catches a field that the schema lacks, an inconsistent inertia, a
 // column without a joint.
 TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
-  for (const RigKindName& kind : rig_kinds()) {
+  for (const RigKindDescription& kind : supported_rig_kinds()) {
     for (const bool motor : {false, true}) {
       SCOPED_TRACE(std::string(kind.name) + (motor ? " with" : " without") + " a motor");
       const RigAnswers answers = answers_of(kind.kind, motor);
-      const Rig rig = parse_rig("rig.textproto", rig_text(answers));
+      const Rig rig = parse_rig("rig.textproto", make_rig_file_text(answers));
       ASSERT_TRUE(rig.format.has_value());
       EXPECT_EQ(rig.format->angles.size(), answers.readings.size());
       EXPECT_EQ(rig.format->controls.size(), motor ? 1U : 0U);
@@ -231,33 +231,33 @@ TEST(RigText, LoadsForEveryKindWithAndWithoutAMotor) {
 TEST(RigText, FreesIdentifiableParametersAndFixesGivenOnes) {
   RigAnswers one = answers_of(RigKind::kPendulum, false);
   EXPECT_EQ(
-      free_of(parse_rig("r", rig_text(one))),
+      free_of(parse_rig("r", make_rig_file_text(one))),
       (std::set<std::string>{"rod.J_zz", "pivot.b", "pivot.tau_c", "pivot.c", "pivot.offset"}));
   RigAnswers two = answers_of(RigKind::kDoublePendulum, false);
   two.links = {{0.2, 0.1, 0.1}, {0.25, 0.1, {}}};
-  EXPECT_TRUE(free_of(parse_rig("r", rig_text(two))).contains("link2.m"));
-  EXPECT_FALSE(free_of(parse_rig("r", rig_text(two))).contains("link1.m"));
-  EXPECT_FALSE(free_of(parse_rig("r", rig_text(two))).contains("2.a_x"));
+  EXPECT_TRUE(free_of(parse_rig("r", make_rig_file_text(two))).contains("link2.m"));
+  EXPECT_FALSE(free_of(parse_rig("r", make_rig_file_text(two))).contains("link1.m"));
+  EXPECT_FALSE(free_of(parse_rig("r", make_rig_file_text(two))).contains("2.a_x"));
   two.links[1].mass = 0.2;
-  EXPECT_FALSE(free_of(parse_rig("r", rig_text(two))).contains("link2.m"));
+  EXPECT_FALSE(free_of(parse_rig("r", make_rig_file_text(two))).contains("link2.m"));
   two.links[0].length.reset();
   two.links[0].center.reset();
-  EXPECT_TRUE(free_of(parse_rig("r", rig_text(two))).contains("2.a_x"));
+  EXPECT_TRUE(free_of(parse_rig("r", make_rig_file_text(two))).contains("2.a_x"));
   RigAnswers furuta = answers_of(RigKind::kFuruta, true);
-  EXPECT_TRUE(free_of(parse_rig("r", rig_text(furuta))).contains("1.K"));
-  EXPECT_TRUE(free_of(parse_rig("r", rig_text(furuta))).contains("2.a_x"));
+  EXPECT_TRUE(free_of(parse_rig("r", make_rig_file_text(furuta))).contains("1.K"));
+  EXPECT_TRUE(free_of(parse_rig("r", make_rig_file_text(furuta))).contains("2.a_x"));
   furuta.links[0].length = 0.2;
-  EXPECT_FALSE(free_of(parse_rig("r", rig_text(furuta))).contains("2.a_x"));
+  EXPECT_FALSE(free_of(parse_rig("r", make_rig_file_text(furuta))).contains("2.a_x"));
 }
 
 TEST(RigText, StatesTheSourceOfEveryValue) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
   answers.links[0].mass = 0.4281;
-  std::string text = rig_text(answers);
+  std::string text = make_rig_file_text(answers);
   expect_parts(text, {"mass { value: 0.4281 }  # [kg] given", "assumed halfway"});
   answers.links[0].mass.reset();
   answers.swing = 1.0;
-  text = rig_text(answers);
+  text = make_rig_file_text(answers);
   expect_parts(text, {"# [kg] assumed", "from the oscillation frequency in the recording"});
   // A slender rod with that frequency: it swings like a pendulum of 2/3 of its length, with the
   // centre of mass halfway: 3/4 g / (2 π f)².
@@ -271,7 +271,7 @@ TEST(RigText, StatesTheSourceOfEveryValue) {
 TEST(RigText, AbsoluteAnglesAreEncodersBetweenBodies) {
   RigAnswers answers = answers_of(RigKind::kDoublePendulum, false);
   answers.absolute = true;
-  const Rig rig = parse_rig("r", rig_text(answers));
+  const Rig rig = parse_rig("r", make_rig_file_text(answers));
   EXPECT_TRUE(rig.mechanism.joints[0].measured);
   EXPECT_FALSE(rig.mechanism.joints[1].measured);
   ASSERT_EQ(rig.mechanism.body_encoder_count(), 1);
@@ -286,7 +286,7 @@ TEST(RigText, AnAngleIsZeroWhenHanging) {
     answers.readings[0].unit = ReadingUnit::kDegree;
     answers.readings[0].rest = 0.7;
     answers.readings[0].inverted = inverted;
-    const Rig rig = parse_rig("r", rig_text(answers));
+    const Rig rig = parse_rig("r", make_rig_file_text(answers));
     const EncoderColumn& column = rig.format->angles[0];
     EXPECT_NEAR(column.scale * 0.7 * 180.0 / M_PI + column.offset, 0.0, 1e-12);
     EXPECT_EQ(column.scale < 0.0, inverted);
@@ -297,18 +297,19 @@ TEST(RigText, AnAngleIsZeroWhenHanging) {
 TEST(RigText, WritesATiltedAxisInPlainDecimals) {
   RigAnswers answers = answers_of(RigKind::kPendulum, false);
   answers.axis_tilt = 23.0 * M_PI / 180.0;
-  EXPECT_NE(rig_text(answers).find("axis { y: 0.39073113 z: 0.92050485 }"), std::string::npos);
+  EXPECT_NE(make_rig_file_text(answers).find("axis { y: 0.39073113 z: 0.92050485 }"),
+            std::string::npos);
   answers.axis_tilt = M_PI / 2.0;
-  EXPECT_NE(rig_text(answers).find("axis { y: 1 z: 0 }"), std::string::npos);
+  EXPECT_NE(make_rig_file_text(answers).find("axis { y: 1 z: 0 }"), std::string::npos);
 }
 
 TEST(RigText, RefusesMissingEssentials) {
   RigAnswers loop = answers_of(RigKind::kFourbar, false);
   loop.ground.reset();
-  EXPECT_NE(refusal([&] { rig_text(loop); }).find("--ground"), std::string::npos);
+  EXPECT_NE(refusal([&] { make_rig_file_text(loop); }).find("--ground"), std::string::npos);
   RigAnswers counts = answers_of(RigKind::kPendulum, false);
   counts.readings[0].unit = ReadingUnit::kCount;
-  EXPECT_NE(refusal([&] { rig_text(counts); }).find("--counts"), std::string::npos);
+  EXPECT_NE(refusal([&] { make_rig_file_text(counts); }).find("--counts"), std::string::npos);
 }
 
 }  // namespace

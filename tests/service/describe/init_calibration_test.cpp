@@ -124,7 +124,7 @@ TEST(InitCalibration, UnidentifiableMomentsAreNoFault) {
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", csv_of("t_s,q", {noisy(motion.col(0), 1)}));
   Rig rig = load_rig(config("rig-synthetic-pendulum.textproto"));
-  for (const auto unseen : {estimator::BodyQuantity::kJxx, estimator::BodyQuantity::kJyy}) {
+  for (const auto unseen : {estimator::BodyParameter::kJxx, estimator::BodyParameter::kJyy}) {
     rig.mechanism.parameter(0, unseen).value = 1e-4;
   }
   rig.format->time_column = "t_s";
@@ -133,7 +133,7 @@ TEST(InitCalibration, UnidentifiableMomentsAreNoFault) {
       estimator::calibrate(rig.mechanism, {import_csv(run, *rig.format).recording});
   expect_estimate(calibration, "pendulum.J_zz", pendulum.J);
   for (const estimator::Message& note : calibration.notes) {
-    EXPECT_NE(note.code, estimator::MessageCode::kUnphysicalEstimate) << note_text(note);
+    EXPECT_NE(note.code, estimator::MessageCode::kUnphysicalEstimate) << format_note(note);
   }
 }
 

@@ -130,7 +130,7 @@ struct Asked {
 // Each of three wrong answers repeats the question with one sentence.
 TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {
   Asked asked("long\n-1\n0\nnan\n 0.25 \n");
-  EXPECT_EQ(asked.interview.ask_size("length [m]", {}), 0.25);
+  EXPECT_EQ(asked.interview.ask_positive_number("length [m]", {}), 0.25);
   EXPECT_EQ(count_of(asked.out.str(), "length [m]"), 5) << asked.out.str();
   EXPECT_EQ(count_of(asked.out.str(), "is not a positive number"), 4) << asked.out.str();
 }
@@ -138,15 +138,16 @@ TEST(Interview, RepeatsAQuestionUntilTheAnswerIsValid) {
 TEST(Interview, AnEmptyAnswerIsTheProposedOneOrNotKnown) {
   Asked asked("\n\n\nn\n");
   Interview& interview = asked.interview;
-  EXPECT_EQ(interview.ask_size("length", 0.3), 0.3);
-  EXPECT_FALSE(interview.ask_size("mass", {}).has_value());
-  EXPECT_TRUE(interview.ask_yes("right?", true));
-  EXPECT_FALSE(interview.ask_yes("right?", true));
+  EXPECT_EQ(interview.ask_positive_number("length", 0.3), 0.3);
+  EXPECT_FALSE(interview.ask_positive_number("mass", {}).has_value());
+  EXPECT_TRUE(interview.ask_yes_or_no("right?", true));
+  EXPECT_FALSE(interview.ask_yes_or_no("right?", true));
 }
 
 TEST(Interview, StopsWhereTheAnswersEnd) {
   Asked asked("no number\n");
-  expect_parts(refusal([&] { asked.interview.ask_size("length", {}); }), {"nothing was written"});
+  expect_parts(refusal([&] { asked.interview.ask_positive_number("length", {}); }),
+               {"nothing was written"});
 }
 
 // A whole conversation: each answer must reach its field of the file.
@@ -156,9 +157,9 @@ TEST(Interview, AsksForAFuruta) {
       "0.2\n\n0.129\n0.024\n\n"  // arm: length, mass; pendulum: length, mass, centre
       "y\nn\ny\n");              // columns are right; arm counts down, pendulum up
   RigAnswers& answers = asked.answers;
-  ask_kind(asked.interview, answers);
-  ask_links(asked.interview, answers);
-  ask_columns(asked.interview, {}, {}, answers);
+  ask_rig_kind(asked.interview, answers);
+  ask_link_sizes(asked.interview, answers);
+  ask_recording_columns(asked.interview, {}, {}, answers);
   EXPECT_EQ(answers.kind, RigKind::kFuruta);
   EXPECT_EQ(answers.links[0].length, 0.2);
   EXPECT_FALSE(answers.links[0].mass.has_value());
@@ -178,7 +179,7 @@ TEST(Interview, AsksAgainForImpossibleSizes) {
       "\n\n\n\n\n\n0.15\n\n\n\n");
   RigAnswers& answers = asked.answers;
   answers.kind = RigKind::kFourbar;
-  ask_links(asked.interview, answers);
+  ask_link_sizes(asked.interview, answers);
   expect_parts(asked.out.str(), {"cannot be assembled"});
   EXPECT_EQ(answers.links[0].length, 0.1);
   EXPECT_EQ(answers.links[2].length, 0.15);
@@ -195,7 +196,7 @@ TEST(Interview, AsksForWronglyGuessedColumns) {
   RigAnswers& answers = asked.answers;
   answers.kind = RigKind::kDoublePendulum;
   answers.links.resize(2);
-  ask_columns(asked.interview, {}, {}, answers);
+  ask_recording_columns(asked.interview, {}, {}, answers);
   EXPECT_EQ(answers.time_column, "clock");
   EXPECT_EQ(answers.readings[0].column, "a1");
   EXPECT_EQ(answers.readings[1].column, "a2");

@@ -22,7 +22,8 @@ Rig load(const std::string& name) { return load_rig(config(name)); }
 
 std::string words_of(const Rig& rig) {
   std::string all;
-  for (const auto& line : describe_rest(rig, estimator::find_stable_equilibrium(rig.mechanism)))
+  for (const auto& line :
+       describe_rest_position(rig, estimator::find_stable_equilibrium(rig.mechanism)))
     all += line + "\n";
   return all;
 }
@@ -194,7 +195,7 @@ TEST(Scene, LoopsAreClosed) {
 TEST(View, ShowsTheMotion) {
   const auto views_of = [](const char* file) {
     const Rig rig = load(file);
-    return choose_views(make_scene(rig, Eigen::VectorXd::Zero(rig.mechanism.joint_count())));
+    return choose_scene_views(make_scene(rig, Eigen::VectorXd::Zero(rig.mechanism.joint_count())));
   };
   const auto plane = views_of("rig-chain3.textproto");
   ASSERT_EQ(plane.size(), 1U);
@@ -234,19 +235,20 @@ TEST(RigPicture, IsDrawnAtRestWithinTheStops) {
 }
 
 TEST(RigPicture, AcceptsJointPositions) {
-  EXPECT_EQ(parse_joint_position("1=0.5").value, 0.5);
-  EXPECT_NEAR(parse_joint_position("1=-90deg").value, -M_PI / 2.0, 1e-15);
+  EXPECT_EQ(parse_joint_coordinate("1=0.5").value, 0.5);
+  EXPECT_NEAR(parse_joint_coordinate("1=-90deg").value, -M_PI / 2.0, 1e-15);
   for (const char* wrong : {"1", "=2", "1=", "1=x", "1=nan", "1=2rad", "1=deg"}) {
-    EXPECT_NE(refusal([&] { parse_joint_position(wrong); }).find("NAME=VALUE"), std::string::npos);
+    EXPECT_NE(refusal([&] { parse_joint_coordinate(wrong); }).find("NAME=VALUE"),
+              std::string::npos);
   }
   const Rig furuta = load("rig-furuta.textproto");
   expect_parts(RigPicture(furuta, {{"2", M_PI / 2.0}}).svg(), {"shown at 90°", "shown at 0°"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"3", 0.0}}); }), {"no such joint", "1, 2"});
   expect_parts(refusal([&] { RigPicture(furuta, {{"2", 0.0}, {"2", 1.0}}); }), {"twice"});
   const Rig cart = load("rig-cartpole.textproto");
-  expect_parts(refusal([&] { RigPicture(cart, {parse_joint_position("rail=30deg")}); }),
+  expect_parts(refusal([&] { RigPicture(cart, {parse_joint_coordinate("rail=30deg")}); }),
                {"rail", "slides", "in m"});
-  expect_parts(RigPicture(cart, {parse_joint_position("pivot=30deg")}).svg(), {"shown at 30°"});
+  expect_parts(RigPicture(cart, {parse_joint_coordinate("pivot=30deg")}).svg(), {"shown at 30°"});
   // The rocker would end 0.5 m from O, but crank and coupler reach only 0.38 m.
   const Rig loop = load("rig-fourbar.textproto");
   expect_parts(refusal([&] { RigPicture(loop, {{"R", 0.0}}); }), {"cannot be closed"});
@@ -259,7 +261,7 @@ TEST(RigPicture, FitsATerminal) {
   const Rig rig = load("rig-furuta.textproto");
   const RigPicture picture(rig, {});
   const std::string plain =
-      scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, CharacterSet::kAscii);
+      render_scene_text(make_scene(rig, Eigen::Vector2d::Zero()), 60, 20, CharacterSet::kAscii);
   int width = 0;
   for (const char c : plain) {
     EXPECT_LT(static_cast<unsigned char>(c), 0x80);

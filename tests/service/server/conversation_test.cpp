@@ -91,12 +91,12 @@ TEST(Conversation, EndsAtAMisplacedRequest) {
 TEST(Conversation, ReportsAFullServiceAtTheFirstMessage) {
   StoreInHand store;
   Client client(store, kAnna);
-  client.conversation().set_admission_check([] { return std::string("full"); });
+  client.conversation().set_refusal_check([] { return std::string("full"); });
   EXPECT_EQ(client.call(hello_request()).error().code(), ServiceError::BUSY);
   EXPECT_TRUE(client.outlet.finished);
   EXPECT_FALSE(store.sessions->list().total_count());
   Client rig(store, kAnna);
-  rig.conversation().set_admission_check([] { return std::string("full"); });
+  rig.conversation().set_refusal_check([] { return std::string("full"); });
   const ServiceReply refused = rig.call(open_request("run"));
   EXPECT_EQ(refused.session_refused().reason(), rigcal::v1::SessionRefused::REASON_BUSY);
   EXPECT_FALSE(store.sessions->list().total_count());
@@ -142,7 +142,7 @@ TEST(Conversation, LetsOnlyItsOwnerContinueAnUpload) {
   GreetedPeer stranger(store, kBert);
   proto::ContentHash content;
   content.add("aa");
-  const std::string id = proto::upload_id(content.text(), 1);
+  const std::string id = proto::make_upload_id(content.text(), 1);
   const auto open = upload_request(id, 2);
   ASSERT_TRUE(owner.call(open).has_upload_state());
   ASSERT_TRUE(owner.call(part_request(id, 0, "a")).has_upload_state());
@@ -215,7 +215,7 @@ TEST(Conversation, RefusesAStreamBeyondTheShareOfTheDisk) {
   ASSERT_TRUE(rig.call(open_request("run")).has_session_opened());
   ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
   store.count_use();
-  const std::uint64_t size = recorded_size(batch_request(2).sample_batch());
+  const std::uint64_t size = recorded_size_bytes(batch_request(2).sample_batch());
   store.context.limits.share.disk_bytes = store.context.disk.of("account:anna") + size;
   ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge()) << "fills the share to its last byte";
   const ServiceReply refused = rig.call(batch_request(3));

@@ -93,9 +93,9 @@ TEST(DurableFile, DoesNotFollowLinks) {
 
   std::filesystem::create_directories(folder.file("store/real"));
   std::filesystem::create_directory_symlink("/etc", folder.file("store/linked"));
-  EXPECT_EQ(open_store(folder.file("store")).value(), std::vector<std::string>{"real"});
+  EXPECT_EQ(open_item_folders(folder.file("store")).value(), std::vector<std::string>{"real"});
   std::filesystem::create_directory_symlink(folder.file("store"), folder.file("store-link"));
-  EXPECT_FALSE(open_store(folder.file("store-link")).ok());
+  EXPECT_FALSE(open_item_folders(folder.file("store-link")).ok());
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(Endpoint, ReportsHealthToThisMachineOnly) {
                                             "0.0.0.0:0"};
   test_support::ChildProcess refused(command, files.file("output"));
   EXPECT_EQ(refused.wait(10.0), 1);
-  expect_parts(refused.output(), {"0.0.0.0:0: is reachable from other machines"});
+  expect_parts(refused.output(), {"0.0.0.0:0: other machines can reach this address"});
   std::vector<std::string> insisting = command;
   insisting.push_back("--insecure");
   test_support::ChildProcess insisted(insisting, files.file("output-2"));
@@ -209,7 +209,7 @@ TEST(Endpoint, AcceptsAFileThatAnotherHasOnlyBegun) {
   const std::string table = "t_s,theta1_rad\n0,0\n0.001,1\n";
   proto::ContentHash content;
   content.add(table);
-  const std::string id = proto::upload_id(content.text(), 1);
+  const std::string id = proto::make_upload_id(content.text(), 1);
   test_support::SocketClient squatter(service.port());  // identified by address, not account
   ASSERT_TRUE(squatter.greet());
   ASSERT_TRUE(squatter.call(upload_request(id, table.size())).has_upload_state());
@@ -297,7 +297,8 @@ TEST(DaemonConfig, ReadsTheExample) {
   EXPECT_EQ(loaded.limits.job_memory_bytes, ServiceLimits().job_memory_bytes);
   EXPECT_EQ(loaded.limits.buffer_bytes, ServiceLimits().buffer_bytes);
   EXPECT_EQ(loaded.limits.index_bytes, ServiceLimits().index_bytes);
-  EXPECT_EQ(loaded.limits.per_identity().queued_jobs, ServiceLimits().per_identity().queued_jobs);
+  EXPECT_EQ(loaded.limits.limits_per_identity().queued_jobs,
+            ServiceLimits().limits_per_identity().queued_jobs);
   EXPECT_EQ(loaded.operators.certificates, (std::vector<std::string>{"operator"}));
   EXPECT_EQ(loaded.listen.size(), 2u);
 }

@@ -89,13 +89,13 @@ TEST_F(ServiceDisk, RestartsAnUploadAfterALoss) {
 // it is faulty, the log stays, and another attempt makes the recording from it.
 TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   const std::string folder = store_.files.file("run");
-  const std::string log_path = log_folder(folder);
+  const std::string log_path = session_log_folder(folder);
   {
     auto log = require(SessionLog::open(log_path, {2}, 1 << 30));
     const auto batch = [](std::uint64_t number) {
       return test_support::batch_request(number).sample_batch().SerializeAsString();
     };
-    ASSERT_TRUE(log.commit({batch(1), batch(2)}).ok());
+    ASSERT_TRUE(log.append_durably({batch(1), batch(2)}).ok());
   }
   const auto store = [&] {
     return store_recording(folder, test_support::furuta_header(), {.batch_count = 2});

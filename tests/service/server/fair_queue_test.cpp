@@ -102,7 +102,7 @@ TEST(ProcessorUsage, CountsTheLastHour) {
   EXPECT_EQ(use.of("a", 1800.0 + 3600.0), 0.0);
   EXPECT_EQ(use.of("nobody", 0.0), 0.0);
   EXPECT_NEAR(use.of("b", 59.0), 60.0, 1e-9);
-  use.forget_before(1500.0 + 3600.0);
+  use.discard_entries_before(1500.0 + 3600.0);
   EXPECT_NEAR(use.of("a", 1500.0 + 3600.0), 120.0, 1e-9) << "what counts is kept";
   EXPECT_EQ(use.of("b", 59.0), 0.0) << "what does not is gone";
 }
@@ -123,15 +123,15 @@ TEST(ProcessorUsage, AcceptsJobsOfAnyLength) {
 }
 
 // The last byte of a share and of the total fits, one more does not, however large the claim.
-TEST(ByteUsage, HasRoomUpToTheShareAndUpToTheLimit) {
-  ByteUsage use;
+TEST(IdentityByteUsage, HasRoomUpToTheShareAndUpToTheLimit) {
+  IdentityByteUsage use;
   use.add("a", 6);
-  EXPECT_TRUE(use.has_room("a", 2, 10, 8));
-  EXPECT_FALSE(use.has_room("a", 3, 10, 8));
-  EXPECT_TRUE(use.has_room("b", 4, 10, 8));
-  EXPECT_FALSE(use.has_room("b", 5, 10, 8));
-  EXPECT_FALSE(use.has_room("b", ~std::uint64_t{0}, 10, ~std::uint64_t{0}));
-  EXPECT_FALSE(use.has_room("b", ~std::uint64_t{0}, ~std::uint64_t{0}, 8));
+  EXPECT_TRUE(use.is_within_limits("a", 2, 10, 8));
+  EXPECT_FALSE(use.is_within_limits("a", 3, 10, 8));
+  EXPECT_TRUE(use.is_within_limits("b", 4, 10, 8));
+  EXPECT_FALSE(use.is_within_limits("b", 5, 10, 8));
+  EXPECT_FALSE(use.is_within_limits("b", ~std::uint64_t{0}, 10, ~std::uint64_t{0}));
+  EXPECT_FALSE(use.is_within_limits("b", ~std::uint64_t{0}, ~std::uint64_t{0}, 8));
   use.remove("a", 4);
   EXPECT_EQ(use.of("a"), 2u);
   EXPECT_EQ(use.total(), 2u);
@@ -149,31 +149,32 @@ TEST(ServiceLimits, GivesOneIdentityHalfByDefault) {
   limits.share.queued_jobs = 2;
   limits.jobs = 3;
   limits.share.jobs = 9;
-  EXPECT_EQ(limits.per_identity().connections, 3u);
-  EXPECT_EQ(limits.per_identity().running_jobs, 1u);
-  EXPECT_EQ(limits.per_identity().queued_jobs, 2u);
-  EXPECT_EQ(limits.per_identity().jobs, 3u);
-  EXPECT_EQ(limits.per_identity().processor_s, 3600.0) << "all that its one running job could have";
+  EXPECT_EQ(limits.limits_per_identity().connections, 3u);
+  EXPECT_EQ(limits.limits_per_identity().running_jobs, 1u);
+  EXPECT_EQ(limits.limits_per_identity().queued_jobs, 2u);
+  EXPECT_EQ(limits.limits_per_identity().jobs, 3u);
+  EXPECT_EQ(limits.limits_per_identity().processor_s, 3600.0)
+      << "all that its one running job could have";
   limits.workers = 3;
-  EXPECT_EQ(limits.per_identity().processor_s, 7200.0);
+  EXPECT_EQ(limits.limits_per_identity().processor_s, 7200.0);
   limits.share.processor_s = 60.0;
-  EXPECT_EQ(limits.per_identity().processor_s, 60.0);
+  EXPECT_EQ(limits.limits_per_identity().processor_s, 60.0);
 }
 
 // Data of releases without owners belong to nobody, an empty name owns nothing, operators may do
 // all.
 TEST(Identity, MayChangeItsOwnAndAsOperatorEverything) {
   const Identity anna{"account:anna", false};
-  EXPECT_TRUE(anna.may_change("account:anna"));
-  EXPECT_FALSE(anna.may_change("certificate:anna"));
-  EXPECT_FALSE(anna.may_change(""));
-  EXPECT_FALSE((Identity{"", false}).may_change(""));
-  EXPECT_TRUE((Identity{"account:root", true}).may_change("account:anna"));
-  EXPECT_TRUE((Identity{"account:root", true}).may_change(""));
+  EXPECT_TRUE(anna.may_change_items_of("account:anna"));
+  EXPECT_FALSE(anna.may_change_items_of("certificate:anna"));
+  EXPECT_FALSE(anna.may_change_items_of(""));
+  EXPECT_FALSE((Identity{"", false}).may_change_items_of(""));
+  EXPECT_TRUE((Identity{"account:root", true}).may_change_items_of("account:anna"));
+  EXPECT_TRUE((Identity{"account:root", true}).may_change_items_of(""));
 }
 
 TEST(Identity, IdentifiesOperatorsByCertificateName) {
-  const Operators operators{{"operator"}, {"anna"}};
+  const OperatorNames operators{{"operator"}, {"anna"}};
   EXPECT_TRUE(identify_certificate("operator", operators).is_operator);
   EXPECT_FALSE(identify_certificate("anna", operators).is_operator) << "that is an account";
   EXPECT_EQ(identify_certificate("rig", operators).name, "certificate:rig");

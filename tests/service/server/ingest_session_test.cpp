@@ -23,17 +23,17 @@ using test_support::secret_of;
 class Rig final : public RigConnection {
  public:
   const std::string& identity() const override { return name_; }
-  void on_opened(std::uint64_t through, const std::string& given) override {
+  void on_session_opened(std::uint64_t through, const std::string& given) override {
     opened.push_back(through);
     secret = given;
   }
-  void on_acknowledged(std::uint64_t through) override { acknowledged = through; }
-  void on_closed(std::uint64_t) override { closed = true; }
-  void on_refused(SessionRefused::Reason why, const std::string& sentence) override {
+  void on_batches_acknowledged(std::uint64_t through) override { acknowledged = through; }
+  void on_session_closed(std::uint64_t) override { closed = true; }
+  void on_session_refused(SessionRefused::Reason why, const std::string& sentence) override {
     reason = why;
     text = sentence;
   }
-  void on_superseded() override { superseded = true; }
+  void on_connection_superseded() override { superseded = true; }
 
   std::vector<std::uint64_t> opened;
   std::string secret;
@@ -80,7 +80,7 @@ class IngestSessions : public ::testing::Test {
 
   void send(const Rig& rig, std::uint64_t sequence) {
     auto request = batch_request(sequence);
-    session_->append(rig, *request.mutable_sample_batch());
+    session_->append_batch(rig, *request.mutable_sample_batch());
   }
 
   /// Sends a batch and waits until it is durable.
@@ -101,7 +101,7 @@ class IngestSessions : public ::testing::Test {
   }
 
   void begin_remove(bool& deleted) {
-    store_->remove("run", owner_, [&](const auto& outcome) {
+    store_->delete_session("run", owner_, [&](const auto& outcome) {
       deleted = std::holds_alternative<rigcal::v1::Deleted>(outcome);
     });
   }
@@ -119,7 +119,7 @@ class IngestSessions : public ::testing::Test {
     return service_.context.data_folder + "/sessions/" + id;
   }
   rigcal::v1::SessionInfo info(const std::string& id) const {
-    return std::get<rigcal::v1::SessionInfo>(store_->inspect(id));
+    return std::get<rigcal::v1::SessionInfo>(store_->find_session_info(id));
   }
 
   const Identity owner_{"account:rig", false};
@@ -151,15 +151,15 @@ TEST_F(IngestSessions, StayLoadedWhileConnectedOrCommitting) {
   service_.context.limits.unload_after_s = 0.0;
   {
     const auto rig = open("run");
-    session_->unload_if_abandoned();
+    session_->unload_if_disconnected();
     service_.run_all();
     send(*rig, 1);
-    session_->drop_owner(*rig);
+    session_->disconnect_rig(*rig);
   }
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_storage();
   EXPECT_EQ(info("run").batch_count(), 1u);
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_all();
   const auto again = open("run");
   EXPECT_EQ(again->opened, std::vector<std::uint64_t>{1});
@@ -213,7 +213,7 @@ TEST_F(IngestSessions, RefuseABatchThatNoRecordingCanHold) {
   send(*rig, 1);
   auto poison = batch_request(2);
   poison.mutable_sample_batch()->mutable_samples(7)->set_timestamp(-1.0);
-  session_->append(*rig, *poison.mutable_sample_batch());
+  session_->append_batch(*rig, *poison.mutable_sample_batch());
   service_.run_all();
   EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
   EXPECT_NE(rig->text.find("times must not decrease"), std::string::npos) << rig->text;
@@ -236,7 +236,7 @@ TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
     auto altered = batch_request(1);
     altered.mutable_sample_batch()->mutable_samples(7)->mutable_command()->Clear();
     altered.mutable_sample_batch()->mutable_samples(7)->add_command(1e-9);
-    session_->append(*rig, *altered.mutable_sample_batch());
+    session_->append_batch(*rig, *altered.mutable_sample_batch());
     service_.run_storage();
     service_.run_all();
     EXPECT_EQ(rig->reason, SessionRefused::REASON_BAD_REQUEST);
@@ -254,7 +254,7 @@ TEST_F(IngestSessions, DoNotBlameANewConnectionForTheOldOne) {
   store_batch(*first, 1);
   auto altered = batch_request(2);
   altered.mutable_sample_batch()->set_batch_sequence(1);
-  session_->append(*first, *altered.mutable_sample_batch());
+  session_->append_batch(*first, *altered.mutable_sample_batch());
   const auto second = open("run");
   EXPECT_EQ(second->reason, SessionRefused::REASON_UNSPECIFIED) << second->text;
   EXPECT_EQ(second->opened, std::vector<std::uint64_t>{1});
@@ -320,7 +320,7 @@ TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
     const auto rig = open(id);
     store_batch(*rig, 1);
     if (id == "ended") {
-      session_->drop_owner(*rig);
+      session_->disconnect_rig(*rig);
       EXPECT_EQ(session_->end(), std::nullopt);
     } else {
       begin_close(*rig, 1, id == "dead");
@@ -388,9 +388,9 @@ TEST_F(IngestSessions, CanBeDeletedWhileTheyWaitToBeStored) {
 TEST_F(IngestSessions, EndAtLogDamage) {
   const auto rig = open("run");
   for (std::uint64_t k = 1; k <= 3; ++k) store_batch(*rig, k);
-  session_->drop_owner(*rig);
+  session_->disconnect_rig(*rig);
   service_.context.limits.unload_after_s = 0.0;
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_all();
   const std::string file = folder("run") + "/spool/00000000000000000001.spool";
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);  // batch 3 is torn
@@ -408,7 +408,8 @@ TEST_F(IngestSessions, DoNotFollowLinks) {
   std::filesystem::create_directories(service_.files.file("elsewhere"));
   std::filesystem::create_directory_symlink(service_.files.file("elsewhere"), folder("linked"));
   restart();
-  EXPECT_FALSE(std::holds_alternative<rigcal::v1::SessionInfo>(store_->inspect("linked")));
+  EXPECT_FALSE(
+      std::holds_alternative<rigcal::v1::SessionInfo>(store_->find_session_info("linked")));
   const auto rig = open("run");
   store_batch(*rig, 1);
   close(*rig, 1);
@@ -438,10 +439,10 @@ TEST_F(IngestSessions, CountDurableBatches) {
   EXPECT_EQ(service_.context.metrics.batches_total, 3u);
   EXPECT_EQ(service_.context.metrics.samples_total, 60u);
   EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 1u);
-  session_->drop_owner(*rig);
+  session_->disconnect_rig(*rig);
   EXPECT_FALSE(info("run").connected());
   service_.context.limits.unload_after_s = 0.0;
-  session_->unload_if_abandoned();
+  session_->unload_if_disconnected();
   service_.run_all();
   expect_all();
   const auto again = open("run");

@@ -45,7 +45,7 @@ TEST(JobStore, EnforcesTheShareAndLimitOfWaitingJobs) {
   const ServiceError full = fault_of(store.submit("c1", {"account:carl", false}));
   EXPECT_NE(full.text().find("4 jobs are waiting, the limit"), std::string::npos) << full.text();
   // Both are freed with the jobs, also by cancelling.
-  ASSERT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
   store.drain();
   EXPECT_EQ(fault_of(store.submit("a3", kAnna)).code(), 0);
 }
@@ -150,14 +150,14 @@ TEST(JobStore, LetsOnlyOwnersAndOperatorsCancelAndDelete) {
   StoreWithData store;
   occupy(store);
   store.submit("a1", kAnna);
-  const ServiceError refused = fault_of(store.jobs->cancel("a1", kBert));
+  const ServiceError refused = fault_of(store.jobs->cancel_job("a1", kBert));
   EXPECT_EQ(refused.code(), ServiceError::NOT_ALLOWED);
   expect_parts(refused.text(), {"belongs to \"account:anna\""});
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
-  EXPECT_EQ(fault_of(store.jobs->cancel("running", kAnna)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.jobs->cancel_job("running", kAnna)).code(), ServiceError::NOT_ALLOWED);
   EXPECT_FALSE(store.runner.runs.at("running").stopped);
-  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
-  EXPECT_EQ(fault_of(store.jobs->cancel("running", kRoot)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel_job("running", kRoot)).code(), 0);
   EXPECT_TRUE(store.runner.runs.at("running").stopped);
   store.drain();
   EXPECT_EQ(store.remove_job("a1", kBert), ServiceError::NOT_ALLOWED);
@@ -173,8 +173,8 @@ TEST(JobStore, RemembersOwnersAfterARestart) {
   store.submit("a1", kAnna);
   store.restart();
   EXPECT_EQ(store.job("a1").owner(), "account:anna");
-  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
-  EXPECT_EQ(fault_of(store.jobs->cancel("a1", kAnna)).code(), 0);
+  EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
   store.drain();
   const std::string path = store.context.data_folder + "/jobs/a1/job.textproto";
   std::string text = test_support::text_of(path);
@@ -231,7 +231,7 @@ TEST(JobStore, IgnoresMessagesOfEndedJobs) {
   run.on_ended({false, "once more"});
   store.drain();
   EXPECT_EQ(store.jobs->list().total_count(), 0u);
-  EXPECT_EQ(fault_of(store.jobs->inspect("a1")).code(), ServiceError::NOT_FOUND);
+  EXPECT_EQ(fault_of(store.jobs->find_job_info("a1")).code(), ServiceError::NOT_FOUND);
   ASSERT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
   EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_RUNNING) << "the worker was counted twice";
 }
@@ -258,7 +258,7 @@ TEST(JobStore, GivesAJobTheShorterOfTwoTimes) {
     request.mutable_spec()->set_rig_text("x");
     request.mutable_spec()->add_recordings()->set_session_id("data");
     request.mutable_spec()->set_deadline_s(asked);
-    store.jobs->submit(request, kAnna, [](const auto&) {});
+    store.jobs->submit_job(request, kAnna, [](const auto&) {});
     store.drain();
   }
   EXPECT_EQ(store.runner.runs.at("j0").duration_s_max, 100.0);
@@ -317,7 +317,7 @@ TEST(JobStore, KeepsLittleOfTwoThousandCancelledJobs) {
   for (int k = 0; k < kJobs; ++k) {
     const std::string id = "job-" + std::to_string(k);
     ASSERT_EQ(fault_of(store.submit(id, kAnna, "data", rig)).code(), 0) << k;
-    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
     store.drain();
   }
   EXPECT_LT(resident_bytes(), before + kBytesMax);

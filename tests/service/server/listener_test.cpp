@@ -35,7 +35,7 @@ struct ListenerServed {
     listener =
         std::make_unique<Listener>(server.io, server.store.context, *server.store.sessions,
                                    *server.store.jobs, places, std::nullopt, ConnectionTimeouts{});
-    const std::string text = listener->places().at(1);
+    const std::string text = listener->listen_addresses().at(1);
     port = static_cast<std::uint16_t>(std::stoi(text.substr(text.rfind(':') + 1)));
     listener->start();
     server.run();
@@ -171,8 +171,9 @@ TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
 
 struct Served {
   Served()
-      : http(server.io, parse_listen_address(server.io, "127.0.0.1:0"),
-             HttpEndpoint::Pages{[] { return std::string("metrics\n"); }, [] { return true; }}) {
+      : http(
+            server.io, parse_listen_address(server.io, "127.0.0.1:0"),
+            HttpEndpoint::HttpPages{[] { return std::string("metrics\n"); }, [] { return true; }}) {
     http.start();
     server.run();
   }
@@ -243,10 +244,10 @@ class Sockets {
     return ends[1];
   }
 
-  // Runs the service until it is idle, while `continues_across_gap` holds, at most this long.
+  // Runs the service until it is idle, while `can_continue_across_gap` holds, at most this long.
   template <typename Condition>
-  void run_while(const Condition& continues_across_gap, int milliseconds = 5000) {
-    for (int k = 0; k < milliseconds && continues_across_gap(); ++k) {
+  void run_while(const Condition& can_continue_across_gap, int milliseconds = 5000) {
+    for (int k = 0; k < milliseconds && can_continue_across_gap(); ++k) {
       io_.poll();
       io_.restart();
       store.drain();

@@ -29,7 +29,8 @@ using test_support::StoreWithData;
 
 ServiceError::Code remove_session(StoreInHand& store, const std::string& id) {
   ServiceError fault;
-  store.sessions->remove(id, kAnna, [&](const auto& outcome) { fault = fault_of(outcome); });
+  store.sessions->delete_session(id, kAnna,
+                                 [&](const auto& outcome) { fault = fault_of(outcome); });
   store.drain();
   return fault.code();
 }
@@ -58,7 +59,7 @@ TEST(Lives, OfCancelledJobsEndAsCancelled) {
   for (const bool done : {false, true}) {
     const std::string id = done ? "a2" : "a1";
     ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
-    ASSERT_EQ(fault_of(store.jobs->cancel(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
     ASSERT_TRUE(store.runner.runs.at(id).stopped);
     EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING) << "its worker has not ended yet";
     store.runner.runs.at(id).on_ended({done, done ? "" : "killed"});
@@ -164,7 +165,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
   };
   proto::ContentHash name;
   name.add("abc");
-  const std::string named = proto::upload_id(name.text(), 1);
+  const std::string named = proto::make_upload_id(name.text(), 1);
   ASSERT_FALSE(found(open(named, "a.csv", kBert)));
   EXPECT_TRUE(refused(open(named, "a.csv", kAnna))) << "under way";
   EXPECT_TRUE(refused(open(named, "a.csv", kRoot)))
@@ -183,7 +184,7 @@ TEST(Lives, OfUploadsAreSharedByContentOnly) {
 TEST(Lives, OfSessionsEndWithTheRequestToDelete) {
   StoreWithData store;
   EXPECT_FALSE(std::holds_alternative<ServiceError>(store.sessions->recording_path("data")));
-  store.sessions->remove("data", kAnna, [](const auto&) {});
+  store.sessions->delete_session("data", kAnna, [](const auto&) {});
   EXPECT_EQ(fault_of(store.sessions->recording_path("data")).code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(remove_session(store, "data"), ServiceError::NOT_READY) << "twice";
 }
@@ -193,16 +194,16 @@ TEST(Lives, OfUploadsTakeOnePartAtATime) {
   StoreInHand store;
   ASSERT_EQ(fault_of(store.open_upload("u", kAnna, 4)).code(), 0);
   std::vector<ServiceError::Code> faults;
-  const auto append = [&](std::uint64_t offset) {
+  const auto append_part = [&](std::uint64_t offset) {
     auto part = part_request("u", offset, "ab").upload_part();
     store.sessions->append_upload(
         part, kAnna, [&](const auto& outcome) { faults.push_back(fault_of(outcome).code()); });
   };
-  append(0);
-  append(0);
+  append_part(0);
+  append_part(0);
   EXPECT_EQ(faults, std::vector<ServiceError::Code>{ServiceError::BAD_REQUEST});
   store.drain();
-  append(2);
+  append_part(2);
   store.drain();
   EXPECT_TRUE(std::holds_alternative<std::string>(store.sessions->recording_path("u")));
 }
@@ -232,7 +233,7 @@ std::string name_of(const std::string& content) {
 class Uploads : public ::testing::Test {
  protected:
   Uploads() {
-    EXPECT_TRUE(open_store(service_.context.data_folder).ok());
+    EXPECT_TRUE(open_item_folders(service_.context.data_folder).ok());
     record_.set_upload_size_bytes(10);
     record_.mutable_info()->set_session_id("file");
     record_.mutable_info()->set_state(rigcal::v1::SESSION_UPLOADING);
@@ -253,8 +254,8 @@ class Uploads : public ::testing::Test {
   Upload::Answer answer() {
     return [this](const ReplyOrError<UploadState>& outcome) { last_ = outcome; };
   }
-  void append(std::uint64_t offset, const std::string& data) {
-    upload_->append(offset, data, answer());
+  void append_part(std::uint64_t offset, const std::string& data) {
+    upload_->append_part(offset, data, answer());
     service_.run_all();
   }
   bool refused() const { return std::holds_alternative<ServiceError>(last_); }
@@ -262,7 +263,7 @@ class Uploads : public ::testing::Test {
 
   /// Opens one under an id that promises this content.
   void open_named(const std::string& content) {
-    record_.mutable_info()->set_session_id(proto::upload_id(name_of(content), 1));
+    record_.mutable_info()->set_session_id(proto::make_upload_id(name_of(content), 1));
     record_.set_upload_size_bytes(content.size());
     open();
   }
@@ -278,14 +279,14 @@ class Uploads : public ::testing::Test {
 // One byte more than announced is refused, at the start and at the end, without a change to the
 // stored data. Exactly the announced size completes the file.
 TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
-  append(0, std::string(11, 'x'));
+  append_part(0, std::string(11, 'x'));
   EXPECT_TRUE(refused());
-  append(0, std::string(6, 'a'));
+  append_part(0, std::string(6, 'a'));
   EXPECT_EQ(state().durable_bytes(), 6u);
-  append(6, std::string(5, 'x'));
+  append_part(6, std::string(5, 'x'));
   EXPECT_TRUE(refused());
   EXPECT_EQ(stored_, 0);
-  append(6, std::string(4, 'b'));
+  append_part(6, std::string(4, 'b'));
   EXPECT_TRUE(state().complete());
   EXPECT_EQ(stored_, 1);
   EXPECT_EQ(read_small_file(folder() + "/recording.csv", 100).value(), "aaaaaabbbb");
@@ -293,16 +294,16 @@ TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
 
 // Parts follow one another without gap or overlap, and none is empty.
 TEST_F(Uploads, AcceptOnlyThePartThatIsDue) {
-  append(1, "x");
+  append_part(1, "x");
   EXPECT_TRUE(refused());
-  append(0, "");
+  append_part(0, "");
   EXPECT_TRUE(refused());
-  append(0, "aaa");
-  append(2, "x");
+  append_part(0, "aaa");
+  append_part(2, "x");
   EXPECT_TRUE(refused());
-  append(4, "x");
+  append_part(4, "x");
   EXPECT_TRUE(refused());
-  append(3, "b");
+  append_part(3, "b");
   EXPECT_EQ(state().durable_bytes(), 4u);
 }
 
@@ -310,7 +311,7 @@ TEST_F(Uploads, AcceptOnlyThePartThatIsDue) {
 TEST_F(Uploads, DoNotFollowLinks) {
   std::ofstream(service_.files.file("victim")) << "untouched";
   std::filesystem::create_symlink(service_.files.file("victim"), folder() + "/recording.csv.part");
-  append(0, "aaa");
+  append_part(0, "aaa");
   EXPECT_TRUE(refused());
   EXPECT_EQ(read_small_file(service_.files.file("victim"), 100).value(), "untouched");
 }
@@ -319,7 +320,7 @@ TEST_F(Uploads, DoNotFollowLinks) {
 // deleted. The right content is stored, however it was split.
 TEST_F(Uploads, KeepWhatTheirIdsPromise) {
   open_named("aaaabbbb");
-  append(0, "aaaabbbc");
+  append_part(0, "aaaabbbc");
   ASSERT_TRUE(refused());
   const auto fault = std::get<ServiceError>(last_);
   EXPECT_EQ(fault.code(), ServiceError::BAD_REQUEST);
@@ -328,8 +329,8 @@ TEST_F(Uploads, KeepWhatTheirIdsPromise) {
   EXPECT_FALSE(std::filesystem::exists(folder()));
 
   open();
-  append(0, "aaaa");
-  append(4, "bbbb");
+  append_part(0, "aaaa");
+  append_part(4, "bbbb");
   ASSERT_FALSE(refused());
   EXPECT_TRUE(state().complete());
   EXPECT_EQ(stored_, 1);
@@ -340,10 +341,10 @@ TEST_F(Uploads, KeepWhatTheirIdsPromise) {
 // stored just before it.
 TEST_F(Uploads, CountDataFromBeforeARestart) {
   open_named("aaaabbbb");
-  append(0, "aaaa");
+  append_part(0, "aaaa");
   open();
   ASSERT_EQ(state().durable_bytes(), 4u);
-  append(4, "bbbb");
+  append_part(4, "bbbb");
   ASSERT_FALSE(refused());
   EXPECT_TRUE(state().complete());
 
@@ -367,13 +368,13 @@ TEST_F(Uploads, CountDataFromBeforeARestart) {
 // with nobody but stays, as jobs may have used it.
 TEST_F(Uploads, VerifyFilesOfEarlierReleases) {
   open_named("aaaabbbb");
-  append(0, "aaaabbbb");
-  record_ = upload_->record();
+  append_part(0, "aaaabbbb");
+  record_ = upload_->session_record();
   EXPECT_TRUE(record_.content_checked());
   record_.set_content_checked(false);
   open();
   ASSERT_FALSE(refused());
-  EXPECT_TRUE(upload_->record().content_checked());
+  EXPECT_TRUE(upload_->session_record().content_checked());
 
   std::ofstream(folder() + "/recording.csv") << "aaaaxxxx";
   open();

@@ -31,12 +31,12 @@ class RunnerInHand final : public service::JobRunner {
     std::vector<std::string> paths;
     double duration_s_max = 0.0;
     std::function<void(const rigcal::v1::JobProgress&)> on_progress;
-    std::function<void(const Ended&)> on_ended;
+    std::function<void(const JobEnd&)> on_ended;
     bool stopped = false;
   };
   void start(const std::string& job_id, const std::string&, const std::vector<std::string>& paths,
              double duration_s_max, std::function<void(const rigcal::v1::JobProgress&)> on_progress,
-             std::function<void(const Ended&)> on_ended) override {
+             std::function<void(const JobEnd&)> on_ended) override {
     order.push_back(job_id);
     runs[job_id] = {paths, duration_s_max, std::move(on_progress), std::move(on_ended)};
   }
@@ -62,10 +62,10 @@ class OutletInHand final : public service::FrameSink {
     ASSERT_TRUE(
         proto::parse_frame(frames[0], proto::service_reply_limits(), replies.emplace_back()).ok());
   }
-  bool has_room(std::size_t bytes) const override { return bytes <= room; }
-  void send_live(const service::LiveFrame&) override {}
-  void finish() override { finished = true; }
-  void resume() override {}
+  bool can_queue(std::size_t bytes) const override { return bytes <= room; }
+  void send_live_update(const service::LiveFrame&) override {}
+  void close_after_sending() override { finished = true; }
+  void resume_reading() override {}
 
   std::vector<rigcal::v1::ServiceReply> replies;
   std::size_t room = std::size_t{1} << 40;
@@ -105,7 +105,7 @@ class StoreInHand {
     sessions.reset();
     sessions = std::make_unique<service::SessionStore>(
         context, [this] { jobs->start_ready_jobs(); },
-        [this](const std::string& id) { return jobs->job_using(id); });
+        [this](const std::string& id) { return jobs->find_job_using_session(id); });
     jobs = std::make_unique<service::JobStore>(context, *sessions, runner);
     EXPECT_TRUE(sessions->load().ok());
     EXPECT_TRUE(jobs->load().ok());
@@ -130,8 +130,8 @@ class StoreInHand {
 
   void count_use() {
     context.disk = context.index = {};
-    sessions->add_usage(context.disk, context.index);
-    jobs->add_usage(context.disk, context.index);
+    sessions->add_disk_and_memory_usage(context.disk, context.index);
+    jobs->add_disk_and_memory_usage(context.disk, context.index);
   }
 
   using UploadOutcome = service::ReplyOrError<rigcal::v1::UploadState>;
@@ -165,7 +165,7 @@ class StoreInHand {
     request.mutable_spec()->add_recordings()->set_session_id(session);
     service::ReplyOrError<rigcal::v1::JobInfo> outcome =
         service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
-    jobs->submit(request, who, [&](const auto& answer) { outcome = answer; });
+    jobs->submit_job(request, who, [&](const auto& answer) { outcome = answer; });
     drain();
     return outcome;
   }
@@ -173,13 +173,13 @@ class StoreInHand {
   /// Removes a job. Returns the code of the refusal, 0 if it is gone.
   rigcal::v1::ServiceError::Code remove_job(const std::string& id, const service::Identity& who) {
     rigcal::v1::ServiceError fault;
-    jobs->remove(id, who, [&](const auto& outcome) { fault = fault_of(outcome); });
+    jobs->delete_job(id, who, [&](const auto& outcome) { fault = fault_of(outcome); });
     drain();
     return fault.code();
   }
 
   rigcal::v1::JobInfo job(const std::string& id) const {
-    const auto found = jobs->inspect(id);
+    const auto found = jobs->find_job_info(id);
     return std::holds_alternative<rigcal::v1::JobInfo>(found) ? std::get<rigcal::v1::JobInfo>(found)
                                                               : rigcal::v1::JobInfo();
   }
@@ -217,7 +217,7 @@ class ClientInHand {
       : store_(store),
         conversation_(std::make_shared<service::Conversation>(
             store.context, *store.sessions, *store.jobs, service::Peer{who, "test"})) {
-    conversation_->attach(outlet);
+    conversation_->attach_sink(outlet);
   }
   ~ClientInHand() { conversation_->on_disconnected(); }
   ClientInHand(const ClientInHand&) = delete;

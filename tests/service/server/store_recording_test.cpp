@@ -25,13 +25,13 @@ SampleBatch batch(std::uint64_t sequence) { return batch_request(sequence).sampl
 class Stored : public ::testing::Test {
  protected:
   void write_log(const std::vector<SampleBatch>& batches) {
-    auto log = require(SessionLog::open(log_folder(folder_.file("run")), {2}, 1 << 30));
+    auto log = require(SessionLog::open(session_log_folder(folder_.file("run")), {2}, 1 << 30));
     std::vector<std::string> bytes;
     for (const SampleBatch& each : batches) bytes.push_back(each.SerializeAsString());
-    ASSERT_TRUE(ok(log.commit(bytes)));
+    ASSERT_TRUE(ok(log.append_durably(bytes)));
   }
 
-  proto::Result<StoredRecording> store(const StoreRequest& order) {
+  proto::Result<StoredRecording> store(const StoreRecordingRequest& order) {
     return store_recording(folder_.file("run"), test_support::furuta_header(), order);
   }
 
@@ -41,7 +41,9 @@ class Stored : public ::testing::Test {
     return recording.ok() ? recording.value() : proto::Recording();
   }
 
-  bool log_is_there() const { return std::filesystem::exists(log_folder(folder_.file("run"))); }
+  bool log_is_there() const {
+    return std::filesystem::exists(session_log_folder(folder_.file("run")));
+  }
 
   TemporaryFolder folder_;
 };
@@ -81,7 +83,7 @@ TEST_F(Stored, OmitsASampleWhoseTimeGoesBack) {
 // Data lost by the disk cost nothing else.
 TEST_F(Stored, KeepsAllThatTheDiskHas) {
   write_log({batch(1), batch(2), batch(3)});
-  const std::string file = log_folder(folder_.file("run")) + "/00000000000000000001.spool";
+  const std::string file = session_log_folder(folder_.file("run")) + "/00000000000000000001.spool";
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
   const auto stored = require(store({.batch_count = 3}));
   EXPECT_EQ(stored.sample_count, 40u);
@@ -108,7 +110,7 @@ void replace_command(Message& message, double value) {
 
 // Both sides of each rule: the last allowed value is stored, the first beyond is refused on
 // arrival, and so is NaN.
-TEST(BatchCheck, AcceptsExactlyWhatCanBeStored) {
+TEST(BatchValidator, AcceptsExactlyWhatCanBeStored) {
   struct Case {
     const char* name;
     std::function<void(SampleBatch&)> change;
@@ -178,23 +180,23 @@ TEST(BatchCheck, AcceptsExactlyWhatCanBeStored) {
   };
   for (const Case& each : cases) {
     SCOPED_TRACE(each.name);
-    BatchCheck check({2});
-    ASSERT_EQ(check.check_and_add(batch(1)), std::nullopt);
+    BatchValidator check({2});
+    ASSERT_EQ(check.validate_and_add(batch(1)), std::nullopt);
     SampleBatch changed = batch(2);
     each.change(changed);
-    const auto fault = check.check_and_add(changed);
+    const auto fault = check.validate_and_add(changed);
     EXPECT_EQ(fault.has_value(), each.reason[0] != '\0') << fault.value_or("");
     EXPECT_NE(fault.value_or("").find(each.reason), std::string::npos) << fault.value_or("");
     // A refused batch leaves no trace, an accepted one does.
-    const auto good = check.check_and_add(batch(2));
+    const auto good = check.validate_and_add(batch(2));
     EXPECT_EQ(good.has_value(), !fault.has_value());
     if (fault) continue;
     // Accepted data are stored completely.
     const TemporaryFolder folder;
-    auto log = SessionLog::open(log_folder(folder.file("run")), {2}, 1 << 30);
+    auto log = SessionLog::open(session_log_folder(folder.file("run")), {2}, 1 << 30);
     changed.set_batch_sequence(2);
-    ASSERT_TRUE(
-        ok(log.value().commit({batch(1).SerializeAsString(), changed.SerializeAsString()})));
+    ASSERT_TRUE(ok(
+        log.value().append_durably({batch(1).SerializeAsString(), changed.SerializeAsString()})));
     const auto stored =
         store_recording(folder.file("run"), test_support::furuta_header(), {.batch_count = 2});
     ASSERT_TRUE(ok(stored));

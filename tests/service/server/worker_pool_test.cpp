@@ -27,20 +27,20 @@ class WorkerPoolTest : public testing::Test {
     return path;
   }
 
-  JobRunner::Ended run(const std::string& text, double duration_s_max = 60.0) {
+  JobRunner::JobEnd run(const std::string& text, double duration_s_max = 60.0) {
     WorkerPool pool(io_, script(text), 4096);
-    std::optional<JobRunner::Ended> ended;
+    std::optional<JobRunner::JobEnd> ended;
     pool.start(
         "job", files_.file("folder"), {"file"}, duration_s_max,
         [this](const rigcal::v1::JobProgress& progress) { stages_.push_back(progress.stage()); },
-        [&](const JobRunner::Ended& how) { ended = how; });
+        [&](const JobRunner::JobEnd& how) { ended = how; });
     EXPECT_FALSE(pool.idle());
     if (stop_) pool.stop("job");
     while (!ended && io_.run_one_for(std::chrono::seconds(30)) > 0) {
     }
     EXPECT_TRUE(pool.idle());
     pool.shut_down();
-    return ended.value_or(JobRunner::Ended{false, "never ended"});
+    return ended.value_or(JobRunner::JobEnd{false, "never ended"});
   }
 
   std::string message_file(const std::string& bytes) {
@@ -100,11 +100,11 @@ TEST_F(WorkerPoolTest, KillsAWorkerThatDoesNotEnd) {
   WorkerPool pool(
       io_, script("trap '' TERM; echo >" + files_.file("ready") + "; while :; do sleep 1; done"),
       0);
-  std::optional<JobRunner::Ended> ended;
+  std::optional<JobRunner::JobEnd> ended;
   pool.set_kill_delay(std::chrono::milliseconds(10));
   pool.start(
       "job", files_.file("folder"), {"file"}, 60.0, [](const auto&) {},
-      [&](const JobRunner::Ended& how) { ended = how; });
+      [&](const JobRunner::JobEnd& how) { ended = how; });
   while (!std::ifstream(files_.file("ready")).good()) io_.poll();
   pool.stop("job");
   while (!ended && io_.run_one_for(std::chrono::seconds(30)) > 0) {
@@ -119,7 +119,7 @@ TEST_F(WorkerPoolTest, ReportsThatAWorkerCannotStart) {
   std::string error;
   pool.start(
       "job", "folder", {"file"}, 1.0, [](const auto&) {},
-      [&](const JobRunner::Ended& how) { error = how.error; });
+      [&](const JobRunner::JobEnd& how) { error = how.error; });
   EXPECT_NE(error.find("cannot start a worker"), std::string::npos) << error;
   EXPECT_TRUE(pool.idle());
 }
@@ -147,7 +147,7 @@ std::vector<estimator::Recording> recordings_of(double duration) {
 // The reason for a refusal, empty if accepted.
 std::string refused(double duration, double step, double time_s = kForever) {
   try {
-    check_work_budget(recordings_of(duration), step, time_s);
+    check_time_limit(recordings_of(duration), step, time_s);
   } catch (const proto::InputError& error) {
     return error.what();
   }

@@ -16,7 +16,7 @@ using Eigen::VectorXd;
 constexpr double kEnergyStep = 1e-5;       // relative, for central differences
 constexpr double kSmallEnergyStep = 1e-8;  // for values near zero
 
-double value_of(const est::Mechanism& mechanism, int joint, est::JointQuantity quantity) {
+double value_of(const est::Mechanism& mechanism, int joint, est::JointParameter quantity) {
   return mechanism.joint_parameter(joint, quantity).value;
 }
 
@@ -34,7 +34,7 @@ EnergyObservedProblem::EnergyObservedProblem(est::ShootingProblem problem, const
     : problem_(std::move(problem)), free_(problem_.mechanism()), run_(run), noise_(noise) {
   point_.arm = geometry;
   point_.mechanism = problem_.mechanism();
-  point_.states = problem_.states(0);
+  point_.states = problem_.node_states(0);
   copy_parameter_values(point_);
   point_.cost = total_cost(point_);
   candidate_ = point_;
@@ -59,15 +59,15 @@ void EnergyObservedProblem::make_order() {
   while (next < last) order_.push_back(static_cast<int>(-1 - next++));
 }
 
-void EnergyObservedProblem::copy_parameter_values(Point& point) const {
-  const VectorXd standard = est::standard_values(point.mechanism);
+void EnergyObservedProblem::copy_parameter_values(Iterate& point) const {
+  const VectorXd standard = est::standard_parameter_values(point.mechanism);
   for (int j = 0; j < point.arm.size(); ++j) {
     ArmLink& link = point.arm.links[static_cast<std::size_t>(j)];
     link.standard = standard.segment<10>(10 * j);
-    link.viscous = value_of(point.mechanism, j, est::JointQuantity::kViscous);
-    link.coulomb = value_of(point.mechanism, j, est::JointQuantity::kCoulombTorque);
-    link.gain = value_of(point.mechanism, j, est::JointQuantity::kMotorGain);
-    link.shaft = value_of(point.mechanism, j, est::JointQuantity::kShaftInertia);
+    link.viscous = value_of(point.mechanism, j, est::JointParameter::kViscous);
+    link.coulomb = value_of(point.mechanism, j, est::JointParameter::kCoulombTorque);
+    link.gain = value_of(point.mechanism, j, est::JointParameter::kMotorGain);
+    link.shaft = value_of(point.mechanism, j, est::JointParameter::kShaftInertia);
   }
 }
 
@@ -82,7 +82,7 @@ double EnergyObservedProblem::deviation(Eigen::Index node) const {
   return std::sqrt(variance);
 }
 
-double EnergyObservedProblem::residual(const Point& point, Eigen::Index node) const {
+double EnergyObservedProblem::residual(const Iterate& point, Eigen::Index node) const {
   const Eigen::Index n = point.arm.size();
   const auto energy = [&](Eigen::Index k) {
     return energy_of(point.arm, point.states.col(k).head(n), point.states.col(k).tail(n));
@@ -99,23 +99,23 @@ double EnergyObservedProblem::residual(const Point& point, Eigen::Index node) co
   return balance / deviation(node);
 }
 
-double EnergyObservedProblem::total_cost(const Point& point) const {
+double EnergyObservedProblem::total_cost(const Iterate& point) const {
   double sum = 0.0;
   for (Eigen::Index k = 0; k + 1 < point.states.cols(); ++k) sum += std::pow(residual(point, k), 2);
   return sum;
 }
 
 void EnergyObservedProblem::update_sensitivities() {
-  const std::vector<int>& indices = free_.indices();
+  const std::vector<int>& indices = free_.parameter_indices();
   standard_sensitivities_.resize(11 * point_.arm.size(), std::ssize(indices));
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto moved = [&](double by) {
       est::Mechanism other = point_.mechanism;
       other.parameters[static_cast<std::size_t>(indices[i])].value += by;
       est::apply_dependencies(other);
-      return est::standard_values(other);
+      return est::standard_parameter_values(other);
     };
-    const double value = est::parameter_at(point_.mechanism, indices[i]).value;
+    const double value = point_.mechanism.at(indices[i]).value;
     const double step = std::max(kEnergyStep * std::abs(value), kSmallEnergyStep);
     standard_sensitivities_.col(static_cast<Eigen::Index>(i)) =
         (moved(step) - moved(-step)) / (2.0 * step);
@@ -130,11 +130,12 @@ void EnergyObservedProblem::linearize(int index, est::ResidualBlock& out) const 
   }
   const Eigen::Index node = -1 - own, n = point_.arm.size();
   const int size = static_cast<int>(2 * n);
-  est::shape_block(out, static_cast<int>(node), 2, size, free_.size(), 1, problem_.group_count());
+  est::resize_block(out, static_cast<int>(node), 2, size, free_.size(), 1,
+                    problem_.noise_group_count());
   out.residual[0] = residual(point_, node);
   const double weight = 1.0 / deviation(node);
   VectorXd standard = VectorXd::Zero(11 * n);  // coefficients of standard parameters and rotors
-  out.arrow_jacobian.setZero();
+  out.parameter_jacobian.setZero();
   for (int end = 0; end < 2; ++end) {
     const VectorXd angle = point_.states.col(node + end).head(n);
     const VectorXd rate = point_.states.col(node + end).tail(n);
@@ -154,25 +155,25 @@ void EnergyObservedProblem::linearize(int index, est::ResidualBlock& out) const 
           sign * momentum[j] + weight * 0.5 * run_.period * friction;
     }
   }
-  out.arrow_jacobian.row(0) = standard.transpose() * standard_sensitivities_;
+  out.parameter_jacobian.row(0) = standard.transpose() * standard_sensitivities_;
   for (int j = 0; j < static_cast<int>(n); ++j) {
     const auto [viscous, dry] =
         friction_parts(point_.states(n + j, node), point_.states(n + j, node + 1), run_.period);
     const double work = run_.controls(node, j) * (run_.angles(node + 1, j) - run_.angles(node, j));
-    const auto add = [&](est::JointQuantity quantity, double slope) {
-      const int column = free_.position(point_.mechanism.index_of_joint(j, quantity));
-      if (column >= 0) out.arrow_jacobian(0, column) += weight * slope;
+    const auto add = [&](est::JointParameter quantity, double slope) {
+      const int column = free_.find_position(point_.mechanism.joint_parameter_index(j, quantity));
+      if (column >= 0) out.parameter_jacobian(0, column) += weight * slope;
     };
-    add(est::JointQuantity::kViscous, viscous);
-    add(est::JointQuantity::kCoulombTorque, dry);
-    add(est::JointQuantity::kMotorGain, -work);
+    add(est::JointParameter::kViscous, viscous);
+    add(est::JointParameter::kCoulombTorque, dry);
+    add(est::JointParameter::kMotorGain, -work);
   }
 }
 
-double EnergyObservedProblem::evaluate_candidate(const VectorXd& node_step,
-                                                 const VectorXd& arrow_step) {
-  const double inner = problem_.evaluate_candidate(node_step, arrow_step);
-  free_.move(point_.mechanism, arrow_step, candidate_.mechanism);
+double EnergyObservedProblem::evaluate_trial_step(const VectorXd& node_step,
+                                                  const VectorXd& parameter_step) {
+  const double inner = problem_.evaluate_trial_step(node_step, parameter_step);
+  free_.move(point_.mechanism, parameter_step, candidate_.mechanism);
   candidate_.states =
       point_.states + node_step.reshaped(point_.states.rows(), point_.states.cols());
   copy_parameter_values(candidate_);
@@ -180,20 +181,20 @@ double EnergyObservedProblem::evaluate_candidate(const VectorXd& node_step,
   return inner + candidate_.cost;
 }
 
-void EnergyObservedProblem::accept_candidate() {
-  problem_.accept_candidate();
+void EnergyObservedProblem::accept_trial_step() {
+  problem_.accept_trial_step();
   std::swap(point_, candidate_);
   update_sensitivities();
 }
 
-void EnergyObservedProblem::mark() {
-  problem_.mark();
-  marked_ = point_;
+void EnergyObservedProblem::save_point() {
+  problem_.save_point();
+  saved_ = point_;
 }
 
-void EnergyObservedProblem::restore() {
-  problem_.restore();
-  point_ = marked_;
+void EnergyObservedProblem::restore_point() {
+  problem_.restore_point();
+  point_ = saved_;
   update_sensitivities();
 }
 

@@ -27,33 +27,33 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   const estimator::ShootingProblem& inner() const { return problem_; }
 
   // LeastSquaresProblem.
-  estimator::ArrowLayout layout() const override { return problem_.layout(); }
+  estimator::ProblemShape shape() const override { return problem_.shape(); }
   int block_count() const override { return static_cast<int>(order_.size()); }
   int max_block_rows() const override { return problem_.max_block_rows(); }
-  int group_count() const override { return problem_.group_count() + 1; }
-  int threads() const override { return problem_.threads(); }
+  int noise_group_count() const override { return problem_.noise_group_count() + 1; }
+  int thread_count() const override { return problem_.thread_count(); }
   void linearize(int index, estimator::ResidualBlock& out) const override;
   double cost() const override { return problem_.cost() + point_.cost; }
-  double evaluate_candidate(const Eigen::VectorXd& node_step,
-                            const Eigen::VectorXd& arrow_step) override;
-  void accept_candidate() override;
-  void mark() override;
-  void restore() override;
-  Eigen::VectorXd arrow() const override { return problem_.arrow(); }
-  Eigen::VectorXd arrow_lower() const override { return problem_.arrow_lower(); }
-  Eigen::VectorXd arrow_upper() const override { return problem_.arrow_upper(); }
+  double evaluate_trial_step(const Eigen::VectorXd& node_step,
+                             const Eigen::VectorXd& parameter_step) override;
+  void accept_trial_step() override;
+  void save_point() override;
+  void restore_point() override;
+  Eigen::VectorXd parameter_values() const override { return problem_.parameter_values(); }
+  Eigen::VectorXd lower_bounds() const override { return problem_.lower_bounds(); }
+  Eigen::VectorXd upper_bounds() const override { return problem_.upper_bounds(); }
 
  private:
-  struct Point {
+  struct Iterate {
     Arm arm;  ///< arm with the parameter values of the mechanism
     estimator::Mechanism mechanism;
     Eigen::MatrixXd states;  ///< 2·joints × nodes
     double cost = 0.0;
   };
 
-  void copy_parameter_values(Point& point) const;
-  double total_cost(const Point& point) const;
-  double residual(const Point& point, Eigen::Index node) const;
+  void copy_parameter_values(Iterate& point) const;
+  double total_cost(const Iterate& point) const;
+  double residual(const Iterate& point, Eigen::Index node) const;
   double deviation(Eigen::Index node) const;
   void update_sensitivities();
   void make_order();
@@ -62,7 +62,7 @@ class EnergyObservedProblem final : public estimator::LeastSquaresProblem {
   estimator::FreeParameters free_;
   ArmRun run_;
   double noise_;
-  Point point_, candidate_, marked_;
+  Iterate point_, candidate_, saved_;
   std::vector<int> order_;  ///< indices of the problem's blocks, or −1 − node for energies
   Eigen::MatrixXd standard_sensitivities_;  ///< derivatives of standard by free parameters
 };

@@ -61,7 +61,7 @@ struct EnergyCase {
     first = with_weak_priors(arm_mechanism(drawn.start, drawn.start_bodies));
     est::CalibrationOptions options;
     options.filter_cutoff = kEnergyCutoff;
-    input = est::prepare_shooting(first, {recording_of(run)}, options);
+    input = est::prepare_shooting_input(first, {recording_of(run)}, options);
     input.grid.interval = arm.period;
     input.noise.angle.setConstant(arm.energy_noise);
     input.noise.acceleration.setConstant(kUnexplained);
@@ -81,7 +81,7 @@ struct EnergyCase {
 
   /// Returns the shooting problem with the correct noise, starting from the result `reached`.
   est::ShootingProblem with_correct_noise(const est::ShootingProblem& reached) const {
-    return reached.restated(reached.mechanism(), input.segments, input.grid, noise(1.0));
+    return reached.copy_with_changes(reached.mechanism(), input.segments, input.grid, noise(1.0));
   }
 
   StudyArm arm;
@@ -96,7 +96,7 @@ double relative(const VectorXd& values, const VectorXd& truth) {
 }
 
 VectorXd base_values(const est::BaseInertialParameters& base, const est::Mechanism& mechanism) {
-  const VectorXd standard = est::standard_values(mechanism);
+  const VectorXd standard = est::standard_parameter_values(mechanism);
   VectorXd values(std::ssize(base.base));
   for (Eigen::Index i = 0; i < values.size(); ++i) {
     values[i] = base.base[static_cast<std::size_t>(i)].value(standard);
@@ -105,11 +105,11 @@ VectorXd base_values(const est::BaseInertialParameters& base, const est::Mechani
 }
 
 /// Returns the indices of the friction parameters.
-std::vector<int> friction_of(const est::Mechanism& mechanism) {
+std::vector<int> friction_law_parameter(const est::Mechanism& mechanism) {
   std::vector<int> indices;
   for (int j = 0; j < mechanism.joint_count(); ++j) {
-    indices.push_back(mechanism.index_of_joint(j, est::JointQuantity::kViscous));
-    indices.push_back(mechanism.index_of_joint(j, est::JointQuantity::kCoulombTorque));
+    indices.push_back(mechanism.joint_parameter_index(j, est::JointParameter::kViscous));
+    indices.push_back(mechanism.joint_parameter_index(j, est::JointParameter::kCoulombTorque));
   }
   return indices;
 }
@@ -121,25 +121,25 @@ EnergyRun solve(est::LeastSquaresProblem& problem, const est::ShootingProblem& i
   options.max_iterations = kEnergyIterations;
   options.cost_tolerance = kEnergyTolerance;
   options.stagnant_gain = kEnergyTolerance;
-  const est::LmSummary summary = est::solve_parameterized(
+  const est::LmSummary summary = est::solve_in_inertia_coordinates(
       problem, inner.mechanism(), est::InertiaParameterization::kLogCholesky, options, {}, stop);
   EnergyRun run{.iterations = summary.iterations, .cost = summary.cost};
   const est::Mechanism& reached = inner.mechanism();
-  run.trajectory = (inner.angles(0) - own.clean.angles).cwiseAbs().maxCoeff();
+  run.trajectory = (inner.predicted_angles(0) - own.clean.angles).cwiseAbs().maxCoeff();
   const est::BaseInertialParameters base = est::find_base_inertial_parameters(own.truth);
   run.inertia = relative(base_values(base, reached), base_values(base, own.truth));
   const est::ParameterInformation information =
       est::compute_information(problem, {.effective_parameters = false});
   const est::FreeParameters free(reached);
-  const std::vector<int> indices = friction_of(reached);
+  const std::vector<int> indices = friction_law_parameter(reached);
   VectorXd values(std::ssize(indices)), truth(values.size());
   double squares = 0.0;
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    values[at] = est::parameter_at(reached, indices[i]).value;
-    truth[at] = est::parameter_at(own.truth, indices[i]).value;
+    values[at] = reached.at(indices[i]).value;
+    truth[at] = own.truth.at(indices[i]).value;
     if (!information.valid) continue;
-    const int position = free.position(indices[i]);
+    const int position = free.find_position(indices[i]);
     squares += std::pow(values[at] - truth[at], 2) / information.inverse(position, position);
   }
   run.friction = relative(values, truth);

@@ -26,7 +26,7 @@ double off(double value, double truth) { return std::abs(value - truth) / std::a
 std::vector<double> relative_errors(const est::BaseInertialParameters& base, const VectorXd& values,
                                     const VectorXd& truth) {
   std::vector<double> errors;
-  for (const est::BaseCombination& each : base.base) {
+  for (const est::BaseParameter& each : base.base) {
     errors.push_back(off(each.value(values), each.value(truth)));
   }
   const Eigen::Index inertias = std::ssize(base.standard);
@@ -38,20 +38,20 @@ std::vector<double> relative_errors(const est::BaseInertialParameters& base, con
 VectorXd arm_values(const est::Mechanism& mechanism) {
   const int n = mechanism.joint_count();
   VectorXd values(regression_size(n));
-  values.head(11 * n) = est::standard_values(mechanism);
+  values.head(11 * n) = est::standard_parameter_values(mechanism);
   for (int j = 0; j < n; ++j) {
-    const auto value = [&](est::JointQuantity quantity) {
+    const auto value = [&](est::JointParameter quantity) {
       return mechanism.joint_parameter(j, quantity).value;
     };
-    values[11 * n + j] = value(est::JointQuantity::kViscous);
-    values[12 * n + j] = value(est::JointQuantity::kCoulombTorque);
-    if (j > 0) values[13 * n + j - 1] = value(est::JointQuantity::kMotorGain);
+    values[11 * n + j] = value(est::JointParameter::kViscous);
+    values[12 * n + j] = value(est::JointParameter::kCoulombTorque);
+    if (j > 0) values[13 * n + j - 1] = value(est::JointParameter::kMotorGain);
   }
   return values;
 }
 
 /// Returns the median of values, where NaN counts as the largest value.
-double median_of(std::vector<double> values) {
+double compute_median(std::vector<double> values) {
   for (double& value : values) {
     if (std::isnan(value)) value = std::numeric_limits<double>::infinity();
   }
@@ -68,10 +68,9 @@ bool all_consistent(const est::Mechanism& mechanism, const est::BaseInertialPara
                                std::ranges::count(base.without_effect, 10 * body + 1) > 0;
     est::Moments moments;
     for (int i = 0; i < 6; ++i) {
-      moments[i] =
-          est::parameter_at(mechanism, mechanism.index(body, est::BodyQuantity::kJxx) + i).value;
+      moments[i] = mechanism.at(mechanism.index(body, est::BodyParameter::kJxx) + i).value;
     }
-    if (!(mechanism.parameter(body, est::BodyQuantity::kMass).value > 0.0)) return false;
+    if (!(mechanism.parameter(body, est::BodyParameter::kMass).value > 0.0)) return false;
     if (turns_about_z ? !(moments[2] > 0.0)
                       : !est::is_physically_consistent(est::inertia_matrix(moments))) {
       return false;
@@ -96,10 +95,12 @@ std::vector<double> ArmTruth::errors(const VectorXd& values) const {
   return relative_errors(base_, values, values_);
 }
 
-double ArmTruth::median_error(const VectorXd& values) const { return median_of(errors(values)); }
+double ArmTruth::median_error(const VectorXd& values) const {
+  return compute_median(errors(values));
+}
 
 void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
-  const VectorXd standard = est::standard_values(mechanism_);
+  const VectorXd standard = est::standard_parameter_values(mechanism_);
   const auto count = [&](const RunParameter& estimate, double truth) {
     const double error = std::abs(estimate.value - truth);
     draw.covering_intervals +=
@@ -111,10 +112,10 @@ void ArmTruth::count_intervals(const StudyRun& run, ArmResult& draw) const {
   }
   for (const RunParameter& each : run.parameters) {
     const int index = mechanism_.find_parameter(each.name);
-    if (index < mechanism_.index_of_joint(0, est::JointQuantity::kViscous)) continue;
-    if (index >= mechanism_.index(est::WorldQuantity::kGravity)) continue;  // centres of mass
+    if (index < mechanism_.joint_parameter_index(0, est::JointParameter::kViscous)) continue;
+    if (index >= mechanism_.index(est::GravityParameter::kGravity)) continue;  // centres of mass
     if (each.name.ends_with("shaft")) continue;  // among the base parameters
-    count(each, est::parameter_at(mechanism_, index).value);
+    count(each, mechanism_.at(index).value);
   }
 }
 

@@ -15,7 +15,7 @@ std::string numbers_of(const Values& values) {
   for (Eigen::Index row = 0; row < values.rows(); ++row) {
     for (Eigen::Index column = 0; column < values.cols(); ++column) {
       if (text.size() > 1) text += ',';
-      text += json_number(values(row, column));
+      text += format_json_number(values(row, column));
     }
   }
   return text + "]";
@@ -28,13 +28,13 @@ std::string member(const char* name, const std::string& value) {
 std::string link_of(const ArmLink& link, const ArmBody& body) {
   const Eigen::Matrix3d inertia = body.second.trace() * Eigen::Matrix3d::Identity() - body.second;
   return "{" + member("mount", numbers_of(link.mount)) + "," +
-         member("point", numbers_of(link.point)) + "," + member("mass", json_number(body.mass)) +
-         "," + member("centre", numbers_of(body.centre)) + "," +
-         member("inertia", numbers_of(inertia)) + "," +
-         member("viscous", json_number(link.viscous)) + "," +
-         member("coulomb", json_number(link.coulomb)) + "," +
-         member("gain", json_number(link.gain)) + "," + member("shaft", json_number(link.shaft)) +
-         "}";
+         member("point", numbers_of(link.point)) + "," +
+         member("mass", format_json_number(body.mass)) + "," +
+         member("centre", numbers_of(body.centre)) + "," + member("inertia", numbers_of(inertia)) +
+         "," + member("viscous", format_json_number(link.viscous)) + "," +
+         member("coulomb", format_json_number(link.coulomb)) + "," +
+         member("gain", format_json_number(link.gain)) + "," +
+         member("shaft", format_json_number(link.shaft)) + "}";
 }
 
 std::string arm_of(const Arm& arm, const std::vector<ArmBody>& bodies) {
@@ -51,11 +51,12 @@ std::string arm_of(const Arm& arm, const std::vector<ArmBody>& bodies) {
 std::string arm_line(const StudyArm& arm, double noise, std::uint64_t index) {
   const auto [drawn, clean] = draw_run(arm, arm.duration, index);
   const ArmRun read = recorded_draw(arm, clean, noise, index);
-  return "{" + member("noise", json_number(noise)) + "," + member("draw", std::to_string(index)) +
-         "," + member("gravity", json_number(drawn.arm.gravity)) + "," +
+  return "{" + member("noise", format_json_number(noise)) + "," +
+         member("draw", std::to_string(index)) + "," +
+         member("gravity", format_json_number(drawn.arm.gravity)) + "," +
          member("truth", arm_of(drawn.arm, drawn.bodies)) + "," +
          member("start", arm_of(drawn.start, drawn.start_bodies)) + "," +
-         member("period", json_number(read.period)) + "," +
+         member("period", format_json_number(read.period)) + "," +
          member("angles", numbers_of(read.angles)) + "," +
          member("controls", numbers_of(read.controls)) + "," +
          member("true_rates", numbers_of(clean.rates)) + "}\n";

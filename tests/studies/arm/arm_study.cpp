@@ -356,7 +356,7 @@ std::optional<StudyReport> study_arm(const Study& study, const std::vector<Loade
   report.tables.push_back(time_table(times));
   report.files.push_back(std::move(lines));
   report.good = wishes.good;
-  report.outcome = as_sentence(wishes.text);
+  report.outcome = format_sentence(wishes.text);
   report.runs = first.runs();
   report.runs.insert(report.runs.end(), tied.runs().begin(), tied.runs().end());
   return report;

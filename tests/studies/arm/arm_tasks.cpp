@@ -83,11 +83,11 @@ StudyTask fit_task(const StudyArm& arm, const char* stage, double duration, doub
 est::Mechanism with_consistent_inertias(est::Mechanism mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     const Eigen::Matrix3d has_consistent_inertias = est::nearest_consistent_inertia_matrix(
-        mechanism.parameter(body, est::BodyQuantity::kMass).value,
-        est::inertia_matrix(est::moments_of(mechanism, body)));
-    const est::Moments moments = est::moments_of(has_consistent_inertias);
+        mechanism.parameter(body, est::BodyParameter::kMass).value,
+        est::inertia_matrix(est::moments_of_inertia(mechanism, body)));
+    const est::Moments moments = est::moments_of_inertia(has_consistent_inertias);
     for (int i = 0; i < 6; ++i) {
-      const int index = mechanism.index(body, est::BodyQuantity::kJxx) + i;
+      const int index = mechanism.index(body, est::BodyParameter::kJxx) + i;
       mechanism.parameters[static_cast<std::size_t>(index)].value = moments[i];
     }
   }
@@ -99,14 +99,14 @@ est::Mechanism with_tied_friction(est::Mechanism mechanism, const Arm& arm) {
   for (int j = 1; j < arm.size(); ++j) {
     const ArmLink& first = arm.links.front();
     const ArmLink& own = arm.links[static_cast<std::size_t>(j)];
-    const auto tie = [&](est::JointQuantity quantity, double ratio) {
-      const int index = mechanism.index_of_joint(j, quantity);
+    const auto tie = [&](est::JointParameter quantity, double ratio) {
+      const int index = mechanism.joint_parameter_index(j, quantity);
       mechanism.parameters[static_cast<std::size_t>(index)].free = false;
       mechanism.dependencies.push_back(
-          {.parameter = index, .terms = {{mechanism.index_of_joint(0, quantity), ratio}}});
+          {.parameter = index, .terms = {{mechanism.joint_parameter_index(0, quantity), ratio}}});
     };
-    tie(est::JointQuantity::kViscous, own.viscous / first.viscous);
-    tie(est::JointQuantity::kCoulombTorque, own.coulomb / first.coulomb);
+    tie(est::JointParameter::kViscous, own.viscous / first.viscous);
+    tie(est::JointParameter::kCoulombTorque, own.coulomb / first.coulomb);
   }
   est::apply_dependencies(mechanism);
   return mechanism;

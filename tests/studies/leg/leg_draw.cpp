@@ -31,21 +31,22 @@ double drawn_factor(LegGenerator& generator, double deviation) {
 /// and the parameters `drawn`. Scaling an inertia about the centre of mass keeps it physically
 /// consistent.
 estimator::Mechanism draw_leg_truth(const RandomLegs& drawing, LegGenerator& generator) {
-  using estimator::BodyQuantity;
+  using estimator::BodyParameter;
   estimator::Mechanism truth = drawing.typical;
   for (int i = 0; i < truth.body_count(); ++i) {
-    estimator::Parameter& mass = truth.parameter(i, BodyQuantity::kMass);
+    estimator::Parameter& mass = truth.parameter(i, BodyParameter::kMass);
     if (!mass.free) continue;
     double moments = 0.0;
-    for (const BodyQuantity moment : {BodyQuantity::kJxx, BodyQuantity::kJyy, BodyQuantity::kJzz}) {
+    for (const BodyParameter moment :
+         {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz}) {
       moments += truth.parameter(i, moment).value;
     }
     const double gyration = std::sqrt(0.5 * moments / mass.value);  // radius of gyration [m]
     mass.value *= drawn_factor(generator, drawing.deviation);
     const double of_inertia = drawn_factor(generator, drawing.deviation);
-    for (int q = static_cast<int>(BodyQuantity::kJxx); q <= static_cast<int>(BodyQuantity::kJyz);
+    for (int q = static_cast<int>(BodyParameter::kJxx); q <= static_cast<int>(BodyParameter::kJyz);
          ++q) {
-      truth.parameter(i, static_cast<BodyQuantity>(q)).value *= of_inertia;
+      truth.parameter(i, static_cast<BodyParameter>(q)).value *= of_inertia;
     }
     for (const char* axis : {".c_x", ".c_y", ".c_z"}) {
       const int centre =

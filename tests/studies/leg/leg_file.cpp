@@ -66,7 +66,7 @@ estimator::Mechanism with_values(const google::protobuf::RepeatedPtrField<std::s
   estimator::Mechanism mechanism = rig.mechanism;
   for (int i = 0; i < values.size(); ++i) {
     try {
-      apply_edits({{values[i]}, {}, {}}, mechanism);
+      apply_parameter_edits({{values[i]}, {}, {}}, mechanism);
     } catch (const proto::InputError& error) {
       place.at(field, i).fail(error.what());
     }

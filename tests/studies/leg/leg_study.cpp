@@ -232,18 +232,19 @@ StudyTable parameter_table(const LegStudy& study, const LegResult& result) {
   table.header = {"parameter", "unit", "truth", "linkage", "± sd", "constant ratio", "± sd"};
   for (const RunParameter& parameter : result.loop.parameters) {
     const int index = study.loop.mechanism.find_parameter(parameter.name);
-    if (index < study.loop.mechanism.index_of_joint(0, estimator::JointQuantity::kPointAx)) {
+    if (index <
+        study.loop.mechanism.joint_parameter_index(0, estimator::JointParameter::kPointAx)) {
       continue;
     }
-    const Measured loop = format_measured(parameter.value, parameter.standard_deviation);
+    const MeasuredText loop = format_measured(parameter.value, parameter.standard_deviation);
     const RunParameter* of_ratio = result.ratio.find(parameter.name);
-    const Measured ratio = of_ratio == nullptr
-                               ? Measured{"-", "-"}
-                               : format_measured(of_ratio->value, of_ratio->standard_deviation);
-    const std::string truth =
-        result.leg.truth ? Notation(parameter.value, parameter.standard_deviation)
-                               .number(estimator::parameter_at(*result.leg.truth, index).value)
-                         : "-";
+    const MeasuredText ratio = of_ratio == nullptr
+                                   ? MeasuredText{"-", "-"}
+                                   : format_measured(of_ratio->value, of_ratio->standard_deviation);
+    const std::string truth = result.leg.truth
+                                  ? QuantityFormat(parameter.value, parameter.standard_deviation)
+                                        .number(result.leg.truth->at(index).value)
+                                  : "-";
     table.rows.push_back({parameter.name, parameter.unit, truth, loop.value,
                           loop.standard_deviation, ratio.value, ratio.standard_deviation});
   }
@@ -280,7 +281,7 @@ Figure torque_figure(const LegStudy& study, const LegResult& result) {
                            const Eigen::MatrixXd& values) {
         const auto part = values.col(static_cast<Eigen::Index>(i)).segment(first, count);
         chart.series.push_back(
-            {label, series_class(style), times, std::vector<double>(part.begin(), part.end())});
+            {label, series_css_class(style), times, std::vector<double>(part.begin(), part.end())});
       };
       add("measured", 0, torques.measured);
       add("predicted", 1, torques.predicted);
@@ -302,11 +303,12 @@ StudyFile torque_file(const LegStudy& study, const LegResult& result) {
   }
   const LegTorques& first = result.predictions.front().torques;
   for (Eigen::Index k = 0; k < first.measured.rows(); ++k) {
-    file.text.append("\n").append(csv_number(first.start + static_cast<double>(k) * first.period));
+    file.text.append("\n").append(
+        format_csv_number(first.start + static_cast<double>(k) * first.period));
     for (Eigen::Index i = 0; i < first.measured.cols(); ++i) {
-      file.text.append(",").append(csv_number(first.measured(k, i)));
+      file.text.append(",").append(format_csv_number(first.measured(k, i)));
       for (const LegPrediction& each : result.predictions) {
-        file.text.append(",").append(csv_number(each.torques.predicted(k, i)));
+        file.text.append(",").append(format_csv_number(each.torques.predicted(k, i)));
       }
     }
   }
@@ -330,7 +332,7 @@ Figure linkage_figure(const LegResult& result) {
     Chart chart;
     chart.x_label = "knee [rad]";
     chart.y_label = label;
-    ChartSeries series{"", series_class(0), {}, {}};
+    ChartSeries series{"", series_css_class(0), {}, {}};
     for (const Eigen::Index k : order) {
       series.x.push_back(torques.knee[k]);
       series.y.push_back(value(torques.transmission[k]));
@@ -361,13 +363,13 @@ void conclude_leg(const LegStudy& study, const std::vector<LegResult>& results,
   const auto converged =
       std::ranges::count_if(results, [](const LegResult& result) { return result.loop.converged; });
   report.good &= converged == static_cast<std::ptrdiff_t>(results.size());
-  report.outcome =
-      as_sentence("torque error over the noise with the linkage at most " +
-                  format_number(loop.maxCoeff(), 3) + " (wanted ≤ " + format_number(kLoopWanted) +
-                  "); at the crank " + format_number(loop[motor], 3) + ", with a constant ratio " +
-                  format_number(ratio[motor], 3) + ", nominal " + format_number(nominal[motor], 3) +
-                  "; with the linkage " + std::to_string(converged) + " of " +
-                  std::to_string(results.size()) + " calibrations converged");
+  report.outcome = format_sentence(
+      "torque error over the noise with the linkage at most " + format_number(loop.maxCoeff(), 3) +
+      " (wanted ≤ " + format_number(kLoopWanted) + "); at the crank " +
+      format_number(loop[motor], 3) + ", with a constant ratio " + format_number(ratio[motor], 3) +
+      ", nominal " + format_number(nominal[motor], 3) + "; with the linkage " +
+      std::to_string(converged) + " of " + std::to_string(results.size()) +
+      " calibrations converged");
 }
 
 }  // namespace

@@ -25,17 +25,18 @@ struct LegMotion {
 Eigen::MatrixXd joint_angles(const estimator::Mechanism& model, const estimator::Segment& segment,
                              double cutoff) {
   const Eigen::MatrixXd smooth = estimator::filtfilt_columns(
-      estimator::butterworth_low_pass(kLowPassPoles, cutoff, segment.period), segment.angles);
-  const estimator::EncoderJoints readings(model);
+      estimator::design_butterworth_low_pass(kLowPassPoles, cutoff, segment.period),
+      segment.angles);
+  const estimator::EncoderToJointMap readings(model);
   const std::vector<estimator::Encoder> sensors = estimator::used_encoders(model);
   Eigen::VectorXd offsets(static_cast<Eigen::Index>(sensors.size()));
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    offsets[static_cast<Eigen::Index>(i)] = estimator::parameter_at(model, sensors[i].offset).value;
+    offsets[static_cast<Eigen::Index>(i)] = model.at(sensors[i].offset).value;
   }
   Eigen::MatrixXd states = Eigen::MatrixXd::Zero(2 * model.joint_count(), smooth.rows());
   for (Eigen::Index k = 0; k < smooth.rows(); ++k) {
     states.col(k).head(model.joint_count()) =
-        readings.coordinates(smooth.row(k).transpose() + offsets);
+        readings.joint_coordinates(smooth.row(k).transpose() + offsets);
   }
   estimator::close_loops(model, segment.period, "the measured motion", states);
   return states.topRows(model.joint_count());

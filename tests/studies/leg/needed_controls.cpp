@@ -29,11 +29,11 @@ ControlInverseDynamics::ControlInverseDynamics(const estimator::Mechanism& mecha
   gains_.resize(static_cast<Eigen::Index>(motors_.size()));
   for (std::size_t i = 0; i < motors_.size(); ++i) {
     const estimator::Parameter& gain =
-        mechanism.joint_parameter(motors_[i], estimator::JointQuantity::kMotorGain);
+        mechanism.joint_parameter(motors_[i], estimator::JointParameter::kMotorGain);
     if (gain.value == 0.0) throw std::invalid_argument(gain.name + " is zero: no control moves it");
     gains_[static_cast<Eigen::Index>(i)] = gain.value;
   }
-  if (closure_.has_loops() && dynamics_.is_load_dependent()) {
+  if (closure_.has_loops() && dynamics_.has_load_dependent_friction()) {
     throw std::invalid_argument(
         "friction that depends on bearing load is unknown in a closed loop");
   }
@@ -43,7 +43,7 @@ Eigen::MatrixXd ControlInverseDynamics::joint_rate_map(const Eigen::VectorXd& an
   const Eigen::Index n = mechanism_.joint_count();
   Eigen::MatrixXd motions = Eigen::MatrixXd::Identity(n, n);
   if (closure_.has_loops()) {
-    motions = estimator::null_space(closure_.jacobian(angles), kLoopRank);
+    motions = estimator::null_space(closure_.closure_jacobian(angles), kLoopRank);
   }
   const Eigen::MatrixXd driven = motions(motors_, Eigen::all);
   if (driven.rows() != driven.cols() || estimator::null_space(driven, kDrivenRank).cols() > 0) {
@@ -66,7 +66,7 @@ Eigen::VectorXd ControlInverseDynamics::at(const Eigen::VectorXd& angles,
                         : rate[j] > 0.0 ? 1.0
                         : rate[j] < 0.0 ? -1.0
                                         : 0.0;
-    torque[j] += slip * dynamics_.dry_bound(j, rate[j]);
+    torque[j] += slip * dynamics_.dry_friction_bound(j, rate[j]);
   }
   const Eigen::VectorXd of_motors = joint_rate_map(angles).transpose() * Eigen::VectorXd(torque);
   return of_motors.cwiseQuotient(gains_);

@@ -26,8 +26,8 @@ MotionPrior independent_prior(const Eigen::VectorXd& mean, const Eigen::VectorXd
 MotionObserver::MotionObserver(const Mechanism& mechanism, std::vector<InstantAxis> axes,
                                InstantNoise noise)
     : program_(mechanism, std::move(axes), noise.has_external_wrench()), noise_(std::move(noise)) {
-  assert(is_tree(mechanism) && noise_.axes.size() == program_.axis_count());
-  for (const TreeEdge& edge : spanning_tree(mechanism)) {
+  assert(is_tree_mechanism(mechanism) && noise_.axes.size() == program_.axis_count());
+  for (const DirectedJoint& edge : spanning_tree(mechanism)) {
     if (!edge.weld) order_.push_back(edge.joint);
   }
   for (int joints = 0; joints <= program_.joint_count(); ++joints) {
@@ -137,7 +137,7 @@ InstantEstimate MotionObserver::solve(const Part& part, const Eigen::VectorXd& r
       damped.diagonal() *= 1.0 + damping.value();
       factor.compute(damped);
       if (factor.info() != Eigen::Success) {
-        if (!damping.raise_for_rounding()) return result;
+        if (!damping.raise_after_failed_factorization()) return result;
         continue;
       }
       const Eigen::VectorXd step = factor.solve(g);

@@ -18,7 +18,7 @@ Expression quantity_of(const Dynamics& dynamics, const std::array<Dynamics::Vect
     case InstantQuantity::kMotion:
       return motion[component][axis.index];
     case InstantQuantity::kInertial:
-      return dynamics.inertial_readings(axis.index)[component];
+      return dynamics.sensor_readings(axis.index)[component];
     case InstantQuantity::kLoad:
       return dynamics.joint_loads(axis.index)[component];
     case InstantQuantity::kAcceleration:
@@ -34,7 +34,7 @@ InstantModel::InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> 
       unknown_count_((outside ? 9 : 3) * joint_count_),
       axes_(std::move(axes)) {
   ExpressionGraph graph;
-  std::vector<LaneProgram::Input> inputs;
+  std::vector<SimdProgram::ProgramInput> inputs;
   std::vector<Expression> unknowns;
   for (int i = 0; i < unknown_count_; ++i) {
     unknowns.push_back(graph.input());
@@ -42,7 +42,7 @@ InstantModel::InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> 
   }
   std::vector<Expression> values;
   for (const Parameter& parameter : mechanism.parameters) values.emplace_back(parameter.value);
-  tie_values(mechanism, values);
+  substitute_dependent_parameters(mechanism, values);
   Dynamics dynamics(mechanism, values);
   const auto unknown = [&](int index) { return unknowns[static_cast<std::size_t>(index)]; };
   std::array<Dynamics::VectorX, 3> motion;
@@ -74,7 +74,7 @@ InstantModel::InstantModel(const Mechanism& mechanism, std::vector<InstantAxis> 
       outputs[kSensitivities].push_back(slope);
     }
   }
-  program_ = LaneProgram(graph, inputs, outputs);
+  program_ = SimdProgram(graph, inputs, outputs);
   for (Entry& entry : entries_) entry.row = program_.output_row(kSensitivities, entry.row);
   rows_.assign(static_cast<std::size_t>(program_.row_count()) * kWidth, 0.0);
   program_.fill_constants(rows_.data(), kWidth);

@@ -66,7 +66,7 @@ class InstantModel {
 
   int joint_count_, unknown_count_;
   std::vector<InstantAxis> axes_;
-  LaneProgram program_;
+  SimdProgram program_;
   std::vector<Entry> entries_;
   Eigen::Matrix<bool, Eigen::Dynamic, Eigen::Dynamic> depends_;
   Rows rows_;

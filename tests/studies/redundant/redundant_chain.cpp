@@ -59,12 +59,12 @@ DrawnChain draw_links(int count, Random& random) {
     link.inertia = link.mass * link.length * link.length / 12.0;
     link.sensors[0] = uniform(random, 0.5, 1.0) * link.length;
     link.sensors[1] = uniform(random, 0.0, 0.5) * link.length;
-    mechanism.parameter(i, est::BodyQuantity::kMass).value = link.mass;
+    mechanism.parameter(i, est::BodyParameter::kMass).value = link.mass;
     est::set_inertia(mechanism, i, {1e-3 * link.inertia, link.inertia, link.inertia});
     est::set_joint_points(mechanism, i, before * x, -link.center * x);
     before = link.length - link.center;
     for (int k = 0; k < 2; ++k) {
-      mechanism.sensor_parameter(2 * i + k, est::SensorQuantity::kPointX).value =
+      mechanism.sensor_parameter(2 * i + k, est::SensorParameter::kPointX).value =
           link.sensors[static_cast<std::size_t>(k)] - link.center;
     }
     drawn.links.push_back(link);

@@ -9,7 +9,7 @@ namespace {
 template <typename Values>
 std::string list_of(const Values& values) {
   std::string text;
-  for (const double value : values) text += (text.empty() ? "[" : ",") + json_number(value);
+  for (const double value : values) text += (text.empty() ? "[" : ",") + format_json_number(value);
   return text + "]";
 }
 
@@ -31,7 +31,7 @@ std::string axis_line(const estimator::InstantAxis& axis, double deviation) {
   }
   return "{" + field("link", std::to_string(link)) + "," + field("reads", "\"" + what + "\"") +
          "," + field("sensor", std::to_string(axis.index % 2)) + "," +
-         field("deviation", json_number(deviation)) + "}";
+         field("deviation", format_json_number(deviation)) + "}";
 }
 
 }  // namespace
@@ -43,10 +43,10 @@ std::string draw_line(const std::vector<LinkLine>& links, estimator::MotionObser
   std::string text = "{\"links\":[";
   for (const LinkLine& link : links) {
     if (&link != &links.front()) text += ',';
-    text += "{" + field("mass", json_number(link.mass)) + "," +
-            field("length", json_number(link.length)) + "," +
-            field("center", json_number(link.center)) + "," +
-            field("inertia", json_number(link.inertia)) + "," +
+    text += "{" + field("mass", format_json_number(link.mass)) + "," +
+            field("length", format_json_number(link.length)) + "," +
+            field("center", format_json_number(link.center)) + "," +
+            field("inertia", format_json_number(link.inertia)) + "," +
             field("sensors", list_of(link.sensors)) + "}";
   }
   text += "],\"axes\":[";
@@ -58,9 +58,9 @@ std::string draw_line(const std::vector<LinkLine>& links, estimator::MotionObser
   return text + "]," + field("truth", list_of(truth)) + "," + field("prior", list_of(prior_mean)) +
          "," + field("readings", list_of(readings)) + "," + field("estimate", list_of(motion)) +
          "," + field("right", draw.near_truth ? "true" : "false") + "," +
-         field("seconds", json_number(draw.seconds)) + "," +
-         field("again_seconds", json_number(draw.repeat_seconds)) + "," +
-         field("dynamics_error", json_number(draw.after.dynamics)) + "}\n";
+         field("seconds", format_json_number(draw.seconds)) + "," +
+         field("again_seconds", format_json_number(draw.repeat_seconds)) + "," +
+         field("dynamics_error", format_json_number(draw.after.dynamics)) + "}\n";
 }
 
 }  // namespace service

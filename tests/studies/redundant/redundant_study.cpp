@@ -168,8 +168,8 @@ Figure error_figure(const std::vector<ChainResult>& draws) {
     for (const bool after : {false, true}) {
       ChartSeries series;
       series.label = after ? "after" : "before";
-      series.css_class = series_class(after ? 0 : 1);
-      series.shape = series_shape(after ? 0 : 1);
+      series.css_class = series_css_class(after ? 0 : 1);
+      series.shape = series_marker_shape(after ? 0 : 1);
       series.markers = true;
       const Eigen::Index joints = part(draws.front().before).size();
       for (Eigen::Index j = 0; j < joints; ++j) {
@@ -232,9 +232,9 @@ Figure record_figure(const ChainRecord& record) {
   chart.y_label = "‖e_q‖ [rad]";
   chart.log_y = true;
   chart.series = {
-      {"single instants", series_class(1), record.times, record.angle_instant},
-      {"filter (all readings so far)", series_class(2), record.times, record.angle_causal},
-      {"smoothed", series_class(0), record.times, record.angle_smoothed}};
+      {"single instants", series_css_class(1), record.times, record.angle_instant},
+      {"filter (all readings so far)", series_css_class(2), record.times, record.angle_causal},
+      {"smoothed", series_css_class(0), record.times, record.angle_smoothed}};
   figure.panels.push_back(std::move(chart));
   return figure;
 }
@@ -265,7 +265,7 @@ StudyTable robot_table(const RobotRecord& record, const StudyNoise& noise, Goals
       " s on. Processor time of the filter per instant: " + format_number(1e3 * mean_time, 3) +
       " ms, 99 % of them at most " + format_number(1e3 * slow_time, 3) + " ms. " +
       noise_text(noise);
-  const std::string units = error_units(record.kinds);
+  const std::string units = error_unit_text(record.kinds);
   table.header = {"joint",
                   "largest error [" + units + "]",
                   "RMSE [" + units + "]",
@@ -305,13 +305,13 @@ Figure robot_figure(const RobotRecord& record) {
     Chart chart;
     chart.title = record.joints[static_cast<std::size_t>(j)];
     chart.x_label = "time [s]";
-    chart.y_label = "error [" + error_units({record.kinds[static_cast<std::size_t>(j)]}) + "]";
+    chart.y_label = "error [" + error_unit_text({record.kinds[static_cast<std::size_t>(j)]}) + "]";
     const Eigen::Index from = settled_at(record);
     const std::vector<double> times(record.times.begin() + from, record.times.end());
     const auto add = [&](const std::string& label, std::size_t style, const Eigen::RowVectorXd& y) {
       const Eigen::VectorXd part = 1e3 * y.tail(y.size() - from).transpose();
       chart.series.push_back(
-          {label, series_class(style), times, std::vector<double>(part.begin(), part.end())});
+          {label, series_css_class(style), times, std::vector<double>(part.begin(), part.end())});
     };
     add("error", 0, record.causal.row(j));
     add("± two deviations", 1, 2.0 * record.deviation.row(j));
@@ -362,7 +362,7 @@ std::optional<StudyReport> study_redundant(const Study& study, const std::vector
                            " does not exist; scripts/compare_redundant.sh creates it");
   }
   report.good = goals.good;
-  report.outcome = as_sentence(goals.text);
+  report.outcome = format_sentence(goals.text);
   return report;
 }
 

@@ -81,7 +81,7 @@ std::string runs_csv(const std::vector<StudyRun>& runs) {
                      joint.name);
   }
   for (const std::string& name : parameters) append(header, {name, "std " + name});
-  std::string csv = csv_row(header);
+  std::string csv = format_csv_row(header);
   for (const StudyRun& run : runs) {
     std::vector<std::string> cells = place_cells(run);
     append(cells, {run.termination, run.converged ? "1" : "0", std::to_string(run.iterations),
@@ -97,7 +97,7 @@ std::string runs_csv(const std::vector<StudyRun>& runs) {
                         ? std::vector<std::string>{"", ""}
                         : std::vector<std::string>{exact(p->value), exact(p->standard_deviation)});
     }
-    csv += csv_row(cells);
+    csv += format_csv_row(cells);
   }
   return csv;
 }
@@ -107,7 +107,7 @@ std::string histories_csv(const std::vector<StudyRun>& runs) {
   std::vector<std::string> header = place_header();
   append(header, {"iteration", "cost"});
   append(header, parameters);
-  std::string csv = csv_row(header);
+  std::string csv = format_csv_row(header);
   for (const StudyRun& run : runs) {
     for (const RunIteration& iteration : run.history) {
       std::vector<std::string> cells = place_cells(run);
@@ -117,7 +117,7 @@ std::string histories_csv(const std::vector<StudyRun>& runs) {
         const auto at = static_cast<std::size_t>(p == nullptr ? 0 : p - run.parameters.data());
         cells.push_back(p == nullptr ? "" : exact(iteration.values[at]));
       }
-      csv += csv_row(cells);
+      csv += format_csv_row(cells);
     }
   }
   return csv;

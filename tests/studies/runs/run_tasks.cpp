@@ -37,7 +37,7 @@ std::vector<StudyRun> run_tasks(const std::vector<StudyTask>& tasks, const RunSt
   const auto is_stopped = [&] { return stop != nullptr && stop->load(std::memory_order_relaxed); };
   const auto start = std::chrono::steady_clock::now();
   std::mutex mutex;
-  estimator::for_each_job(jobs, missing.size(), [&](std::size_t i) {
+  estimator::run_parallel_jobs(jobs, missing.size(), [&](std::size_t i) {
     if (is_stopped()) return;
     const StudyRun run = run_task(*missing[i], stop);
     if (is_stopped()) return;

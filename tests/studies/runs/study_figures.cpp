@@ -51,7 +51,7 @@ Legend draw_legend(const std::vector<ChartSeries>& entries, int top) {
       ++row;
     }
     const double y = top + row * kLegendHeight + 0.5 * kLegendHeight;
-    legend.svg += legend_key(entry, x, y);
+    legend.svg += render_legend_entry(entry, x, y);
     legend.svg += svg_text(x + 27.0, y + 4.0, "start", "label", entry.label);
     x += width;
   }
@@ -79,7 +79,7 @@ Drawing draw(const Figure& figure) {
     for (ChartSeries& series : panel.series) series.label.clear();
     drawing.content += "<g transform=\"translate(" + std::to_string(i % columns * width) + "," +
                        std::to_string(i / columns * kPanelHeight) + ")\">\n" +
-                       chart_content(panel) + "</g>\n";
+                       render_chart_elements(panel) + "</g>\n";
   }
   drawing.height = (count + columns - 1) / columns * kPanelHeight;
   const Legend legend = draw_legend(legend_entries(figure), drawing.height);
@@ -90,14 +90,15 @@ Drawing draw(const Figure& figure) {
 
 /// Formats the data of a figure as CSV with one row per point.
 std::string figure_csv(const Figure& figure) {
-  std::string csv = csv_row({"panel", "series", "x axis", "x", "y axis", "y", "y error"});
+  std::string csv = format_csv_row({"panel", "series", "x axis", "x", "y axis", "y", "y error"});
   for (const Chart& panel : figure.panels) {
     for (const ChartSeries& series : panel.series) {
       for (std::size_t k = 0; k < series.x.size(); ++k) {
         const bool has_error = k < series.y_error.size() && std::isfinite(series.y_error[k]);
-        csv += csv_row({panel.title, series.label, panel.x_label, json_number(series.x[k]),
-                        panel.y_label, std::isfinite(series.y[k]) ? json_number(series.y[k]) : "",
-                        has_error ? json_number(series.y_error[k]) : ""});
+        csv += format_csv_row({panel.title, series.label, panel.x_label,
+                               format_json_number(series.x[k]), panel.y_label,
+                               std::isfinite(series.y[k]) ? format_json_number(series.y[k]) : "",
+                               has_error ? format_json_number(series.y_error[k]) : ""});
       }
     }
   }
@@ -108,7 +109,7 @@ std::string figure_csv(const Figure& figure) {
 
 std::string figure_file(const Figure& figure) {
   const Drawing drawing = draw(figure);
-  return svg_file(figure.title, kWidth, drawing.height, drawing.content);
+  return render_svg_file(figure.title, kWidth, drawing.height, drawing.content);
 }
 
 std::string figure_html(const Figure& figure) {
@@ -117,7 +118,7 @@ std::string figure_html(const Figure& figure) {
                           std::to_string(drawing.height) + "\" role=\"img\" aria-label=\"" +
                           escape_html(figure.title) + "\">\n" + drawing.content + "</svg>\n";
   return "<section><h2>" + escape_html(figure.title) + "</h2>\n" +
-         data_figure(svg, figure.name, figure_csv(figure), escape_html(figure.caption)) +
+         render_data_figure(svg, figure.name, figure_csv(figure), escape_html(figure.caption)) +
          "</section>\n";
 }
 
@@ -135,7 +136,8 @@ void scale_axis(Chart& chart, const std::string& quantity, const std::string& un
     for (double& y : series.y) y *= scale;
     for (double& error : series.y_error) error *= scale;
   }
-  chart.y_label = quantity + " [" + (exponent == 0 ? "" : decade_text(exponent) + " ") + unit + "]";
+  chart.y_label =
+      quantity + " [" + (exponent == 0 ? "" : format_power_of_ten(exponent) + " ") + unit + "]";
 }
 
 }  // namespace service

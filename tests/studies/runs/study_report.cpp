@@ -22,14 +22,14 @@ std::string padded(const std::string& text, int width, bool right) {
 }
 
 std::string table_html(const StudyTable& table) {
-  HtmlTable html(table.caption, text_and_number_columns(table.header, 1), "dense");
+  HtmlTable html(table.caption, make_text_and_number_columns(table.header, 1), "dense");
   for (const std::vector<std::string>& row : table.rows) html.add({row.begin(), row.end()});
   return "<section><h2>" + escape_html(table.title) + "</h2>\n" + html.html() + "</section>\n";
 }
 
 std::string table_csv(const StudyTable& table) {
-  std::string csv = csv_row(table.header);
-  for (const std::vector<std::string>& row : table.rows) csv += csv_row(row);
+  std::string csv = format_csv_row(table.header);
+  for (const std::vector<std::string>& row : table.rows) csv += format_csv_row(row);
   return csv;
 }
 
@@ -69,7 +69,8 @@ std::string write_report(const StudyReport& report, const std::string& folder) {
   const std::filesystem::path out(folder);
   std::string markdown;
   std::string page =
-      heading(report.title, origin_line(utc_date(), RIGCAL_VERSION), report.good, report.outcome);
+      render_report_heading(report.title, format_origin_line(current_utc_time(), RIGCAL_VERSION),
+                            report.good, report.outcome);
   for (const Figure& figure : report.figures) {
     proto::write_file((out / (figure.name + ".svg")).string(), figure_file(figure));
     page += figure_html(figure);
@@ -79,7 +80,7 @@ std::string write_report(const StudyReport& report, const std::string& folder) {
     markdown += "**" + table.title + ".** " + table.caption + "\n\n" + format_table(table) + "\n";
     page += table_html(table);
   }
-  page += list_section("Notes", report.notes);
+  page += render_list_section("Notes", report.notes);
   proto::write_file((out / "tables.md").string(), markdown);
   proto::write_file((out / "runs.csv").string(), runs_csv(report.runs));
   proto::write_file((out / "histories.csv").string(), histories_csv(report.runs));
@@ -87,7 +88,7 @@ std::string write_report(const StudyReport& report, const std::string& folder) {
     proto::write_file((out / file.name).string(), file.text);
   }
   const std::string path = (out / "index.html").string();
-  proto::write_file(path, html_page(report.title, page));
+  proto::write_file(path, render_html_page(report.title, page));
   return path;
 }
 

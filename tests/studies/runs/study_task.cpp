@@ -125,7 +125,7 @@ void add(Fingerprint& key, const estimator::Mechanism& mechanism) {
 }
 
 void add(Fingerprint& key, const estimator::CalibrationOptions& options) {
-  for (const auto& row : estimator::kOptionRows) key.add(option_text(row, options));
+  for (const auto& row : estimator::kOptionRows) key.add(format_option(row, options));
 }
 
 std::string key_of(const CalibrationTask& task) {
@@ -146,7 +146,7 @@ std::string key_of(const CalibrationTask& task) {
 double round_step(double step, const StudyData& data) {
   constexpr double kClockTolerance = 1e-3;
   for (const estimator::Segment& segment : data.recordings.front().segments) {
-    return estimator::nearest_step(step, segment.period, kClockTolerance);
+    return estimator::nearest_compatible_step(step, segment.period, kClockTolerance);
   }
   return step;
 }
@@ -221,7 +221,7 @@ void fill_history(const estimator::Calibration& calibration, StudyRun& run) {
       const auto index =
           static_cast<std::size_t>(calibration.mechanism.find_parameter(estimate.name));
       const bool varied = calibration.mechanism.parameters[index].free;
-      iteration.values.push_back(varied ? record.arrow[at++] : estimate.value);
+      iteration.values.push_back(varied ? record.parameters[at++] : estimate.value);
     }
   }
 }
@@ -238,7 +238,7 @@ void fill(const estimator::Calibration& calibration, const CalibrationTask& task
     run.parameters.push_back(
         {p.name, p.unit, p.value, p.standard_deviation, p.initial, p.at_bound});
   }
-  for (const estimator::Combination& base : calibration.base) {
+  for (const estimator::ParameterCombination& base : calibration.base) {
     run.base.push_back({base.description, base.unit, base.value, base.standard_deviation});
   }
   fill_history(calibration, run);
@@ -246,7 +246,8 @@ void fill(const estimator::Calibration& calibration, const CalibrationTask& task
   fill_joints(calibration.simulation, calibration.trajectories, task.keep_trajectories, run);
 }
 
-void fill(const estimator::Evaluation& evaluation, const CalibrationTask& task, StudyRun& run) {
+void fill(const estimator::ParameterEvaluation& evaluation, const CalibrationTask& task,
+          StudyRun& run) {
   run.termination = to_string(evaluation.termination);
   run.converged = is_converged(evaluation.termination);
   run.iterations = evaluation.iterations;
@@ -260,7 +261,7 @@ void compute(const CalibrationTask& task, StudyRun& run, const std::atomic<bool>
   monitor.stop = stop;
   const std::vector<estimator::Recording>& recordings = task.data->recordings;
   if (task.states_only) {
-    fill(evaluate(task.mechanism, recordings, task.options, monitor), task, run);
+    fill(evaluate_parameters(task.mechanism, recordings, task.options, monitor), task, run);
   } else {
     fill(estimator::calibrate(task.mechanism, recordings, task.options, monitor), task, run);
   }

@@ -67,9 +67,9 @@ std::string weight_label(const StudyRun& run) {
 ChartSeries trace_line(const StudyRun& run, std::size_t index, bool markers) {
   ChartSeries series;
   series.label = weight_label(run);
-  series.css_class = series_class(index);
+  series.css_class = series_css_class(index);
   series.markers = markers;
-  series.shape = series_shape(index);
+  series.shape = series_marker_shape(index);
   return series;
 }
 

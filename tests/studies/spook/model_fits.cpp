@@ -262,9 +262,9 @@ Chart estimate_panel(const std::vector<const ModelFits*>& models, const RunParam
     ChartSeries series;
     series.label = models[m]->model;
     if (models.front()->method != models.back()->method) series.label += ", " + models[m]->method;
-    series.css_class = series_class(m) + " points";
+    series.css_class = series_css_class(m) + " points";
     series.markers = true;
-    series.shape = series_shape(m);
+    series.shape = series_marker_shape(m);
     for (std::size_t i = 0; i < count; ++i) {
       const RunParameter* p = models[m]->fits[i].find(parameter.name);
       const double shift = static_cast<double>(m) - 0.5 * static_cast<double>(models.size() - 1);

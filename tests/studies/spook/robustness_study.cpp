@@ -189,12 +189,8 @@ Figure share_figure(const std::vector<GridPoint>& points) {
     chart.series.push_back({"", "points", {1.0, 1.0}, {0.0, 100.0}});  // shows the full range
     for (const auto& [compliance, line] : lines) {
       const std::size_t index = chart.series.size() - 1;
-      ChartSeries series{"ε = " + format_number(compliance),
-                         series_class(index),
-                         {},
-                         {},
-                         true,
-                         series_shape(index)};
+      ChartSeries series{"ε = " + format_number(compliance), series_css_class(index), {}, {}, true,
+                         series_marker_shape(index)};
       for (const auto& [weight, tally] : line) {
         series.x.push_back(weight);
         series.y.push_back(100.0 * tally.reached / std::max(tally.total, 1));

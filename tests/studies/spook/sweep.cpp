@@ -46,9 +46,9 @@ ChartSeries truth_line(const std::vector<SweepRuns>& sweeps, double value) {
 ChartSeries error_line(const SweepRuns& sweep, std::size_t index, double StudyRun::*error) {
   ChartSeries series;
   series.label = sweep.method;
-  series.css_class = series_class(index);
+  series.css_class = series_css_class(index);
   series.markers = true;
-  series.shape = series_shape(index);
+  series.shape = series_marker_shape(index);
   series.x = axis_values(sweep);
   for (const StudyRun& run : sweep.runs) {
     series.y.push_back(run.error.empty() && run.*error > 0.0 ? run.*error : kNaN);
@@ -205,9 +205,9 @@ Chart parameter_panel(const std::vector<SweepRuns>& sweeps, const std::string& p
   for (std::size_t i = 0; i < sweeps.size(); ++i) {
     ChartSeries series;
     series.label = sweeps[i].method;
-    series.css_class = series_class(i);
+    series.css_class = series_css_class(i);
     series.markers = true;
-    series.shape = series_shape(i);
+    series.shape = series_marker_shape(i);
     series.x = axis_values(sweeps[i]);
     for (const StudyRun& run : sweeps[i].runs) {
       const RunParameter* p = run.find(parameter);

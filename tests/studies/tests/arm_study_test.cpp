@@ -193,15 +193,15 @@ TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
   const auto [drawn, clean] = draw_run(settings, 0.3, 0);
   const ArmRun run = with_noise(clean, 0.01, 9);
   const estimator::Mechanism start = arm_mechanism(drawn.start, drawn.start_bodies);
-  estimator::ShootingInput input =
-      estimator::prepare_shooting(start, {recording_of(run)}, estimator::CalibrationOptions{});
+  estimator::ShootingInput input = estimator::prepare_shooting_input(
+      start, {recording_of(run)}, estimator::CalibrationOptions{});
   input.grid.interval = run.period;
   EnergyObservedProblem problem(
       {start, input.segments, input.states, input.state_spacing, input.grid, input.noise},
       drawn.arm, run, 0.01);
-  const auto layout = problem.layout();
-  const Eigen::Index nodes = layout.node_count * layout.node_size;
-  Eigen::VectorXd gradient = Eigen::VectorXd::Zero(nodes + layout.arrow_size);
+  const auto shape = problem.shape();
+  const Eigen::Index nodes = shape.node_count * shape.node_size;
+  Eigen::VectorXd gradient = Eigen::VectorXd::Zero(nodes + shape.parameter_count);
   estimator::ResidualBlock block;
   for (int i = 0, before = 0; i < problem.block_count(); ++i) {
     problem.linearize(i, block);
@@ -211,14 +211,14 @@ TEST(ArmEnergy, HasTheDerivativesOfItsCost) {
       before = last;
     }
     const Eigen::VectorXd r = block.residual.head(block.rows);
-    gradient.segment(block.first_node * layout.node_size, block.node_span * layout.node_size) +=
+    gradient.segment(block.first_node * shape.node_size, block.node_span * shape.node_size) +=
         2.0 * block.node_jacobian.topRows(block.rows).transpose() * r;
-    gradient.tail(layout.arrow_size) +=
-        2.0 * block.arrow_jacobian.topRows(block.rows).transpose() * r;
+    gradient.tail(shape.parameter_count) +=
+        2.0 * block.parameter_jacobian.topRows(block.rows).transpose() * r;
   }
   const auto cost_after = [&](Eigen::Index at, double by) {
     const Eigen::VectorXd step = by * Eigen::VectorXd::Unit(gradient.size(), at);
-    return problem.evaluate_candidate(step.head(nodes), step.tail(layout.arrow_size));
+    return problem.evaluate_trial_step(step.head(nodes), step.tail(shape.parameter_count));
   };
   EXPECT_GT(problem.cost() - problem.inner().cost(), 1.0);
   // For the first nodes, and all parameters.

@@ -122,7 +122,7 @@ struct SensedChain {
   explicit SensedChain(int links) : mechanism(estimator::make_chain({.links = links})) {
     for (int i = 0; i < links; ++i) {
       test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), i,
-                                        {{estimator::SensorQuantity::kPointX, 0.05}});
+                                        {{estimator::SensorParameter::kPointX, 0.05}});
       for (const int k : {2, 3, 4}) axes.push_back({InstantQuantity::kInertial, i, k});
       axes.push_back({InstantQuantity::kLoad, i, static_cast<int>(JointLoad::kTorque)});
     }

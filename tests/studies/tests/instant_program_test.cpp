@@ -102,7 +102,7 @@ TEST(InstantModel, TakesMoreJointsThanIntegratorsDo) {
                        {{InstantQuantity::kLoad, 0, static_cast<int>(JointLoad::kForceX)}}, false);
   Eigen::VectorXd force;
   program.read(Eigen::VectorXd::Zero(3 * n), force);
-  const double gravity = mechanism.parameter(estimator::WorldQuantity::kGravity).value;
+  const double gravity = mechanism.parameter(estimator::GravityParameter::kGravity).value;
   EXPECT_NEAR(force[0], -n * 0.1 * gravity, 1e-9);  // x points down the link
 }
 

@@ -69,7 +69,8 @@ TEST(LegRig, LinkageClosesAndTurnsTheKneeAsTheGeometry) {
 }
 
 // Forward and inverse dynamics must be inverse to each other, through loops, springs, back-EMF and
-// slipping dry friction. Accelerations come from another elimination of the loops (LoopLanes).
+// slipping dry friction. Accelerations come from another elimination of the loops
+// (SimdLoopAccelerations).
 TEST(ControlInverseDynamics, ReproduceTheMotion) {
   struct Case {
     const char* file;

@@ -31,15 +31,15 @@ inline estimator::Mechanism spatial_tree() {
   }
   estimator::make_parameters(mechanism);
   for (int i = 0; i < 5; ++i) {
-    mechanism.parameter(i, estimator::BodyQuantity::kMass).value = 0.5 + 0.2 * i;
+    mechanism.parameter(i, estimator::BodyParameter::kMass).value = 0.5 + 0.2 * i;
     estimator::set_inertia(mechanism, i, {0.01, 0.012 + 0.001 * i, 0.015});
     estimator::set_joint_points(mechanism, i, {0.2, 0.05 * i, -0.1}, {-0.15, 0.02, 0.03 * i});
   }
   for (const int body : {2, 4}) {
     add_inertial_sensor(mechanism, "imu" + std::to_string(body), body,
-                        {{estimator::SensorQuantity::kPointX, 0.1},
-                         {estimator::SensorQuantity::kPointY, -0.04},
-                         {estimator::SensorQuantity::kMountZ, 0.3}});
+                        {{estimator::SensorParameter::kPointX, 0.1},
+                         {estimator::SensorParameter::kPointY, -0.04},
+                         {estimator::SensorParameter::kMountZ, 0.3}});
   }
   return mechanism;
 }

@@ -10,7 +10,7 @@ Chart log_chart() {
   chart.title = "estimate";
   chart.x_label = "κ";
   chart.log_x = true;
-  chart.series = {{"a", series_class(0), {0.0, 1e-2, 1.0, 1e2}, {9.0, 1.0, 2.0, 3.0}, true}};
+  chart.series = {{"a", series_css_class(0), {0.0, 1e-2, 1.0, 1e2}, {9.0, 1.0, 2.0, 3.0}, true}};
   return chart;
 }
 
@@ -37,7 +37,7 @@ TEST(StudyFigure, IsOneFileWithOneLegend) {
 // Small quantities are scaled by powers of a thousand, which the label states.
 TEST(StudyFigure, ScalesSmallQuantities) {
   Chart chart;
-  chart.series = {{"a", series_class(0), {1.0, 2.0}, {0.003, 0.004}}};
+  chart.series = {{"a", series_css_class(0), {1.0, 2.0}, {0.003, 0.004}}};
   scale_axis(chart, "J", "kg·m²");
   EXPECT_EQ(chart.y_label, "J [10⁻³ kg·m²]");
   EXPECT_NEAR(chart.series[0].y[1], 4.0, 1e-12);

@@ -39,7 +39,7 @@ Mechanism make_chain(const ChainDescription& description) {
 
   const Eigen::Vector3d tip = 0.5 * description.length * Eigen::Vector3d::UnitX();
   for (int i = 0; i < n; ++i) {
-    mechanism.parameter(i, BodyQuantity::kMass).value = description.mass;
+    mechanism.parameter(i, BodyParameter::kMass).value = description.mass;
     set_inertia(mechanism, i,
                 {description.inertia_axial, description.inertia_swing, description.inertia_swing});
     set_joint_points(mechanism, i, i == 0 ? Eigen::Vector3d::Zero() : tip, -tip);

@@ -16,17 +16,17 @@ Eigen::Matrix3d make_joint_frame(const Eigen::Vector3d& axis,
 }
 
 void set_inertia(Mechanism& mechanism, int body, const Eigen::Vector3d& moments) {
-  mechanism.parameter(body, BodyQuantity::kJxx).value = moments.x();
-  mechanism.parameter(body, BodyQuantity::kJyy).value = moments.y();
-  mechanism.parameter(body, BodyQuantity::kJzz).value = moments.z();
+  mechanism.parameter(body, BodyParameter::kJxx).value = moments.x();
+  mechanism.parameter(body, BodyParameter::kJyy).value = moments.y();
+  mechanism.parameter(body, BodyParameter::kJzz).value = moments.z();
 }
 
 void set_joint_points(Mechanism& mechanism, int joint, const Eigen::Vector3d& point_a,
                       const Eigen::Vector3d& point_b) {
-  constexpr JointQuantity kPointA[] = {JointQuantity::kPointAx, JointQuantity::kPointAy,
-                                       JointQuantity::kPointAz};
-  constexpr JointQuantity kPointB[] = {JointQuantity::kPointBx, JointQuantity::kPointBy,
-                                       JointQuantity::kPointBz};
+  constexpr JointParameter kPointA[] = {JointParameter::kPointAx, JointParameter::kPointAy,
+                                        JointParameter::kPointAz};
+  constexpr JointParameter kPointB[] = {JointParameter::kPointBx, JointParameter::kPointBy,
+                                        JointParameter::kPointBz};
   for (int i = 0; i < 3; ++i) {
     mechanism.joint_parameter(joint, kPointA[i]).value = point_a[i];
     mechanism.joint_parameter(joint, kPointB[i]).value = point_b[i];

@@ -25,8 +25,8 @@ Mechanism make_furuta(const FurutaDescription& description) {
   mechanism.joints = {arm, pendulum};
   make_parameters(mechanism);
 
-  mechanism.parameter(0, BodyQuantity::kMass).value = description.mass_A;
-  mechanism.parameter(1, BodyQuantity::kMass).value = description.mass_B;
+  mechanism.parameter(0, BodyParameter::kMass).value = description.mass_A;
+  mechanism.parameter(1, BodyParameter::kMass).value = description.mass_B;
   set_inertia(mechanism, 0, description.inertia_A);
   set_inertia(mechanism, 1, description.inertia_B);
   set_joint_points(mechanism, 0, Eigen::Vector3d::Zero(), -description.distance_A * x);

@@ -18,7 +18,7 @@ Mechanism make_pendulum(const PendulumDescription& description) {
   mechanism.joints = {joint};
   make_parameters(mechanism);
 
-  mechanism.parameter(0, BodyQuantity::kMass).value = description.mass;
+  mechanism.parameter(0, BodyParameter::kMass).value = description.mass;
   set_inertia(mechanism, 0,
               {description.inertia_axial, description.inertia_swing, description.inertia_swing});
   set_joint_points(mechanism, 0, Eigen::Vector3d::Zero(), -description.distance * x);

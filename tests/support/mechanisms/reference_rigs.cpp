@@ -10,7 +10,7 @@
 
 namespace test_support {
 
-using estimator::JointQuantity;
+using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Parameter;
 
@@ -52,13 +52,13 @@ void add_slip(Mechanism& mechanism, estimator::Segment& segment, int sensor, int
 }
 
 void place_stop(Mechanism& mechanism, int joint, double side, double position, double restitution) {
-  using estimator::JointQuantity;
+  using estimator::JointParameter;
   estimator::Joint& at = mechanism.joints[static_cast<std::size_t>(joint)];
   (side > 0.0 ? at.stops.lower : at.stops.upper) = true;
   mechanism
-      .joint_parameter(joint, side > 0.0 ? JointQuantity::kStopLower : JointQuantity::kStopUpper)
+      .joint_parameter(joint, side > 0.0 ? JointParameter::kStopLower : JointParameter::kStopUpper)
       .value = position;
-  mechanism.joint_parameter(joint, JointQuantity::kRestitution).value = restitution;
+  mechanism.joint_parameter(joint, JointParameter::kRestitution).value = restitution;
 }
 
 Mechanism mechanism_of(const ReferenceFuruta& rig) {
@@ -87,13 +87,13 @@ Mechanism mechanism_of(const ReferenceFuruta& rig) {
 Mechanism pendulum_of(const ReferencePendulum& rig) {
   Mechanism mechanism =
       estimator::make_pendulum({.mass = rig.m, .distance = rig.l, .inertia_swing = rig.J});
-  mechanism.parameter(estimator::WorldQuantity::kGravity).value = rig.g;
-  mechanism.joint_parameter(0, JointQuantity::kStribeckTorque).lower = -1.0;
-  for (const auto& [quantity, value] : {std::pair{JointQuantity::kViscous, rig.b},
-                                        {JointQuantity::kQuadraticDrag, rig.c},
-                                        {JointQuantity::kCoulombTorque, rig.tau_c},
-                                        {JointQuantity::kStribeckTorque, rig.tau_s - rig.tau_c},
-                                        {JointQuantity::kStribeckRate, rig.zeta}}) {
+  mechanism.parameter(estimator::GravityParameter::kGravity).value = rig.g;
+  mechanism.joint_parameter(0, JointParameter::kStribeckTorque).lower = -1.0;
+  for (const auto& [quantity, value] : {std::pair{JointParameter::kViscous, rig.b},
+                                        {JointParameter::kQuadraticDrag, rig.c},
+                                        {JointParameter::kCoulombTorque, rig.tau_c},
+                                        {JointParameter::kStribeckTorque, rig.tau_s - rig.tau_c},
+                                        {JointParameter::kStribeckRate, rig.zeta}}) {
     mechanism.joint_parameter(0, quantity).value = value;
   }
   return mechanism;

@@ -39,7 +39,8 @@ Eigen::MatrixXd rollout(const Mechanism& mechanism, const Eigen::VectorXd& initi
   assert(initial_angles.size() == mechanism.joint_count());
   assert(initial_rates.size() == mechanism.joint_count());
   Eigen::MatrixXd angles(controls.rows() + 1, mechanism.joint_count());
-  const State initial = assemble_state(mechanism, unpack(mechanism), initial_angles, initial_rates);
+  const State initial =
+      assemble_state(mechanism, unpack_parameters(mechanism), initial_angles, initial_rates);
   // Joints that close a loop take their angle from the assembly, the others keep their turns.
   for (Eigen::Index j = 0; j < angles.cols(); ++j) {
     const double assembled =

@@ -8,7 +8,7 @@
 
 namespace estimator {
 
-Eigen::VectorXd control_noise_of(const Mechanism& mechanism) {
+Eigen::VectorXd motor_control_noise(const Mechanism& mechanism) {
   std::vector<double> noise;
   for (const Joint& joint : mechanism.joints) {
     if (joint.motor.present) noise.push_back(joint.motor.control_noise);
@@ -17,10 +17,10 @@ Eigen::VectorXd control_noise_of(const Mechanism& mechanism) {
   return Eigen::Map<const Eigen::VectorXd>(noise.data(), std::ssize(noise));
 }
 
-Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
-                                       const Eigen::VectorXd& acceleration,
-                                       const Eigen::VectorXd& control, double period,
-                                       const Eigen::VectorXd& angles) {
+Eigen::MatrixXd compute_acceleration_whitening(const Mechanism& mechanism,
+                                               const Eigen::VectorXd& acceleration,
+                                               const Eigen::VectorXd& control, double period,
+                                               const Eigen::VectorXd& angles) {
   TreeInverseDynamics<double> dynamics(mechanism, parameter_values(mechanism));
   const Eigen::Index n = mechanism.joint_count();
   Eigen::MatrixXd torques = Eigen::MatrixXd::Zero(n, control.size());
@@ -28,7 +28,7 @@ Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
   for (int j = 0; j < n; ++j) {
     if (!mechanism.joints[j].motor.present) continue;
     torques(j, motor) =
-        mechanism.joint_parameter(j, JointQuantity::kMotorGain).value * control[motor];
+        mechanism.joint_parameter(j, JointParameter::kMotorGain).value * control[motor];
     ++motor;
   }
   const Eigen::MatrixXd moved = mass_matrix(dynamics, angles).llt().solve(torques);

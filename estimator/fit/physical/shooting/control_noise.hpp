@@ -6,11 +6,12 @@
 
 namespace estimator {
 
-/// Returns Motor::control_noise of each motor. Empty if no recorded control has noise.
-Eigen::VectorXd control_noise_of(const Mechanism& mechanism);
+/// Returns the standard deviation of the recorded control of each motor (Motor::control_noise).
+/// Empty if no recorded control has noise.
+Eigen::VectorXd motor_control_noise(const Mechanism& mechanism);
 
-/// Returns the lower triangular matrix W that whitens unmodelled accelerations: W S Wᵀ = 1, with
-/// their spectral density
+/// Computes the lower triangular matrix W that whitens unmodelled accelerations: W S Wᵀ = 1. The
+/// spectral density of these accelerations is
 ///
 ///   S = diag(σ_a²) + T M⁻¹ K Σ_u K M⁻ᵀ.
 ///
@@ -19,12 +20,12 @@ Eigen::VectorXd control_noise_of(const Mechanism& mechanism);
 /// is practically white for slow joints. Supports only trees, where all joints are independent.
 ///
 /// @param acceleration  σ_a of each joint, > 0 [rad/s²/√Hz]
-/// @param control       as returned by control_noise_of
+/// @param control       standard deviations of controls, as returned by motor_control_noise
 /// @param period        sampling period T [s]
 /// @param angles        joint coordinates [rad or m]
-Eigen::MatrixXd acceleration_whitening(const Mechanism& mechanism,
-                                       const Eigen::VectorXd& acceleration,
-                                       const Eigen::VectorXd& control, double period,
-                                       const Eigen::VectorXd& angles);
+Eigen::MatrixXd compute_acceleration_whitening(const Mechanism& mechanism,
+                                               const Eigen::VectorXd& acceleration,
+                                               const Eigen::VectorXd& control, double period,
+                                               const Eigen::VectorXd& angles);
 
 }  // namespace estimator

@@ -32,15 +32,15 @@ double kick_at(const Segment& segment, const std::vector<Encoder>& sensors,
                const std::vector<int>& readers, double time) {
   const double reach = std::max(kQuietTime, kQuietReadings * segment.period);
   const auto row = [&](double at) {
-    return std::clamp(segment.first_sample_from(at), 0, segment.sample_count() - 1);
+    return std::clamp(segment.first_sample_at_or_after(at), 0, segment.sample_count() - 1);
   };
   const int before = row(time - reach), here = row(time), after = row(time + reach);
   double kick = 0.0;
   for (const int i : readers) {
     const Encoder& sensor = sensors[i];
     const auto angle = [&](int sample) { return segment.angles(sample, i); };
-    const double change = sensor.difference(angle(after) - angle(here)) -
-                          sensor.difference(angle(here) - angle(before));
+    const double change = sensor.reading_difference(angle(after) - angle(here)) -
+                          sensor.reading_difference(angle(here) - angle(before));
     if (std::isnan(change)) return std::numeric_limits<double>::infinity();
     kick = std::max(kick, std::abs(change) / sensor.units().scale);
   }
@@ -65,7 +65,7 @@ std::vector<MisplacedNodes> find_tangles(const ShootingProblem& problem) {
   ResidualBlock block;
   for (int index = 0; index < problem.block_count(); ++index) {
     problem.linearize(index, block);
-    const int joint = block.group - problem.acceleration_group(0);
+    const int joint = block.group - problem.acceleration_noise_group(0);
     if (joint < 0 || joint >= c || block.node_span != 2) continue;
     if (tangles.empty() || tangles.back().node != block.first_node + 1) {
       tangles.push_back({.node = block.first_node + 1, .way = Eigen::VectorXd::Zero(size)});
@@ -87,9 +87,9 @@ std::vector<MisplacedNodes> find_tangles(const ShootingProblem& problem) {
 
 }  // namespace
 
-double node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
-                     double usual) {
-  if (joint_stops(mechanism).empty()) return usual;
+double choose_node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                            double usual) {
+  if (joint_end_stops(mechanism).empty()) return usual;
   double interval = kStrikingInterval;
   for (const Segment& segment : segments) {
     interval = std::max(interval, kStrikingReadings * segment.period);
@@ -97,12 +97,13 @@ double node_interval(const Mechanism& mechanism, const std::vector<Segment>& seg
   return std::min(interval, usual);
 }
 
-std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<Encoder>& sensors) {
+std::vector<int> find_encoders_at_end_stops(const Mechanism& mechanism,
+                                            const std::vector<Encoder>& sensors) {
   std::vector<int> readers;
-  const std::vector<JointStop> stops = joint_stops(mechanism);
+  const std::vector<JointStop> stops = joint_end_stops(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     const bool reads = std::ranges::any_of(stops, [&](const JointStop& stop) {
-      return std::ranges::count(sensors[i].terms, stop.joint, &Encoder::Term::joint) > 0;
+      return std::ranges::count(sensors[i].terms, stop.joint, &Encoder::JointTerm::joint) > 0;
     });
     if (reads) readers.push_back(static_cast<int>(i));
   }
@@ -128,16 +129,16 @@ int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& se
 }
 
 bool repair_misplaced_nodes(ShootingProblem& problem) {
-  if (joint_stops(problem.mechanism()).empty()) return false;
-  const ArrowLayout layout = problem.layout();
-  const Eigen::VectorXd no_change = Eigen::VectorXd::Zero(layout.arrow_size);
+  if (joint_end_stops(problem.mechanism()).empty()) return false;
+  const ProblemShape shape = problem.shape();
+  const Eigen::VectorXd no_change = Eigen::VectorXd::Zero(shape.parameter_count);
   std::vector<int> moved;
   for (const MisplacedNodes& tangle : find_tangles(problem)) {
     if (std::ranges::count(moved, tangle.node - 1) > 0) continue;  // its step has changed
-    Eigen::VectorXd step = Eigen::VectorXd::Zero(layout.node_count * layout.node_size);
-    step.segment(tangle.node * layout.node_size, layout.node_size) = tangle.way;
-    if (!(problem.evaluate_candidate(step, no_change) < problem.cost())) continue;
-    problem.accept_candidate();
+    Eigen::VectorXd step = Eigen::VectorXd::Zero(shape.node_count * shape.node_size);
+    step.segment(tangle.node * shape.node_size, shape.node_size) = tangle.way;
+    if (!(problem.evaluate_trial_step(step, no_change) < problem.cost())) continue;
+    problem.accept_trial_step();
     moved.push_back(tangle.node);
   }
   return !moved.empty();

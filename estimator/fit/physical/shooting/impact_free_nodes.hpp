@@ -8,22 +8,21 @@
 #include "estimator/signal/time_series.hpp"
 
 // Places the shooting nodes of mechanisms with end stops. Close to an impact, the simulation may
-// end with the rates before the impact while the node has the rates after it. The jump between
-// these rates blocks a gradient-based fit.
+// end with the rates before the impact, while the node has the rates after the impact. The jump
+// between these rates blocks a gradient-based fit.
 
 namespace estimator {
 
 /// Returns the time between shooting nodes [s]: `usual`, or a shorter time for mechanisms with end
-/// stops. Few impacts then lie between two nodes, and the fit can correct a wrong number of
-/// impacts.
-double node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
-                     double usual);
+/// stops. If few impacts are between two nodes, the fit can correct a wrong number of impacts.
+double choose_node_interval(const Mechanism& mechanism, const std::vector<Segment>& segments,
+                            double usual);
 
-/// Returns the indices of the encoders that read a joint with an end stop.
-std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<Encoder>& sensors);
+/// Returns the indices of the encoders of joints with an end stop.
+std::vector<int> find_encoders_at_end_stops(const Mechanism& mechanism,
+                                            const std::vector<Encoder>& sensors);
 
-/// Returns the tick near `about` at which the speeds read by the sensors change least.
-///
+/// Returns the time, in ticks, near `about` at which measured joint speeds change least.
 /// @param readers  indices into `sensors`; if empty, `about` is returned
 /// @param tick     duration of a tick [s]
 /// @param about    desired time since the segment's first sample [ticks]
@@ -32,13 +31,12 @@ std::vector<int> sensors_of_stops(const Mechanism& mechanism, const std::vector<
 int find_impact_free_tick(const Segment& segment, const std::vector<Encoder>& sensors,
                           const std::vector<int>& readers, double tick, int about, int spacing);
 
-/// Largest number of times that a fit continues after `repair_misplaced_nodes` has moved nodes.
+/// Largest number of solves after `repair_misplaced_nodes` has moved shooting nodes.
 inline constexpr int kNodeRepairRounds = 4;
 
-/// Repairs misplaced shooting nodes of mechanisms with end stops. A node on the wrong side of an
-/// impact remains there in a fit, since no derivative contains the jump of the rates. Each node is
-/// moved to the simulated end of the previous interval if that lowers the cost.
-///
+/// Repairs misplaced shooting nodes of mechanisms with end stops: moves a node to the simulated end
+/// of the previous interval if this lowers the cost. A node on the wrong side of an impact would
+/// remain there, because derivatives do not contain the jump of the rates.
 /// @return whether any node was moved, so that another solve may improve the fit
 bool repair_misplaced_nodes(ShootingProblem& problem);
 

@@ -37,28 +37,28 @@ constexpr double kOriginSpread = 1.0;          // of a point on the ground [m]
 constexpr double kCrossSpread = 0.05;          // [-]
 constexpr double kMountSpread = 0.3;           // [rad]
 
-double spread_of(const SensorTraits& sensor, SensorQuantity quantity) {
-  if (quantity < SensorQuantity::kMountX) return kPointSpread;
-  if (quantity < SensorQuantity::kRateBiasX) {
-    return sensor.mount == SensorTraits::Mount::kAnchor ? kOriginSpread : kMountSpread;
+double spread_of(const SensorTraits& sensor, SensorParameter quantity) {
+  if (quantity < SensorParameter::kMountX) return kPointSpread;
+  if (quantity < SensorParameter::kRateBiasX) {
+    return sensor.mount == SensorTraits::MountMeaning::kAnchor ? kOriginSpread : kMountSpread;
   }
   const auto bias_prior_deviation = [&](int place) {
-    return reading_traits(sensor.instruments[place].reads).bias_prior_deviation;
+    return measured_quantity_traits(sensor.instruments[place].reads).bias_prior_deviation;
   };
-  if (quantity < SensorQuantity::kRateScaleX) return bias_prior_deviation(0);
-  if (quantity < SensorQuantity::kForceBiasX) return kScaleSpread;
-  if (quantity < SensorQuantity::kForceScaleX) return bias_prior_deviation(1);
-  return quantity < SensorQuantity::kRateCrossXY ? kScaleSpread : kCrossSpread;
+  if (quantity < SensorParameter::kRateScaleX) return bias_prior_deviation(0);
+  if (quantity < SensorParameter::kForceBiasX) return kScaleSpread;
+  if (quantity < SensorParameter::kForceScaleX) return bias_prior_deviation(1);
+  return quantity < SensorParameter::kRateCrossXY ? kScaleSpread : kCrossSpread;
 }
 
 double squared(double x) { return x * x; }
 
 /// Returns the inertial sensor axes that depend only on the motion, not on forces.
 std::vector<int> kinematic_axes(const Mechanism& mechanism, const Segment& segment) {
-  std::vector<int> axes = sensed_axes(mechanism, {segment});
+  std::vector<int> axes = find_inertial_axes(mechanism, {segment});
   std::erase_if(axes, [&](int axis) {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
-    return mechanism.sensors[sensor].is_load();
+    return mechanism.sensors[sensor].measures_load();
   });
   return axes;
 }
@@ -82,12 +82,12 @@ class Smoother {
         size_(3 * n_ + static_cast<int>(program_.parameters().size())) {
     stride_ = std::max(1, static_cast<int>(std::lround(kThinned / segment.period)));
     for (std::size_t i = 0; i < sensors_.size(); ++i) {
-      angle_noise_.push_back(std::max(noise_level(segment, static_cast<Eigen::Index>(i)),
+      angle_noise_.push_back(std::max(estimate_noise_level(segment, static_cast<Eigen::Index>(i)),
                                       kAngleNoiseMin * sensors_[i].units().scale));
     }
     for (const int axis : program_.axes()) {
-      inertial_noise_.push_back(
-          std::max(kCautious * noise_level(segment.inertial.col(axis)), kInertialNoiseMin));
+      inertial_noise_.push_back(std::max(
+          kCautious * estimate_noise_level(segment.inertial.col(axis)), kInertialNoiseMin));
     }
     find_jerk();
   }
@@ -107,14 +107,14 @@ class Smoother {
  private:
   /// Returns the free parameters of kinematic sensors that affect their readings at an instant.
   static std::vector<int> constants_of(const Mechanism& mechanism) {
-    std::vector<int> constants = sensing_parameters(mechanism);
+    std::vector<int> constants = free_sensor_parameters(mechanism);
     for (int i = 0; i < mechanism.sensor_count(); ++i) {
-      const bool is_kinematic = !mechanism.sensors[i].is_load();
-      const int first = mechanism.index_of_sensor(i, {});
-      const int delay = mechanism.index_of_sensor(i, SensorQuantity::kDelay);
+      const bool is_kinematic = !mechanism.sensors[i].measures_load();
+      const int first = mechanism.sensor_parameter_index(i, {});
+      const int delay = mechanism.sensor_parameter_index(i, SensorParameter::kDelay);
       std::erase_if(constants, [=](int index) {
         return index == delay ||
-               (!is_kinematic && index >= first && index < first + Mechanism::kSensorQuantities);
+               (!is_kinematic && index >= first && index < first + Mechanism::kSensorParameters);
       });
     }
     for (const Encoder& sensor : used_encoders(mechanism)) {
@@ -134,8 +134,8 @@ class Smoother {
   int order_of(int axis) const {
     const auto sensor = static_cast<std::size_t>(axis / Sensor::kAxes);
     const Instrument& instrument =
-        mechanism_.sensors[sensor].traits().instrument(axis % Sensor::kAxes);
-    return reading_traits(instrument.reads).order;
+        mechanism_.sensors[sensor].kind_traits().instrument_of_axis(axis % Sensor::kAxes);
+    return measured_quantity_traits(instrument.reads).order;
   }
 
   /// Estimates the density of white jerk from changes of acceleration: for rotations from
@@ -166,7 +166,7 @@ class Smoother {
     constexpr double kArm = 0.1;  // [m]
     if (turn == 0.0) turn = slide / kArm;
     for (int j = 0; j < n_; ++j) {
-      const bool turns = mechanism_.joints[j].traits().turns;
+      const bool turns = mechanism_.joints[j].kind_traits().turns;
       jerk_.push_back(std::max(turns ? turn : slide, 1.0));
     }
   }
@@ -193,7 +193,7 @@ class Smoother {
   void read_inertial(const Eigen::VectorXd& mean) {
     for (int i = 0; i < 3 * n_; ++i) std::fill_n(lanes_.motion(i), 4, mean[i]);
     for (int i = 3 * n_; i < size_; ++i) std::fill_n(lanes_.parameter(i - 3 * n_), 4, mean[i]);
-    lanes_.set_parameters();
+    lanes_.compute_parameter_terms();
     lanes_.read();
   }
 
@@ -213,10 +213,11 @@ class Smoother {
         continue;
       }
       const Encoder& sensor = sensors_[own.sensor];
-      residual[row] = sensor.difference(own.value - sensor.sum([&](int j) { return mean[j]; }));
-      for (const Encoder::Term& term : sensor.terms) slope(row, term.joint) += term.sign;
+      residual[row] =
+          sensor.reading_difference(own.value - sensor.sum([&](int j) { return mean[j]; }));
+      for (const Encoder::JointTerm& term : sensor.terms) slope(row, term.joint) += term.sign;
     }
-    for (const SensingProgram::Entry& entry : program_.slopes()) {
+    for (const SensingProgram::SparseEntry& entry : program_.derivatives()) {
       const int row = row_of[entry.axis];
       if (row < 0 || entry.column >= size_) continue;  // controls are not unknowns
       slope(row, entry.column) = lanes_.slope(entry)[0];
@@ -234,9 +235,9 @@ class Smoother {
       means_.col(k).head(2 * n_) = states.col(column);
     }
     for (int i = 3 * n_; i < size_; ++i) means_.row(i).setConstant(constant(i - 3 * n_));
-    const EncoderJoints readings(mechanism_);
+    const EncoderToJointMap readings(mechanism_);
     for (int j = 0; j < n_; ++j) {
-      if (readings.is_observed(j) || !mechanism_.joints[j].traits().wraps) continue;
+      if (readings.is_observed(j) || !mechanism_.joints[j].kind_traits().wraps) continue;
       double least = std::numeric_limits<double>::infinity(), best = 0.0;
       for (int turn = 0; turn < kTurns; ++turn) {
         Eigen::VectorXd mean = means_.col(0);
@@ -289,11 +290,11 @@ class Smoother {
     for (int i = 3 * n_; i < size_; ++i) {
       const int index = program_.parameters()[i - 3 * n_];
       const Parameter& parameter = mechanism_.parameters[index];
-      const int place = index - mechanism_.index_of_sensor(0, {});
-      const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorQuantities);
-      const auto quantity = static_cast<SensorQuantity>(place % Mechanism::kSensorQuantities);
+      const int place = index - mechanism_.sensor_parameter_index(0, {});
+      const auto sensor = static_cast<std::size_t>(place / Mechanism::kSensorParameters);
+      const auto quantity = static_cast<SensorParameter>(place % Mechanism::kSensorParameters);
       spread[i] = std::min(parameter.prior_standard_deviation,
-                           spread_of(mechanism_.sensors[sensor].traits(), quantity));
+                           spread_of(mechanism_.sensors[sensor].kind_traits(), quantity));
     }
     return spread.cwiseAbs2().asDiagonal();
   }
@@ -392,7 +393,7 @@ class Smoother {
   int n_;
   std::vector<Encoder> sensors_;
   SensingProgram program_;
-  SensingLanes<4> lanes_;
+  SimdSensorReadings<4> lanes_;
   int size_, stride_ = 1;
   std::vector<double> angle_noise_, inertial_noise_, jerk_;
   bool is_first_ = true;  // whether there are no means yet for linearization

@@ -7,15 +7,14 @@
 
 namespace estimator {
 
-/// Estimates angles and rates of all joints of a tree from encoders and inertial sensors, without
-/// masses and forces. An extended Kalman smoother estimates angles, rates and accelerations with
-/// white jerk, and is relinearized about its own result. Free constants of the sensors are
-/// additional unknowns; delays are fixed.
+/// Estimates angles and rates of all joints of a tree from encoders and inertial sensors. Masses
+/// and forces are not used. An extended Kalman smoother estimates angles, rates and accelerations,
+/// with white noise as third derivative of the angles. Free parameters of the sensors are
+/// additional unknowns, except for delays.
 ///
 /// The result only initializes the main estimation: samples are thinned and interpolated linearly.
-///
-/// @param states  2·joints × sampling periods, angles over rates. Holds the initial values, then
-/// the result; unchanged if the smoother fails
+/// @param states  2·joints × sampling periods, angles over rates: initial values, replaced by the
+/// result; unchanged if the smoother fails
 void smooth_kinematics(const Mechanism& mechanism, const Segment& segment, Eigen::MatrixXd& states);
 
 }  // namespace estimator

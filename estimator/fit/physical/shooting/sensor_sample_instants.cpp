@@ -23,8 +23,8 @@ struct Range {
 };
 
 Range range_of(const Mechanism& mechanism, int index) {
-  const Parameter& own = parameter_at(mechanism, index);
-  if (!changes_in_fit(mechanism, index)) return {own.value, own.value};
+  const Parameter& own = mechanism.at(index);
+  if (!is_changed_by_fit(mechanism, index)) return {own.value, own.value};
   return {own.lower, own.upper};
 }
 
@@ -39,9 +39,9 @@ struct Group {
 std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>& axes) {
   std::vector<Group> groups;
   for (std::size_t place = 0; place < axes.size(); ++place) {
-    const int index = delay_of_axis(mechanism, axes[place]);
-    const double value = parameter_at(mechanism, index).value;
-    const bool is_free = changes_in_fit(mechanism, index);
+    const int index = delay_parameter_of_axis(mechanism, axes[place]);
+    const double value = mechanism.at(index).value;
+    const bool is_free = is_changed_by_fit(mechanism, index);
     auto group = std::ranges::find_if(groups, [&](const Group& each) {
       return each.delay == index || (!is_free && !each.is_free && each.value == value);
     });
@@ -56,7 +56,8 @@ std::vector<Group> groups_of(const Mechanism& mechanism, const std::vector<int>&
 
 }  // namespace
 
-std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
+std::vector<int> find_inertial_axes(const Mechanism& mechanism,
+                                    const std::vector<Segment>& segments) {
   std::vector<int> axes;
   for (int axis = 0; axis < mechanism.sensor_count() * kAxes; ++axis) {
     const Sensor& sensor = mechanism.sensors[axis / kAxes];
@@ -71,8 +72,9 @@ std::vector<int> sensed_axes(const Mechanism& mechanism, const std::vector<Segme
   return axes;
 }
 
-std::vector<int> sampled_axes(const Mechanism& mechanism, const std::vector<Segment>& segments) {
-  std::vector<int> axes = sensed_axes(mechanism, segments);
+std::vector<int> find_sampled_axes(const Mechanism& mechanism,
+                                   const std::vector<Segment>& segments) {
+  std::vector<int> axes = find_inertial_axes(mechanism, segments);
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (!has_delay(mechanism, sensors[i])) continue;
@@ -83,12 +85,13 @@ std::vector<int> sampled_axes(const Mechanism& mechanism, const std::vector<Segm
 
 std::string inertial_axis_name(const Mechanism& mechanism, int axis) {
   const Sensor& sensor = mechanism.sensors[axis / kAxes];
-  return sensor.name + "." + sensor.traits().instrument(axis % kAxes).axes[axis % 3];
+  return sensor.name + "." + sensor.kind_traits().instrument_of_axis(axis % kAxes).axes[axis % 3];
 }
 
 std::string inertial_axis_unit(const Mechanism& mechanism, int axis) {
   const Sensor& sensor = mechanism.sensors[axis / kAxes];
-  return reading_of(mechanism, sensor, sensor.traits().instrument(axis % kAxes)).unit();
+  return measured_quantity(mechanism, sensor, sensor.kind_traits().instrument_of_axis(axis % kAxes))
+      .unit();
 }
 
 SensorSampleInstants::SensorSampleInstants(const Mechanism& mechanism, const Segment& segment,
@@ -118,26 +121,27 @@ SensorSampleInstants::SensorSampleInstants(const Mechanism& mechanism, const Seg
     }
   }
   std::ranges::stable_sort(instants, {}, &Found::time);
-  for (const Found& look : instants) {
+  for (const Found& instant : instants) {
     const int at = static_cast<int>(times_.size());
-    times_.push_back(look.time);
-    for (const int place : groups[look.group].places) {
-      if (!is_wanted(look.sample, place)) continue;
-      readings_[place].push_back({look.sample, at});
+    times_.push_back(instant.time);
+    for (const int place : groups[instant.group].places) {
+      if (!is_wanted(instant.sample, place)) continue;
+      readings_[place].push_back({instant.sample, at});
     }
   }
 }
 
-int SensorSampleInstants::first_from(double time) const {
+int SensorSampleInstants::first_instant_from(double time) const {
   return static_cast<int>(std::ranges::lower_bound(times_, time) - times_.begin());
 }
 
-bool instants_vary(const Mechanism& mechanism, const std::vector<int>& axes) {
-  return std::ranges::any_of(
-      axes, [&](int axis) { return changes_in_fit(mechanism, delay_of_axis(mechanism, axis)); });
+bool has_free_delay(const Mechanism& mechanism, const std::vector<int>& axes) {
+  return std::ranges::any_of(axes, [&](int axis) {
+    return is_changed_by_fit(mechanism, delay_parameter_of_axis(mechanism, axis));
+  });
 }
 
-Segment without_early_readings(const Mechanism& mechanism, Segment segment) {
+Segment remove_excluded_readings(const Mechanism& mechanism, Segment segment) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (!has_delay(mechanism, sensors[i])) continue;
