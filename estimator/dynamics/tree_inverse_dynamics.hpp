@@ -54,8 +54,8 @@ using JointVector =
 /// load-dependent friction needs no further computation.
 ///
 /// A joint outside the spanning tree closes a loop: it carries a massless copy of its child body.
-/// The caller must make copy and body coincide (`closure_violations`) and add the loop reactions, which
-/// bearing loads computed here exclude.
+/// The caller must make copy and body coincide (`closure_violations`), and add the loop reactions,
+/// which bearing loads computed here exclude.
 ///
 /// Units are those of a revolute joint; for a prismatic joint read m for rad and N for N·m.
 template <typename T>

@@ -140,7 +140,7 @@ constexpr EnumOption make_enum_option(std::span<const std::string_view> words) {
 }
 
 // clang-format off
-/// All calibration options, in the order of the members of CalibrationOptions. To add an option, add
+/// All calibration options in the order of the members of CalibrationOptions. To add one, add
 /// its member and its row here, and its help text to kOptionHelp of service/options.
 inline constexpr OptionRow kOptionRows[] = {
     {"parameters", "parameters", EnumOption{kKindWords,
@@ -160,8 +160,8 @@ inline constexpr OptionRow kOptionRows[] = {
     {"residual", "residual",
      make_enum_option<ResidualForm, &CalibrationOptions::residual_form>(kResidualWords), "", {},
      OptionGroup::kSimulator},
-    {"states", "states", make_enum_option<StateForm, &CalibrationOptions::state_form>(kStateWords), "",
-     {}, OptionGroup::kSimulator},
+    {"states", "states", make_enum_option<StateForm, &CalibrationOptions::state_form>(kStateWords),
+     "", {}, OptionGroup::kSimulator},
     {"filter-cutoff", "filterCutoffHz", &CalibrationOptions::filter_cutoff, "Hz", kPositive,
      OptionGroup::kMethod},
     {"max-iterations", "maxIterations", &CalibrationOptions::max_iterations, "", {1, 100'000},

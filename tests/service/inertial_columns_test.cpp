@@ -387,7 +387,7 @@ TEST(SensorKinds, AreInOrderAndUseTheSchemasNames) {
       }
       for (const auto& units :
            {reading.units, measured_quantity_traits(reading.prismatic_reading).units}) {
-        for (const estimator::ReadingUnit& unit : units) {
+        for (const estimator::MeasurementUnit& unit : units) {
           if (unit.word == nullptr) continue;
           EXPECT_NE(first->FindEnumTypeByName("Unit")->FindValueByName(unit.word), nullptr)
               << unit.word;

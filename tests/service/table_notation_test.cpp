@@ -37,14 +37,14 @@ TEST(TableNotation, SharesPowerOfTenBetweenQuantitiesWithSameUnit) {
   const std::vector<TableNotation> notations = make_table_notations(
       {{0.0044029, 3.9e-6, "kg·m²"}, {25.61e-6, 0.22e-6, "kg·m²"}, {9.82, 0.0, "m"}});
   EXPECT_EQ(notations[0].value(), "4.4029");
-  EXPECT_EQ(notations[0].deviation(), "0.0039");
+  EXPECT_EQ(notations[0].deviation_text(), "0.0039");
   EXPECT_EQ(notations[0].unit(), "10⁻³ kg·m²");
   EXPECT_EQ(notations[1].value(), "0.02561");
-  EXPECT_EQ(notations[1].deviation(), "0.00022");
+  EXPECT_EQ(notations[1].deviation_text(), "0.00022");
   EXPECT_EQ(notations[1].unit(), "10⁻³ kg·m²");
   EXPECT_EQ(notations[2].value(), "9.82");
   EXPECT_EQ(notations[2].unit(), "m");
-  EXPECT_EQ(notations[0].interval(0.0043953, 0.0044105), "4.3953 … 4.4105");
+  EXPECT_EQ(notations[0].interval_text(0.0043953, 0.0044105), "4.3953 … 4.4105");
   EXPECT_EQ(notations[0].with(0.0045, 0.0002).value(), "4.50");
 }
 
@@ -54,7 +54,7 @@ TEST(TableNotation, GivesDistantQuantityItsOwnPowerOfTen) {
       make_table_notations({{1.5, 0.1, "m"}, {2.5e-9, 1e-10, "m"}, {0.0, INFINITY, "m"}});
   EXPECT_EQ(notations[0].value() + " " + notations[0].unit(), "1.50 m");
   EXPECT_EQ(notations[1].value() + " " + notations[1].unit(), "2.50 10⁻⁹ m");
-  EXPECT_EQ(notations[2].value() + " " + notations[2].deviation(), "0 -");
+  EXPECT_EQ(notations[2].value() + " " + notations[2].deviation_text(), "0 -");
 }
 
 TEST(FormatPercent, NeverUsesExponents) {

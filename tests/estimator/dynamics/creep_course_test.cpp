@@ -18,9 +18,10 @@ double way_between(double from, double to) {
 
 TEST(ScaledSpeedParabola, MatchesTheIntegratedDistance) {
   for (const double side : {-1.0, 1.0}) {
-    EXPECT_NEAR(ScaledSpeedParabola(side * 3.0, side * 0.5).transformed_length(), way_between(0.5, 3.0), 1e-8);
-    EXPECT_NEAR(ScaledSpeedParabola(side * -2.0, side * 1.0).transformed_length(), way_between(-2.0, 1.0),
-                1e-8);
+    EXPECT_NEAR(ScaledSpeedParabola(side * 3.0, side * 0.5).transformed_length(),
+                way_between(0.5, 3.0), 1e-8);
+    EXPECT_NEAR(ScaledSpeedParabola(side * -2.0, side * 1.0).transformed_length(),
+                way_between(-2.0, 1.0), 1e-8);
     EXPECT_NEAR(ScaledSpeedParabola(side * -80.0, side * 80.0).transformed_length(), 5.0, 1e-12);
     EXPECT_LT(ScaledSpeedParabola(side * 60.0, side * 100.0).transformed_length(), 1e-10);
   }

@@ -138,15 +138,15 @@ std::string record_leg(const LegStudy& study, const estimator::Mechanism& truth,
   for (Eigen::Index k = 0; k < reference.rows(); ++k) {
     for (Eigen::Index i = 0; i < reference.cols(); ++i) {
       const LegDrive& drive = drawing.drives[static_cast<std::size_t>(i)];
-      torque[i] = drive.stiffness * (reference(k, i) - plant->angles()[drive.joint]) -
-                  drive.damping * plant->speeds()[drive.joint];
+      torque[i] = drive.stiffness * (reference(k, i) - plant->joint_coordinates()[drive.joint]) -
+                  drive.damping * plant->joint_speeds()[drive.joint];
       run.controls(k, i) = torque[i] + study.torque_noise * leg_gaussian(generator);
     }
     for (std::size_t i = 0; i < read.size(); ++i) {
       run.angles(k, static_cast<Eigen::Index>(i)) =
-          plant->angles()[read[i]] + drawing.encoder_noise * leg_gaussian(generator);
+          plant->joint_coordinates()[read[i]] + drawing.encoder_noise * leg_gaussian(generator);
     }
-    plant->advance(torque, static_cast<double>(k) * drawing.period);
+    plant->advance_step(torque, static_cast<double>(k) * drawing.period);
   }
   return simulation_csv(rig, run);
 }
