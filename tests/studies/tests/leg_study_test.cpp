@@ -104,8 +104,8 @@ TEST(ControlInverseDynamics, ReproduceTheMotion) {
         each.control.data(), static_cast<Eigen::Index>(each.control.size()));
     ControlInverseDynamics needed(rig.mechanism);
     for (int k = 0; k < 50; ++k) {
-      plant->advance(control, 1e-3 * k);
-      const Eigen::MatrixXd motion = plant->motion();
+      plant->advance_step(control, 1e-3 * k);
+      const Eigen::MatrixXd motion = plant->motion_at_step_start();
       const Eigen::VectorXd found = needed.at(motion.col(0), motion.col(1), motion.col(2));
       EXPECT_LT((found - control).norm(), 1e-7) << k;  // loops are closed to 1e-9
     }
