@@ -40,7 +40,7 @@ inline std::map<std::string, double> true_parameters(const std::filesystem::path
     truth[joint + "b"] = number("viscous");
     truth[joint + (slides ? "f_c" : "tau_c")] = number("coulomb");
     truth[joint + "c"] = number("drag");
-    truth[joint + "k"] = number("spring");
+    truth[joint + "k_s"] = number("spring");
     truth[joint + "K"] = number("K");
     truth[joint + "k_e"] = number("back_emf");
   });
