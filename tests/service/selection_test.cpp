@@ -146,7 +146,7 @@ TEST(ParameterEdits, ChangesAreDescribedBesideTheRigFile) {
                 "1.K is fixed at 0.06 N·m/V; in the rig file it is estimated, initial value 0.05 "
                 "N·m/V",
                 "2.b is estimated, initial value 0.3 N·m·s/rad; in the rig file it is estimated, "
-                "initial value 0.0001 N·m·s/rad"}));
+                "initial value 100e-6 N·m·s/rad"}));
 }
 
 TEST(ParameterEdits, RefuseInvalidEdits) {

@@ -225,7 +225,7 @@ TEST(PhysicalCalibration, HandlesASimulationThatDivergesQuickly) {
   damping.value = 1e200;
   test_support::expect_parts(
       test_support::refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); }),
-      {"simulation of the rig file fails", "0.01 s", "check", "inertias"});
+      {"simulation with the values of the rig file fails", "0.01 s", "check", "inertias"});
 }
 
 /// Viscous friction that is really zero ends at its bound, which causes a restart.

@@ -76,10 +76,10 @@ TEST(SensorAmbiguities, ReportTheHeadingAboutGravity) {
   segment.held_out = segment.angles.col(0);
   segment.angles = segment.angles.col(1).eval();
   const Calibration found = calibrate(mechanism, {{"arm", {segment}}}, quick());
-  EXPECT_TRUE(is_told(found, {"joint \"1\"", "about gravity", "encoder"})) << notes_of(found);
+  EXPECT_TRUE(is_told(found, {"joint \"1\"", "about the vertical", "encoder"})) << notes_of(found);
   mechanism.held_out.clear();
   const Calibration with = calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
-  EXPECT_FALSE(is_told(with, {"about gravity"})) << notes_of(with);
+  EXPECT_FALSE(is_told(with, {"about the vertical"})) << notes_of(with);
 }
 
 /// Two wheels with motors and encoders on vertical axes, side by side, and a gyroscope on the

@@ -199,8 +199,8 @@ TEST(DescriptionErrors, IncludeRelativeAnglesDescribedAsAbsolute) {
     ASSERT_EQ(findings.size(), 1U) << links;
     EXPECT_EQ(findings[0].severity, Severity::kFault);
     const std::string reported = links == 2
-                                     ? "the angle of encoder \"inclination2\" is relative to that "
-                                       "of joint \"1\", but described as absolute"
+                                     ? "the angle of encoder \"inclination2\" is relative to the "
+                                       "angle of joint \"1\", but described as absolute"
                                      : "every angle is relative to the preceding body";
     EXPECT_NE(describe_finding(findings[0]).what.find(reported), std::string::npos)
         << describe_finding(findings[0]).what;
