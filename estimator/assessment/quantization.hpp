@@ -23,7 +23,7 @@ Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
                                                 const Eigen::VectorXd& angles, int count,
                                                 const QuantizedSensor& sensor, double unit);
 
-/// Returns the quantization step of a sensor [rad], the smallest unit of which all differences
+/// Returns the quantization step of a sensor [rad], the largest unit of which all differences
 /// between its readings are whole multiples. Returns 0 if there is no such unit, or if the unit
 /// only reflects decimal rounding.
 /// @param scale  JointUnits::scale of the sensor's unit
