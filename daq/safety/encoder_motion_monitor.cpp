@@ -36,7 +36,7 @@ constexpr double kHeldSpeed =
 constexpr double kFrictionRestTimeMin_s = 0.1;
 
 // Joints that move may absorb a part of a motor's torque, as a vibration absorber does.
-constexpr double kAbsorbedFactor = 1.5;  // of the stall limit
+constexpr double kAbsorbedFactor = 1.75;  // of the stall limit
 
 // A command may stop a passive joint at its turning point: a step for as long as the command then
 // stays constant, a changing command for a moment.

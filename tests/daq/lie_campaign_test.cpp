@@ -35,7 +35,7 @@ constexpr double kCommandMax = 10.0;
 // 0.1 rad. A slower one trips when it has coasted 0.45 rad during the pushes of its motor. Chirps
 // are above the stall command for two thirds of the time or more. The pushes themselves move it by
 // kPushBound more.
-constexpr double kPushBound = 0.25;
+constexpr double kPushBound = 0.3;
 constexpr double kFreezeBound = 1.5 * 0.45 + kPushBound;
 // Anything else leaves the angle true but late: by the staleness (15 ms), a sample (1 ms), the
 // command's time to live (20 ms) and a tick. The fastest arm of the campaign has 12 rad/s.
