@@ -45,9 +45,9 @@ constexpr double kStoppedByCommandSpeed = 0.3;  // speed before the stop [rad/s]
 constexpr double kChanging_s = 0.1;  // a command counts as changing for this long after each change
 constexpr double kSameCommand = 0.05;  // share of the stall command within which commands are equal
 
-// Alternating pushes may move a joint by less than two counts each. One that would have gone so far
-// [rad] at its last speed, in the time of its motor's pushes alone, has a frozen encoder or is
-// jammed. Friction brakes a joint during its last two spans.
+// Alternating pushes may move a joint by less than two counts each. If its last speed times the
+// duration of its motor's pushes exceeds this travel [rad], its encoder is frozen or the joint is
+// blocked. Friction brakes a joint during its last two spans, so these give the last speed.
 constexpr double kCoastedTravel = 0.45;
 constexpr std::size_t kLastSpans = 2;
 
