@@ -191,7 +191,8 @@ void add_options(CLI::App& command, InitOptions& options) {
        "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
        "KIND");
   text("--from", options.from,
-       "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
+       "Recording from which to choose columns: CSV, MAT, HDF5, NumPy, or a ROS 2 bag",
+       "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
   add_option(command, "--links", options.links, "COUNT", "Links of a chain")
       ->check(proto::count_from_to(2, 16));
