@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"

@@ -10,7 +10,7 @@
 #include "proto/recording/arrays/array_file.hpp"
 #include "proto/recording/arrays/byte_source.hpp"
 #include "proto/recording/arrays/number_type.hpp"
-#include "proto/text/files.hpp"
+#include "proto/recording/mcap/byte_cursor.hpp"
 #include "proto/text/input_error.hpp"
 
 namespace proto {
@@ -19,7 +19,7 @@ namespace {
 constexpr int kNestingMax = 32;
 constexpr std::size_t kElementsMax = 200'000;  // matrices in a file, with cells and fields
 constexpr std::size_t kNameSizeMax = 4096;
-constexpr std::size_t kTextSizeMaxHere = std::size_t{1} << 16;
+constexpr std::size_t kTextLengthMax = std::size_t{1} << 16;
 
 constexpr std::uint32_t kMatrixType = 14;
 constexpr std::uint32_t kCompressedType = 15;
@@ -223,10 +223,10 @@ class MatrixWalker {
   bool walk_text(const std::string& path, std::span<const std::uint64_t> dimensions) {
     const auto element = reader_.read_header();
     if (!element) return false;
-    if (element->size > kTextSizeMaxHere || (dimensions.size() == 2 && dimensions[0] > 1)) {
+    if (element->size > kTextLengthMax || (dimensions.size() == 2 && dimensions[0] > 1)) {
       return true;
     }
-    const auto data = reader_.read_data(*element, kTextSizeMaxHere);
+    const auto data = reader_.read_data(*element, kTextLengthMax);
     if (!data) return false;
     const std::size_t width = element->type == 4 || element->type == 17 ? 2 : 1;
     std::string text;
@@ -315,7 +315,7 @@ class Mat5File final : public ArrayFile {
     const bool is_long = file_->size_bytes() >= header.size() && file_->read(0, header).ok();
     const std::string_view order = as_text(std::span(header).subspan(126, 2));
     // Version 4 has a zero among its first four bytes, and version 5 a text.
-    const bool is_text = std::ranges::find(std::span(header).first(4), 0) == header.begin() + 4;
+    const bool is_text = std::ranges::count(std::span(header).first(4), 0) == 0;
     if (is_long && is_text && (order == "IM" || order == "MI")) {
       swapped_ = (order == "MI") == (std::endian::native == std::endian::little);
       list_variables();

@@ -53,8 +53,8 @@ std::optional<std::vector<double>> read_numbers(ByteSource& source, const Number
                                                 std::size_t count, std::size_t stride,
                                                 std::size_t offset) {
   // Compressed data may end early: the vector grows with the data.
-  constexpr std::size_t kPieceSize = std::size_t{1} << 16;
-  const std::size_t piece_count = std::max<std::size_t>(1, kPieceSize / stride);
+  constexpr std::size_t kReadSize = std::size_t{1} << 16;
+  const std::size_t piece_count = std::max<std::size_t>(1, kReadSize / stride);
   std::vector<std::uint8_t> piece;
   std::vector<double> numbers;
   if (source.remaining_max() / stride >= count) numbers.reserve(count);
