@@ -2,9 +2,11 @@
 // 7.3 by MATLAB, h5py and hdf5storage. Links and data that lead to other files are not followed.
 
 #include <hdf5.h>
+#include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,9 @@ class Hdf5Handle {
 };
 
 using Extent = std::vector<hsize_t>;
+
+constexpr std::size_t kChunksMax = 1'000'000;                  // of a data set
+constexpr std::size_t kSafePackedSize = std::size_t{1} << 18;  // compressed chunk [byte]
 
 /// Returns the size of a data set; nullopt if it has none.
 std::optional<Extent> extent_of(hid_t data_set) {
@@ -78,12 +83,83 @@ std::string find_obstacle(hid_t data_set, hid_t type) {
   }
   if (H5Tget_size(type) > kTypeSizeMax) return "has rows that are too long; save its columns";
   if (layout != H5D_CHUNKED) return "";
+  for (int k = 0; k < H5Pget_nfilters(creation.id()); ++k) {
+    std::array<char, 32> name{};
+    std::size_t value_count = 0;
+    unsigned flags = 0, configuration = 0;
+    const H5Z_filter_t filter =
+        H5Pget_filter2(creation.id(), static_cast<unsigned>(k), &flags, &value_count, nullptr,
+                       name.size() - 1, name.data(), &configuration);
+    if (filter < 0 || H5Zfilter_avail(filter) > 0) continue;
+    return std::string("is compressed by the filter \"") + name.data() +
+           "\", which rigcal does not have; save it with gzip or without compression";
+  }
   std::array<hsize_t, H5S_MAX_RANK> chunk{};
   const int rank = H5Pget_chunk(creation.id(), H5S_MAX_RANK, chunk.data());
   if (rank < 0) return "is damaged; save the file again";
   const Extent sizes(chunk.begin(), chunk.begin() + std::min<int>(rank, H5S_MAX_RANK));
   if (count_of(sizes) <= kChunkSizeMax / H5Tget_size(type)) return "";
   return "has chunks of more than 64 MiB; save it with smaller ones";
+}
+
+/// Returns whether compressed data expand to at most `size` bytes.
+bool expands_within(std::vector<std::uint8_t>& packed, std::size_t size) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) return false;
+  stream.next_in = packed.data();
+  stream.avail_in = static_cast<uInt>(packed.size());
+  std::vector<std::uint8_t> unused(std::size_t{1} << 16);
+  int status = Z_OK;
+  while (status == Z_OK && stream.total_out <= size) {
+    stream.next_out = unused.data();
+    stream.avail_out = static_cast<uInt>(unused.size());
+    status = inflate(&stream, Z_NO_FLUSH);
+  }
+  const bool fits = stream.total_out <= size;
+  inflateEnd(&stream);
+  return fits;
+}
+
+/// Returns whether the chunks of a data set expand to their declared size. The HDF5 library
+/// allocates whatever compressed data expand to, and a record for each chunk.
+bool are_chunks_honest(hid_t data_set, const Extent& extent) {
+  const Hdf5Handle creation(H5Dget_create_plist(data_set), H5Pclose);
+  if (!creation.valid() || H5Pget_layout(creation.id()) != H5D_CHUNKED) return creation.valid();
+  std::array<hsize_t, H5S_MAX_RANK> chunk{};
+  const int rank = H5Pget_chunk(creation.id(), H5S_MAX_RANK, chunk.data());
+  if (rank != static_cast<int>(extent.size())) return false;
+  const Hdf5Handle type(H5Dget_type(data_set), H5Tclose);
+  std::size_t chunk_size = H5Tget_size(type.id());
+  std::size_t chunk_count = 1;
+  for (std::size_t k = 0; k < extent.size(); ++k) {
+    if (chunk[k] == 0) return false;
+    chunk_size *= static_cast<std::size_t>(chunk[k]);
+    chunk_count *= static_cast<std::size_t>((extent[k] + chunk[k] - 1) / chunk[k]);
+    if (chunk_count > kChunksMax) return false;
+  }
+  const bool is_compressed = H5Pget_filter_by_id2(creation.id(), H5Z_FILTER_DEFLATE, nullptr,
+                                                  nullptr, nullptr, 0, nullptr, nullptr) >= 0;
+  Extent offset(extent.size(), 0);
+  for (std::size_t k = 0; is_compressed && k < chunk_count; ++k) {
+    hsize_t packed_size = 0;
+    // deflate expands at most by a factor of 1032.
+    if (H5Dget_chunk_storage_size(data_set, offset.data(), &packed_size) >= 0 &&
+        packed_size > kSafePackedSize) {
+      if (packed_size > 2 * kChunkSizeMax) return false;
+      std::vector<std::uint8_t> packed(static_cast<std::size_t>(packed_size));
+      std::uint32_t mask = 0;
+      if (H5Dread_chunk(data_set, H5P_DEFAULT, offset.data(), &mask, packed.data()) < 0 ||
+          !expands_within(packed, chunk_size + kSafePackedSize)) {
+        return false;
+      }
+    }
+    for (std::size_t axis = extent.size(); axis-- > 0;) {
+      offset[axis] += chunk[axis];
+      if (offset[axis] < extent[axis]) break;
+      offset[axis] = 0;
+    }
+  }
+  return true;
 }
 
 /// Returns a text attribute of MATLAB, such as MATLAB_class; empty if there is none.
@@ -127,7 +203,7 @@ std::vector<std::string> texts_of(hid_t group, const std::string& name) {
 
 /// Where the numbers of an array are.
 struct Hdf5Location {
-  H5O_info_t object{};                ///< address of the data set
+  haddr_t address = 0;                ///< of the data set in the file
   std::string field;                  ///< of a table; empty: not a table
   std::optional<std::size_t> column;  ///< of a data set of two dimensions; nullopt: all of it
   bool is_transposed = false;         ///< MATLAB stores arrays with their dimensions reversed
@@ -140,16 +216,10 @@ class Hdf5File final : public ArrayFile {
       throw InputError(path + ": is not an HDF5 file, or is damaged; save it again");
     }
     const Hdf5Handle root(H5Gopen2(file_.id(), "/", H5P_DEFAULT), H5Gclose);
-    add_group(root.id(), "", Nesting{});
+    add_group(root.id(), "", 0);
   }
 
  private:
-  /// Position of an object during the listing.
-  struct Nesting {
-    int depth = 0;
-    bool in_struct = false;  ///< names are joined by "." as in MATLAB
-  };
-
   static hid_t open(const std::string& path) {
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // the caller reports errors
     return H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -163,10 +233,9 @@ class Hdf5File final : public ArrayFile {
            visited_.emplace(info.fileno, info.addr).second;
   }
 
-  void add_group(hid_t group, const std::string& prefix, Nesting nesting) {
+  void add_group(hid_t group, const std::string& prefix, int depth) {
     H5G_info_t info;
-    if (nesting.depth > kDepthMax || !is_new(group) || H5Gget_info(group, &info) < 0) return;
-    ++nesting.depth;
+    if (depth > kDepthMax || !is_new(group) || H5Gget_info(group, &info) < 0) return;
     for (hsize_t k = 0; k < info.nlinks && !is_full() && visited_.size() < kObjectsMax; ++k) {
       std::array<char, 1024> text{};
       if (H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, k, text.data(), text.size(),
@@ -187,15 +256,15 @@ class Hdf5File final : public ArrayFile {
       const bool is_internal = name.starts_with("_i_") || name == "#refs#" || name == "#subsystem#";
       if (is_internal) continue;
       const Hdf5Handle object(H5Oopen(group, name.c_str(), H5P_DEFAULT), H5Oclose);
-      if (object.valid()) add_object(object.id(), prefix + name, nesting, group, prefix);
+      if (object.valid()) add_object(object.id(), prefix + name, depth + 1, group, prefix);
     }
   }
 
-  void add_object(hid_t object, const std::string& path, const Nesting& nesting, hid_t group,
+  void add_object(hid_t object, const std::string& path, int depth, hid_t group,
                   const std::string& prefix) {
     const H5I_type_t kind = H5Iget_type(object);
     if (kind == H5I_DATASET) {
-      add_data_set(object, path, nesting, group, prefix);
+      add_data_set(object, path, depth, group, prefix);
     } else if (kind == H5I_GROUP) {
       const std::string class_name = text_attribute(object, "MATLAB_class");
       const bool is_struct = class_name == "struct";
@@ -203,11 +272,11 @@ class Hdf5File final : public ArrayFile {
         add_omission(path, "is a sparse matrix; save full(x)");
         return;
       }
-      add_group(object, path + (is_struct ? "." : "/"), {nesting.depth, is_struct});
+      add_group(object, path + (is_struct ? "." : "/"), depth);
     }
   }
 
-  void add_data_set(hid_t set, const std::string& path, const Nesting& nesting, hid_t group,
+  void add_data_set(hid_t set, const std::string& path, int depth, hid_t group,
                     const std::string& prefix) {
     const Hdf5Handle type(H5Dget_type(set), H5Tclose);
     const auto extent = extent_of(set);
@@ -224,10 +293,12 @@ class Hdf5File final : public ArrayFile {
     }
     Hdf5Location location;
     location.is_transposed = !class_name.empty();
-    if (H5Oget_info2(set, &location.object, H5O_INFO_BASIC) < 0) return;
+    H5O_info_t info;
+    if (H5Oget_info2(set, &info, H5O_INFO_BASIC) < 0) return;
+    location.address = info.addr;
     const H5T_class_t kind = H5Tget_class(type.id());
     if (kind == H5T_REFERENCE) {
-      add_references(set, type.id(), *extent, path, class_name == "cell", nesting);
+      add_references(set, type.id(), *extent, path, class_name == "cell", depth);
     } else if (class_name == "char") {
       add_characters(set, *extent, path);
     } else if (kind == H5T_COMPOUND) {
@@ -245,9 +316,9 @@ class Hdf5File final : public ArrayFile {
 
   /// Follows the references of a cell array, of a field of a structure array, or of h5py.
   void add_references(hid_t set, hid_t type, const Extent& extent, const std::string& path,
-                      bool is_cell, Nesting nesting) {
+                      bool is_cell, int depth) {
     const std::size_t count = count_of(extent);
-    if (H5Tequal(type, H5T_STD_REF_OBJ) <= 0 || count > kArraysMax || ++nesting.depth > kDepthMax ||
+    if (H5Tequal(type, H5T_STD_REF_OBJ) <= 0 || count > kArraysMax || depth > kDepthMax ||
         !is_new(set)) {
       return;
     }
@@ -265,13 +336,14 @@ class Hdf5File final : public ArrayFile {
                                    : path.substr(0, dot) + "(" + number + ")" + path.substr(dot);
       const Hdf5Handle object(H5Rdereference2(set, H5P_DEFAULT, H5R_OBJECT, &references[k]),
                               H5Oclose);
-      if (object.valid()) add_object(object.id(), name, nesting, -1, name);
+      if (object.valid()) add_object(object.id(), name, depth + 1, -1, name);
     }
   }
 
   void add_characters(hid_t set, const Extent& extent, const std::string& path) {
-    std::vector<std::uint16_t> characters(count_of(extent));
-    if (characters.empty() || characters.size() > kTextCharactersMax ||
+    const std::size_t count = count_of(extent);
+    std::vector<std::uint16_t> characters(std::min(count, kTextCharactersMax));
+    if (count == 0 || count > kTextCharactersMax ||
         H5Dread(set, H5T_NATIVE_UINT16, H5S_ALL, H5S_ALL, H5P_DEFAULT, characters.data()) < 0) {
       return;
     }
@@ -311,12 +383,12 @@ class Hdf5File final : public ArrayFile {
 
   std::optional<std::vector<double>> read_values(std::size_t index) const override {
     const Hdf5Location& location = locations_[index];
-    const Hdf5Handle set(H5Oopen_by_addr(file_.id(), location.object.addr), H5Oclose);
+    const Hdf5Handle set(H5Oopen_by_addr(file_.id(), location.address), H5Oclose);
     const auto extent = set.valid() ? extent_of(set.id()) : std::nullopt;
     const Hdf5Handle type(location.field.empty() ? H5Tcopy(H5T_NATIVE_DOUBLE)
                                                  : H5Tcreate(H5T_COMPOUND, sizeof(double)),
                           H5Tclose);
-    if (!extent || !type.valid()) return std::nullopt;
+    if (!extent || !type.valid() || !are_chunks_honest(set.id(), *extent)) return std::nullopt;
     if (!location.field.empty() &&
         H5Tinsert(type.id(), location.field.c_str(), 0, H5T_NATIVE_DOUBLE) < 0) {
       return std::nullopt;
