@@ -283,7 +283,8 @@ class NumpyFile final : public ArrayFile {
     const Bytes local = read_part(local_offset, 30);
     ByteCursor sizes(std::span(local).subspan(26));
     const std::uint64_t local_name_size = sizes.take<std::uint16_t>();
-    member.offset = local_offset + 30 + local_name_size + sizes.take<std::uint16_t>();
+    member.offset =
+        std::uint64_t{local_offset} + 30 + local_name_size + sizes.take<std::uint16_t>();
     if (member.offset > file_->size_bytes() ||
         member.packed_size > file_->size_bytes() - member.offset ||
         (!member.is_compressed && member.size != member.packed_size)) {

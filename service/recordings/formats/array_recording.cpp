@@ -128,11 +128,9 @@ class SignalReader {
   std::map<const ArrayFile::Array*, std::vector<double>> read_;
 };
 
-std::size_t sample_count(const ArrayFile::Array& array) {
-  return std::max(array.rows, array.columns);
-}
+std::size_t length_of(const ArrayFile::Array& array) { return std::max(array.rows, array.columns); }
 
-std::size_t signal_count(const ArrayFile::Array& array) {
+std::size_t signals_in(const ArrayFile::Array& array) {
   return std::min(array.rows, array.columns);
 }
 
@@ -140,7 +138,7 @@ std::size_t signal_count(const ArrayFile::Array& array) {
 std::size_t most_frequent_length(const ArrayFile& file) {
   std::map<std::size_t, std::size_t> counts;
   for (const ArrayFile::Array& array : file.arrays()) {
-    if (sample_count(array) > 1) counts[sample_count(array)] += signal_count(array);
+    if (length_of(array) > 1) counts[length_of(array)] += signals_in(array);
   }
   std::size_t best = 0, most = 0;
   for (const auto& [length, count] : counts) {
@@ -175,8 +173,8 @@ RecordingColumns read_array_columns(const std::string& path) {
   RecordingColumns found;
   const std::size_t length = most_frequent_length(*file);
   for (const ArrayFile::Array& array : file->arrays()) {
-    if (sample_count(array) != length || signal_count(array) == 0 ||
-        found.columns.size() + signal_count(array) > proto::kArraysMax) {
+    if (length_of(array) != length || signals_in(array) == 0 ||
+        found.columns.size() + signals_in(array) > proto::kArraysMax) {
       found.others.push_back("\"" + array.name + "\" (" + array.size_text() + ")");
       continue;
     }
@@ -187,7 +185,7 @@ RecordingColumns read_array_columns(const std::string& path) {
       found.columns.push_back({name, reader.values_of(array)});
     } else {
       const bool in_rows = has_signals_in_rows(array);
-      for (std::size_t k = 1; k <= signal_count(array); ++k) {
+      for (std::size_t k = 1; k <= signals_in(array); ++k) {
         found.columns.push_back(
             {signal_name(name, in_rows, k), reader.read_part(array, in_rows, k)});
       }
