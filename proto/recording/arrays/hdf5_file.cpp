@@ -20,7 +20,8 @@ namespace {
 constexpr int kDepthMax = 16;                 // of groups and references
 constexpr std::size_t kObjectsMax = 100'000;  // opened in a file
 constexpr std::size_t kTextCharactersMax = 4096;
-constexpr std::size_t kTypeSizeMax = 4096;                    // of a row of a table [byte]
+constexpr std::size_t kTypeSizeMax = std::size_t{1} << 16;    // of a row of a table [byte]
+constexpr std::size_t kNamesSizeMax = std::size_t{1} << 20;   // of a frame's columns [byte]
 constexpr std::size_t kChunkSizeMax = std::size_t{64} << 20;  // [byte]
 
 /// Owner of an HDF5 identifier, which it closes; a negative one is no identifier.
@@ -81,7 +82,9 @@ std::string find_obstacle(hid_t data_set, hid_t type) {
   if (layout == H5D_VIRTUAL || H5Pget_external_count(creation.id()) > 0) {
     return "is stored in another file, which rigcal does not follow; copy its data into this file";
   }
-  if (H5Tget_size(type) > kTypeSizeMax) return "has rows that are too long; save its columns";
+  const std::size_t element_size = H5Tget_size(type);
+  if (element_size == 0) return "is damaged; save the file again";
+  if (element_size > kTypeSizeMax) return "has rows that are too long; save its columns";
   if (layout != H5D_CHUNKED) return "";
   for (int k = 0; k < H5Pget_nfilters(creation.id()); ++k) {
     std::array<char, 32> name{};
@@ -98,7 +101,7 @@ std::string find_obstacle(hid_t data_set, hid_t type) {
   const int rank = H5Pget_chunk(creation.id(), H5S_MAX_RANK, chunk.data());
   if (rank < 0) return "is damaged; save the file again";
   const Extent sizes(chunk.begin(), chunk.begin() + std::min<int>(rank, H5S_MAX_RANK));
-  if (count_of(sizes) <= kChunkSizeMax / H5Tget_size(type)) return "";
+  if (count_of(sizes) <= kChunkSizeMax / element_size) return "";
   return "has chunks of more than 64 MiB; save it with smaller ones";
 }
 
@@ -192,6 +195,7 @@ std::vector<std::string> texts_of(hid_t group, const std::string& name) {
     return {};
   }
   const std::size_t width = H5Tget_size(type.id());
+  if (width * (*extent)[0] > kNamesSizeMax) return {};
   std::string bytes(width * (*extent)[0], '\0');
   if (H5Dread(set.id(), type.id(), H5S_ALL, H5S_ALL, H5P_DEFAULT, bytes.data()) < 0) return {};
   std::vector<std::string> texts;

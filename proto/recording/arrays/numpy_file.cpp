@@ -214,9 +214,10 @@ class NumpyFile final : public ArrayFile {
     std::array<std::uint8_t, 2> begin{};
     if (file_->size_bytes() < begin.size() || !file_->read(0, begin).ok()) refuse();
     if (begin[0] != 'P') {
-      return list_member({"array", 0, file_->size_bytes(), file_->size_bytes(), false});
+      list_member({"array", 0, file_->size_bytes(), file_->size_bytes(), false});
+    } else {
+      for (const NumpyMember& member : find_members()) list_member(member);
     }
-    for (const NumpyMember& member : find_members()) list_member(member);
   }
 
  private:
