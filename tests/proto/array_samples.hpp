@@ -36,7 +36,7 @@ inline std::vector<double> sample_matrix(std::size_t columns) {
 }
 
 inline matvar_t* make_mat_array(const char* name, std::vector<std::size_t> size,
-                                const std::vector<double>& values) {
+                                std::vector<double> values) {
   return Mat_VarCreate(name, MAT_C_DOUBLE, MAT_T_DOUBLE, static_cast<int>(size.size()), size.data(),
                        values.data(), 0);
 }
