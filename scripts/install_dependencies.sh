@@ -15,7 +15,7 @@ USAGE
 
 demo_packages=(ca-certificates ccache clang-16 cmake g++ git libasio-dev libcli11-dev libeigen3-dev
   libhdf5-dev libfmt-dev liblz4-dev libmatio-dev libprotobuf-dev libserialport-dev libspdlog-dev
-  libssl-dev libtinyxml2-dev libzstd-dev ninja-build pkg-config protobuf-compiler)
+  libsqlite3-dev libssl-dev libtinyxml2-dev libzstd-dev ninja-build pkg-config protobuf-compiler zlib1g-dev)
 test_packages=("${demo_packages[@]}" gcc-arm-none-eabi qemu-system-arm libbenchmark-dev libceres-dev libclang-rt-16-dev libgtest-dev libopenblas-dev
   mypy nodejs openssl pybind11-dev python3-dev python3-ipykernel python3-matplotlib python3-nbclient
   python3-numpy python3-pandas python3-protobuf python3-pytest python3-venv)

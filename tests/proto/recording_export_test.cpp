@@ -3,9 +3,9 @@
 
 #include <cmath>
 
+#include "proto/recording/arrays/array_file.hpp"
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/export/export_mat.hpp"
-#include "proto/recording/export/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
@@ -178,10 +178,10 @@ TEST(Recordings, LabelPrismaticChannels) {
   EXPECT_TRUE(
       read_file(folder.file("run.csv")).starts_with("time_s,arm_m,pendulum_rad,command_V,"));
   ASSERT_TRUE(ok(export_mat(run, folder.file("run.mat"))));
-  const MatFile mat(folder.file("run.mat"));
-  EXPECT_EQ(mat.find("angle_rad"), nullptr);
-  EXPECT_EQ(mat.read(kMatReadings).size(), 2 * 560u);
-  EXPECT_EQ(mat.read_texts(kMatUnits), (std::vector<std::string>{"m", "rad"}));
+  const auto mat = open_array_file(folder.file("run.mat"));
+  EXPECT_EQ(mat->find("angle_rad"), nullptr);
+  EXPECT_EQ(mat->find(kMatReadings)->count(), 2 * 560u);
+  EXPECT_EQ(mat->read_texts(kMatUnits), (std::vector<std::string>{"m", "rad"}));
   const auto info = require(inspect_recording(run));
   const std::string text = to_text(info);
   expect_parts(text, {"arm         -0.3000 to 0.2990 m, 0", " rad, "});
@@ -223,11 +223,11 @@ TEST(Recordings, NameTheCommandsOfSeveralMotors) {
       << csv.substr(0, 90);
   EXPECT_NE(csv.find(",3,-1.5,1,3,"), std::string::npos) << csv;
   ASSERT_TRUE(ok(export_mat(run, folder.file("run.mat"))));
-  const MatFile mat(folder.file("run.mat"));
-  EXPECT_EQ(mat.read(kMatCommands),
+  const auto mat = open_array_file(folder.file("run.mat"));
+  EXPECT_EQ(mat->read(*mat->find(kMatCommands)),
             (std::vector<double>{0, 1, 2, 3, 4, 0, -0.5, -1.0, -1.5, -2.0}));
-  EXPECT_EQ(mat.read_texts(kMatMotors), (std::vector<std::string>{"pendulum", "left_arm"}));
-  EXPECT_EQ(mat.read_texts(kMatCommandUnits), (std::vector<std::string>{"N·m", "duty"}));
+  EXPECT_EQ(mat->read_texts(kMatMotors), (std::vector<std::string>{"pendulum", "left_arm"}));
+  EXPECT_EQ(mat->read_texts(kMatCommandUnits), (std::vector<std::string>{"N·m", "duty"}));
   const auto info = require(inspect_recording(run));
   const std::string text = to_text(info);
   expect_parts(text, {"command     0.000 to 4.000 N·m at pendulum\n",

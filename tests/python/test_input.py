@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rigcal
-from conftest import RIG
+from conftest import RIG, ROOT
 from rigcal import _rigcal, _wire
 
 
@@ -185,3 +185,32 @@ def test_faults_carry_findings():
     fault = rigcal.FaultyInput("no", [{"kind": "slip", "severity": "fault", "fromS": 1.5}])
     assert fault.findings[0].kind == "slip" and fault.findings[0].start == 1.5
     assert isinstance(fault, ValueError)
+
+
+# The documented code for LeRobot's layout, in which one cell has the values of all joints.
+@pytest.mark.parametrize("stored", [False, True])
+def test_parquet_of_lerobot(frame, tmp_path, monkeypatch, stored):
+    time, angle = frame.columns[0], frame.columns[1]
+    episodes = pd.concat([pd.DataFrame({
+        "observation.state": [np.array([q, 9.0], np.float32) for q in frame[angle]],
+        "action": [np.array([0.0, 8.0], np.float32) for _ in frame[angle]],
+        "timestamp": frame[time].astype(np.float32),
+        "episode_index": index}) for index in (0, 1)], ignore_index=True)
+    if stored:
+        pytest.importorskip("pyarrow")
+        path = tmp_path / "data" / "chunk-000" / "file-000.parquet"
+        path.parent.mkdir(parents=True)
+        episodes.to_parquet(path)
+        monkeypatch.chdir(tmp_path)
+    else:
+        monkeypatch.setattr(pd, "read_parquet", lambda _: episodes)
+    page = (ROOT / "docs" / "python.md").read_text()
+    names = {}
+    exec(page.split("### Parquet and LeRobot")[1].split("```python")[1].split("```")[0], names)
+    run = names["run"].rename(columns={"t": time, "q": angle})
+    recording = rigcal.load_recording(run, RIG)
+    assert recording.name == "episode 0" and recording.rows == len(frame)
+    original = rigcal.load_recording(frame, RIG).segments[0].readings
+    assert np.allclose(recording.segments[0].readings, original, atol=1e-6)
+    refused(f"column '{angle}' contains arrays", "vstack",
+            recordings=episodes.rename(columns={"timestamp": time, "observation.state": angle}))

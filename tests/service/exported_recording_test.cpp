@@ -429,7 +429,7 @@ TEST_F(Hdf5, MissingReadingsAreAllowedByTheRigFile) {
       import_recording(path_, pendulum("t", "theta", "allow_missing: true"));
   EXPECT_TRUE(std::isnan(imported.recording.segments.front().angles(7, 0)));
   expect_parts(refusal([&] { import_recording(path_, pendulum("t", "theta")); }),
-               {"run.h5", "data set \"theta\", row 8", "not finite"});
+               {"run.h5", "array \"theta\", row 8", "not finite"});
 }
 
 TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
@@ -447,18 +447,18 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
     return refusal([&] { import_recording(path_, pendulum(time, angle)); });
   };
   expect_parts(reported("t", "alpha"),
-               {"run.h5: no data set \"alpha\"", "\"a/theta\"", "recording { }"});
-  expect_parts(reported("t", "theta"), {"no data set \"theta\", or several in groups"});
-  expect_parts(reported("t", "short"), {"data set \"short\" has 2 elements, \"t\" 400"});
+               {"run.h5: no array \"alpha\"", "\"a/theta\"", "recording { }"});
+  expect_parts(reported("t", "theta"), {"no array \"theta\", or several in groups"});
+  expect_parts(reported("t", "short"), {"array \"short\" has 2 elements, \"t\" 400"});
   expect_parts(reported("nothing", "nothing"), {"empty"});
   Rig undescribed = pendulum("t", "theta");
   undescribed.format.reset();
   expect_parts(refusal([&] { import_recording(path_, undescribed); }),
                {"rig.textproto: has no recording { }", "\"b/theta\""});
   std::ofstream(path_) << "t,theta\n0,1\n";
-  expect_parts(reported("t", "theta"), {"run.h5: is not an HDF5 file"});
+  expect_parts(reported("t", "theta"), {"run.h5: is not a MAT, HDF5 or NumPy file"});
   expect_parts(refusal([&] { import_recording("gone.h5", pendulum("t", "theta")); }),
-               {"gone.h5: cannot be opened: No such file"});
+               {"gone.h5", "No such file"});
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ TEST(RecordingColumns, OfHdf5) {
   write_hdf5(folder.file("run.h5"));
   std::filesystem::copy_file(folder.file("run.h5"), folder.file("run.dat"));
   for (const char* name : {"run.h5", "run.dat"}) {
-    EXPECT_EQ(detect_file_format(folder.file(name)), RecordingFileFormat::kHdf5);
+    EXPECT_EQ(detect_file_format(folder.file(name)), RecordingFileFormat::kArrays);
     const RecordingColumns recording = read_recording_columns(folder.file(name));
     EXPECT_EQ(names_of(recording), (std::vector<std::string>{"t_s", "theta_rad"}));
     EXPECT_EQ(recording.columns[0].values.size(), 200U);
@@ -86,7 +86,7 @@ TEST(RecordingColumns, OfHdf5) {
   EXPECT_EQ(import_recording(folder.file("run.h5"), load_rig(rig)).summary.rows, 200);
   const Rig other = load_rig(config("rig-pendulum.textproto"));
   expect_parts(refusal([&] { (void)import_recording(folder.file("run.h5"), other); }),
-               {"run.h5", "no data set", "format='fixed'"});
+               {"run.h5", "no array", "format='fixed'"});
 }
 
 TEST(RecordingColumns, OfWordsAreListedAsText) {
@@ -124,7 +124,7 @@ TEST(RecordingColumns, OfMat) {
   ASSERT_TRUE(writer.value().finish().ok());
   ASSERT_TRUE(proto::export_mat(folder.file("run.mcap"), folder.file("run.mat")).ok());
   const std::vector<std::string> names = names_of(read_recording_columns(folder.file("run.mat")));
-  for (const char* name : {"time_s", "angle_rad(1)", "angle_rad(2)", "command_V"}) {
+  for (const char* name : {"time_s", "angle_rad(:,1)", "angle_rad(:,2)", "command_V"}) {
     EXPECT_EQ(std::ranges::count(names, name), 1) << name;
   }
   EXPECT_EQ(std::ranges::count(names, "release_s"), 0);
@@ -132,7 +132,7 @@ TEST(RecordingColumns, OfMat) {
   const std::string rig = folder.file("rig.textproto");
   run_successfully(
       "init --kind double-pendulum --length 0.3,0.2 --no-motor --time time_s "
-      "--angle 'angle_rad(1),angle_rad(2)' --angle-unit rad --from " +
+      "--angle 'angle_rad(:,1),angle_rad(:,2)' --angle-unit rad --from " +
       folder.file("run.mat") + " --out " + rig);
   EXPECT_EQ(import_recording(folder.file("run.mat"), load_rig(rig)).summary.rows, 100);
   // Output of rigcal-daq has no columns, and the message says so.

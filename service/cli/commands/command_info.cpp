@@ -9,7 +9,6 @@
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/model/encoder.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "proto/recording/export/mat_file.hpp"
 #include "proto/recording/recording_info.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
@@ -292,23 +291,12 @@ void print_columns(const std::string& path) {
                        : statistics_row(column.name, column.values));
   }
   std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
+  if (!recording.others.empty()) {
+    std::cout << "\nOther arrays:\n";
+    for (const std::string& other : recording.others) std::cout << "  " << other << '\n';
+  }
   if (!recording.fault.empty()) std::cout << "note: " << recording.fault << '\n';
   std::cout << "\nAdd --rig FILE to show the rate, gaps and segments, too.\n";
-}
-
-/// Prints the variables of a file that the block "recording" of a rig file can use as columns.
-void print_variables(const std::string& path) {
-  TableRows rows = {{"variable", "rows", "columns"}};
-  const proto::MatFile file(path);
-  for (const proto::MatFile::Variable& variable : file.variables()) {
-    rows.push_back({variable.name, variable.is_numeric ? std::to_string(variable.rows) : "-",
-                    variable.is_numeric ? std::to_string(variable.columns) : "-"});
-  }
-  std::cout << path << "\n\n"
-            << format_table(rows, {false, true, true})
-            << "\n"
-               "Variables marked \"-\" are not real numbers. Add --rig FILE to show the rate, gaps "
-               "and segments.\n";
 }
 
 void print_picture(const InfoOptions& options, const Rig& rig) {
@@ -372,8 +360,6 @@ void print_result_file(const std::string& path) {
 /// Prints the contents of a recording for which no rig file is given.
 void print_file(const std::string& path) {
   switch (detect_file_format(path)) {
-    case RecordingFileFormat::kMat:
-      return print_variables(path);
     case RecordingFileFormat::kStateMcap:
       throw proto::InputError(path +
                               ": holds states that rigcal estimated; give the rig file too, --rig "
@@ -422,7 +408,8 @@ void show_info(const InfoOptions& options) {
 
 void add_options(CLI::App& command, InfoOptions& options) {
   add_option(command, "file", options.file, "FILE",
-             "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
+             "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file (.textproto) or result "
+             "(JSON)")
       ->required();
   add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
   add_parameter_values_option(command, options.values, "Show the rig file");

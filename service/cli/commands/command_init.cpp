@@ -149,7 +149,24 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
       << " --json result.json --plot result.html\n";
 }
 
-ExitCode run_init(const InitOptions& options, std::istream& in, std::ostream& out) {
+/// Returns column names of which a list separated by commas was split within parentheses, as in
+/// "log(:,1)", in one piece.
+std::vector<std::string> join_split_names(const std::vector<std::string>& parts) {
+  std::vector<std::string> names;
+  bool is_open = false;
+  for (const std::string& part : parts) {
+    if (is_open) {
+      names.back() += "," + part;
+    } else {
+      names.push_back(part);
+    }
+    is_open = std::ranges::count(names.back(), '(') > std::ranges::count(names.back(), ')');
+  }
+  return names;
+}
+
+ExitCode run_init(InitOptions options, std::istream& in, std::ostream& out) {
+  options.columns.angles = join_split_names(options.columns.angles);
   const std::vector<std::string> inputs =
       options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
   proto::check_output_file(options.out, inputs);
@@ -191,7 +208,8 @@ void add_options(CLI::App& command, InitOptions& options) {
        "pendulum, double-pendulum, chain, furuta, cart-pole or four-bar; without it init asks",
        "KIND");
   text("--from", options.from,
-       "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
+       "Recording from which to choose columns: CSV, MAT, HDF5, NumPy, or a ROS 2 bag",
+       "RECORDING");
   text("--name", options.name, "Name of the rig", "TEXT");
   add_option(command, "--links", options.links, "COUNT", "Links of a chain")
       ->check(proto::count_from_to(2, 16));

@@ -96,6 +96,8 @@ def _kind_of(values: NDArray[Any]) -> str:
         try:
             float(cell)
         except (TypeError, ValueError):
+            if isinstance(cell, (list, tuple, np.ndarray)):
+                return "arrays, which numpy.vstack makes a matrix of"
             return f"text, {str(cell)!r} in row {row + 1}"
     return "no numbers"
 

@@ -40,8 +40,8 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
     """Estimates a rig's free parameters from recordings, like the command `rigcal calibrate`.
 
     Args:
-        recordings: one or several file paths (CSV, MCAP, MAT, HDF5, ROS 2 bags), DataFrames, or
-            mappings of names to arrays, with the columns that the rig file names. rigcal fits
+        recordings: one or several file paths (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bags),
+            DataFrames, or mappings of names to arrays, with the columns that the rig file names. rigcal fits
             one set of parameters to all recordings.
         rig: path or text of a rig file, or a Rig.
         parameters: kind of estimate, "physical" or "shadow" (docs/method.md), or a source of

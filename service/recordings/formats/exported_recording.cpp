@@ -7,9 +7,9 @@
 #include <type_traits>
 
 #include "proto/check/number_check.hpp"
+#include "proto/recording/arrays/array_file.hpp"
 #include "proto/recording/export/export_csv.hpp"
 #include "proto/recording/export/export_mat.hpp"
-#include "proto/recording/export/mat_file.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_rules.hpp"
 #include "proto/text/csv_table.hpp"
@@ -191,14 +191,12 @@ void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recordin
 
 /// Returns the name of the MAT variable with the commands of one or several motors; empty if there
 /// is none.
-std::string command_variable(const proto::MatFile& file) {
-  if (file.find(proto::kMatMotors) != nullptr) return proto::kMatCommands;
-  for (const proto::MatFile::Variable& variable : file.variables()) {
+std::string command_variable(const proto::ArrayFile& file) {
+  if (!file.read_texts(proto::kMatMotors).empty()) return proto::kMatCommands;
+  for (const proto::ArrayFile::Array& array : file.arrays()) {
     proto::RecordingHeader unnamed;
-    const bool is_other = variable.name == "command_sequence" || !variable.is_numeric;
-    if (!is_other && proto::read_command_columns({&variable.name, 1}, unnamed)) {
-      return variable.name;
-    }
+    if (array.name == "command_sequence") continue;
+    if (proto::read_command_columns({&array.name, 1}, unnamed)) return array.name;
   }
   return {};
 }
@@ -250,22 +248,30 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
   return import_daq_samples(path, recording, release_s, rig);
 }
 
-bool is_exported_mat(const proto::MatFile& file) {
-  const auto holds = [&](const std::string& name) { return file.find(name) != nullptr; };
+bool is_exported_mat(const proto::ArrayFile& file) {
+  const auto holds = [&](const std::string& name) {
+    return file.find(name) != nullptr || !file.read_texts(name).empty();
+  };
   const std::vector<std::string> always = {"time_s", "sequence", "device_time_us", "hinges",
                                            "clock"};
   return std::ranges::all_of(always, holds) && !command_variable(file).empty() &&
          (holds(kMatAngles) || (holds(proto::kMatReadings) && holds(proto::kMatUnits)));
 }
 
-ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
+ImportedRecording import_exported_mat(const std::string& path, const proto::ArrayFile& file,
                                       const Rig& rig) {
+  const auto read = [&](const std::string& name) {
+    const proto::ArrayFile::Array* const array = file.find(name);
+    if (array != nullptr) return file.read(*array);
+    throw proto::InputError(path + ": variable \"" + name +
+                            "\" is missing; export the recording again");
+  };
   proto::RecordingHeader names{.joints = file.read_texts("hinges")};
   const std::vector<std::string>& joints = names.joints;
-  std::vector<std::vector<double>> columns = {file.read("time_s")};
+  std::vector<std::vector<double>> columns = {read("time_s")};
   const std::size_t rows = columns[0].size();
   const auto column = [&](const char* name, std::size_t count) {
-    std::vector<double> values = file.read(name);
+    std::vector<double> values = read(name);
     if (values.size() == count) return values;
     throw proto::InputError(path + ": variable \"" + name + "\" has " +
                             std::to_string(values.size()) + " elements, but must have " +
@@ -282,8 +288,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
     throw proto::InputError(path + ": variable \"hinges\" names " + std::to_string(joints.size()) +
                             " joints; export the recording again");
   }
-  if (file.find(proto::kMatMotors) != nullptr) {
-    names.motors = file.read_texts(proto::kMatMotors);
+  names.motors = file.read_texts(proto::kMatMotors);
+  if (!names.motors.empty()) {
     names.command_units = file.read_texts(proto::kMatCommandUnits);
     if (const auto breach = proto::find_violation(names)) {
       throw proto::InputError(path + ": " + *breach + "; export the recording again");
@@ -295,9 +301,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   const bool turns = file.find(kMatAngles) != nullptr;
   add(turns ? kMatAngles : proto::kMatReadings, joints.size());
   if (!turns) names.slides = slides_of(path, joints, file.read_texts(proto::kMatUnits));
-  if (file.find("inertial_sensors") != nullptr) {
-    names.inertial_sensors = file.read_texts("inertial_sensors");
-  }
+  names.inertial_sensors = file.read_texts("inertial_sensors");
   const std::size_t sensors = names.inertial_sensors.size();
   if (sensors > proto::kInertialCountMax) {
     throw proto::InputError(path + ": variable \"inertial_sensors\" names " +
@@ -307,7 +311,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
   proto::Recording recording = read_samples(names, columns, [&](std::size_t row, std::size_t) {
     return path + ": sample " + std::to_string(row + 1);
   });
-  const std::vector<double> clock = file.read("clock");  // k×3, column-major
+  const std::vector<double> clock = read("clock");  // k×3, column-major
   if (const std::size_t fits = clock.size() / 3; fits > 0) {
     set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], recording);
   }

@@ -8,6 +8,7 @@
 #include "proto/recording/joint_state.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/sqlite_bag.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 
@@ -197,6 +198,10 @@ void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
 
 Collector collect(const std::string& path) {
   Collector bag;
+  if (proto::is_sqlite_file(path)) {
+    proto::scan_sqlite_bag(path, proto::kJointStateSchema, bag);
+    return bag;
+  }
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
   const auto scan = proto::scan_mcap(*file.value(), bag);

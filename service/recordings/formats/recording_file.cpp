@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "estimator/model/encoder.hpp"
-#include "proto/recording/export/hdf5_file.hpp"
-#include "proto/recording/export/mat_file.hpp"
 #include "proto/recording/joint_state.hpp"
 #include "proto/recording/mcap/file.hpp"
 #include "proto/recording/mcap/mcap_reader.hpp"
+#include "proto/recording/sqlite_bag.hpp"
 #include "proto/recording/topics.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/files.hpp"
@@ -72,7 +72,7 @@ RecordingFileFormat mcap_kind(const std::string& path) {
 
 /// Returns the first bytes of a file, enough to recognize its format.
 std::string beginning_of(const std::string& path) {
-  std::array<std::uint8_t, 64> bytes{};
+  std::array<std::uint8_t, 512> bytes{};
   const auto file = proto::open_input_file(path);
   if (!file.ok()) return "";
   const auto size =
@@ -99,65 +99,10 @@ RecordingColumns csv_columns(const std::string& path) {
   return found;
 }
 
-RecordingColumns mat_columns(const std::string& path) {
-  const proto::MatFile file(path);
-  RecordingColumns found;
-  for (const proto::MatFile::Variable& variable : file.variables()) {
-    if (!variable.is_numeric || variable.rows * variable.columns == 0) continue;
-    const std::vector<double> values = file.read(variable.name);
-    const bool single = variable.rows == 1 || variable.columns == 1;
-    const std::size_t columns = single ? 1 : variable.columns;
-    const auto rows = static_cast<std::ptrdiff_t>(values.size() / columns);
-    for (std::size_t k = 0; k < columns; ++k) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(k) * rows;
-      found.columns.push_back(
-          {single ? variable.name : variable.name + "(" + std::to_string(k + 1) + ")",
-           {begin, begin + rows}});
-    }
-  }
-  return found;
-}
-
-RecordingColumns hdf5_columns(const std::string& path) {
-  const proto::Hdf5File file(path);
-  RecordingColumns found;
-  for (const proto::Hdf5File::Column& column : file.columns()) {
-    const std::string last = column.name.substr(column.name.rfind('/') + 1);
-    found.columns.push_back({file.find(last) == &column ? last : column.name, file.read(column)});
-  }
-  // The row index of pandas is a column, too, but the least likely choice.
-  std::ranges::stable_partition(found.columns,
-                                [](const NamedColumn& each) { return each.name != "axis1"; });
-  if (file.has_pandas_blocks()) {
-    found.fault =
-        path +
-        ": pandas wrote a table without column names. Save it with to_hdf(..., format='fixed')";
-  }
-  return found;
-}
-
-/// Keeps the columns with the most frequent length. Others are scalars or settings.
-void keep_rows(std::vector<NamedColumn>& columns) {
-  std::size_t best = 0;
-  std::ptrdiff_t most = 0;
-  for (const NamedColumn& column : columns) {
-    const std::size_t rows = column.values.size();
-    const auto count = std::ranges::count_if(
-        columns, [&](const NamedColumn& each) { return each.values.size() == rows; });
-    if (rows > 1 && (count > most || (count == most && rows > best))) {
-      most = count;
-      best = rows;
-    }
-  }
-  std::erase_if(columns, [&](const NamedColumn& each) { return each.values.size() != best; });
-}
-
 RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
   switch (kind) {
-    case RecordingFileFormat::kMat:
-      return mat_columns(path);
-    case RecordingFileFormat::kHdf5:
-      return hdf5_columns(path);
+    case RecordingFileFormat::kArrays:
+      return read_array_columns(path);
     case RecordingFileFormat::kJointState:
       return {.columns = read_joint_state_columns(path)};
     case RecordingFileFormat::kDaqMcap:
@@ -209,10 +154,8 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig) {
       return import_joint_states(path, rig);
     case RecordingFileFormat::kStateMcap:
       return import_estimated_states_mcap(path, rig);
-    case RecordingFileFormat::kMat:
-      return import_mat(path, rig);
-    case RecordingFileFormat::kHdf5:
-      return import_hdf5(path, rig);
+    case RecordingFileFormat::kArrays:
+      return import_arrays(path, rig);
     default:
       reject_unsupported_format(path, kind);
       return import_csv_of_any_kind(path, rig);
@@ -220,25 +163,29 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig) {
 }
 
 RecordingFileFormat detect_file_format(const std::string& path) {
+  if (std::error_code none; std::filesystem::exists(path + "/metadata.yaml", none)) {
+    throw proto::InputError(path + ": is the folder of a ROS 2 bag; give its .mcap or .db3 file");
+  }
   if (has_mcap_extension(path)) return mcap_kind(path);
-  if (path.ends_with(".mat")) return RecordingFileFormat::kMat;
-  if (proto::is_hdf5_file(path)) return RecordingFileFormat::kHdf5;
   const std::string begin = beginning_of(path);
   if (begin.starts_with(proto::as_text(proto::kMcapMagic))) return mcap_kind(path);
-  if (begin.starts_with("\x89HDF\r\n")) return RecordingFileFormat::kHdf5;
-  if (begin.starts_with("MATLAB ")) return RecordingFileFormat::kMat;
-  if (begin.starts_with("PAR1")) return RecordingFileFormat::kParquet;
+  if (begin.starts_with(proto::kSqliteBegin)) return RecordingFileFormat::kJointState;
+  if (!describe_foreign_file(path, begin).empty()) return RecordingFileFormat::kForeign;
+  const bool has_arrays =
+      std::ranges::any_of(std::array{"\x89HDF\r\n", "MATLAB ", "\x93NUMPY", "PK\x03\x04"},
+                          [&](const char* magic) { return begin.starts_with(magic); });
+  const bool is_named =
+      std::ranges::any_of(std::array{".mat", ".h5", ".hdf5", ".hdf", ".npy", ".npz"},
+                          [&](const char* extension) { return path.ends_with(extension); });
+  if (has_arrays || is_named) return RecordingFileFormat::kArrays;
   const std::size_t first = begin.find_first_not_of(" \t\r\n");
   const bool json = first != std::string::npos && begin[first] == '{';
   return json ? RecordingFileFormat::kJson : RecordingFileFormat::kTable;
 }
 
 void reject_unsupported_format(const std::string& path, RecordingFileFormat kind) {
-  if (kind == RecordingFileFormat::kParquet) {
-    throw proto::InputError(path +
-                            ": Parquet files are not supported. Convert the file to CSV in Python: "
-                            "pandas.read_parquet('" +
-                            path + "').to_csv('run.csv', index=False)");
+  if (kind == RecordingFileFormat::kForeign) {
+    throw proto::InputError(describe_foreign_file(path, beginning_of(path)));
   }
   if (kind == RecordingFileFormat::kJson) {
     throw proto::InputError(path +
@@ -249,10 +196,7 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
 }
 
 RecordingColumns read_recording_columns(const std::string& path) {
-  const RecordingFileFormat kind = detect_file_format(path);
-  RecordingColumns found = columns_of(path, kind);
-  if (kind == RecordingFileFormat::kMat || kind == RecordingFileFormat::kHdf5)
-    keep_rows(found.columns);
+  RecordingColumns found = columns_of(path, detect_file_format(path));
   const bool any =
       std::ranges::any_of(found.columns, [](const auto& c) { return !c.values.empty(); });
   if (any) return found;

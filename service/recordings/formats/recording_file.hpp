@@ -9,8 +9,8 @@
 
 namespace service {
 
-/// Imports a recording from an MCAP, MAT, HDF5 or CSV file. MCAP files are from rigcal-daq or
-/// rigcal estimate, or ROS 2 bags with sensor_msgs/msg/JointState.
+/// Imports a recording from an MCAP, MAT, HDF5, NumPy or CSV file, or from a ROS 2 bag with
+/// sensor_msgs/msg/JointState. MCAP files are from rigcal-daq or rigcal estimate, or ROS 2 bags.
 ///
 /// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
 /// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
@@ -23,13 +23,12 @@ RecordingFormat default_recording_format(const Rig& rig);
 /// Formats of recording files.
 enum class RecordingFileFormat {
   kDaqMcap,     ///< MCAP of rigcal-daq, or MCAP of unknown origin
-  kJointState,  ///< MCAP bag of ROS 2 with sensor_msgs/msg/JointState
+  kJointState,  ///< ROS 2 bag, MCAP or SQLite, with sensor_msgs/msg/JointState
   kStateMcap,   ///< MCAP written by `rigcal estimate`
-  kMat,
-  kHdf5,
-  kParquet,  ///< not supported
-  kJson,     ///< JSON result of rigcal, not a recording
-  kTable     ///< CSV, or any other file
+  kArrays,      ///< MAT, HDF5 or NumPy
+  kForeign,     ///< format of another program that rigcal does not read
+  kJson,        ///< JSON result of rigcal, not a recording
+  kTable        ///< CSV, or any other file
 };
 
 /// Returns the format of a recording file, determined from the file name and the first bytes.
@@ -44,11 +43,12 @@ struct RecordingColumns {
   /// Columns of the file. Their names can be used in recording { } of a rig file. A column without
   /// values is not numeric.
   std::vector<NamedColumn> columns;
-  std::vector<std::string> texts = {};  ///< names of text columns
-  std::string fault = {};               ///< why a column could not be read; empty if all could
+  std::vector<std::string> texts = {};   ///< names of text columns
+  std::vector<std::string> others = {};  ///< arrays of another length, with their sizes
+  std::string fault = {};                ///< why a column could not be read; empty if all could
 };
 
-/// Reads all columns of a CSV, MAT or HDF5 file, or all joint states of a ROS 2 bag.
+/// Reads all columns of a CSV, MAT, HDF5 or NumPy file, or all joint states of a ROS 2 bag.
 /// @throws proto::InputError for a file that is unreadable or has no numeric columns, or for a file
 ///         of rigcal-daq or rigcal estimate, which needs no column names in the rig file
 RecordingColumns read_recording_columns(const std::string& path);

@@ -7,10 +7,11 @@
 #include "proto/recording/recording_reader.hpp"
 #include "proto/text/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
+#include "service/recordings/formats/recording_file.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace proto {
-class MatFile;
+class ArrayFile;
 }
 
 namespace service {
@@ -30,20 +31,26 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
                                       const Rig& rig);
 
 /// Returns whether a MAT file was written by `rigcal export`, judged by its variables.
-bool is_exported_mat(const proto::MatFile& file);
+bool is_exported_mat(const proto::ArrayFile& file);
 
 /// Imports a MAT file that `rigcal export` wrote.
-ImportedRecording import_exported_mat(const std::string& path, const proto::MatFile& file,
+ImportedRecording import_exported_mat(const std::string& path, const proto::ArrayFile& file,
                                       const Rig& rig);
 
-/// Imports a recording from a MAT file (version 4, 5 or 7.3). The file is from `rigcal export`, or
-/// its variables have the column names in the rig file's recording { }. The column name "theta(2)"
-/// means the second column of the matrix theta.
-ImportedRecording import_mat(const std::string& path, const Rig& rig);
+/// Imports a recording from a file that proto::open_array_file reads: MAT, HDF5 or NumPy. The file
+/// is from `rigcal export`, or its arrays have the column names in the rig file's recording { }.
+/// The column names "theta(:,2)" and "theta(2)" mean the second column of the matrix theta, and
+/// "theta(2,:)" its second row.
+ImportedRecording import_arrays(const std::string& path, const Rig& rig);
 
-/// Imports a recording from an HDF5 file, whose data sets have the column names in the rig file's
-/// recording { }; see proto::Hdf5File.
-ImportedRecording import_hdf5(const std::string& path, const Rig& rig);
+/// Returns the signals in the arrays of a MAT, HDF5 or NumPy file as columns. Arrays of another
+/// length than most signals are listed only.
+RecordingColumns read_array_columns(const std::string& path);
+
+/// Returns a message on a file of another program: what it is and how to convert it. Returns an
+/// empty text if it can be a recording.
+/// @param begin  first bytes of the file
+std::string describe_foreign_file(const std::string& path, std::string_view begin);
 
 /// Returns whether a file name ends in ".mcap" (finished recording of rigcal-daq) or ".mcap.part"
 /// (interrupted recording).

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace proto {
+
+/// Largest number of numbers that are read from one file, all its arrays together: 256 MiB as
+/// double, 9 hours of one signal at 1 kHz.
+inline constexpr std::size_t kArrayNumbersMax = std::size_t{32} << 20;
+
+/// Largest size of the compressed parts of a file after decompression, all together [byte].
+inline constexpr std::uint64_t kInflatedSizeMax = std::uint64_t{512} << 20;
+
+/// Largest number of arrays in a file, and of columns of all arrays.
+inline constexpr std::size_t kArraysMax = 10'000;
+
+/// Named arrays of real numbers and texts in a file: MAT of version 4, 5 (7) and 7.3, HDF5, and
+/// NumPy's .npy and .npz. Structures, cells and groups are searched for arrays, which have names
+/// such as "theta.signals(2).values", "runs{3}" and "group/theta".
+class ArrayFile {
+ public:
+  /// An array without its content. Dimensions of size one beyond the second are left out.
+  struct Array {
+    std::string name;
+    std::size_t rows = 0;
+    std::size_t columns = 0;
+
+    std::size_t count() const { return rows * columns; }
+    bool is_vector() const { return rows == 1 || columns == 1; }
+    /// Returns the size in words: "2000" for a vector, otherwise "2×2000".
+    std::string size_text() const;
+  };
+  struct Text {
+    std::string name;
+    std::string value;  ///< its ASCII part
+  };
+  /// Content that is not an array of real numbers.
+  struct Omission {
+    std::string name;
+    std::string reason;  ///< what it is and how to save it as numbers
+  };
+
+  virtual ~ArrayFile() = default;
+
+  const std::string& path() const { return path_; }
+  const std::vector<Array>& arrays() const { return arrays_; }
+  const std::vector<Omission>& omissions() const { return omissions_; }
+
+  /// Returns the array with the full name `name`, or else the only array whose name ends with
+  /// "/name" or ".name"; null if there is none.
+  const Array* find(const std::string& name) const;
+
+  /// Returns the content of one of arrays(), column by column.
+  /// @throws InputError naming file and array if the array is damaged, or if more than
+  ///         kArrayNumbersMax numbers are read from this file
+  std::vector<double> read(const Array& array) const;
+
+  /// Returns the text `name`, or the texts of the cell array `name`; empty if there are none.
+  std::vector<std::string> read_texts(const std::string& name) const;
+
+ protected:
+  explicit ArrayFile(std::string path) : path_(std::move(path)) {}
+  ArrayFile(const ArrayFile&) = delete;
+  ArrayFile& operator=(const ArrayFile&) = delete;
+
+  /// Reads the array with this index. Returns nullopt if it is damaged.
+  virtual std::optional<std::vector<double>> read_values(std::size_t index) const = 0;
+
+  /// Adds an array with these dimensions, or an omission if it has more than two dimensions.
+  /// Returns whether an array was added.
+  bool add_array(const std::string& name, std::span<const std::uint64_t> dimensions);
+  void add_text(const std::string& name, std::string value);
+  void add_omission(const std::string& name, std::string reason);
+  bool is_full() const { return arrays_.size() >= kArraysMax; }
+
+  const std::string path_;
+
+ private:
+  std::vector<Array> arrays_;
+  std::vector<Text> texts_;
+  std::vector<Omission> omissions_;
+  std::size_t texts_size_ = 0;
+  mutable std::size_t numbers_read_ = 0;
+};
+
+/// Opens a MAT, HDF5, .npy or .npz file, recognized by its first bytes, and lists its arrays.
+/// @throws InputError naming the file if it is none of these, or is larger than kTableSizeMax
+std::unique_ptr<const ArrayFile> open_array_file(const std::string& path);
+
+// The same for one format. A file beginning with a MAT header and HDF5 content is MAT 7.3.
+std::unique_ptr<const ArrayFile> open_mat5_file(const std::string& path);
+std::unique_ptr<const ArrayFile> open_hdf5_file(const std::string& path);
+std::unique_ptr<const ArrayFile> open_numpy_file(const std::string& path);
+
+/// Returns the values of an array that is stored row by row, column by column.
+std::vector<double> to_column_order(const ArrayFile::Array& array, std::vector<double> stored);
+
+/// Advice for values that rigcal cannot read from a MATLAB object of this class.
+std::string describe_matlab_object(const std::string& class_name);
+
+}  // namespace proto

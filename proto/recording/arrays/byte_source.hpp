@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "proto/recording/mcap/file.hpp"
+
+namespace proto {
+
+/// How bytes are stored in a file: as they are, in the zlib format, or as raw deflate data.
+enum class Packing { kNone, kZlib, kDeflate };
+
+/// Reads a part of a file in order, and decompresses it.
+class ByteSource {
+ public:
+  /// @param offset, size  part of the file; must lie within the file
+  /// @param budget        number of bytes that may still be decompressed, by all sources of a file
+  ///                      together; reduced by this source, and zero once it was too small. May be
+  ///                      null for Packing::kNone
+  ByteSource(const InputFile& file, std::uint64_t offset, std::uint64_t size, Packing packing,
+             std::uint64_t* budget = nullptr);
+  ~ByteSource();
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  /// Reads bytes until `out` is full. Returns false at the end, on damage or without budget; every
+  /// further call then fails too.
+  bool read(std::span<std::uint8_t> out);
+
+  /// Reads and discards bytes. Returns false as read() does.
+  bool skip(std::uint64_t size);
+
+  /// Number of bytes that were read or skipped, after decompression.
+  std::uint64_t position() const { return position_; }
+
+  /// Returns an upper bound of the bytes that remain: exact if the bytes are not compressed.
+  std::uint64_t remaining_max() const;
+
+ private:
+  bool fill();
+
+  const InputFile& file_;
+  std::uint64_t offset_;
+  std::uint64_t end_;
+  std::uint64_t* budget_;
+  std::uint64_t position_ = 0;
+  bool ok_ = true;
+  std::unique_ptr<struct Inflater> inflater_;  // null: not compressed
+  std::vector<std::uint8_t> packed_;           // input of the inflater
+};
+
+}  // namespace proto
