@@ -80,7 +80,7 @@ void check_import(std::string_view text, const std::vector<std::string>& names) 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   std::vector<std::string> names;
-  fuzz::expect_value_or_refusal(kPath, [&] { names = proto::parse_csv_header(kPath, text); });
+  fuzz::expect_value_or_refusal(kPath, [&] { names = proto::parse_csv_header(kPath, text).names; });
   if (names.empty()) return 0;
   fuzz::expect_value_or_refusal(kPath, [&] { check_table(text, names); });
   fuzz::expect_value_or_refusal(kPath, [&] { check_import(text, names); });

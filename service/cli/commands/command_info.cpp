@@ -292,7 +292,9 @@ void print_columns(const std::string& path) {
                        : statistics_row(column.name, column.values));
   }
   std::cout << path << ": " << row_count << " rows\n\n" << format_table(rows, kStatisticsRight);
-  if (!recording.fault.empty()) std::cout << "note: " << recording.fault << '\n';
+  for (const std::string& note : {recording.layout, recording.fault}) {
+    if (!note.empty()) std::cout << "note: " << note << '\n';
+  }
   std::cout << "\nAdd --rig FILE to show the rate, gaps and segments, too.\n";
 }
 

@@ -54,7 +54,7 @@ std::vector<double> read_column(const std::string& path, const proto::MatFile& f
 
 }  // namespace
 
-ImportedRecording import_mat(const std::string& path, const Rig& rig) {
+ImportedRecording import_mat(const std::string& path, const Rig& rig, const TimeWindow& window) {
   const proto::MatFile file(path);
   const bool has_columns =
       rig.format &&
@@ -67,19 +67,18 @@ ImportedRecording import_mat(const std::string& path, const Rig& rig) {
         rig.path + ": has no recording { }. Add one that names " + "the variables of " + path +
         " (" + join_quoted_names(file.variables(), "none", kNamesMax) + ") as columns");
   }
-  return import_file_columns(path, "variable", *rig.format, [&](const std::string& name) {
-    return read_column(path, file, name);
-  });
+  const auto read = [&](const std::string& name) { return read_column(path, file, name); };
+  return import_file_columns(path, "variable", *rig.format, read, window);
 }
 
-ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
+ImportedRecording import_hdf5(const std::string& path, const Rig& rig, const TimeWindow& window) {
   const proto::Hdf5File file(path);
   if (!rig.format) {
     throw proto::InputError(
         rig.path + ": has no recording { }. Add one that names " + "the data sets of " + path +
         " (" + join_quoted_names(file.columns(), "no numbers", kNamesMax) + ") as columns");
   }
-  return import_file_columns(path, "data set", *rig.format, [&](const std::string& name) {
+  const auto read = [&](const std::string& name) {
     const proto::Hdf5File::Column* const column = file.find(name);
     if (column == nullptr) {
       throw proto::InputError(
@@ -90,7 +89,8 @@ ImportedRecording import_hdf5(const std::string& path, const Rig& rig) {
                                     : "correct the name in the rig file's recording { }"));
     }
     return file.read(*column);
-  });
+  };
+  return import_file_columns(path, "data set", *rig.format, read, window);
 }
 
 }  // namespace service

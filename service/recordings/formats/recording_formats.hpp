@@ -39,11 +39,13 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::MatF
 /// Imports a recording from a MAT file (version 4, 5 or 7.3). The file is from `rigcal export`, or
 /// its variables have the column names in the rig file's recording { }. The column name "theta(2)"
 /// means the second column of the matrix theta.
-ImportedRecording import_mat(const std::string& path, const Rig& rig);
+ImportedRecording import_mat(const std::string& path, const Rig& rig,
+                             const TimeWindow& window = {});
 
 /// Imports a recording from an HDF5 file, whose data sets have the column names in the rig file's
 /// recording { }; see proto::Hdf5File.
-ImportedRecording import_hdf5(const std::string& path, const Rig& rig);
+ImportedRecording import_hdf5(const std::string& path, const Rig& rig,
+                              const TimeWindow& window = {});
 
 /// Returns whether a file name ends in ".mcap" (finished recording of rigcal-daq) or ".mcap.part"
 /// (interrupted recording).
