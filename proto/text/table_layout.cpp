@@ -68,11 +68,8 @@ std::vector<std::string_view> sample_rows(std::string_view text) {
     const std::string_view line = text.substr(begin);
     text = text.substr(0, begin);
     if (is_blank_or_comment(line)) continue;
-    if (is_unfinished && !text.empty()) {
-      is_unfinished = false;
-      if (!is_blank_or_comment(text)) continue;
-    }
-    lines.push_back(line);
+    if (!is_unfinished || text.empty()) lines.push_back(line);
+    is_unfinished = false;
   }
   lines.resize(std::min(kSampleLines, (lines.size() + 1) / 2));
   return lines;
