@@ -236,7 +236,7 @@ bool is_estimated_state_csv(const std::vector<std::string>& header) {
 
 ImportedRecording import_estimated_states_csv(const std::string& path, std::string_view text,
                                               const Rig& rig) {
-  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> header = proto::parse_csv_header(path, text).names;
   JointMotion motion;
   std::vector<proto::ColumnRequest> requests;
   motion.segment = add({.name = "recording", .kind = proto::CellKind::kName}, requests);
@@ -261,7 +261,7 @@ bool is_true_motion_csv(const std::vector<std::string>& header) {
 
 ImportedRecording import_true_motion_csv(const std::string& path, std::string_view text,
                                          const Rig& rig) {
-  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> header = proto::parse_csv_header(path, text).names;
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::size_t joints = 0;
   while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;
