@@ -4,99 +4,20 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/table_cells.hpp"
+#include "proto/text/table_layout.hpp"
+#include "proto/text/text_encoding.hpp"
 
 namespace proto {
 namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
-
-std::string_view trim(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-std::string_view unquote(std::string_view cell) {
-  cell = trim(cell);
-  if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
-    cell = trim(cell.substr(1, cell.size() - 2));
-  }
-  return cell;
-}
-
-/// Removes the next line from `rest`; returns false at the end of the text.
-bool take_line(std::string_view& rest, std::string_view& line) {
-  if (rest.empty()) return false;
-  const std::size_t end = rest.find('\n');
-  line = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  return true;
-}
-
-/// Returns the position after quotes that open at `begin` and close before a delimiter, or npos.
-std::size_t end_of_quotes(std::string_view line, std::size_t begin, char delimiter) {
-  std::size_t end = begin + 1;
-  for (; (end = line.find('"', end)) != std::string_view::npos; ++end) {
-    const std::size_t after = line.find_first_not_of(" \r", end + 1);
-    if (after == std::string_view::npos || line[after] == delimiter) return after;
-    if (line[end + 1] == '"') ++end;
-  }
-  return end;
-}
-
-void split(std::string_view line, char delimiter, std::vector<std::string_view>& cells) {
-  cells.clear();
-  std::size_t begin = 0;
-  bool quotes = line.find('"') != std::string_view::npos;
-  for (std::size_t end = 0; end != std::string_view::npos; begin = end + 1) {
-    end = line.find(delimiter, begin);
-    if (quotes && begin < line.size() && line[begin] == '"') {
-      const std::size_t behind = end_of_quotes(line, begin, delimiter);
-      quotes = behind != std::string_view::npos;
-      if (quotes) end = behind;
-    }
-    cells.push_back(line.substr(begin, end - begin));
-  }
-}
-
-bool is_missing(std::string_view cell) {
-  if (cell.empty()) return true;
-  if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
-  const auto equals = [](char a, char b) { return (a | 0x20) == b; };
-  constexpr std::string_view kNan = "nan";
-  return cell.size() == 3 && std::equal(cell.begin(), cell.end(), kNan.begin(), equals);
-}
-
-/// Returns the number in a cell (NaN if missing); nullopt if it is not a finite number.
-std::optional<double> parse_number(std::string_view cell) {
-  cell = unquote(cell);
-  if (is_missing(cell)) return kNaN;
-  if (cell.front() == '+') cell.remove_prefix(1);
-  double value = 0.0;
-  const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
-  if (result.ptr != cell.data() + cell.size()) return std::nullopt;
-  // Too small for a double: zero, as in other readers.
-  if (result.ec == std::errc::result_out_of_range &&
-      (cell.find("e-") != cell.npos || cell.find("E-") != cell.npos)) {
-    return 0.0;
-  }
-  if (result.ec != std::errc() || !std::isfinite(value)) return std::nullopt;
-  return value;
-}
-
-char find_delimiter(std::string_view header) {
-  for (const char delimiter : {',', ';', '\t'}) {
-    if (header.find(delimiter) != std::string_view::npos) return delimiter;
-  }
-  return ',';
-}
+constexpr std::size_t kFaultsMax = 100'000;  // a file with more is no recording
+constexpr double kDay = 86'400.0;            // [s]
 
 /// Returns whether a cell begins with a letter and is not "inf".
 bool is_enumeration(std::string_view cell) {
@@ -118,78 +39,247 @@ class NameNumbers {
   std::map<std::string, double> numbers_;
 };
 
-std::string list_of(const std::vector<std::string>& names) {
+/// Returns the items in quotes, separated by commas.
+std::string quoted_list(const std::vector<std::string>& items) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
+  for (const std::string& item : items) list += (list.empty() ? "\"" : ", \"") + item + "\"";
   return list;
 }
 
-struct Header {
-  char delimiter = ',';
-  int line = 1;
-  std::vector<std::string> names;
-};
-
-/// Removes the header, the first line that is not blank, from `rest`.
-Header take_header(const std::string& path, std::string_view& rest) {
-  rest = strip_byte_order_mark(rest);
-  if (rest.find('\0') != std::string_view::npos) {
-    throw InputError(path + ": is not a text file; recordings are CSV in UTF-8");
-  }
-  Header header;
-  header.line = 0;
-  std::string_view line;
-  do {
-    if (!take_line(rest, line)) {
-      throw InputError(path + ": the file is empty; expected a header line and rows of numbers");
-    }
-    ++header.line;
-  } while (trim(line).empty());
-  header.delimiter = find_delimiter(line);
-  std::vector<std::string_view> cells;
-  split(line, header.delimiter, cells);
-  for (const std::string_view cell : cells) header.names.emplace_back(unquote(cell));
-  const auto is_number = [](const std::string& name) {
-    return !name.empty() && parse_number(name).has_value();
-  };
-  if (std::all_of(header.names.begin(), header.names.end(), is_number)) {
-    throw InputError(path + ":" + std::to_string(header.line) +
-                     ": no header line; the first line must contain the column names");
-  }
-  return header;
+std::string join_assumptions(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "text format: " : ", ") + item;
+  return text;
 }
 
-int find_field(const std::string& path, const Header& header, const std::string& name) {
-  const auto begin = header.names.begin();
-  const auto found = std::find(begin, header.names.end(), name);
-  const std::string where = path + ":" + std::to_string(header.line);
-  if (found == header.names.end()) {
-    throw InputError(where + ": no column \"" + name + "\"; the file has " + list_of(header.names) +
-                     "; correct the name in the rig file's recording { }");
+/// Text of a table with its layout.
+struct LaidOutText {
+  DecodedText decoded;
+  TableLayout layout;
+
+  LaidOutText(const std::string& path, std::string_view contents,
+              const std::vector<std::string>& names)
+      : decoded(decode_text(path, contents)),
+        layout(find_table_layout(path, decoded.text(), names)) {
+    if (decoded.encoding.empty()) return;
+    layout.assumptions.insert(layout.assumptions.begin(), decoded.encoding);
   }
-  if (std::find(found + 1, header.names.end(), name) != header.names.end()) {
+  LaidOutText(const LaidOutText&) = delete;
+  LaidOutText& operator=(const LaidOutText&) = delete;
+};
+
+int find_field(const std::string& path, const TableLayout& layout, const std::string& name) {
+  const auto begin = layout.names.begin();
+  const auto found = std::find(begin, layout.names.end(), name);
+  const std::string where = path + ":" + std::to_string(layout.header_line);
+  if (found == layout.names.end()) {
+    throw InputError(where + ": no column \"" + name + "\"; " +
+                     (layout.has_header
+                          ? "the file has " + quoted_list(layout.names) +
+                                "; correct the name in the rig file's recording { }"
+                          : "the file has no header line, its columns are " +
+                                quoted_list(layout.names) +
+                                (layout.mismatch.empty() ? "" : " (" + layout.mismatch + ")") +
+                                "; name them in the rig file's recording { columns: ... }"));
+  }
+  if (std::find(found + 1, layout.names.end(), name) != layout.names.end()) {
     throw InputError(where + ": two columns have the name \"" + name + "\"; rename one");
   }
   return static_cast<int>(found - begin);
 }
 
-[[noreturn]] void refuse_cell(const std::string& where, const std::string& column,
-                              std::string_view cell, bool first_row) {
-  const std::string shown(unquote(cell).substr(0, 40));
-  const std::string who = where + ": column \"" + column + "\": ";
-  if (is_missing(unquote(cell))) {
-    throw InputError(who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
-                     " instead of a number; remove the row (it then counts as a gap), or write "
-                     "allow_missing: true for an angle that was not measured");
+/// Decides what a comma within numbers means, from all numbers that were read.
+class CommaMeaning {
+ public:
+  /// Returns why the numbers up to this one are ambiguous; empty if they are not.
+  std::string check(const CellNumber& number, std::string_view cell, int line) {
+    const bool is_point = number.notation == CellNotation::kDecimalPoint;
+    if (!is_point && number.notation != CellNotation::kDecimalComma) return "";
+    std::string& first = is_point ? point_ : comma_;
+    if (first.empty()) {
+      first = "\"" + std::string(unquote_cell(cell).substr(0, 40)) + "\"";
+      (is_point ? point_line_ : comma_line_) = line;
+    }
+    if (!is_point) is_certain_ |= !may_group_thousands(unquote_cell(cell));
+    if (point_.empty() || comma_.empty()) return "";
+    return comma_ + " in line " + std::to_string(comma_line_) + " has a comma, " + point_ +
+           " in line " + std::to_string(point_line_) + " a point: the comma can mark " + kReadings +
+           "; write all numbers with decimal points";
   }
-  if (shown.find(',') != std::string::npos) {
-    throw InputError(who + "\"" + shown + "\" has a decimal comma; write a decimal point");
+
+  /// Returns why the commas are ambiguous after all rows; empty if they are not.
+  std::string check_all() const {
+    if (comma_.empty() || is_certain_) return "";
+    return comma_ + ": the comma can mark " + kReadings + "; write decimal points";
   }
-  if (first_row && is_enumeration(shown)) {
-    throw TextColumnError(who + "holds text, such as \"" + shown + "\"; use a column of numbers");
+
+  bool has_commas() const { return !comma_.empty(); }
+  int comma_line() const { return comma_line_; }
+
+ private:
+  static constexpr const char* kReadings = "decimals (1,234 is 1.234) or thousands (1234)";
+
+  /// Returns whether the comma of a number can separate thousands: "1,234" but not "0,123".
+  static bool may_group_thousands(std::string_view cell) {
+    if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
+    const std::size_t comma = cell.find(',');
+    return comma >= 1 && comma <= 3 && cell.front() != '0' && cell.size() == comma + 4;
   }
-  throw InputError(who + "\"" + shown + "\" is not a finite number; correct or remove the row");
-}
+
+  std::string point_, comma_;  ///< first number with a decimal point, with a comma
+  int point_line_ = 0, comma_line_ = 0;
+  bool is_certain_ = false;  ///< a comma cannot separate thousands
+};
+
+/// Reader of the rows of a text table.
+class RowReader {
+ public:
+  RowReader(const LaidOutText& source, const std::vector<ColumnRequest>& requests, CsvTable& table)
+      : layout_(source.layout),
+        requests_(requests),
+        table_(table),
+        numbers_(requests.size()),
+        days_(requests.size(), 0.0),
+        missing_at_end_(requests.size(), false) {}
+
+  void read() {
+    LineReader reader(layout_.rows, layout_.lines_before_rows);
+    while (reader.next()) {
+      if (is_blank_or_comment(reader.line())) continue;
+      settle_missing_cells(false);
+      const std::size_t faults = table_.faults.size();
+      read_row(reader.line(), reader.number());
+      if (reader.is_unfinished() && table_.faults.size() > faults) drop_last_row();
+    }
+    settle_missing_cells(true);
+    if (const std::string why = commas_.check_all(); !why.empty()) {
+      throw InputError(table_.path + ":" + std::to_string(commas_.comma_line()) + ": " + why);
+    }
+    note_numbers();
+  }
+
+ private:
+  std::size_t columns() const { return table_.header.size(); }
+
+  bool fits(std::vector<std::string_view>& cells) const {
+    if (cells.size() + 1 == columns() && table_.header.back().empty()) cells.emplace_back();
+    if (cells.size() > columns() && layout_.has_extra_cells) cells.resize(columns());
+    if (cells.size() == columns() + 1 && trim_blanks(cells.back()).empty()) cells.pop_back();
+    return cells.size() == columns();
+  }
+
+  void read_row(std::string_view line, int number) {
+    split_cells(line, layout_.delimiter, cells_);
+    table_.lines.push_back(number);
+    const int row = table_.row_count() - 1;
+    if (!fits(cells_)) {
+      for (std::vector<double>& values : table_.values) values.push_back(kNaN);
+      add_fault(row, table_.path + ":" + std::to_string(number) + ": the row has " +
+                         std::to_string(cells_.size()) + " cells, the header " +
+                         std::to_string(columns()) + "; correct or remove the row");
+      return;
+    }
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      const std::string_view cell = cells_[static_cast<std::size_t>(table_.fields[i])];
+      table_.values[i].push_back(requests_[i].kind == CellKind::kName
+                                     ? numbers_[i].number(unquote_cell(cell))
+                                     : read_number(row, i, cell));
+    }
+  }
+
+  double read_number(int row, std::size_t i, std::string_view cell) {
+    const std::optional<CellNumber> number = parse_cell(cell);
+    if (!number) {
+      add_cell_fault(row, i, cell);
+      return kNaN;
+    }
+    if (number->notation == CellNotation::kMissing) {
+      if (requests_[i].missing == MissingCells::kForbidden) add_cell_fault(row, i, cell);
+      missing_at_end_[i] = requests_[i].missing == MissingCells::kAllowedAtTheEnd;
+      return kNaN;
+    }
+    const int line = table_.lines.back();
+    if (const std::string why = commas_.check(*number, cell, line); !why.empty()) {
+      throw InputError(table_.where(row, static_cast<int>(i)) + ": column \"" + requests_[i].name +
+                       "\": " + why);
+    }
+    has_dates_ |= number->notation == CellNotation::kDate;
+    if (number->notation != CellNotation::kClock) return number->value;
+    has_clocks_ = true;
+    // A time of day that falls by more than half a day has passed midnight.
+    double time = number->value + days_[i];
+    const std::vector<double>& before = table_.values[i];
+    if (!before.empty() && time < before.back() - 0.5 * kDay) {
+      days_[i] += kDay;
+      time += kDay;
+    }
+    return time;
+  }
+
+  /// Missing cells that only the last row may have are faults once a row follows.
+  void settle_missing_cells(bool is_last_row) {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      if (missing_at_end_[i] && !is_last_row) add_cell_fault(table_.row_count() - 1, i, "");
+      missing_at_end_[i] = false;
+    }
+  }
+
+  void drop_last_row() {
+    const int row = table_.row_count() - 1;
+    std::erase_if(table_.faults, [&](const CsvFault& fault) { return fault.row == row; });
+    for (std::vector<double>& values : table_.values) values.pop_back();
+    table_.lines.pop_back();
+    missing_at_end_.assign(requests_.size(), false);
+    table_.layout += std::string(table_.layout.empty() ? "text format: " : ", ") +
+                     "the last line is cut off and left out";
+  }
+
+  void add_cell_fault(int row, std::size_t i, std::string_view cell) {
+    const std::string who =
+        table_.where(row, static_cast<int>(i)) + ": column \"" + requests_[i].name + "\": ";
+    const std::string_view content = unquote_cell(cell);
+    const std::string shown(content.substr(0, 40));
+    const std::optional<CellNumber> number = parse_cell(cell);
+    if (number && number->notation == CellNotation::kMissing) {
+      return add_fault(row, who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
+                                " instead of a number; remove the row (it then counts as a gap), "
+                                "or write allow_missing: true for an angle that was not measured");
+    }
+    if (const std::string why = describe_ambiguous_time(cell); !why.empty()) {
+      return add_fault(row, who + why);
+    }
+    if (row == 0 && is_enumeration(content)) {
+      return add_fault(row, who + "holds text, such as \"" + shown + "\"; use a column of numbers",
+                       true);
+    }
+    add_fault(row, who + "\"" + shown + "\" is not a finite number; correct or remove the row");
+  }
+
+  void add_fault(int row, std::string message, bool is_text = false) {
+    table_.faults.push_back({row, std::move(message), is_text});
+    if (table_.faults.size() > kFaultsMax) require_no_fault(table_);
+  }
+
+  void note_numbers() {
+    std::vector<std::string> notes;
+    if (commas_.has_commas()) notes.emplace_back("decimal commas");
+    if (has_dates_) notes.emplace_back("dates in seconds");
+    if (has_clocks_) notes.emplace_back("times of day in seconds");
+    for (const std::string& note : notes) {
+      table_.layout += (table_.layout.empty() ? "text format: " : ", ") + note;
+    }
+  }
+
+  const TableLayout& layout_;
+  const std::vector<ColumnRequest>& requests_;
+  CsvTable& table_;
+  std::vector<NameNumbers> numbers_;
+  std::vector<double> days_;          ///< per request: midnights that times of day passed [s]
+  std::vector<bool> missing_at_end_;  ///< per request: the current row lacks it
+  std::vector<std::string_view> cells_;
+  CommaMeaning commas_;
+  bool has_dates_ = false, has_clocks_ = false;
+};
 
 }  // namespace
 
@@ -202,60 +292,61 @@ std::string CsvTable::where(int row, int request) const {
          std::to_string(fields[static_cast<std::size_t>(request)] + 1);
 }
 
-std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text) {
-  return take_header(path, text).names;
+CsvHeader parse_csv_header(const std::string& path, std::string_view text,
+                           const std::vector<std::string>& names) {
+  const LaidOutText source(path, text, names);
+  return {source.layout.names, join_assumptions(source.layout.assumptions)};
+}
+
+CsvTable read_csv(const std::string& path, std::string_view text,
+                  const std::vector<ColumnRequest>& requests,
+                  const std::vector<std::string>& names) {
+  const LaidOutText source(path, text, names);
+  CsvTable table;
+  table.path = path;
+  table.layout = join_assumptions(source.layout.assumptions);
+  table.header = source.layout.names;
+  for (const ColumnRequest& request : requests) {
+    table.fields.push_back(find_field(path, source.layout, request.name));
+  }
+  table.values.resize(requests.size());
+  RowReader(source, requests, table).read();
+  if (table.lines.empty()) {
+    throw InputError(path + ": has a header but no rows; record something first");
+  }
+  return table;
+}
+
+void require_no_fault(const CsvTable& table) {
+  if (table.faults.empty()) return;
+  const CsvFault& first = *std::ranges::min_element(table.faults, {}, &CsvFault::row);
+  if (first.is_text) throw TextColumnError(first.message);
+  throw InputError(first.message);
+}
+
+void keep_rows(const std::vector<bool>& kept, CsvTable& table) {
+  std::vector<int> new_rows(kept.size(), -1);
+  int count = 0;
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    if (kept[k]) new_rows[k] = count++;
+  }
+  const auto keep = [&](auto& rows) {
+    for (std::size_t k = 0; k < kept.size(); ++k) {
+      if (kept[k]) rows[static_cast<std::size_t>(new_rows[k])] = rows[k];
+    }
+    rows.resize(static_cast<std::size_t>(count));
+  };
+  for (std::vector<double>& values : table.values) keep(values);
+  keep(table.lines);
+  for (CsvFault& fault : table.faults) fault.row = new_rows[static_cast<std::size_t>(fault.row)];
+  std::erase_if(table.faults, [](const CsvFault& fault) { return fault.row < 0; });
+  table.first_row += static_cast<int>(std::ranges::find(kept, true) - kept.begin());
 }
 
 CsvTable parse_csv(const std::string& path, std::string_view text,
                    const std::vector<ColumnRequest>& requests) {
-  std::string_view rest = text;
-  const Header header = take_header(path, rest);
-  CsvTable table;
-  table.path = path;
-  table.delimiter = header.delimiter;
-  table.header = header.names;
-  for (const ColumnRequest& request : requests) {
-    table.fields.push_back(find_field(path, header, request.name));
-  }
-  table.values.resize(requests.size());
-  std::vector<NameNumbers> names(requests.size());
-
-  // A missing cell is allowed only in the last row, which is known once no row follows.
-  int missing_request = -1;
-  std::string_view line;
-  std::vector<std::string_view> cells;
-  for (int number = header.line + 1; take_line(rest, line); ++number) {
-    if (trim(line).empty()) continue;
-    if (missing_request >= 0) {
-      const auto request = static_cast<std::size_t>(missing_request);
-      refuse_cell(table.where(table.row_count() - 1, missing_request), requests[request].name, "",
-                  false);
-    }
-    split(line, table.delimiter, cells);
-    table.lines.push_back(number);
-    if (cells.size() != table.header.size()) {
-      throw InputError(path + ":" + std::to_string(number) + ": the row has " +
-                       std::to_string(cells.size()) + " cells, the header " +
-                       std::to_string(table.header.size()) + "; correct or remove the row");
-    }
-    for (std::size_t i = 0; i < requests.size(); ++i) {
-      const std::string_view cell = cells[static_cast<std::size_t>(table.fields[i])];
-      const std::optional<double> value =
-          requests[i].kind == CellKind::kName ? names[i].number(unquote(cell)) : parse_number(cell);
-      const bool missing = value && std::isnan(*value);
-      if (!value || (missing && requests[i].missing == MissingCells::kForbidden)) {
-        refuse_cell(table.where(table.row_count() - 1, static_cast<int>(i)), requests[i].name, cell,
-                    table.row_count() == 1);
-      }
-      if (missing && requests[i].missing == MissingCells::kAllowedAtTheEnd) {
-        missing_request = static_cast<int>(i);
-      }
-      table.values[i].push_back(*value);
-    }
-  }
-  if (table.lines.empty()) {
-    throw InputError(path + ": has a header but no rows; record something first");
-  }
+  CsvTable table = read_csv(path, text, requests);
+  require_no_fault(table);
   return table;
 }
 

@@ -28,15 +28,24 @@ struct ColumnRequest {
   CellKind kind = CellKind::kNumber;
 };
 
+/// A row or a cell of a table that cannot be read. The values of the row are NaN.
+struct CsvFault {
+  int row = 0;
+  std::string message;   ///< "FILE:LINE:FIELD: what; what to do"
+  bool is_text = false;  ///< the cell is a word in the first row
+};
+
 /// Columns of numbers from a CSV file, or from a file of another format that was converted to this
 /// form.
 struct CsvTable {
   std::string path;
-  char delimiter = ',';
+  std::string layout;  ///< what was assumed about a text file, for a note; empty: plain CSV
   std::vector<std::string> header;          ///< names of all columns of the file
   std::vector<int> fields;                  ///< per request: its index in the header
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
   std::vector<int> lines;                   ///< per row: its line in the file, from 1
+  std::vector<CsvFault> faults = {};
+  int first_row = 0;  ///< index of the first row among all rows of the file
 
   /// Name of each requested column in a file without lines, such as "variable 'theta'"; empty for
   /// CSV.
@@ -49,10 +58,18 @@ struct CsvTable {
   std::string where(int row, int request) const;
 };
 
-/// Returns the column names in the first line of CSV text. Names are separated by commas outside
-/// quotes; if there are none, by semicolons or tabs. Quotes and spaces around names are removed.
-/// @throws InputError for an empty file, a file that is not text, or one that starts with numbers
-std::vector<std::string> parse_csv_header(const std::string& path, std::string_view text);
+/// Column names of a text table.
+struct CsvHeader {
+  std::vector<std::string> names;
+  std::string layout;  ///< what was assumed about the file, for a note; empty: plain CSV
+};
+
+/// Returns the column names of a text table. The layout of the file is found from its rows
+/// (find_table_layout).
+/// @param names  names of the columns if the file has no header line; empty: "1", "2" and so on
+/// @throws InputError for an empty file or a file that is not text
+CsvHeader parse_csv_header(const std::string& path, std::string_view text,
+                           const std::vector<std::string>& names = {});
 
 /// Error for a column that must be numeric but begins with a word.
 class TextColumnError : public InputError {
@@ -60,10 +77,27 @@ class TextColumnError : public InputError {
   using InputError::InputError;
 };
 
-/// Reads the requested columns. Other columns may hold anything; blank lines are ignored.
-/// @throws InputError "FILE:LINE:FIELD: what; what to do" for a column that is missing or occurs
-///     twice, a row of the wrong length, or a cell without a finite number; TextColumnError for a
-///     column that begins with a word
+/// Reads the requested columns of a text table and lists the faults of its rows. Other columns may
+/// hold anything; blank lines and comments are ignored. A last line that the end of the file cuts
+/// off is left out.
+/// @param names  names of the columns if the file has no header line; empty: "1", "2" and so on
+/// @throws InputError "FILE:LINE: what; what to do" for a column that is missing or occurs twice,
+/// or
+///     for a file without rows
+CsvTable read_csv(const std::string& path, std::string_view text,
+                  const std::vector<ColumnRequest>& requests,
+                  const std::vector<std::string>& names = {});
+
+/// Throws the first fault of a table, if it has one: InputError for a row of the wrong length or a
+/// cell without a finite number, TextColumnError for a column that begins with a word.
+void require_no_fault(const CsvTable& table);
+
+/// Removes the rows that are not to be kept, with their faults.
+/// @param kept  one per row
+void keep_rows(const std::vector<bool>& kept, CsvTable& table);
+
+/// Reads the requested columns like `read_csv`.
+/// @throws InputError for the first fault
 CsvTable parse_csv(const std::string& path, std::string_view text,
                    const std::vector<ColumnRequest>& requests);
 

@@ -77,6 +77,15 @@ std::string escape_for_terminal(std::string_view text) { return escaped(text, ""
 
 std::string escape_lines_for_terminal(std::string_view text) { return escaped(text, "\n\t"); }
 
+bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t size = (text.front() & 0x80) == 0 ? 1 : first_character(text).size;
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
+  return true;
+}
+
 std::size_t incomplete_character_size(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(3, text.size()); ++length) {
     const char byte = text[text.size() - length];

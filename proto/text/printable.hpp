@@ -15,6 +15,9 @@ std::string escape_for_terminal(std::string_view text);
 /// Escapes several lines as escape_for_terminal does, but keeps line ends and tabs.
 std::string escape_lines_for_terminal(std::string_view text);
 
+/// Returns whether a text consists of complete UTF-8 characters.
+bool is_utf8(std::string_view text);
+
 /// Returns the size of an incomplete UTF-8 character at the end of the text [byte].
 std::size_t incomplete_character_size(std::string_view text);
 

@@ -5,7 +5,9 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <tuple>
 
+#include "estimator/diagnostics/jumps/outliers_and_steps.hpp"
 #include "estimator/math/angle_wrapping.hpp"
 #include "proto/check/number_check.hpp"
 #include "proto/text/csv_table.hpp"
@@ -84,8 +86,13 @@ class AngleImport {
   void unwrap(const std::vector<double>& times, double speed_max, std::vector<std::string>& notes) {
     if (!joint_traits(column_.kind).wraps) return;
     using estimator::kWholeTurn;
-    const auto [low, high] = range();
-    if (!(high - low > std::numbers::pi && high - low <= kWholeTurn * (1.0 + 1e-6))) return;
+    constexpr double kRangeMax = kWholeTurn * (1.0 + 1e-6);
+    auto [low, high] = range();
+    // False readings can lie beyond the turn.
+    if (high - low > kRangeMax) {
+      std::tie(low, high) = range_of(running_medians(0, static_cast<int>(angles_.size())));
+    }
+    if (!(high - low > std::numbers::pi && high - low <= kRangeMax)) return;
     int turns = 0;
     int jumps = 0;
     double last = angles_.front();
@@ -94,7 +101,7 @@ class AngleImport {
       double& angle = angles_[k];
       const double change = angle - last;  // NaN if not observed: no jump
       const double remainder = estimator::wrap_angle_difference(change);
-      if (std::abs(change) > std::numbers::pi &&
+      if (std::abs(change) > std::numbers::pi && std::abs(change) <= kRangeMax &&
           std::abs(remainder) <=
               std::max(speed_max * std::min(times[k] - last_time, estimator::kBridgedGapMax),
                        0.1)) {
@@ -113,23 +120,36 @@ class AngleImport {
     }
   }
 
-  /// Checks joint speeds. Throws if only a wrong unit explains a speed.
+  /// Checks joint speeds. Throws if only a wrong unit explains a speed. False readings in up to
+  /// kOutliersInARow rows have no speed: the estimator rejects them as outliers.
   void check_speed(const TableSegment& stretch, const RowTimes& time, double speed_max) const {
     const int window = std::max(1, static_cast<int>(std::ceil(kSpeedWindow / time.summary.period)));
-    for (int row = stretch.first; row + window < stretch.first + stretch.count; ++row) {
+    const std::vector<double> medians = running_medians(stretch.first, stretch.count);
+    for (int k = 0; k + window < stretch.count; ++k) {
+      const int row = stretch.first + k;
       const double duration = time.stamps[static_cast<std::size_t>(row + window)] -
                               time.stamps[static_cast<std::size_t>(row)];
-      const double speed =
-          std::abs(at(row + window) - at(row)) / std::max(duration, window * time.summary.period);
-      if (speed > speed_max) refuse_speed(largest_step(row, window), speed, speed_max);
+      const double change = std::abs(medians[static_cast<std::size_t>(k + window)] -
+                                     medians[static_cast<std::size_t>(k)]);
+      const double speed = change / std::max(duration, window * time.summary.period);
+      if (!(speed > speed_max)) continue;
+      constexpr int kReach = static_cast<int>(estimator::kOutliersInARow);
+      const int end = stretch.first + stretch.count - 1;
+      refuse_speed(
+          largest_step(std::max(stretch.first, row - kReach), std::min(end, row + window + kReach)),
+          speed, speed_max);
     }
   }
 
-  /// Returns the row after the largest change of the angle in rows first to first + window.
-  int largest_step(int first, int window) const {
+  /// Returns the row after the largest change of the angle in rows first to last.
+  int largest_step(int first, int last) const {
     int largest = first + 1;
-    for (int row = first + 1; row <= first + window; ++row) {
-      if (std::abs(at(row) - at(row - 1)) > std::abs(at(largest) - at(largest - 1))) largest = row;
+    double change_max = 0.0;
+    for (int row = first + 1; row <= last; ++row) {
+      const double change = std::abs(at(row) - at(row - 1));  // NaN if not observed
+      if (!(change > change_max)) continue;
+      change_max = change;
+      largest = row;
     }
     return largest;
   }
@@ -164,10 +184,33 @@ class AngleImport {
   double at(int row) const { return angles_[static_cast<std::size_t>(row)]; }
 
  private:
-  std::pair<double, double> range() const {
+  /// Returns for each row of a segment the median of the angles around it. A run of up to
+  /// kOutliersInARow false readings does not change the medians, and neither does the median change
+  /// a steady motion. NaN if no angle around the row was observed.
+  std::vector<double> running_medians(int first, int count) const {
+    constexpr int kReach = static_cast<int>(estimator::kOutliersInARow);
+    const int width = std::min(2 * kReach + 1, count);
+    std::vector<double> medians, around;
+    medians.reserve(static_cast<std::size_t>(count));
+    for (int k = 0; k < count; ++k) {
+      const int begin = first + std::clamp(k - kReach, 0, count - width);
+      around.clear();
+      for (int row = begin; row < begin + width; ++row) {
+        if (!std::isnan(at(row))) around.push_back(at(row));
+      }
+      const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
+      std::ranges::nth_element(around, middle);
+      medians.push_back(around.empty() ? std::numeric_limits<double>::quiet_NaN() : *middle);
+    }
+    return medians;
+  }
+
+  std::pair<double, double> range() const { return range_of(angles_); }
+
+  static std::pair<double, double> range_of(const std::vector<double>& angles) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
-    for (const double angle : angles_) {
+    for (const double angle : angles) {
       if (std::isnan(angle)) continue;
       low = std::min(low, angle);
       high = std::max(high, angle);
@@ -242,11 +285,6 @@ estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& tim
   return segment;
 }
 
-void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& notes) {
-  if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
-  if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
-}
-
 int find_column(const std::string& name, const std::vector<NamedColumn>& columns,
                 const std::string& wanted) {
   const auto is_wanted = [&](const NamedColumn& column) { return column.name == wanted; };
@@ -262,11 +300,12 @@ int find_column(const std::string& name, const std::vector<NamedColumn>& columns
   return static_cast<int>(found - columns.begin());
 }
 
-/// Checks that no value is infinite, and that values are missing only if the column allows it.
-/// @param refusal  returns the message for an invalid cell: its place, request and value
+/// Lists infinite values, and missing values in columns that do not allow them, as faults.
+/// @param refusal  returns the message for an invalid cell from its request and value
 template <typename Refusal>
-void check_cells(const proto::CsvTable& table, const std::vector<proto::ColumnRequest>& requests,
-                 const Refusal& refusal) {
+void check_cells(const std::vector<proto::ColumnRequest>& requests, const Refusal& refusal,
+                 proto::CsvTable& table) {
+  constexpr std::size_t kFaultsMax = 100'000;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::vector<double>& values = table.values[i];
     for (std::size_t row = 0; row < values.size(); ++row) {
@@ -275,7 +314,9 @@ void check_cells(const proto::CsvTable& table, const std::vector<proto::ColumnRe
                              row + 1 == values.size());
       if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
       const std::string where = table.where(static_cast<int>(row), static_cast<int>(i));
-      throw proto::InputError(where + ": " + refusal(requests[i], values[row]));
+      table.faults.push_back(
+          {static_cast<int>(row), where + ": " + refusal(requests[i], values[row])});
+      if (table.faults.size() > kFaultsMax) proto::require_no_fault(table);
     }
   }
 }
@@ -288,23 +329,31 @@ void number_rows(proto::CsvTable& table) {
 }  // namespace
 
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
-                                  const RecordingFormat& format) {
-  return import_csv_table(proto::parse_csv(path, text, make_column_requests(format)), format);
+                                  const RecordingFormat& format, const TimeWindow& window) {
+  return import_csv_table(
+      proto::read_csv(path, text, make_column_requests(format), format.column_names), format,
+      window);
 }
 
 std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& format) {
   return make_requests(format).columns;
 }
 
-ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format) {
+ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat& format,
+                                   const TimeWindow& window) {
   const Requests requests = make_requests(format);
-  const std::string& path = table.path;
+  const std::string path = table.path;
+  const std::string time_note = make_times_relative(format, requests.times, table);
+  keep_rows_in_window(window, format, requests.times, table);
+  proto::require_no_fault(table);
   const RowTimes time = find_row_times(table, format, requests.times);
   ImportedRecording result{.recording = {}, .summary = time.summary};
   ImportSummary& summary = result.summary;
   summary.file = path;
   summary.rows = table.row_count();
-  note_delimiter(table, summary.notes);
+  for (const std::string& note : {table.layout, time_note}) {
+    if (!note.empty()) summary.notes.push_back(note);
+  }
 
   std::vector<AngleImport> angles;
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
@@ -376,7 +425,8 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
 
 ImportedRecording import_columns_in_memory(const std::string& name,
                                            const std::vector<NamedColumn>& columns,
-                                           const RecordingFormat& format) {
+                                           const RecordingFormat& format,
+                                           const TimeWindow& window) {
   proto::CsvTable table;
   table.path = name;
   for (const NamedColumn& column : columns) table.header.push_back(column.name);
@@ -395,18 +445,19 @@ ImportedRecording import_columns_in_memory(const std::string& name,
     throw proto::InputError(name + ": has no rows; record something first");
   }
   number_rows(table);
-  check_cells(table, requests, [](const proto::ColumnRequest& request, double value) {
+  const auto refusal = [](const proto::ColumnRequest& request, double value) {
     return "column \"" + request.name + "\": " +
            (std::isnan(value) ? "NaN is not allowed. Remove the row (this leaves a gap), or write "
                                 "allow_missing: true if the angle may be missing"
                               : "the value is infinite. Correct or remove the row");
-  });
-  return import_csv_table(table, format);
+  };
+  check_cells(requests, refusal, table);
+  return import_csv_table(std::move(table), format, window);
 }
 
 ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
-    const std::function<std::vector<double>(const std::string&)>& read) {
+    const std::function<std::vector<double>(const std::string&)>& read, const TimeWindow& window) {
   proto::CsvTable table;
   table.path = path;
   const std::vector<proto::ColumnRequest> requests = make_column_requests(format);
@@ -426,10 +477,11 @@ ImportedRecording import_file_columns(
     throw proto::InputError(path + ": its " + noun + "s are empty; record something first");
   }
   number_rows(table);
-  check_cells(table, requests, [](const proto::ColumnRequest&, double) {
+  const auto refusal = [](const proto::ColumnRequest&, double) {
     return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
-  });
-  return import_csv_table(table, format);
+  };
+  check_cells(requests, refusal, table);
+  return import_csv_table(std::move(table), format, window);
 }
 
 }  // namespace service

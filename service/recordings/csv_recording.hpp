@@ -60,6 +60,12 @@ struct ImportedRecording {
   ImportSummary summary;
 };
 
+/// Time interval of a recording. Rows outside are left out before rows are judged.
+struct TimeWindow {
+  double from = -std::numeric_limits<double>::infinity();  ///< [s]
+  double to = std::numeric_limits<double>::infinity();     ///< [s]
+};
+
 /// Smallest number of samples of a segment. The import drops shorter segments.
 inline constexpr int kSegmentSamplesMin = 10;
 
@@ -70,16 +76,18 @@ inline constexpr int kSegmentSamplesMin = 10;
 /// them. A gap or a change in the segment column ends a segment. Rows missing within a segment
 /// (estimator::can_continue_across_gap) have no readings. Segments with fewer than
 /// kSegmentSamplesMin samples are dropped and counted. The control of the last row has no effect
-/// and may be missing.
+/// and may be missing. False readings in up to five successive rows are kept, because the
+/// estimator rejects them as outliers.
 /// @param path  file name for messages
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
-                                  const RecordingFormat& format);
+                                  const RecordingFormat& format, const TimeWindow& window = {});
 
 /// Returns requests for the table columns that belong to a recording format.
 std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& format);
 
 /// Imports a recording from a CSV table whose columns `make_column_requests` has requested.
-ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format);
+ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat& format,
+                                   const TimeWindow& window = {});
 
 /// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
 std::vector<std::string> describe_import(const ImportSummary& summary);
@@ -108,7 +116,8 @@ std::string join_quoted_names(
 /// @param name  name of the recording for messages
 ImportedRecording import_columns_in_memory(const std::string& name,
                                            const std::vector<NamedColumn>& columns,
-                                           const RecordingFormat& format);
+                                           const RecordingFormat& format,
+                                           const TimeWindow& window = {});
 
 /// Imports a recording from a file that stores whole columns by name, such as MAT or HDF5. Values
 /// are checked like the cells of a CSV file.
@@ -116,6 +125,7 @@ ImportedRecording import_columns_in_memory(const std::string& name,
 /// @param read  function that returns the column with a name from the rig file's recording { }
 ImportedRecording import_file_columns(
     const std::string& path, const std::string& noun, const RecordingFormat& format,
-    const std::function<std::vector<double>(const std::string&)>& read);
+    const std::function<std::vector<double>(const std::string&)>& read,
+    const TimeWindow& window = {});
 
 }  // namespace service

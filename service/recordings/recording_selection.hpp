@@ -19,6 +19,10 @@ struct RecordingSelection {
   double from = -std::numeric_limits<double>::infinity();  ///< start time [s]
   double to = std::numeric_limits<double>::infinity();     ///< end time [s]
   std::vector<int> segments;  ///< indices from 0; if empty, all segments
+
+  /// Returns the time interval outside of which rows need not be read. Segments are numbered in the
+  /// whole recording.
+  TimeWindow window() const { return segments.empty() ? TimeWindow{from, to} : TimeWindow{}; }
 };
 
 /// Segment of a recording from which a calibration uses at least a part.

@@ -1,7 +1,11 @@
 #include "service/recordings/row_times.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "proto/text/input_error.hpp"
 #include "service/text/column_statistics.hpp"
@@ -17,7 +21,9 @@ std::vector<double> read_times(const proto::CsvTable& table, const RecordingForm
                                int request) {
   std::vector<double> times(static_cast<std::size_t>(table.row_count()));
   if (request < 0) {
-    for (std::size_t k = 0; k < times.size(); ++k) times[k] = static_cast<double>(k) / format.rate;
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      times[k] = (table.first_row + static_cast<double>(k)) / format.rate;
+    }
     return times;
   }
   times = table.values[static_cast<std::size_t>(request)];
@@ -205,10 +211,62 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
       what + (format.time_column.empty()
                   ? "; correct rate_hz in the rig file's time { }"
                   : "; check the unit of column \"" + format.time_column +
-                        "\": write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
+                        "\": write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND in "
+                        "time { }"));
+}
+
+/// Returns a time since 1970-01-01 [s] as a date in UTC.
+std::string format_date(double time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(
+      std::chrono::sys_time<std::chrono::duration<double>>(std::chrono::duration<double>(time)));
+  const auto day = std::chrono::floor<std::chrono::days>(seconds);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(seconds - day);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 }  // namespace
+
+std::string make_times_relative(const RecordingFormat& format, const TimeColumnIndices& requests,
+                                proto::CsvTable& table) {
+  constexpr double kRecent = 1e9;    // [s], September 2001
+  constexpr double kDateMax = 1e11;  // [s], the year 5138
+  if (requests.time < 0) return "";
+  std::vector<double>& times = table.values[static_cast<std::size_t>(requests.time)];
+  const auto is_read = [](double time) { return std::isfinite(time); };
+  const auto found = std::ranges::find_if(times, is_read);
+  if (found == times.end() || *found * format.time_scale < kRecent) return "";
+  const double first = *found, start = first * format.time_scale;
+  for (double& time : times) time -= first;
+  return "times count from the first time stamp, " +
+         (start < kDateMax ? format_date(start) : format_number(start, 9) + " s");
+}
+
+void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format,
+                         const TimeColumnIndices& requests, proto::CsvTable& table) {
+  if (std::isinf(window.from) && std::isinf(window.to)) return;
+  const auto rows = static_cast<std::size_t>(table.row_count());
+  std::vector<double> times(rows), steps;
+  double last = -std::numeric_limits<double>::infinity();
+  for (std::size_t k = 0; k < rows; ++k) {
+    const double time =
+        requests.time < 0
+            ? static_cast<double>(k) / format.rate
+            : table.values[static_cast<std::size_t>(requests.time)][k] * format.time_scale;
+    if (time > last && std::isfinite(last)) steps.push_back(time - last);
+    if (std::isfinite(time)) last = time;
+    times[k] = last;
+  }
+  // Uniform times, which differ a little from the time stamps, decide on the rows at either end.
+  const double slack = steps.empty() ? 0.0 : 0.5 * median(std::move(steps));
+  std::vector<bool> kept(rows);
+  for (std::size_t k = 0; k < rows; ++k) {
+    kept[k] = times[k] >= window.from - slack && times[k] <= window.to + slack;
+  }
+  if (std::ranges::count(kept, true) >= kSegmentSamplesMin) proto::keep_rows(kept, table);
+}
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
                         const TimeColumnIndices& requests) {

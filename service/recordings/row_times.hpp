@@ -36,6 +36,18 @@ struct TimeColumnIndices {
   int first_control = 0;  ///< first control column of the recording format
 };
 
+/// Subtracts the first time stamp from all if they are dates, seconds since 1970 or a unit of such
+/// seconds: a time of more than 30 years. Returns a note on the first time stamp; empty if the
+/// times are unchanged.
+std::string make_times_relative(const RecordingFormat& format, const TimeColumnIndices& requests,
+                                proto::CsvTable& table);
+
+/// Removes the rows outside a time interval, so that their faults do not matter. A row whose time
+/// cannot be read has the time of the row before. Keeps all rows if fewer than kSegmentSamplesMin
+/// would be left.
+void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format,
+                         const TimeColumnIndices& requests, proto::CsvTable& table);
+
 /// Finds the sampling period, the gaps and the segments of a recording from its time stamps.
 ///
 /// The period is the least-squares slope of time over sample number, pooled over the segments. Rows

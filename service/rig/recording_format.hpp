@@ -58,6 +58,7 @@ struct RecordingFormat {
   std::vector<ControlColumn> controls;
   std::vector<std::string> sensors = {};  ///< names of all sensors other than encoders
   std::vector<SensorColumn> inertial = {};
+  std::vector<std::string> column_names = {};  ///< of all columns of files without a header line
 };
 
 }  // namespace service

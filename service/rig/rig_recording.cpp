@@ -31,7 +31,8 @@ struct ColumnUnit {
 };
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
-constexpr ColumnUnit kTimeUnits[] = {{"SECOND", 1.0}, {"MILLISECOND", 1e-3}, {"MICROSECOND", 1e-6}};
+constexpr ColumnUnit kTimeUnits[] = {
+    {"SECOND", 1.0}, {"MILLISECOND", 1e-3}, {"MICROSECOND", 1e-6}, {"NANOSECOND", 1e-9}};
 constexpr ColumnUnit kAngleUnits[] = {{"RADIAN", 1.0}, {"DEGREE", kTurn / 360.0}, {"TURN", kTurn}};
 constexpr ColumnUnit kPositionUnits[] = {{"METER", 1.0}, {"MILLIMETER", 1e-3}};
 
@@ -49,7 +50,8 @@ void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFo
   }
   const auto unit = size_of_unit(time, kTimeUnits);
   if (!unit) {
-    place.at("unit").fail("is not a unit of time. Write unit: SECOND, MILLISECOND or MICROSECOND");
+    place.at("unit").fail(
+        "is not a unit of time. Write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND");
   }
   format.time_column = time.column();
   format.time_scale = *unit;
@@ -383,6 +385,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   RecordingFormat format;
   read_time(source.time(), place.at("time"), format);
   format.segment_column = source.segment_column();
+  format.column_names.assign(source.columns().begin(), source.columns().end());
   if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
   if (source.has_speed_max_m_per_s()) format.prismatic_speed_max = source.speed_max_m_per_s();
 

@@ -200,6 +200,90 @@ TEST(CsvRecording, ReportsTheLineOfAReadingThatIsTooFast) {
   EXPECT_NE(refused.find("r.csv:122:2"), std::string::npos) << refused;
 }
 
+// False readings of any size in up to five rows reach the outlier test; in six they are a speed.
+TEST(CsvRecording, KeepsSpikesForTheOutlierTest) {
+  for (const double size : {-1e9, -3.0, 1.0, 100.0, 65535.0, 1e11}) {
+    for (const int rows : {1, 5, 6}) {
+      for (const int first : {0, 60, 200 - rows}) {
+        const auto spike = [&](int k, Row& row) {
+          if (k >= first && k < first + rows) row.theta = size;
+        };
+        SCOPED_TRACE(testing::Message() << rows << " rows of " << size << " from row " << first);
+        const std::string text = make_csv(200, spike);
+        const bool is_too_fast = rows == 6 && first == 60 && std::abs(size) > 2.0;
+        if (is_too_fast) {
+          expect_parts(import_refusal(text), {"r.csv:", "\"theta\"", "would turn at"});
+        } else if (rows <= 5) {
+          const auto imported = import_text(text, make_format());
+          EXPECT_NEAR(imported.recording.segments[0].angles(first, 0), size, 1e-9 * std::abs(size));
+        }
+      }
+    }
+  }
+}
+
+// A false reading beyond the turn neither hides that angles wrap nor counts as turns.
+TEST(CsvRecording, SpikesDoNotDisturbUnwrapping) {
+  const auto spin = [](int k, Row& row) {
+    row.theta = k == 100 || k == 101 ? 1000.0 : std::remainder(0.1 * k, 2.0 * std::numbers::pi);
+  };
+  const estimator::Segment segment =
+      import_text(make_csv(200, spin), make_format()).recording.segments[0];
+  for (int k = 0; k < 200; ++k) {
+    if (k != 100 && k != 101) EXPECT_NEAR(segment.angles(k, 0), 0.1 * k, 1e-9) << k;
+  }
+}
+
+// Faults of rows outside the selected time do not matter; those of rows within it do.
+TEST(CsvRecording, JudgesOnlyRowsInTheTimeWindow) {
+  const auto held = [](int k, Row& row) {
+    if (k < 40) row.theta = 300.0 * (k % 2);
+  };
+  std::string text = make_csv(200, held);
+  text.insert(text.find("\n0.05,") + 1, "0.05,oops,1\n0.04,1\n0.03,nan,2\n");
+  const auto import_from = [&](double from) {
+    return import_csv_text("r.csv", text, make_format(), {.from = from});
+  };
+  const ImportedRecording imported = import_from(0.5);
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  EXPECT_EQ(imported.recording.segments[0].sample_count(), 150);
+  EXPECT_NEAR(imported.recording.segments[0].start, 0.5, 1e-9);
+  for (const double from : {0.0, 0.05}) {
+    expect_parts(test_support::refusal([&] { (void)import_from(from); }), {"r.csv:", "\"oops\""});
+  }
+  RecordingFormat format = make_format();
+  format.time_column.clear();
+  format.rate = 100.0;
+  const ImportedRecording counted =
+      import_csv_text("r.csv", make_csv(200), format, {.from = 0.5, .to = 1.0});
+  EXPECT_NEAR(counted.recording.segments[0].start, 0.5, 1e-9);
+  EXPECT_EQ(counted.recording.segments[0].sample_count(), 51);
+}
+
+// Dates, and times since 1970 in any unit, count from the first one; the time since the start of
+// the computer does not, not even after 30 years.
+TEST(CsvRecording, CountsDatesFromTheFirst) {
+  const auto import_with = [](double start, double unit) {
+    RecordingFormat format = make_format();
+    format.time_scale = unit;
+    std::ostringstream text;
+    text << "t,theta,u\n";
+    for (int k = 0; k < 100; ++k) {
+      text << static_cast<long long>(std::llround((start + 0.005 * k) / unit)) << ','
+           << 0.5 * std::sin(0.06 * k) << ",0\n";
+    }
+    return import_text(text.str(), format);
+  };
+  for (const double unit : {1e-3, 1e-6, 1e-9}) {
+    const ImportedRecording imported = import_with(1709596800.0, unit);
+    EXPECT_NEAR(imported.recording.segments[0].start, 0.0, 1e-6);  // doubles resolve 0.24 µs
+    EXPECT_NEAR(imported.summary.period, 0.005, 1e-8);
+    ASSERT_EQ(imported.summary.notes.size(), 1U);
+    expect_parts(imported.summary.notes[0], {"2024-03-05 00:00:00 UTC"});
+  }
+  EXPECT_NEAR(import_with(0.99e9, 1e-3).recording.segments[0].start, 0.99e9, 1e-3);
+}
+
 TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   const auto back = [](int k, Row& row) {
     if (k == 40) row.t = 0.2;

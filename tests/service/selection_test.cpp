@@ -242,7 +242,7 @@ std::string slow_motion(double spacing) {
 // Every unit of the schema is converted to seconds. A new unit without a row here fails the test.
 TEST(RigRecording, EveryTimeUnitIsReadInSeconds) {
   const std::map<std::string, double> millisecond = {
-      {"SECOND", 0.001}, {"MILLISECOND", 1.0}, {"MICROSECOND", 1000.0}};
+      {"SECOND", 0.001}, {"MILLISECOND", 1.0}, {"MICROSECOND", 1e3}, {"NANOSECOND", 1e6}};
   const auto* units = rigcal::v1::TimeColumn::Unit_descriptor();
   ASSERT_EQ(static_cast<int>(millisecond.size()), units->value_count());
   for (const auto& [unit, spacing] : millisecond) {

@@ -37,6 +37,30 @@ double median_of_seven(std::array<double, 7> x) {
   return x[3];
 }
 
+/// Integral of the magnitude of a Peano kernel, the sum of w (t − s)₊ over its knots. The kernel is
+/// linear between the knots, and zero beyond them.
+class PeanoKernel {
+ public:
+  /// Adds a knot; call in the order of falling times.
+  void add(double time, double weight) {
+    const double width = last_ - time, value = moment_ - sum_ * time;
+    if (kernel_ * value >= 0.0) {
+      integral_ += 0.5 * width * std::abs(kernel_ + value);
+    } else {
+      integral_ += 0.5 * width * (kernel_ * kernel_ + value * value) / std::abs(kernel_ - value);
+    }
+    last_ = time;
+    kernel_ = value;
+    sum_ += weight;
+    moment_ += weight * time;
+  }
+  double integral() const { return integral_; }
+
+ private:
+  double integral_ = 0.0, last_ = 0.0, kernel_ = 0.0;  // at the last knot
+  double sum_ = 0.0, moment_ = 0.0;                    // Σ w, Σ w t
+};
+
 }  // namespace
 
 std::size_t ReadingSeries::index_at_row(int row) const {
@@ -159,14 +183,35 @@ double NoiseScale::sustained_acceleration(std::size_t stride, bool beyond_noise)
     const double made = beyond_noise ? kLargestMedian * kSecondGain * noise(k) + quantum_ : 0.0;
     lasting.push_back(std::max(0.0, median_of_seven(around) - made));
   }
-  const std::size_t passed_over = lasting.size() / kCrowds;
-  std::ranges::nth_element(lasting, lasting.begin() + static_cast<std::ptrdiff_t>(passed_over),
-                           std::greater<>());
-  return lasting[passed_over] / static_cast<double>(stride * stride);
+  return largest_sustained(std::move(lasting)) / static_cast<double>(stride * stride);
+}
+
+double NoiseScale::largest_sustained(std::vector<double> lasting) {
+  const auto passed_over = lasting.begin() + static_cast<std::ptrdiff_t>(lasting.size() / kCrowds);
+  std::ranges::nth_element(lasting, passed_over, std::greater<>());
+  return *passed_over;
+}
+
+double NoiseScale::acceleration_despite_runs() const {
+  constexpr std::size_t kReach = 7;  // five false readings change seven of 2 · 7 + 1 differences
+  const std::vector<double>& y = series_.values;
+  std::vector<double> seconds, lasting;
+  for (std::size_t k = 1; k + 1 < y.size(); ++k) {
+    const bool is_dense = series_.is_dense(k - 1, 3);
+    seconds.push_back(is_dense ? std::abs(y[k + 1] - 2.0 * y[k] + y[k - 1]) : 0.0);
+  }
+  std::array<double, 2 * kReach + 1> around;
+  for (std::size_t k = 0; k + around.size() <= seconds.size(); ++k) {
+    std::copy_n(seconds.begin() + static_cast<std::ptrdiff_t>(k), around.size(), around.begin());
+    std::ranges::nth_element(around, around.begin() + kReach);
+    lasting.push_back(around[kReach]);
+  }
+  if (lasting.empty()) return std::numeric_limits<double>::infinity();
+  return largest_sustained(std::move(lasting));
 }
 
 double NoiseScale::sustained_acceleration_over_strides(std::size_t longest) const {
-  double least = sustained_acceleration(1, false);
+  double least = std::min(sustained_acceleration(1, false), acceleration_despite_runs());
   for (std::size_t stride = 2; stride <= longest; stride *= 2) {
     if (series_.size() > 6 * stride) least = std::min(least, sustained_acceleration(stride, false));
   }
@@ -270,15 +315,21 @@ PolynomialPrediction PolynomialFit::at(double time) const {
   }
   PolynomialPrediction reach{.value = value(time)};
   double squares = 0.0;
+  PeanoKernel kernel;
+  bool is_passed = false;
   call_with_size([&](auto size) {
-    for (const double each : times_) {
-      const double weight = evaluate_polynomial<size>(weights, scaled_time(each));
-      const double distance = (each - time) / unit_;
+    for (std::size_t i = times_.size(); i-- > 0;) {
+      const double weight = evaluate_polynomial<size>(weights, scaled_time(times_[i]));
+      const double distance = (times_[i] - time) / unit_;
       squares += weight * weight;
       reach.sum += std::abs(weight);
-      reach.bend += 0.5 * std::abs(weight) * distance * distance;
+      if (!is_passed && distance < 0.0) kernel.add(0.0, -1.0);
+      is_passed |= distance < 0.0;
+      kernel.add(distance, weight);
     }
   });
+  if (!is_passed) kernel.add(0.0, -1.0);
+  reach.bend = kernel.integral();
   reach.noise_gain = std::sqrt(squares);
   return reach;
 }

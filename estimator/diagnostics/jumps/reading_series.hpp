@@ -65,7 +65,7 @@ class NoiseScale {
 
   /// Returns the largest sustained acceleration [rad/period²], the smallest result of
   /// `sustained_acceleration` over strides of up to `longest` readings. Longer strides reduce the
-  /// effect of noise and quantization.
+  /// effect of noise and quantization, and a longer median that of many runs of false readings.
   double sustained_acceleration_over_strides(std::size_t longest) const;
 
   /// Returns the largest sustained acceleration [rad/period²], from second differences of readings
@@ -74,6 +74,14 @@ class NoiseScale {
   double sustained_acceleration(std::size_t stride, bool beyond_noise) const;
 
  private:
+  /// Returns the largest sustained acceleration [rad/period²] from medians of so many second
+  /// differences that a run of five false readings does not change them; infinite for a short
+  /// series.
+  double acceleration_despite_runs() const;
+  /// Returns the largest of some sustained accelerations, apart from a few that clustered false
+  /// readings can have made.
+  static double largest_sustained(std::vector<double> lasting);
+
   static constexpr std::size_t kBlock = 64;  ///< readings over which noise is assumed constant
 
   const ReadingSeries& series_;
@@ -88,8 +96,8 @@ struct PolynomialPrediction {
   double value = 0.0;
   double noise_gain = 0.0;  ///< √Σw², noise of `value` if the reading noise is 1
   double sum = 0.0;         ///< Σ|w|, largest error of `value` if reading errors are at most 1
-  /// Largest error of `value` for accelerations of at most 1 per squared time unit: Σ|w|τ²/2 with
-  /// the distance τ in time of each reading from the evaluation.
+  /// Largest error of `value` for accelerations of at most 1 per squared time unit: ∫|K(s)| ds with
+  /// the Peano kernel K(s) = Σ w (t − s)₊ − (time − s)₊ of the prediction.
   double bend = 0.0;
 };
 

@@ -295,7 +295,9 @@ void print_columns(const std::string& path) {
     std::cout << "\nOther arrays:\n";
     for (const std::string& other : recording.others) std::cout << "  " << other << '\n';
   }
-  if (!recording.fault.empty()) std::cout << "note: " << recording.fault << '\n';
+  for (const std::string& note : {recording.layout, recording.fault}) {
+    if (!note.empty()) std::cout << "note: " << note << '\n';
+  }
   std::cout << "\nAdd --rig FILE to show the rate, gaps and segments, too.\n";
 }
 

@@ -85,12 +85,15 @@ std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
 
 RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& out) {
   RigAnswers answers;
+  answers.column_names = options.columns.names;
+  const auto read = [&](const std::string& path) {
+    return read_column_profiles(path, answers.column_names, &answers.source_layout);
+  };
   if (!options.kind.empty()) {
     answers.kind = parse_rig_kind(options.kind);
     take_options(options, answers);
     answers.source = options.from;
-    const auto columns =
-        options.from.empty() ? std::vector<ColumnProfile>{} : read_column_profiles(options.from);
+    const auto columns = options.from.empty() ? std::vector<ColumnProfile>{} : read(options.from);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
@@ -99,12 +102,12 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   if (options.from.empty()) {
     answers.source = interview.ask_until_valid<std::string>(
         "recording of the rig (empty: none yet)", "", [&](const std::string& path) {
-          if (!path.empty()) columns = read_column_profiles(path);
+          if (!path.empty()) columns = read(path);
           return path;
         });
   } else {
     answers.source = options.from;
-    columns = read_column_profiles(options.from);
+    columns = read(options.from);
   }
   ask_rig_kind(interview, answers);
   take_options(options, answers);
@@ -117,7 +120,7 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
 /// second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
-  std::vector<ColumnProfile> unused = read_column_profiles(answers.source);
+  std::vector<ColumnProfile> unused = read_column_profiles(answers.source, answers.column_names);
   std::erase_if(unused, [&](const ColumnProfile& column) {
     return std::ranges::count(answers.readings, column.name, &EncoderAnswer::column) > 0 ||
            column.constant || column.name == answers.time_column ||
@@ -135,6 +138,9 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
   for (const auto& line : describe_joints(rig, rest ? rest->coordinates : zero))
     out << "  " << line << '\n';
   for (const auto& line : describe_rest_position(rig, rest)) out << "  " << line << '\n';
+  if (!answers.source_layout.empty()) {
+    out << "  " << answers.source << ": " << answers.source_layout << '\n';
+  }
   std::string free;
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
@@ -231,8 +237,10 @@ void add_options(CLI::App& command, InitOptions& options) {
       ->check(proto::nonnegative_number())
       ->capture_default_str();
   ColumnChoice& columns = options.columns;
+  texts("--columns", columns.names, "Names of all columns of a text file without header line",
+        "COLUMN");
   text("--time", columns.time, "Time column", "COLUMN");
-  text("--time-unit", columns.time_unit, "s, ms or us", "UNIT");
+  text("--time-unit", columns.time_unit, "s, ms, us or ns", "UNIT");
   add_option(command, "--rate", columns.rate, "HZ", "Samples per second if there is no time column")
       ->check(proto::positive_number());
   texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");

@@ -150,7 +150,8 @@ std::size_t most_frequent_length(const ArrayFile& file) {
 
 }  // namespace
 
-ImportedRecording import_arrays(const std::string& path, const Rig& rig) {
+ImportedRecording import_arrays(const std::string& path, const Rig& rig,
+                                const TimeWindow& window) {
   const auto file = proto::open_array_file(path);
   SignalReader reader(*file);
   const bool has_columns =
@@ -163,8 +164,8 @@ ImportedRecording import_arrays(const std::string& path, const Rig& rig) {
     throw proto::InputError(rig.path + ": has no recording { }. Add one that names the arrays of " +
                             path + " as columns: " + describe_arrays(*file));
   }
-  return import_file_columns(path, "array", *rig.format,
-                             [&](const std::string& name) { return reader.read(name); });
+  const auto read = [&](const std::string& name) { return reader.read(name); };
+  return import_file_columns(path, "array", *rig.format, read, window);
 }
 
 RecordingColumns read_array_columns(const std::string& path) {

@@ -209,7 +209,7 @@ bool is_exported_csv(const std::vector<std::string>& header) {
 
 ImportedRecording import_exported_csv(const std::string& path, std::string_view text,
                                       const Rig& rig) {
-  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> header = proto::parse_csv_header(path, text).names;
   const proto::RecordingHeader names = names_of_export(header).value();
   const std::vector<std::string>& joints = names.joints;
   const bool has_clock = header.back() == "release_s";

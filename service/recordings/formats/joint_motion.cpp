@@ -97,7 +97,7 @@ ImportedRecording import_joint_motion(const JointMotion& motion, const Rig& rig)
   const proto::CsvTable& source = motion.table;
   proto::CsvTable table;
   table.path = source.path;
-  table.delimiter = source.delimiter;
+  table.layout = source.layout;
   table.header = source.header;
   table.lines = source.lines;
   const auto add = [&](int request, std::vector<double> values) {
@@ -149,17 +149,11 @@ std::string truth_angle(std::size_t joint) { return "theta" + std::to_string(joi
 
 /// Removes the rows in which a column is not 0. @return number of removed rows
 int drop_rows_of(std::size_t column, proto::CsvTable& table) {
-  const std::vector<double> drops = table.values[column];
-  const auto drop = [&](auto& rows) {
-    std::size_t kept = 0;
-    for (std::size_t k = 0; k < drops.size(); ++k) {
-      if (drops[k] == 0.0) rows[kept++] = rows[k];
-    }
-    rows.resize(kept);
-  };
-  for (std::vector<double>& values : table.values) drop(values);
-  drop(table.lines);
-  return static_cast<int>(drops.size() - table.lines.size());
+  const int rows = table.row_count();
+  std::vector<bool> kept;
+  for (const double value : table.values[column]) kept.push_back(value == 0.0);
+  proto::keep_rows(kept, table);
+  return rows - table.row_count();
 }
 
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
@@ -242,7 +236,7 @@ bool is_estimated_state_csv(const std::vector<std::string>& header) {
 
 ImportedRecording import_estimated_states_csv(const std::string& path, std::string_view text,
                                               const Rig& rig) {
-  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> header = proto::parse_csv_header(path, text).names;
   JointMotion motion;
   std::vector<proto::ColumnRequest> requests;
   motion.segment = add({.name = "recording", .kind = proto::CellKind::kName}, requests);
@@ -267,7 +261,7 @@ bool is_true_motion_csv(const std::vector<std::string>& header) {
 
 ImportedRecording import_true_motion_csv(const std::string& path, std::string_view text,
                                          const Rig& rig) {
-  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> header = proto::parse_csv_header(path, text).names;
   const estimator::Mechanism& mechanism = rig.mechanism;
   std::size_t joints = 0;
   while (std::ranges::count(header, truth_angle(joints)) > 0) ++joints;

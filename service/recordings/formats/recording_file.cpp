@@ -25,20 +25,24 @@ bool has_columns(const std::vector<std::string>& header, const RecordingFormat& 
                              });
 }
 
-ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig) {
+ImportedRecording import_csv_of_any_kind(const std::string& path, const Rig& rig,
+                                         const TimeWindow& window) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
-  const std::vector<std::string> header = proto::parse_csv_header(path, text);
+  const std::vector<std::string> header =
+      proto::parse_csv_header(path, text,
+                              rig.format ? rig.format->column_names : std::vector<std::string>())
+          .names;
   if (is_estimated_state_csv(header)) return import_estimated_states_csv(path, text, rig);
   if (rig.format && has_columns(header, *rig.format)) {
-    return import_csv_text(path, text, *rig.format);
+    return import_csv_text(path, text, *rig.format, window);
   }
   if (is_exported_csv(header)) return import_exported_csv(path, text, rig);
   if (is_true_motion_csv(header)) return import_true_motion_csv(path, text, rig);
   if (const RecordingFormat plain = default_recording_format(rig); has_columns(header, plain)) {
-    return import_csv_text(path, text, plain);
+    return import_csv_text(path, text, plain, window);
   }
   // This reports the missing columns by name.
-  if (rig.format) return import_csv_text(path, text, *rig.format);
+  if (rig.format) return import_csv_text(path, text, *rig.format, window);
   throw proto::InputError(rig.path +
                           ": has no recording { } for CSV files. Add one, or give a file written "
                           "by rigcal export or rigcal simulate");
@@ -81,12 +85,17 @@ std::string beginning_of(const std::string& path) {
   return std::string(proto::as_text(std::span(bytes).first(size)));
 }
 
-RecordingColumns csv_columns(const std::string& path) {
+RecordingColumns csv_columns(const std::string& path, const std::vector<std::string>& names) {
   const std::string text = proto::read_file(path, proto::kTableSizeMax);
   RecordingColumns found;
-  for (const std::string& name : proto::parse_csv_header(path, text)) {
+  const proto::CsvHeader header = proto::parse_csv_header(path, text, names);
+  found.layout = header.layout;
+  for (const std::string& name : header.names) {
     try {
-      auto table = proto::parse_csv(path, text, {{name, proto::MissingCells::kAllowed}});
+      auto table = proto::read_csv(path, text, {{name, proto::MissingCells::kAllowed}}, names);
+      proto::require_no_fault(table);
+      // The numbers may add to what the header tells about the layout.
+      if (table.layout.size() > found.layout.size()) found.layout = table.layout;
       found.columns.push_back({name, std::move(table.values[0])});
     } catch (const proto::TextColumnError&) {
       found.columns.push_back({name, {}});
@@ -99,7 +108,8 @@ RecordingColumns csv_columns(const std::string& path) {
   return found;
 }
 
-RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
+RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind,
+                            const std::vector<std::string>& names) {
   switch (kind) {
     case RecordingFileFormat::kArrays:
       return read_array_columns(path);
@@ -115,7 +125,7 @@ RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
                               ": contains states estimated by rigcal. Give the original recording");
     default:
       reject_unsupported_format(path, kind);
-      return csv_columns(path);
+      return csv_columns(path, names);
   }
 }
 
@@ -145,7 +155,8 @@ RecordingFormat default_recording_format(const Rig& rig) {
   return format;
 }
 
-ImportedRecording import_recording(const std::string& path, const Rig& rig) {
+ImportedRecording import_recording(const std::string& path, const Rig& rig,
+                                   const TimeWindow& window) {
   const RecordingFileFormat kind = detect_file_format(path);
   switch (kind) {
     case RecordingFileFormat::kDaqMcap:
@@ -155,10 +166,10 @@ ImportedRecording import_recording(const std::string& path, const Rig& rig) {
     case RecordingFileFormat::kStateMcap:
       return import_estimated_states_mcap(path, rig);
     case RecordingFileFormat::kArrays:
-      return import_arrays(path, rig);
+      return import_arrays(path, rig, window);
     default:
       reject_unsupported_format(path, kind);
-      return import_csv_of_any_kind(path, rig);
+      return import_csv_of_any_kind(path, rig, window);
   }
 }
 
@@ -195,8 +206,9 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
   }
 }
 
-RecordingColumns read_recording_columns(const std::string& path) {
-  RecordingColumns found = columns_of(path, detect_file_format(path));
+RecordingColumns read_recording_columns(const std::string& path,
+                                        const std::vector<std::string>& names) {
+  RecordingColumns found = columns_of(path, detect_file_format(path), names);
   const bool any =
       std::ranges::any_of(found.columns, [](const auto& c) { return !c.values.empty(); });
   if (any) return found;

@@ -14,7 +14,9 @@ namespace service {
 ///
 /// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
 /// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
-ImportedRecording import_recording(const std::string& path, const Rig& rig);
+/// @param window  rows outside of it are left out of files with the columns of recording { }
+ImportedRecording import_recording(const std::string& path, const Rig& rig,
+                                   const TimeWindow& window = {});
 
 /// Returns the format of CSV recordings from `rigcal simulate`, with the column names t_s,
 /// <encoder>_rad and <joint>_control.
@@ -46,12 +48,15 @@ struct RecordingColumns {
   std::vector<std::string> texts = {};   ///< names of text columns
   std::vector<std::string> others = {};  ///< arrays of another length, with their sizes
   std::string fault = {};                ///< why a column could not be read; empty if all could
+  std::string layout = {};               ///< what was assumed about a text file; empty: plain CSV
 };
 
-/// Reads all columns of a CSV, MAT, HDF5 or NumPy file, or all joint states of a ROS 2 bag.
+/// Reads all columns of a text, MAT, HDF5 or NumPy file, or all joint states of a ROS 2 bag.
+/// @param names  names of the columns of a text file without header line; empty: "1", "2" and so on
 /// @throws proto::InputError for a file that is unreadable or has no numeric columns, or for a file
 ///         of rigcal-daq or rigcal estimate, which needs no column names in the rig file
-RecordingColumns read_recording_columns(const std::string& path);
+RecordingColumns read_recording_columns(const std::string& path,
+                                        const std::vector<std::string>& names = {});
 
 /// Returns a recording as CSV text that rigcal can import with the same rig file. The rig file's
 /// recording { } defines columns, units, signs and offsets; without recording { },

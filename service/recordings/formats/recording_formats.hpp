@@ -41,7 +41,8 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::Arra
 /// is from `rigcal export`, or its arrays have the column names in the rig file's recording { }.
 /// The column names "theta(:,2)" and "theta(2)" mean the second column of the matrix theta, and
 /// "theta(2,:)" its second row.
-ImportedRecording import_arrays(const std::string& path, const Rig& rig);
+ImportedRecording import_arrays(const std::string& path, const Rig& rig,
+                                const TimeWindow& window = {});
 
 /// Returns the signals in the arrays of a MAT, HDF5 or NumPy file as columns. Arrays of another
 /// length than most signals are listed only.

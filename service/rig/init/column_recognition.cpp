@@ -30,9 +30,9 @@ bool has(const ColumnProfile& column, const Words& words) {
 }
 
 const Words kTimeWords = {"t", "time", "timestamp", "stamp", "zeit", "clock"};
-const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",    "angle",
-                           "ang",   "pos",      "arm",   "pend",   "pendulum", "pole", "pivot",
-                           "joint", "position", "crank", "rocker", "link",     "hinge"};
+const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",     "angle",
+                           "ang",   "pos",      "arm",   "pend",   "pendulum", "pole",  "pivot",
+                           "joint", "position", "crank", "rocker", "link",     "hinge", "winkel"};
 const Words kRadian = {"rad", "radian", "radians"};
 const Words kDegreeWords = {"deg", "degree", "degrees"};
 const Words kTurn = {"turn", "turns", "rev", "revs"};
@@ -55,7 +55,12 @@ const Words kSegmentWords = {"segment", "seg", "run", "trial", "piece"};
 std::vector<std::string> words_of(const std::string& name) {
   std::vector<std::string> words(1);
   char last = ' ';
-  for (const char c : name) {
+  std::string text = name;
+  for (const auto& [sign, word] : {std::pair("°", " deg "), {"µ", "u"}, {"μ", "u"}}) {
+    const std::size_t at = text.find(sign);
+    if (at != std::string::npos) text.replace(at, std::string_view(sign).size(), word);
+  }
+  for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
     const bool letter = std::isalnum(u) != 0;
     const bool hump = std::isupper(u) != 0 && std::islower(static_cast<unsigned char>(last)) != 0;
@@ -166,9 +171,17 @@ ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, st
 
 }  // namespace
 
-std::vector<ColumnProfile> read_column_profiles(const std::string& path) {
+std::vector<ColumnProfile> read_column_profiles(const std::string& path,
+                                                const std::vector<std::string>& names,
+                                                std::string* layout) {
   std::vector<ColumnProfile> columns;
-  for (const NamedColumn& column : read_recording_columns(path).columns) {
+  const RecordingColumns recording = read_recording_columns(path, names);
+  if (!names.empty() && !std::ranges::equal(recording.columns, names, {}, &NamedColumn::name)) {
+    throw proto::InputError("--columns: " + path + " names its columns itself: " +
+                            join_quoted_names(recording.columns, "none") + ". Omit --columns");
+  }
+  if (layout != nullptr) *layout = recording.layout;
+  for (const NamedColumn& column : recording.columns) {
     columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
                                             : look_at(column.name, column.values));
   }
@@ -191,13 +204,19 @@ const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns)
 }
 
 TimeUnit guess_time_unit(const ColumnProfile& column) {
+  if (has(column, {"ns", "nanos", "nanoseconds"})) return TimeUnit::kNanosecond;
   if (has(column, {"us", "µs", "micros", "microseconds"})) return TimeUnit::kMicrosecond;
   if (has(column, {"ms", "millis", "milliseconds"})) return TimeUnit::kMillisecond;
   if (has(column, {"s", "sec", "seconds"})) return TimeUnit::kSecond;
+  // Times since 1970, which exceed 1e9 s, have only one plausible unit.
+  if (column.low > 1e17) return TimeUnit::kNanosecond;
+  if (column.low > 1e14) return TimeUnit::kMicrosecond;
+  if (column.low > 1e11) return TimeUnit::kMillisecond;
   const double step = period_of(column);
   if (step <= 1.0 / kSlowest && step >= 1.0 / kFastest) return TimeUnit::kSecond;
   if (step <= 1e3 / kSlowest && step >= 1e3 / kFastest) return TimeUnit::kMillisecond;
   if (step <= 1e6 / kSlowest && step >= 1e6 / kFastest) return TimeUnit::kMicrosecond;
+  if (step <= 1e9 / kSlowest && step >= 1e9 / kFastest) return TimeUnit::kNanosecond;
   return TimeUnit::kSecond;
 }
 

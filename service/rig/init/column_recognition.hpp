@@ -21,8 +21,13 @@ struct ColumnProfile {
 };
 
 /// Reads a recording file and returns the name, values and statistics of each column.
-/// @throws proto::InputError for a file without columns
-std::vector<ColumnProfile> read_column_profiles(const std::string& path);
+/// @param names   names of the columns of a text file without header line; empty: "1", "2" and so
+/// on
+/// @param layout  receives what was assumed about a text file, if not null
+/// @throws proto::InputError for a file without columns, or a file with other names than `names`
+std::vector<ColumnProfile> read_column_profiles(const std::string& path,
+                                                const std::vector<std::string>& names = {},
+                                                std::string* layout = nullptr);
 
 /// Returns the time column of a recording, recognized by its name or by evenly rising values;
 /// nullptr if there is none.

@@ -18,8 +18,10 @@ constexpr Named<ReadingUnit> kReadingUnits[] = {
     {ReadingUnit::kRadian, "rad"}, {ReadingUnit::kDegree, "deg"},
     {ReadingUnit::kTurn, "turn"},  {ReadingUnit::kCount, "count"},
     {ReadingUnit::kMetre, "m"},    {ReadingUnit::kMillimetre, "mm"}};
-constexpr Named<TimeUnit> kTimeUnits[] = {
-    {TimeUnit::kSecond, "s"}, {TimeUnit::kMillisecond, "ms"}, {TimeUnit::kMicrosecond, "us"}};
+constexpr Named<TimeUnit> kTimeUnits[] = {{TimeUnit::kSecond, "s"},
+                                          {TimeUnit::kMillisecond, "ms"},
+                                          {TimeUnit::kMicrosecond, "us"},
+                                          {TimeUnit::kNanosecond, "ns"}};
 
 template <typename Value, std::size_t n>
 Value parse(const Named<Value> (&names)[n], const std::string& text, const char* what) {
@@ -93,6 +95,10 @@ const char* reading_unit_name(ReadingUnit unit) {
 
 TimeUnit parse_time_unit(const std::string& text) {
   return parse(kTimeUnits, text, "unit of time");
+}
+
+const char* time_unit_name(TimeUnit unit) {
+  return kTimeUnits[static_cast<std::size_t>(unit)].name;
 }
 
 std::vector<std::string> link_names(RigKind kind, int chain) {

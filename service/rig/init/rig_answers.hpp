@@ -33,8 +33,9 @@ enum class ReadingUnit { kRadian, kDegree, kTurn, kCount, kMetre, kMillimetre };
 ReadingUnit parse_reading_unit(const std::string& text);
 const char* reading_unit_name(ReadingUnit unit);
 
-enum class TimeUnit { kSecond, kMillisecond, kMicrosecond };
+enum class TimeUnit { kSecond, kMillisecond, kMicrosecond, kNanosecond };
 TimeUnit parse_time_unit(const std::string& text);
+const char* time_unit_name(TimeUnit unit);
 
 /// Properties of a link that the user knows. The rig file gets assumed values, marked by comments,
 /// for unknown properties.
@@ -78,6 +79,8 @@ struct RigAnswers {
                           ///< to the previous link
   std::optional<MotorAnswer> motor;
   std::string segment_column;
+  std::vector<std::string> column_names = {};  ///< of a recording without header line, as given
+  std::string source_layout = {};  ///< what was assumed about a text file; empty: plain CSV
 };
 
 /// Returns the names of the links of a kind of rig, in the order of RigAnswers::links.

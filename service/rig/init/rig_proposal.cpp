@@ -22,7 +22,8 @@ double median_step(const ColumnProfile& time) {
 }
 
 double seconds_of(TimeUnit unit) {
-  return unit == TimeUnit::kSecond ? 1.0 : unit == TimeUnit::kMillisecond ? 1e-3 : 1e-6;
+  constexpr double kSeconds[] = {1.0, 1e-3, 1e-6, 1e-9};  // by TimeUnit
+  return kSeconds[static_cast<std::size_t>(unit)];
 }
 
 /// Sets the answers about a recording's columns from the user's choice and from the columns.

@@ -10,6 +10,7 @@ namespace service {
 
 /// Columns of a recording as chosen by the user, with their units. rigcal guesses empty fields.
 struct ColumnChoice {
+  std::vector<std::string> names;  ///< of all columns of a text file without header line
   std::string time, position, command, segment;
   std::vector<std::string> angles;    ///< names of encoder columns, in the order of the joints
   std::vector<std::string> inverted;  ///< names of encoder columns with inverted sign

@@ -445,7 +445,8 @@ name: "{}"
   /// Returns the block "recording" with the columns of time, encoder readings and command.
   /// @param names  names of the readings' joints, or of the encoders between bodies
   std::string recording(const std::vector<std::string>& names) const {
-    static const char* const kTimeUnitFields[] = {"", " unit: MILLISECOND", " unit: MICROSECOND"};
+    static const char* const kTimeUnitFields[] = {"", " unit: MILLISECOND", " unit: MICROSECOND",
+                                                  " unit: NANOSECOND"};
     std::string text = "# Columns of a CSV recording.\nrecording {\n  time { ";
     text += answers_.time_column.empty()
                 ? "rate_hz: " + number(answers_.rate)
@@ -462,6 +463,7 @@ name: "{}"
     if (!answers_.segment_column.empty()) {
       text += "  segment_column: " + quoted(answers_.segment_column) + "\n";
     }
+    for (const auto& name : answers_.column_names) text += "  columns: " + quoted(name) + "\n";
     return text + "}\n";
   }
 

@@ -86,6 +86,44 @@ TEST(Outliers, AreFoundAtLowRates) {
   EXPECT_EQ(found[0].first, 700);
 }
 
+// Many runs of false readings, as bus errors make them, do not hide each other at any rate. Without
+// them no step is left, which would be an encoder slip.
+TEST(Outliers, OfManyRunsAreAllFound) {
+  for (const double rate : {50.0, 200.0, 1000.0}) {
+    for (const bool is_mixed : {false, true}) {
+      for (unsigned seed = 0; seed < 6; ++seed) {
+        SCOPED_TRACE(testing::Message() << rate << " Hz, mixed " << is_mixed << ", seed " << seed);
+        MadeUpMotion motion;
+        motion.push = 0.0;
+        motion.dry = 0.5;
+        Eigen::VectorXd readings =
+            test_support::as_read(motion.angles(rate, 2000, seed), 1e-3, 0.0, seed);
+        std::mt19937 random(seed);
+        std::set<int> put;
+        for (int run = 0; run < 8; ++run) {
+          const int first = 100 + 220 * run + static_cast<int>(random() % 100);
+          for (int row = first; row < first + 3; ++row) {
+            readings[row] += is_mixed && random() % 2 == 0 ? -1.0 : 1.0;
+            put.insert(row);
+          }
+        }
+        std::set<int> found;
+        for (const auto& [row, size] : outliers_of(readings, rate)) {
+          found.insert(row);
+          readings[row] = kUnread;
+        }
+        // Of a run with both signs, single readings can be missed.
+        if (!is_mixed) EXPECT_EQ(found, put);
+        const Segment segment = test_support::segment_of(readings, rate);
+        const ReadingSeries series =
+            collect_observed_readings(segment, segment.angles.col(0), true);
+        EXPECT_TRUE(
+            find_reading_steps(series, NoiseScale(series, 0.0), SeriesKind::kMotion, 1.0).empty());
+      }
+    }
+  }
+}
+
 // A reading that differs by a full turn is the same angle, and not an outlier. A prismatic joint
 // has no full turns.
 TEST(Outliers, IgnoreFullTurnsOfRevoluteJointsOnly) {

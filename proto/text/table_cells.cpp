@@ -1,0 +1,240 @@
+#include "proto/text/table_cells.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+namespace proto {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+/// Returns the position after quotes that open at `begin` and close before a delimiter or the end
+/// of the line; npos if they never close.
+std::size_t end_of_quotes(std::string_view line, std::size_t begin, char delimiter) {
+  for (std::size_t end = begin + 1; (end = line.find('"', end)) != std::string_view::npos; ++end) {
+    const std::size_t after = std::min(line.find_first_not_of(" \r", end + 1), line.size());
+    if (after == line.size() || line[after] == delimiter) return after;
+    if (delimiter == ' ' && kBlanks.find(line[end + 1]) != std::string_view::npos) return end + 1;
+    if (line[end + 1] == '"') ++end;
+  }
+  return std::string_view::npos;
+}
+
+void split_at_blanks(std::string_view line, std::vector<std::string_view>& cells) {
+  for (line = trim_blanks(line); !line.empty(); line = trim_blanks(line)) {
+    std::size_t end = line.front() == '"' ? end_of_quotes(line, 0, ' ') : std::string_view::npos;
+    if (end == std::string_view::npos) end = std::min(line.find_first_of(kBlanks), line.size());
+    cells.push_back(line.substr(0, end));
+    line.remove_prefix(end);
+  }
+}
+
+bool is_missing_cell(std::string_view cell) {
+  if (cell.empty()) return true;
+  if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
+  const auto equals = [](char a, char b) { return (a | 0x20) == b; };
+  constexpr std::string_view kNan = "nan";
+  return cell.size() == 3 && std::equal(cell.begin(), cell.end(), kNan.begin(), equals);
+}
+
+/// Returns a number with a decimal point; nullopt if it is not a finite number.
+std::optional<double> parse_decimal(std::string_view cell) {
+  if (!cell.empty() && cell.front() == '+') cell.remove_prefix(1);
+  double value = 0.0;
+  const auto result = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (result.ptr != cell.data() + cell.size()) return std::nullopt;
+  // Too small for a double: zero, as in other readers.
+  if (result.ec == std::errc::result_out_of_range &&
+      (cell.find("e-") != cell.npos || cell.find("E-") != cell.npos)) {
+    return 0.0;
+  }
+  if (result.ec != std::errc() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+/// Returns a number with a decimal comma; nullopt if it is not one.
+std::optional<double> parse_decimal_comma(std::string_view cell) {
+  const std::size_t comma = cell.find(',');
+  if (comma == std::string_view::npos || comma + 1 == cell.size() ||
+      std::isdigit(static_cast<unsigned char>(cell[comma + 1])) == 0 ||
+      cell.find_first_of(",.", comma + 1) != std::string_view::npos ||
+      cell.find('.') != std::string_view::npos) {
+    return std::nullopt;
+  }
+  std::string text(cell);
+  text[comma] = '.';
+  return parse_decimal(text);
+}
+
+/// Reads the parts of a date or a time of day, from left to right.
+class TimeScanner {
+ public:
+  explicit TimeScanner(std::string_view text) : rest_(text) {}
+
+  bool at_end() const { return rest_.empty(); }
+
+  bool take(std::string_view any_of) {
+    if (rest_.empty() || any_of.find(rest_.front()) == std::string_view::npos) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+
+  /// Reads a whole number of `least` to `most` digits that is not followed by a further digit.
+  bool take_number(std::size_t least, std::size_t most, int& value) {
+    const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+    if (digits < least || digits > most) return false;
+    std::from_chars(rest_.data(), rest_.data() + digits, value);
+    rest_.remove_prefix(digits);
+    return true;
+  }
+
+  /// Reads a fraction of a second after a decimal point or comma, if there is one.
+  bool take_fraction(double& value) {
+    if (!take(".,")) return true;
+    const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
+    if (digits == 0) return false;
+    value = parse_decimal("0." + std::string(rest_.substr(0, digits))).value_or(0.0);
+    rest_.remove_prefix(digits);
+    return true;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+/// Reads "2024-03-05", "2024/03/05" or "05.03.2024" as days since 1970-01-01.
+std::optional<int> take_date(std::string_view text, TimeScanner& scan) {
+  int first = 0, month = 0, last = 0;
+  const bool year_first = text.find('.') != 2;
+  const char* const mark = year_first ? "-/" : ".";
+  if (!scan.take_number(year_first ? 4 : 2, year_first ? 4 : 2, first) || !scan.take(mark) ||
+      !scan.take_number(2, 2, month) || !scan.take(mark) ||
+      !scan.take_number(year_first ? 2 : 4, year_first ? 2 : 4, last)) {
+    return std::nullopt;
+  }
+  const std::chrono::year_month_day date(
+      std::chrono::year(year_first ? first : last),
+      std::chrono::month(static_cast<unsigned>(month)),
+      std::chrono::day(static_cast<unsigned>(year_first ? last : first)));
+  if (!date.ok()) return std::nullopt;
+  return static_cast<int>(std::chrono::sys_days(date).time_since_epoch().count());
+}
+
+/// Reads "hh:mm:ss" with a fraction of a second [s].
+std::optional<double> take_clock(TimeScanner& scan) {
+  int hour = 0, minute = 0, second = 0;
+  double fraction = 0.0;
+  if (!scan.take_number(1, 2, hour) || !scan.take(":") || !scan.take_number(2, 2, minute) ||
+      !scan.take(":") || !scan.take_number(2, 2, second) || !scan.take_fraction(fraction) ||
+      hour > 23 || minute > 59 || second > 60) {
+    return std::nullopt;
+  }
+  return 3600.0 * hour + 60.0 * minute + second + fraction;
+}
+
+/// Reads an offset from UTC such as "Z", "+01:00" or "-0330" [s]; 0 if there is none.
+std::optional<double> take_offset(TimeScanner& scan) {
+  if (scan.at_end() || scan.take("Zz")) return 0.0;
+  int hour = 0, minute = 0;
+  const bool is_negative = scan.take("-");
+  if (!is_negative && !scan.take("+")) return std::nullopt;
+  if (scan.take_number(4, 4, hour)) {
+    minute = hour % 100;
+    hour /= 100;
+  } else if (!scan.take_number(2, 2, hour) || (scan.take(":") && !scan.take_number(2, 2, minute))) {
+    return std::nullopt;
+  }
+  return (is_negative ? -1.0 : 1.0) * (3600.0 * hour + 60.0 * minute);
+}
+
+std::optional<CellNumber> parse_time_stamp(std::string_view cell) {
+  TimeScanner scan(cell);
+  const bool has_date = cell.find_first_of("-/.") < cell.find(':') && cell.size() >= 10;
+  double start = 0.0;
+  if (has_date) {
+    const std::optional<int> days = take_date(cell, scan);
+    if (!days || !scan.take("T t_")) return std::nullopt;
+    start = 86400.0 * *days;
+  }
+  const std::optional<double> clock = take_clock(scan);
+  if (!clock) return std::nullopt;
+  const std::optional<double> offset = has_date ? take_offset(scan) : std::optional(0.0);
+  if (!offset || !scan.at_end()) return std::nullopt;
+  return CellNumber{start + *clock - *offset,
+                    has_date ? CellNotation::kDate : CellNotation::kClock};
+}
+
+}  // namespace
+
+std::string_view trim_blanks(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string_view unquote_cell(std::string_view cell) {
+  cell = trim_blanks(cell);
+  if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') {
+    cell = trim_blanks(cell.substr(1, cell.size() - 2));
+  }
+  return cell;
+}
+
+void split_cells(std::string_view line, char delimiter, std::vector<std::string_view>& cells) {
+  cells.clear();
+  if (delimiter == ' ') return split_at_blanks(line, cells);
+  std::size_t begin = 0;
+  bool quotes = line.find('"') != std::string_view::npos;
+  for (std::size_t end = 0; end != std::string_view::npos; begin = end + 1) {
+    end = line.find(delimiter, begin);
+    if (quotes) {
+      const std::size_t open = line.find_first_not_of(' ', begin);
+      if (open != std::string_view::npos && line[open] == '"') {
+        const std::size_t behind = end_of_quotes(line, open, delimiter);
+        quotes = behind != std::string_view::npos;
+        if (quotes) end = behind == line.size() ? std::string_view::npos : behind;
+      }
+    }
+    cells.push_back(line.substr(begin, end - begin));
+  }
+}
+
+std::optional<CellNumber> parse_cell(std::string_view cell) {
+  cell = unquote_cell(cell);
+  if (is_missing_cell(cell)) return CellNumber{};
+  if (const std::optional<double> value = parse_decimal(cell)) {
+    const bool has_point = cell.find('.') != std::string_view::npos;
+    return CellNumber{*value, has_point ? CellNotation::kDecimalPoint : CellNotation::kWhole};
+  }
+  if (cell.find(':') != std::string_view::npos) return parse_time_stamp(cell);
+  if (const std::optional<double> value = parse_decimal_comma(cell)) {
+    return CellNumber{*value, CellNotation::kDecimalComma};
+  }
+  return std::nullopt;
+}
+
+std::string describe_ambiguous_time(std::string_view cell) {
+  cell = unquote_cell(cell);
+  TimeScanner scan(cell);
+  int first = 0, second = 0, third = 0;
+  double fraction = 0.0;
+  if (!scan.take_number(1, 2, first)) return "";
+  const std::string shown = "\"" + std::string(cell.substr(0, 40)) + "\" can mean ";
+  if (scan.take(":")) {
+    if (!scan.take_number(2, 2, second) || !scan.take_fraction(fraction) || !scan.at_end())
+      return "";
+    return shown + "hours:minutes or minutes:seconds; write hours:minutes:seconds, or seconds";
+  }
+  if (!scan.take("/-") || !scan.take_number(1, 2, second) || !scan.take("/-") ||
+      !scan.take_number(2, 4, third)) {
+    return "";
+  }
+  return shown + "day " + std::to_string(first) + " of month " + std::to_string(second) +
+         " or day " + std::to_string(second) + " of month " + std::to_string(first) +
+         "; write dates as year-month-day";
+}
+
+}  // namespace proto

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace proto {
+
+/// Returns a text without blanks, tabs and carriage returns at its ends.
+std::string_view trim_blanks(std::string_view text);
+
+/// Returns the content of a table cell without blanks and quotes around it.
+std::string_view unquote_cell(std::string_view cell);
+
+/// Splits a line of a table into cells. Delimiters within quotes are text; a quote that never
+/// closes is an ordinary character.
+/// @param delimiter  a blank stands for any run of blanks and tabs, and there are no empty cells
+void split_cells(std::string_view line, char delimiter, std::vector<std::string_view>& cells);
+
+/// How a cell writes its number.
+enum class CellNotation {
+  kMissing,       ///< empty or "nan"
+  kWhole,         ///< neither a decimal point nor a decimal comma
+  kDecimalPoint,  ///< "1.5"
+  kDecimalComma,  ///< "1,5"
+  kDate,          ///< date and time of day, "2024-03-05T10:00:00.005Z"
+  kClock          ///< time of day, "10:00:00.005"
+};
+
+/// Number in a table cell.
+struct CellNumber {
+  double value = std::numeric_limits<double>::quiet_NaN();  ///< finite, or NaN if missing
+  CellNotation notation = CellNotation::kMissing;
+};
+
+/// Returns the number in a table cell; nullopt if the cell contains no finite number. The number of
+/// a date is the time since 1970-01-01 [s], in UTC if the date has no offset. The number of a time
+/// of day is the time since midnight [s].
+std::optional<CellNumber> parse_cell(std::string_view cell);
+
+/// Returns why a cell that looks like a date or a time of day can mean two things, with both
+/// readings and a remedy, e.g. for "10:00" or "03/05/2024 10:00:00"; empty for any other cell.
+std::string describe_ambiguous_time(std::string_view cell);
+
+}  // namespace proto

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace proto {
+
+/// Lines of a text, numbered from 1. Lines end with \n, \r\n, or \r if the text has no \n.
+class LineReader {
+ public:
+  LineReader(std::string_view text, int lines_before = 0);
+
+  /// Moves to the next line; returns false at the end of the text.
+  bool next();
+  std::string_view line() const { return line_; }
+  int number() const { return number_; }
+  std::string_view rest() const { return rest_; }  ///< text after the line
+  /// Returns whether the text ends within the line, without a line break.
+  bool is_unfinished() const { return !has_break_; }
+
+ private:
+  std::string_view rest_, line_;
+  char end_;
+  int number_;
+  bool has_break_ = true;
+};
+
+/// Returns whether a line of a table is blank or a comment, which begins with #, % or //.
+bool is_blank_or_comment(std::string_view line);
+
+/// Structure of a text table: separator, header and rows.
+struct TableLayout {
+  char delimiter = ',';            ///< a blank stands for any run of blanks and tabs
+  std::vector<std::string> names;  ///< of all columns
+  int header_line = 1;             ///< line of the header, or of the first row without header
+  bool has_header = true;          ///< otherwise the columns are named from outside, or numbered
+  bool has_extra_cells = false;    ///< rows may have cells beyond those of the header
+  std::string_view rows;           ///< text of the rows
+  int lines_before_rows = 0;
+  std::vector<std::string> assumptions;  ///< for a note, such as "3 lines before the header"
+  std::string mismatch;  ///< why the line before the rows is not their header; empty: none
+};
+
+/// Finds the layout of a table. The separator and the number of columns are those with which most
+/// cells of the last rows are numbers. The header is the line before the first such row, also if it
+/// is a comment. A line of units below the header is left out, like all lines above the header.
+/// @param text   text in UTF-8; must outlive the result
+/// @param names  names of the columns if the text has no header; empty: "1", "2" and so on
+/// @throws InputError for an empty text, or `names` of another number than the columns
+TableLayout find_table_layout(const std::string& path, std::string_view text,
+                              const std::vector<std::string>& names);
+
+}  // namespace proto

@@ -1,0 +1,206 @@
+#include "proto/text/table_layout.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "proto/text/csv_table.hpp"
+#include "proto/text/table_cells.hpp"
+#include "tests/support/refusal.hpp"
+
+namespace proto {
+namespace {
+
+using test_support::expect_parts;
+using test_support::refusal;
+
+using Names = std::vector<std::string>;
+using Values = std::vector<double>;
+
+/// Reads all columns of a text.
+CsvTable read_all(const std::string& text, const Names& names = {}) {
+  std::vector<ColumnRequest> requests;
+  for (const std::string& name : parse_csv_header("f.csv", text, names).names) {
+    requests.push_back({name, MissingCells::kAllowed});
+  }
+  CsvTable table = read_csv("f.csv", text, requests, names);
+  require_no_fault(table);
+  return table;
+}
+
+std::string refusal_of(const std::string& text, const Names& names = {}) {
+  return refusal([&] { (void)read_all(text, names); });
+}
+
+/// Expects columns t = 0, 0.1 and x = 1.5, 2.5, and a note with these parts.
+void expect_table(const std::string& text, const Names& header,
+                  const std::vector<std::string>& note) {
+  SCOPED_TRACE(text);
+  const CsvTable table = read_all(text);
+  EXPECT_EQ(table.header, header);
+  ASSERT_EQ(table.values.size(), 2U);
+  EXPECT_EQ(table.values[0], (Values{0.0, 0.1}));
+  EXPECT_EQ(table.values[1], (Values{1.5, 2.5}));
+  if (note.empty()) {
+    EXPECT_EQ(table.layout, "");
+  } else {
+    expect_parts(table.layout, note);
+  }
+}
+
+TEST(TableLayout, FindsTheSeparator) {
+  const Names header = {"t", "x"};
+  expect_table("t,x\n0,1.5\n0.1,2.5\n", header, {});
+  expect_table("t;x\n0;1.5\n0.1;2.5\n", header, {"semicolons"});
+  expect_table("t\tx\n0\t1.5\n0.1\t2.5\n", header, {"tabs"});
+  expect_table("  t   x\n  0   1.5\n  0.1 2.5\n", header, {"blanks"});
+  expect_table("sep=;\nt;x\n0;1.5\n0.1;2.5\n", header, {"semicolons"});
+  expect_table("t,x\r0,1.5\r0.1,2.5\r", header, {});
+  // Rows that end with a separator have no further column.
+  expect_table("t,x\n0,1.5,\n0.1,2.5,\n", header, {});
+  expect_parts(refusal_of("sep=|\nt|x\n0|1\n"), {"f.csv:1", "sep=|", "semicolon"});
+}
+
+TEST(TableLayout, FindsDecimalCommas) {
+  expect_table("t;x\n0,0;1,5\n0,1;2,5\n", {"t", "x"}, {"semicolons", "decimal commas"});
+  expect_table("t x\n0,0 1,5\n0,1 2,5\n", {"t", "x"}, {"blanks", "decimal commas"});
+  expect_table("t,x\n\"0,0\",\"1,5\"\n\"0,1\",\"2,5\"\n", {"t", "x"}, {"decimal commas"});
+}
+
+// What can be read in two ways is refused with both of them.
+TEST(TableLayout, RefusesAmbiguousCommas) {
+  expect_parts(refusal_of("t;x\n0;1,234\n1;2,345\n"), {"f.csv:2", "\"1,234\"", "1.234", "1234"});
+  EXPECT_EQ(read_all("t;x\n0;0,234\n1;2,345\n").values[1], (Values{0.234, 2.345}));
+  EXPECT_EQ(read_all("t;x\n0;1,23\n1;2,345\n").values[1], (Values{1.23, 2.345}));
+  expect_parts(refusal([] {
+                 (void)parse_csv("f.csv", "t;x\n0.5;1,23\n1.5;2,34\n", {{"t"}, {"x"}});
+               }),
+               {"f.csv:2:2", "\"1,23\" in line 2", "\"0.5\" in line 2", "thousands"});
+  expect_parts(refusal([] { (void)parse_csv("f.csv", "t,x\n0,0,1,5\n0,1,1,6\n", {{"t"}}); }),
+               {"f.csv:2: no column \"t\"", "line 1 has 2 cells, but the rows have 4",
+                "with decimal commas", "semicolons"});
+}
+
+TEST(TableLayout, RefusesOneColumnOfDecimalCommas) {
+  expect_parts(refusal([] { (void)parse_csv("f.csv", "x\n0,5\n1,5\n", {{"x"}}); }),
+               {"f.csv:2: no column \"x\"", "line 1 has 1 cell, but the rows have 2",
+                "with decimal commas, \"0,5\" would have 1"});
+}
+
+TEST(TableLayout, FindsTheHeader) {
+  const std::string rows = "0,1.5\n0.1,2.5\n";
+  expect_table("# rig 3\n# saved, by hand\nt,x\n" + rows, {"t", "x"}, {});
+  expect_table("# t, x\n" + rows, {"t", "x"}, {"comment in line 1"});
+  expect_table("% Time [s] Angle [rad]\n0 1.5\n0.1 2.5\n", {"Time [s]", "Angle [rad]"},
+               {"comment in line 1"});
+  expect_table("t,x\n[s],[rad]\n" + rows, {"t", "x"}, {"units in line 2"});
+  expect_table("t,x\ns,deg\n" + rows, {"t", "x"}, {"units in line 2"});
+  expect_table("rst:0x1 (POWERON),boot:0x13\nclk:1,mode:DIO,div:2\nready\nt,x\n" + rows, {"t", "x"},
+               {"3 lines above the table"});
+  // A doubled quote within quotes is a quote.
+  expect_table("\"Time, s\",\"Angle \"\"x\"\", rad\"\n" + rows, {"Time, s", "Angle \"x\", rad"},
+               {});
+  // Only the first line may begin with a number: names of joints are often numbers.
+  expect_table("1,u\n" + rows, {"1", "u"}, {});
+  const CsvTable pandas = read_all(",0,1\n0,1,2\n1,3,4\n");
+  EXPECT_EQ(pandas.header, (Names{"", "0", "1"}));
+  EXPECT_EQ(pandas.row_count(), 2);
+}
+
+TEST(TableLayout, NamesColumnsWithoutHeader) {
+  const std::string rows = "0 1.5\n0.1 2.5\n";
+  expect_table(rows, {"1", "2"}, {"no header line", "numbers"});
+  expect_table("booting\nok\n" + rows, {"1", "2"}, {"2 lines above", "no header line"});
+  const CsvTable named = read_all(rows, {"t", "theta"});
+  EXPECT_EQ(named.header, (Names{"t", "theta"}));
+  expect_parts(named.layout, {"as given"});
+  expect_parts(refusal_of(rows, {"t"}), {"f.csv:1", "2 cells", "names are given for 1"});
+  // Given names are for files without header only.
+  EXPECT_EQ(read_all("a b\n" + rows, {"t", "theta"}).header, (Names{"a", "b"}));
+}
+
+// A damaged number in the first row does not make this row the header.
+TEST(TableLayout, KeepsTheHeaderAboveADamagedRow) {
+  expect_parts(refusal_of("t,x\n0,ERR\n1,2\n2,3\n3,4\n"), {"f.csv:2:2", "\"ERR\""});
+  EXPECT_EQ(read_all("t,x\n,\n0,1\n1,2\n").row_count(), 3);
+}
+
+TEST(TableLayout, LeavesOutALineThatIsCutOff) {
+  const std::string good = "t,x\n0,1\n1,2\n";
+  for (const char* end : {"2", "2,", "2,-", "2,1e"}) {
+    const CsvTable table = read_csv("f.csv", good + end, {{"t"}, {"x"}});
+    EXPECT_EQ(table.row_count(), 2) << end;
+    EXPECT_TRUE(table.faults.empty()) << end;
+    expect_parts(table.layout, {"last line", "cut off"});
+  }
+  EXPECT_EQ(read_all(good + "2,3").row_count(), 3);
+  EXPECT_EQ(read_all(good + std::string(5, '\0')).row_count(), 2);
+  // A complete line is judged.
+  expect_parts(refusal_of(good + "2\n"), {"f.csv:4", "1 cells"});
+}
+
+TEST(TableLayout, DecodesText) {
+  const std::string header = "Winkel [\xC2\xB0]";
+  EXPECT_EQ(read_all("t;Winkel [\xB0]\n0;1\n1;2\n").header[1], header);
+  const auto utf16 = [](const std::string& ascii, bool is_big_endian) {
+    std::string text;
+    for (const char c : ascii) {
+      text += is_big_endian ? std::string{'\0', c} : std::string{c, '\0'};
+    }
+    return text;
+  };
+  const std::string text = "t,x\r\n0,1\r\n1,2\r\n";
+  for (const std::string& each : {"\xFF\xFE" + utf16(text, false), "\xFE\xFF" + utf16(text, true),
+                                  utf16(text, false), utf16(text, true)}) {
+    const CsvTable table = read_all(each);
+    EXPECT_EQ(table.header, (Names{"t", "x"}));
+    EXPECT_EQ(table.values[1], (Values{1.0, 2.0}));
+    expect_parts(table.layout, {"UTF-16"});
+  }
+}
+
+TEST(TableLayout, ReadsLabviewMeasurements) {
+  const CsvTable table = read_all(
+      "LabVIEW Measurement\t\nWriter_Version\t2\nSeparator\tTab\n***End_of_Header***\t\n\t\n"
+      "Channels\t1\t\t\nSamples\t2\t\t\n***End_of_Header***\t\t\n"
+      "X_Value\tAngle\tComment\n0,000\t1,5\tstart\n0,001\t2,5\n");
+  EXPECT_EQ(table.header, (Names{"X_Value", "Angle"}));
+  EXPECT_EQ(table.values[0], (Values{0.0, 0.001}));
+  EXPECT_EQ(table.values[1], (Values{1.5, 2.5}));
+  expect_parts(table.layout, {"LabVIEW", "tabs", "decimal commas"});
+}
+
+TEST(TableCells, ReadDatesInSeconds) {
+  const auto number = [](const std::string& cell) {
+    const std::optional<CellNumber> parsed = parse_cell(cell);
+    return parsed ? parsed->value : -1.0;
+  };
+  constexpr double kMarch5 = 1709596800.0;  // 2024-03-05 00:00 UTC, by date -u -d
+  EXPECT_DOUBLE_EQ(number("2024-03-05T10:00:00.25"), kMarch5 + 36000.25);
+  EXPECT_DOUBLE_EQ(number("2024-03-05 10:00:00,25Z"), kMarch5 + 36000.25);
+  EXPECT_DOUBLE_EQ(number("2024/03/05 10:00:00+01:00"), kMarch5 + 32400.0);
+  EXPECT_DOUBLE_EQ(number("\"05.03.2024 10:00:00\""), kMarch5 + 36000.0);
+  EXPECT_DOUBLE_EQ(number("23:59:59.5"), 86399.5);
+  for (const char* bad : {"2024-02-30 10:00:00", "24:00:00", "10:60:00", "10:00", "10:00:00 AM",
+                          "03/05/2024 10:00:00", "2024-03-05T10:00:00+", "::", "1,2,3", "1,"}) {
+    EXPECT_EQ(number(bad), -1.0) << bad;
+  }
+}
+
+TEST(TableCells, AmbiguousTimesAreExplained) {
+  expect_parts(describe_ambiguous_time("10:01"), {"hours:minutes or minutes:seconds"});
+  expect_parts(describe_ambiguous_time("03/05/2024 10:00:00"),
+               {"day 3 of month 5", "day 5 of month 3"});
+  EXPECT_EQ(describe_ambiguous_time("10:01:02"), "");
+  EXPECT_EQ(describe_ambiguous_time("abc"), "");
+}
+
+TEST(TableLayout, TimesOfDayPassMidnight) {
+  const CsvTable table = read_all("t,x\n23:59:59.5,1\n00:00:00.5,2\n");
+  EXPECT_EQ(table.values[0], (Values{86399.5, 86400.5}));
+  expect_parts(table.layout, {"times of day"});
+}
+
+}  // namespace
+}  // namespace proto
