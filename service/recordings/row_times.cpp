@@ -202,10 +202,11 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
                            (period > kSamplingPeriodMax ? "too long to resolve an oscillation"
                                                         : "shorter than any encoder's");
   throw proto::InputError(
-      what + (format.time_column.empty()
-                  ? "; correct rate_hz in the rig file's time { }"
-                  : "; check the unit of column \"" + format.time_column +
-                        "\": write unit: SECOND, MILLISECOND or MICROSECOND in time { }"));
+      what +
+      (format.time_column.empty()
+           ? "; correct rate_hz in the rig file's time { }"
+           : "; check the unit of column \"" + format.time_column +
+                 "\": write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND in time { }"));
 }
 
 }  // namespace

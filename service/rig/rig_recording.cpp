@@ -31,7 +31,8 @@ struct ColumnUnit {
 };
 
 constexpr double kTurn = 2.0 * std::numbers::pi;
-constexpr ColumnUnit kTimeUnits[] = {{"SECOND", 1.0}, {"MILLISECOND", 1e-3}, {"MICROSECOND", 1e-6}};
+constexpr ColumnUnit kTimeUnits[] = {
+    {"SECOND", 1.0}, {"MILLISECOND", 1e-3}, {"MICROSECOND", 1e-6}, {"NANOSECOND", 1e-9}};
 constexpr ColumnUnit kAngleUnits[] = {{"RADIAN", 1.0}, {"DEGREE", kTurn / 360.0}, {"TURN", kTurn}};
 constexpr ColumnUnit kPositionUnits[] = {{"METER", 1.0}, {"MILLIMETER", 1e-3}};
 
@@ -49,7 +50,8 @@ void read_time(const v1::TimeColumn& time, const TextLocator& place, RecordingFo
   }
   const auto unit = size_of_unit(time, kTimeUnits);
   if (!unit) {
-    place.at("unit").fail("is not a unit of time. Write unit: SECOND, MILLISECOND or MICROSECOND");
+    place.at("unit").fail(
+        "is not a unit of time. Write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND");
   }
   format.time_column = time.column();
   format.time_scale = *unit;
@@ -130,6 +132,13 @@ EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1
     const Message& source = *columns_in(recording, fields.column)[static_cast<std::size_t>(index)];
     require_column(source, place);
     const double scale = unit_of_encoder(fields, source, facts, place);
+    const double counts = get_field_number(facts, fields.counts);
+    const double modulo = get_field_number(source, "counts_modulo");
+    if (modulo > 0.0 && !(counts > 0.0)) {
+      place.at("counts_modulo")
+          .fail(std::string("counts_modulo needs ") + fields.counts +
+                " in the encoder of joint \"" + sensor.name + "\"");
+    }
     const auto flag = [&](const char* field) {
       return source.GetReflection()->GetBool(source, find_message_field(source, field));
     };
@@ -141,6 +150,8 @@ EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1
             .in_radians = get_field_enumerator(source, "unit") == "RADIAN",
             .in_degrees = get_field_enumerator(source, "unit") == "DEGREE",
             .allow_missing = flag("allow_missing"),
+            .count_size = counts > 0.0 ? fields.whole / counts : 0.0,
+            .counts_modulo = modulo,
             .place = place.where()};
   }
   const std::string field = sensor.units().quantity;

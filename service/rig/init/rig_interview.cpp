@@ -52,12 +52,9 @@ std::string reading_text(const RigAnswers& answers, std::size_t k) {
 
 void show_columns(Interview& interview, const RigAnswers& answers) {
   const auto names = measured_joint_names(answers.kind, static_cast<int>(answers.links.size()));
-  interview.say("time: " + (answers.time_column.empty()
-                                ? format_number(answers.rate) + " Hz"
-                                : answers.time_column +
-                                      (answers.time_unit == TimeUnit::kSecond        ? " in s"
-                                       : answers.time_unit == TimeUnit::kMillisecond ? " in ms"
-                                                                                     : " in us")));
+  interview.say("time: " + (answers.time_column.empty() ? format_number(answers.rate) + " Hz"
+                                                        : answers.time_column + " in " +
+                                                              time_unit_name(answers.time_unit)));
   for (std::size_t k = 0; k < answers.readings.size(); ++k) {
     interview.say("joint " + names[k] + ": " + reading_text(answers, k));
   }
