@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "estimator/model/encoder.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/rig/rig_sensors.hpp"
 #include "service/text/number_format.hpp"
@@ -209,6 +210,25 @@ void check_controls(const v1::RecordingFormat& source, const Mechanism& mechanis
     place.at("control", i)
         .fail("joint \"" + name +
               "\" has no motor; add motor { } to the joint or remove this column");
+  }
+}
+
+/// Checks that the time is no reading or control, and that no control is an encoder's reading.
+void check_roles(const RecordingFormat& format) {
+  const auto refuse = [](const std::string& place, const std::string& column, const char* role) {
+    throw proto::InputError(place + ": column \"" + column + "\" is " + role +
+                            " already. Give each quantity its own column");
+  };
+  const auto check_time = [&](const auto& each) {
+    if (each.column == format.time_column) refuse(each.place, each.column, "the time");
+  };
+  std::ranges::for_each(format.angles, check_time);
+  std::ranges::for_each(format.controls, check_time);
+  std::ranges::for_each(format.inertial, check_time);
+  for (const ControlColumn& each : format.controls) {
+    if (std::ranges::count(format.angles, each.column, &EncoderColumn::column) > 0) {
+      refuse(each.place, each.column, "an encoder's reading");
+    }
   }
 }
 
@@ -422,6 +442,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   format.inertial = read_sensor_columns(rig, mechanism, place);
   for (const Sensor& sensor : mechanism.sensors) format.sensors.push_back(sensor.name);
   if (format.angles.empty()) place.fail("no joint is measured; give one an encoder { }");
+  check_roles(format);
   return format;
 }
 

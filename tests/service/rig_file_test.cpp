@@ -136,6 +136,16 @@ TEST(RigFile, ConvertsTheUnitsOfTheRecording) {
   EXPECT_DOUBLE_EQ(counter.count_size, 2.0 * M_PI / 4096.0);
 }
 
+// The time is not a command or an angle too, and a command is not an encoder's reading.
+TEST(RigFile, GivesAColumnOneRole) {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    return refusal([&] { (void)parse_rig("r.textproto", edited(from, to)); });
+  };
+  expect_parts(refused("column: 'u'", "column: 't'"), {"r.textproto:18:", "\"t\"", "the time"});
+  expect_parts(refused("column: 'theta'", "column: 't'"), {"r.textproto:17:", "the time"});
+  expect_parts(refused("column: 'u'", "column: 'theta'"), {"r.textproto:18:", "encoder"});
+}
+
 TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {
   const Rig rig = parse_rig("r.textproto", kPendulum);
   const estimator::Mechanism& mechanism = rig.mechanism;
