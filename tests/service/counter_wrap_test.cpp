@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "service/recordings/csv_recording.hpp"
+#include "service/recordings/formats/recording_file.hpp"
+#include "service/rig/rig_file.hpp"
 #include "tests/support/refusal.hpp"
 
 namespace service {
@@ -150,6 +152,27 @@ TEST(CounterWrap, IsUndoneOnImport) {
   EXPECT_LT((angles - expected).cwiseAbs().maxCoeff(), 1e-12);
   ASSERT_EQ(imported.summary.notes.size(), 1U);
   expect_parts(imported.summary.notes[0], {"\"cnt\"", "modulo 65536", "unwrapped"});
+}
+
+// A recording written in the format of the rig file wraps again, and can be read back.
+TEST(CounterWrap, IsWrittenAndReadBack) {
+  const Rig rig = parse_rig("rig.textproto", R"(name: 'p'
+body { name: 'B' mass { value: 0.4 }
+  inertia { xx { value: 0.01 } yy { value: 0.01 } zz { value: 0.01 free: true } } }
+joint { name: 'pivot' parent { body: 'ground' axis { z: 1 } zero_direction { y: -1 } }
+  child { body: 'B' point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  encoder { counts_per_turn: 1000 } }
+recording { time { column: 't' }
+  angle { joint: 'pivot' column: 'cnt' unit: COUNT counts_modulo: 256 offset_rad: 0.25 } }
+)");
+  const ImportedRecording first =
+      import_csv_text("r.csv", counter_csv(wrapped(free_counts(), 256.0)), *rig.format);
+  const std::string text = format_recording_csv(rig, first.recording);
+  const ImportedRecording second = import_csv_text("s.csv", text, *rig.format);
+  const auto& before = first.recording.segments.at(0).angles;
+  const auto& after = second.recording.segments.at(0).angles;
+  ASSERT_EQ(before.rows(), after.rows());
+  EXPECT_LT((before - after).cwiseAbs().maxCoeff(), 1e-9);
 }
 
 // A missing or wrong modulus must not be fitted, although a wrap of 256 counts is slower than the

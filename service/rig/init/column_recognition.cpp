@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -230,15 +231,15 @@ TimeUnit guess_time_unit(const ColumnProfile& column) {
                                                     {TimeUnit::kMillisecond, 1e3},
                                                     {TimeUnit::kMicrosecond, 1e6},
                                                     {TimeUnit::kNanosecond, 1e9}};
-  for (const auto& [unit, per_second] : kUnits) {
+  const double step = period_of(column);
+  TimeUnit found = TimeUnit::kSecond;
+  for (const auto& [unit, per_second] : kUnits | std::views::reverse) {
+    if (!(step <= per_second / kSlowest && step >= per_second / kFastest)) continue;
     const double epoch = column.low / per_second;
     if (epoch >= kEpochMin && epoch <= kEpochMax) return unit;
+    found = unit;  // the largest plausible one
   }
-  const double step = period_of(column);
-  for (const auto& [unit, per_second] : kUnits) {
-    if (step <= per_second / kSlowest && step >= per_second / kFastest) return unit;
-  }
-  return TimeUnit::kSecond;
+  return found;
 }
 
 std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
@@ -262,7 +263,9 @@ std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnP
       unnamed.push_back(&column);
     }
   }
-  if (angles.size() < wanted && angles.size() + unnamed.size() == wanted) {
+  const auto moving =
+      static_cast<std::size_t>(std::ranges::count(angles, true, &ColumnProfile::moves));
+  if (moving < wanted && moving + unnamed.size() == wanted) {
     angles.insert(angles.end(), unnamed.begin(), unnamed.end());
     std::ranges::sort(angles);
   }
@@ -339,7 +342,8 @@ std::string describe_unused_column(const ColumnProfile& column) {
   if (has(column, kWantedWords)) return "a reference";
   if (has(column, kCommandWords)) return "a command";
   if (!column.moves) return "hardly moves";
-  if (name_score(column, false) > 0 || name_score(column, true) > 0) return "a reading that no joint needs";
+  if (name_score(column, false) > 0 || name_score(column, true) > 0)
+    return "a reading that no joint needs";
   return "its name is unknown";
 }
 

@@ -38,7 +38,7 @@ TimeUnit guess_time_unit(const ColumnProfile& column);
 
 /// Returns the encoder columns for the measured joints of a rig, in the order of the joints.
 /// Missing columns are left out. Columns that move are preferred. If as many columns with unknown
-/// names move as joints lack a column, these columns are used.
+/// names move as joints lack a column that moves, these columns are used.
 /// @param chain  number of links of a chain
 std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
                                                        RigKind kind, int chain);

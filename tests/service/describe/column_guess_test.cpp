@@ -236,6 +236,9 @@ TEST_F(Guess, PrefersColumnsThatMove) {
   EXPECT_EQ(use_of(one, "angle_rad"), " (hardly moves)");
   EXPECT_EQ(use_of(one, "omega"), " (a speed or an acceleration)");
   EXPECT_EQ(use_of(one, "q_ref"), " (a reference)");
+  std::vector<Column> unnamed = columns;
+  unnamed[2].name = "y";
+  EXPECT_EQ(propose(RigKind::kPendulum, unnamed).readings.at(0).column, "y");
   const RigAnswers two = propose(RigKind::kDoublePendulum, columns);
   EXPECT_EQ(use_of(two, "angle_rad"), "angle of joint 1 in rad (by its name, but it hardly moves)");
 }
@@ -270,6 +273,10 @@ TEST_F(Guess, RecognizesTheUnitOfAnEpoch) {
       EXPECT_EQ(guess_time_unit(column), unit) << per_second << ' ' << rate;
     }
   }
+  ColumnProfile micros;  // half an hour since the start, at 200 Hz
+  for (int k = 0; k < 100; ++k) micros.values.push_back(1.8e9 + 5e3 * k);
+  micros.low = micros.values.front();
+  EXPECT_EQ(guess_time_unit(micros), TimeUnit::kMicrosecond);
   ColumnProfile since_start;
   for (int k = 0; k < 100; ++k) since_start.values.push_back(1e6 * k);
   EXPECT_EQ(guess_time_unit(since_start), TimeUnit::kNanosecond);  // 1 kHz
