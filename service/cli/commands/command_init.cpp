@@ -115,7 +115,7 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
 }
 
 /// Prints the use of every column of the recording, one per line.
-void print_columns(const RigAnswers& answers, std::ostream& out) {
+void print_column_uses(const RigAnswers& answers, std::ostream& out) {
   constexpr std::ptrdiff_t kLinesMax = 40;
   if (answers.columns.empty()) return;
   out << "  columns of " << answers.source << ":\n";
@@ -139,7 +139,7 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
   }
-  print_columns(answers, out);
+  print_column_uses(answers, out);
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
   out << "  estimated: " << free << "\n\nNext:\n"
       << "  rigcal info " << options.out << " --picture -\n"
