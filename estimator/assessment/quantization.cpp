@@ -333,7 +333,8 @@ std::vector<std::vector<Eigen::VectorXd>> compute_reading_errors(
     for (std::size_t s = 0; s < segments.size(); ++s) {
       Eigen::VectorXd series = problem.predicted_angles(static_cast<int>(s)).col(sensor);
       for (Eigen::Index k = 0; k < series.size(); ++k) {
-        series[k] = problem.encoder(sensor).reading_difference(series[k] - segments[s].angles(k, sensor));
+        series[k] =
+            problem.encoder(sensor).reading_difference(series[k] - segments[s].angles(k, sensor));
       }
       errors[static_cast<std::size_t>(sensor)].push_back(std::move(series));
     }

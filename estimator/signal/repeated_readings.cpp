@@ -39,7 +39,8 @@ double find_rows_per_reading(const std::vector<Eigen::VectorXd>& segments, doubl
       return std::abs(runs[k].reading - runs[k - 1].reading) > kLargeChange * quantum;
     };
     for (std::size_t k = 1; k + 1 < runs.size(); ++k) {
-      if (is_large(k) && is_large(k + 1)) counts.push_back(static_cast<double>(runs[k].rows.size()));
+      if (is_large(k) && is_large(k + 1))
+        counts.push_back(static_cast<double>(runs[k].rows.size()));
     }
   }
   if (counts.size() < kRepeatsMin) return 1.0;
