@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "estimator/math/decompositions.hpp"
@@ -215,9 +216,12 @@ Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
 double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale) {
   std::vector<double> changes;
   for (const Segment& segment : segments) {
-    for (Eigen::Index k = 1; k < segment.angles.rows(); ++k) {
-      const double change = std::abs(segment.angles(k, sensor) - segment.angles(k - 1, sensor));
-      if (change > kSmallestQuantum * scale) changes.push_back(change);  // not if NaN
+    double last = std::numeric_limits<double>::quiet_NaN();
+    for (const double reading : segment.angles.col(sensor)) {
+      if (std::isnan(reading)) continue;
+      const double change = std::abs(reading - last);
+      if (change > kSmallestQuantum * scale) changes.push_back(change);
+      last = reading;
     }
   }
   if (changes.empty()) return 0.0;

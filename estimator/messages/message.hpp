@@ -87,6 +87,7 @@ enum class MessageCode {
   kCommandAtLimit,
   kReadingBeyondStop,
   kRestIntervals,
+  kRepeatedReadings,
   kUndescribedStop,
   kWrongSensorUnit,
   kWrongSensorAxes,

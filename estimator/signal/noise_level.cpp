@@ -2,47 +2,80 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace estimator {
+namespace {
+
+constexpr Eigen::Index kNoiseWindow = 5;  // observed samples of a fourth difference
+
+/// Longest duration of a window, relative to the median. Over a gap, the motion is not a cubic.
+constexpr double kLongestNoiseWindow = 1.2;
+
+using WindowWeights = Eigen::Matrix<double, kNoiseWindow, 1>;
+
+/// Returns the weights of a divided difference, which annihilate every cubic through five samples,
+/// with norm 1. Equally spaced samples give the fourth difference (1, −4, 6, −4, 1)/√70.
+WindowWeights difference_weights(const WindowWeights& times) {
+  WindowWeights weights = WindowWeights::Ones();
+  for (Eigen::Index i = 0; i < kNoiseWindow; ++i) {
+    for (Eigen::Index j = 0; j < kNoiseWindow; ++j) {
+      if (j != i) weights[i] /= times[i] - times[j];
+    }
+  }
+  return weights.normalized();
+}
+
+/// Returns the noise level of the observed samples, from windows that do not span an encoder shift.
+/// @param shifts  first sample after each shift
+/// @param time    returns the time of a sample [sampling periods]
+template <typename Time>
+double level_of_windows(const Eigen::Ref<const Eigen::VectorXd>& samples,
+                        const std::vector<Eigen::Index>& shifts, const Time& time) {
+  std::vector<Eigen::Index> rows;
+  for (Eigen::Index k = 0; k < samples.size(); ++k) {
+    if (!std::isnan(samples[k])) rows.push_back(k);
+  }
+  const auto count = std::ssize(rows) - kNoiseWindow + 1;
+  const auto row = [&](Eigen::Index k) { return rows[static_cast<std::size_t>(k)]; };
+  const auto duration = [&](Eigen::Index k) {
+    return time(row(k + kNoiseWindow - 1)) - time(row(k));
+  };
+  std::vector<double> durations;
+  for (Eigen::Index k = 0; k < count; ++k) durations.push_back(duration(k));
+  if (durations.empty()) return 0.0;
+  const auto middle = durations.begin() + static_cast<std::ptrdiff_t>(durations.size() / 2);
+  std::ranges::nth_element(durations, middle);
+  const double longest = kLongestNoiseWindow * *middle;
+  double sum = 0.0;
+  int used = 0;
+  for (Eigen::Index k = 0; k < count; ++k) {
+    const Eigen::Index first = row(k), last = row(k + kNoiseWindow - 1);
+    const auto is_within = [&](Eigen::Index shift) { return first < shift && shift <= last; };
+    if (!(duration(k) <= longest) || std::ranges::any_of(shifts, is_within)) continue;
+    WindowWeights times, window;
+    for (Eigen::Index i = 0; i < kNoiseWindow; ++i) {
+      times[i] = time(row(k + i));
+      window[i] = samples[row(k + i)];
+    }
+    sum += std::pow(difference_weights(times).dot(window), 2);
+    ++used;
+  }
+  return used == 0 ? 0.0 : std::sqrt(sum / used);
+}
+
+}  // namespace
 
 double estimate_noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples) {
-  double sum = 0.0;
-  int count = 0;
-  for (Eigen::Index k = 4; k < samples.size(); ++k) {
-    const double difference = samples[k] - 4.0 * samples[k - 1] + 6.0 * samples[k - 2] -
-                              4.0 * samples[k - 3] + samples[k - 4];
-    if (std::isnan(difference)) continue;
-    sum += difference * difference;
-    ++count;
-  }
-  return count == 0 ? 0.0 : std::sqrt(sum / (70.0 * count));  // 1 + 16 + 36 + 16 + 1
+  return level_of_windows(samples, {}, [](Eigen::Index k) { return static_cast<double>(k); });
 }
 
 double estimate_noise_level(const Segment& segment, Eigen::Index sensor) {
-  Eigen::VectorXd samples = segment.angles.col(sensor);
-  // Differences across an encoder shift contain the shift.
+  std::vector<Eigen::Index> shifts;
   for (const EncoderShift& shift : segment.shifts) {
-    if (shift.sensor == sensor) samples[shift.sample] = std::numeric_limits<double>::quiet_NaN();
+    if (shift.sensor == sensor) shifts.push_back(shift.sample);
   }
-  if (segment.times.empty()) return estimate_noise_level(samples);
-  double sum = 0.0;
-  int count = 0;
-  for (Eigen::Index first = 0; first + 5 <= samples.size(); ++first) {
-    // Divided differences: weights that annihilate every cubic through five samples.
-    Eigen::Matrix<double, 5, 1> weights = Eigen::Matrix<double, 5, 1>::Ones();
-    for (Eigen::Index i = 0; i < 5; ++i) {
-      for (Eigen::Index j = 0; j < 5; ++j) {
-        if (j != i)
-          weights[i] *= segment.period / (segment.time(first + i) - segment.time(first + j));
-      }
-    }
-    const double difference = weights.normalized().dot(samples.segment<5>(first));
-    if (std::isnan(difference)) continue;
-    sum += difference * difference;
-    ++count;
-  }
-  return count == 0 ? 0.0 : std::sqrt(sum / count);
+  return level_of_windows(segment.angles.col(sensor), shifts,
+                          [&](Eigen::Index k) { return segment.time(k) / segment.period; });
 }
 
 double estimate_noise_level(const std::vector<Segment>& segments, Eigen::Index sensor) {

@@ -11,13 +11,14 @@ namespace estimator {
 /// [rad].
 inline constexpr double kReadingNoiseFloor = 1e-5;
 
-/// Returns the standard deviation of the white noise in a signal, estimated from fourth
-/// differences. A well-sampled motion contributes little to these. Returns zero for fewer than 5
-/// consecutive observed samples.
+/// Returns the standard deviation of the white noise in a signal, estimated from fourth divided
+/// differences of successive observed samples (NaN: not observed). A well-sampled motion
+/// contributes little to these. Differences across longer gaps than usual are not used. Returns
+/// zero for fewer than 5 observed samples.
 double estimate_noise_level(const Eigen::Ref<const Eigen::VectorXd>& samples);
 
-/// Returns the noise level of a sensor's readings in a segment, from differences that do not span
-/// encoder shifts. If the sampling is irregular, divided differences are used.
+/// Returns the noise level of a sensor's readings in a segment, at the times of its rows and from
+/// differences that do not span encoder shifts.
 double estimate_noise_level(const Segment& segment, Eigen::Index sensor);
 
 /// Returns the largest noise level of a sensor in any segment; zero without segments.

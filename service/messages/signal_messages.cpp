@@ -114,6 +114,11 @@ constexpr MessageRow kSignalRows[] = {
      "no action is needed; you can remove the intervals at rest",
      "one row per {interval} of each interval at rest is used, and {rejected} {rejected|row "
      "is|rows are} rejected"},
+    {kRepeatedReadings, "repeated",
+     "encoder \"{encoder}\" has a new reading every {rows:3} rows; the rows between repeat its "
+     "latest reading",
+     "no action is needed; rigcal uses each reading once",
+     "{rejected} {rejected|repetition is|repetitions are} rejected"},
     {kUndescribedStop, "undescribed-stop",
      "encoder \"{encoder}\" stops or turns back at {value} {unit} within a sample, {impacts} "
      "times, at speeds up to {speed}, and never moves beyond this position: an end stop is missing "

@@ -12,6 +12,7 @@
 #include "proto/check/number_check.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/recordings/counter_wrap.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
 #include "service/text/number_format.hpp"
@@ -73,11 +74,12 @@ void hold_to(const proto::NumberRange& range, const proto::CsvTable& table, int 
 /// Importer of one angle column, converted to rad.
 class AngleImport {
  public:
-  AngleImport(const EncoderColumn& column, const proto::CsvTable& table, int request)
+  AngleImport(const EncoderColumn& column, const proto::CsvTable& table, int request,
+              const RowTimes& time, std::vector<std::string>& notes)
       : column_(column),
         table_(table),
         request_(request),
-        angles_(table.values[static_cast<std::size_t>(request)]) {
+        angles_(unwrap_counter_column(column, table, request, time.segments, notes)) {
     for (double& angle : angles_) angle = column.scale * angle + column.offset;
     hold_to(proto::require_range("Sample.angle_rad"), table, request, column.column, angles_);
   }
@@ -219,6 +221,7 @@ class AngleImport {
   }
 
   [[noreturn]] void refuse_speed(int row, double speed, double speed_max) const {
+    constexpr double kPossible = 10.0;  // [largest plausible speed]; more: no joint moves so fast
     const estimator::JointTraits& joint = joint_traits(column_.kind);
     const std::string unit = std::string(" ") + joint.units.rate;
     const std::string advice =
@@ -228,13 +231,18 @@ class AngleImport {
         : column_.in_radians
             ? "if the column is in degrees, write unit: DEGREE; if in encoder counts, unit: COUNT"
             : "check the column's unit";
-    throw proto::InputError(
-        table_.where(row, request_) + ": column \"" + column_.column + "\": joint \"" +
-        column_.joint + "\" would " + joint.noun + " at " + format_number(speed) + unit +
-        ", more than " + format_number(speed_max) + unit + "; " + advice +
-        "; if only single rows are wrong, remove them; if the speed is real, raise " +
-        (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
-        " in the rig file's recording { }");
+    const std::string real =
+        speed > kPossible * speed_max
+            ? "; if a counter starts again there, write counts_modulo in the rig file's "
+              "recording { }"
+            : std::string("; if the speed is real, raise ") +
+                  (joint.turns ? "speed_max_rad_per_s" : "speed_max_m_per_s") +
+                  " in the rig file's recording { }";
+    throw proto::InputError(table_.where(row, request_) + ": column \"" + column_.column +
+                            "\": joint \"" + column_.joint + "\" would " + joint.noun + " at " +
+                            format_number(speed) + unit + ", more than " +
+                            format_number(speed_max) + unit + "; " + advice +
+                            "; if only single rows are wrong, remove them" + real);
   }
 
   const EncoderColumn& column_;
@@ -357,8 +365,8 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
 
   std::vector<AngleImport> angles;
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
-    AngleImport& angle =
-        angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
+    AngleImport& angle = angles.emplace_back(
+        format.angles[i], table, requests.first_angle + static_cast<int>(i), time, summary.notes);
     const double speed_max =
         joint_traits(format.angles[i].kind).turns ? format.speed_max : format.prismatic_speed_max;
     angle.unwrap(time.stamps, speed_max, summary.notes);

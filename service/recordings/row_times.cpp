@@ -208,11 +208,11 @@ void check_period(const proto::CsvTable& table, const RecordingFormat& format, d
                            (period > kSamplingPeriodMax ? "too long to resolve an oscillation"
                                                         : "shorter than any encoder's");
   throw proto::InputError(
-      what + (format.time_column.empty()
-                  ? "; correct rate_hz in the rig file's time { }"
-                  : "; check the unit of column \"" + format.time_column +
-                        "\": write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND in "
-                        "time { }"));
+      what +
+      (format.time_column.empty()
+           ? "; correct rate_hz in the rig file's time { }"
+           : "; check the unit of column \"" + format.time_column +
+                 "\": write unit: SECOND, MILLISECOND, MICROSECOND or NANOSECOND in time { }"));
 }
 
 /// Returns a time since 1970-01-01 [s] as a date in UTC.

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "estimator/model/mechanism.hpp"
+#include "estimator/signal/repeated_readings.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/text/column_statistics.hpp"
 #include "service/text/number_format.hpp"
@@ -97,6 +98,7 @@ SensorTableReader::SensorTableReader(const RecordingFormat& format, const proto:
   for (SensorReadings& readings : columns_) {
     drop_saturated_readings(readings);
     drop_clipped_readings(readings, first_angle);
+    drop_repeated_readings(readings);
   }
 }
 
@@ -160,6 +162,18 @@ void SensorTableReader::drop_clipped_readings(SensorReadings& readings, int firs
       value = kNaN;
     }
   }
+}
+
+/// Replaces repetitions of a slow sensor's readings by NaN (estimator::find_rows_per_reading).
+void SensorTableReader::drop_repeated_readings(SensorReadings& readings) {
+  std::vector<double>& values = readings.values;
+  const auto column = Eigen::VectorXd::Map(values.data(), std::ssize(values));
+  const double quantum = quantum_of(values, rows_read(values));
+  const double rows = estimator::find_rows_per_reading({column}, quantum);
+  if (!(rows > 1.0)) return;
+  const std::vector<int> repeated = estimator::find_repeated_rows(column, rows);
+  for (const int row : repeated) values[static_cast<std::size_t>(row)] = kNaN;
+  readings.repeated = static_cast<int>(repeated.size());
 }
 
 const SensorTableReader::SensorReadings* SensorTableReader::find(int index) const {
@@ -231,6 +245,10 @@ void SensorTableReader::add_reading_notes(std::vector<std::string>& notes) const
     } else if (read.size() < raw.size()) {
       notes.push_back(name + " has readings in " + std::to_string(read.size()) + " of " +
                       std::to_string(raw.size()) + " rows");
+    }
+    if (each.repeated > 0) {
+      notes.push_back(name + " repeats earlier readings in " + std::to_string(each.repeated) +
+                      " rows, because the sensor is slower than the recording; they are not used");
     }
     if (each.saturated == 0) continue;
     notes.push_back(name + " is saturated in " + std::to_string(each.saturated) +

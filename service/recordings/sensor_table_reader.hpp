@@ -11,7 +11,8 @@
 namespace service {
 
 /// Reads the sensor columns of a table, except encoder columns, and copies the readings to segments
-/// in SI units. Saturated readings count as missing.
+/// in SI units. Saturated readings count as missing, and so do rows that repeat a reading of a
+/// sensor slower than the recording.
 class SensorTableReader {
  public:
   /// Converts the sensor columns of a table to SI units and checks them.
@@ -21,7 +22,7 @@ class SensorTableReader {
   SensorTableReader(const RecordingFormat& format, const proto::CsvTable& table, int first,
                     int first_angle);
 
-  /// Appends messages on missing and saturated sensor readings to `notes`.
+  /// Appends messages on missing, saturated and repeated sensor readings to `notes`.
   void add_reading_notes(std::vector<std::string>& notes) const;
 
   /// Returns a matrix of missing sensor readings (NaN) with the columns of Segment::inertial.
@@ -34,14 +35,16 @@ class SensorTableReader {
   struct SensorReadings {
     const SensorColumn* column = nullptr;
     int request = 0;
-    std::vector<double> values = {};  ///< [SI unit]; NaN if missing or saturated
+    std::vector<double> values = {};  ///< [SI unit]; NaN if missing, saturated or repeated
     int saturated = 0;                ///< number of saturated readings
+    int repeated = 0;                 ///< number of rows that repeat an earlier reading
   };
 
   bool rests(const SensorReadings& readings, std::size_t first, std::size_t end,
              int first_angle) const;
   void drop_saturated_readings(SensorReadings& readings) const;
   void drop_clipped_readings(SensorReadings& readings, int first_angle) const;
+  static void drop_repeated_readings(SensorReadings& readings);
   void check_units() const;
   void check_gravity_unit(int sensor) const;
   const SensorReadings* find(int index) const;

@@ -19,6 +19,8 @@ struct EncoderColumn {
   bool in_radians = true;      ///< the rig file gives the unit RADIAN
   bool in_degrees = false;     ///< the rig file gives the unit DEGREE
   bool allow_missing = false;  ///< an empty cell or nan means a missing reading
+  double count_size = 0.0;     ///< size of an encoder count [rad or m]; 0 if unknown
+  double counts_modulo = 0.0;  ///< number of counts after which the counter starts again; 0: never
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "estimator/model/encoder.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/rig/rig_sensors.hpp"
 #include "service/text/number_format.hpp"
@@ -132,6 +133,13 @@ EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1
     const Message& source = *columns_in(recording, fields.column)[static_cast<std::size_t>(index)];
     require_column(source, place);
     const double scale = unit_of_encoder(fields, source, facts, place);
+    const double counts = get_field_number(facts, fields.counts);
+    const double modulo = get_field_number(source, "counts_modulo");
+    if (modulo > 0.0 && !(counts > 0.0)) {
+      place.at("counts_modulo")
+          .fail(std::string("counts_modulo needs ") + fields.counts +
+                " in the encoder of joint \"" + sensor.name + "\"");
+    }
     const auto flag = [&](const char* field) {
       return source.GetReflection()->GetBool(source, find_message_field(source, field));
     };
@@ -143,6 +151,8 @@ EncoderColumn read_encoder_column(const v1::RecordingFormat& recording, const v1
             .in_radians = get_field_enumerator(source, "unit") == "RADIAN",
             .in_degrees = get_field_enumerator(source, "unit") == "DEGREE",
             .allow_missing = flag("allow_missing"),
+            .count_size = counts > 0.0 ? fields.whole / counts : 0.0,
+            .counts_modulo = modulo,
             .place = place.where()};
   }
   const std::string field = sensor.units().quantity;
@@ -200,6 +210,25 @@ void check_controls(const v1::RecordingFormat& source, const Mechanism& mechanis
     place.at("control", i)
         .fail("joint \"" + name +
               "\" has no motor; add motor { } to the joint or remove this column");
+  }
+}
+
+/// Checks that the time is no reading or control, and that no control is an encoder's reading.
+void check_roles(const RecordingFormat& format) {
+  const auto refuse = [](const std::string& place, const std::string& column, const char* role) {
+    throw proto::InputError(place + ": column \"" + column + "\" is " + role +
+                            " already. Give each quantity its own column");
+  };
+  const auto check_time = [&](const auto& each) {
+    if (each.column == format.time_column) refuse(each.place, each.column, "the time");
+  };
+  std::ranges::for_each(format.angles, check_time);
+  std::ranges::for_each(format.controls, check_time);
+  std::ranges::for_each(format.inertial, check_time);
+  for (const ControlColumn& each : format.controls) {
+    if (std::ranges::count(format.angles, each.column, &EncoderColumn::column) > 0) {
+      refuse(each.place, each.column, "an encoder's reading");
+    }
   }
 }
 
@@ -414,6 +443,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   format.inertial = read_sensor_columns(rig, mechanism, place);
   for (const Sensor& sensor : mechanism.sensors) format.sensors.push_back(sensor.name);
   if (format.angles.empty()) place.fail("no joint is measured; give one an encoder { }");
+  check_roles(format);
   return format;
 }
 

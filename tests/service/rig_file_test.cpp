@@ -122,6 +122,7 @@ TEST(RigFile, ConvertsTheUnitsOfTheRecording) {
   EXPECT_EQ(format_with(time, "time { column: 't' unit: SECOND }").time_scale, 1.0);
   EXPECT_EQ(format_with(time, "time { column: 't' unit: MILLISECOND }").time_scale, 1e-3);
   EXPECT_EQ(format_with(time, "time { column: 't' unit: MICROSECOND }").time_scale, 1e-6);
+  EXPECT_EQ(format_with(time, "time { column: 't' unit: NANOSECOND }").time_scale, 1e-9);
   const auto angle_in = [&](const std::string& unit) {
     return format_with("unit: COUNT", "unit: " + unit).angles.at(0).scale;  // inverted
   };
@@ -129,6 +130,20 @@ TEST(RigFile, ConvertsTheUnitsOfTheRecording) {
   EXPECT_DOUBLE_EQ(angle_in("DEGREE"), -M_PI / 180.0);
   EXPECT_DOUBLE_EQ(angle_in("TURN"), -2.0 * M_PI);
   EXPECT_DOUBLE_EQ(angle_in("COUNT"), -2.0 * M_PI / 4096.0);
+  const EncoderColumn counter =
+      format_with("unit: COUNT", "unit: DEGREE counts_modulo: 4294967296").angles.at(0);
+  EXPECT_EQ(counter.counts_modulo, 4294967296.0);
+  EXPECT_DOUBLE_EQ(counter.count_size, 2.0 * M_PI / 4096.0);
+}
+
+// The time is not a command or an angle too, and a command is not an encoder's reading.
+TEST(RigFile, GivesAColumnOneRole) {
+  const auto refused = [](const std::string& from, const std::string& to) {
+    return refusal([&] { (void)parse_rig("r.textproto", edited(from, to)); });
+  };
+  expect_parts(refused("column: 'u'", "column: 't'"), {"r.textproto:18:", "\"t\"", "the time"});
+  expect_parts(refused("column: 'theta'", "column: 't'"), {"r.textproto:17:", "the time"});
+  expect_parts(refused("column: 'u'", "column: 'theta'"), {"r.textproto:18:", "encoder"});
 }
 
 TEST(RigFile, ValuesFreedomAndUnitsArriveAtTheirQuantities) {

@@ -84,6 +84,11 @@ ReadingSeries collect_observed_readings(const Segment& segment,
     series.values.push_back(value);
     series.rows.push_back(static_cast<int>(k));
   }
+  std::vector<double> gaps;
+  for (std::size_t k = 1; k < series.size(); ++k) {
+    gaps.push_back(static_cast<double>(series.rows[k] - series.rows[k - 1]));
+  }
+  if (!gaps.empty()) series.period *= compute_median(gaps);
   return series;
 }
 

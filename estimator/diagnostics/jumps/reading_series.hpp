@@ -16,7 +16,7 @@ struct ReadingSeries {
   std::vector<double> times;   ///< since the segment's first row [s]
   std::vector<double> values;  ///< [rad or m]
   std::vector<int> rows;       ///< row of each reading in the segment
-  double period = 0.0;         ///< sampling period of the segment [s]
+  double period = 0.0;         ///< sampling period of the sensor, a multiple of the segment's [s]
 
   std::size_t size() const { return values.size(); }
   /// Returns whether `count` readings from `first` on are dense enough to form one motion: at most

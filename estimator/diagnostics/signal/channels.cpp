@@ -8,6 +8,7 @@
 #include "estimator/model/joint_stop.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
+#include "estimator/signal/repeated_readings.hpp"
 
 namespace estimator {
 namespace {
@@ -168,6 +169,29 @@ void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>
       finding.treated = true;
       out.findings.push_back(std::move(finding));
     }
+  }
+}
+
+void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+                            const Recording& recording, int index, SignalExamination& out) {
+  for (int i = 0; i < std::ssize(sensors); ++i) {
+    std::vector<Eigen::VectorXd> readings;
+    for (const Segment& segment : recording.segments) readings.push_back(segment.angles.col(i));
+    const double rows = find_rows_per_reading(readings, quanta[static_cast<std::size_t>(i)]);
+    if (!(rows > 1.0)) continue;
+    int rejected = 0;
+    for (int s = 0; s < std::ssize(readings); ++s) {
+      for (const int row : find_repeated_rows(readings[static_cast<std::size_t>(s)], rows)) {
+        out.rejected.push_back({index, s, i, row});
+        ++rejected;
+      }
+    }
+    const std::string& name = sensors[static_cast<std::size_t>(i)].name;
+    out.findings.push_back(
+        make_finding({MessageCode::kRepeatedReadings,
+                      {{"encoder", name}, {"rows", rows}, {"rejected", rejected}}},
+                     recording.name, name, {rows, "-"}));
+    out.findings.back().treated = true;
   }
 }
 

@@ -62,6 +62,11 @@ void find_limit_violations(const Mechanism& mechanism, const std::vector<double>
 void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<double>& quanta,
                                 const Recording& recording, SignalExamination& out);
 
+/// Finds encoders that read less often than the recording has rows, so that rows repeat the latest
+/// reading (`find_rows_per_reading`). These repetitions are not measurements and are rejected.
+void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+                            const Recording& recording, int index, SignalExamination& out);
+
 /// Finds long intervals at rest, in which every encoder repeats one reading. All these readings
 /// have the same quantization error, and would outweigh the readings in motion. Therefore only some
 /// of these readings are kept.

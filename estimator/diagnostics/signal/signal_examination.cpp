@@ -376,7 +376,8 @@ SignalExamination examine_signals(const Mechanism& mechanism,
   const std::vector<double> quanta = find_quantization_steps(sensors, recordings);
   const Eigen::MatrixXd no_model;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
-    const Recording& recording = recordings[r];
+    find_repeated_readings(sensors, quanta, recordings[r], static_cast<int>(r), out);
+    const Recording recording = without_rejected(recordings[r], static_cast<int>(r), out.rejected);
     std::vector<SegmentResiduals> segments;
     for (int s = 0; s < std::ssize(recording.segments); ++s) {
       const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
@@ -386,7 +387,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
         std::move(segments), SeriesKind::kMotion);
     find_clipped_readings(mechanism, quanta, recording, static_cast<int>(r), out);
     find_dead_channels(mechanism, recording, out);
-    find_copied_sensors(mechanism, recording, out);
+    find_copied_sensors(mechanism, recordings[r], out);
     // Outliers do not end a rest.
     const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
     find_rest_intervals(sensors, quanta, calm, static_cast<int>(r), out);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <ranges>
 
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/command_line/command_line.hpp"
@@ -116,18 +117,17 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   return answers;
 }
 
-/// Returns the names of columns that vary but are not used in the rig file. They may belong to a
-/// second motor or another encoder.
-std::string unused_columns(const RigAnswers& answers) {
-  if (answers.source.empty()) return "";
-  std::vector<ColumnProfile> unused = read_column_profiles(answers.source, answers.column_names);
-  std::erase_if(unused, [&](const ColumnProfile& column) {
-    return std::ranges::count(answers.readings, column.name, &EncoderAnswer::column) > 0 ||
-           column.constant || column.name == answers.time_column ||
-           column.name == answers.segment_column ||
-           (answers.motor && column.name == answers.motor->column);
-  });
-  return list_column_names(unused);
+/// Prints the use of every column of the recording, one per line.
+void print_column_uses(const RigAnswers& answers, std::ostream& out) {
+  constexpr std::ptrdiff_t kLinesMax = 40;
+  if (answers.columns.empty()) return;
+  out << "  columns of " << answers.source << ":\n";
+  for (const ColumnUse& each : answers.columns | std::views::take(kLinesMax)) {
+    out << "    " << each.column << ": " << (each.use.empty() ? "not used" : each.use) << " ("
+        << each.reason << ")\n";
+  }
+  const auto more = std::ssize(answers.columns) - kLinesMax;
+  if (more > 0) out << "    " << more << " more columns are not listed\n";
 }
 
 void print_created_rig(const InitOptions& options, const RigAnswers& answers, const Rig& rig,
@@ -145,8 +145,7 @@ void print_created_rig(const InitOptions& options, const RigAnswers& answers, co
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     if (parameter.free) free += (free.empty() ? "" : ", ") + parameter.name;
   }
-  const std::string unused = unused_columns(answers);
-  if (!unused.empty()) free += "\n  unused columns of " + answers.source + ": " + unused;
+  print_column_uses(answers, out);
   const std::string recording = answers.source.empty() ? "run.csv" : answers.source;
   out << "  estimated: " << free << "\n\nNext:\n"
       << "  rigcal info " << options.out << " --picture -\n"

@@ -150,8 +150,7 @@ std::size_t most_frequent_length(const ArrayFile& file) {
 
 }  // namespace
 
-ImportedRecording import_arrays(const std::string& path, const Rig& rig,
-                                const TimeWindow& window) {
+ImportedRecording import_arrays(const std::string& path, const Rig& rig, const TimeWindow& window) {
   const auto file = proto::open_array_file(path);
   SignalReader reader(*file);
   const bool has_columns =

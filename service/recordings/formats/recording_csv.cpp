@@ -34,7 +34,10 @@ std::vector<CsvColumn> csv_columns_of(const RecordingFormat& format) {
     columns.push_back(
         {angle.column, [&angle, i](const Segment& segment, std::size_t, Eigen::Index k) {
            const double reading = segment.angles(k, static_cast<Eigen::Index>(i));
-           return (reading - angle.offset) / angle.scale;
+           const double value = (reading - angle.offset) / angle.scale;
+           if (!(angle.counts_modulo > 0.0)) return value;
+           return std::remainder(value,
+                                 angle.counts_modulo * angle.count_size / std::abs(angle.scale));
          }});
   }
   for (std::size_t i = 0; i < format.controls.size(); ++i) {

@@ -4,7 +4,9 @@
 #include <cctype>
 #include <cmath>
 #include <numeric>
+#include <ranges>
 #include <set>
+#include <utility>
 
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/text/column_statistics.hpp"
@@ -22,6 +24,10 @@ constexpr double kLattice = 0.05;       // [quantum]: tolerance of changes as wh
 constexpr double kFastest = 2e4, kSlowest = 5.0;  // plausible sampling rates [Hz]
 constexpr double kSmallSwing = 0.8;               // [rad]: amplitude up to which a swing is small
 constexpr int kSwingsLeast = 3;
+// Least range of a column that moves. White noise alone ranges over ten standard deviations.
+constexpr double kNoisesMoved = 12.0, kQuantaMoved = 5.0;
+constexpr double kEpochMin = 1e9, kEpochMax = 4.1e9;  // [s] since 1970: the years 2001 to 2099
+constexpr double kDistinctTimes = 0.1;  // least share of rows in which a time stamp changes
 
 using Words = std::set<std::string>;
 
@@ -29,7 +35,10 @@ bool has(const ColumnProfile& column, const Words& words) {
   return std::ranges::any_of(column.words, [&](const std::string& w) { return words.contains(w); });
 }
 
-const Words kTimeWords = {"t", "time", "timestamp", "stamp", "zeit", "clock"};
+const Words kTimeWords = {"t",     "time",    "timestamp", "stamp",  "zeit",
+                          "clock", "elapsed", "seconds",   "millis", "micros"};
+const Words kReceiptWords = {"receive", "received", "receipt", "recv",    "rx",  "arrival",
+                             "log",     "bag",      "rosbag",  "publish", "host"};
 const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",     "angle",
                            "ang",   "pos",      "arm",   "pend",   "pendulum", "pole",  "pivot",
                            "joint", "position", "crank", "rocker", "link",     "hinge", "winkel"};
@@ -122,6 +131,8 @@ ColumnProfile look_at(const std::string& name, const std::vector<double>& values
   look.whole =
       std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
   look.quantum = quantum_of(values);
+  const double range = look.high - look.low;
+  look.moves = range > kNoisesMoved * statistics.noise && range > kQuantaMoved * look.quantum;
   return look;
 }
 
@@ -132,10 +143,16 @@ bool is_rate(const ColumnProfile& column) {
   return angle && has(column, {"s", "sec", "per"});
 }
 
-int reading_score(const ColumnProfile& column, bool position) {
-  if (column.values.empty() || column.constant || is_rate(column)) return -1;
-  if (has(column, kWantedWords) || has(column, kTimeWords) || has(column, kSegmentWords)) return -1;
-  if (has(column, kCommandWords)) return -1;
+/// Returns whether a column may be a reading: free, changing, and not known to be something else.
+bool may_be_reading(const ColumnProfile& column) {
+  if (!column.role.empty() || column.values.empty() || column.constant || is_rate(column)) {
+    return false;
+  }
+  return !has(column, kWantedWords) && !has(column, kTimeWords) && !has(column, kSegmentWords) &&
+         !has(column, kCommandWords);
+}
+
+int name_score(const ColumnProfile& column, bool position) {
   int score = 0;
   if (position) {
     score += has(column, kMetre) || has(column, kMillimetre) ? 4 : 0;
@@ -148,6 +165,16 @@ int reading_score(const ColumnProfile& column, bool position) {
   score += has(column, kCount) ? 2 : 0;
   score -= has(column, kMetre) || has(column, kMillimetre) ? 6 : 0;
   return score > 0 ? score : -1;
+}
+
+int reading_score(const ColumnProfile& column, bool position) {
+  return may_be_reading(column) ? name_score(column, position) : -1;
+}
+
+/// Rates a column by its name: positive for a time, larger for the time of measurement.
+int time_score(const ColumnProfile& column) {
+  if (!has(column, kTimeWords)) return 0;
+  return 2 + (has(column, {"header"}) ? 1 : 0) - (has(column, kReceiptWords) ? 1 : 0);
 }
 
 double period_of(const ColumnProfile& column) { return median(changes_of(column.values)); }
@@ -189,35 +216,43 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
 }
 
 const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns) {
-  const ColumnProfile* found = nullptr;
+  const ColumnProfile* best = nullptr;
   for (const ColumnProfile& column : columns) {
-    if (!column.rising) continue;
-    if (has(column, kTimeWords)) return &column;
-    const std::vector<double> changes = changes_of(column.values);
-    const bool even =
-        changes.size() + 1 == column.values.size() &&
-        std::ranges::all_of(changes, [&](double c) { return c < 3.0 * median(changes); });
-    if (found == nullptr && even && !has(column, kCount)) found = &column;
-    break;  // a time column without a time name must be the first
+    if (!column.rising || !column.role.empty()) continue;
+    const auto changing = static_cast<double>(changes_of(column.values).size());
+    if (changing < kDistinctTimes * static_cast<double>(column.values.size())) continue;
+    if (time_score(column) > (best == nullptr ? 0 : time_score(*best))) best = &column;
   }
-  return found;
+  if (best != nullptr) return best;
+  // A time column without a time name must be the first that rises.
+  const auto first = std::ranges::find_if(
+      columns, [](const ColumnProfile& each) { return each.rising && each.role.empty(); });
+  if (first == columns.end() || has(*first, kCount)) return nullptr;
+  const std::vector<double> changes = changes_of(first->values);
+  const double usual = median(changes);
+  const bool even = changes.size() + 1 == first->values.size() &&
+                    std::ranges::all_of(changes, [&](double c) { return c < 3.0 * usual; });
+  return even ? &*first : nullptr;
 }
 
 TimeUnit guess_time_unit(const ColumnProfile& column) {
-  if (has(column, {"ns", "nanos", "nanoseconds"})) return TimeUnit::kNanosecond;
+  if (has(column, {"ns", "nanos", "nanoseconds", "nsec", "nanosec"})) return TimeUnit::kNanosecond;
   if (has(column, {"us", "µs", "micros", "microseconds"})) return TimeUnit::kMicrosecond;
   if (has(column, {"ms", "millis", "milliseconds"})) return TimeUnit::kMillisecond;
   if (has(column, {"s", "sec", "seconds"})) return TimeUnit::kSecond;
-  // Times since 1970, which exceed 1e9 s, have only one plausible unit.
-  if (column.low > 1e17) return TimeUnit::kNanosecond;
-  if (column.low > 1e14) return TimeUnit::kMicrosecond;
-  if (column.low > 1e11) return TimeUnit::kMillisecond;
+  constexpr std::pair<TimeUnit, double> kUnits[] = {{TimeUnit::kSecond, 1.0},
+                                                    {TimeUnit::kMillisecond, 1e3},
+                                                    {TimeUnit::kMicrosecond, 1e6},
+                                                    {TimeUnit::kNanosecond, 1e9}};
   const double step = period_of(column);
-  if (step <= 1.0 / kSlowest && step >= 1.0 / kFastest) return TimeUnit::kSecond;
-  if (step <= 1e3 / kSlowest && step >= 1e3 / kFastest) return TimeUnit::kMillisecond;
-  if (step <= 1e6 / kSlowest && step >= 1e6 / kFastest) return TimeUnit::kMicrosecond;
-  if (step <= 1e9 / kSlowest && step >= 1e9 / kFastest) return TimeUnit::kNanosecond;
-  return TimeUnit::kSecond;
+  TimeUnit found = TimeUnit::kSecond;
+  for (const auto& [unit, per_second] : kUnits | std::views::reverse) {
+    if (!(step <= per_second / kSlowest && step >= per_second / kFastest)) continue;
+    const double epoch = column.low / per_second;
+    if (epoch >= kEpochMin && epoch <= kEpochMax) return unit;
+    found = unit;  // the largest plausible one
+  }
+  return found;
 }
 
 std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
@@ -233,12 +268,27 @@ std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnP
     }
   }
   std::erase(angles, position);
-  // The best matches by name, in the order of the file.
+  const std::size_t wanted = count - (kind == RigKind::kCartPole ? 1 : 0);
+  std::vector<const ColumnProfile*> unnamed;
+  for (const ColumnProfile& column : columns) {
+    const bool is_known = &column == position || reading_score(column, false) > 0;
+    if (!is_known && column.moves && !column.rising && may_be_reading(column)) {
+      unnamed.push_back(&column);
+    }
+  }
+  const auto moving =
+      static_cast<std::size_t>(std::ranges::count(angles, true, &ColumnProfile::moves));
+  if (moving < wanted && moving + unnamed.size() == wanted) {
+    angles.insert(angles.end(), unnamed.begin(), unnamed.end());
+    std::ranges::sort(angles);
+  }
+  // The best matches, in the order of the file: those that move, and then by name.
   std::vector<const ColumnProfile*> best = angles;
   std::ranges::stable_sort(best, [](const ColumnProfile* a, const ColumnProfile* b) {
-    return reading_score(*a, false) > reading_score(*b, false);
+    return std::pair(a->moves, reading_score(*a, false)) >
+           std::pair(b->moves, reading_score(*b, false));
   });
-  best.resize(std::min(best.size(), count - (kind == RigKind::kCartPole ? 1 : 0)));
+  best.resize(std::min(best.size(), wanted));
   std::erase_if(angles, [&](const ColumnProfile* column) {
     return std::ranges::find(best, column) == best.end();
   });
@@ -254,7 +304,9 @@ const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& colum
   const ColumnProfile* best = nullptr;
   int most = 0;
   for (const ColumnProfile& column : columns) {
-    if (column.values.empty() || column.constant || is_rate(column)) continue;
+    if (!column.role.empty() || column.values.empty() || column.constant || is_rate(column)) {
+      continue;
+    }
     if (has(column, kTimeWords) || has(column, kRadian) || has(column, kDegreeWords)) continue;
     int score = has(column, kCommandWords) ? 4 : 0;
     score += has(column, {"measured", "meas", "act", "actual"}) ? 1 : 0;
@@ -281,9 +333,31 @@ std::string guess_command_unit(const ColumnProfile& column) {
 const ColumnProfile* find_segment_column(const std::vector<ColumnProfile>& columns) {
   for (const ColumnProfile& column : columns) {
     const bool named = !column.words.empty() && kSegmentWords.contains(column.words.front());
-    if (named && column.whole && !column.values.empty() && !column.constant) return &column;
+    const bool is_free = column.role.empty();
+    if (is_free && named && column.whole && !column.values.empty() && !column.constant) {
+      return &column;
+    }
   }
   return nullptr;
+}
+
+bool has_time_name(const ColumnProfile& column) { return time_score(column) > 0; }
+
+bool has_encoder_name(const ColumnProfile& column, bool position) {
+  return name_score(column, position) > 0;
+}
+
+std::string describe_unused_column(const ColumnProfile& column) {
+  if (column.values.empty()) return "not numbers";
+  if (column.constant) return "constant";
+  if (has(column, kTimeWords)) return "a time";
+  if (is_rate(column)) return "a speed or an acceleration";
+  if (has(column, kWantedWords)) return "a reference";
+  if (has(column, kCommandWords)) return "a command";
+  if (!column.moves) return "hardly moves";
+  if (name_score(column, false) > 0 || name_score(column, true) > 0)
+    return "a reading that no joint needs";
+  return "its name is unknown";
 }
 
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {

@@ -15,9 +15,11 @@ struct ColumnProfile {
   std::vector<double> values;      ///< NaN: missing; empty if some cells are not numbers
   double low = 0.0, high = 0.0;
   bool constant = true;
-  bool rising = false;   ///< true if values never decrease and are not constant
-  bool whole = false;    ///< true if all values are integers
-  double quantum = 0.0;  ///< quantization step; 0: not quantized
+  bool moves = false;     ///< true if values change by much more than their noise and quantization
+  bool rising = false;    ///< true if values never decrease and are not constant
+  bool whole = false;     ///< true if all values are integers
+  double quantum = 0.0;   ///< quantization step; 0: not quantized
+  std::string role = {};  ///< what the column is used for; empty: not used yet
 };
 
 /// Reads a recording file and returns the name, values and statistics of each column.
@@ -29,21 +31,34 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                                 const std::vector<std::string>& names = {},
                                                 std::string* layout = nullptr);
 
+// A column has one role: the following functions skip columns that have a role already.
+
 /// Returns the time column of a recording, recognized by its name or by evenly rising values;
-/// nullptr if there is none.
+/// nullptr if there is none. A header stamp is preferred to the time of receipt.
 const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns);
 
-/// Guesses the unit of a time column from its name, otherwise from plausible sampling rates.
+/// Guesses the unit of a time column from its name, otherwise from the present epoch (time since
+/// 1970), otherwise from plausible sampling rates.
 TimeUnit guess_time_unit(const ColumnProfile& column);
 
 /// Returns the encoder columns for the measured joints of a rig, in the order of the joints.
-/// Missing columns are left out.
+/// Missing columns are left out. Columns that move are preferred. If as many columns with unknown
+/// names move as joints lack a column that moves, these columns are used.
 /// @param chain  number of links of a chain
 std::vector<const ColumnProfile*> find_encoder_columns(const std::vector<ColumnProfile>& columns,
                                                        RigKind kind, int chain);
 
 /// Returns the column with the motor command; nullptr if there is none.
 const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& columns);
+
+bool has_time_name(const ColumnProfile& column);
+
+/// Returns whether the name of a column is that of an encoder's readings.
+/// @param position  true for a prismatic joint, false for a revolute joint
+bool has_encoder_name(const ColumnProfile& column, bool position);
+
+/// Returns why a column is not used, e.g. "constant" or "a speed or an acceleration".
+std::string describe_unused_column(const ColumnProfile& column);
 
 /// Guesses the unit of a motor command from the name of its column. The guess is "duty" only if all
 /// values are between -1 and 1.

@@ -32,10 +32,14 @@ enum class ReadingUnit { kRadian, kDegree, kTurn, kCount, kMetre, kMillimetre };
 /// @throws proto::InputError, listing the units, for an unknown name
 ReadingUnit parse_reading_unit(const std::string& text);
 const char* reading_unit_name(ReadingUnit unit);
+/// Returns the name of a unit in rig files, e.g. "DEGREE".
+const char* reading_unit_field(ReadingUnit unit);
 
 enum class TimeUnit { kSecond, kMillisecond, kMicrosecond, kNanosecond };
 TimeUnit parse_time_unit(const std::string& text);
 const char* time_unit_name(TimeUnit unit);
+/// Returns the name of a unit in rig files, e.g. "MILLISECOND".
+const char* time_unit_field(TimeUnit unit);
 
 /// Properties of a link that the user knows. The rig file gets assumed values, marked by comments,
 /// for unknown properties.
@@ -52,11 +56,19 @@ struct EncoderAnswer {
   bool inverted = false;
   double rest = 0.0;  ///< reading, not inverted, at which the angle is to be zero [rad]
   std::optional<double> counts = {};  ///< counts per turn or metre
+  double counts_modulo = 0.0;         ///< counts after which the counter starts again; 0: never
 };
 
 struct MotorAnswer {
   std::string column;      ///< name of the command's column; empty: unknown
   std::string unit = "V";  ///< unit of the command
+};
+
+/// Use of a column of a recording.
+struct ColumnUse {
+  std::string column;
+  std::string use;     ///< e.g. "time in s"; empty: not used
+  std::string reason;  ///< why it is used or not, e.g. "by its name"
 };
 
 /// Description of a rig from the user's answers and from a recording.
@@ -81,6 +93,7 @@ struct RigAnswers {
   std::string segment_column;
   std::vector<std::string> column_names = {};  ///< of a recording without header line, as given
   std::string source_layout = {};  ///< what was assumed about a text file; empty: plain CSV
+  std::vector<ColumnUse> columns;  ///< all columns of the recording, in their order
 };
 
 /// Returns the names of the links of a kind of rig, in the order of RigAnswers::links.

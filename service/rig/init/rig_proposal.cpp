@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 
 #include "proto/text/input_error.hpp"
+#include "service/recordings/counter_wrap.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
@@ -36,10 +38,12 @@ class Proposer {
   void propose() {
     const int chain = static_cast<int>(answers_.links.size());
     names_ = measured_joint_names(answers_.kind, chain);
-    take_motor();
+    claim_choices();
     take_time();
+    take_motor();
     take_readings(chain);
     take_segments();
+    explain_columns();
   }
 
  private:
@@ -50,6 +54,33 @@ class Proposer {
     if (columns_.empty()) return nullptr;
     throw proto::InputError(answers_.source + ": has no column \"" + name + "\"; it has " +
                             list_column_names(columns_));
+  }
+
+  /// Gives a column its role.
+  /// @throws proto::InputError if it has another role already
+  void claim(const std::string& name, const std::string& role) {
+    const auto column = std::ranges::find(columns_, name, &ColumnProfile::name);
+    if (column == columns_.end() || column->role == role) return;
+    if (!column->role.empty()) {
+      throw proto::InputError("column \"" + name + "\" cannot be both the " + column->role +
+                              " and the " + role + ". Give each of them its own column");
+    }
+    column->role = role;
+  }
+
+  /// Gives the columns that the user has chosen their roles, before columns are guessed.
+  void claim_choices() {
+    claim(choice_.time, "time");
+    if (!choice_.no_motor) claim(choice_.command, "command");
+    claim(choice_.segment, "segment number");
+    claim(choice_.position, "position");
+    for (std::size_t k = 0; k < choice_.angles.size(); ++k) {
+      claim(choice_.angles[k], angle_role(k + (answers_.kind == RigKind::kCartPole ? 1 : 0)));
+    }
+  }
+
+  std::string angle_role(std::size_t reading) const {
+    return "angle" + (reading < names_.size() ? " of joint " + names_[reading] : std::string());
   }
 
   void take_time() {
@@ -64,6 +95,7 @@ class Proposer {
                               ": no time column found (columns: " + list_column_names(columns_) +
                               "). Give --time COLUMN, or --rate HZ if there is none");
     }
+    if (column != nullptr) claim(column->name, "time");
     answers_.time_column = column != nullptr      ? column->name
                            : choice_.time.empty() ? "t_s"
                                                   : choice_.time;
@@ -100,6 +132,9 @@ class Proposer {
     for (std::size_t k = 0; k < names_.size(); ++k) {
       const ColumnProfile* const column = k < found.size() ? found[k] : nullptr;
       if (column == nullptr && !columns_.empty()) refuse_unread(k);
+      if (column != nullptr) {
+        claim(column->name, measures_cart_position(answers_.kind, k) ? "position" : angle_role(k));
+      }
       answers_.readings.push_back(read(k, column, hanging));
     }
     refuse_unused_inversions();
@@ -136,6 +171,18 @@ class Proposer {
                               (position ? "a position" : "an angle"));
     }
     take_counts(position, angle, column, reading);
+    std::optional<ColumnProfile> unwrapped;
+    if (column != nullptr && reading.unit == ReadingUnit::kCount) {
+      const double whole = reading.counts.value_or(0.0);
+      const double modulus = CounterJumps(column->values).find_modulus(whole);
+      // Angles modulo a turn are unwrapped without a modulus in the rig file.
+      if (modulus > 0.0 && (position || modulus != whole)) {
+        reading.counts_modulo = modulus;
+        unwrapped = *column;
+        unwrap_counter(modulus, unwrapped->values);
+        column = &*unwrapped;
+      }
+    }
     const auto& inverted = choice_.inverted;
     reading.inverted = std::ranges::find(inverted, reading.column) != inverted.end();
     if (can_joint_hang(answers_.kind, k)) take_rest(hanging++, column, reading);
@@ -193,6 +240,7 @@ class Proposer {
                    : choice_.command.empty() ? "command"
                                              : choice_.command;
     if (column != nullptr) {
+      claim(column->name, "command");
       motor.unit = guess_command_unit(*column);
       answers_.command_max = std::max(std::abs(column->low), std::abs(column->high));
       if (!(*answers_.command_max > 0.0)) answers_.command_max.reset();
@@ -205,9 +253,44 @@ class Proposer {
     const ColumnProfile* const column =
         choice_.segment.empty() ? find_segment_column(columns_) : named(choice_.segment);
     answers_.segment_column = column != nullptr ? column->name : choice_.segment;
+    claim(answers_.segment_column, "segment number");
   }
 
-  const std::vector<ColumnProfile>& columns_;
+  /// Describes the use of every column, or why it is not used.
+  void explain_columns() {
+    for (const ColumnProfile& column : columns_) {
+      ColumnUse& use = answers_.columns.emplace_back(ColumnUse{column.name, column.role, ""});
+      if (use.use.empty()) {
+        use.reason = describe_unused_column(column);
+        continue;
+      }
+      use.reason = reason_of(column);
+      if (use.use == "time") use.use += std::string(" in ") + time_unit_name(answers_.time_unit);
+      if (use.use == "command") use.use += " in " + answers_.motor->unit;
+      const auto reading =
+          std::ranges::find(answers_.readings, column.name, &EncoderAnswer::column);
+      if (reading == answers_.readings.end()) continue;
+      use.use += std::string(" in ") + reading_unit_name(reading->unit);
+      if (!(reading->counts_modulo > 0.0)) continue;
+      use.use += ", a counter that starts again after " +
+                 format_number(reading->counts_modulo, 16) + " counts";
+    }
+  }
+
+  /// Returns why a column was chosen for its role.
+  std::string reason_of(const ColumnProfile& column) const {
+    const bool is_chosen = std::ranges::count(choice_.angles, column.name) > 0 ||
+                           column.name == choice_.time || column.name == choice_.command ||
+                           column.name == choice_.position || column.name == choice_.segment;
+    if (is_chosen) return "given";
+    if (column.role == "time" && !has_time_name(column)) return "it rises evenly";
+    const bool is_position = column.role == "position";
+    const bool is_reading = is_position || column.role.starts_with("angle");
+    if (is_reading && !has_encoder_name(column, is_position)) return "no other column moves";
+    return is_reading && !column.moves ? "by its name, but it hardly moves" : "by its name";
+  }
+
+  std::vector<ColumnProfile> columns_;  ///< with their roles
   const ColumnChoice& choice_;
   RigAnswers& answers_;
   std::vector<std::string> names_;

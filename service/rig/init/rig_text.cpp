@@ -445,13 +445,12 @@ name: "{}"
   /// Returns the block "recording" with the columns of time, encoder readings and command.
   /// @param names  names of the readings' joints, or of the encoders between bodies
   std::string recording(const std::vector<std::string>& names) const {
-    static const char* const kTimeUnitFields[] = {"", " unit: MILLISECOND", " unit: MICROSECOND",
-                                                  " unit: NANOSECOND"};
     std::string text = "# Columns of a CSV recording.\nrecording {\n  time { ";
-    text += answers_.time_column.empty()
-                ? "rate_hz: " + number(answers_.rate)
-                : "column: " + quoted(answers_.time_column) +
-                      kTimeUnitFields[static_cast<int>(answers_.time_unit)];
+    text += answers_.time_column.empty() ? "rate_hz: " + number(answers_.rate)
+                                         : "column: " + quoted(answers_.time_column);
+    if (answers_.time_unit != TimeUnit::kSecond) {
+      text += std::string(" unit: ") + time_unit_field(answers_.time_unit);
+    }
     text += " }\n";
     for (std::size_t k = 0; k < answers_.readings.size(); ++k) {
       if (!answers_.readings[k].column.empty()) text += reading_text(names[k], k);
@@ -468,8 +467,6 @@ name: "{}"
   }
 
   std::string reading_text(const std::string& name, std::size_t k) const {
-    static const char* const kUnits[] = {"RADIAN", "DEGREE", "TURN",
-                                         "COUNT",  "METER",  "MILLIMETER"};
     const EncoderAnswer& reading = answers_.readings[k];
     const bool position = measures_cart_position(answers_.kind, k);
     if (reading.unit == ReadingUnit::kCount && !reading.counts) {
@@ -479,11 +476,14 @@ name: "{}"
     }
     const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
     const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
+    std::string more = reading.inverted ? " inverted: true" : "";
+    if (reading.counts_modulo > 0.0) {
+      more += " counts_modulo: " + format_number(reading.counts_modulo, 16);
+    }
+    if (rest != 0.0) more += " offset_rad: " + format_number(-rest, 16);
     return with_comment(
-        fmt::format("  {} {{ joint: {} column: {} unit: {}{}{} }}", position ? "position" : "angle",
-                    quoted(name), quoted(reading.column), kUnits[static_cast<int>(reading.unit)],
-                    reading.inverted ? " inverted: true" : "",
-                    rest == 0.0 ? "" : " offset_rad: " + format_number(-rest, 16)),
+        fmt::format("  {} {{ joint: {} column: {} unit: {}{} }}", position ? "position" : "angle",
+                    quoted(name), quoted(reading.column), reading_unit_field(reading.unit), more),
         rest == 0.0 ? ""
         : upright   ? "reads a half turn when hanging"
                     : "reads the negative of this when hanging");

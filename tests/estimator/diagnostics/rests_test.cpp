@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
+#include "estimator/signal/noise_level.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
 
 namespace estimator {
@@ -71,6 +74,32 @@ TEST(RestIntervals, AreNotReportedInMotionOrIfShort) {
   Recording driven = coming_to_rest(300, 1000);
   driven.segments[0].controls.setRandom();
   EXPECT_TRUE(examined(driven).findings.empty());
+}
+
+// An encoder at half the rate of the recording: the second row of each reading is rejected, and
+// only then does the noise have its true level.
+TEST(RepeatedReadings, AreRejectedBeforeOtherFindings) {
+  Segment segment;
+  segment.period = kPeriod;
+  segment.angles.resize(2000, 1);
+  segment.controls = Eigen::MatrixXd::Zero(2000, 1);
+  std::mt19937 random(3);
+  std::normal_distribution<double> noise(0.0, 1e-3);
+  for (int k = 0; k < 2000; k += 2) {
+    segment.angles.middleRows(k, 2).setConstant(std::sin(5.0 * kPeriod * k) + noise(random));
+  }
+  const Mechanism mechanism = make_pendulum({.motorised = true});
+  const SignalExamination out = examine_signals(mechanism, {{"run", {segment}}});
+  const auto found = std::ranges::find(out.findings, MessageCode::kRepeatedReadings,
+                                       [](const Finding& each) { return each.message.code; });
+  ASSERT_NE(found, out.findings.end());
+  EXPECT_TRUE(found->treated);
+  EXPECT_EQ(found->severity, Severity::kNote);
+  EXPECT_DOUBLE_EQ(found->size, 2.0);
+  ASSERT_EQ(out.rejected.size(), 1000U);
+  for (const RejectedReading& rejected : out.rejected) EXPECT_EQ(rejected.row % 2, 1);
+  const RepairedInput input = apply_repairs(mechanism, {{"run", {segment}}}, out);
+  EXPECT_NEAR(estimate_noise_level(input.recordings[0].segments[0], 0), 1e-3, 0.15e-3);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <functional>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -172,6 +173,134 @@ TEST_F(Guess, CountsSmallSwings) {
   const auto still = estimate_swing_frequency(look({{"q", [](double t) { return 0.1 * t; }}})[0],
                                               ReadingUnit::kRadian, 0.0, 1e-3);
   EXPECT_FALSE(still.has_value());
+}
+
+/// Returns the use of a column, with the reason for it.
+std::string use_of(const RigAnswers& answers, const std::string& column) {
+  for (const ColumnUse& each : answers.columns) {
+    if (each.column == column) return each.use + " (" + each.reason + ")";
+  }
+  return "";
+}
+
+// A time column named like a command is not the command too, whether it is given or recognized, and
+// the only other column that moves is the angle.
+TEST_F(Guess, GivesAColumnOneRole) {
+  const std::vector<Column> columns = {{"u", [](double t) { return t; }}, {"y", swing}};
+  for (const char* time : {"u", ""}) {
+    ColumnChoice choice;
+    choice.time = time;
+    const RigAnswers answers = propose(RigKind::kPendulum, columns, choice);
+    EXPECT_EQ(answers.time_column, "u");
+    EXPECT_FALSE(answers.motor.has_value());
+    ASSERT_EQ(answers.readings.size(), 1U);
+    EXPECT_EQ(answers.readings[0].column, "y");
+    EXPECT_EQ(use_of(answers, "u"),
+              std::string("time in s (") + (*time == 0 ? "it rises evenly)" : "given)"));
+    EXPECT_EQ(use_of(answers, "y"), "angle of joint pivot in rad (no other column moves)");
+  }
+  ColumnChoice twice;
+  twice.time = twice.command = "u";
+  expect_parts(refusal([&] { propose(RigKind::kPendulum, columns, twice); }),
+               {"\"u\"", "both the time and the command"});
+  ColumnChoice both;
+  both.angles = {"y", "y"};
+  expect_parts(refusal([&] { propose(RigKind::kDoublePendulum, columns, both); }),
+               {"\"y\"", "joint 1", "joint 2"});
+}
+
+// With more columns of unknown names than joints, no column is guessed.
+TEST_F(Guess, DoesNotChooseBetweenUnknownNames) {
+  const std::vector<Column> columns = {{"t", [](double t) { return t; }},
+                                       {"y", swing},
+                                       {"z", drive},
+                                       {"temp", [](double) { return 20.0; }}};
+  expect_parts(refusal([&] { propose(RigKind::kPendulum, columns); }), {"pivot", "--angle"});
+  const RigAnswers both = propose(RigKind::kDoublePendulum, columns);
+  EXPECT_EQ(both.readings.at(0).column, "y");
+  EXPECT_EQ(both.readings.at(1).column, "z");
+  EXPECT_EQ(use_of(both, "temp"), " (constant)");
+}
+
+// A column that hardly moves is not the angle if another one moves, whatever its name.
+TEST_F(Guess, PrefersColumnsThatMove) {
+  std::mt19937 random(1);
+  std::normal_distribution<double> noise(0.0, 1e-3);
+  const std::vector<Column> columns = {{"t", [](double t) { return t; }},
+                                       {"angle_rad", [&](double) { return 0.2 + noise(random); }},
+                                       {"q", [&](double t) { return swing(t) + noise(random); }},
+                                       {"omega", drive},
+                                       {"q_ref", drive}};
+  const RigAnswers one = propose(RigKind::kPendulum, columns);
+  EXPECT_EQ(one.readings.at(0).column, "q");
+  EXPECT_EQ(use_of(one, "angle_rad"), " (hardly moves)");
+  EXPECT_EQ(use_of(one, "omega"), " (a speed or an acceleration)");
+  EXPECT_EQ(use_of(one, "q_ref"), " (a reference)");
+  std::vector<Column> unnamed = columns;
+  unnamed[2].name = "y";
+  EXPECT_EQ(propose(RigKind::kPendulum, unnamed).readings.at(0).column, "y");
+  const RigAnswers two = propose(RigKind::kDoublePendulum, columns);
+  EXPECT_EQ(use_of(two, "angle_rad"), "angle of joint 1 in rad (by its name, but it hardly moves)");
+}
+
+// The stamp of the measurement comes before the time of receipt, in any order of the columns, and a
+// time in whole seconds is none.
+TEST_F(Guess, PrefersHeaderStamps) {
+  const auto clock = [](double t) { return 1e5 + t; };
+  const auto time_of = [&](const std::vector<std::string>& names) {
+    std::vector<Column> columns;
+    for (const std::string& name : names) columns.push_back({name, clock});
+    columns.push_back({"header.stamp.sec", [&](double t) { return std::floor(clock(t)); }});
+    columns.push_back({"q", swing});
+    return propose(RigKind::kPendulum, columns).time_column;
+  };
+  EXPECT_EQ(time_of({"receive_time", "header.stamp"}), "header.stamp");
+  EXPECT_EQ(time_of({"%time", "field.header.stamp"}), "field.header.stamp");
+  EXPECT_EQ(time_of({"log_time", "t"}), "t");
+  EXPECT_EQ(time_of({"rosbagTimestamp"}), "rosbagTimestamp");
+}
+
+// Times since 1970 are recognized by their size, at any sampling rate.
+TEST_F(Guess, RecognizesTheUnitOfAnEpoch) {
+  for (const auto& [unit, per_second] : {std::pair(TimeUnit::kSecond, 1.0),
+                                         {TimeUnit::kMillisecond, 1e3},
+                                         {TimeUnit::kMicrosecond, 1e6},
+                                         {TimeUnit::kNanosecond, 1e9}}) {
+    for (const double rate : {10.0, 1000.0}) {
+      ColumnProfile column;
+      for (int k = 0; k < 100; ++k) column.values.push_back((1.7e9 + k / rate) * per_second);
+      column.low = column.values.front();
+      EXPECT_EQ(guess_time_unit(column), unit) << per_second << ' ' << rate;
+    }
+  }
+  ColumnProfile micros;  // half an hour since the start, at 200 Hz
+  for (int k = 0; k < 100; ++k) micros.values.push_back(1.8e9 + 5e3 * k);
+  micros.low = micros.values.front();
+  EXPECT_EQ(guess_time_unit(micros), TimeUnit::kMicrosecond);
+  ColumnProfile since_start;
+  for (int k = 0; k < 100; ++k) since_start.values.push_back(1e6 * k);
+  EXPECT_EQ(guess_time_unit(since_start), TimeUnit::kNanosecond);  // 1 kHz
+}
+
+// The rig file gets the modulus of a counter that wraps, and the joint hangs at the unwrapped zero.
+TEST_F(Guess, FindsTheModulusOfACounter) {
+  ColumnChoice choice;
+  choice.counts = {2000.0};
+  choice.no_motor = true;
+  const RigAnswers answers = propose(RigKind::kPendulum,
+                                     {{"t", [](double t) { return t; }},
+                                      {"cnt",
+                                       [](double t) {
+                                         const double count = std::round(300.0 * swing(t));
+                                         return count < 0.0 ? count + 65536.0 : count;
+                                       }}},
+                                     choice);
+  EXPECT_EQ(answers.readings.at(0).unit, ReadingUnit::kCount);
+  EXPECT_EQ(answers.readings.at(0).counts_modulo, 65536.0);
+  EXPECT_EQ(answers.readings.at(0).rest, 0.0);
+  expect_parts(use_of(answers, "cnt"), {"count", "starts again after 65536 counts"});
+  const Rig rig = parse_rig("rig.textproto", make_rig_file_text(answers));
+  EXPECT_EQ(rig.format->angles.at(0).counts_modulo, 65536.0);
 }
 
 TEST_F(Guess, ListsTheColumnsIfNoneFits) {

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <filesystem>
 #include <sstream>
+#include <tuple>
 
 #include "service/rig/init/rig_interview.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/evaluation_data.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/texts.hpp"
 
@@ -45,6 +47,26 @@ TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
   const Rig loaded = load_rig(rig);
   EXPECT_EQ(loaded.mechanism.name, "mine");
   EXPECT_TRUE(loaded.format->controls.empty());  // a constant command is ignored
+}
+
+// Files of users: a time column called "u", a clock in nanoseconds since 1970, a counter of 16
+// bits.
+TEST(InitCommand, DescribesTheColumnsOfFieldReports) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
+  const TemporaryFolder folder;
+  for (const auto& [name, options, parts] :
+       {std::tuple<std::string, std::string, std::vector<std::string>>{
+            "time_as_command", "--time u", {"u: time in s (given)", "y: angle of joint pivot"}},
+        {"us_epoch_ns", "", {"timestamp: time in ns", "pos: angle of joint pivot in rad"}},
+        {"u16_2000", "--counts 2000", {"starts again after 65536 counts"}}}) {
+    const std::string file = *data / "field_reports" / (name + ".csv");
+    const std::string rig = folder.file(name + ".textproto");
+    run_successfully("init --kind pendulum --mass 0.428 --center 0.092 --from " + file + " " +
+                         options + " --out " + rig,
+                     parts);
+    run_successfully("check " + file + " --rig " + rig);
+  }
 }
 
 TEST(InitCommand, NeverOverwritesUnasked) {

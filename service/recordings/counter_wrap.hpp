@@ -1,0 +1,71 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proto/text/csv_table.hpp"
+#include "service/recordings/row_times.hpp"
+#include "service/rig/recording_format.hpp"
+
+namespace service {
+
+/// Jumps of a counter's readings that look as if the counter starts again at its smallest value
+/// after its largest one, such as a 16-bit counter. Jumps that return within five rows are spikes
+/// and do not count.
+class CounterJumps {
+ public:
+  /// @param counts          readings [counts]; NaN if missing
+  /// @param segment_starts  rows at which the motion may be discontinuous
+  explicit CounterJumps(const std::vector<double>& counts,
+                        const std::vector<int>& segment_starts = {});
+
+  /// Returns whether the readings and four fifths of the jumps agree with a modulus [counts]. The
+  /// motion before and after a jump determines the modulus to within a few counts.
+  bool agree_with(double modulus) const;
+
+  /// Returns the modulus of the counter [counts]: a power of two, a multiple of the counts per turn
+  /// or a round decimal number that agrees with the jumps, otherwise a whole number estimated from
+  /// at least two jumps. Returns 0 if the counter does not wrap.
+  /// @param counts_per_turn  counts of a turn or of a metre; 0 if unknown
+  double find_modulus(double counts_per_turn) const;
+
+  /// Returns the index of the first row after the first jump; -1 if there is no jump.
+  int first_row() const { return jumps_.empty() ? -1 : jumps_.front().row; }
+
+  /// Returns the largest reading minus the smallest one [counts].
+  double range() const { return high_ - low_; }
+
+ private:
+  struct Jump {
+    int row = 0;
+    double modulus = 0.0;    ///< modulus with which the motion is continuous [counts]
+    double tolerance = 0.0;  ///< uncertainty of `modulus` [counts]
+  };
+
+  /// Returns whether the readings fit into a range of one modulus, except for a few spikes.
+  bool fit_into(double modulus) const;
+
+  std::vector<Jump> jumps_;
+  std::vector<double> values_;     ///< readings without missing ones [counts]
+  double low_ = 0.0, high_ = 0.0;  ///< smallest and largest reading
+};
+
+/// Adds multiples of the modulus to readings, so that they change by at most half the modulus from
+/// one row to the next. The first reading gets the value between ±modulus/2, so that several
+/// recordings have the same zero.
+/// @param values   readings; NaN if missing
+/// @param modulus  in the unit of the readings, > 0
+/// @return number of wraps
+int unwrap_counter(double modulus, std::vector<double>& values);
+
+/// Returns the readings of an encoder column in the column's unit, unwrapped if the rig file gives
+/// the modulus of the counter. Adds a note if the counter wraps.
+/// @param request  index of the column among the columns of the table
+/// @throws proto::InputError if the modulus is wrong, or if the counter wraps and the rig file
+/// gives
+///         no modulus. A counter that starts again after each turn needs none.
+std::vector<double> unwrap_counter_column(const EncoderColumn& column, const proto::CsvTable& table,
+                                          int request, const std::vector<TableSegment>& segments,
+                                          std::vector<std::string>& notes);
+
+}  // namespace service
