@@ -182,7 +182,9 @@ py::list option_table() {
 
 ImportedRecording PythonRequest::read(const RecordingSource& source, const Rig& rig) const {
   const auto table = tables.find(source.path);
-  if (table == tables.end()) return import_recording(source.path, rig);
+  if (table == tables.end()) {
+    return import_recording(source.path, rig, source.selection.topic);
+  }
   if (rig.format) return import_columns_in_memory(source.path, table->second, *rig.format);
   throw proto::InputError(
       rig.path + ": has no recording { }, which defines the columns; add it to the rig file");

@@ -5,11 +5,13 @@
 #include <limits>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "estimator/math/angle_wrapping.hpp"
 #include "proto/check/number_check.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/recordings/row_clock.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
 #include "service/text/number_format.hpp"
@@ -23,9 +25,7 @@ constexpr double kSpeedWindow = 0.02;  // [s]
 /// Indices of the columns of a recording format among the columns requested from a table.
 struct Requests {
   std::vector<proto::ColumnRequest> columns;
-  TimeColumnIndices times;
-  int first_angle = 0;
-  int first_inertial = 0;
+  ColumnIndices indices;
 };
 
 Requests make_requests(const RecordingFormat& format) {
@@ -35,21 +35,21 @@ Requests make_requests(const RecordingFormat& format) {
     return static_cast<int>(requests.columns.size()) - 1;
   };
   if (!format.time_column.empty()) {
-    requests.times.time = add(format.time_column, proto::MissingCells::kForbidden);
+    requests.indices.time = add(format.time_column, proto::MissingCells::kForbidden);
   }
   if (!format.segment_column.empty()) {
-    requests.times.segment = add(format.segment_column, proto::MissingCells::kForbidden);
+    requests.indices.segment = add(format.segment_column, proto::MissingCells::kForbidden);
   }
-  requests.first_angle = static_cast<int>(requests.columns.size());
+  requests.indices.first_angle = static_cast<int>(requests.columns.size());
   for (const EncoderColumn& angle : format.angles) {
     add(angle.column,
         angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
   }
-  requests.times.first_control = static_cast<int>(requests.columns.size());
+  requests.indices.first_control = static_cast<int>(requests.columns.size());
   for (const ControlColumn& control : format.controls) {
-    add(control.column, proto::MissingCells::kAllowedAtTheEnd);
+    add(control.column, proto::MissingCells::kAllowed);
   }
-  requests.first_inertial = static_cast<int>(requests.columns.size());
+  requests.indices.first_inertial = static_cast<int>(requests.columns.size());
   for (const SensorColumn& column : format.inertial) {
     add(column.column, proto::MissingCells::kAllowed);
   }
@@ -200,13 +200,6 @@ class AngleImport {
   std::vector<double> angles_;
 };
 
-/// Returns a control column in the control unit. A missing last value repeats the previous value.
-std::vector<double> read_control(const ControlColumn& column, std::vector<double> values) {
-  for (double& value : values) value *= column.scale;
-  if (std::isnan(values.back())) values.back() = values.size() > 1 ? values[values.size() - 2] : 0;
-  return values;
-}
-
 /// Makes a segment. Missing rows have no readings and interpolated commands
 /// (estimator::interpolate_commands).
 estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& time,
@@ -270,9 +263,7 @@ void check_cells(const proto::CsvTable& table, const std::vector<proto::ColumnRe
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const std::vector<double>& values = table.values[i];
     for (std::size_t row = 0; row < values.size(); ++row) {
-      const bool may_lack = requests[i].missing == proto::MissingCells::kAllowed ||
-                            (requests[i].missing == proto::MissingCells::kAllowedAtTheEnd &&
-                             row + 1 == values.size());
+      const bool may_lack = requests[i].missing == proto::MissingCells::kAllowed;
       if (std::isfinite(values[row]) || (std::isnan(values[row]) && may_lack)) continue;
       const std::string where = table.where(static_cast<int>(row), static_cast<int>(i));
       throw proto::InputError(where + ": " + refusal(requests[i], values[row]));
@@ -296,20 +287,24 @@ std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& fo
   return make_requests(format).columns;
 }
 
-ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format) {
+ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
   const std::string& path = table.path;
-  const RowTimes time = find_row_times(table, format, requests.times);
+  const int rows = table.row_count();
+  RowClock clock = arrange_rows(format, requests.indices, table);
+  const RowTimes time = find_row_times(table, format, requests.indices, clock.times);
   ImportedRecording result{.recording = {}, .summary = time.summary};
   ImportSummary& summary = result.summary;
   summary.file = path;
-  summary.rows = table.row_count();
+  summary.rows = rows;
+  summary.has_several_clocks = clock.has_several;
+  summary.notes = std::move(clock.notes);
   note_delimiter(table, summary.notes);
 
   std::vector<AngleImport> angles;
   for (std::size_t i = 0; i < format.angles.size(); ++i) {
-    AngleImport& angle =
-        angles.emplace_back(format.angles[i], table, requests.first_angle + static_cast<int>(i));
+    AngleImport& angle = angles.emplace_back(format.angles[i], table,
+                                             requests.indices.first_angle + static_cast<int>(i));
     const double speed_max =
         joint_traits(format.angles[i].kind).turns ? format.speed_max : format.prismatic_speed_max;
     angle.unwrap(time.stamps, speed_max, summary.notes);
@@ -324,12 +319,14 @@ ImportedRecording import_csv_table(const proto::CsvTable& table, const Recording
   }
   std::vector<std::vector<double>> controls;
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
-    const std::size_t request = static_cast<std::size_t>(requests.times.first_control) + i;
-    controls.push_back(read_control(format.controls[i], table.values[request]));
+    const std::size_t request = static_cast<std::size_t>(requests.indices.first_control) + i;
+    controls.push_back(table.values[request]);
+    for (double& value : controls.back()) value *= format.controls[i].scale;
     hold_to(proto::require_range("Sample.command"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
-  const SensorTableReader inertial(format, table, requests.first_inertial, requests.first_angle);
+  const SensorTableReader inertial(format, table, requests.indices.first_inertial,
+                                   requests.indices.first_angle);
   inertial.add_reading_notes(summary.notes);
   result.recording.name = path;
   for (const TableSegment& stretch : time.segments) {
@@ -349,13 +346,18 @@ std::vector<std::string> describe_import(const ImportSummary& summary) {
                     (summary.holes.count == 1 ? " place" : " places") +
                     "; these rows have no readings, and their commands are interpolated");
   }
-  if (!summary.steady_clock) {
+  if (!summary.steady_clock && !summary.has_several_clocks) {
+    // The largest tolerance that a rig file may have is 0.5.
+    const bool is_tolerable = summary.jitter_max < 0.5;
     notes.push_back(
         summary.file + ": time stamps deviate by up to " +
         format_number(1e3 * summary.jitter_max * summary.period, 2) + " ms (" +
         format_number(100.0 * summary.jitter_max, 2) +
         " % of a period) from a uniform grid and are used as they are. If sampling was uniform and "
-        "only the stamps jitter, raise jitter_tolerance in the rig file's time { }");
+        "only the stamps jitter, " +
+        (is_tolerable ? "raise jitter_tolerance in the rig file's time { }"
+                      : "write rate_hz: " + format_number(1.0 / summary.period, 3) +
+                            " instead of the column in the rig file's time { }"));
   }
   if (!summary.gaps.empty()) {
     const RecordingGap& gap = summary.gaps.front();
@@ -401,7 +403,7 @@ ImportedRecording import_columns_in_memory(const std::string& name,
                                 "allow_missing: true if the angle may be missing"
                               : "the value is infinite. Correct or remove the row");
   });
-  return import_csv_table(table, format);
+  return import_csv_table(std::move(table), format);
 }
 
 ImportedRecording import_file_columns(
@@ -429,7 +431,7 @@ ImportedRecording import_file_columns(
   check_cells(table, requests, [](const proto::ColumnRequest&, double) {
     return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
   });
-  return import_csv_table(table, format);
+  return import_csv_table(std::move(table), format);
 }
 
 }  // namespace service

@@ -46,6 +46,7 @@ struct ImportSummary {
   double period = 0.0;                ///< sampling period [s]
   double jitter_max = 0.0;            ///< largest deviation from uniform sampling [periods]
   bool steady_clock = true;           ///< sampling is uniform; if false, time stamps are kept
+  bool has_several_clocks = false;    ///< columns have time stamps of their own
   MissingRowCounts holes;             ///< missing rows within segments
   std::uint64_t missing_samples = 0;  ///< number of samples missing in the listed gaps
   std::optional<ClockError> clock;
@@ -69,8 +70,8 @@ inline constexpr int kSegmentSamplesMin = 10;
 /// If all time stamps are uniform within the format's tolerance, exactly uniform times replace
 /// them. A gap or a change in the segment column ends a segment. Rows missing within a segment
 /// (estimator::can_continue_across_gap) have no readings. Segments with fewer than
-/// kSegmentSamplesMin samples are dropped and counted. The control of the last row has no effect
-/// and may be missing.
+/// kSegmentSamplesMin samples are dropped and counted. A control value applies until the next one;
+/// its cells in between may be empty. See arrange_rows for logs with several clocks.
 /// @param path  file name for messages
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format);
@@ -79,7 +80,7 @@ ImportedRecording import_csv_text(const std::string& path, std::string_view text
 std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& format);
 
 /// Imports a recording from a CSV table whose columns `make_column_requests` has requested.
-ImportedRecording import_csv_table(const proto::CsvTable& table, const RecordingFormat& format);
+ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat& format);
 
 /// Returns messages on gaps, dropped rows and suspicious columns of an imported recording.
 std::vector<std::string> describe_import(const ImportSummary& summary);

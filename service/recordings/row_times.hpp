@@ -5,6 +5,7 @@
 #include "proto/text/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/joined_segments.hpp"
+#include "service/recordings/row_clock.hpp"
 #include "service/rig/recording_format.hpp"
 
 namespace service {
@@ -29,13 +30,6 @@ struct RowTimes {
   std::vector<TableSegment> segments;
 };
 
-/// Indices of the time, segment and control columns among the requested columns of a table.
-struct TimeColumnIndices {
-  int time = -1;          ///< time stamps; −1 if format.rate gives the times
-  int segment = -1;       ///< column whose changes start a segment; −1 if none
-  int first_control = 0;  ///< first control column of the recording format
-};
-
 /// Finds the sampling period, the gaps and the segments of a recording from its time stamps.
 ///
 /// The period is the least-squares slope of time over sample number, pooled over the segments. Rows
@@ -43,9 +37,9 @@ struct TimeColumnIndices {
 /// is a run of missing rows that a segment cannot bridge (estimator::can_continue_across_gap).
 /// Sampling is not uniform if a time stamp deviates from uniform times by more than the format's
 /// tolerance.
-/// @throws proto::InputError if time does not increase, the rate is implausible, or no segment is
-///         long enough
+/// @param times  increasing times of the rows [s], see arrange_rows
+/// @throws proto::InputError if the rate is implausible, or no segment is long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumnIndices& requests);
+                        const ColumnIndices& indices, const std::vector<double>& times);
 
 }  // namespace service

@@ -54,6 +54,7 @@ struct RecordingFormat {
   double speed_max = 60.0;            ///< largest plausible speed of a revolute joint [rad/s]
   double prismatic_speed_max = 20.0;  ///< largest plausible speed of a prismatic joint [m/s]
   std::string segment_column;         ///< column whose changes start a new segment; may be empty
+  std::string topic = {};             ///< topic of the joint states in a bag; empty: all topics
   std::vector<EncoderColumn> angles;
   std::vector<ControlColumn> controls;
   std::vector<std::string> sensors = {};  ///< names of all sensors other than encoders

@@ -383,6 +383,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   RecordingFormat format;
   read_time(source.time(), place.at("time"), format);
   format.segment_column = source.segment_column();
+  format.topic = source.topic();
   if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
   if (source.has_speed_max_m_per_s()) format.prismatic_speed_max = source.speed_max_m_per_s();
 

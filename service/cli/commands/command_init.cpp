@@ -85,12 +85,13 @@ std::string rig_name(const InitOptions& options, const RigAnswers& answers) {
 
 RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& out) {
   RigAnswers answers;
+  answers.topic = options.topic;
   if (!options.kind.empty()) {
     answers.kind = parse_rig_kind(options.kind);
     take_options(options, answers);
     answers.source = options.from;
-    const auto columns =
-        options.from.empty() ? std::vector<ColumnProfile>{} : read_column_profiles(options.from);
+    const auto columns = options.from.empty() ? std::vector<ColumnProfile>{}
+                                              : read_column_profiles(options.from, options.topic);
     propose_columns(columns, options.columns, answers);
     return answers;
   }
@@ -99,12 +100,12 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
   if (options.from.empty()) {
     answers.source = interview.ask_until_valid<std::string>(
         "recording of the rig (empty: none yet)", "", [&](const std::string& path) {
-          if (!path.empty()) columns = read_column_profiles(path);
+          if (!path.empty()) columns = read_column_profiles(path, options.topic);
           return path;
         });
   } else {
     answers.source = options.from;
-    columns = read_column_profiles(options.from);
+    columns = read_column_profiles(options.from, options.topic);
   }
   ask_rig_kind(interview, answers);
   take_options(options, answers);
@@ -117,7 +118,7 @@ RigAnswers collect(const InitOptions& options, std::istream& in, std::ostream& o
 /// second motor or another encoder.
 std::string unused_columns(const RigAnswers& answers) {
   if (answers.source.empty()) return "";
-  std::vector<ColumnProfile> unused = read_column_profiles(answers.source);
+  std::vector<ColumnProfile> unused = read_column_profiles(answers.source, answers.topic);
   std::erase_if(unused, [&](const ColumnProfile& column) {
     return std::ranges::count(answers.readings, column.name, &EncoderAnswer::column) > 0 ||
            column.constant || column.name == answers.time_column ||
@@ -192,6 +193,7 @@ void add_options(CLI::App& command, InitOptions& options) {
        "KIND");
   text("--from", options.from,
        "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
+  add_topic_option(command, options.topic);
   text("--name", options.name, "Name of the rig", "TEXT");
   add_option(command, "--links", options.links, "COUNT", "Links of a chain")
       ->check(proto::count_from_to(2, 16));

@@ -152,14 +152,15 @@ void keep_rows(std::vector<NamedColumn>& columns) {
   std::erase_if(columns, [&](const NamedColumn& each) { return each.values.size() != best; });
 }
 
-RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
+RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind,
+                            const std::string& topic) {
   switch (kind) {
     case RecordingFileFormat::kMat:
       return mat_columns(path);
     case RecordingFileFormat::kHdf5:
       return hdf5_columns(path);
     case RecordingFileFormat::kJointState:
-      return {.columns = read_joint_state_columns(path)};
+      return {.columns = read_joint_state_columns(path, topic)};
     case RecordingFileFormat::kDaqMcap:
       throw proto::InputError(
           path +
@@ -172,6 +173,14 @@ RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind) {
       reject_unsupported_format(path, kind);
       return csv_columns(path);
   }
+}
+
+void check_topic_applies(const std::string& path, RecordingFileFormat kind,
+                         const std::string& topic) {
+  if (topic.empty() || kind == RecordingFileFormat::kJointState) return;
+  throw proto::InputError(path +
+                          ": is not a ROS 2 bag with joint states, so --topic does not "
+                          "apply. Leave it out");
 }
 
 }  // namespace
@@ -200,13 +209,15 @@ RecordingFormat default_recording_format(const Rig& rig) {
   return format;
 }
 
-ImportedRecording import_recording(const std::string& path, const Rig& rig) {
+ImportedRecording import_recording(const std::string& path, const Rig& rig,
+                                   const std::string& topic) {
   const RecordingFileFormat kind = detect_file_format(path);
+  check_topic_applies(path, kind, topic);
   switch (kind) {
     case RecordingFileFormat::kDaqMcap:
       return import_daq_mcap(path, rig);
     case RecordingFileFormat::kJointState:
-      return import_joint_states(path, rig);
+      return import_joint_states(path, rig, topic);
     case RecordingFileFormat::kStateMcap:
       return import_estimated_states_mcap(path, rig);
     case RecordingFileFormat::kMat:
@@ -248,9 +259,10 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
   }
 }
 
-RecordingColumns read_recording_columns(const std::string& path) {
+RecordingColumns read_recording_columns(const std::string& path, const std::string& topic) {
   const RecordingFileFormat kind = detect_file_format(path);
-  RecordingColumns found = columns_of(path, kind);
+  check_topic_applies(path, kind, topic);
+  RecordingColumns found = columns_of(path, kind, topic);
   if (kind == RecordingFileFormat::kMat || kind == RecordingFileFormat::kHdf5)
     keep_rows(found.columns);
   const bool any =

@@ -14,7 +14,10 @@ namespace service {
 ///
 /// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
 /// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
-ImportedRecording import_recording(const std::string& path, const Rig& rig);
+/// @param topic  topic of a ROS 2 bag; empty: the topic in the rig file, or all topics
+/// @throws proto::InputError for an invalid file, or a topic for a file that is not a ROS 2 bag
+ImportedRecording import_recording(const std::string& path, const Rig& rig,
+                                   const std::string& topic = {});
 
 /// Returns the format of CSV recordings from `rigcal simulate`, with the column names t_s,
 /// <encoder>_rad and <joint>_control.
@@ -49,9 +52,10 @@ struct RecordingColumns {
 };
 
 /// Reads all columns of a CSV, MAT or HDF5 file, or all joint states of a ROS 2 bag.
+/// @param topic  topic of a ROS 2 bag; empty: all topics
 /// @throws proto::InputError for a file that is unreadable or has no numeric columns, or for a file
 ///         of rigcal-daq or rigcal estimate, which needs no column names in the rig file
-RecordingColumns read_recording_columns(const std::string& path);
+RecordingColumns read_recording_columns(const std::string& path, const std::string& topic = {});
 
 /// Returns a recording as CSV text that rigcal can import with the same rig file. The rig file's
 /// recording { } defines columns, units, signs and offsets; without recording { },

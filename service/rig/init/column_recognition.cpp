@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "service/recordings/burst_clock.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/text/column_statistics.hpp"
 
@@ -145,8 +146,6 @@ int reading_score(const ColumnProfile& column, bool position) {
   return score > 0 ? score : -1;
 }
 
-double period_of(const ColumnProfile& column) { return median(changes_of(column.values)); }
-
 /// Mean and range of a span of consecutive values.
 struct ValueStretch {
   double mean, spread;
@@ -166,9 +165,9 @@ ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, st
 
 }  // namespace
 
-std::vector<ColumnProfile> read_column_profiles(const std::string& path) {
+std::vector<ColumnProfile> read_column_profiles(const std::string& path, const std::string& topic) {
   std::vector<ColumnProfile> columns;
-  for (const NamedColumn& column : read_recording_columns(path).columns) {
+  for (const NamedColumn& column : read_recording_columns(path, topic).columns) {
     columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
                                             : look_at(column.name, column.values));
   }
@@ -194,7 +193,7 @@ TimeUnit guess_time_unit(const ColumnProfile& column) {
   if (has(column, {"us", "µs", "micros", "microseconds"})) return TimeUnit::kMicrosecond;
   if (has(column, {"ms", "millis", "milliseconds"})) return TimeUnit::kMillisecond;
   if (has(column, {"s", "sec", "seconds"})) return TimeUnit::kSecond;
-  const double step = period_of(column);
+  const double step = mean_time_step(column.values);
   if (step <= 1.0 / kSlowest && step >= 1.0 / kFastest) return TimeUnit::kSecond;
   if (step <= 1e3 / kSlowest && step >= 1e3 / kFastest) return TimeUnit::kMillisecond;
   if (step <= 1e6 / kSlowest && step >= 1e6 / kFastest) return TimeUnit::kMicrosecond;
@@ -327,11 +326,14 @@ std::optional<double> estimate_swing_frequency(const ColumnProfile& column, Read
     if (std::abs(off(k)) > kSmallSwing) begin = k + 1;
   }
   if (begin >= n) return std::nullopt;
-  double widest = 0.0, middle = 0.0;
+  double widest = 0.0, middle = 0.0, count = 0.0;
   for (std::size_t k = begin; k < n; ++k) {
+    if (std::isnan(off(k))) continue;
     widest = std::max(widest, std::abs(off(k)));
-    middle += off(k) / static_cast<double>(n - begin);
+    middle += off(k);
+    count += 1.0;
   }
+  middle /= std::max(count, 1.0);
   // Count crossings with a dead band, so that noise at rest does not count.
   const double band = 0.1 * widest;
   int side = 0, crossings = 0;

@@ -21,8 +21,10 @@ struct ColumnProfile {
 };
 
 /// Reads a recording file and returns the name, values and statistics of each column.
+/// @param topic  topic of a ROS 2 bag; empty: all topics
 /// @throws proto::InputError for a file without columns
-std::vector<ColumnProfile> read_column_profiles(const std::string& path);
+std::vector<ColumnProfile> read_column_profiles(const std::string& path,
+                                                const std::string& topic = {});
 
 /// Returns the time column of a recording, recognized by its name or by evenly rising values;
 /// nullptr if there is none.

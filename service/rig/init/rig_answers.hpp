@@ -51,6 +51,7 @@ struct EncoderAnswer {
   bool inverted = false;
   double rest = 0.0;  ///< reading, not inverted, at which the angle is to be zero [rad]
   std::optional<double> counts = {};  ///< counts per turn or metre
+  bool allow_missing = false;         ///< the recording has rows without a reading
 };
 
 struct MotorAnswer {
@@ -78,6 +79,7 @@ struct RigAnswers {
                           ///< to the previous link
   std::optional<MotorAnswer> motor;
   std::string segment_column;
+  std::string topic;  ///< chosen topic of a ROS 2 bag; empty: none
 };
 
 /// Returns the names of the links of a kind of rig, in the order of RigAnswers::links.

@@ -462,6 +462,7 @@ name: "{}"
     if (!answers_.segment_column.empty()) {
       text += "  segment_column: " + quoted(answers_.segment_column) + "\n";
     }
+    if (!answers_.topic.empty()) text += "  topic: " + quoted(answers_.topic) + "\n";
     return text + "}\n";
   }
 
@@ -477,14 +478,15 @@ name: "{}"
     }
     const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
     const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
-    return with_comment(
-        fmt::format("  {} {{ joint: {} column: {} unit: {}{}{} }}", position ? "position" : "angle",
-                    quoted(name), quoted(reading.column), kUnits[static_cast<int>(reading.unit)],
-                    reading.inverted ? " inverted: true" : "",
-                    rest == 0.0 ? "" : " offset_rad: " + format_number(-rest, 16)),
-        rest == 0.0 ? ""
-        : upright   ? "reads a half turn when hanging"
-                    : "reads the negative of this when hanging");
+    return with_comment(fmt::format("  {} {{ joint: {} column: {} unit: {}{}{}{} }}",
+                                    position ? "position" : "angle", quoted(name),
+                                    quoted(reading.column), kUnits[static_cast<int>(reading.unit)],
+                                    reading.inverted ? " inverted: true" : "",
+                                    reading.allow_missing ? " allow_missing: true" : "",
+                                    rest == 0.0 ? "" : " offset_rad: " + format_number(-rest, 16)),
+                        rest == 0.0 ? ""
+                        : upright   ? "reads a half turn when hanging"
+                                    : "reads the negative of this when hanging");
   }
 
   const RigAnswers& answers_;
