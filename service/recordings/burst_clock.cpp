@@ -70,7 +70,7 @@ std::vector<BurstTrain> split_at_pauses(const std::vector<double>& arrivals,
   return trains;
 }
 
-/// Returns the median slope of arrival time over row number [Theil–Sen].
+/// Returns the median slope of arrival time over row number.
 double median_slope(const std::vector<double>& arrivals, const std::vector<std::size_t>& ends) {
   const std::size_t apart = std::max<std::size_t>(1, (ends.size() - 1) / 2);
   std::vector<double> slopes;
@@ -79,6 +79,42 @@ double median_slope(const std::vector<double>& arrivals, const std::vector<std::
                      static_cast<double>(ends[b] - ends[b - apart]));
   }
   return median(std::move(slopes));
+}
+
+/// Returns the arrival times of the last rows, minus the sampling times of a clock that starts at
+/// 0.
+std::vector<double> clock_starts(const std::vector<double>& arrivals, const BurstTrain& train,
+                                 double period) {
+  std::vector<double> starts;
+  for (const std::size_t end : train.ends) {
+    starts.push_back(arrivals[end] - period * static_cast<double>(end));
+  }
+  return starts;
+}
+
+/// Returns the least-squares correction of a period, from bursts that are at most a period late.
+double period_correction(const std::vector<double>& arrivals, const std::vector<BurstTrain>& trains,
+                         double period) {
+  double covariance = 0.0, variance = 0.0;
+  for (const BurstTrain& train : trains) {
+    const std::vector<double> starts = clock_starts(arrivals, train, period);
+    const double start = median(starts);
+    const auto is_used = [&](std::size_t b) { return std::abs(starts[b] - start) <= period; };
+    double middle = 0.0, count = 0.0;
+    for (std::size_t b = 0; b < starts.size(); ++b) {
+      if (!is_used(b)) continue;
+      middle += static_cast<double>(train.ends[b]);
+      count += 1.0;
+    }
+    middle /= count;
+    for (std::size_t b = 0; b < starts.size(); ++b) {
+      if (!is_used(b)) continue;
+      const double from_middle = static_cast<double>(train.ends[b]) - middle;
+      covariance += from_middle * (starts[b] - start);
+      variance += from_middle * from_middle;
+    }
+  }
+  return variance > 0.0 ? covariance / variance : 0.0;
 }
 
 /// Returns the range of the medians of successive values. A lost row shifts all later values.
@@ -99,7 +135,7 @@ double mean_time_step(const std::vector<double>& times) {
   std::vector<double> steps = time_steps(times);
   std::erase_if(steps, [](double step) { return std::isnan(step); });
   if (steps.empty()) return 0.0;
-  const auto high = steps.begin() + static_cast<std::ptrdiff_t>(0.95 * (steps.size() - 1.0));
+  const auto high = steps.begin() + 95 * (std::ssize(steps) - 1) / 100;
   std::ranges::nth_element(steps, high);
   const double usual = *high;
   double sum = 0.0;
@@ -143,13 +179,11 @@ std::optional<BurstClock> recover_burst_clock(const std::vector<double>& arrival
   const auto longest = std::ranges::max_element(
       trains, {}, [](const BurstTrain& train) { return train.ends.size(); });
   clock.period = median_slope(arrivals, longest->ends);
+  clock.period += period_correction(arrivals, trains, clock.period);
   if (!(clock.period > 0.0)) return std::nullopt;
   double square = 0.0;
   for (std::size_t i = 0; i < trains.size(); ++i) {
-    std::vector<double> starts;
-    for (const std::size_t end : trains[i].ends) {
-      starts.push_back(arrivals[end] - clock.period * static_cast<double>(end));
-    }
+    const std::vector<double> starts = clock_starts(arrivals, trains[i], clock.period);
     const double spread = is_regular ? kRegularSpread : kUnequalSpread;
     if (spread_of_medians(starts) > spread * clock.period) return std::nullopt;
     const double start = median(starts);

@@ -21,8 +21,9 @@ struct BurstClock {
 ///
 /// Rows come in bursts if short time steps alternate with long ones, and the readings change as
 /// much over a short step as over a long one: then the rows were sampled at equal times apart. The
-/// period is the median slope of arrival time over row number, taken at the last row of each burst
-/// [Theil–Sen]. A sampling time precedes the arrival time by at most one burst interval.
+/// period is the slope of arrival time over row number, taken at the last row of each burst: the
+/// median slope, corrected by least squares without late bursts. A sampling time precedes the
+/// arrival time by at most one burst interval.
 /// @param arrivals  arrival times, not decreasing [s]
 /// @param readings  columns of readings, one value per row; NaN if missing
 std::optional<BurstClock> recover_burst_clock(const std::vector<double>& arrivals,

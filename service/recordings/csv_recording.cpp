@@ -290,13 +290,12 @@ std::vector<proto::ColumnRequest> make_column_requests(const RecordingFormat& fo
 ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat& format) {
   const Requests requests = make_requests(format);
   const std::string& path = table.path;
-  const int rows = table.row_count();
   RowClock clock = arrange_rows(format, requests.indices, table);
   const RowTimes time = find_row_times(table, format, requests.indices, clock.times);
   ImportedRecording result{.recording = {}, .summary = time.summary};
   ImportSummary& summary = result.summary;
   summary.file = path;
-  summary.rows = rows;
+  summary.rows = table.row_count();
   summary.has_several_clocks = clock.has_several;
   summary.notes = std::move(clock.notes);
   note_delimiter(table, summary.notes);

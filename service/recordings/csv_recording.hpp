@@ -40,7 +40,8 @@ struct ImportSummary {
 
   std::string file;
   std::string scenario;               ///< name of the scenario; empty if unknown
-  int rows = 0;                       ///< number of rows in the file
+  int rows = 0;                       ///< number of rows of the file, without merged rows and rows
+                                      ///< before the first command
   int rows_before_release = 0;        ///< rows left out because the rig was still held by hand
   int dropped_rows = 0;               ///< rows left out because their segment is too short
   double period = 0.0;                ///< sampling period [s]
