@@ -247,10 +247,18 @@ int merge_equal_times(int time, proto::CsvTable& table) {
 }
 
 std::string constant_rate_advice(const std::vector<double>& times) {
+  // The mean is uncertain by a few rows, for example by an incomplete burst at either end.
+  constexpr double kUncertainRows = 4.0;
   const double step = mean_time_step(times);
   if (!(step > 0.0)) return "write time { rate_hz: ... } if the rows were sampled at a known rate";
-  return "if the rows were sampled evenly and none is lost, write time { rate_hz: " +
-         format_number(1.0 / step, 3) + " } in the rig file instead of the time column";
+  const double tolerance = kUncertainRows / static_cast<double>(times.size());
+  std::string rate;
+  for (int digits = 1; digits <= 3; ++digits) {
+    rate = format_number(1.0 / step, digits);
+    if (std::abs(std::stod(rate) * step - 1.0) <= tolerance) break;
+  }
+  return "if the rows were sampled evenly and none is lost, write time { rate_hz: " + rate +
+         " } in the rig file instead of the time column";
 }
 
 RowClock arrange_rows(const RecordingFormat& format, const ColumnIndices& indices,

@@ -73,7 +73,7 @@ TEST(BurstClock, RecoversTheClockOfUnequalBursts) {
 
 TEST(BurstClock, ReportsTheJitterOfBursts) {
   // Rows 400 to 403 form a burst. A single late burst does not shift the clock.
-  const auto late = deliver(0.02, 1e-4, [](int k) { return k > 400 && k <= 404 ? 0.007 : 0.0; });
+  const auto late = deliver(0.02, 1e-4, [](int k) { return k >= 400 && k < 404 ? 0.007 : 0.0; });
   const auto clock = late.recover();
   ASSERT_TRUE(clock.has_value());
   EXPECT_NEAR(clock->period, kPeriod, 1e-9);
@@ -83,9 +83,9 @@ TEST(BurstClock, ReportsTheJitterOfBursts) {
 TEST(BurstClock, ContinuesAfterALostBurst) {
   const double lost = std::nan("");
   const auto clock =
-      deliver(0.02, 1e-4, [&](int k) { return k > 400 && k <= 404 ? lost : 0.0; }).recover();
+      deliver(0.02, 1e-4, [&](int k) { return k >= 400 && k < 404 ? lost : 0.0; }).recover();
   ASSERT_TRUE(clock.has_value());
-  EXPECT_NEAR(clock->times[401] - clock->times[400], 5 * kPeriod, 1e-9);
+  EXPECT_NEAR(clock->times[400] - clock->times[399], 5 * kPeriod, 1e-9);
 }
 
 // The number of rows no longer gives the time.
@@ -246,7 +246,7 @@ TEST(SeveralClocks, EqualRowsAreMergedAndDifferentOnesRefused) {
   }
   EXPECT_EQ(equal.read().recording.segments.front().sample_count(), 100);
   expect_parts(test_support::refusal([&] { (void)different.read(); }),
-               {"log.csv:53:1", "is repeated with other values", "rate_hz: 101"});
+               {"log.csv:53:1", "is repeated with other values", "rate_hz: 100"});
 }
 
 // Bursts with a lost row fall apart into gaps; the message names the remedy.
