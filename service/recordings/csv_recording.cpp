@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "estimator/math/angle_wrapping.hpp"
+#include "estimator/signal/prescribed_acceleration.hpp"
 #include "proto/check/number_check.hpp"
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
@@ -235,6 +236,17 @@ estimator::Segment make_segment(const TableSegment& stretch, const RowTimes& tim
   return segment;
 }
 
+/// Sets the controls of joints with a prescribed motion to the accelerations of their coordinates.
+void prescribe_motions(const RecordingFormat& format, estimator::Segment& segment) {
+  for (std::size_t i = 0; i < format.controls.size(); ++i) {
+    if (!format.controls[i].is_prescribed) continue;
+    const auto own =
+        std::ranges::find(format.angles, format.controls[i].joint, &EncoderColumn::joint);
+    segment.controls.col(static_cast<Eigen::Index>(i)) =
+        estimator::estimate_prescribed_acceleration(segment, own - format.angles.begin());
+  }
+}
+
 void note_delimiter(const proto::CsvTable& table, std::vector<std::string>& notes) {
   if (table.delimiter == ';') notes.push_back("cells are separated by semicolons");
   if (table.delimiter == '\t') notes.push_back("cells are separated by tabs");
@@ -320,7 +332,9 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const std::size_t request = static_cast<std::size_t>(requests.indices.first_control) + i;
     controls.push_back(table.values[request]);
-    for (double& value : controls.back()) value *= format.controls[i].scale;
+    // prescribe_motions() sets the controls of prescribed motions.
+    const double scale = format.controls[i].is_prescribed ? 0.0 : format.controls[i].scale;
+    for (double& value : controls.back()) value *= scale;
     hold_to(proto::require_range("Sample.command"), table, static_cast<int>(request),
             format.controls[i].column, controls.back());
   }
@@ -330,6 +344,7 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   result.recording.name = path;
   for (const TableSegment& stretch : time.segments) {
     result.recording.segments.push_back(make_segment(stretch, time, angles, controls, inertial));
+    prescribe_motions(format, result.recording.segments.back());
   }
   return result;
 }

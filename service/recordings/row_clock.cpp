@@ -65,7 +65,9 @@ bool hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
           "\" has no values. Name the column of the motor's command in the rig file's "
           "control { }");
     }
-    first = std::max(first, static_cast<std::size_t>(known - values.begin()));
+    const bool is_prescribed = format.controls[i].is_prescribed;  // the column of a reading
+    if (!is_prescribed) first = std::max(first, static_cast<std::size_t>(known - values.begin()));
+    std::fill(values.begin(), known, *known);
     const auto count = std::ranges::count_if(values, is_known);
     // The command of the last row has no effect and is often missing.
     const bool is_held =
@@ -73,7 +75,7 @@ bool hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
     for (auto value = known; value != values.end(); ++value) {
       if (std::isnan(*value)) *value = *(value - 1);
     }
-    if (!is_held) continue;
+    if (!is_held || is_prescribed) continue;
     has_own_rows = true;
     notes.push_back("column \"" + format.controls[i].column + "\" has values in " +
                     std::to_string(count) + " of " + std::to_string(values.size()) +

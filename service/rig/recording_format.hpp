@@ -22,13 +22,15 @@ struct EncoderColumn {
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// CSV column with the control signal of a motor. The control signal is scale · value.
+/// CSV column with the control signal of a motor. The control signal is scale · value. For a joint
+/// with a prescribed motion, it is the column of the coordinate, whose acceleration is the control.
 struct ControlColumn {
   std::string column;
   std::string joint;
   std::string unit;  ///< unit of the control signal
   double scale = 1.0;
-  std::string place = {};  ///< location in the rig file, "FILE:LINE:COLUMN"
+  bool is_prescribed = false;  ///< whether the recorded coordinate prescribes the motion
+  std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
 /// CSV column with the readings of an inertial, torque, force or position sensor along one axis. A

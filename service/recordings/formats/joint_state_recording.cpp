@@ -133,6 +133,11 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
     angle.allow_missing = true;  // a message may contain only some joints
   }
   for (ControlColumn& control : format.controls) {
+    if (control.is_prescribed) {
+      control.column =
+          std::ranges::find(format.angles, control.joint, &EncoderColumn::joint)->column;
+      continue;
+    }
     const bool named = rig.format && control.column.ends_with(kEffort) && names_joint(control);
     if (named) continue;
     const auto joint =
