@@ -48,16 +48,44 @@ bool has_ordered_sources(int time, const proto::CsvTable& table) {
   return last_times.size() > 1;
 }
 
-/// Extends each control value to the next one, and removes the rows before the first value.
-/// @return whether cells other than the last one were empty
-bool hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
+bool is_number(double value) { return !std::isnan(value); }
+
+/// Checks whether a control column has empty cells after its first value. The control of the last
+/// row has no effect and is often missing.
+bool have_commands_own_rows(const RecordingFormat& format, const ColumnIndices& indices,
+                            const proto::CsvTable& table) {
+  for (std::size_t i = 0; i < format.controls.size(); ++i) {
+    if (format.controls[i].is_prescribed) continue;
+    const auto& values = table.values[static_cast<std::size_t>(indices.first_control) + i];
+    const auto first = std::ranges::find_if(values, is_number);
+    if (first != values.end() && !std::all_of(first, values.end() - 1, is_number)) return true;
+  }
+  return false;
+}
+
+/// Removes the rows without readings and commands, which belong to other sources of the log.
+/// @return number of removed rows
+std::size_t remove_empty_rows(const ColumnIndices& indices, proto::CsvTable& table) {
+  std::vector<std::size_t> rows;
+  for (std::size_t k = 0; k < table.lines.size(); ++k) {
+    const auto first = table.values.begin() + indices.first_angle;
+    if (std::any_of(first, table.values.end(), [&](const auto& v) { return is_number(v[k]); })) {
+      rows.push_back(k);
+    }
+  }
+  const std::size_t removed = table.lines.size() - rows.size();
+  if (removed > 0) keep_table_rows(rows, table);
+  return removed;
+}
+
+/// Extends each control value to the next one, and removes the rows before the first value. Notes
+/// columns with empty cells.
+void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
                    proto::CsvTable& table, std::vector<std::string>& notes) {
-  bool has_own_rows = false;
   std::size_t first = 0;
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     std::vector<double>& values = table.values[static_cast<std::size_t>(indices.first_control) + i];
-    const auto is_known = [](double value) { return !std::isnan(value); };
-    const auto known = std::ranges::find_if(values, is_known);
+    const auto known = std::ranges::find_if(values, is_number);
     if (known == values.end()) {
       throw proto::InputError(
           table.where(0, indices.first_control + static_cast<int>(i)) + ": column \"" +
@@ -65,29 +93,25 @@ bool hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
           "\" has no values. Name the column of the motor's command in the rig file's "
           "control { }");
     }
-    const bool is_prescribed = format.controls[i].is_prescribed;  // the column of a reading
-    if (!is_prescribed) first = std::max(first, static_cast<std::size_t>(known - values.begin()));
+    const auto count = std::ranges::count_if(values, is_number);
+    const bool is_held = !std::all_of(known, values.end() - 1, is_number);
+    const auto missing = static_cast<std::size_t>(known - values.begin());
     std::fill(values.begin(), known, *known);
-    const auto count = std::ranges::count_if(values, is_known);
-    // The command of the last row has no effect and is often missing.
-    const bool is_held =
-        std::any_of(known, values.end() - 1, [](double v) { return std::isnan(v); });
-    for (auto value = known; value != values.end(); ++value) {
-      if (std::isnan(*value)) *value = *(value - 1);
+    for (std::size_t k = missing + 1; k < values.size(); ++k) {
+      if (!is_number(values[k])) values[k] = values[k - 1];
     }
-    if (!is_held || is_prescribed) continue;
-    has_own_rows = true;
+    if (format.controls[i].is_prescribed) continue;  // the column of a reading
+    first = std::max(first, missing);
+    if (!is_held) continue;
     notes.push_back("column \"" + format.controls[i].column + "\" has values in " +
                     std::to_string(count) + " of " + std::to_string(values.size()) +
                     " rows; each value applies until the next one");
   }
-  if (first == 0) return has_own_rows;
-  notes.push_back("the first " + std::to_string(first) +
-                  " rows are left out because they precede the first command");
+  if (first == 0) return;
+  notes.push_back("rows before the first command are left out: " + std::to_string(first));
   std::vector<std::size_t> rows(table.lines.size() - first);
   std::iota(rows.begin(), rows.end(), first);
   keep_table_rows(rows, table);
-  return has_own_rows;
 }
 
 /// Returns the rows in which at least one sensor has a reading.
@@ -158,8 +182,9 @@ void recover_sample_clock(const ColumnIndices& indices, const std::vector<std::s
 void check_times_increase(const RecordingFormat& format, int time, const proto::CsvTable& table,
                           const std::vector<double>& times, bool may_repeat) {
   for (std::size_t k = 1; k < times.size(); ++k) {
-    const bool repeats = times[k] == times[k - 1];
-    if (std::isfinite(times[k]) && (times[k] > times[k - 1] || (repeats && may_repeat))) continue;
+    const bool repeats = is_same_time(times[k], times[k - 1]);
+    const bool is_later = times[k] > times[k - 1] && !repeats;
+    if (std::isfinite(times[k]) && (is_later || (repeats && may_repeat))) continue;
     const std::string stamp = format_number(times[k], 9) + " s";
     throw proto::InputError(
         table.where(static_cast<int>(k), time) + ": column \"" + format.time_column + "\": " +
@@ -254,13 +279,14 @@ std::string constant_rate_advice(const std::vector<double>& times) {
   const double step = mean_time_step(times);
   if (!(step > 0.0)) return "write time { rate_hz: ... } if the rows were sampled at a known rate";
   const double tolerance = kUncertainRows / static_cast<double>(times.size());
-  std::string rate;
+  double rate = 1.0 / step;
   for (int digits = 1; digits <= 3; ++digits) {
-    rate = format_number(1.0 / step, digits);
-    if (std::abs(std::stod(rate) * step - 1.0) <= tolerance) break;
+    const double unit = std::pow(10.0, std::floor(std::log10(1.0 / step)) + 1.0 - digits);
+    rate = unit * std::round(1.0 / step / unit);
+    if (std::abs(rate * step - 1.0) <= tolerance) break;
   }
-  return "if the rows were sampled evenly and none is lost, write time { rate_hz: " + rate +
-         " } in the rig file instead of the time column";
+  return "if the rows were sampled evenly and none is lost, write time { rate_hz: " +
+         format_number(rate, 3) + " } in the rig file instead of the time column";
 }
 
 RowClock arrange_rows(const RecordingFormat& format, const ColumnIndices& indices,
@@ -277,7 +303,15 @@ RowClock arrange_rows(const RecordingFormat& format, const ColumnIndices& indice
                             " rows have the time of the row before and are merged with it");
     }
   }
-  const bool is_held = hold_commands(format, indices, table, clock.notes);
+  const bool are_apart = have_own_times(indices, table);
+  const bool is_held = have_commands_own_rows(format, indices, table);
+  if (indices.time >= 0 && (are_apart || is_held)) {
+    if (const std::size_t removed = remove_empty_rows(indices, table); removed > 0) {
+      clock.notes.push_back("rows without readings and commands are left out: " +
+                            std::to_string(removed));
+    }
+  }
+  hold_commands(format, indices, table, clock.notes);
   clock.times.resize(table.lines.size());
   if (indices.time < 0) {
     for (std::size_t k = 0; k < clock.times.size(); ++k) {
@@ -289,7 +323,6 @@ RowClock arrange_rows(const RecordingFormat& format, const ColumnIndices& indice
   for (std::size_t k = 0; k < stamps.size(); ++k) clock.times[k] = format.time_scale * stamps[k];
   check_times_increase(format, indices.time, table, clock.times, true);
   const std::vector<std::size_t> rows = rows_with_readings(indices, table);
-  const bool are_apart = have_own_times(indices, table);
   clock.has_several = are_apart || (is_held && rows.size() < table.lines.size());
   if (!are_apart) recover_sample_clock(indices, rows, table, clock);
   check_times_increase(format, indices.time, table, clock.times, false);

@@ -180,7 +180,7 @@ TEST(SeveralClocks, ACommandHoldsUntilTheNext) {
   const estimator::Segment& segment = imported.recording.segments.front();
   // The reading at 0 ms precedes the first command, at 3 ms.
   EXPECT_NEAR(segment.start, 0.003, 1e-12);
-  EXPECT_TRUE(has_note(imported, "the first 1 rows are left out"));
+  EXPECT_TRUE(has_note(imported, "rows before the first command are left out: 1"));
   EXPECT_TRUE(has_note(imported, "column \"u\" has values in 100 of 350 rows"));
   ASSERT_EQ(segment.sample_count(), 349);
   for (int k = 0; k < segment.sample_count(); ++k) {
