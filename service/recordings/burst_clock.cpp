@@ -181,23 +181,22 @@ std::optional<BurstClock> recover_burst_clock(const std::vector<double>& arrival
   clock.period = median_slope(arrivals, longest->ends);
   clock.period += period_correction(arrivals, trains, clock.period);
   if (!(clock.period > 0.0)) return std::nullopt;
-  double square = 0.0;
+  std::vector<double> deviations;
   for (std::size_t i = 0; i < trains.size(); ++i) {
     const std::vector<double> starts = clock_starts(arrivals, trains[i], clock.period);
     const double spread = is_regular ? kRegularSpread : kUnequalSpread;
     if (spread_of_medians(starts) > spread * clock.period) return std::nullopt;
     const double start = median(starts);
-    for (const double each : starts) {
-      clock.jitter_max = std::max(clock.jitter_max, std::abs(each - start));
-      square += (each - start) * (each - start);
-    }
+    for (const double each : starts) deviations.push_back(std::abs(each - start));
     const std::size_t end = i + 1 < trains.size() ? trains[i + 1].first : arrivals.size();
     for (std::size_t k = trains[i].first; k < end; ++k) {
       clock.times.push_back(start + clock.period * static_cast<double>(k));
     }
   }
   if (!std::ranges::is_sorted(clock.times)) return std::nullopt;
-  clock.jitter = std::sqrt(square / static_cast<double>(ends.size()));
+  std::ranges::sort(deviations);
+  clock.jitter_p99 = deviations[99 * (deviations.size() - 1) / 100];
+  clock.jitter_max = deviations.back();
   return clock;
 }
 

@@ -12,7 +12,7 @@ struct BurstClock {
   double period = 0.0;        ///< sampling period [s]
   int rows = 0;               ///< usual number of rows of a burst
   double interval = 0.0;      ///< usual time between two bursts [s]
-  double jitter = 0.0;        ///< standard deviation of the arrival times of bursts [s]
+  double jitter_p99 = 0.0;    ///< 99 % of the bursts deviate less from the sample clock [s]
   double jitter_max = 0.0;    ///< largest deviation of a burst from the sample clock [s]
 };
 

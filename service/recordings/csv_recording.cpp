@@ -309,6 +309,7 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
   summary.file = path;
   summary.rows = table.row_count();
   summary.has_several_clocks = clock.has_several;
+  summary.arrival = clock.arrival;
   summary.notes = std::move(clock.notes);
   note_delimiter(table, summary.notes);
 

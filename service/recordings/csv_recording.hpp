@@ -31,8 +31,8 @@ struct ImportSummary {
     double rate_error_ppm = 0.0;
     double standard_deviation_ppm = 0.0;
   };
-  /// Jitter of the arrival of samples at the computer. The time stamps have no such jitter, because
-  /// the acquisition unit assigns them.
+  /// Jitter of the arrival of samples at the computer. The times have no such jitter, because the
+  /// acquisition unit assigns them, or because a sample clock was recovered (BurstClock).
   struct ArrivalJitter {
     double jitter_us_p99 = 0.0;
     double jitter_us_max = 0.0;

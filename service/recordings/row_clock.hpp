@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "proto/text/csv_table.hpp"
+#include "service/recordings/csv_recording.hpp"
 #include "service/rig/recording_format.hpp"
 
 namespace service {
@@ -27,7 +29,8 @@ struct RowClock {
   std::vector<double> times;  ///< one per row, increasing [s]
   /// Sensors or commands have time stamps of their own, so rows are not samples of one clock.
   bool has_several = false;
-  std::vector<std::string> notes = {};  ///< messages for the user
+  std::optional<ImportSummary::ArrivalJitter> arrival = {};  ///< of rows that arrive in bursts
+  std::vector<std::string> notes = {};                       ///< messages for the user
 };
 
 /// Sorts the rows of a table by time. Rows with equal times keep their order.

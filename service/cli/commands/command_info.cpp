@@ -241,8 +241,12 @@ void print_recording(const InfoOptions& options) {
   ImportedRecording imported = import_recording(options.file, rig, options.topic);
   const ImportSummary& summary = imported.summary;
   std::cout << options.file << ": " << summary.rows << " rows at "
-            << format_number(1.0 / summary.period, 6) << " Hz, time stamps within "
-            << format_number(100.0 * summary.jitter_max, 2) << " % of a period\n"
+            << format_number(1.0 / summary.period, 6) << " Hz, "
+            << (summary.has_several_clocks
+                    ? "several clocks"
+                    : "time stamps within " + format_number(100.0 * summary.jitter_max, 2) +
+                          " % of a period")
+            << '\n'
             << summary.gaps.size() << " gaps, " << summary.holes.rows << " missing rows elsewhere, "
             << summary.dropped_rows << " dropped rows\n\n";
   TableRows segments = {{"segment", "start [s]", "end [s]", "samples"}};
