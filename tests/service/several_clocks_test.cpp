@@ -18,7 +18,7 @@ namespace {
 
 using test_support::expect_parts;
 
-constexpr double kPeriod = 0.005;
+constexpr double kSamplePeriod = 0.005;
 
 double swing(double time) { return 0.5 * std::sin(2.0 * std::numbers::pi * time); }
 
@@ -41,11 +41,11 @@ Arrivals deliver(
   int row = 0;
   for (int k = 0; k < 800; ++k) {
     if (std::isnan(edit(k))) continue;
-    const double delivery = std::ceil((k * kPeriod + 1e-9) / latency) * latency + edit(k);
+    const double delivery = std::ceil((k * kSamplePeriod + 1e-9) / latency) * latency + edit(k);
     row = delivery > burst ? 0 : row + 1;
     burst = delivery;
     arrivals.times.push_back(delivery + row * inside);
-    arrivals.readings.push_back(swing(k * kPeriod));
+    arrivals.readings.push_back(swing(k * kSamplePeriod));
   }
   return arrivals;
 }
@@ -54,11 +54,11 @@ TEST(BurstClock, RecoversTheClockOfRegularBursts) {
   for (const double inside : {0.0, 1e-4}) {  // with equal and with different time stamps
     const auto clock = deliver(0.02, inside).recover();
     ASSERT_TRUE(clock.has_value()) << inside;
-    EXPECT_NEAR(clock->period, kPeriod, 1e-12);
+    EXPECT_NEAR(clock->period, kSamplePeriod, 1e-12);
     EXPECT_EQ(clock->rows, 4);
     EXPECT_NEAR(clock->interval, 0.02, 1e-9);
     EXPECT_NEAR(clock->jitter_max, 0.0, 1e-9);
-    EXPECT_NEAR(clock->times[799] - clock->times[0], 799 * kPeriod, 1e-9);
+    EXPECT_NEAR(clock->times[799] - clock->times[0], 799 * kSamplePeriod, 1e-9);
   }
 }
 
@@ -68,7 +68,7 @@ TEST(BurstClock, RecoversTheClockOfRegularBursts) {
 TEST(BurstClock, RecoversTheClockOfUnequalBursts) {
   const auto clock = deliver(0.016, 1e-5).recover();
   ASSERT_TRUE(clock.has_value());
-  EXPECT_NEAR(clock->period, kPeriod, 4.0 * 80e-6 * kPeriod);
+  EXPECT_NEAR(clock->period, kSamplePeriod, 4.0 * 80e-6 * kSamplePeriod);
 }
 
 TEST(BurstClock, ReportsTheJitterOfBursts) {
@@ -76,7 +76,7 @@ TEST(BurstClock, ReportsTheJitterOfBursts) {
   const auto late = deliver(0.02, 1e-4, [](int k) { return k >= 400 && k < 404 ? 0.007 : 0.0; });
   const auto clock = late.recover();
   ASSERT_TRUE(clock.has_value());
-  EXPECT_NEAR(clock->period, kPeriod, 1e-9);
+  EXPECT_NEAR(clock->period, kSamplePeriod, 1e-9);
   EXPECT_NEAR(clock->jitter_max, 0.007, 1e-6);
 }
 
@@ -85,7 +85,7 @@ TEST(BurstClock, ContinuesAfterALostBurst) {
   const auto clock =
       deliver(0.02, 1e-4, [&](int k) { return k >= 400 && k < 404 ? lost : 0.0; }).recover();
   ASSERT_TRUE(clock.has_value());
-  EXPECT_NEAR(clock->times[400] - clock->times[399], 5 * kPeriod, 1e-9);
+  EXPECT_NEAR(clock->times[400] - clock->times[399], 5 * kSamplePeriod, 1e-9);
 }
 
 // The number of rows no longer gives the time.
@@ -109,8 +109,9 @@ TEST(BurstClock, RejectsSamplesInPairs) {
 TEST(BurstClock, RejectsJitter) {
   Arrivals jitter;
   for (int k = 0; k < 800; ++k) {
-    jitter.times.push_back(k * kPeriod + 0.4 * kPeriod * std::abs(std::sin(12.9898 * k)));
-    jitter.readings.push_back(swing(k * kPeriod));
+    jitter.times.push_back(k * kSamplePeriod +
+                           0.4 * kSamplePeriod * std::abs(std::sin(12.9898 * k)));
+    jitter.readings.push_back(swing(k * kSamplePeriod));
   }
   EXPECT_FALSE(jitter.recover().has_value());
 }
@@ -254,7 +255,7 @@ TEST(SeveralClocks, ConstantRateIsAdvisedForUnusableTimes) {
   LogText log;
   for (int k = 0; k < 400; ++k) {
     if (k == 201) continue;
-    log.add(0.02 * (k / 4) + 1e-4 * (k % 4), swing(kPeriod * k), 0.1, 1.0);
+    log.add(0.02 * (k / 4) + 1e-4 * (k % 4), swing(kSamplePeriod * k), 0.1, 1.0);
   }
   expect_parts(test_support::refusal([&] { (void)log.read(); }),
                {"too short", "gaps", "rate_hz: 200"});
