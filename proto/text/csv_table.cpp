@@ -286,7 +286,7 @@ class RowReader {
 std::string CsvTable::where(int row, int request) const {
   if (!sources.empty()) {
     return path + ": " + sources[static_cast<std::size_t>(request)] + ", row " +
-           std::to_string(row + 1);
+           std::to_string(lines[static_cast<std::size_t>(row)]);
   }
   return path + ":" + std::to_string(lines[static_cast<std::size_t>(row)]) + ":" +
          std::to_string(fields[static_cast<std::size_t>(request)] + 1);

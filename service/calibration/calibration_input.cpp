@@ -51,8 +51,7 @@ void add_recording(const RecordingSource& source, const RecordingReader& read,
                    CalibrationInput& input) {
   try {
     ImportedRecording imported =
-        read ? read(source, input.rig)
-             : import_recording(source.path, input.rig, source.selection.window());
+        read ? read(source, input.rig) : import_recording(source.path, input.rig, source.selection);
     std::vector<UsedSegment> uses = keep_selected_part(source.selection, imported);
     const std::string& name = source.name.empty() ? source.path : source.name;
     imported.summary.file = imported.recording.name = name;

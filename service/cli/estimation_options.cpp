@@ -82,6 +82,12 @@ CLI::Validator time_step_validator() {
   return range_check(*std::ranges::find(estimator::kOptionRows, "step", &OptionRow::name));
 }
 
+void add_topic_option(CLI::App& command, std::string& topic) {
+  add_option(command, "--topic", topic, "TOPIC",
+             "Read the joint states on this topic of a ROS 2 bag. Default: the topic in the rig "
+             "file, or all topics");
+}
+
 void add_estimation_options(CLI::App& command, EstimationOptions& options) {
   add_option(command, "recordings", options.recordings, "RECORDING",
              "Recordings: CSV, MAT, MCAP of rigcal-daq, or a ROS 2 bag (MCAP) with joint states")
@@ -93,6 +99,7 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
       ->check(proto::finite_number());
   add_option(command, "--segments", options.segments, "LIST",
              "Use these segments only, e.g. 0-3,5");
+  add_topic_option(command, options.selection.topic);
   add_option(command, "--free", options.edits.free, "NAME",
              "Estimate this parameter, or all that match a pattern such as 'arm.*'; --free, "
              "--fix and --start may be repeated")

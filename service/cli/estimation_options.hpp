@@ -70,6 +70,10 @@ std::vector<std::string> input_file_paths(const EstimationOptions& options);
 /// @throws InputError if a file cannot be written
 void check_result_files_writable(const ResultFiles& files, const std::vector<std::string>& inputs);
 
+/// Adds the option --topic, which chooses a topic of a ROS 2 bag. `topic` must stay valid during
+/// parsing.
+void add_topic_option(CLI::App& command, std::string& topic);
+
 /// Adds the options of the estimator to a command. `options` must stay valid during parsing.
 void add_estimation_options(CLI::App& command, EstimationOptions& options);
 

@@ -75,8 +75,9 @@ constexpr MessageRow kDescriptionRows[] = {
      "the rig file explains the recordings poorly ({share:2} of the accelerations are "
      "unexplained), and none of the usual errors is the cause (inverted, shifted, swapped or "
      "wrongly scaled encoders, motors, signs of joint points, gravity)",
-     "check axes, zero directions, joint points and columns; use a recording in which one joint "
-     "moves at a time"},
+     "check axes, zero directions, joint points and columns; if a stepper motor or a position "
+     "controller moves a joint, write prescribed: true in this joint; use a recording in which one "
+     "joint moves at a time"},
     {kDescriptionNotChecked, "not-checked",
      "joint \"{joint}\" turns by more than {angle} within {time} in {share:2} of the examined "
      "rows, so the rig file was not checked against the motion",

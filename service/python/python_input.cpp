@@ -182,9 +182,11 @@ py::list option_table() {
 
 ImportedRecording PythonRequest::read(const RecordingSource& source, const Rig& rig) const {
   const auto table = tables.find(source.path);
-  const TimeWindow window = source.selection.window();
-  if (table == tables.end()) return import_recording(source.path, rig, window);
-  if (rig.format) return import_columns_in_memory(source.path, table->second, *rig.format, window);
+  if (table == tables.end()) return import_recording(source.path, rig, source.selection);
+  if (rig.format) {
+    return import_columns_in_memory(source.path, table->second, *rig.format,
+                                    source.selection.window());
+  }
   throw proto::InputError(
       rig.path + ": has no recording { }, which defines the columns; add it to the rig file");
 }

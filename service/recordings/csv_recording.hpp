@@ -31,8 +31,8 @@ struct ImportSummary {
     double rate_error_ppm = 0.0;
     double standard_deviation_ppm = 0.0;
   };
-  /// Jitter of the arrival of samples at the computer. The time stamps have no such jitter, because
-  /// the acquisition unit assigns them.
+  /// Jitter of the arrival of samples at the computer. The times have no such jitter, because the
+  /// acquisition unit assigns them, or because a sample clock was recovered (BurstClock).
   struct ArrivalJitter {
     double jitter_us_p99 = 0.0;
     double jitter_us_max = 0.0;
@@ -40,12 +40,14 @@ struct ImportSummary {
 
   std::string file;
   std::string scenario;               ///< name of the scenario; empty if unknown
-  int rows = 0;                       ///< number of rows in the file
+  int rows = 0;                       ///< number of rows of the file, without merged rows and rows
+                                      ///< before the first command
   int rows_before_release = 0;        ///< rows left out because the rig was still held by hand
   int dropped_rows = 0;               ///< rows left out because their segment is too short
   double period = 0.0;                ///< sampling period [s]
   double jitter_max = 0.0;            ///< largest deviation from uniform sampling [periods]
   bool steady_clock = true;           ///< sampling is uniform; if false, time stamps are kept
+  bool has_several_clocks = false;    ///< columns have time stamps of their own
   MissingRowCounts holes;             ///< missing rows within segments
   std::uint64_t missing_samples = 0;  ///< number of samples missing in the listed gaps
   std::optional<ClockError> clock;
@@ -75,9 +77,9 @@ inline constexpr int kSegmentSamplesMin = 10;
 /// If all time stamps are uniform within the format's tolerance, exactly uniform times replace
 /// them. A gap or a change in the segment column ends a segment. Rows missing within a segment
 /// (estimator::can_continue_across_gap) have no readings. Segments with fewer than
-/// kSegmentSamplesMin samples are dropped and counted. The control of the last row has no effect
-/// and may be missing. False readings in up to five successive rows are kept, because the
-/// estimator rejects them as outliers.
+/// kSegmentSamplesMin samples are dropped and counted. A control value applies until the next one;
+/// its cells in between may be empty. See arrange_rows for logs with several clocks. False readings
+/// in up to five successive rows are kept, because the estimator rejects them as outliers.
 /// @param path  file name for messages
 ImportedRecording import_csv_text(const std::string& path, std::string_view text,
                                   const RecordingFormat& format, const TimeWindow& window = {});

@@ -14,11 +14,13 @@ class JobRecording;
 
 namespace service {
 
-/// Part of a recording to use: a time interval and segments. The default is the whole recording.
+/// Part of a recording to use: a topic of a bag, a time interval and segments. The default is the
+/// whole recording.
 struct RecordingSelection {
   double from = -std::numeric_limits<double>::infinity();  ///< start time [s]
   double to = std::numeric_limits<double>::infinity();     ///< end time [s]
   std::vector<int> segments;  ///< indices from 0; if empty, all segments
+  std::string topic = {};     ///< topic of a ROS 2 bag; if empty, see import_recording
 
   /// Returns the time interval outside of which rows need not be read. Segments are numbered in the
   /// whole recording.

@@ -14,32 +14,10 @@
 namespace service {
 namespace {
 
+constexpr double kGapMin = 1.5;  // [periods]: after a longer step, samples are missing
+
 /// Rounds a number to nine significant digits, e.g. 0.00099999999999 s to 0.001 s.
 double round_digits(double value) { return std::stod(format_number(value, 9)); }
-
-std::vector<double> read_times(const proto::CsvTable& table, const RecordingFormat& format,
-                               int request) {
-  std::vector<double> times(static_cast<std::size_t>(table.row_count()));
-  if (request < 0) {
-    for (std::size_t k = 0; k < times.size(); ++k) {
-      times[k] = (table.first_row + static_cast<double>(k)) / format.rate;
-    }
-    return times;
-  }
-  times = table.values[static_cast<std::size_t>(request)];
-  for (double& time : times) time *= format.time_scale;
-  for (std::size_t k = 1; k < times.size(); ++k) {
-    if (times[k] > times[k - 1] && std::isfinite(times[k])) continue;
-    const std::string what = times[k] == times[k - 1]
-                                 ? "time stamp " + format_number(times[k], 9) + " s is repeated"
-                                 : "time runs backwards from " + format_number(times[k - 1], 9) +
-                                       " s to " + format_number(times[k], 9) + " s";
-    throw proto::InputError(
-        table.where(static_cast<int>(k), request) + ": column \"" + format.time_column + "\": " +
-        what + "; sort or remove the rows, or split the file where a new recording begins");
-  }
-  return times;
-}
 
 double median_step(const std::vector<double>& times) {
   std::vector<double> steps(times.size() - 1);
@@ -47,10 +25,32 @@ double median_step(const std::vector<double>& times) {
   return median(std::move(steps));
 }
 
+/// Returns the usual time between two rows, their median time step. If more than one step in ten
+/// would be a gap, sensors have times of their own; then returns the shortest median time between
+/// two readings of a sensor.
+double usual_step(const proto::CsvTable& table, const ColumnIndices& indices,
+                  const std::vector<double>& times, double step) {
+  std::ptrdiff_t longer = 0;
+  for (std::size_t k = 1; k < times.size(); ++k) {
+    longer += times[k] - times[k - 1] > kGapMin * step ? 1 : 0;
+  }
+  if (10 * longer <= std::ssize(times)) return step;
+  double shortest = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < table.values.size(); ++i) {
+    if (!indices.is_reading(i)) continue;
+    std::vector<double> own;
+    for (std::size_t k = 0; k < times.size(); ++k) {
+      if (!std::isnan(table.values[i][k])) own.push_back(times[k]);
+    }
+    if (own.size() > 1) shortest = std::min(shortest, median_step(own));
+  }
+  return std::isfinite(shortest) ? shortest : step;
+}
+
 /// Checks whether samples are missing between rows k − 1 and k. If the next time stamp is on time
 /// again, a late time stamp counts as jitter.
 bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
-  if (times[k] - times[k - 1] <= 1.5 * period) return false;
+  if (times[k] - times[k - 1] <= kGapMin * period) return false;
   return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
 }
 
@@ -196,8 +196,10 @@ double fit_grids(const std::vector<double>& times, double period,
       table.path + ": the recording is too short: " + std::to_string(table.row_count()) + " rows";
   if (!time.summary.gaps.empty())
     what += " with " + std::to_string(time.summary.gaps.size()) + " gaps";
-  throw proto::InputError(what + ", and no segment without gaps has " +
-                          std::to_string(kSegmentSamplesMin) + " samples. Record longer");
+  throw proto::InputError(
+      what + ", and no segment without gaps has " + std::to_string(kSegmentSamplesMin) +
+      " samples. Record longer" +
+      (time.summary.gaps.empty() ? "" : ", or " + constant_rate_advice(time.stamps)));
 }
 
 /// Checks the sampling period. Throws if only a wrong unit of time explains it.
@@ -229,12 +231,12 @@ std::string format_date(double time) {
 
 }  // namespace
 
-std::string make_times_relative(const RecordingFormat& format, const TimeColumnIndices& requests,
+std::string make_times_relative(const RecordingFormat& format, const ColumnIndices& indices,
                                 proto::CsvTable& table) {
   constexpr double kRecent = 1e9;    // [s], September 2001
   constexpr double kDateMax = 1e11;  // [s], the year 5138
-  if (requests.time < 0) return "";
-  std::vector<double>& times = table.values[static_cast<std::size_t>(requests.time)];
+  if (indices.time < 0) return "";
+  std::vector<double>& times = table.values[static_cast<std::size_t>(indices.time)];
   const auto is_read = [](double time) { return std::isfinite(time); };
   const auto found = std::ranges::find_if(times, is_read);
   if (found == times.end() || *found * format.time_scale < kRecent) return "";
@@ -245,16 +247,15 @@ std::string make_times_relative(const RecordingFormat& format, const TimeColumnI
 }
 
 void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format,
-                         const TimeColumnIndices& requests, proto::CsvTable& table) {
+                         const ColumnIndices& indices, proto::CsvTable& table) {
   if (std::isinf(window.from) && std::isinf(window.to)) return;
   const auto rows = static_cast<std::size_t>(table.row_count());
   std::vector<double> times(rows), steps;
   double last = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < rows; ++k) {
-    const double time =
-        requests.time < 0
-            ? static_cast<double>(k) / format.rate
-            : table.values[static_cast<std::size_t>(requests.time)][k] * format.time_scale;
+    const double time = indices.time < 0 ? static_cast<double>(k) / format.rate
+                                         : table.values[static_cast<std::size_t>(indices.time)][k] *
+                                               format.time_scale;
     if (time > last && std::isfinite(last)) steps.push_back(time - last);
     if (std::isfinite(time)) last = time;
     times[k] = last;
@@ -269,25 +270,26 @@ void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format
 }
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumnIndices& requests) {
+                        const ColumnIndices& indices, const std::vector<double>& times) {
   constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
   RowTimes result;
+  result.stamps = times;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
-  result.stamps = read_times(table, format, requests.time);
-  const double median = median_step(result.stamps);
-  check_period(table, format, median);
-  const CommandChanges commands(table, format, requests.first_control);
-  const double period = period_between_holes(result.stamps, median);
+  const double step = median_step(times);
+  const double usual = usual_step(table, indices, times, step);
+  check_period(table, format, usual);
+  const CommandChanges commands(table, format, indices.first_control);
+  const double period = usual > step ? usual : period_between_holes(times, step);
   RowTimes free = result;
   free.summary.steady_clock = false;
-  cut(table, commands, period, requests.segment, free);
+  cut(table, commands, period, indices.segment, free);
   if (free.segments.empty()) refuse_short(table, free);
-  cut(table, commands, period, requests.segment, result);
+  cut(table, commands, period, indices.segment, result);
   const double lost = result.summary.dropped_rows - free.summary.dropped_rows;
-  if (requests.time < 0 || lost <= kLostShare * table.row_count()) {
+  if (indices.time < 0 || lost <= kLostShare * table.row_count()) {
     result.summary.period = round_digits(pooled_period(result.stamps, result.segments));
     result.summary.jitter_max = fit_grids(result.stamps, result.summary.period, result.segments);
-    if (requests.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
+    if (indices.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
   }
   free.summary.period = round_digits(pooled_period(free.stamps, free.segments));
   std::vector<TableSegment> grids = free.segments;

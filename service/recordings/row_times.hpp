@@ -5,6 +5,7 @@
 #include "proto/text/csv_table.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/joined_segments.hpp"
+#include "service/recordings/row_clock.hpp"
 #include "service/rig/recording_format.hpp"
 
 namespace service {
@@ -29,24 +30,17 @@ struct RowTimes {
   std::vector<TableSegment> segments;
 };
 
-/// Indices of the time, segment and control columns among the requested columns of a table.
-struct TimeColumnIndices {
-  int time = -1;          ///< time stamps; −1 if format.rate gives the times
-  int segment = -1;       ///< column whose changes start a segment; −1 if none
-  int first_control = 0;  ///< first control column of the recording format
-};
-
 /// Subtracts the first time stamp from all if they are dates, seconds since 1970 or a unit of such
 /// seconds: a time of more than 30 years. Returns a note on the first time stamp; empty if the
 /// times are unchanged.
-std::string make_times_relative(const RecordingFormat& format, const TimeColumnIndices& requests,
+std::string make_times_relative(const RecordingFormat& format, const ColumnIndices& indices,
                                 proto::CsvTable& table);
 
 /// Removes the rows outside a time interval, so that their faults do not matter. A row whose time
 /// cannot be read has the time of the row before. Keeps all rows if fewer than kSegmentSamplesMin
 /// would be left.
 void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format,
-                         const TimeColumnIndices& requests, proto::CsvTable& table);
+                         const ColumnIndices& indices, proto::CsvTable& table);
 
 /// Finds the sampling period, the gaps and the segments of a recording from its time stamps.
 ///
@@ -55,9 +49,9 @@ void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format
 /// is a run of missing rows that a segment cannot bridge (estimator::can_continue_across_gap).
 /// Sampling is not uniform if a time stamp deviates from uniform times by more than the format's
 /// tolerance.
-/// @throws proto::InputError if time does not increase, the rate is implausible, or no segment is
-///         long enough
+/// @param times  increasing times of the rows [s], see arrange_rows
+/// @throws proto::InputError if the rate is implausible, or no segment is long enough
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
-                        const TimeColumnIndices& requests);
+                        const ColumnIndices& indices, const std::vector<double>& times);
 
 }  // namespace service

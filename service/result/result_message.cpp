@@ -90,6 +90,7 @@ void add_source(const RecordingSource& source, const FileDigest& mark, v1::Sourc
   out->set_from_s(source.selection.from);
   out->set_to_s(source.selection.to);
   for (const int segment : source.selection.segments) out->add_segments(segment);
+  out->set_topic(source.selection.topic);
 }
 
 void add_values(const ParameterValues& values, v1::ProvenanceResult* out) {
@@ -124,6 +125,7 @@ RecordingSource source_of(const std::string& file, int index, const v1::SourceRe
   source.selection.from = stored.from_s();
   source.selection.to = stored.to_s();
   source.selection.segments = {stored.segments().begin(), stored.segments().end()};
+  source.selection.topic = stored.topic();
   if (!(stored.from_s() < stored.to_s())) {
     fail(file, "recordings[" + std::to_string(index) + "]", "fromS must be less than toS");
   }

@@ -24,13 +24,15 @@ struct EncoderColumn {
   std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
-/// CSV column with the control signal of a motor. The control signal is scale · value.
+/// CSV column with the control signal of a motor. The control signal is scale · value. For a joint
+/// with a prescribed motion, it is the column of the coordinate, whose acceleration is the control.
 struct ControlColumn {
   std::string column;
   std::string joint;
   std::string unit;  ///< unit of the control signal
   double scale = 1.0;
-  std::string place = {};  ///< location in the rig file, "FILE:LINE:COLUMN"
+  bool is_prescribed = false;  ///< whether the recorded coordinate prescribes the motion
+  std::string place = {};      ///< location in the rig file, "FILE:LINE:COLUMN"
 };
 
 /// CSV column with the readings of an inertial, torque, force or position sensor along one axis. A
@@ -56,6 +58,7 @@ struct RecordingFormat {
   double speed_max = 60.0;            ///< largest plausible speed of a revolute joint [rad/s]
   double prismatic_speed_max = 20.0;  ///< largest plausible speed of a prismatic joint [m/s]
   std::string segment_column;         ///< column whose changes start a new segment; may be empty
+  std::string topic = {};             ///< topic of the joint states in a bag; empty: all topics
   std::vector<EncoderColumn> angles;
   std::vector<ControlColumn> controls;
   std::vector<std::string> sensors = {};  ///< names of all sensors other than encoders

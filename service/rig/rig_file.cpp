@@ -17,6 +17,7 @@
 #include "service/messages/message_text.hpp"
 #include "service/rig/parameters/message_fields.hpp"
 #include "service/rig/parameters/rig_parameters.hpp"
+#include "service/rig/prescribed_joints.hpp"
 #include "service/rig/rig_chain.hpp"
 #include "service/rig/rig_joints.hpp"
 #include "service/rig/rig_recording.hpp"
@@ -478,6 +479,7 @@ RigWithLocations parse_rig_with_locations(const std::string& path, const std::st
   proto::parse_text(path, text, message, tree);
   const proto::TextLocator root(path, v1::Rig::descriptor(), &tree);
   expand_link_chain(message, root.at("chain"));
+  expand_prescribed_joints(message, root);
   RigReader reader(message, root);
   RigWithLocations placed{.rig = reader.read(), .places = {}};
   placed.rig.path = path;

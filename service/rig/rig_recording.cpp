@@ -166,7 +166,11 @@ ControlColumn read_control(const v1::ControlColumn& source, const std::string& u
   require_column(source, place);
   const double scale = source.has_scale() ? source.scale() : 1.0;
   if (scale == 0.0) place.at("scale").fail("the scale must be a number other than 0");
-  return {source.column(), source.joint(), unit, scale, place.where()};
+  return {.column = source.column(),
+          .joint = source.joint(),
+          .unit = unit,
+          .scale = scale,
+          .place = place.where()};
 }
 
 /// Checks that every angle or position column belongs to an encoder that measures this quantity.
@@ -415,6 +419,7 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   read_time(source.time(), place.at("time"), format);
   format.segment_column = source.segment_column();
   format.column_names.assign(source.columns().begin(), source.columns().end());
+  format.topic = source.topic();
   if (source.has_speed_max_rad_per_s()) format.speed_max = source.speed_max_rad_per_s();
   if (source.has_speed_max_m_per_s()) format.prismatic_speed_max = source.speed_max_m_per_s();
 
@@ -429,6 +434,20 @@ RecordingFormat read_recording_format(const v1::Rig& rig, const Mechanism& mecha
   }
   for (const estimator::Joint& joint : mechanism.joints) {
     const int control = find_column(source, joint.name, "control", place);
+    if (joint_of(rig, joint.name)->prescribed()) {
+      if (control >= 0) {
+        place.at("control", control)
+            .fail("joint \"" + joint.name +
+                  "\" has a prescribed motion, so it has no control column. Remove this column");
+      }
+      const auto& own = *std::ranges::find(format.angles, joint.name, &EncoderColumn::joint);
+      format.controls.push_back({.column = own.column,
+                                 .joint = joint.name,
+                                 .unit = joint_of(rig, joint.name)->motor().control_unit(),
+                                 .is_prescribed = true,
+                                 .place = own.place});
+      continue;
+    }
     if (joint.motor.present && control < 0) {
       place.fail("joint \"" + joint.name +
                  "\" has a motor but no control column; write control { " + "joint: \"" +

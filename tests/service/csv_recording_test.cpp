@@ -292,7 +292,7 @@ TEST(CsvRecording, RefusesTimeThatDoesNotIncrease) {
   const auto still = [](int k, Row& row) {
     if (k == 40) row.t = 0.39;
   };
-  expect_parts(import_refusal(make_csv(100, still)), {"r.csv:42:1", "is repeated"});
+  expect_parts(import_refusal(make_csv(100, still)), {"r.csv:42:1", "is repeated", "rate_hz"});
 }
 
 TEST(CsvRecording, UsesIrregularTimesUnchanged) {

@@ -45,7 +45,7 @@ std::string all_arguments() {
 const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --threads 3 --quiet --verbose "
-    "--hold-out 2 --parameters values.json --operator Ada" +
+    "--hold-out 2 --parameters values.json --operator Ada --topic /joints" +
     all_arguments() + " ";
 
 void expect_estimation(const EstimationOptions& options) {
@@ -54,6 +54,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_EQ(options.selection.from, 1.5);
   EXPECT_EQ(options.selection.to, 9.5);
   EXPECT_EQ(options.segments, "0-3,5");
+  EXPECT_EQ(options.selection.topic, "/joints");
   EXPECT_EQ(options.edits.free, (std::vector<std::string>{"1.b", "2.b"}));
   EXPECT_EQ(options.edits.fix, (std::vector<std::string>{"1.K=0.07"}));
   EXPECT_EQ(options.edits.start, (std::vector<std::string>{"2.b=0.25", "1.b=0.5"}));
@@ -247,7 +248,7 @@ TEST(OptionBinding, OfInit) {
       "--arm-length 7 --arm-center 8 --arm-mass 9 --cart-mass 10 --ground 11 --axis-lean 12 "
       "--gravity 13 --time t --time-unit ms --rate 14 --angle a,b --angle-unit deg --position x "
       "--position-unit mm --absolute --zero upright,20 --invert b --counts 15,16 --counts-per-m 17 "
-      "--command u --command-unit A --no-motor --segment s",
+      "--command u --command-unit A --no-motor --segment s --topic /joints",
       options, {});
   EXPECT_EQ(options.out, "o");
   EXPECT_TRUE(options.force);
@@ -282,6 +283,7 @@ TEST(OptionBinding, OfInit) {
   EXPECT_EQ(columns.command_unit, "A");
   EXPECT_TRUE(columns.no_motor);
   EXPECT_EQ(columns.segment, "s");
+  EXPECT_EQ(options.topic, "/joints");
 }
 
 // A job requests the same as a local run. Every field of the job is read back, except the deadline,

@@ -52,6 +52,33 @@ std::string refusal_of(const std::string& text) {
   return refusal([&] { (void)parse_rig("r.textproto", text); });
 }
 
+// A joint with a prescribed motion has a motor whose control is the acceleration of its coordinate.
+TEST(RigFile, PrescribedMotionIsAnAcceleration) {
+  const std::string without_motor =
+      replaced(replaced(edited(kFriction, "prescribed: true"),
+                        "motor { control_unit: 'V' gain { value: 0.1 } }", ""),
+               "control { joint: '1' column: 'u' scale: 2 }", "");
+  const Rig rig = parse_rig("r.textproto", without_motor);
+  ASSERT_TRUE(rig.mechanism.joints.at(0).motor.present);
+  EXPECT_EQ(rig.joint_facts.at(0).control_unit, "rad/s²");
+  EXPECT_EQ(rig.mechanism.joint_parameter(0, estimator::JointParameter::kMotorGain).value,
+            rig.mechanism.joint_parameter(0, estimator::JointParameter::kShaftInertia).value);
+  ASSERT_EQ(rig.format->controls.size(), 1U);
+  EXPECT_TRUE(rig.format->controls[0].is_prescribed);
+  EXPECT_EQ(rig.format->controls[0].column, "theta");
+  expect_parts(refusal_of(replaced(without_motor, "encoder { counts_per_turn: 4096 }", "")),
+               {"r.textproto:7", "\"1\" has a prescribed motion but no encoder"});
+  expect_parts(refusal_of(replaced(without_motor, "prescribed: true",
+                                   "prescribed: true motor { control_unit: 'V' }")),
+               {"r.textproto:11:", "has a prescribed motion and a motor"});
+  expect_parts(refusal_of(replaced(without_motor, "prescribed: true",
+                                   "prescribed: true friction { viscous { value: 1 } }")),
+               {"have no effect", "Remove friction { }"});
+  expect_parts(refusal_of(replaced(without_motor, "recording {",
+                                   "recording { control { joint: '1' column: 'u' }")),
+               {"has no control column"});
+}
+
 // Friction may rise from rest if the file says so, starting from zero at the least.
 TEST(RigFile, StribeckExcessMayLieBelowZero) {
   const auto excess_of = [&](const std::string& excess) {

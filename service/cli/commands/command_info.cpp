@@ -208,6 +208,7 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
 struct InfoOptions {
   std::string file;
   std::string rig;
+  std::string topic;    ///< topic of a ROS 2 bag; empty: none chosen
   std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
   std::string picture;  ///< SVG file to write, or "-" for the terminal; empty: no picture
   std::vector<std::string> places;  ///< joint positions in the picture; others: at rest
@@ -236,11 +237,15 @@ const std::vector<bool> kStatisticsRight = {false, true, true, true, true, true}
 
 void print_recording(const InfoOptions& options) {
   const Rig rig = load_rig(options.rig);
-  ImportedRecording imported = import_recording(options.file, rig);
+  ImportedRecording imported = import_recording(options.file, rig, {.topic = options.topic});
   const ImportSummary& summary = imported.summary;
   std::cout << options.file << ": " << summary.rows << " rows at "
-            << format_number(1.0 / summary.period, 6) << " Hz, time stamps within "
-            << format_number(100.0 * summary.jitter_max, 2) << " % of a period\n"
+            << format_number(1.0 / summary.period, 6) << " Hz, "
+            << (summary.has_several_clocks
+                    ? "several clocks"
+                    : "time stamps within " + format_number(100.0 * summary.jitter_max, 2) +
+                          " % of a period")
+            << '\n'
             << summary.gaps.size() << " gaps, " << summary.holes.rows << " missing rows elsewhere, "
             << summary.dropped_rows << " dropped rows\n\n";
   TableRows segments = {{"segment", "start [s]", "end [s]", "samples"}};
@@ -279,10 +284,10 @@ void print_recording(const InfoOptions& options) {
   for (const std::string& note : summary.notes) std::cout << "note: " << note << '\n';
 }
 
-void print_columns(const std::string& path) {
+void print_columns(const std::string& path, const std::string& topic) {
   TableRows rows = kStatisticsHead;
   std::size_t row_count = 0;
-  const RecordingColumns recording = read_recording_columns(path);
+  const RecordingColumns recording = read_recording_columns(path, {}, topic);
   for (const NamedColumn& column : recording.columns) {
     row_count = std::max(row_count, column.values.size());
     const bool words = std::ranges::find(recording.texts, column.name) != recording.texts.end();
@@ -360,7 +365,8 @@ void print_result_file(const std::string& path) {
 }
 
 /// Prints the contents of a recording for which no rig file is given.
-void print_file(const std::string& path) {
+void print_file(const std::string& path, const std::string& topic) {
+  if (!topic.empty()) return print_columns(path, topic);
   switch (detect_file_format(path)) {
     case RecordingFileFormat::kStateMcap:
       throw proto::InputError(path +
@@ -375,7 +381,7 @@ void print_file(const std::string& path) {
       return;
     }
     default:
-      print_columns(path);
+      print_columns(path, topic);
   }
 }
 
@@ -391,6 +397,9 @@ void show_info(const InfoOptions& options) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
                             options.file + " is not a rig file");
   }
+  if (!options.topic.empty() && is_rig_file(options.file)) {
+    throw proto::InputError("--topic applies to ROS 2 bags; " + options.file + " is a rig file");
+  }
   if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
     apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
@@ -404,7 +413,7 @@ void show_info(const InfoOptions& options) {
   } else if (!options.rig.empty()) {
     print_recording(options);
   } else {
-    print_file(options.file);
+    print_file(options.file, options.topic);
   }
 }
 
@@ -414,6 +423,7 @@ void add_options(CLI::App& command, InfoOptions& options) {
              "(JSON)")
       ->required();
   add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
+  add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE.svg",
              "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");

@@ -126,6 +126,7 @@ struct InitOptions {
   bool force = false;
   std::string kind;  ///< kind of rig; empty: ask the user
   std::string from;
+  std::string topic;  ///< topic of a ROS 2 bag; empty: none chosen
   std::string name;
   int links = 0;  ///< number of links of a chain; 0: not given
   std::vector<double> lengths, centers, masses;

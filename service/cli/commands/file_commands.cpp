@@ -38,6 +38,7 @@ struct ExportOptions {
   std::vector<std::string> out;
   std::string rig;     ///< rig file used to read the recording; empty: none
   std::string values;  ///< result file that provides the rig's parameter values; empty: none
+  std::string topic;   ///< topic of a ROS 2 bag; empty: none chosen
 };
 
 using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);
@@ -98,7 +99,8 @@ void export_as_read(const ExportOptions& options) {
     proto::check_output_file(path, {options.source, options.rig});
   }
   const Rig rig = load_rig(options.rig);
-  const ImportedRecording imported = import_recording(options.source, rig);
+  const ImportedRecording imported =
+      import_recording(options.source, rig, {.topic = options.topic});
   for (const std::string& note : describe_import(imported.summary)) {
     std::cerr << "note: " << note << '\n';
   }
@@ -122,6 +124,7 @@ void export_source(const ExportOptions& options) {
     throw proto::InputError("--parameters applies to rig files; " + source + " is not a rig file");
   }
   if (!options.rig.empty()) return export_as_read(options);
+  if (!options.topic.empty()) throw proto::InputError("--topic needs --rig RIG; add it");
   const RecordingFileFormat kind = detect_file_format(source);
   if (kind == RecordingFileFormat::kDaqMcap) return export_recording(options);
   reject_unsupported_format(source, kind);
@@ -140,6 +143,7 @@ void add_options(CLI::App& command, ExportOptions& options) {
   add_option(command, "--rig", options.rig, "RIG",
              "Read the recording with this rig file, in any format that calibrate reads, and write "
              "the columns of its recording { }, or default ones");
+  add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Write the rig");
 }
 

@@ -181,6 +181,11 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
         "--job \"" + remote.job_id +
         "\": an id must have 1 to 64 characters (A-Z a-z 0-9 . _ -) and must not start with a dot");
   }
+  if (!options.selection.topic.empty()) {
+    throw proto::InputError(
+        "--topic: the service reads recordings of rigcal-daq, which have no topics to choose. "
+        "Leave it out");
+  }
   Rig rig = load_rig(options.rig);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   apply_parameter_edits(options.edits, rig.mechanism);

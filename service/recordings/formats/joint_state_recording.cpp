@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "proto/recording/joint_state.hpp"
 #include "proto/recording/mcap/file.hpp"
@@ -11,6 +14,8 @@
 #include "proto/recording/sqlite_bag.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "service/recordings/row_clock.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -21,14 +26,26 @@ constexpr std::string_view kVelocity = ".velocity";
 constexpr std::string_view kEffort = ".effort";
 constexpr const char* kTime = "header.stamp";
 constexpr std::size_t kMessagesMax = 20'000'000;  // hours at 1 kHz
+// Messages are seldom delayed by a second. Time stamps that jump back farther restart.
+constexpr std::int64_t kDelayMax_ns = 1'000'000'000;
+
+/// A joint-state message of a ROS bag.
+struct BagState {
+  std::int64_t logged_ns = 0;  ///< time at which the bag recorded the message
+  proto::JointState state;
+};
 
 /// Visitor that collects the joint-state messages of a ROS bag.
 class Collector final : public proto::McapVisitor {
  public:
+  /// @param topic  topic to collect; empty: all topics
+  explicit Collector(std::string topic) : topic_(std::move(topic)) {}
+
   bool on_message(const proto::McapChannel& channel, const proto::McapSchema* schema,
                   const proto::McapMessage& message) override {
     if (schema == nullptr || schema->name != proto::kJointStateSchema) return true;
-    topics.insert(channel.topic);
+    std::set<std::string>& joints = joints_of_topics[channel.topic];
+    if (!topic_.empty() && channel.topic != topic_) return true;
     const bool is_cdr = channel.message_encoding == "cdr";
     auto state = is_cdr ? proto::parse_joint_state(message.data) : std::nullopt;
     if (!state) {
@@ -36,16 +53,18 @@ class Collector final : public proto::McapVisitor {
       return true;
     }
     is_stamped = is_stamped || state->stamp_ns != 0;
-    logged_ns.push_back(static_cast<std::int64_t>(message.log_time_ns));
-    states.push_back(std::move(*state));
+    joints.insert(state->names.begin(), state->names.end());
+    states.push_back({static_cast<std::int64_t>(message.log_time_ns), std::move(*state)});
     return states.size() < kMessagesMax;
   }
 
   bool is_stamped = false;
-  std::set<std::string> topics;
-  std::vector<proto::JointState> states;
-  std::vector<std::int64_t> logged_ns;
+  std::map<std::string, std::set<std::string>> joints_of_topics;
+  std::vector<BagState> states;  ///< collect() sorts them by log time
   std::size_t unreadable = 0;
+
+ private:
+  std::string topic_;
 };
 
 /// Position, velocity or effort of a joint in a ROS bag, as a column.
@@ -72,9 +91,11 @@ double number_of(const proto::JointState& state, const JointColumn& column) {
   return index < numbers.size() ? numbers[index] : kUnread;
 }
 
-std::string list_of(const std::set<std::string>& names) {
+/// Returns the names of items in quotes, separated by commas.
+template <typename Items, typename Name = std::identity>
+std::string list_of(const Items& items, Name name = {}) {
   std::string list;
-  for (const std::string& name : names) list += (list.empty() ? "\"" : ", \"") + name + "\"";
+  for (const auto& item : items) list += (list.empty() ? "\"" : ", \"") + name(item) + "\"";
   return list;
 }
 
@@ -113,6 +134,11 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
     angle.allow_missing = true;  // a message may contain only some joints
   }
   for (ControlColumn& control : format.controls) {
+    if (control.is_prescribed) {
+      control.column =
+          std::ranges::find(format.angles, control.joint, &EncoderColumn::joint)->column;
+      continue;
+    }
     const bool named = rig.format && control.column.ends_with(kEffort) && names_joint(control);
     if (named) continue;
     const auto joint =
@@ -134,10 +160,20 @@ RecordingFormat format_of(const std::string& path, const Rig& rig,
   return format;
 }
 
-/// Makes a table with one row per time stamp at which a required joint was published. Messages with
-/// equal time stamps share a row.
+/// Refuses time stamps that jump back by more than messages are delayed.
+void check_stamps_restart(const std::string& path, std::int64_t before_ns, std::int64_t stamp_ns) {
+  if (before_ns - stamp_ns <= kDelayMax_ns) return;
+  throw proto::InputError(
+      path + ": the time stamps of the messages jump back by " +
+      format_number(1e-9 * static_cast<double>(before_ns - stamp_ns), 3) +
+      " s, so the bag contains two recordings. Cut it there, for example with ros2 bag convert");
+}
+
+/// Makes a table with one row per time stamp at which a required joint was published, sorted by
+/// time. Messages with equal time stamps share a row.
 proto::CsvTable make_table(const std::string& path, const Collector& bag,
-                           const std::vector<proto::ColumnRequest>& requests) {
+                           const std::vector<proto::ColumnRequest>& requests,
+                           std::vector<std::string>& notes) {
   proto::CsvTable table;
   table.path = path;
   std::vector<JointColumn> columns;
@@ -148,56 +184,77 @@ proto::CsvTable make_table(const std::string& path, const Collector& bag,
     columns.push_back(parse_column(request.name));
   }
   table.values.resize(requests.size());
-  const auto stamp_of = [&](std::size_t k) {
-    return bag.is_stamped ? bag.states[k].stamp_ns : bag.logged_ns[k];
-  };
-  std::int64_t first_ns = 0, last_ns = 0;
-  for (std::size_t k = 0; k < bag.states.size(); ++k) {
+  std::int64_t first_ns = 0, latest_ns = 0;
+  for (const auto& [logged_ns, state] : bag.states) {
     std::vector<double> row(columns.size(), kUnread);
-    for (std::size_t i = 1; i < columns.size(); ++i) row[i] = number_of(bag.states[k], columns[i]);
+    for (std::size_t i = 1; i < columns.size(); ++i) row[i] = number_of(state, columns[i]);
     if (std::ranges::all_of(row, [](double value) { return std::isnan(value); })) continue;
-    const bool is_first = table.lines.empty();
-    if (is_first) first_ns = stamp_of(k);
-    const auto merges = [&](std::size_t i) {
-      return std::isnan(row[i]) || std::isnan(table.values[i].back());
-    };
-    bool joins = !is_first && stamp_of(k) == last_ns;
-    for (std::size_t i = 1; joins && i < columns.size(); ++i) joins = merges(i);
-    last_ns = stamp_of(k);
-    for (std::size_t i = 1; joins && i < columns.size(); ++i) {
-      if (!std::isnan(row[i])) table.values[i].back() = row[i];
-    }
-    if (joins) continue;
-    row[0] = 1e-9 * static_cast<double>(last_ns - first_ns);
+    const std::int64_t stamp_ns = bag.is_stamped ? state.stamp_ns : logged_ns;
+    if (table.lines.empty()) first_ns = latest_ns = stamp_ns;
+    check_stamps_restart(path, latest_ns, stamp_ns);
+    latest_ns = std::max(latest_ns, stamp_ns);
+    row[0] = 1e-9 * static_cast<double>(stamp_ns - first_ns);
     for (std::size_t i = 0; i < columns.size(); ++i) table.values[i].push_back(row[i]);
     table.lines.push_back(static_cast<int>(table.lines.size()) + 1);
   }
+  if (const int late = sort_rows(0, table); late > 0) {
+    notes.push_back(std::to_string(late) +
+                    " messages were out of order and are sorted by their time stamps");
+  }
+  merge_equal_times(0, table);
+  if (table.lines.empty()) return table;
+  // An earlier message may have come first.
+  for (const double begin = table.values[0].front(); double& time : table.values[0]) time -= begin;
   return table;
 }
 
-void check_table(const proto::CsvTable& table, const RecordingFormat& format) {
+void check_table(const proto::CsvTable& table) {
   if (table.lines.empty()) {
     throw proto::InputError(
         table.path +
         ": no message has positions of the rig's joints. Record joint states with positions");
   }
-  const std::size_t first_control = table.values.size() - format.controls.size();
+  const std::vector<double>& times = table.values[0];
+  const auto repeated = std::ranges::adjacent_find(times);
+  if (repeated != times.end()) {
+    throw proto::InputError(table.where(static_cast<int>(repeated - times.begin()) + 1, 0) +
+                            ": two messages have the time stamp " + format_number(*repeated, 9) +
+                            " s but different values. Record one publisher per topic, and choose "
+                            "its topic with --topic");
+  }
   for (std::size_t i = 1; i < table.values.size(); ++i) {
-    const std::vector<double>& values = table.values[i];
-    const std::size_t last = values.size() - 1;
-    for (std::size_t k = 0; k < values.size(); ++k) {
-      const bool missing = std::isnan(values[k]) && i >= first_control && k != last;
-      if (!missing && !std::isinf(values[k])) continue;
-      throw proto::InputError(table.where(static_cast<int>(k), static_cast<int>(i)) +
-                              (missing ? ": the effort is missing. Record it in the same message "
-                                         "as the position, or cut the bag"
-                                       : ": not finite. Cut the bag before this message"));
+    const auto is_infinite = [](double value) { return std::isinf(value); };
+    const auto wrong = std::ranges::find_if(table.values[i], is_infinite);
+    if (wrong == table.values[i].end()) continue;
+    throw proto::InputError(
+        table.where(static_cast<int>(wrong - table.values[i].begin()), static_cast<int>(i)) +
+        ": not finite. Cut the bag before this message");
+  }
+}
+
+/// Refuses topics that publish the same joint, for example measured and desired joint states.
+void check_topics(const std::string& path, const std::string& topic, const Collector& bag) {
+  const std::string list =
+      list_of(bag.joints_of_topics, [](const auto& each) { return each.first; });
+  if (!topic.empty() && !bag.joints_of_topics.contains(topic)) {
+    throw proto::InputError(path + ": has no joint states on the topic \"" + topic +
+                            "\"; it has the topics " + list +
+                            ". Correct --topic, or topic in the "
+                            "rig file's recording { }");
+  }
+  std::set<std::string> joints;
+  for (const auto& [name, own] : bag.joints_of_topics) {
+    for (const std::string& joint : own) {
+      if (joints.insert(joint).second) continue;
+      throw proto::InputError(path + ": contains joint states of \"" + joint +
+                              "\" on several of the topics " + list + "; choose one with --topic");
     }
   }
 }
 
-Collector collect(const std::string& path) {
-  Collector bag;
+/// Collects the joint states on a topic, or on all topics if they have different joints.
+Collector collect(const std::string& path, const std::string& topic) {
+  Collector bag(topic);
   if (proto::is_sqlite_file(path)) {
     proto::scan_sqlite_bag(path, proto::kJointStateSchema, bag);
     return bag;
@@ -206,21 +263,21 @@ Collector collect(const std::string& path) {
   if (!file.ok()) throw proto::InputError(file.error().detail);
   const auto scan = proto::scan_mcap(*file.value(), bag);
   if (!scan.ok()) throw proto::InputError(path + ": " + scan.error().detail);
+  if (bag.states.size() >= kMessagesMax) {
+    throw proto::InputError(path + ": has too many joint states. Cut the bag");
+  }
+  check_topics(path, topic, bag);
+  std::ranges::stable_sort(bag.states, {}, &BagState::logged_ns);
   return bag;
-}
-
-std::string joint_key(const proto::JointState& state) {
-  std::string key;
-  for (const std::string& name : state.names) key += name + '\n';
-  return key;
 }
 
 }  // namespace
 
-std::vector<NamedColumn> read_joint_state_columns(const std::string& path) {
-  const Collector bag = collect(path);
+std::vector<NamedColumn> read_joint_state_columns(const std::string& path,
+                                                  const std::string& topic) {
+  const Collector bag = collect(path, topic);
   std::set<std::string> joints, efforts;
-  for (const proto::JointState& state : bag.states) {
+  for (const auto& [logged_ns, state] : bag.states) {
     for (std::size_t k = 0; k < state.names.size(); ++k) {
       joints.insert(state.names[k]);
       if (k < state.efforts.size()) efforts.insert(state.names[k]);
@@ -229,7 +286,8 @@ std::vector<NamedColumn> read_joint_state_columns(const std::string& path) {
   std::vector<proto::ColumnRequest> requests = {{kTime}};
   for (const std::string& joint : joints) requests.push_back({joint});
   for (const std::string& joint : efforts) requests.push_back({joint + std::string(kEffort)});
-  proto::CsvTable table = make_table(path, bag, requests);
+  std::vector<std::string> notes;
+  proto::CsvTable table = make_table(path, bag, requests, notes);
   std::vector<NamedColumn> columns;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     columns.push_back({requests[i].name, std::move(table.values[i])});
@@ -237,23 +295,17 @@ std::vector<NamedColumn> read_joint_state_columns(const std::string& path) {
   return columns;
 }
 
-ImportedRecording import_joint_states(const std::string& path, const Rig& rig) {
-  const Collector bag = collect(path);
-  if (bag.states.size() >= kMessagesMax) {
-    throw proto::InputError(path + ": has too many joint states. Cut the bag");
-  }
-  if (bag.topics.size() > 1) {
-    throw proto::InputError(path + ": contains joint states on the topics " + list_of(bag.topics) +
-                            "; keep one topic, for example with ros2 bag convert");
-  }
-  std::set<std::string> joints, keys;
-  for (const proto::JointState& state : bag.states) {
-    if (keys.insert(joint_key(state)).second) joints.insert(state.names.begin(), state.names.end());
-  }
+ImportedRecording import_joint_states(const std::string& path, const Rig& rig,
+                                      const std::string& topic) {
+  const Collector bag = collect(path, topic.empty() && rig.format ? rig.format->topic : topic);
+  std::set<std::string> joints;
+  for (const auto& [name, own] : bag.joints_of_topics) joints.insert(own.begin(), own.end());
   const RecordingFormat format = format_of(path, rig, joints);
-  const proto::CsvTable table = make_table(path, bag, make_column_requests(format));
-  check_table(table, format);
-  ImportedRecording imported = import_csv_table(table, format);
+  std::vector<std::string> notes;
+  proto::CsvTable table = make_table(path, bag, make_column_requests(format), notes);
+  check_table(table);
+  ImportedRecording imported = import_csv_table(std::move(table), format);
+  imported.summary.notes.insert(imported.summary.notes.begin(), notes.begin(), notes.end());
   if (bag.unreadable > 0) {
     imported.summary.notes.push_back(
         std::to_string(bag.unreadable) +

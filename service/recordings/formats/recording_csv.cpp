@@ -42,6 +42,7 @@ std::vector<CsvColumn> csv_columns_of(const RecordingFormat& format) {
   }
   for (std::size_t i = 0; i < format.controls.size(); ++i) {
     const ControlColumn& control = format.controls[i];
+    if (control.is_prescribed) continue;  // it is the acceleration of an encoder's column
     columns.push_back(
         {control.column, [&control, i](const Segment& segment, std::size_t, Eigen::Index k) {
            return segment.controls(k, static_cast<Eigen::Index>(i)) / control.scale;

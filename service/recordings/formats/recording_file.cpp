@@ -109,12 +109,12 @@ RecordingColumns csv_columns(const std::string& path, const std::vector<std::str
 }
 
 RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind,
-                            const std::vector<std::string>& names) {
+                            const std::vector<std::string>& names, const std::string& topic) {
   switch (kind) {
     case RecordingFileFormat::kArrays:
       return read_array_columns(path);
     case RecordingFileFormat::kJointState:
-      return {.columns = read_joint_state_columns(path)};
+      return {.columns = read_joint_state_columns(path, topic)};
     case RecordingFileFormat::kDaqMcap:
       throw proto::InputError(
           path +
@@ -127,6 +127,14 @@ RecordingColumns columns_of(const std::string& path, RecordingFileFormat kind,
       reject_unsupported_format(path, kind);
       return csv_columns(path, names);
   }
+}
+
+void check_topic_applies(const std::string& path, RecordingFileFormat kind,
+                         const std::string& topic) {
+  if (topic.empty() || kind == RecordingFileFormat::kJointState) return;
+  throw proto::InputError(path +
+                          ": is not a ROS 2 bag with joint states, so --topic does not "
+                          "apply. Leave it out");
 }
 
 }  // namespace
@@ -156,13 +164,16 @@ RecordingFormat default_recording_format(const Rig& rig) {
 }
 
 ImportedRecording import_recording(const std::string& path, const Rig& rig,
-                                   const TimeWindow& window) {
+                                   const RecordingSelection& selection) {
+  const TimeWindow window = selection.window();
+  const std::string& topic = selection.topic;
   const RecordingFileFormat kind = detect_file_format(path);
+  check_topic_applies(path, kind, topic);
   switch (kind) {
     case RecordingFileFormat::kDaqMcap:
       return import_daq_mcap(path, rig);
     case RecordingFileFormat::kJointState:
-      return import_joint_states(path, rig);
+      return import_joint_states(path, rig, topic);
     case RecordingFileFormat::kStateMcap:
       return import_estimated_states_mcap(path, rig);
     case RecordingFileFormat::kArrays:
@@ -207,8 +218,11 @@ void reject_unsupported_format(const std::string& path, RecordingFileFormat kind
 }
 
 RecordingColumns read_recording_columns(const std::string& path,
-                                        const std::vector<std::string>& names) {
-  RecordingColumns found = columns_of(path, detect_file_format(path), names);
+                                        const std::vector<std::string>& names,
+                                        const std::string& topic) {
+  const RecordingFileFormat kind = detect_file_format(path);
+  check_topic_applies(path, kind, topic);
+  RecordingColumns found = columns_of(path, kind, names, topic);
   const bool any =
       std::ranges::any_of(found.columns, [](const auto& c) { return !c.values.empty(); });
   if (any) return found;

@@ -5,6 +5,7 @@
 
 #include "estimator/signal/time_series.hpp"
 #include "service/recordings/csv_recording.hpp"
+#include "service/recordings/recording_selection.hpp"
 #include "service/rig/rig_file.hpp"
 
 namespace service {
@@ -14,9 +15,12 @@ namespace service {
 ///
 /// Other files have the columns of the rig file's recording { }. CSV files can also be from rigcal
 /// export, simulate or estimate, or from rigcal-sim --truth; MAT files also from rigcal export.
-/// @param window  rows outside of it are left out of files with the columns of recording { }
+/// @param selection  rows outside of its times are left out of files with the columns of
+///                   recording { }; its topic is one of a ROS 2 bag (empty: the topic in the rig
+///                   file, or all topics)
+/// @throws proto::InputError for an invalid file, or a topic for a file that is not a ROS 2 bag
 ImportedRecording import_recording(const std::string& path, const Rig& rig,
-                                   const TimeWindow& window = {});
+                                   const RecordingSelection& selection = {});
 
 /// Returns the format of CSV recordings from `rigcal simulate`, with the column names t_s,
 /// <encoder>_rad and <joint>_control.
@@ -53,10 +57,12 @@ struct RecordingColumns {
 
 /// Reads all columns of a text, MAT, HDF5 or NumPy file, or all joint states of a ROS 2 bag.
 /// @param names  names of the columns of a text file without header line; empty: "1", "2" and so on
+/// @param topic  topic of a ROS 2 bag; empty: all topics
 /// @throws proto::InputError for a file that is unreadable or has no numeric columns, or for a file
 ///         of rigcal-daq or rigcal estimate, which needs no column names in the rig file
 RecordingColumns read_recording_columns(const std::string& path,
-                                        const std::vector<std::string>& names = {});
+                                        const std::vector<std::string>& names = {},
+                                        const std::string& topic = {});
 
 /// Returns a recording as CSV text that rigcal can import with the same rig file. The rig file's
 /// recording { } defines columns, units, signs and offsets; without recording { },

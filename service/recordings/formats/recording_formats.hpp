@@ -72,17 +72,22 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
                                      double release_s, const Rig& rig);
 
 /// Imports a recording from the joint states of a ROS 2 bag. Times are header stamps relative to
-/// the first stamp.
+/// the first stamp. Messages that are out of order are sorted by their time stamps.
 ///
 /// Columns of the rig file's recording { } name joints of the bag, e.g. "elbow" or
 /// "elbow.position", with unit, sign and offset. Otherwise joints are matched to encoders by name.
 /// The control of a motor is the column in control { }, e.g. "elbow.effort". Without control { },
 /// the control is the effort of the motor's joint, if the control unit is a torque or force.
-ImportedRecording import_joint_states(const std::string& path, const Rig& rig);
+/// @param topic  topic to read; empty: the topic in the rig file, or all topics of the bag, which
+///               must then have different joints
+ImportedRecording import_joint_states(const std::string& path, const Rig& rig,
+                                      const std::string& topic);
 
 /// Returns the joint states of a ROS 2 bag as columns with names such as "header.stamp" (first
 /// column), "elbow" or "elbow.effort".
-std::vector<NamedColumn> read_joint_state_columns(const std::string& path);
+/// @param topic  topic to read; empty: all topics of the bag, which must have different joints
+std::vector<NamedColumn> read_joint_state_columns(const std::string& path,
+                                                  const std::string& topic);
 
 /// Returns whether a CSV file contains states estimated by `rigcal estimate`, judged by its header.
 bool is_estimated_state_csv(const std::vector<std::string>& header);

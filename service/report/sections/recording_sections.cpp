@@ -168,8 +168,9 @@ std::string clock_text(const ImportSummary& summary) {
          rate.standard_deviation + " ppm";
 }
 
-/// Describes the jitter of a CSV file's time stamps or of a rigcal-daq recording's arrival times.
+/// Describes the jitter of a CSV file's time stamps, or of arrival times.
 std::string jitter_text(const ImportSummary& summary) {
+  if (summary.has_several_clocks) return "several clocks";
   if (!summary.arrival) {
     const double percent = 100.0 * summary.jitter_max;
     return percent < 0.01 ? "none" : format_number(percent, 2) + " % of a period";

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "service/recordings/burst_clock.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/text/column_statistics.hpp"
 
@@ -177,8 +178,6 @@ int time_score(const ColumnProfile& column) {
   return 2 + (has(column, {"header"}) ? 1 : 0) - (has(column, kReceiptWords) ? 1 : 0);
 }
 
-double period_of(const ColumnProfile& column) { return median(changes_of(column.values)); }
-
 /// Mean and range of a span of consecutive values.
 struct ValueStretch {
   double mean, spread;
@@ -200,9 +199,9 @@ ValueStretch stretch_of(const std::vector<double>& values, std::size_t begin, st
 
 std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                                 const std::vector<std::string>& names,
-                                                std::string* layout) {
+                                                const std::string& topic, std::string* layout) {
   std::vector<ColumnProfile> columns;
-  const RecordingColumns recording = read_recording_columns(path, names);
+  const RecordingColumns recording = read_recording_columns(path, names, topic);
   if (!names.empty() && !std::ranges::equal(recording.columns, names, {}, &NamedColumn::name)) {
     throw proto::InputError("--columns: " + path + " names its columns itself: " +
                             join_quoted_names(recording.columns, "none") + ". Omit --columns");
@@ -244,7 +243,7 @@ TimeUnit guess_time_unit(const ColumnProfile& column) {
                                                     {TimeUnit::kMillisecond, 1e3},
                                                     {TimeUnit::kMicrosecond, 1e6},
                                                     {TimeUnit::kNanosecond, 1e9}};
-  const double step = period_of(column);
+  const double step = mean_time_step(column.values);
   TimeUnit found = TimeUnit::kSecond;
   for (const auto& [unit, per_second] : kUnits | std::views::reverse) {
     if (!(step <= per_second / kSlowest && step >= per_second / kFastest)) continue;
@@ -420,11 +419,14 @@ std::optional<double> estimate_swing_frequency(const ColumnProfile& column, Read
     if (std::abs(off(k)) > kSmallSwing) begin = k + 1;
   }
   if (begin >= n) return std::nullopt;
-  double widest = 0.0, middle = 0.0;
+  double widest = 0.0, middle = 0.0, count = 0.0;
   for (std::size_t k = begin; k < n; ++k) {
+    if (std::isnan(off(k))) continue;
     widest = std::max(widest, std::abs(off(k)));
-    middle += off(k) / static_cast<double>(n - begin);
+    middle += off(k);
+    count += 1.0;
   }
+  middle /= std::max(count, 1.0);
   // Count crossings with a dead band, so that noise at rest does not count.
   const double band = 0.1 * widest;
   int side = 0, crossings = 0;

@@ -24,11 +24,13 @@ struct ColumnProfile {
 
 /// Reads a recording file and returns the name, values and statistics of each column.
 /// @param names   names of the columns of a text file without header line; empty: "1", "2" and so
-/// on
+///                on
+/// @param topic   topic of a ROS 2 bag; empty: all topics
 /// @param layout  receives what was assumed about a text file, if not null
 /// @throws proto::InputError for a file without columns, or a file with other names than `names`
 std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                                 const std::vector<std::string>& names = {},
+                                                const std::string& topic = {},
                                                 std::string* layout = nullptr);
 
 // A column has one role: the following functions skip columns that have a role already.

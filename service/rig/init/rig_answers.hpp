@@ -57,6 +57,7 @@ struct EncoderAnswer {
   double rest = 0.0;  ///< reading, not inverted, at which the angle is to be zero [rad]
   std::optional<double> counts = {};  ///< counts per turn or metre
   double counts_modulo = 0.0;         ///< counts after which the counter starts again; 0: never
+  bool allow_missing = false;         ///< the recording has rows without a reading
 };
 
 struct MotorAnswer {
@@ -94,6 +95,7 @@ struct RigAnswers {
   std::vector<std::string> column_names = {};  ///< of a recording without header line, as given
   std::string source_layout = {};  ///< what was assumed about a text file; empty: plain CSV
   std::vector<ColumnUse> columns;  ///< all columns of the recording, in their order
+  std::string topic;               ///< chosen topic of a ROS 2 bag; empty: none
 };
 
 /// Returns the names of the links of a kind of rig, in the order of RigAnswers::links.

@@ -6,22 +6,12 @@
 #include <optional>
 
 #include "proto/text/input_error.hpp"
+#include "service/recordings/burst_clock.hpp"
 #include "service/recordings/counter_wrap.hpp"
 #include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
-
-double median_step(const ColumnProfile& time) {
-  std::vector<double> steps;
-  for (std::size_t k = 1; k < time.values.size(); ++k) {
-    steps.push_back(time.values[k] - time.values[k - 1]);
-  }
-  if (steps.empty()) return 0.0;
-  const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
-  std::nth_element(steps.begin(), middle, steps.end());
-  return *middle;
-}
 
 double seconds_of(TimeUnit unit) {
   constexpr double kSeconds[] = {1.0, 1e-3, 1e-6, 1e-9};  // by TimeUnit
@@ -101,7 +91,9 @@ class Proposer {
                                                   : choice_.time;
     if (column != nullptr) answers_.time_unit = guess_time_unit(*column);
     if (!choice_.time_unit.empty()) answers_.time_unit = parse_time_unit(choice_.time_unit);
-    if (column != nullptr) period_ = median_step(*column) * seconds_of(answers_.time_unit);
+    if (column != nullptr) {
+      period_ = mean_time_step(column->values) * seconds_of(answers_.time_unit);
+    }
   }
 
   std::vector<const ColumnProfile*> found_readings(int chain) const {
@@ -183,6 +175,9 @@ class Proposer {
         column = &*unwrapped;
       }
     }
+    reading.allow_missing =
+        column != nullptr &&
+        std::ranges::any_of(column->values, [](double value) { return std::isnan(value); });
     const auto& inverted = choice_.inverted;
     reading.inverted = std::ranges::find(inverted, reading.column) != inverted.end();
     if (can_joint_hang(answers_.kind, k)) take_rest(hanging++, column, reading);

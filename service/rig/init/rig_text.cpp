@@ -459,10 +459,10 @@ name: "{}"
       text += "  control { joint: " + quoted(joints_[0]) +
               " column: " + quoted(answers_.motor->column) + " }\n";
     }
-    if (!answers_.segment_column.empty()) {
-      text += "  segment_column: " + quoted(answers_.segment_column) + "\n";
-    }
+    const std::string& segment = answers_.segment_column;
+    if (!segment.empty()) text += "  segment_column: " + quoted(segment) + "\n";
     for (const auto& name : answers_.column_names) text += "  columns: " + quoted(name) + "\n";
+    if (!answers_.topic.empty()) text += "  topic: " + quoted(answers_.topic) + "\n";
     return text + "}\n";
   }
 
@@ -477,9 +477,9 @@ name: "{}"
     const double rest = (reading.inverted ? -1.0 : 1.0) * reading.rest;
     const bool upright = std::abs(std::abs(rest) - M_PI) < 1e-12;
     std::string more = reading.inverted ? " inverted: true" : "";
-    if (reading.counts_modulo > 0.0) {
-      more += " counts_modulo: " + format_number(reading.counts_modulo, 16);
-    }
+    const double modulo = reading.counts_modulo;
+    if (modulo > 0.0) more += " counts_modulo: " + format_number(modulo, 16);
+    if (reading.allow_missing) more += " allow_missing: true";
     if (rest != 0.0) more += " offset_rad: " + format_number(-rest, 16);
     return with_comment(
         fmt::format("  {} {{ joint: {} column: {} unit: {}{} }}", position ? "position" : "angle",
