@@ -378,9 +378,11 @@ void ShootingFit::shorten_node_intervals(const Mechanism& start) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
           "the simulation with the values of the rig file fails even in the " +
-          number_text(input_.grid.interval) +
-          " s after a recorded state: loops open, or values overflow; check joint points, "
-          "masses and inertias");
+          number_text(input_.grid.interval) + " s after a recorded state: " +
+          (is_tree_mechanism(start)
+               ? "values overflow; check masses, inertias, springs, friction and the units of the "
+                 "recording"
+               : "loops open, or values overflow; check joint points, masses and inertias"));
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }
