@@ -16,9 +16,10 @@ namespace {
 /// Integration steps as fractions of the time constant of friction, 1/(steepness · mobility). The
 /// first two limit all steps: for the slope of steep friction at rest, and for damping. The third
 /// limits steps near rest. Runge–Kutta is stable up to 2.8, which leaves a margin for steepness
-/// that grows in the fit. Shorter steps near rest change the parameters of the evaluation data by
-/// at most 0.03 standard deviations.
-constexpr double kSmoothShare = 0.35, kDampingShare = 1.0, kCreepShare = 0.7;
+/// that grows in the fit, and for the examination of rig files, whose steps are four times as long.
+/// Shorter steps near rest change the parameters of the evaluation data by at most 0.03 standard
+/// deviations.
+constexpr double kSmoothShare = 0.35, kDampingShare = 0.6, kCreepShare = 0.7;
 constexpr double kShortestStep = 2e-5;  // [s]
 constexpr double kRateChange = 1e-3;    // of a joint's speed, or in rad/s, for derivatives by it
 /// Number of states examined per segment, with steep friction and without. Damping alone varies

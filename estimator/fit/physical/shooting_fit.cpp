@@ -160,6 +160,8 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
     copy_parameter_values(joint_->mechanism(), reached);
     limit_integration_steps(compute_friction_step_limits(reached, input_.states), input_);
+  } else {
+    choose_integration_steps(reached, options_, input_);  // other steps only if damping limits them
   }
   joint_ = make_problem(reached, noise, input_.grid);
   is_noise_significant_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
