@@ -123,7 +123,7 @@ double control_period(const std::vector<Segment>& segments) {
 }
 
 double shortest_period(const std::vector<Segment>& segments) {
-  return std::ranges::min(segments, {}, &Segment::period).period;
+  return std::ranges::min_element(segments, {}, &Segment::period)->period;
 }
 
 /// Converts process noise of joints to process noise of the coordinates that sensors read.
