@@ -109,11 +109,11 @@ constexpr MessageRow kSignalRows[] = {
      "correct the stop's position in `stops`, or the encoder's sign, zero and whole turns; during "
      "these rows the estimated joint position is at the stop"},
     {kRestIntervals, "rest",
-     "all encoders are at rest in {percent:2} % of the rows, the first time from {first:4} s on: "
-     "in each interval at rest, the rows only repeat one reading and its error",
-     "no action is needed; you can remove the intervals at rest",
-     "one row per {interval} of each interval at rest is used, and {rejected} {rejected|row "
-     "is|rows are} rejected"},
+     "encoder \"{encoder}\" is at rest in {percent:2} % of its readings, the first time from "
+     "{first:4} s on: in each interval at rest, the readings only repeat one reading and its error",
+     "no action is needed",
+     "one reading per {interval:2} of each interval at rest is used, and {rejected} "
+     "{rejected|reading is|readings are} rejected"},
     {kRepeatedReadings, "repeated",
      "encoder \"{encoder}\" has a new reading every {rows:3} rows; the rows between repeat its "
      "latest reading",

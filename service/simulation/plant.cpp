@@ -168,6 +168,7 @@ class PhysicalPlant final : public Plant {
 
   /// Returns the longest integration step that resolves creeping joints near rest [s].
   double near_rest() const {
+    if (!estimator::has_steep_friction(mechanism_)) return std::numeric_limits<double>::infinity();
     Eigen::VectorXd state(2 * angles_.size());
     state << angles_, speeds_;
     try {

@@ -5,7 +5,9 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <regex>
 #include <sstream>
 #include <string>
 
@@ -254,6 +256,49 @@ TEST_F(CalibrateCommand, CrossvalidatesARealPendulumBySegment) {
   EXPECT_NE(result.parts(0).find("segment 1"), std::string::npos) << result.parts(0);
   // Twice the publisher's identification errors on the segments predicted here.
   EXPECT_LT(result.simulation(0).rmse_rad(), 0.030);
+}
+
+/// Returns the text of a rig file that still calls a joint "hinge", with today's name.
+std::string with_joints(const std::filesystem::path& rig) {
+  return std::regex_replace(contents_of(rig), std::regex(R"(\bhinge\b)"), "joint");
+}
+
+// The arm rests from 13.2 s on, while the pendulum still swings until 16.7 s. Each of the 5 600
+// readings of the arm at rest has the same quantization error.
+TEST_F(CalibrateCommand, AcceptsAReleaseInWhichOneJointRestsFirst) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
+  const std::filesystem::path folder = *data / "release_that_rests";
+  const std::string rig = folder_.write("rig.textproto", with_joints(folder / "rig.textproto"));
+  run_successfully("calibrate " + (folder / "release.csv").string() + " --rig " + rig + " --json " +
+                       folder_.file("r.json"),
+                   {"The model fits", "encoder \"1\" is at rest in 39 % of its readings"});
+  const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
+  const std::map<std::string, double> truth = {{"1.tau_c", 0.003}, {"1.b", 0.0075},
+                                               {"2.tau_c", 2e-4},  {"2.b", 6e-5},
+                                               {"2.offset", 0.01}, {"gravity.tilt_x", 0.005}};
+  for (const rigcal::v1::ParameterResult& each : result.parameters()) {
+    if (!truth.contains(each.name())) continue;
+    EXPECT_NEAR(each.value(), truth.at(each.name()), 4.0 * each.standard_deviation())
+        << each.name();
+  }
+}
+
+// Friction of 10 N·m·s/rad stops the pendulum within half a millisecond. Its true value is 1e-3.
+TEST_F(CalibrateCommand, StartsFromStiffFrictionOrNamesIt) {
+  const auto data = test_support::find_evaluation_data();
+  if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
+  const std::filesystem::path folder = *data / "field_reports";
+  const std::string rig =
+      folder_.write("rig.textproto", with_joints(folder / "rig-stiff-friction.textproto"));
+  const std::string base = "calibrate " + (folder / "plain.csv").string() + " --rig " + rig;
+  run_successfully(base + " --json " + folder_.file("r.json"), {"The model fits"});
+  const auto result = read_result<rigcal::v1::CalibrationResult>(folder_.file("r.json"));
+  ASSERT_EQ(result.parameters(1).name(), "pivot.b");
+  EXPECT_NEAR(result.parameters(1).value(), 1e-3, 4.0 * result.parameters(1).standard_deviation());
+  const ProgramRun refused =
+      expect_refused(base + " --start pivot.b=1e5", {"pivot", "friction", "check the unit"});
+  test_support::expect_absent(refused.err, {"loops"});
 }
 
 }  // namespace

@@ -287,7 +287,8 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   estimator::Calibration calibration = prepared_calibration();
   const auto treated = [](int count) {
     estimator::Finding made = estimator::make_finding({estimator::MessageCode::kRestIntervals,
-                                                       {{"percent", 20.0 * count},
+                                                       {{"encoder", "pivot"},
+                                                        {"percent", 20.0 * count},
                                                         {"first", 0.5},
                                                         {"interval", estimator::Quantity{0.1, "s"}},
                                                         {"rejected", count}}},

@@ -67,11 +67,13 @@ void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<do
 void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
                             const Recording& recording, int index, SignalExamination& out);
 
-/// Finds long intervals at rest, in which every encoder repeats one reading. All these readings
-/// have the same quantization error, and would outweigh the readings in motion. Therefore only some
-/// of these readings are kept.
-/// @param quanta  quantization step of each sensor; no intervals are found if readings are noisy
-void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+/// Finds long intervals in which one encoder is at rest, whether or not other joints move. All its
+/// readings in such an interval have the same quantization error, count as one reading, and would
+/// outweigh the readings in motion. Therefore only some of them are kept.
+/// @param sensor   index of the encoder
+/// @param quantum  its quantization step; no intervals are found if it is 0 (noisy readings)
+/// @param index    index of the recording
+void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
                          const Recording& recording, int index, SignalExamination& out);
 
 /// Finds end stops that the description lacks, that is, positions that a joint never passes and at

@@ -181,26 +181,70 @@ ValueRange command_range(const Recording& recording, int motor) {
   return range;
 }
 
-constexpr double kRestMin = 1.0;   // [s]; shorter ones are turning points and stiction
-constexpr double kEvery = 0.1;     // interval of the readings kept in a rest [s]
-constexpr double kShareMin = 0.2;  // least share of all rows at which rests outweigh the motion
+constexpr double kRestMin = 1.0;       // [s]; shorter ones are turning points and stiction
+constexpr double kSameReading = 0.25;  // of a quantization step
+/// Least share of an encoder's readings at which its rests are thinned. A fit with a fifth of the
+/// readings at rest shifts the motion by a fifth of a quantization step, which is ten standard
+/// deviations in the test for correlated residuals. The shift is proportional to the share.
+constexpr double kShareMin = 0.05;
+/// Largest number of readings kept at rest, relative to the readings in motion, within the limits
+/// on the interval between two of them [s]. Readings at a low rate determine the states at rest.
+constexpr double kKeptShare = 0.01, kEveryMin = 0.1, kEveryMax = 1.0;
 
-/// An interval at rest, given as the rows [first, end) of a segment.
+/// An interval in which one encoder repeats a reading, given as the rows [first, last] of a
+/// segment, both with a reading.
 struct Rest {
-  int segment, first, end;
+  int segment, first, last;
+  int readings = 1;  ///< without missing ones
 };
 
-/// Returns whether a row repeats the readings and the command of an interval at rest. Missing
-/// readings match; the first reading observed is stored in `readings`.
-bool repeats(const Segment& segment, const std::vector<double>& quanta, Eigen::Index row,
-             Eigen::Index first, Eigen::RowVectorXd& readings) {
-  if (segment.controls.row(row) != segment.controls.row(first)) return false;
-  for (Eigen::Index i = 0; i < readings.size(); ++i) {
-    const double reading = segment.angles(row, i);
-    if (std::isnan(readings[i])) readings[i] = reading;
-    if (std::abs(reading - readings[i]) > 0.25 * quanta[static_cast<std::size_t>(i)]) return false;
+/// Finds the rests of an encoder in a segment and appends them. Missing readings do not end a rest.
+void append_rests(const Segment& segment, int index, int sensor, double quantum,
+                  std::vector<Rest>& rests) {
+  const auto drop_short = [&] {
+    const Rest& rest = rests.back();
+    if (segment.time(rest.last) - segment.time(rest.first) < kRestMin) rests.pop_back();
+  };
+  std::optional<double> repeated;
+  for (int k = 0; k < segment.sample_count(); ++k) {
+    const double reading = segment.angles(k, sensor);
+    if (std::isnan(reading)) continue;
+    if (repeated && std::abs(reading - *repeated) <= kSameReading * quantum) {
+      rests.back().last = k;
+      ++rests.back().readings;
+      continue;
+    }
+    if (repeated) drop_short();
+    repeated = reading;
+    rests.push_back({index, k, k});
   }
-  return true;
+  if (repeated) drop_short();
+}
+
+int count_readings(const Recording& recording, int sensor) {
+  int count = 0;
+  for (const Segment& segment : recording.segments) {
+    count += static_cast<int>((!segment.angles.col(sensor).array().isNaN()).count());
+  }
+  return count;
+}
+
+/// Rejects the readings of a rest, except its first and last and those `interval` apart. Returns
+/// the number of rejected readings.
+int thin_rest(const Segment& segment, const Rest& rest, int recording, int sensor, double interval,
+              std::vector<RejectedReading>& rejected) {
+  int count = 0;
+  double kept = segment.time(rest.first);
+  for (int k = rest.first + 1; k < rest.last; ++k) {
+    if (std::isnan(segment.angles(k, sensor))) continue;
+    if (segment.time(k) - kept >= interval) {
+      kept = segment.time(k);
+      continue;
+    }
+    rejected.push_back({recording, rest.segment, sensor, k});
+    ++count;
+  }
+  return count;
 }
 
 }  // namespace
@@ -270,52 +314,40 @@ void find_constant_commands(const Mechanism& mechanism, const std::vector<Record
   }
 }
 
-void find_rest_intervals(const std::vector<Encoder>& sensors, const std::vector<double>& quanta,
+void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
                          const Recording& recording, int index, SignalExamination& out) {
-  if (std::ranges::any_of(quanta, [](double quantum) { return !(quantum > 0.0); })) return;
+  if (!(quantum > 0.0)) return;
   std::vector<Rest> rests;
-  int rows = 0, resting = 0;
   for (int s = 0; s < std::ssize(recording.segments); ++s) {
-    const Segment& segment = recording.segments[static_cast<std::size_t>(s)];
-    rows += segment.sample_count();
-    if (segment.sample_count() == 0) continue;
-    Eigen::RowVectorXd readings = segment.angles.row(0);
-    for (int first = 0, k = 1; k <= segment.sample_count(); ++k) {
-      if (k < segment.sample_count() && repeats(segment, quanta, k, first, readings)) continue;
-      if (segment.time(k - 1) - segment.time(first) >= kRestMin) {
-        rests.push_back({s, first, k});
-        resting += k - first;
-      }
-      first = k;
-      if (k < segment.sample_count()) readings = segment.angles.row(k);
-    }
+    append_rests(recording.segments[static_cast<std::size_t>(s)], s, sensor, quantum, rests);
   }
-  if (!(resting > kShareMin * rows)) return;
-  int rejected = 0;
+  const int readings = count_readings(recording, sensor);
+  int resting = 0;
+  double duration = 0.0;
   std::vector<TimeInterval> intervals;
   for (const Rest& rest : rests) {
     const Segment& segment = recording.segments[static_cast<std::size_t>(rest.segment)];
-    append_time_interval(
-        {segment.start + segment.time(rest.first), segment.start + segment.time(rest.end - 1)},
-        intervals);
-    double kept = segment.time(rest.first);
-    for (int k = rest.first + 1; k + 1 < rest.end; ++k) {
-      if (segment.time(k) - kept >= kEvery) {
-        kept = segment.time(k);
-        continue;
-      }
-      ++rejected;
-      for (int i = 0; i < std::ssize(sensors); ++i) {
-        out.rejected.push_back({index, rest.segment, i, k});
-      }
-    }
+    const double from = segment.time(rest.first), to = segment.time(rest.last);
+    resting += rest.readings;
+    duration += to - from;
+    append_time_interval({segment.start + from, segment.start + to}, intervals);
   }
+  if (!(resting > kShareMin * readings)) return;
+  const double most = kKeptShare * (readings - resting);  // may be zero
+  const double interval = std::clamp(duration / most, kEveryMin, kEveryMax);
+  int rejected = 0;
+  for (const Rest& rest : rests) {
+    rejected += thin_rest(recording.segments[static_cast<std::size_t>(rest.segment)], rest, index,
+                          sensor, interval, out.rejected);
+  }
+  const double share = static_cast<double>(resting) / readings;
   Finding finding = make_finding({MessageCode::kRestIntervals,
-                                  {{"percent", 100.0 * resting / rows},
+                                  {{"encoder", encoder.name},
+                                   {"percent", 100.0 * share},
                                    {"first", intervals.front().from},
-                                   {"interval", Quantity{kEvery, "s"}},
+                                   {"interval", Quantity{interval, "s"}},
                                    {"rejected", rejected}}},
-                                 recording.name, "", {static_cast<double>(resting) / rows, "-"});
+                                 recording.name, encoder.name, {share, "-"});
   set_time_intervals(std::move(intervals), finding);
   finding.treated = true;
   out.findings.push_back(std::move(finding));

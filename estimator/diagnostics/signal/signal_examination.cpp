@@ -390,7 +390,10 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_copied_sensors(mechanism, recordings[r], out);
     // Outliers do not end a rest.
     const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
-    find_rest_intervals(sensors, quanta, calm, static_cast<int>(r), out);
+    for (int i = 0; i < std::ssize(sensors); ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      find_rest_intervals(sensors[at], i, quanta[at], calm, static_cast<int>(r), out);
+    }
     const Recording used = without_rejected(recording, static_cast<int>(r), out.rejected);
     find_undescribed_stops(mechanism, quanta, used, out);
     find_limit_violations(mechanism, quanta, used, facts, out);

@@ -1,6 +1,7 @@
 #include "estimator/fit/physical/joint_mobility.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
@@ -12,15 +13,20 @@
 namespace estimator {
 namespace {
 
-/// Integration steps as fractions of the time constant of friction at rest, 1/(steepness ·
-/// mobility). The first limits all steps, the second limits steps near rest. Runge–Kutta is stable
-/// up to 2.8, which leaves a margin for steepness that grows in the fit. Shorter steps near rest
-/// change the parameters of the evaluation data by at most 0.03 standard deviations.
-constexpr double kSmoothShare = 0.35, kCreepShare = 0.7;
-constexpr double kShortestCreepStep = 2e-5;  // [s]
-constexpr Eigen::Index kStatesLooked = 50;   // per segment
-constexpr double kSingular = 1e-12;          // relative to the largest diagonal element: no mass
-constexpr double kDependent = 1e-9;          // relative to the largest row: dependent closures
+/// Integration steps as fractions of the time constant of friction, 1/(steepness · mobility). The
+/// first two limit all steps: for the slope of steep friction at rest, and for damping. The third
+/// limits steps near rest. Runge–Kutta is stable up to 2.8, which leaves a margin for steepness
+/// that grows in the fit, and for the examination of rig files, whose steps are four times as long.
+/// Shorter steps near rest change the parameters of the evaluation data by at most 0.03 standard
+/// deviations.
+constexpr double kSmoothShare = 0.35, kDampingShare = 0.6, kCreepShare = 0.7;
+constexpr double kShortestStep = 2e-5;  // [s]
+constexpr double kRateChange = 1e-3;    // of a joint's speed, or in rad/s, for derivatives by it
+/// Number of states examined per segment, with steep friction and without. Damping alone varies
+/// little, and Runge–Kutta has a margin.
+constexpr Eigen::Index kSteepStates = 50, kDampedStates = 5;
+constexpr double kSingular = 1e-12;  // relative to the largest diagonal element: no mass
+constexpr double kDependent = 1e-9;  // relative to the largest row: dependent closures
 
 using Dynamics = TreeInverseDynamics<double>;
 
@@ -49,13 +55,69 @@ std::string slopes_of(const Mechanism& mechanism, Eigen::Index joint) {
   return text;
 }
 
-/// Returns the longest integration step for friction with the given steepness [s].
+/// Returns the damping of every joint: the derivative of the torque that opposes its motion by its
+/// rate, at a state. It includes viscous friction, drag of joints and bodies, and the back-EMF of
+/// motors; dry friction has none.
+Eigen::VectorXd joint_damping(Dynamics& dynamics, const Eigen::VectorXd& state) {
+  const int n = dynamics.joint_count();
+  const JointVector<double> angles = state.head(n), none = JointVector<double>::Zero(n);
+  const auto torque = [&](int joint, double change) {
+    JointVector<double> rates = state.tail(n), all(n);
+    rates[joint] += change;
+    dynamics.torque_residual(angles, rates, none, none, all);
+    return all[joint];
+  };
+  Eigen::VectorXd damping(n);
+  for (int j = 0; j < n; ++j) {
+    const double change = kRateChange * std::max(1.0, std::abs(state[n + j]));
+    damping[j] = std::max(0.0, (torque(j, change) - torque(j, -change)) / (2.0 * change));
+  }
+  return damping;
+}
+
+/// Returns the rates at which friction of the given steepness stops the joints [1/s]: the matrix
+/// whose largest eigenvalue is the fastest rate.
+Eigen::MatrixXd friction_rates(const Eigen::MatrixXd& mobility, const Eigen::VectorXd& steepness) {
+  const Eigen::VectorXd root = steepness.cwiseSqrt();
+  return root.asDiagonal() * mobility * root.asDiagonal();
+}
+
+/// Returns the names of a joint's parameters that damp its motion: those that are not zero.
+std::string damping_parameters(const Mechanism& mechanism, int joint) {
+  std::string text;
+  for (const JointParameter quantity :
+       {JointParameter::kViscous, JointParameter::kQuadraticDrag, JointParameter::kBackEmf}) {
+    const Parameter& parameter = mechanism.joint_parameter(joint, quantity);
+    if (parameter.value == 0.0) continue;
+    text += (text.empty() ? "" : ", ") + parameter.name + " = " + number_text(parameter.value) +
+            " " + parameter.unit;
+  }
+  return text.empty() ? "drag of its bodies" : text;
+}
+
+/// Returns the longest integration step for the given damping [s].
+double longest_damped_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
+                           const Eigen::VectorXd& damping) {
+  const Eigen::MatrixXd rates = friction_rates(mobility, damping);
+  const double fastest = symmetric_eigen(rates).values.maxCoeff();
+  if (!(fastest > kDampingShare / kShortestStep)) return kDampingShare / fastest;
+  Eigen::Index index = 0;
+  rates.diagonal().maxCoeff(&index);
+  throw std::invalid_argument(
+      "joint " + quoted(mechanism.joints[index].name) + ": its friction (" +
+      damping_parameters(mechanism, static_cast<int>(index)) + ") stops its inertia within " +
+      number_text(1.0 / fastest) + " s, which needs integration steps below " +
+      number_text(kShortestStep) +
+      " s; check the unit of this friction and the inertia that the joint moves, or start the "
+      "estimation with less friction");
+}
+
+/// Returns the longest integration step for friction with the given steepness at rest [s].
 double longest_step(const Mechanism& mechanism, const Eigen::MatrixXd& mobility,
                     const Eigen::VectorXd& steepness, double share) {
-  const Eigen::VectorXd root = steepness.cwiseSqrt();
-  const Eigen::MatrixXd rate = root.asDiagonal() * mobility * root.asDiagonal();
+  const Eigen::MatrixXd rate = friction_rates(mobility, steepness);
   const double longest = share / symmetric_eigen(rate).values.maxCoeff();
-  if (longest >= kShortestCreepStep) return longest;
+  if (longest >= kShortestStep) return longest;
   Eigen::Index index = 0;
   rate.diagonal().maxCoeff(&index);
   const Joint& joint = mechanism.joints[index];
@@ -98,24 +160,34 @@ void check_moved_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) 
 FrictionStepLimits compute_friction_step_limits(const Mechanism& mechanism,
                                                 const std::vector<Eigen::MatrixXd>& states) {
   FrictionStepLimits steps;
-  if (!has_steep_friction(mechanism)) return steps;
+  const bool is_steep = has_steep_friction(mechanism);
   Dynamics dynamics(mechanism, parameter_values(mechanism));
   LoopClosure closure(mechanism);
   const int n = mechanism.joint_count();
   for (const Eigen::MatrixXd& each : states) {
-    const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / kStatesLooked);
+    const Eigen::Index count = is_steep ? kSteepStates : kDampedStates;
+    const Eigen::Index stride = std::max<Eigen::Index>(1, each.cols() / count);
     for (Eigen::Index k = 0; k < each.cols(); k += stride) {
+      const Eigen::VectorXd damping = joint_damping(dynamics, each.col(k));
+      const bool is_damped = damping.maxCoeff() > 0.0;
+      if (!is_damped && !is_steep) continue;
       const Eigen::MatrixXd mobility = joint_mobility(dynamics, closure, each.col(k));
-      Eigen::VectorXd steepness(n);  // derivative of friction by speed at rest
-      for (int j = 0; j < n; ++j) steepness[j] = dynamics.friction_slope_at_rest(j);
-      steps.everywhere =
-          std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));
-      for (int j = 0; j < n; ++j) {
-        const double creep = mechanism.joints[j].transition_speed;
-        if (creep > 0.0) steepness[j] += dynamics.dry_friction_bound(j, 0.0) / creep;
+      if (is_steep) {
+        Eigen::VectorXd steepness(n);  // derivative of friction by speed at rest
+        for (int j = 0; j < n; ++j) steepness[j] = dynamics.friction_slope_at_rest(j);
+        steps.everywhere =
+            std::min(steps.everywhere, longest_step(mechanism, mobility, steepness, kSmoothShare));
+        for (int j = 0; j < n; ++j) {
+          const double creep = mechanism.joints[j].transition_speed;
+          if (creep > 0.0) steepness[j] += dynamics.dry_friction_bound(j, 0.0) / creep;
+        }
+        steps.near_rest =
+            std::min(steps.near_rest, longest_step(mechanism, mobility, steepness, kCreepShare));
       }
-      steps.near_rest =
-          std::min(steps.near_rest, longest_step(mechanism, mobility, steepness, kCreepShare));
+      if (is_damped) {
+        steps.everywhere =
+            std::min(steps.everywhere, longest_damped_step(mechanism, mobility, damping));
+      }
     }
   }
   return steps;

@@ -160,6 +160,8 @@ void ShootingFit::estimate_jointly(const Mechanism& start) {
     run(*joint_, make_solver_options(*joint_, kSmallDecrease), joint_history_);
     copy_parameter_values(joint_->mechanism(), reached);
     limit_integration_steps(compute_friction_step_limits(reached, input_.states), input_);
+  } else {
+    choose_integration_steps(reached, options_, input_);  // other steps only if damping limits them
   }
   joint_ = make_problem(reached, noise, input_.grid);
   is_noise_significant_.assign(static_cast<std::size_t>(joint_->coordinate_count()), false);
@@ -378,9 +380,11 @@ void ShootingFit::shorten_node_intervals(const Mechanism& start) {
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
           "the simulation with the values of the rig file fails even in the " +
-          number_text(input_.grid.interval) +
-          " s after a recorded state: loops open, or values overflow; check joint points, "
-          "masses and inertias");
+          number_text(input_.grid.interval) + " s after a recorded state: " +
+          (is_tree_mechanism(start)
+               ? "values overflow; check masses, inertias, springs, friction and the units of the "
+                 "recording"
+               : "loops open, or values overflow; check joint points, masses and inertias"));
     }
     input_.grid.interval = std::max(0.5 * input_.grid.interval, least);
   }

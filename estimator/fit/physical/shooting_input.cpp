@@ -122,6 +122,10 @@ double control_period(const std::vector<Segment>& segments) {
   return shortest;
 }
 
+double shortest_period(const std::vector<Segment>& segments) {
+  return std::ranges::min_element(segments, {}, &Segment::period)->period;
+}
+
 /// Converts process noise of joints to process noise of the coordinates that sensors read.
 Eigen::VectorXd noise_of_encoder_coordinates(const Mechanism& mechanism,
                                              const Eigen::VectorXd& noise) {
@@ -178,22 +182,18 @@ Eigen::MatrixXd acceleration_sensitivities(const Mechanism& mechanism,
 /// Sets the initial noise levels of inertial readings from differences of the readings and from the
 /// process noise. Accelerometers also measure unmodelled accelerations: white noise of density σ_a²
 /// averaged over a sampling period T has the standard deviation σ_a/√T.
-///
-/// If inertial sensors are used, integration steps are limited to a sampling period. Within a step,
-/// rates and accelerations are less accurate than angles.
 void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
   const std::vector<int> axes = find_inertial_axes(mechanism, input.segments);
   input.noise.inertial.setConstant(Sensor::kAxes * mechanism.sensor_count(), kInertialNoiseFloor);
   if (axes.empty()) return;
   const Eigen::MatrixXd arms = acceleration_sensitivities(mechanism, input.states);
-  double period = input.segments.front().period;
+  const double period = shortest_period(input.segments);
   for (const int axis : axes) {
     double& noise = input.noise.inertial[axis];
     for (const Segment& segment : input.segments) {
       if (axis < segment.inertial.cols()) {
         noise = std::max(noise, estimate_noise_level(segment.inertial.col(axis)));
       }
-      period = std::min(period, segment.period);
     }
     double unexplained = 0.0;
     for (std::size_t p = 0; p < input.grid.coordinates.independent.size(); ++p) {
@@ -203,8 +203,6 @@ void prepare_inertial(const Mechanism& mechanism, ShootingInput& input) {
     }
     noise = std::sqrt(noise * noise + unexplained);
   }
-  input.grid.step = std::min(input.grid.step, period);
-  input.grid.local_steps.clear();
 }
 
 /// Returns whether the pattern matches a recording's name or the name of its file.
@@ -278,6 +276,24 @@ void limit_integration_steps(const FrictionStepLimits& longest, ShootingInput& i
   };
   limit(input.grid);
   if (input.last_grid) limit(*input.last_grid);
+}
+
+void choose_integration_steps(const Mechanism& mechanism, const CalibrationOptions& options,
+                              ShootingInput& input) {
+  if (options.step > 0.0) {
+    input.grid.step = options.step;
+  } else {
+    choose_grid_steps(mechanism, input, kSteps, input.grid);
+    if (!is_tree_mechanism(mechanism)) {
+      choose_grid_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
+    }
+  }
+  if (!find_inertial_axes(mechanism, input.segments).empty()) {
+    input.grid.step = std::min(input.grid.step, shortest_period(input.segments));
+    input.grid.local_steps.clear();
+  }
+  limit_integration_steps(
+      compute_friction_step_limits(with_set_valued_friction(mechanism), input.states), input);
 }
 
 bool use_final_integration_steps(ShootingInput& input) {
@@ -367,16 +383,7 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
     throw std::invalid_argument(input.sources[point.motion] + ": at about " + number_text(time, 6) +
                                 " s, the recording passes " + point.what());
   }
-  if (options.step > 0.0) {
-    input.grid.step = options.step;
-  } else {
-    choose_grid_steps(mechanism, input, kSteps, input.grid);
-    if (!is_tree_mechanism(mechanism)) {
-      choose_grid_steps(mechanism, input, kLoopSteps, input.last_grid.emplace(input.grid));
-    }
-  }
-  limit_integration_steps(
-      compute_friction_step_limits(with_set_valued_friction(mechanism), input.states), input);
+  choose_integration_steps(mechanism, options, input);
   const Eigen::VectorXd generous =
       kInflatedNoiseFraction * std::sqrt(kInterval) * scales.cwiseProduct(least);
   input.noise.acceleration = generous(input.grid.coordinates.independent);

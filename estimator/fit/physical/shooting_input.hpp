@@ -46,6 +46,14 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,
                                      const CalibrationOptions& options);
 
+/// Chooses the integration steps for the speeds of the recorded motion, and limits them to those
+/// that the friction of the mechanism allows, with set-valued Coulomb friction. With inertial
+/// sensors, steps are at most a sampling period long: within a step, rates and accelerations are
+/// less accurate than angles.
+/// @throws std::invalid_argument if friction requires too short a step
+void choose_integration_steps(const Mechanism& mechanism, const CalibrationOptions& options,
+                              ShootingInput& input);
+
 /// Limits all integration steps to the longest steps that friction allows. Smoothed Coulomb
 /// friction also limits the steps to the sampling period of the controls: averaged controls would
 /// shift the instant at which a joint starts to move.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 #include "estimator/fit/physical/joint_mobility.hpp"
@@ -10,6 +11,7 @@
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/support/mechanisms/chain.hpp"
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/refusal.hpp"
 
 namespace estimator {
 namespace {
@@ -231,6 +233,51 @@ TEST(FrictionStepLimits, DependOnTheFrictionLaw) {
   const FrictionStepLimits both = compute_friction_step_limits(mechanism, {state});
   EXPECT_DOUBLE_EQ(both.everywhere, 0.35 * kInertia / (2.0 * kBound * 50.0));
   EXPECT_DOUBLE_EQ(both.near_rest, 0.7 * kInertia / (2.0 * kBound * 50.0 + kBound / 0.01));
+}
+
+constexpr double kDampingSteps = 0.6;  // of the time in which damping stops a joint
+
+// Viscous friction b and quadratic drag c stop an inertia J at the rate (b + 2 c |ω|)/J.
+TEST(FrictionStepLimits, FollowTheDampingOfTheMotion) {
+  constexpr double kDamping = 10.0, kDrag = 0.5, kRate = 3.0;
+  Mechanism mechanism = creeping_wheel(0.0);
+  mechanism.joint_parameter(0, JointParameter::kViscous).value = kDamping;
+  const auto limits = [&](double rate) {
+    return compute_friction_step_limits(mechanism, {Eigen::Vector2d(0.0, rate)});
+  };
+  // Differences over 1e-3 rad/s of torques near 10 N·m are exact to 1e-11.
+  EXPECT_NEAR(limits(0.0).everywhere * kDamping / kInertia, kDampingSteps, 1e-9);
+  EXPECT_NEAR(limits(kRate).everywhere * kDamping / kInertia, kDampingSteps, 1e-9);
+  EXPECT_TRUE(std::isinf(limits(0.0).near_rest));
+  mechanism.joint_parameter(0, JointParameter::kQuadraticDrag).value = kDrag;
+  const double damping = kDamping + 2.0 * kDrag * kRate;
+  EXPECT_NEAR(limits(-kRate).everywhere * damping / kInertia, kDampingSteps, 1e-9);
+}
+
+// A back-EMF damps like viscous friction.
+TEST(FrictionStepLimits, IncludeTheBackEmfOfAMotor) {
+  constexpr double kGain = 2.0, kBackEmf = 5.0;
+  Mechanism mechanism = creeping_wheel(0.0);
+  mechanism.joints[0].motor.present = true;
+  mechanism.joint_parameter(0, JointParameter::kMotorGain).value = kGain;
+  mechanism.joint_parameter(0, JointParameter::kBackEmf).value = kBackEmf;
+  const FrictionStepLimits limits =
+      compute_friction_step_limits(mechanism, {Eigen::Vector2d::Zero()});
+  EXPECT_NEAR(limits.everywhere * kGain * kBackEmf / kInertia, kDampingSteps, 1e-9);
+}
+
+// Steps down to 20 µs are used; friction that needs shorter ones is named.
+TEST(FrictionStepLimits, NameFrictionThatIsTooStiff) {
+  Mechanism mechanism = creeping_wheel(0.0);
+  Parameter& viscous = mechanism.joint_parameter(0, JointParameter::kViscous);
+  const auto compute = [&] {
+    return compute_friction_step_limits(mechanism, {Eigen::Vector2d::Zero()}).everywhere;
+  };
+  viscous.value = kDampingSteps * kInertia / 2.1e-5;
+  EXPECT_NEAR(compute(), 2.1e-5, 1e-12);
+  viscous.value = kDampingSteps * kInertia / 1.9e-5;
+  test_support::expect_parts(test_support::refusal<std::invalid_argument>(compute),
+                             {"joint \"1\"", "1.b = ", "inertia", "less friction"});
 }
 
 }  // namespace
