@@ -59,8 +59,9 @@ class DesignChain : public ::testing::TestWithParam<std::optional<service::Comma
     daq::SimulatedRig unit(scenario.scenario, daq::furuta_settings(), daq::simulation_settings(),
                            scenario.limits, sink ? &*sink : nullptr, furuta);
     unit.run();
-    const std::string tripped =
-        unit.loop().trip() == nullptr ? "" : daq::describe_trip(*unit.loop().trip(), scenario.limits);
+    const std::string tripped = unit.loop().trip() == nullptr
+                                    ? ""
+                                    : daq::describe_trip(*unit.loop().trip(), scenario.limits);
     unit.finish();
     if (sink) {
       EXPECT_TRUE(sink->finish().ok());
@@ -141,7 +142,7 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
   EXPECT_LT(worst(with_designed), 0.5 * worst(with_shipped));
 
   std::map<std::string, double> predicted;
-  for (const service::PredictedPrecision& parameter : experiment.parameters) {
+  for (const service::ExperimentPrecision& parameter : experiment.parameters) {
     predicted[parameter.name] = parameter.after;
     const double ratio = with_designed.at(parameter.name) / parameter.after;
     RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
@@ -155,7 +156,8 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
 
   std::mt19937_64 random(7);
   for (int k = 0; k < kDraws; ++k) {
-    const estimator::Mechanism drawn = draw(today.rig.mechanism, today.knowledge, random);
+    const estimator::Mechanism drawn =
+        draw_parameters(today.rig.mechanism, today.knowledge, random);
     const auto value = [&](const char* name) {
       return drawn.parameters[static_cast<std::size_t>(drawn.find_parameter(name))].value;
     };
