@@ -405,8 +405,9 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   add_option(command, "--folder", options.folder, "FOLDER",
              "Folder for scenarios, recordings and results; an existing folder is continued")
       ->required();
-  add_parameter_values_option(command, options.values,
-                              "Design and estimate the first run, beginning");
+  add_parameter_values_option(
+      command, options.values,
+      "Omit the test pushes, and design the first run with the covariance and");
   add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))
