@@ -220,10 +220,13 @@ class Designer {
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
     if (candidates_.empty() && !is_stopped()) {
-      throw InfeasibleExperiment("no plan stays within the rig's limits (" + input_.rig.path +
-                                 ", safety) for all likely parameter values. " + weak_motor() +
-                                 "Widen the limits, shorten --duration, or calibrate first and add "
-                                 "--after RESULT.json");
+      const std::string weak = weak_motor();
+      throw InfeasibleExperiment(
+          weak.empty() ? "no plan stays within the rig's limits (" + input_.rig.path +
+                             ", safety) for all likely parameter values. Widen the limits, "
+                             "shorten --duration, or calibrate first and add --after RESULT.json"
+                       : "no run within the command limit moves the rig. " + weak +
+                             list_motion_remedies(input_.rig));
     }
   }
 

@@ -293,7 +293,7 @@ class Identification {
       return kBadInput;
     }
     if (trip) caution_ *= kMoreCaution;
-    std::string fault = "its fit did not converge";
+    std::string fault = "the fit did not converge";
     try {
       const Rig rig = load_rig(options_.rig);
       const int joint = find_driven_joint(rig, options_.experiment.motor);
@@ -304,6 +304,11 @@ class Identification {
       if (trip && code == kDone) {
         std::cerr << "note: a limit ended run " << run << "; its recording until then is used, and "
                   << "the next run stays farther from the limits\n";
+      }
+      if (!trip && code == kNotConverged) {
+        std::cerr << "rigcal: " << fault << " after run " << run
+                  << ", so no run is designed from it. Check the rig file with rigcal check, or "
+                  << "remove " << folder_.recording(run) << " and repeat the command\n";
       }
       if (!trip || code == kDone || code == kInterrupted) return code;
     } catch (const proto::InputError& error) {
