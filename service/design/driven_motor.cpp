@@ -16,8 +16,10 @@ namespace {
 
 using estimator::JointParameter;
 
-constexpr int kPushes = 4;       // two in each direction
-constexpr double kRise_s = 0.8;  // below the default stall time above its command
+constexpr int kPushes = 4;  // two in each direction
+/// Duration of a push without motion. A push to 25 % of the command limit then exceeds the default
+/// stall command of 5 % for 0.64 s, less than the default stall time.
+constexpr double kRise_s = 0.8;
 constexpr double kPushRest_s = 1.5;
 constexpr double kMotionMax = 0.2;         // [rad]; a tenth of it in metres
 constexpr double kMotionShare = 0.05;      // of the joint's range

@@ -1,7 +1,6 @@
-#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <string>
@@ -29,22 +28,6 @@ constexpr auto kRestAfterRun = std::chrono::seconds(20);
 constexpr double kSamplePeriod_s = 1e-3;
 constexpr std::uint64_t kTicksToSwitchOff = 5;  // from the tripping sample to the unit's output
 constexpr int kViolation = 70;
-
-sim::Plant make_plant(const sim::SimConfig& config, const std::string& state_path) {
-  sim::JointState start = config.start;
-  std::ifstream state(state_path);
-  for (double& angle : start.angle_rad) {
-    if (!(state >> angle)) break;
-  }
-  return std::visit(
-      [&](const auto& parameters) {
-        using Model = std::conditional_t<
-            std::is_same_v<std::decay_t<decltype(parameters)>, sim::PendulumParameters>,
-            sim::PendulumModel, sim::FurutaModel>;
-        return sim::Plant(std::make_unique<Model>(parameters), start);
-      },
-      config.rig);
-}
 
 /// Returns the first violation of a safety promise by the true motion; empty if there is none.
 std::string find_violation(const daq::SimulatedRig& rig, const daq::SafetyLimits& limits,
@@ -75,8 +58,11 @@ std::string find_violation(const daq::SimulatedRig& rig, const daq::SafetyLimits
 int run(std::map<std::string, std::string> option) {
   const daq::RigConfig rig = daq::load_rig_config(option["--rig"]);
   const daq::ScenarioConfig scenario = daq::load_scenario_config(option["--scenario"], rig);
-  const sim::SimConfig config = sim::load_sim_config(option["--url"]);
+  sim::SimConfig config = sim::load_sim_config(option["--url"]);
   const std::string state_path = option["--url"] + ".state";
+  std::ifstream last_state(state_path);
+  for (double& angle : config.start.angle_rad) last_state >> angle;
+  if (!last_state) config.start = sim::load_sim_config(option["--url"]).start;
 
   daq::LoopSettings settings = daq::furuta_settings();
   settings.drive = scenario.scenario.command_peak() > 0.0;
@@ -96,7 +82,7 @@ int run(std::map<std::string, std::string> option) {
   }
   daq::RecordingSink sink(std::move(writer.value()));
   daq::SimulatedRig unit(scenario.scenario, settings, config.settings, scenario.limits, &sink,
-                         make_plant(config, state_path));
+                         config.make_plant());
   unit.keep_truth();
   unit.run();
   const daq::Trip* const trip = unit.loop().trip();

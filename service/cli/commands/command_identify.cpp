@@ -343,6 +343,7 @@ class Identification {
   }
 
   std::string exclude_last_run(const std::string& why) {
+    predicted_.clear();
     return last_recording_ = folder_.exclude_last_run(why);
   }
 
