@@ -139,35 +139,39 @@ TEST(IdentifyRandomRigs, ReachesThePrecisionOrSaysWhyNot) {
   for (int k = 0; k < count; ++k) {
     const std::uint64_t seed = runs.first_seed + static_cast<std::uint64_t>(k);
     const RandomRig rig = draw_rig(seed);
-    SCOPED_TRACE(::testing::Message() << "seed " << seed << ", torque over friction " << rig.ratio
-                                      << ", " << rig.counts << " counts");
+    // The test pushes alone reach the easy target. The other one needs designed runs.
+    const bool is_easy = seed % 4 < 2;
+    const std::string until =
+        is_easy ? " --until " + rig.joint + ".K:5%"
+                : " --until " + rig.joint + ".K:0.2% --until " + rig.joint + ".b:5%";
     const TemporaryFolder folder;
-    const ProgramRun run =
-        run_rigcal("identify --rig " + folder.write("rig.textproto", rig.rig) + " --url " +
-                   folder.write("sim.textproto", rig.simulation) + " --daq " + VIRTUAL_DAQ +
-                   " --folder " + folder.file("runs") + " --until " + rig.joint +
-                   ".K:10% --duration 6 --runs 6 --pause 0 --quiet");
-    EXPECT_EQ((run.out + run.err).find("VIOLATION"), std::string::npos) << run.out << run.err;
-    if (run.exit_code == 0) {
-      ++reached;
-      const ParameterValues values = read_parameter_values(last_result(folder.file("runs")));
+    const ProgramRun run = run_rigcal("identify --rig " + folder.write("rig.textproto", rig.rig) +
+                                      " --url " + folder.write("sim.textproto", rig.simulation) +
+                                      " --daq " + VIRTUAL_DAQ + " --folder " + folder.file("runs") +
+                                      until + " --duration 6 --runs 6 --pause 0 --quiet");
+    const std::string text = run.out + run.err;
+    SCOPED_TRACE(::testing::Message()
+                 << "seed " << seed << ", torque over friction " << rig.ratio << ", " << rig.counts
+                 << " counts, status " << run.exit_code << '\n'
+                 << text);
+    EXPECT_EQ(text.find("VIOLATION"), std::string::npos);
+    if (const std::string last = last_result(folder.file("runs")); !last.empty()) {
+      const ParameterValues values = read_parameter_values(last);
       const auto gain = std::ranges::find(values.entries, rig.joint + ".K",
                                           &ParameterValues::ParameterValue::name);
       ASSERT_NE(gain, values.entries.end());
-      // Standard deviation below 10 % of the value; three of them.
-      EXPECT_NEAR(gain->value, rig.gain, 0.3 * rig.gain) << run.out << run.err;
-      continue;
+      // Standard deviations after few runs are uncertain themselves.
+      const double tolerance = std::max(0.05 * rig.gain, 5.0 * gain->deviation);
+      EXPECT_NEAR(gain->value, rig.gain, tolerance);
     }
-    EXPECT_TRUE(
-        says_one_of(run.out + run.err,
-                    {"nothing moved", "is not driven", "was stopped by a safety trip",
-                     "outside its limits", "did not converge", "Precision not reached after"}))
-        << run.exit_code << '\n'
-        << run.out << run.err;
+    reached += run.exit_code == 0 ? 1 : 0;
+    if (run.exit_code == 0) continue;
+    EXPECT_TRUE(says_one_of(
+        text, {"nothing moved", "is not driven", "was stopped by a safety trip",
+               "outside its limits", "did not converge", "Precision not reached after"}));
     // A motor several times stronger than friction, and encoders that resolve its motion.
-    const bool is_reachable = rig.ratio >= 8.0 && rig.counts >= 2000;
-    EXPECT_FALSE(is_reachable && !says_one_of(run.err, {"a limit ended run"}))
-        << run.out << run.err;
+    const bool is_reachable = is_easy && rig.ratio >= 8.0 && rig.counts >= 2000;
+    EXPECT_FALSE(is_reachable && !says_one_of(text, {"a limit ended run"}));
   }
   RecordProperty("reached", reached);
   RecordProperty("rigs", count);
