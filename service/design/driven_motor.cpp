@@ -21,21 +21,21 @@ constexpr int kPushes = 4;  // two in each direction
 /// stall command of 5 % for 0.64 s, less than the default stall time.
 constexpr double kRise_s = 0.8;
 constexpr double kPushRest_s = 1.5;
-constexpr double kMotionMax = 0.2;         // [rad]; a tenth of it in metres
-constexpr double kMotionShare = 0.05;      // of the joint's range
-constexpr double kMotionShareMax = 0.25;   // of the joint's range, with a coarse encoder
-constexpr double kMotionCounts = 6.0;      // smallest motion that ends a push
-constexpr double kSlideScale = 0.1;        // [m] per [rad]
-constexpr double kStillCounts = 3.0;       // largest change of a reading at rest
-constexpr double kCommandShareMax = 0.99;  // a rounded command must not exceed its limit
+constexpr double kPushMotionMax = 0.2;       // [rad]; a tenth of it in metres
+constexpr double kPushRangeShare = 0.05;     // of the joint's range
+constexpr double kPushRangeShareMax = 0.25;  // of the joint's range, with a coarse encoder
+constexpr double kPushCounts = 6.0;          // smallest motion that ends a push
+constexpr double kSlideScale = 0.1;          // [m] per [rad]
+constexpr double kStillCounts = 3.0;         // largest change of a reading at rest
+constexpr double kCommandShareMax = 0.99;    // a rounded command must not exceed its limit
 
 /// Returns the joint's motion that ends a test push: small, but several encoder counts.
 double test_push_motion(const EncoderProperties& encoder, double scale) {
-  double motion = kMotionMax * scale;
+  double motion = kPushMotionMax * scale;
   const double range = encoder.limits.highest - encoder.limits.lowest;
-  if (range > 0.0) motion = std::min(motion, kMotionShare * range);
-  motion = std::max(motion, kMotionCounts * encoder.count);
-  return range > 0.0 ? std::min(motion, kMotionShareMax * range) : motion;
+  if (range > 0.0) motion = std::min(motion, kPushRangeShare * range);
+  motion = std::max(motion, kPushCounts * encoder.count);
+  return range > 0.0 ? std::min(motion, kPushRangeShareMax * range) : motion;
 }
 
 /// Returns the largest dry friction torque of a joint at rest [N·m or N], without load friction.

@@ -107,7 +107,7 @@ std::optional<RunTrip> find_run_trip(const std::string& recording) {
     has_driven =
         has_driven || (event.kind == proto::EventKind::kScenario && event.name == "running");
     if (event.kind != proto::EventKind::kTrip || trip) continue;
-    trip = {event.text, event.name == "angle" || event.name == "speed"};
+    trip = RunTrip{event.text, event.name == "angle" || event.name == "speed"};
     if (trip->text.ends_with('.')) trip->text.pop_back();
   }
   if (trip) trip->is_usable = trip->is_usable && has_driven;
