@@ -126,7 +126,8 @@ void TestPush::enter(TestPushStage stage, double time_s) noexcept {
 bool TestPush::has_moved(const ScenarioInput& now) const noexcept {
   const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
   for (std::size_t j = 0; j < count; ++j) {
-    const double limit = j == settings_.joint ? settings_.motion_rad : settings_.other_motion_rad;
+    const double other = is_sliding(j) ? settings_.other_motion_m : settings_.other_motion_rad;
+    const double limit = j == settings_.joint ? settings_.motion_rad : other;
     if (!(std::abs(now.joint[j].angle_rad - start_rad_[j]) < limit)) return true;
   }
   return false;
@@ -148,6 +149,7 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
   if (stage_ == TestPushStage::kBegin) {
     const std::size_t count = std::min({settings_.joint_count, now.joint.size(), kJointsMax});
     for (std::size_t j = 0; j < count; ++j) start_rad_[j] = now.joint[j].angle_rad;
+    farthest_rad_ = 0.0;
     enter(TestPushStage::kPush, now.time_s);
   }
   const double passed_s = now.time_s - since_s_;
@@ -158,7 +160,8 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
     case TestPushStage::kPush: {
       if (!has_moved(now) && passed_s < settings_.push_s_max) {
         const double share = settings_.rise_s > 0.0 ? passed_s / settings_.rise_s : 1.0;
-        return pushed_command_ = settings_.level * std::min(share, 1.0);
+        const double level = finished_ % 2 == 0 ? settings_.level : -settings_.level;
+        return pushed_command_ = level * std::min(share, 1.0);
       }
       pushed_s_ = passed_s;
       const double motion = now.joint[settings_.joint].angle_rad - start_rad_[settings_.joint];
@@ -172,7 +175,9 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
       enter(TestPushStage::kRest, now.time_s);
       return 0.0;
     case TestPushStage::kRest:
-      if (!(passed_s < settings_.rest_s)) enter(TestPushStage::kOver, now.time_s);
+      if (passed_s < settings_.rest_s) return 0.0;
+      enter(++finished_ < settings_.count ? TestPushStage::kBegin : TestPushStage::kOver,
+            now.time_s);
       return 0.0;
   }
   return 0.0;
@@ -181,8 +186,10 @@ double TestPush::compute_command(const ScenarioInput& now) noexcept {
 double TestPush::command_peak() const noexcept { return std::abs(settings_.level); }
 
 std::vector<std::string> TestPush::validation_errors() const {
-  return unmet({{settings_.push_s_max > 0.0, "nudge.push_s_max must be positive"},
-                {settings_.motion_rad > 0.0, "nudge.motion_rad must be positive"}});
+  return unmet({{settings_.push_s_max > 0.0, "test_push.rise_s must be positive"},
+                {settings_.motion_rad > 0.0, is_sliding(settings_.joint)
+                                                 ? "test_push.motion_m must be positive"
+                                                 : "test_push.motion_rad must be positive"}});
 }
 
 }  // namespace daq

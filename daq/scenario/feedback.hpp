@@ -95,18 +95,21 @@ class Release {
   double known_s_ = -1.0;  // time of the last complete readings
 };
 
-/// Settings of a test push, the first test of an unknown motor. A test push applies a command until
+/// Settings of test pushes, the first test of an unknown motor. A test push applies a command until
 /// a joint has moved a little. The opposite command then brakes that joint until it stops, for at
-/// most as long as the first command.
+/// most as long as the first command. Further pushes follow in alternating directions.
 struct TestPushSettings {
   std::size_t joint = 0;  // joint of the motor
   std::size_t joint_count = 1;
+  std::vector<bool> slides = {};  // sliding joints; empty: all turn
   double level = 0.0;             // command, reached after rise_s [unit of the control signal]
   double rise_s = 0.0;            // 0: immediately
   double push_s_max = 0.0;        // longest time of the command, with or without motion
-  double motion_rad = 0.0;        // motion of the joint that ends the push
-  double other_motion_rad = 0.0;  // motion of any other joint that ends the push
-  double rest_s = 0.1;            // time without a command at the end
+  double motion_rad = 0.0;        // motion of the joint that ends the push; [m] if it slides
+  double other_motion_rad = 0.0;  // motion of any other turning joint that ends the push
+  double other_motion_m = 0.0;    // motion of any other sliding joint that ends the push
+  double rest_s = 0.1;            // time without a command after each push
+  int count = 1;                  // number of pushes
 };
 
 class TestPush {
@@ -123,12 +126,16 @@ class TestPush {
  private:
   enum class TestPushStage { kBegin, kPush, kBrake, kRest, kOver };
 
+  bool is_sliding(std::size_t joint) const noexcept {
+    return joint < settings_.slides.size() && settings_.slides[joint];
+  }
   bool has_moved(const ScenarioInput& now) const noexcept;
   bool has_stopped(const ScenarioInput& now) noexcept;
   void enter(TestPushStage stage, double time_s) noexcept;
 
   TestPushSettings settings_;
   TestPushStage stage_ = TestPushStage::kBegin;
+  int finished_ = 0;      // number of finished pushes
   double since_s_ = 0.0;  // start time of the stage
   double pushed_s_ = 0.0;
   double pushed_command_ = 0.0;  // when the push ended

@@ -145,6 +145,35 @@ Excitation read(const v1::Multisine& source, const Context& context) {
   return multisine;
 }
 
+Excitation read(const v1::TestPush& source, const Context& context) {
+  TestPushSettings settings{.joint = joint_of(source.motor(), "motor", context),
+                            .joint_count = context.rig.joints.size(),
+                            .slides = context.rig.slides,
+                            .level = source.command(),
+                            .rise_s = source.rise_s(),
+                            .push_s_max = source.rise_s(),
+                            .motion_rad = source.motion_rad(),
+                            .other_motion_rad = source.motion_rad(),
+                            .other_motion_m = source.motion_m(),
+                            .rest_s = source.rest_s(),
+                            .count = std::max(1, static_cast<int>(source.count()))};
+  if (settings.joint < settings.slides.size() && settings.slides[settings.joint]) {
+    settings.motion_rad = source.motion_m();
+  }
+  // A joint without a limit would end each push at once.
+  const auto require = [&](double motion, bool slides, const char* field) {
+    const auto& all = settings.slides;
+    const bool has_joint = slides ? std::ranges::count(all, true) > 0
+                                  : all.empty() || std::ranges::count(all, false) > 0;
+    if (!has_joint || motion > 0.0) return;
+    context.place.fail(std::string("needs ") + field + ", because a joint of the rig " +
+                       (slides ? "slides" : "turns") + "; write " + field + ": ...");
+  };
+  require(source.motion_rad(), false, "motion_rad");
+  require(source.motion_m(), true, "motion_m");
+  return TestPush(settings);
+}
+
 // The last row's command is not used; its time ends the one before it.
 Excitation read(const v1::Replay& source, const Context& context) {
   if (source.file().empty()) context.place.fail("needs the CSV file; write file: \"...\"");
@@ -175,6 +204,7 @@ void for_each_excitation(const v1::Scenario& source, const proto::TextLocator& r
   each(source.multisine(), "multisine");
   each(source.replay(), "replay");
   each(source.pulse_train(), "pulse_train");
+  each(source.test_push(), "test_push");
 }
 
 // Returns the location of the field that a fault begins with: "multisine.sine[2].frequency_hz".
@@ -237,8 +267,8 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
   });
   if (excitations.empty()) {
     place.fail(
-        "has no excitation; add release, swing_up, pulse, pulse_train, step, chirp, multisine or "
-        "replay");
+        "has no excitation; add release, swing_up, pulse, pulse_train, step, chirp, multisine, "
+        "replay or test_push");
   }
   if (!(message.duration_s() > 0.0)) place.at("duration_s").fail("duration_s must be positive");
   return {message.name(), std::move(excitations), message.duration_s()};

@@ -12,10 +12,12 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/design/driven_motor.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "service/text/number_format.hpp"
+#include "service/text/table_notation.hpp"
 
 namespace service {
 namespace {
@@ -26,35 +28,6 @@ constexpr double kCoast_s = 10.0;     // time after a run during which the limit
 /// Usable share of the largest command. It is below 1 because a sum of sines sampled within the
 /// limits can slightly exceed them between its samples.
 constexpr double kPeakShare = 0.99;
-
-/// Returns the index of the joint that the requested motor drives.
-/// @param name  name of the joint; empty: the only motor
-int find_motor(const Rig& rig, const std::string& name) {
-  std::vector<std::string> names;
-  int found = -1;
-  for (int j = 0; j < rig.mechanism.joint_count(); ++j) {
-    const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(j)];
-    if (!joint.motor.present) continue;
-    names.push_back(joint.name);
-    if (name.empty() || name == joint.name) found = j;
-  }
-  if (names.empty()) {
-    throw proto::InputError(rig.path +
-                            ": has no motor, so there is no command to design; record a release "
-                            "(configs/scenario-release.textproto)");
-  }
-  if (found < 0) {
-    throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
-                            join_items(names));
-  }
-  if (name.empty() && names.size() > 1) {
-    throw proto::InputError(
-        "the rig has " + std::to_string(names.size()) +
-        " motors, but a designed experiment drives only one. Add --motor with one of " +
-        join_items(names));
-  }
-  return found;
-}
 
 /// Returns the requested initial joint coordinates; NaN for joints without a request.
 Eigen::VectorXd read_places(const std::vector<std::string>& texts,
@@ -79,23 +52,6 @@ Eigen::VectorXd read_places(const std::vector<std::string>& texts,
     placed[joint - mechanism.joints.begin()] = value;
   }
   return placed;
-}
-
-daq::CommandLimits command_limits(const Rig& rig, const ExperimentRequest& request, int motor) {
-  daq::CommandLimits limits = motor_command_limits(rig, motor);
-  if (request.command_max > limits.command_max) {
-    throw proto::InputError("--command-max " + format_number(request.command_max) +
-                            ": the rig file allows " + format_number(limits.command_max) + " " +
-                            rig.joint_facts[static_cast<std::size_t>(motor)].control_unit +
-                            "; lower it or leave it out");
-  }
-  if (request.command_max > 0.0) limits.command_max = request.command_max;
-  if (!std::isfinite(limits.command_max)) {
-    throw proto::InputError(rig.path +
-                            ": has no command limit. Write control_max in the motor or safety { "
-                            "command_max: ... }, or give --command-max");
-  }
-  return limits;
 }
 
 estimator::PlanSettings facts_of(const DesignInput& input, const ExperimentRequest& request,
@@ -148,6 +104,7 @@ constexpr int kScreensOfSignals = 6;         // batches of random plans before t
 constexpr int kScreensOfGains = 3;           // fewer, since a plan has few gains
 constexpr int kScreens = 2;                  // batches of plans used to find unidentifiable targets
 constexpr int kDraws = 200;                  // parameter samples that must stay within the limits
+constexpr double kUselessShare = 1.0;        // of a value: largest standard deviation of use
 constexpr double kCalmer = 0.93;             // factor on a plan if a sample leaves the limits
 constexpr int kCalmerMax = 25;
 
@@ -164,11 +121,11 @@ class Designer {
       : input_(input),
         request_(request),
         where_(std::move(where)),
-        motor_(find_motor(input.rig, request.motor)),
+        motor_(find_driven_joint(input.rig, request.motor)),
         task_{.mechanism = input.rig.mechanism, .knowledge = input.knowledge},
         precisions_(request.targets.empty() ? default_target_precisions(input.rig.mechanism)
                                             : request.targets) {
-    const daq::CommandLimits command = command_limits(input.rig, request, motor_);
+    const daq::CommandLimits command = find_command_limits(input.rig, motor_, request.command_max);
     task_.facts = facts_of(input, request, motor_);
     task_.limits = {.command_max = kPeakShare * command.command_max,
                     .command_slew_per_s_max = command.command_slew_per_s_max,
@@ -202,12 +159,13 @@ class Designer {
     choose();
     result_.cancelled = is_stopped();
     if (!result_.cancelled && result_.scenario.empty()) {
-      throw proto::InputError(
+      throw InfeasibleExperiment(
           "the parameters are too uncertain: no plan is sure to stay within the rig's limits (" +
           input_.rig.path +
           ", safety) and to move the rig as predicted. Calibrate with a "
           "recording of small motion first, and add --after RESULT.json");
     }
+    if (!result_.cancelled) check_precision();
     result_.draws = kDraws;
     return result_;
   }
@@ -262,10 +220,49 @@ class Designer {
       if (candidate.plan.size() > 0) candidates_.push_back(candidate);
     }
     if (candidates_.empty() && !is_stopped()) {
-      throw proto::InputError("no plan stays within the rig's limits (" + input_.rig.path +
-                              ", safety) for all likely parameter values. Widen the limits, "
-                              "shorten --duration, or calibrate first and add --after RESULT.json");
+      const std::string weak = weak_motor();
+      throw InfeasibleExperiment(
+          weak.empty() ? "no plan stays within the rig's limits (" + input_.rig.path +
+                             ", safety) for all likely parameter values. Widen the limits, "
+                             "shorten --duration, or calibrate first and add --after RESULT.json"
+                       : "no run within the command limit moves the rig. " + weak +
+                             list_motion_remedies(input_.rig));
     }
+  }
+
+  std::string weak_motor() const {
+    return describe_weak_motor(input_.rig, motor_, task_.limits.command_max / kPeakShare);
+  }
+
+  /// Returns whether the predicted standard deviation of a target is above the target's value. A
+  /// share of the value is meaningless for angles, and if the requested deviation is larger.
+  static bool is_useless(const ExperimentPrecision& target) {
+    const double useful = kUselessShare * std::abs(target.value);
+    return target.is_target && target.unit != "rad" && target.asked < useful &&
+           target.after > useful;
+  }
+
+  /// Adds a note for each target whose predicted standard deviation is above its value.
+  /// @throws InfeasibleExperiment if such a target was requested, or if no target is below
+  void check_precision() {
+    std::vector<std::string> useless;
+    for (const ExperimentPrecision& target : result_.parameters) {
+      if (!is_useless(target)) continue;
+      useless.push_back(target.name +
+                        (std::isinf(target.after)
+                             ? " would stay unknown"
+                             : " would have a standard deviation of " +
+                                   format_percent(100.0 * target.after / std::abs(target.value))));
+    }
+    if (useless.empty()) return;
+    if (request_.targets.empty() && useless.size() < precisions_.size()) {
+      for (const std::string& each : useless) result_.notes.push_back(each + " of its value");
+      return;
+    }
+    throw InfeasibleExperiment(
+        "no run of " + format_number(request_.duration) +
+        " s within the limits measures the parameters: " + join_items(useless) + " of the value. " +
+        weak_motor() + list_motion_remedies(input_.rig));
   }
 
   /// Reports the elapsed search time every few seconds.

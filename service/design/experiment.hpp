@@ -11,6 +11,7 @@
 #include "estimator/design/prior_information.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/design/plan_shape.hpp"
 #include "service/rig/rig_file.hpp"
 
@@ -50,16 +51,19 @@ struct DesignInput {
   /// information.
   Eigen::VectorXd deviations;
   std::vector<estimator::Recording> recordings;  ///< recordings of the last result, if readable
-  bool is_estimated = false;  ///< false: values are the rig file's and may be far off
-  Eigen::VectorXd noise;      ///< standard deviation of each encoder's noise [rad or m]
-  Eigen::VectorXd quantum;    ///< one count if quantization dominates the noise, else 0 [rad or m]
+  /// Whether a calibration result gives values and standard deviations; without such a result, the
+  /// values of the rig file may be far off.
+  bool is_estimated = false;
+  Eigen::VectorXd noise;    ///< standard deviation of each encoder's noise [rad or m]
+  Eigen::VectorXd quantum;  ///< one count if quantization dominates the noise, else 0 [rad or m]
   std::vector<std::string> notes;
 };
 
 /// Loads the input of an experiment design from a rig file and the result of a calibration.
 /// @param rig_path  the rig file
 /// @param result    file written by `rigcal calibrate --json`; empty: use only the rig file
-/// @param values    result file that provides only parameter values, if `result` is empty
+/// @param values    result file that provides parameter values and their covariance but no
+///                  recordings, if `result` is empty
 /// @throws proto::InputError for an invalid file, and for a result of another rig
 DesignInput load_design_input(const std::string& rig_path, const std::string& result,
                               const std::string& values = "");
@@ -100,11 +104,20 @@ struct DesignedExperiment {
   std::vector<std::string> notes;
 };
 
+/// Exception for an experiment that would not measure what was requested. The message contains the
+/// reason and remedies.
+class InfeasibleExperiment : public proto::InputError {
+ public:
+  using proto::InputError::InputError;
+};
+
 /// Designs the motor command that gives the most information about the target parameters within the
 /// rig's limits, and predicts the standard deviations of the parameters.
 /// @param where  path of the scenario file, for messages
-/// @throws proto::InputError if there is no motor, no command limit, a target that no command makes
-///         identifiable, or no plan within the limits
+/// @throws InfeasibleExperiment if no plan stays within the limits, or if the best plan leaves a
+///         requested parameter with a standard deviation above its value
+/// @throws proto::InputError if there is no motor, no command limit, or a target that no command
+///         makes identifiable
 DesignedExperiment design_experiment(const DesignInput& input, const ExperimentRequest& request,
                                      const std::string& where);
 

@@ -19,13 +19,6 @@ constexpr double kQuietest = 0.01;   // smallest limit of a plan's command, rela
 constexpr double kKickMax_s = 1.0;
 constexpr double kStopAngleMax = 0.5 * std::numbers::pi;  // stop angles end at the horizontal [rad]
 
-bool has_own_encoder(const estimator::Mechanism& mechanism, int joint) {
-  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(mechanism);
-  return std::ranges::any_of(sensors, [&](const estimator::Encoder& sensor) {
-    return sensor.terms.size() == 1 && sensor.terms.front().joint == joint;
-  });
-}
-
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr int kTones = 12;
 constexpr double kCyclesMin = 1.5;       // of the slowest tone per run
@@ -43,16 +36,6 @@ constexpr int kTimeDigits = 9;  // resolves microseconds in the longest run
 double pulse_start(const CommandShape& shape, int pulse) {
   const double sample = std::ceil(shape.duration * pulse / shape.pulses * shape.rate - 1e-6);
   return std::floor(1e6 * sample / shape.rate + 1e-6);
-}
-
-/// Returns a text in quotes, with special characters escaped, for a Protobuf text file.
-std::string quoted(const std::string& text) {
-  std::string quoted = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') quoted += '\\';
-    quoted += c;
-  }
-  return quoted + "\"";
 }
 
 Eigen::MatrixXd signals_of(const CommandShape& shape, double period, Eigen::Index samples) {
@@ -83,7 +66,8 @@ std::string command_text(double value) { return format_number(value, kCommandDig
 std::string swing_up_text(const CommandShape& shape, const std::string& motor,
                           const Eigen::VectorXd& plan) {
   const daq::SwingUpSettings gains = compute_swing_up_gains(shape.swing_up, plan);
-  return "swing_up {\n  motor: " + quoted(motor) + "\n  pendulum: " + quoted(shape.swing_up.name) +
+  return "swing_up {\n  motor: " + quote_for_text_file(motor) +
+         "\n  pendulum: " + quote_for_text_file(shape.swing_up.name) +
          "\n  energy_gain: " + command_text(gains.energy_gain) +
          "\n  command_max: " + command_text(gains.command_max) +
          "\n  natural_frequency_hz: " + command_text(gains.natural_frequency_Hz) +
@@ -93,6 +77,22 @@ std::string swing_up_text(const CommandShape& shape, const std::string& motor,
 }
 
 }  // namespace
+
+bool has_own_encoder(const estimator::Mechanism& mechanism, int joint) {
+  return std::ranges::any_of(
+      estimator::used_encoders(mechanism), [&](const estimator::Encoder& sensor) {
+        return sensor.terms.size() == 1 && sensor.terms.front().joint == joint;
+      });
+}
+
+std::string quote_for_text_file(const std::string& text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + "\"";
+}
 
 std::optional<SwingUpProperties> find_swing_up_joint(const estimator::Mechanism& mechanism,
                                                      int motor, double command_max) {
@@ -209,7 +209,7 @@ std::string format_scenario_excitation(const CommandShape& shape, const std::str
                                        const Eigen::VectorXd& plan) {
   if (shape.kind == CommandKind::kSwingUp) return swing_up_text(shape, motor, plan);
   if (shape.kind == CommandKind::kPulses) {
-    std::string text = "pulse_train {\n  motor: " + quoted(motor) + "\n";
+    std::string text = "pulse_train {\n  motor: " + quote_for_text_file(motor) + "\n";
     for (int i = 0; i < shape.pulses; ++i) {
       const double start = pulse_start(shape, i);
       // A gap of 1 µs between samples, or rounding could make two pulses overlap.
@@ -220,8 +220,8 @@ std::string format_scenario_excitation(const CommandShape& shape, const std::str
     }
     return text + "}\n";
   }
-  std::string text =
-      "multisine {\n  motor: " + quoted(motor) + "\n  ramp_s: " + command_text(shape.ramp) + "\n";
+  std::string text = "multisine {\n  motor: " + quote_for_text_file(motor) +
+                     "\n  ramp_s: " + command_text(shape.ramp) + "\n";
   for (std::size_t i = 0; i < shape.frequencies.size(); ++i) {
     // a sin(x) + b cos(x) = √(a² + b²) sin(x + atan2(b, a)).
     const double a = plan[2 * static_cast<Eigen::Index>(i)];

@@ -10,6 +10,12 @@
 
 namespace service {
 
+/// Returns whether an encoder reads this joint alone.
+bool has_own_encoder(const estimator::Mechanism& mechanism, int joint);
+
+/// Returns a text in quotes, with special characters escaped, for a Protobuf text file.
+std::string quote_for_text_file(const std::string& text);
+
 /// Properties of a rig that determine the feedback law for swinging up its pendulum.
 struct SwingUpProperties {
   int pendulum = 0;                   ///< joint that hangs at zero and has its own encoder

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/model/encoder.hpp"
@@ -46,18 +47,17 @@ void find_noise(const StoredResult* stored, DesignInput& input) {
 }
 
 /// Returns the covariance of the free parameters from a result; zero for parameters that the result
-/// does not contain.
-Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mechanism& mechanism) {
+/// does not contain or could not identify.
+Eigen::MatrixXd covariance_of(const ParameterValues& result,
+                              const estimator::Mechanism& mechanism) {
   const std::vector<int> free = estimator::FreeParameters(mechanism).parameter_indices();
   std::vector<Eigen::Index> places;  // index in the result; −1: not in it
   for (const int index : free) {
     const std::string& name = mechanism.parameters[static_cast<std::size_t>(index)].name;
     Eigen::Index place = -1;
-    for (std::size_t k = 0; k < stored.rig.estimates.size(); ++k) {
-      const estimator::ParameterEstimate& estimate = stored.rig.estimates[k];
-      if (estimate.name == name && std::isfinite(estimate.standard_deviation)) {
-        place = static_cast<Eigen::Index>(k);
-      }
+    for (Eigen::Index k = 0; k < result.covariance.rows(); ++k) {
+      const ParameterValues::ParameterValue& entry = result.entries[static_cast<std::size_t>(k)];
+      if (entry.name == name && std::isfinite(entry.deviation)) place = k;
     }
     places.push_back(place);
   }
@@ -67,7 +67,7 @@ Eigen::MatrixXd covariance_of(const StoredResult& stored, const estimator::Mecha
     for (Eigen::Index k = 0; k < n; ++k) {
       const Eigen::Index row = places[static_cast<std::size_t>(i)];
       const Eigen::Index column = places[static_cast<std::size_t>(k)];
-      if (row >= 0 && column >= 0) covariance(i, k) = stored.covariance(row, column);
+      if (row >= 0 && column >= 0) covariance(i, k) = result.covariance(row, column);
     }
   }
   return covariance;
@@ -114,28 +114,35 @@ DesignInput load_design_input(const std::string& rig_path, const std::string& re
   DesignInput input;
   input.rig = load_rig(rig_path);
   estimator::Mechanism& mechanism = input.rig.mechanism;
-  if (result.empty()) {
-    apply_parameter_values(read_physical_values(values), mechanism);
-    find_noise(nullptr, input);
-    input.knowledge = estimator::compute_prior_information(mechanism);
-  } else {
-    const ParameterValues estimated = read_physical_values(result);
-    const StoredResult stored = read_stored_result(result);
-    ParameterEdits edits = stored.request.edits;
+  const ParameterValues given = read_physical_values(result.empty() ? values : result);
+  std::optional<StoredResult> stored;
+  if (!result.empty()) {
+    stored = read_stored_result(result);
+    ParameterEdits edits = stored->request.edits;
     edits.start.clear();
     apply_parameter_edits(edits, mechanism);
-    apply_parameter_values(estimated, mechanism);
-    find_noise(&stored, input);
-    input.knowledge =
-        estimator::compute_estimate_information(mechanism, covariance_of(stored, mechanism));
-    input.is_estimated = true;
-    find_recordings(stored, input);
   }
+  apply_parameter_values(given, mechanism);
   if (estimator::FreeParameters(mechanism).size() == 0) {
     throw proto::InputError(
         rig_path + ": no parameter is free. Mark the parameters to estimate with free: true");
   }
+  find_noise(stored ? &*stored : nullptr, input);
+  const Eigen::MatrixXd covariance = covariance_of(given, mechanism);
+  input.is_estimated = stored.has_value() || covariance.diagonal().maxCoeff() > 0.0;
+  input.knowledge = estimator::compute_estimate_information(mechanism, covariance);
   input.deviations = known_deviations(input.knowledge);
+  if (stored) {
+    find_recordings(*stored, input);
+  } else {
+    // The next calibration uses the priors of the rig file but no recordings of the result.
+    const estimator::PriorInformation priors = estimator::compute_prior_information(mechanism);
+    input.knowledge.information = priors.information;
+    if (!input.is_estimated) {
+      input.knowledge.root = priors.root;
+      input.deviations = known_deviations(priors);
+    }
+  }
   return input;
 }
 

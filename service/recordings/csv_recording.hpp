@@ -43,6 +43,7 @@ struct ImportSummary {
   int rows = 0;                       ///< number of rows of the file, without merged rows and rows
                                       ///< before the first command
   int rows_before_release = 0;        ///< rows left out because the rig was still held by hand
+  int rows_after_trip = 0;            ///< rows left out because a safety trip had ended the run
   int dropped_rows = 0;               ///< rows left out because their segment is too short
   double period = 0.0;                ///< sampling period [s]
   double jitter_max = 0.0;            ///< largest deviation from uniform sampling [periods]

@@ -3,7 +3,6 @@
 #include <google/protobuf/struct.pb.h>
 #include <google/protobuf/util/json_util.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "proto/calibration.pb.h"
@@ -60,24 +59,6 @@ CalibratedParameters rig_of(const std::string& file, const v1::CalibrationResult
   return rig;
 }
 
-/// Returns the covariance matrix in a calibration result; zeros if the result has none.
-/// @throws InputError if the matrix does not have one row and one column per parameter
-Eigen::MatrixXd covariance_of(const std::string& file, const v1::CalibrationResult& result) {
-  const int count = result.parameters_size();
-  Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(count, count);
-  if (result.covariance_size() == 0) return covariance;
-  const auto fits = [&](const v1::MatrixRow& row) { return row.values_size() == count; };
-  if (result.covariance_size() != count || !std::ranges::all_of(result.covariance(), fits)) {
-    throw proto::InputError(file +
-                            ": covariance: must have one row and one column per parameter. Give "
-                            "the output of rigcal calibrate --json");
-  }
-  for (int i = 0; i < count; ++i) {
-    for (int k = 0; k < count; ++k) covariance(i, k) = result.covariance(i).values(k);
-  }
-  return covariance;
-}
-
 std::map<std::string, double> noise_of(const v1::CalibrationResult& result) {
   std::map<std::string, double> noise;
   for (const v1::NoiseResult& each : result.noise()) {
@@ -114,7 +95,6 @@ StoredResult convert_stored_result(const std::string& file, const v1::Calibratio
   }
   StoredResult stored{.file = file,
                       .rig = rig_of(file, result),
-                      .covariance = covariance_of(file, result),
                       .noise = noise_of(result),
                       .rig_name = provenance.rig().path(),
                       .rig_text = provenance.rig_text(),

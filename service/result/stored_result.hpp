@@ -1,6 +1,5 @@
 #pragma once
 
-#include <Eigen/Core>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,7 +18,6 @@ namespace service {
 struct StoredResult {
   std::string file;  ///< path of the result for messages
   CalibratedParameters rig;
-  Eigen::MatrixXd covariance;           ///< covariance of rig.estimates
   std::map<std::string, double> noise;  ///< noise by encoder [rad or m]; may lack some
   std::string rig_name;
   std::string rig_text;

@@ -7,6 +7,7 @@
 
 #include "daq/config/scenario_config.hpp"
 #include "proto/text/files.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 
@@ -215,6 +216,31 @@ TEST(ScenarioFields, OfAReplay) {
   EXPECT_EQ(replay.at(2.0), -6.0);
   EXPECT_EQ(replay.at(3.999), -6.0);
   EXPECT_EQ(replay.at(4.0), 0.0);
+}
+
+// The command grows until a joint moves, and the opposite command then brakes the driven joint.
+TEST(ScenarioFields, OfTestPushes) {
+  Excited push(
+      "test_push { motor: \"arm\" command: 4 rise_s: 2 motion_rad: 0.1 rest_s: 0.5 count: 2 }");
+  const auto arm = [](double angle) { return JointState{angle, 0.0, true}; };
+  EXPECT_EQ(push.at(0.0), 0.0);
+  EXPECT_EQ(push.at(0.5, arm(0.099)), 1.0);
+  EXPECT_EQ(push.at(0.75, arm(0.101)), -1.0);
+  EXPECT_EQ(push.at(0.8, arm(0.101)), -1.0);
+  EXPECT_EQ(push.at(0.85, arm(0.101)), 0.0);
+  EXPECT_EQ(push.at(1.349, arm(0.101)), 0.0);
+  EXPECT_EQ(push.at(1.351, arm(0.101)), 0.0);
+  EXPECT_EQ(push.at(1.4, arm(0.101)), 0.0);
+  EXPECT_EQ(push.at(1.9, arm(0.101)), -1.0) << "the second push";
+  EXPECT_NEAR(push.at(3.39, arm(0.101)), -3.98, 1e-12);
+  EXPECT_EQ(push.at(3.41, arm(0.101)), 0.0) << "no motion within rise_s";
+  EXPECT_EQ(push.phase(), ScenarioPhase::kRunning);
+  push.at(3.92, arm(0.101));
+  EXPECT_EQ(push.phase(), ScenarioPhase::kFinished);
+  EXPECT_NE(test_support::refusal([] {
+              Excited("test_push { motor: \"arm\" command: 4 rise_s: 2 }");
+            }).find("motion_rad"),
+            std::string::npos);
 }
 
 // command = clamp(gain (1 − E) sign(ω cos θ)), E = (ω/ω₀)²/2 − cos θ, with θ and ω of the

@@ -101,6 +101,37 @@ TEST(TestPush, RisesSlowly) {
   EXPECT_EQ(nudge.at(2.51, 0.0), 0.0);
 }
 
+// The second push has the opposite command, from the position at which it begins.
+TEST(TestPush, AlternatesInDirection) {
+  TestPushSettings two = settings();
+  two.count = 2;
+  Nudged nudge(two);
+  EXPECT_EQ(nudge.at(0.0, 1.0), 2.0);
+  EXPECT_EQ(nudge.at(0.1, 1.2), -2.0);
+  EXPECT_EQ(nudge.at(0.12, 1.2), -2.0);
+  EXPECT_EQ(nudge.at(0.17, 1.2), 0.0);
+  EXPECT_EQ(nudge.at(0.28, 1.2), 0.0);
+  EXPECT_EQ(nudge.phase(), ScenarioPhase::kRunning);
+  EXPECT_EQ(nudge.at(0.29, 1.2), -2.0);
+  EXPECT_EQ(nudge.at(0.3, 1.11), -2.0);
+  EXPECT_EQ(nudge.at(0.31, 1.09), 2.0);
+  EXPECT_EQ(nudge.at(0.34, 1.09), 0.0);
+  EXPECT_EQ(nudge.phase(), ScenarioPhase::kRunning);
+  EXPECT_EQ(nudge.at(0.45, 1.09), 0.0);
+  EXPECT_EQ(nudge.phase(), ScenarioPhase::kFinished);
+}
+
+// Sliding joints have a limit of their own.
+TEST(TestPush, EndsWhenASlidingJointMovesFar) {
+  TestPushSettings cart = settings();
+  cart.slides = {true, false};
+  cart.other_motion_m = 0.01;
+  Nudged nudge(cart);
+  nudge.at(0.0, 0.0);
+  EXPECT_EQ(nudge.at(0.1, 0.0, 5.009), 2.0);
+  EXPECT_EQ(nudge.at(0.2, 0.0, 5.011), 0.0);
+}
+
 TEST(TestPush, IsAScenarioThatDependsOnMotion) {
   const Scenario scenario("nudge", TestPush(settings()), 3.0);
   EXPECT_FALSE(scenario.is_open_loop());

@@ -83,7 +83,9 @@ const char* const kScenarios[] = {
     "duration_s: 0.2 chirp { motor: 'arm' amplitude: 4 frequency_start_hz: 1 "
     "frequency_end_hz: 20 start_s: 0.02 }",
     "duration_s: 0.2 multisine { motor: 'arm' ramp_s: 0.05 sine { frequency_hz: 7 amplitude: 2 "
-    "phase_rad: 1 } sine { frequency_hz: 11 amplitude: 2 } }"};
+    "phase_rad: 1 } sine { frequency_hz: 11 amplitude: 2 } }",
+    "duration_s: 0.2 test_push { motor: 'arm' command: 4 rise_s: 0.05 motion_rad: 0.1 rest_s: 0.02 "
+    "count: 2 }"};
 
 template <typename Message>
 Message parsed(const std::string& text) {

@@ -5,6 +5,7 @@
 
 #include <numbers>
 #include <thread>
+#include <utility>
 
 namespace daq {
 
@@ -57,13 +58,19 @@ sim::FurutaParameters shipped_furuta() {
 SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
                            const sim::SimulationSettings& simulation, const SafetyLimits& limits,
                            RunSink* recording, const sim::FurutaParameters& furuta)
+    : SimulatedRig(std::move(scenario), loop, simulation, limits, recording,
+                   sim::Plant(std::make_unique<sim::FurutaModel>(furuta), {})) {}
+
+SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
+                           const sim::SimulationSettings& simulation, const SafetyLimits& limits,
+                           RunSink* recording, sim::Plant plant)
     : time_(std::make_shared<firmware_iface::VirtualTime>()),
       stream_{.host_paced = loop.host_paced,
               .divider = static_cast<int>(loop.period / std::chrono::milliseconds(1))},
       limits_(limits),
       recording_(recording == nullptr ? sink_ : *recording) {
   for (std::size_t i = 0; i < loop.inertial_count; ++i) stream_.inertial_divider[i] = 1;
-  sim::Plant plant(std::make_unique<sim::FurutaModel>(furuta), {});
+  const auto channels = static_cast<std::uint8_t>(plant.joint_count());
   transport_ = std::make_unique<sim::SimTransport>(
       std::make_unique<sim::UnitSimulation>(simulation, std::move(plant), time_->now(),
                                             [this](const sim::TrueState& truth) {
@@ -71,7 +78,7 @@ SimulatedRig::SimulatedRig(Scenario scenario, const LoopSettings& loop,
                                                 truth_[*truth.sample_sequence] = truth;
                                             }),
       time_, "virtual unit", simulation.to_host.baud_rate);
-  line_ = std::make_unique<LyingLine>(*transport_, sample_shape{2, 1, false});
+  line_ = std::make_unique<LyingLine>(*transport_, sample_shape{channels, 1, false});
   link_ = std::make_unique<firmware_iface::UnitLink>(*line_, &black_box_);
   loop_ = std::make_unique<ControlLoop>(*link_, black_box_, std::move(scenario), limits_, loop);
   supervisor_ = std::make_unique<Supervisor>(

@@ -66,6 +66,11 @@ class SimulatedRig {
                const SafetyLimits& limits = furuta_limits(), RunSink* recording = nullptr,
                const firmware_iface::sim::FurutaParameters& furuta = furuta_parameters());
 
+  /// A run of any rig, whose encoders are the unit's channels.
+  SimulatedRig(Scenario scenario, const LoopSettings& loop,
+               const firmware_iface::sim::SimulationSettings& simulation,
+               const SafetyLimits& limits, RunSink* recording, firmware_iface::sim::Plant plant);
+
   /// Starts the stream and ticks until the run is over or tick_count_max ticks have passed.
   /// `disturb` is called after each tick and may inject a fault. The supervisor polls every
   /// poll_every ticks, or never if that is 0.

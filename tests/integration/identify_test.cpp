@@ -86,9 +86,9 @@ class Identify : public ::testing::Test {
 // A precision that takes a few runs, designed in the time that the machine has. The same command
 // afterwards finds nothing left to do.
 TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
-  start("2.b:5%", "4", "6");
+  start("2.b:2%", "4", "6");
   ASSERT_EQ(identify_->wait(4 * kPatience_s), 0) << identify_->output();
-  expect_parts(identify_->output(), {"Reached after"});
+  expect_parts(identify_->output(), {"Run 1, test pushes", "Reached after"});
   for (const char* name : {"run-01.textproto", "run-01.mcap", "result-01.json"}) {
     EXPECT_TRUE(exists(name)) << name;
   }
@@ -96,7 +96,7 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
     return std::distance(std::filesystem::directory_iterator(files_.file("runs")), {});
   };
   const auto before = recordings();
-  start("2.b:5%", "4", "6");
+  start("2.b:2%", "4", "6");
   ASSERT_EQ(identify_->wait(kPatience_s), 0) << identify_->output();
   EXPECT_EQ(recordings(), before);
 
@@ -109,22 +109,23 @@ TEST_F(Identify, RecordsUntilThePrecisionIsReached) {
 // Ctrl-C during a run: the run ends in order with a complete recording, and the same command
 // continues from it.
 TEST_F(Identify, CtrlCLeavesTheMotorOffAndEverythingRecorded) {
-  start("1.K:1e-9", "20", "1");
-  ASSERT_TRUE(eventually([this] { return exists("run-01.mcap.part"); }, kPatience_s))
+  start("1.K:1e-9", "20", "2");
+  ASSERT_TRUE(eventually([this] { return exists("run-02.mcap.part"); }, 2 * kPatience_s))
       << identify_->output();
-  ASSERT_TRUE(eventually([this] { return driven() > 3000; }, kPatience_s));
+  const auto before = driven();
+  ASSERT_TRUE(eventually([&] { return driven() > before + 3000; }, kPatience_s));
   identify_->send_signal(SIGINT);
   ASSERT_EQ(identify_->wait(kPatience_s), 130) << identify_->output();
   expect_parts(identify_->output(),
-               {"recorded " + file("run-01.mcap"), "every sample accounted for"});
-  EXPECT_TRUE(exists("run-01.mcap"));
-  EXPECT_FALSE(exists("run-01.mcap.part"));
-  EXPECT_FALSE(exists("result-01.json"));
+               {"recorded " + file("run-02.mcap"), "every sample accounted for"});
+  EXPECT_TRUE(exists("run-02.mcap"));
+  EXPECT_FALSE(exists("run-02.mcap.part"));
+  EXPECT_FALSE(exists("result-02.json"));
   expect_motor_off();
 
-  start("1.K:1e-9", "20", "1");  // nothing left to record, only to estimate
+  start("1.K:1e-9", "20", "2");  // nothing left to record, only to estimate
   EXPECT_EQ(identify_->wait(kPatience_s), 2) << identify_->output();
-  EXPECT_TRUE(exists("result-01.json"));
+  EXPECT_TRUE(exists("result-02.json"));
 }
 
 // A run that tripped before it drove anything gives no estimate. The trip is reported, and the same

@@ -33,7 +33,7 @@ Rig undescribed() {
 
 /// A recording with a release, a gap, an invalid reading, a clock error and odd digits.
 void write_run(const std::string& path, bool released = true,
-               const std::vector<std::string>& slides = {}) {
+               const std::vector<std::string>& slides = {}, int trip = 3000) {
   auto writer = proto::RecordingWriter::create(
       path, {.joints = {"2", "1"}, .slides = slides, .epoch_unix_ns = 0, .facts = {}});
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
@@ -49,6 +49,14 @@ void write_run(const std::string& path, bool released = true,
     if (k == 400 && released) add_event(0.4001, "running");
     if (k >= 1200 && k < 1900) continue;
     proto::Sample sample;
+    sample.tripped = k < 10 || k >= trip;  // until the run clears the unit's trip, and at the end
+    if (k == trip) {
+      proto::Event event;
+      event.timestamp_s = 0.00099999 * k;
+      event.kind = proto::EventKind::kTrip;
+      event.text = "the unit was tripped";
+      ASSERT_TRUE(writer.value().write(event).ok());
+    }
     sample.sequence = static_cast<std::uint64_t>(k) + 17;
     sample.device_time_us = 1000 * k + (k % 5 == 0 ? 1 : 0);
     sample.timestamp_s = 0.00099999 * k + 1e-7 / 3.0;
@@ -122,6 +130,21 @@ TEST_F(Exported, ReadsLikeTheRecording) {
       EXPECT_EQ(note.find("cut off"), std::string::npos) << note;
     }
     expect_same(import_recording(file(name), undescribed()), original);
+  }
+}
+
+// Exports contain no events, but the state of the unit in each sample.
+TEST_F(Exported, EndsAtATripLikeTheRecording) {
+  write_run(file("trip.mcap"), true, {}, 2600);
+  ASSERT_TRUE(proto::export_csv(file("trip.mcap"), file("trip.csv")).ok());
+  ASSERT_TRUE(proto::export_mat(file("trip.mcap"), file("trip.mat")).ok());
+  const ImportedRecording original = import_recording(file("trip.mcap"), furuta());
+  EXPECT_EQ(original.summary.rows_after_trip, 400);
+  ASSERT_EQ(original.recording.segments.size(), 2U);
+  EXPECT_EQ(original.recording.segments[1].sample_count(), 700);
+  for (const char* name : {"trip.csv", "trip.mat"}) {
+    SCOPED_TRACE(name);
+    expect_same(import_recording(file(name), furuta()), original);
   }
 }
 

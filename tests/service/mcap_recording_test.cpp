@@ -33,7 +33,7 @@ using Phases = std::vector<std::pair<double, std::string>>;
 
 /// Writes samples at 1 kHz, without those in [skip_from, skip_to).
 void write_recording(const std::string& path, int count, int skip_from = 0, int skip_to = 0,
-                     const Phases& phases = {}) {
+                     const Phases& phases = {}, double trip_s = -1.0) {
   auto writer = proto::RecordingWriter::create(path, kHeader);
   ASSERT_TRUE(writer.ok()) << writer.error().detail;
   for (const auto& [time_s, name] : phases) {
@@ -42,6 +42,13 @@ void write_recording(const std::string& path, int count, int skip_from = 0, int 
     event.kind = proto::EventKind::kScenario;
     event.name = name;
     ASSERT_TRUE(writer.value().write(event).ok());
+  }
+  if (trip_s >= 0.0) {
+    const proto::Event trip = {.timestamp_s = trip_s,
+                               .kind = proto::EventKind::kTrip,
+                               .name = "angle",
+                               .text = "1: angle 2.01 rad, allowed 2 rad"};
+    ASSERT_TRUE(writer.value().write(trip).ok());
   }
   for (int k = 0; k < count; ++k) {
     if (k >= skip_from && k < skip_to) continue;
@@ -79,6 +86,27 @@ TEST(McapRecording, ArrivesInTheOrderOfTheRigsJoints) {
   EXPECT_EQ(segment.angles(7, 0), arm_angle(7));
   EXPECT_EQ(imported.summary.rows, 500);
   EXPECT_TRUE(imported.summary.gaps.empty());
+}
+
+// The motion after a trip is not part of the experiment. At least ten samples must precede it.
+TEST(McapRecording, LeavesOutTheRowsAfterATrip) {
+  const TemporaryFolder folder;
+  write_recording(folder.file("run.mcap"), 500, 0, 0, {}, 0.3);
+  const ImportedRecording imported = import_recording(folder.file("run.mcap"), furuta());
+  ASSERT_EQ(imported.recording.segments.size(), 1U);
+  EXPECT_EQ(imported.recording.segments[0].sample_count(), 300);
+  EXPECT_EQ(imported.recording.segments[0].angles(299, 0), arm_angle(299));
+  EXPECT_EQ(imported.summary.rows_after_trip, 200);
+  EXPECT_EQ(imported.summary.dropped_rows, 0);
+  ASSERT_EQ(imported.summary.notes.size(), 1U);
+  expect_parts(imported.summary.notes[0], {"allowed 2 rad.", "200 rows from then on"});
+
+  write_recording(folder.file("ten.mcap"), 500, 0, 0, {}, 0.010);
+  EXPECT_EQ(
+      import_recording(folder.file("ten.mcap"), furuta()).recording.segments[0].sample_count(), 10);
+  write_recording(folder.file("nine.mcap"), 500, 0, 0, {}, 0.009);
+  expect_parts(refusal([&] { (void)import_recording(folder.file("nine.mcap"), furuta()); }),
+               {"nine.mcap", "before the safety trip", "allowed 2 rad", "record again"});
 }
 
 // Impossible numbers in a file from elsewhere: the samples are omitted and the first is reported. A

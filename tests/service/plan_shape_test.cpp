@@ -1,8 +1,10 @@
 #include "service/design/plan_shape.hpp"
+#include "service/design/driven_motor.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "service/design/experiment.hpp"
@@ -130,6 +132,77 @@ TEST(CommandShape, PulsesOfAScenarioAreSideBySide) {
       }
     }
   }
+}
+
+// Test pushes do not depend on the motor's gain. They end at a twentieth of the joint's range, at
+// most 0.2 rad, or at six counts of a coarse encoder.
+TEST(TestPushRun, LimitsTheMotion) {
+  service::Rig furuta = rig("furuta");
+  const auto text = [&](double share = 1.0) {
+    return make_test_push_run(furuta, 0, 2.5, share, 1000.0).scenario;
+  };
+  test_support::expect_parts(text(), {"motor: \"1\"", "command: 2.475", "motion_rad: 0.2\n"});
+  test_support::expect_parts(text(0.5), {"motion_rad: 0.1\n"});
+  furuta.encoders[0].limits = {-1.0, 2.0, 40.0};
+  test_support::expect_parts(text(), {"motion_rad: 0.15\n"});
+  furuta.encoders[0].count = 0.03;
+  test_support::expect_parts(text(), {"motion_rad: 0.18\n"});
+  furuta.encoders[0].count = 1.0;
+  furuta.encoders[1].count = 1.0;
+  test_support::expect_parts(text(), {"motion_rad: 0.75\n"});
+  const service::Scenario scenario = service::parse_scenario("push", text(), furuta);
+  EXPECT_NEAR(scenario.excitation.command_peak(), 2.475, 1e-12);
+  EXPECT_FALSE(scenario.excitation.is_open_loop());
+  const service::TestPushRun cart = make_test_push_run(rig("cartpole"), 0, 1.0, 1.0, 1000.0);
+  test_support::expect_parts(cart.scenario, {"motion_m: 0.0", "motion_rad: 0."});
+}
+
+TEST(MissingMotion, IsAtMostThreeCounts) {
+  const service::Rig furuta = rig("furuta");
+  const double count = furuta.encoders[0].count;
+  const auto text = [&](int counts) {
+    estimator::Segment segment;
+    segment.angles = Eigen::MatrixXd::Zero(100, 2);
+    segment.angles(50, 1) = counts * count;
+    segment.angles(51, 0) = std::numeric_limits<double>::quiet_NaN();
+    segment.controls = Eigen::MatrixXd::Constant(100, 1, -0.01);
+    return describe_missing_motion(furuta, 0, {.name = "run", .segments = {segment}});
+  };
+  test_support::expect_parts(
+      text(3), {"nothing moved", "3 counts", "0.01 V", "dry friction of the joint is 0.001 N·m"});
+  EXPECT_EQ(text(4), "");
+}
+
+// Largest torque 0.05 N·m/V · u, friction 1e-3 N·m.
+TEST(WeakMotor, IsWeakerThanDryFriction) {
+  const service::Rig furuta = rig("furuta");
+  test_support::expect_parts(describe_weak_motor(furuta, 0, 0.0199),
+                             {"at 0.0199 V", "0.001 N·m", "does not move"});
+  EXPECT_EQ(describe_weak_motor(furuta, 0, 0.0201), "");
+}
+
+// A motor below friction would leave the parameters unknown, which is explained instead of driven.
+TEST(InfeasiblePlan, IsExplained) {
+  service::DesignInput today = service::load_design_input(
+      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  const auto targets = service::parse_target_precisions("--for", {"1.K:2%"}, today.rig.mechanism);
+  const auto refused = [&](double command_max) {
+    try {
+      (void)design_experiment(today,
+                              {.targets = targets,
+                               .duration = 2.0,
+                               .command_max = command_max,
+                               .kind = service::CommandKind::kPulses,
+                               .threads = 2},
+                              "plan.textproto");
+    } catch (const service::InfeasibleExperiment& reason) {
+      return std::string(reason.what());
+    }
+    return std::string();
+  };
+  test_support::expect_parts(refused(0.0002),
+                             {"dry friction of the joint is 0.001 N·m", "Raise command_max"});
+  EXPECT_EQ(refused(2.0), "");
 }
 
 // The law used in the search must be that of the written scenario.

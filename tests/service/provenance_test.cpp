@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "estimator/fit/free_parameters.hpp"
 #include "proto/stream/content_hash.hpp"
 #include "service/design/experiment.hpp"
 #include "service/options/parameter_values.hpp"
@@ -250,8 +251,8 @@ double viscous_of(const DesignInput& today) {
   return test_support::parameter_of(today.rig.mechanism, "1.b").value;
 }
 
-// Only values are taken: their uncertainty comes from --after alone.
-TEST(DesignInput, TakesOnlyTheValuesOfAResult) {
+// A result without a covariance gives only values; their uncertainty is that of the rig file.
+TEST(DesignInput, TakesOnlyTheValuesOfAResultWithoutCovariance) {
   const TemporaryFolder folder;
   const std::string rig = config("rig-furuta.textproto");
   const DesignInput plain = load_design_input(rig, "");
@@ -260,6 +261,28 @@ TEST(DesignInput, TakesOnlyTheValuesOfAResult) {
   EXPECT_EQ(viscous_of(valued), 0.002);
   EXPECT_FALSE(valued.is_estimated);
   EXPECT_EQ(valued.deviations, plain.deviations);
+}
+
+// With a covariance, the result determines the spread of likely values. It is no information of the
+// next calibration, which does not use the recordings of that result.
+TEST(DesignInput, TakesTheCovarianceOfAResultAsPrior) {
+  const TemporaryFolder folder;
+  const std::string rig = config("rig-furuta.textproto");
+  const DesignInput plain = load_design_input(rig, "");
+  const DesignInput known = load_design_input(
+      rig, "",
+      folder.write("v.json", values_of(0.002, ", \"covariance\": [{\"values\": [9e-10]}]")));
+  EXPECT_EQ(viscous_of(known), 0.002);
+  EXPECT_TRUE(known.is_estimated);
+  EXPECT_EQ(known.knowledge.information, plain.knowledge.information);
+  const estimator::FreeParameters free(known.rig.mechanism);
+  const auto place = free.find_position(known.rig.mechanism.find_parameter("1.b"));
+  EXPECT_NEAR(known.deviations[place], 3e-5, 1e-12);
+  EXPECT_NEAR(known.knowledge.root.row(place).norm(), 3e-5, 1e-12);
+  // Parameters that are not in the result: 25 % of their values, as without a result.
+  const auto other = free.find_position(known.rig.mechanism.find_parameter("2.b"));
+  EXPECT_TRUE(std::isinf(known.deviations[other]));
+  EXPECT_NEAR(known.knowledge.root.row(other).norm(), 0.25e-4, 1e-12);
 }
 
 TEST(DesignInput, ValuesOfASimulatorAreRefused) {

@@ -88,8 +88,7 @@ void add_options(CLI::App& command, DesignOptions& options) {
   CLI::Option* const after = add_option(
       command, "--after", options.after, "RESULT.json",
       "Result of rigcal calibrate --json that provides prior values and standard deviations");
-  add_parameter_values_option(command, options.values,
-                              "Design, using only the rig file's priors for the uncertainty,")
+  add_parameter_values_option(command, options.values, "Design the run with the covariance and")
       ->excludes(after);
   add_option(command, "--for", options.targets, "NAME[:PRECISION]",
              "Target parameter and its standard deviation, for example 1.b:2%, or 1.b:1e-5 in the "

@@ -1,16 +1,9 @@
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <iostream>
+#include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -18,16 +11,18 @@
 
 #include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/free_parameters.hpp"
-#include "proto/recording/mcap/file.hpp"
-#include "proto/recording/recording_info.hpp"
+#include "proto/recording/recording_reader.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
+#include "service/cli/commands/identification_run.hpp"
 #include "service/cli/terminal.hpp"
+#include "service/design/driven_motor.hpp"
 #include "service/design/experiment.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "service/recordings/formats/recording_formats.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
 #include "service/text/number_format.hpp"
@@ -36,143 +31,20 @@
 namespace service {
 namespace {
 
-/// Folder that contains the files of each run of an identification: run-01.textproto, run-01.mcap,
-/// result-01.json, run-02.textproto and so on. The result of a run uses the recordings of all runs
-/// so far.
-class IdentificationFolder {
- public:
-  /// Opens the folder, or creates it.
-  /// @throws proto::InputError if that fails, or if a run is only partly recorded
-  explicit IdentificationFolder(const std::string& path) : path_(path) {
-    std::error_code error;
-    std::filesystem::create_directories(path_, error);
-    if (!std::filesystem::is_directory(path_)) {
-      throw proto::InputError(path + ": cannot be created as a folder; give another --folder");
-    }
-    count_runs();
-    const std::string part = proto::part_file_path(recording(count_ + 1));
-    if (std::filesystem::exists(part)) {
-      throw proto::InputError(part +
-                              ": is an incomplete recording; finish it with rigcal recover " +
-                              part + ", or remove it");
-    }
-  }
-
-  /// Returns the number of recorded runs.
-  int count() const { return count_; }
-
-  std::string scenario(int run) const { return name("run-", run, ".textproto"); }
-  std::string recording(int run) const { return name("run-", run, ".mcap"); }
-  std::string result(int run) const { return name("result-", run, ".json"); }
-  bool has_result(int run) const { return std::filesystem::exists(result(run)); }
-
-  /// Counts the recordings in the folder again.
-  void count_runs() {
-    while (std::filesystem::exists(recording(count_ + 1))) ++count_;
-  }
-
-  /// Renames the recording of the last run to run-NN.tripped.mcap, so that it no longer counts as a
-  /// run.
-  /// @return the new path
-  std::string exclude_last_run() {
-    const std::string aside = name("run-", count_, ".tripped.mcap");
-    std::filesystem::rename(recording(count_--), aside);
-    return aside;
-  }
-
- private:
-  std::string name(const std::string& stem, int run, const char* ending) const {
-    return (path_ / (stem + (run < 10 ? "0" : "") + std::to_string(run) + ending)).string();
-  }
-
-  std::filesystem::path path_;
-  int count_ = 0;
-};
-
-constexpr std::chrono::milliseconds kPollPeriod(10);
-constexpr int kNotStarted = 127;
-
-/// Runs another program, which writes to this program's output, and waits for its end.
-///
-/// The child process has a separate process group, so a terminal's Ctrl-C reaches only this
-/// program. On Ctrl-C this program sends one SIGINT to the child and waits, because some programs
-/// would abort at a second SIGINT. If this program is killed, the kernel sends SIGINT to the child.
-///
-/// @param command  program and arguments; a name without a slash is searched along PATH
-/// @param stop     flag that Ctrl-C sets
-/// @return exit status of the child, or 128 + signal
-/// @throws proto::InputError if the program cannot be started
-int run_program(const std::vector<std::string>& command, const std::atomic<bool>& stop) {
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  std::cout << std::flush;
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) {
-    throw proto::InputError(command.front() + ": cannot be started: " + std::strerror(errno));
-  }
-  if (child == 0) {
-    ::setpgid(0, 0);
-    ::prctl(PR_SET_PDEATHSIG, SIGINT);
-    if (::getppid() != parent) ::_exit(kNotStarted);
-    ::execvp(arguments[0], arguments.data());
-    ::_exit(kNotStarted);
-  }
-  bool reported = false;
-  while (true) {
-    int status = 0;
-    const pid_t ended = ::waitpid(child, &status, WNOHANG);
-    if (ended == child) {
-      const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-      if (code != kNotStarted) return code;
-      throw proto::InputError(command.front() + ": not found or not executable; give its path");
-    }
-    if (stop.load() && !reported) {
-      ::kill(child, SIGINT);
-      reported = true;
-    }
-    std::this_thread::sleep_for(kPollPeriod);
-  }
-}
-
-/// Returns the path of the program `name` in this program's folder, or `name` itself if it is not
-/// there.
-std::string program_beside_this(const std::string& name) {
-  std::error_code none;
-  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", none);
-  if (none) return name;
-  const std::filesystem::path beside = self.parent_path() / name;
-  return std::filesystem::exists(beside, none) ? beside.string() : name;
-}
-
 // Exit statuses of rigcal-daq.
-constexpr int kRunDone = 0, kRunTripped = 3, kRunNotCommissioned = 4;
+constexpr int kRunDone = 0, kRunNotCommissioned = 4;
 
-/// Share of the rig's limits that the first run may use, before any estimate, and the factor by
-/// which the share is reduced after a run that reached a limit.
-constexpr double kFirstCaution = 0.2, kMoreCaution = 0.7;
+/// Shares of the rig's limits that a designed run may use: before any estimate, and after the first
+/// run. Factor by which the shares are reduced after a run that reached a limit.
+constexpr double kFirstCaution = 0.2, kSecondCaution = 0.5, kMoreCaution = 0.7;
+
+/// Largest commands of the test pushes, as shares of the command limit. rigcal-daq allows the first
+/// one for a rig that is not commissioned.
+constexpr double kFirstPushShare = 0.25, kLastPushShare = 1.0;
 
 /// A run is worthwhile only if it is predicted to reduce the standard deviation of some target to
 /// less than this share of its present value.
 constexpr double kMinImprovementRatio = 0.97;
-
-/// Returns why a run has no usable data: the text of its trip if the rig was not driven, or if the
-/// run was not ended by a motion limit. Returns an empty text for a usable run.
-std::string unusable_trip(const std::string& recording) {
-  const auto info = proto::inspect_recording(recording);
-  if (!info.ok()) return "";
-  std::string trip;
-  bool has_driven = false, meets_limit = false;
-  for (const proto::Event& event : info.value().events) {
-    has_driven =
-        has_driven || (event.kind == proto::EventKind::kScenario && event.name == "running");
-    if (event.kind != proto::EventKind::kTrip || !trip.empty()) continue;
-    trip = event.text;
-    meets_limit = event.name == "angle" || event.name == "speed";
-  }
-  return has_driven && meets_limit ? "" : trip;
-}
 
 /// Identification of a rig: repeatedly records a run, estimates the parameters and designs the next
 /// run.
@@ -185,52 +57,51 @@ class Identification {
     if (folder_.count() > 0) {
       std::cout << options_.folder << ": continues after run " << folder_.count() << '\n';
       if (!folder_.has_result(folder_.count())) {
-        if (const ExitCode code = estimate(); code != kDone) return code;
+        if (const ExitCode code = evaluate(); code != kDone) return code;
       }
     }
     while (true) {
       const int last = folder_.count();
-      DesignInput today = last > 0 ? load_design_input(options_.rig, folder_.result(last))
-                                   : load_design_input(options_.rig, "", options_.values);
+      const DesignInput today = last > 0 ? load_design_input(options_.rig, folder_.result(last))
+                                         : load_design_input(options_.rig, "", options_.values);
       print_obtained_deviations(today);
       ExperimentRequest request = request_for(today);
       if (last > 0 && is_reached(today, request.targets)) return kDone;
-      if (last >= options_.runs)
-        return report_not_reached("the " + std::to_string(last) + " runs that --runs allows");
-      const DesignedExperiment experiment =
-          design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
-      if (experiment.cancelled) return stopped();
-      predicted_ = experiment.parameters;
-      std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
-      for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
-      if (last > 0 && !is_worthwhile(experiment)) {
-        return report_not_reached("these runs; another one of " +
-                                  format_number(options_.experiment.duration) +
-                                  " s would add little information");
+      if (last + excluded_ >= options_.runs) {
+        return report_not_reached("the " + std::to_string(last + excluded_) +
+                                  " runs that --runs allows");
       }
-      proto::write_file(folder_.scenario(last + 1), experiment.scenario);
+      const int joint = find_driven_joint(today.rig, request.motor);
+      is_test_push_ =
+          last == 0 && !today.is_estimated && has_own_encoder(today.rig.mechanism, joint);
+      if (is_test_push_) {
+        plan_test_pushes(today.rig, joint, request);
+      } else if (const ExitCode code = design(today, request); code != kDone) {
+        return code;
+      }
       if (const ExitCode code = record(); code != kDone) return code;
-      if (const ExitCode code = estimate(); code != kDone) return code;
+      if (const ExitCode code = evaluate(); code != kDone) return code;
     }
   }
 
  private:
-  ExperimentRequest request_for(DesignInput& today) const {
+  ExperimentRequest request_for(const DesignInput& today) {
     ExperimentRequest request = options_.experiment;
-    request.targets = parse_target_precisions("--until", options_.targets, today.rig.mechanism);
+    estimator::Mechanism mechanism = today.rig.mechanism;
+    request.targets = parse_target_precisions("--until", options_.targets, mechanism);
     for (const TargetPrecision& target : request.targets) {
       if (target.deviation > 0.0) continue;
       throw proto::InputError("--until " + target.name + ": has no precision; write " +
                               target.name + ":2%");
     }
     request.stop = &interrupt_.flag();
-    request.limit_share = caution_ * (folder_.count() == 0 ? kFirstCaution : 1.0);
     if (request.threads == 0) {
       request.threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
     }
-    if (folder_.count() > 0 && (recorded_ || request.at.empty())) {
-      request.at = rest_positions(today.rig);
+    if (last_recording_.empty() && folder_.count() > 0 && request.at.empty()) {
+      last_recording_ = folder_.recording(folder_.count());
     }
+    if (!last_recording_.empty()) request.at = rest_positions(today.rig);
     return request;
   }
 
@@ -238,8 +109,7 @@ class Identification {
   /// runs, so these are the positions at the start of the next run.
   std::vector<std::string> rest_positions(const Rig& rig) const {
     const estimator::Mechanism& mechanism = rig.mechanism;
-    const ImportedRecording imported = import_recording(folder_.recording(folder_.count()), rig);
-    const Eigen::MatrixXd& angles = imported.recording.segments.back().angles;
+    const Eigen::MatrixXd angles = import_until_the_end(last_recording_, rig);
     Eigen::VectorXd readings = angles.row(angles.rows() - 1).transpose();
     for (Eigen::Index i = 0; i < readings.size(); ++i) {
       for (Eigen::Index k = angles.rows() - 1; k > 0 && std::isnan(readings[i]); --k) {
@@ -256,6 +126,65 @@ class Identification {
                        format_number(at[j], 9));
     }
     return places;
+  }
+
+  /// Returns the readings of the last segment, with those after a trip, samples × encoders.
+  static Eigen::MatrixXd import_until_the_end(const std::string& path, const Rig& rig) {
+    auto recording = proto::read_recording(path);
+    if (!recording.ok()) throw proto::InputError(recording.error().detail);
+    std::erase_if(recording.value().events,
+                  [](const proto::Event& event) { return event.kind == proto::EventKind::kTrip; });
+    constexpr double kAlways = -std::numeric_limits<double>::infinity();
+    return import_daq_samples(path, recording.value(), kAlways, rig)
+        .recording.segments.back()
+        .angles;
+  }
+
+  /// Writes the scenario of a cautious first run, which does not depend on the motor's gain.
+  void plan_test_pushes(const Rig& rig, int joint, const ExperimentRequest& request) {
+    const double most = find_command_limits(rig, joint, request.command_max).command_max;
+    const TestPushRun pushes =
+        make_test_push_run(rig, joint, push_share_ * most, caution_, request.rate);
+    const int run = folder_.count() + 1;
+    std::cout << "\nRun " << run << ", test pushes: the command grows to at most "
+              << format_number(pushes.command, 3) << ' '
+              << rig.joint_facts[static_cast<std::size_t>(joint)].control_unit << ", until joint \""
+              << rig.mechanism.joints[static_cast<std::size_t>(joint)].name << "\" has moved by "
+              << pushes.motion_text << '\n';
+    predicted_.clear();
+    proto::write_file(folder_.scenario(run), pushes.scenario);
+  }
+
+  /// Designs the next run and writes its scenario. The run uses a larger share of the motion limits
+  /// if it would otherwise not measure the targets.
+  ExitCode design(const DesignInput& today, ExperimentRequest& request) {
+    const int last = folder_.count();
+    double share = last > 1                          ? 1.0
+                   : last == 1 || today.is_estimated ? kSecondCaution
+                                                     : kFirstCaution;
+    for (;; share = std::min(1.0, 2.0 * share)) {
+      request.limit_share = caution_ * share;
+      try {
+        const DesignedExperiment experiment =
+            design_with_progress(today, request, folder_.scenario(last + 1), options_.quiet);
+        if (experiment.cancelled) return stopped();
+        if (last > 0 && !is_worthwhile(experiment)) {
+          if (share < 1.0) continue;
+          return report_not_reached("these runs; another one of " +
+                                    format_number(options_.experiment.duration) +
+                                    " s would add little information");
+        }
+        predicted_ = experiment.parameters;
+        std::cout << "\nRun " << last + 1 << ", as predicted:\n" << format_experiment(experiment);
+        for (const std::string& note : experiment.notes) std::cerr << "note: " << note << '\n';
+        proto::write_file(folder_.scenario(last + 1), experiment.scenario);
+        return kDone;
+      } catch (const InfeasibleExperiment& reason) {
+        if (share < 1.0) continue;
+        throw proto::InputError("run " + std::to_string(last + 1) +
+                                " is not driven: " + reason.what());
+      }
+    }
   }
 
   static double deviation_of(const DesignInput& today, const TargetPrecision& target) {
@@ -335,23 +264,10 @@ class Identification {
     const int code = run_program(command, interrupt_.flag());
     ended_ = std::chrono::steady_clock::now();
     folder_.count_runs();
-    recorded_ = true;
+    const bool is_recorded = folder_.count() == run;
+    if (is_recorded) last_recording_ = folder_.recording(run);
     if (interrupt_.flag().load()) return stopped();
-    if (code == kRunTripped && folder_.count() == run) {
-      if (const std::string trip = unusable_trip(folder_.recording(run)); !trip.empty()) {
-        std::cerr << "rigcal: run " << run
-                  << " was stopped by a safety trip; its recording is not used: " << trip
-                  << (trip.ends_with('.') ? "" : ".")
-                  << "\nCorrect the cause and repeat the command. The recording is in "
-                  << folder_.exclude_last_run() << '\n';
-        return kBadInput;
-      }
-      caution_ *= kMoreCaution;
-      std::cerr << "note: a limit ended run " << run
-                << "; its recording is used, and the next run stays farther from the limits\n";
-      return kDone;
-    }
-    if (code == kRunDone && folder_.count() == run) return kDone;
+    if (is_recorded && (code == kRunDone || find_run_trip(last_recording_))) return kDone;
     if (code == kRunNotCommissioned) {
       std::cerr << "rigcal: the rig is not commissioned, so run " << run
                 << " was refused; run 'rigcal-daq commission --rig " << options_.rig
@@ -364,9 +280,76 @@ class Identification {
     return kBadInput;
   }
 
+  /// Checks the recording of the last run and estimates the parameters.
+  /// @return kDone if another run can follow; then the recording is either used or excluded
+  ExitCode evaluate() {
+    const int run = folder_.count();
+    const std::optional<RunTrip> trip = find_run_trip(folder_.recording(run));
+    if (trip && !trip->is_usable) {
+      std::cerr << "rigcal: run " << run
+                << " was stopped by a safety trip; its recording is not used: " << trip->text
+                << ".\nCorrect the cause and repeat the command. The recording is in "
+                << exclude_last_run("tripped") << '\n';
+      return kBadInput;
+    }
+    if (trip) caution_ *= kMoreCaution;
+    std::string fault = "the fit did not converge";
+    try {
+      const Rig rig = load_rig(options_.rig);
+      const int joint = find_driven_joint(rig, options_.experiment.motor);
+      const std::string still = describe_missing_motion(
+          rig, joint, import_recording(folder_.recording(run), rig).recording);
+      if (!still.empty()) return report_missing_motion(rig, still);
+      const ExitCode code = estimate();
+      if (trip && code == kDone) {
+        std::cerr << "note: a limit ended run " << run << "; its recording until then is used, and "
+                  << "the next run stays farther from the limits\n";
+      }
+      if (!trip && code == kNotConverged) {
+        std::cerr << "rigcal: " << fault << " after run " << run
+                  << ", so no run is designed from it. Check the rig file with rigcal check, or "
+                  << "remove " << folder_.recording(run) << " and repeat the command\n";
+      }
+      if (!trip || code == kDone || code == kInterrupted) return code;
+    } catch (const proto::InputError& error) {
+      fault = error.what();
+      if (!trip) {
+        throw proto::InputError(fault + "; if a run is unusable, remove " + folder_.recording(run) +
+                                " and repeat the command");
+      }
+    }
+    ++excluded_;
+    std::cerr << "note: a limit ended run " << run << ", and its recording is not used: " << fault
+              << (fault.ends_with('.') ? " " : ". ")
+              << "The next run stays farther from the limits. "
+              << "The recording is in " << exclude_last_run("tripped") << '\n';
+    return kDone;
+  }
+
+  /// Excludes a run in which nothing moved. Test pushes are repeated once with larger commands.
+  ExitCode report_missing_motion(const Rig& rig, const std::string& still) {
+    const int run = folder_.count();
+    const std::string aside = exclude_last_run("still");
+    if (is_test_push_ && push_share_ < kLastPushShare) {
+      push_share_ = kLastPushShare;
+      std::cerr << "note: run " << run << ": " << still
+                << ". The test pushes are repeated with larger commands. The recording is in "
+                << aside << '\n';
+      return kDone;
+    }
+    std::cerr << "rigcal: run " << run << ": " << still << ". " << list_motion_remedies(rig)
+              << ", and repeat the command. The recording is in " << aside << '\n';
+    return kBadInput;
+  }
+
+  std::string exclude_last_run(const std::string& why) {
+    predicted_.clear();
+    return last_recording_ = folder_.exclude_last_run(why);
+  }
+
   void wait_for_rest() const {
     const auto until = ended_ + std::chrono::duration<double>(options_.pause);
-    while (folder_.count() > 0 && std::chrono::steady_clock::now() < until &&
+    while (!last_recording_.empty() && std::chrono::steady_clock::now() < until &&
            !interrupt_.flag().load()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -384,20 +367,11 @@ class Identification {
     estimation.values = options_.values;
     if (run > 1 && folder_.has_result(run - 1)) estimation.values = folder_.result(run - 1);
     CalibrationInput input = load_estimation_input("calibrate", estimation);
-    const estimator::Calibration calibration = calibrate(input);
+    const estimator::Calibration calibration = calibrate_locally(
+        input, interrupt_, {.quiet = options_.quiet}, options_.experiment.threads);
     if (was_stopped_by_user(calibration)) return stopped();
     std::cout << '\n';
     return print_calibration(calibration, input, {.json = folder_.result(run), .plot = {}});
-  }
-
-  estimator::Calibration calibrate(CalibrationInput& input) const {
-    try {
-      return calibrate_locally(input, interrupt_, {.quiet = options_.quiet},
-                               options_.experiment.threads);
-    } catch (const proto::InputError& fault) {
-      throw proto::InputError(std::string(fault.what()) + "; if a run is unusable, remove " +
-                              folder_.recording(folder_.count()) + " and repeat the command");
-    }
   }
 
   ExitCode stopped() const {
@@ -411,7 +385,10 @@ class Identification {
   IdentificationFolder folder_;
   double caution_ = 1.0;
   bool reached_ = false;
-  bool recorded_ = false;  // in this process, so the joint positions are known
+  std::string last_recording_;  // used or excluded; empty: joint positions are unknown
+  int excluded_ = 0;            // number of runs whose recordings could not be used
+  bool is_test_push_ = false;   // the last planned run consists of test pushes
+  double push_share_ = kFirstPushShare;
   std::string report_;
   std::vector<ExperimentPrecision> predicted_;  // of the last run
   std::chrono::steady_clock::time_point ended_ = {};
@@ -434,8 +411,9 @@ void add_options(CLI::App& command, IdentifyOptions& options) {
   add_option(command, "--folder", options.folder, "FOLDER",
              "Folder for scenarios, recordings and results; an existing folder is continued")
       ->required();
-  add_parameter_values_option(command, options.values,
-                              "Design and estimate the first run, beginning");
+  add_parameter_values_option(
+      command, options.values,
+      "Omit the test pushes, and design the first run with the covariance and");
   add_option(command, "--url", options.url, "URL", "Unit to use instead of the rig file's");
   command.add_option("--runs", options.runs, "Maximum number of runs, including existing ones")
       ->check(proto::count_from_to(1, 99))

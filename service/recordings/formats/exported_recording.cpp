@@ -184,6 +184,18 @@ std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
   return 1e6 * (on_unit / on_host - 1.0);
 }
 
+/// Adds the trip that ended a recording.
+/// @param tripped  whether the unit was tripped, one number per sample
+void add_trip(const std::vector<double>& tripped, proto::Recording& recording) {
+  std::size_t first = std::min(tripped.size(), recording.samples.size());
+  const std::size_t end = first;
+  while (first > 0 && tripped[first - 1] == 1.0) --first;
+  if (first == end) return;
+  recording.events.push_back({.timestamp_s = recording.samples[first].timestamp_s,
+                              .kind = proto::EventKind::kTrip,
+                              .text = "the unit was tripped"});
+}
+
 void set_rate_error(double rate_error_ppm, double deviation_ppm, proto::Recording& recording) {
   recording.clock_fits.push_back(
       {.rate_error_ppm = rate_error_ppm, .rate_error_ppm_sd = deviation_ppm});
@@ -225,7 +237,8 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
       requests.push_back({sensor + std::string(ending), proto::MissingCells::kAllowed});
     }
   }
-  const std::size_t clock = requests.size();
+  const std::size_t tripped = requests.size(), clock = tripped + 1;
+  requests.push_back({"tripped"});
   if (has_clock) {
     requests.push_back({"clock_error_ppm", proto::MissingCells::kAllowed});
     requests.push_back({"release_s", proto::MissingCells::kAllowed});
@@ -235,6 +248,7 @@ ImportedRecording import_exported_csv(const std::string& path, std::string_view 
       read_samples(names, table.values, [&](std::size_t row, std::size_t column) {
         return table.where(static_cast<int>(row), static_cast<int>(column));
       });
+  add_trip(table.values[tripped], recording);
   double release_s = -kInfinity;
   if (has_clock) {
     const double rate_error_ppm = table.values[clock].back();
@@ -315,6 +329,7 @@ ImportedRecording import_exported_mat(const std::string& path, const proto::Arra
   if (const std::size_t fits = clock.size() / 3; fits > 0) {
     set_rate_error(clock[2 * fits - 1], clock[3 * fits - 1], recording);
   }
+  if (file.find("tripped") != nullptr) add_trip(column("tripped", rows), recording);
   double release_s = -kInfinity;
   if (file.find("release_s") != nullptr) release_s = column("release_s", 1).front();
   return import_daq_samples(path, recording, release_s, rig);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "estimator/model/encoder.hpp"
@@ -177,6 +178,24 @@ std::size_t drop_before(double time_s, const proto::Series& series, proto::Serie
   return count;
 }
 
+/// Removes the rows of a segment from a time on. @return number of removed rows
+std::size_t drop_from(double time_s, const proto::Series& series, proto::SeriesSegment& segment) {
+  const double rows = std::ceil((time_s - segment.start_s) / segment.period_s - 1e-6);
+  const auto kept =
+      static_cast<std::size_t>(std::clamp(rows, 0.0, static_cast<double>(segment.row_count)));
+  segment.angle_rad.resize(kept * series.joints.size());
+  segment.command.resize(kept * series.command_count);
+  return std::exchange(segment.row_count, kept) - kept;
+}
+
+/// Returns the first trip of a run; nullptr if there was none.
+const proto::Event* find_trip(const proto::Recording& recording) {
+  const auto trip = std::ranges::find_if(recording.events, [](const proto::Event& event) {
+    return event.kind == proto::EventKind::kTrip && event.name != proto::kInterruptedEvent;
+  });
+  return trip == recording.events.end() ? nullptr : &*trip;
+}
+
 void note_damage(const proto::RecordingScan& scan, std::vector<std::string>& notes) {
   if (!scan.container.finished) {
     notes.push_back(
@@ -215,7 +234,9 @@ void note_quality(const proto::Recording& recording, ImportSummary& summary) {
     if (event.name == proto::kInterruptedEvent) {
       summary.notes.push_back("the run was not ended properly: " + event.text);
     } else if (event.kind == proto::EventKind::kTrip) {
-      summary.notes.push_back("a safety limit ended the run: " + event.text);
+      summary.notes.push_back(
+          "a safety limit ended the run: " + event.text + (event.text.ends_with('.') ? "" : ".") +
+          " The " + std::to_string(summary.rows_after_trip) + " rows from then on are left out");
     }
   }
   note_damage(recording.scan, summary.notes);
@@ -270,11 +291,13 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
   summary.file = path;
   summary.rows = static_cast<int>(recording.samples.size());
   InertialSampleReader inertial(recording, rig);
-  std::size_t held = 0;
+  std::size_t held = 0, tripped = 0;
+  const proto::Event* const trip = find_trip(recording);
   std::vector<estimator::Segment>& segments = result.recording.segments;
   for (proto::SeriesSegment& source : series.value().segments) {
     summary.period = source.period_s;
     held += drop_before(release_s, series.value(), source);
+    if (trip != nullptr) tripped += drop_from(trip->timestamp_s, series.value(), source);
     if (source.row_count == 0) continue;
     segments.push_back(
         make_segment(source, joints.size(), channels, series.value().command_count, motors));
@@ -291,10 +314,19 @@ ImportedRecording import_daq_samples(const std::string& path, const proto::Recor
   int kept = -summary.holes.rows;
   for (const estimator::Segment& segment : segments) kept += segment.sample_count();
   report_rows_before_release(static_cast<int>(held), summary);
-  summary.dropped_rows = summary.rows - kept - summary.rows_before_release;
+  summary.rows_after_trip = static_cast<int>(tripped);
+  summary.dropped_rows =
+      summary.rows - kept - summary.rows_before_release - summary.rows_after_trip;
   if (std::isinf(release_s) && release_s > 0.0) {
     throw proto::InputError(path +
                             ": the rig was never released, so the recording has no free motion");
+  }
+  if (result.recording.segments.empty() && trip != nullptr) {
+    throw proto::InputError(path +
+                            ": has too few samples before the safety trip that ended the "
+                            "run: " +
+                            trip->text + (trip->text.ends_with('.') ? "" : ".") +
+                            " Correct its cause and record again");
   }
   if (result.recording.segments.empty()) {
     throw proto::InputError(path + ": the recording is too short: no segment without gaps has " +

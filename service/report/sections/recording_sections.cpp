@@ -182,13 +182,15 @@ std::string jitter_text(const ImportSummary& summary) {
 std::string left_out_text(const UsedRecording& use) {
   const ImportSummary& summary = use.summary;
   const int unselected = summary.rows + summary.holes.rows - samples_used(use) -
-                         summary.rows_before_release - summary.dropped_rows;
+                         summary.rows_before_release - summary.rows_after_trip -
+                         summary.dropped_rows;
   std::string text;
   const auto add = [&](int count, const char* why) {
     if (count <= 0) return;
     text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + why;
   };
   add(summary.rows_before_release, "before a release");
+  add(summary.rows_after_trip, "after a safety trip");
   add(unselected, "not selected");
   add(summary.dropped_rows, "in short parts");
   return text.empty() ? "none" : text;

@@ -1,0 +1,180 @@
+#include "service/design/driven_motor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "estimator/model/encoder.hpp"
+#include "proto/text/input_error.hpp"
+#include "service/design/plan_shape.hpp"
+#include "service/simulation/scenario.hpp"
+#include "service/text/number_format.hpp"
+
+namespace service {
+namespace {
+
+using estimator::JointParameter;
+
+constexpr int kPushes = 4;  // two in each direction
+/// Duration of a push without motion. A push to 25 % of the command limit then exceeds the default
+/// stall command of 5 % for 0.64 s, less than the default stall time.
+constexpr double kRise_s = 0.8;
+constexpr double kPushRest_s = 1.5;
+constexpr double kPushMotionMax = 0.2;       // [rad]; a tenth of it in metres
+constexpr double kPushRangeShare = 0.05;     // of the joint's range
+constexpr double kPushRangeShareMax = 0.25;  // of the joint's range, with a coarse encoder
+constexpr double kPushCounts = 6.0;          // smallest motion that ends a push
+constexpr double kSlideScale = 0.1;          // [m] per [rad]
+constexpr double kStillCounts = 3.0;         // largest change of a reading at rest
+constexpr double kCommandShareMax = 0.99;    // a rounded command must not exceed its limit
+
+/// Returns the joint's motion that ends a test push: small, but several encoder counts.
+double test_push_motion(const EncoderProperties& encoder, double scale) {
+  double motion = kPushMotionMax * scale;
+  const double range = encoder.limits.highest - encoder.limits.lowest;
+  if (range > 0.0) motion = std::min(motion, kPushRangeShare * range);
+  motion = std::max(motion, kPushCounts * encoder.count);
+  return range > 0.0 ? std::min(motion, kPushRangeShareMax * range) : motion;
+}
+
+/// Returns the largest dry friction torque of a joint at rest [N·m or N], without load friction.
+double breakaway_torque(const estimator::Mechanism& mechanism, int joint) {
+  return std::abs(mechanism.joint_parameter(joint, JointParameter::kCoulombTorque).value) +
+         std::abs(mechanism.joint_parameter(joint, JointParameter::kStribeckTorque).value);
+}
+
+}  // namespace
+
+int find_driven_joint(const Rig& rig, const std::string& name) {
+  std::vector<std::string> names;
+  int found = -1;
+  for (int j = 0; j < rig.mechanism.joint_count(); ++j) {
+    const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(j)];
+    if (!joint.motor.present) continue;
+    names.push_back(joint.name);
+    if (name.empty() || name == joint.name) found = j;
+  }
+  if (names.empty()) {
+    throw proto::InputError(rig.path +
+                            ": has no motor, so there is no command to design; record a release "
+                            "(configs/scenario-release.textproto)");
+  }
+  if (found < 0) {
+    throw proto::InputError("--motor " + name + ": the rig has no such motor. Use one of " +
+                            join_items(names));
+  }
+  if (name.empty() && names.size() > 1) {
+    throw proto::InputError(
+        "the rig has " + std::to_string(names.size()) +
+        " motors, but a designed experiment drives only one. Add --motor with one of " +
+        join_items(names));
+  }
+  return found;
+}
+
+daq::CommandLimits find_command_limits(const Rig& rig, int joint, double command_max) {
+  daq::CommandLimits limits = motor_command_limits(rig, joint);
+  if (command_max > limits.command_max) {
+    throw proto::InputError("--command-max " + format_number(command_max) +
+                            ": the rig file allows " + format_number(limits.command_max) + " " +
+                            rig.joint_facts[static_cast<std::size_t>(joint)].control_unit +
+                            "; lower it or leave it out");
+  }
+  if (command_max > 0.0) limits.command_max = command_max;
+  if (!std::isfinite(limits.command_max)) {
+    throw proto::InputError(rig.path +
+                            ": has no command limit. Write control_max in the motor or safety { "
+                            "command_max: ... }, or give --command-max");
+  }
+  return limits;
+}
+
+std::string describe_weak_motor(const Rig& rig, int joint, double command_max) {
+  const estimator::Mechanism& mechanism = rig.mechanism;
+  const estimator::Joint& own = mechanism.joints[static_cast<std::size_t>(joint)];
+  const double torque =
+      command_max * std::abs(mechanism.joint_parameter(joint, JointParameter::kMotorGain).value);
+  const double friction = breakaway_torque(mechanism, joint);
+  if (torque > friction) return "";
+  const std::string unit = own.kind_traits().turns ? " N·m" : " N";
+  return "By the present parameter values, the motor of joint \"" + own.name + "\" gives at most " +
+         format_number(torque) + unit + " at " + format_number(command_max) + " " +
+         rig.joint_facts[static_cast<std::size_t>(joint)].control_unit +
+         ", and the dry friction of the joint is " + format_number(friction) + unit +
+         ", so the joint does not move. ";
+}
+
+std::string list_motion_remedies(const Rig& rig) {
+  return "Raise command_max (" + rig.path +
+         ", safety or control_max, or --command-max), widen the motion limits of the rig file, or "
+         "lengthen --duration";
+}
+
+TestPushRun make_test_push_run(const Rig& rig, int joint, double command, double motion_share,
+                               double rate) {
+  TestPushRun run{.command = kCommandShareMax * command};
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
+  double turn = 0.0, slide = 0.0;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    const bool turns = sensors[i].kind_traits().turns;
+    const double motion =
+        motion_share * test_push_motion(rig.encoders[i], turns ? 1.0 : kSlideScale);
+    double& least = turns ? turn : slide;
+    least = least > 0.0 ? std::min(least, motion) : motion;
+  }
+  const double duration = kPushes * (2.0 * kRise_s + kPushRest_s) + 1.0;
+  run.scenario =
+      "# proto-file: proto/scenario.proto\n"
+      "# proto-message: rigcal.v1.Scenario\n"
+      "#\n"
+      "# First run of rigcal identify: cautious pushes of a motor whose gain may be far off.\n"
+      "name: \"test-push\"\n"
+      "duration_s: " +
+      format_number(duration, 6) + "\n";
+  if (rate != 1000.0) run.scenario += "rate_hz: " + format_number(rate, 9) + "\n";
+  run.scenario += "test_push {\n  motor: " +
+                  quote_for_text_file(rig.mechanism.joints[static_cast<std::size_t>(joint)].name) +
+                  "\n  command: " + format_number(run.command, 8) +
+                  "\n  rise_s: " + format_number(kRise_s) + "\n";
+  if (turn > 0.0) run.scenario += "  motion_rad: " + format_number(turn, 6) + "\n";
+  if (slide > 0.0) run.scenario += "  motion_m: " + format_number(slide, 6) + "\n";
+  run.scenario +=
+      "  rest_s: " + format_number(kPushRest_s) + "\n  count: " + std::to_string(kPushes) + "\n}\n";
+  const bool turns = rig.mechanism.joints[static_cast<std::size_t>(joint)].kind_traits().turns;
+  run.motion_text = format_number(turns ? turn : slide) + (turns ? " rad" : " m");
+  return run;
+}
+
+std::string describe_missing_motion(const Rig& rig, int joint,
+                                    const estimator::Recording& recording) {
+  const std::vector<estimator::Encoder> sensors = estimator::used_encoders(rig.mechanism);
+  double counts = 0.0;
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (!(rig.encoders[i].count > 0.0)) return "";  // the resolution is unknown
+    double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+    for (const estimator::Segment& segment : recording.segments) {
+      for (const double reading : segment.angles.col(static_cast<Eigen::Index>(i))) {
+        if (std::isnan(reading)) continue;
+        lowest = std::min(lowest, reading);
+        highest = std::max(highest, reading);
+      }
+    }
+    counts = std::max(counts, (highest - lowest) / rig.encoders[i].count);
+  }
+  if (counts > kStillCounts + 0.5) return "";
+  double command = 0.0;
+  for (const estimator::Segment& segment : recording.segments) {
+    if (segment.controls.size() > 0) {
+      command = std::max(command, segment.controls.cwiseAbs().maxCoeff());
+    }
+  }
+  return "nothing moved: no encoder reading changed by more than " +
+         std::to_string(std::lround(std::max(counts, 0.0))) +
+         " counts, although commands reached " + format_number(command, 3) + " " +
+         rig.joint_facts[static_cast<std::size_t>(joint)].control_unit + ". " +
+         describe_weak_motor(rig, joint, command) +
+         "Check the motor's supply and wiring, brakes and clamps";
+}
+
+}  // namespace service
