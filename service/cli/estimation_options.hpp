@@ -6,6 +6,7 @@
 
 #include "proto/text/files.hpp"
 #include "service/calibration/calibration_input.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 
@@ -24,6 +25,7 @@ struct EstimationOptions {
   bool verbose = false;       ///< log every iteration
   std::string operator_name;  ///< name of the operator for the report
   int threads = 0;            ///< number of threads on this machine; 0: one per processor
+  double time_limit = kTimeLimitDefault;  ///< [s]
 };
 
 /// Output files that a command writes in addition to the printed table. An empty path means that

@@ -151,6 +151,13 @@ StoredResult read_stored_result(const std::string& path) {
   return convert_stored_result(path, result);
 }
 
+bool have_common_recordings(const StoredResult& first, const StoredResult& second) {
+  return std::ranges::any_of(first.recordings, [&](const FileDigest& each) {
+    return !each.sha256.empty() &&
+           std::ranges::count(second.recordings, each.sha256, &FileDigest::sha256) > 0;
+  });
+}
+
 ResultHeader read_result_header(const std::string& path) {
   Struct result;
   const auto status = google::protobuf::util::JsonStringToMessage(

@@ -14,13 +14,13 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
+#include "service/cli/commands/result_info.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/stored_result.hpp"
 #include "service/rig/drawing/rig_picture.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/text/column_statistics.hpp"
@@ -208,6 +208,7 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
 
 struct InfoOptions {
   std::string file;
+  std::string other;  ///< result to compare with the result `file`; empty: none
   std::string rig;
   std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
   std::string picture;  ///< SVG file to write, or "-" for the terminal; empty: no picture
@@ -342,33 +343,6 @@ void check_picture(const InfoOptions& options) {
   proto::check_output_file(options.picture, inputs);
 }
 
-/// Prints the parameters of a calibration result; for other results, prints their kind and origin.
-void print_result_file(const std::string& path) {
-  const ResultHeader head = read_result_header(path);
-  std::cout << path << ": " << describe_result_file(head) << '\n';
-  if (!head.rig.empty() || !head.rig_file.empty()) {
-    std::cout << "rig        " << head.rig
-              << (head.rig_file.empty() ? "" : " (" + head.rig_file + ")") << '\n';
-  }
-  for (const std::string& recording : head.recordings) {
-    std::cout << "recording  " << recording << '\n';
-  }
-  if (!head.verdict.empty()) std::cout << format_sentence(head.verdict) << '\n';
-  if (head.command != "calibrate") return;
-  TableRows rows = {{"parameter", "value", "± sd", "unit"}};
-  const std::vector<estimator::ParameterEstimate> estimates =
-      read_stored_result(path).rig.estimates;
-  const std::vector<TableNotation> notations = make_estimate_notations(estimates);
-  for (std::size_t i = 0; i < estimates.size(); ++i) {
-    rows.push_back({estimates[i].name, notations[i].value(), notations[i].deviation_text(),
-                    notations[i].unit()});
-  }
-  std::cout << '\n'
-            << format_table(rows, {false, true, true, false})
-            << "\nUse this file with --parameters for its values, or with rigcal repeat to repeat "
-               "the calibration.\n";
-}
-
 /// Prints the contents of a recording for which no rig file is given.
 void print_file(const std::string& path) {
   switch (detect_file_format(path)) {
@@ -403,7 +377,11 @@ void show_info(const InfoOptions& options) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
                             options.file + " is not a rig file");
   }
-  if (is_rig_file(options.file)) {
+  if (!options.other.empty()) {
+    if (!options.rig.empty())
+      throw proto::InputError("--rig applies to recordings, not to results");
+    print_result_differences(options.file, options.other);
+  } else if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
     apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
     std::cout << rig_summary(rig);
@@ -424,6 +402,8 @@ void add_options(CLI::App& command, InfoOptions& options) {
   add_option(command, "file", options.file, "FILE",
              "Recording (CSV, MCAP, MAT, HDF5), rig file (.textproto) or result (JSON)")
       ->required();
+  add_option(command, "other", options.other, "RESULT.json",
+             "Second result: print the differences of its estimates from those of the first");
   add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
   add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE.svg",
@@ -449,6 +429,7 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       "  rigcal info run.csv\n"
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
       "  rigcal info run.json\n"
+      "  rigcal info before.json after.json\n"
       "  rigcal info configs/rig-furuta.textproto\n"
       "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg",
       show_info);
