@@ -125,15 +125,19 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Number of threads on this machine; does not affect the result. Default: one per "
                   "processor")
       ->check(proto::count_from_to(1, 256));
-  command
-      .add_option("--time-limit", options.time_limit,
-                  "Stop without a result after this time on this machine [s]")
-      ->check(proto::number_from_to(1.0, 1e7))
-      ->capture_default_str();
+  add_time_limit_option(command, options.time_limit);
   add_option(command, "--operator", options.operator_name, "NAME",
              "Name of the operator, for the report");
   command.add_flag("--quiet", options.quiet, "No progress");
   command.add_flag("--verbose", options.verbose, "Print every iteration");
+}
+
+void add_time_limit_option(CLI::App& command, double& time_limit) {
+  command
+      .add_option("--time-limit", time_limit,
+                  "Stop without a result after this time on this machine [s]")
+      ->check(proto::number_from_to(1.0, 1e7))
+      ->capture_default_str();
 }
 
 CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,

@@ -47,6 +47,9 @@ CLI::Validator time_step_validator();
 /// @throws CLI::ValidationError if it is neither
 void parse_parameters_option(const std::string& text, EstimationOptions& options);
 
+/// Adds the option --time-limit to a command.
+void add_time_limit_option(CLI::App& command, double& time_limit);
+
 /// Adds the option --parameters RESULT.json to a command that reads only values from the result
 /// file.
 /// @param what  what the command does with the values, for --help

@@ -92,6 +92,8 @@ TEST(RobotChecks, InfiniteLimitsAreNoRange) {
   EXPECT_TRUE(rig.notes.empty());
   EXPECT_EQ(rig.text.find("safety"), std::string::npos);
   EXPECT_EQ(rig.text.find("control_max"), std::string::npos);
+  EXPECT_TRUE(has_import_note(import_text(replaced(text, "\"INF\"", "\"2\"")),
+                              "a limit on one side only (2 rad)"));
   expect_parts(refusal([&] { import_text(replaced(text, "\"INF\"", "\"nan\"")); }),
                {"upper=\"nan\"> is not a number"});
 }

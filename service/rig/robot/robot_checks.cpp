@@ -94,10 +94,15 @@ std::string with_unit(double value, const std::string& unit) {
 }
 
 void correct_range(RobotJoint& joint, std::vector<std::string>& notes) {
-  if (!joint.moves() || joint.lower < joint.upper) return;
-  // Both limits are zero in files without limits.
-  if (joint.lower != 0.0 || joint.upper != 0.0) {
-    const std::string unit = joint.kind_traits().units.coordinate;
+  if (!joint.moves()) return;
+  const std::string unit = joint.kind_traits().units.coordinate;
+  if (joint.lower < joint.upper) {
+    if (std::isfinite(joint.lower) == std::isfinite(joint.upper)) return;
+    const double limit = std::isfinite(joint.lower) ? joint.lower : joint.upper;
+    notes.push_back("joint " + quoted(joint.name) + " has a limit on one side only (" +
+                    with_unit(limit, unit) + "), which a rig file cannot represent: left out");
+  } else if (joint.lower != 0.0 || joint.upper != 0.0) {
+    // Both limits are zero in files without limits.
     notes.push_back("joint " + quoted(joint.name) + ": the lower limit (" +
                     with_unit(joint.lower, unit) + ") is not below the upper limit (" +
                     with_unit(joint.upper, unit) +

@@ -167,13 +167,12 @@ class UrdfReader {
     joint.axis.normalize();
     const auto* const limit = element.FirstChildElement("limit");
     if (limit != nullptr && std::string_view(element.Attribute("type")) != "continuous") {
-      joint.lower = xml_.limit_or_default(limit, "lower", 0.0);
-      joint.upper = xml_.limit_or_default(limit, "upper", 0.0);
-      // An unreachably wide range means that there is no range.
-      if (joint.lower < -kUnbounded || joint.upper > kUnbounded) {
-        joint.lower = -std::numeric_limits<double>::infinity();
-        joint.upper = std::numeric_limits<double>::infinity();
-      }
+      // An unreachable limit means that there is none.
+      constexpr double kInfinite = std::numeric_limits<double>::infinity();
+      const double lower = xml_.limit_or_default(limit, "lower", 0.0);
+      const double upper = xml_.limit_or_default(limit, "upper", 0.0);
+      joint.lower = lower > -kUnbounded ? lower : -kInfinite;
+      joint.upper = upper < kUnbounded ? upper : kInfinite;
     }
     if (const double effort = xml_.limit_or_default(limit, "effort", 0.0);
         joint.kind && effort != 0.0) {
