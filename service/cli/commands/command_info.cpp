@@ -366,6 +366,7 @@ void print_file(const std::string& path) {
 }
 
 void show_info(const InfoOptions& options) {
+  if (!options.other.empty()) return print_result_differences(options.file, options.other);
   check_picture(options);
   if (options.base && !is_rig_file(options.file)) {
     throw proto::InputError("--base applies to rig files; " + options.file + " is not a rig file");
@@ -377,11 +378,7 @@ void show_info(const InfoOptions& options) {
     throw proto::InputError("--parameters: shows a rig file with the values of a result; " +
                             options.file + " is not a rig file");
   }
-  if (!options.other.empty()) {
-    if (!options.rig.empty())
-      throw proto::InputError("--rig applies to recordings, not to results");
-    print_result_differences(options.file, options.other);
-  } else if (is_rig_file(options.file)) {
+  if (is_rig_file(options.file)) {
     Rig rig = load_rig(options.file);
     apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
     std::cout << rig_summary(rig);
