@@ -401,7 +401,8 @@ void add_options(CLI::App& command, InfoOptions& options) {
       ->required();
   add_option(command, "other", options.other, "RESULT.json",
              "Second result: print the differences of its estimates from those of the first");
-  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
+  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file")
+      ->excludes("other");
   add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE.svg",
              "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");
