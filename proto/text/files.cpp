@@ -1,6 +1,7 @@
 #include "proto/text/files.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 #include "proto/text/input_error.hpp"
@@ -64,6 +64,52 @@ Target follow_links(const std::string& output) {
                    ", which does not exist; remove the link, or choose another file");
 }
 
+/// Open input file, which it closes.
+class InputDescriptor {
+ public:
+  /// Opens a file without waiting for a program that writes to a pipe.
+  explicit InputDescriptor(const std::string& path)
+      : number_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)) {
+    if (number_ < 0 || ::fstat(number_, &facts_) != 0) fail(path, "cannot be opened", errno);
+  }
+  ~InputDescriptor() { ::close(number_); }
+  InputDescriptor(const InputDescriptor&) = delete;
+  InputDescriptor& operator=(const InputDescriptor&) = delete;
+
+  bool is_pipe() const { return S_ISFIFO(facts_.st_mode); }
+  /// Returns the size of a regular file; 0 for any other.
+  std::uint64_t size_bytes() const {
+    return S_ISREG(facts_.st_mode) ? static_cast<std::uint64_t>(facts_.st_size) : 0;
+  }
+
+  /// Returns whether data, or the end of the data, arrive within a time.
+  bool wait_for_data(int milliseconds) const {
+    pollfd ready{.fd = number_, .events = POLLIN, .revents = 0};
+    return ::poll(&ready, 1, milliseconds) != 0;
+  }
+  /// Makes `read` wait for data.
+  void wait_for_all_data() const { ::fcntl(number_, F_SETFL, 0); }
+
+  /// Returns the number of bytes read; 0 at the end, −1 for an error.
+  ssize_t read(char* into, std::size_t size) const {
+    for (;;) {
+      const ssize_t count = ::read(number_, into, size);
+      if (count >= 0 || errno != EINTR) return count;
+    }
+  }
+
+ private:
+  int number_;
+  struct stat facts_ {};
+};
+
+constexpr int kWriterWait_ms = 1000;  // wait for a program that writes to a named pipe
+
+[[noreturn]] void refuse_size(const std::string& path, std::size_t size_bytes_max) {
+  throw InputError(path + ": is larger than " + std::to_string(size_bytes_max >> 20) +
+                   " MiB, the limit for such files; use another file");
+}
+
 }  // namespace
 
 std::string read_file(const std::string& path, std::size_t size_bytes_max) {
@@ -71,21 +117,24 @@ std::string read_file(const std::string& path, std::size_t size_bytes_max) {
   if (fs::is_directory(path, error)) {
     throw InputError(path + ": is a folder; give a file name");
   }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path, "cannot be opened", errno);
+  const InputDescriptor file(path);
+  if (file.size_bytes() > size_bytes_max) refuse_size(path, size_bytes_max);
+  // A program already writes to a pipe that it passes as a descriptor, such as /dev/fd/63.
+  if (file.is_pipe() && descriptor_named(path) < 0 && !file.wait_for_data(kWriterWait_ms)) {
+    throw InputError(path + ": is a pipe to which no program writes; give a file");
+  }
+  file.wait_for_all_data();
   // Read in pieces, because the size of a device or pipe is not known beforehand.
   constexpr std::size_t kPiece = std::size_t{1} << 20;
   std::string contents;
-  while (file && contents.size() <= size_bytes_max) {
+  contents.reserve(file.size_bytes() + kPiece);
+  for (ssize_t count = 1; count > 0;) {
     const std::size_t had = contents.size();
     contents.resize(had + kPiece);
-    file.read(contents.data() + had, kPiece);
-    contents.resize(had + static_cast<std::size_t>(file.gcount()));
-  }
-  if (file.bad()) fail(path, "cannot be read", errno);
-  if (contents.size() > size_bytes_max) {
-    throw InputError(path + ": is larger than " + std::to_string(size_bytes_max >> 20) +
-                     " MiB, the limit for such files; use another file");
+    count = file.read(contents.data() + had, kPiece);
+    if (count < 0) fail(path, "cannot be read", errno);
+    contents.resize(had + static_cast<std::size_t>(count));
+    if (contents.size() > size_bytes_max) refuse_size(path, size_bytes_max);
   }
   return contents;
 }
@@ -173,6 +222,14 @@ void check_output_file(const std::string& output, const std::vector<std::string>
   if (fs::is_directory(output, error)) {
     throw InputError(output + ": is a folder; give a file name");
   }
+}
+
+void check_overwriting(const std::string& output, bool may_overwrite) {
+  const Target target = follow_links(output);
+  std::error_code error;
+  const bool is_file = target.descriptor < 0 && !target.special && fs::exists(target.path, error);
+  if (may_overwrite || !is_file) return;
+  throw InputError(output + ": exists; give another --out, or --force to overwrite it");
 }
 
 void check_file_extension(const std::string& output, const std::vector<std::string>& endings) {

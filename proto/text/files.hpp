@@ -13,7 +13,8 @@ inline constexpr std::size_t kTextSizeMax = std::size_t{16} << 20;
 /// Largest size of a table file [byte], enough for a CSV recording of several hours.
 inline constexpr std::size_t kTableSizeMax = std::size_t{1} << 30;
 
-/// Returns the contents of a file.
+/// Returns the contents of a file. A named pipe must have a program that writes to it within a
+/// second.
 /// @throws InputError naming the file if it cannot be read or is larger than size_bytes_max
 std::string read_file(const std::string& path, std::size_t size_bytes_max = kTextSizeMax);
 
@@ -55,6 +56,11 @@ void write_file(const std::string& path, std::string_view contents);
 /// @throws InputError if `output` is one of `inputs` (also through links or other spellings), is a
 ///     folder or a dangling link, or lies in a folder that does not exist or is not writable
 void check_output_file(const std::string& output, const std::vector<std::string>& inputs);
+
+/// Rejects an output file that exists, unless `may_overwrite`. A device, a pipe or an open
+/// descriptor is always accepted.
+/// @throws InputError
+void check_overwriting(const std::string& output, bool may_overwrite);
 
 /// Rejects an output file whose extension does not match its format. A device, a pipe or an open
 /// descriptor may have any name.

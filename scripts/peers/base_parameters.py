@@ -62,7 +62,7 @@ def rank(matrix: np.ndarray) -> int:
 def combinations(rigcal: Path, urdf: Path, folder: Path) -> list[dict[str, float]]:
     """Returns the combinations of `rigcal info --base` as factors by name."""
     rig = folder / "rig.textproto"
-    subprocess.run([rigcal, "import", urdf, "--out", rig, "--no-friction"], check=True,
+    subprocess.run([rigcal, "import", urdf, "--out", rig, "--force", "--no-friction"], check=True,
                    capture_output=True)
     text = subprocess.run([rigcal, "info", rig, "--base"], check=True, capture_output=True,
                           text=True).stdout

@@ -41,7 +41,7 @@ def main():
     out = pathlib.Path(options.out)
     urdf = out.with_suffix('.urdf')
     tree.write(urdf)
-    subprocess.run([options.rigcal, 'import', str(urdf), '--no-friction', '--out', str(out)],
+    subprocess.run([options.rigcal, 'import', str(urdf), '--no-friction', '--force', '--out', str(out)],
                    check=True, stderr=subprocess.DEVNULL)
     with open(out, 'a', encoding='utf-8') as rig:
         for body in INERTIAL:

@@ -15,7 +15,7 @@ enum ExitCode : int {
   /// "identify": the requested precision was not reached.
   kNotConverged = 2,
   kServiceTrouble = 3,  ///< service unavailable or request refused, or the job has no result
-  kInterrupted = 130    ///< stopped by Ctrl-C
+  kInterrupted = 130    ///< stopped by Ctrl-C or at the time limit
 };
 
 /// Function that adds one command to the program. When the command runs, it sets `exit_code`, and

@@ -132,10 +132,19 @@ void add_estimation_options(CLI::App& command, EstimationOptions& options) {
                   "Number of threads on this machine; does not affect the result. Default: one per "
                   "processor")
       ->check(proto::count_from_to(1, 256));
+  add_time_limit_option(command, options.time_limit);
   add_option(command, "--operator", options.operator_name, "NAME",
              "Name of the operator, for the report");
   command.add_flag("--quiet", options.quiet, "No progress");
   command.add_flag("--verbose", options.verbose, "Print every iteration");
+}
+
+void add_time_limit_option(CLI::App& command, double& time_limit) {
+  command
+      .add_option("--time-limit", time_limit,
+                  "Stop without a result after this time on this machine [s]")
+      ->check(proto::number_from_to(1.0, 1e7))
+      ->capture_default_str();
 }
 
 CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
@@ -210,6 +219,7 @@ CalibrationRequest make_calibration_request(const EstimationOptions& options) {
     request.recordings.push_back({.path = path, .selection = selection});
   }
   request.options = options.calibration;
+  request.duration_s_max = options.time_limit;
   request.version = RIGCAL_VERSION;
   request.operator_name = options.operator_name;
   return request;

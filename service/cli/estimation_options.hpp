@@ -6,6 +6,7 @@
 
 #include "proto/text/files.hpp"
 #include "service/calibration/calibration_input.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 
@@ -24,6 +25,7 @@ struct EstimationOptions {
   bool verbose = false;       ///< log every iteration
   std::string operator_name;  ///< name of the operator for the report
   int threads = 0;            ///< number of threads on this machine; 0: one per processor
+  double time_limit = kTimeLimitDefault;  ///< [s]
 };
 
 /// Output files that a command writes in addition to the printed table. An empty path means that
@@ -44,6 +46,9 @@ CLI::Validator time_step_validator();
 /// Parses the text of the option --parameters, which is a kind of estimate or a file with values.
 /// @throws CLI::ValidationError if it is neither
 void parse_parameters_option(const std::string& text, EstimationOptions& options);
+
+/// Adds the option --time-limit to a command.
+void add_time_limit_option(CLI::App& command, double& time_limit);
 
 /// Adds the option --parameters RESULT.json to a command that reads only values from the result
 /// file.

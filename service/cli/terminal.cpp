@@ -1,6 +1,7 @@
 #include "service/cli/terminal.hpp"
 
 #include <sys/ioctl.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@
 
 #include "proto/text/command_line/standard_streams.hpp"
 #include "proto/text/printable.hpp"
+#include "service/cli/command.hpp"
 #include "service/messages/stage_text.hpp"
 #include "service/text/number_format.hpp"
 
@@ -63,6 +65,29 @@ static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not 
 void on_interrupt(int) {
   interrupted.store(true);
   std::signal(SIGINT, SIG_DFL);
+}
+
+constexpr int kGrace_s = 60;  // from the end of the time limit to the end of the program
+std::atomic<bool> timed_out{false};
+
+void on_time_limit(int) {
+  if (timed_out.exchange(true)) {
+    constexpr std::string_view kMessage =
+        "rigcal: the time limit (--time-limit) is over; nothing was written\n";
+    static_cast<void>(!::write(STDERR_FILENO, kMessage.data(), kMessage.size()));
+    ::_exit(kInterrupted);
+  }
+  interrupted.store(true);
+}
+
+/// Calls on_time_limit after a time, and again after kGrace_s; never for 0.
+void set_alarm(double seconds) {
+  const double whole = std::floor(seconds);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(whole);
+  timer.it_value.tv_usec = static_cast<suseconds_t>((seconds - whole) * 1e6);
+  timer.it_interval.tv_sec = kGrace_s;
+  ::setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 /// Stages of a calibration, in this order. A calibration skips the last ones if it does not need
@@ -157,12 +182,23 @@ void print_text(const std::string& text, TextTone first) {
   std::cout << proto::TerminalCodes{formatted} << std::flush;
 }
 
-InterruptFlag::InterruptFlag() {
+InterruptFlag::InterruptFlag(double time_limit) : time_limit_(time_limit) {
   interrupted.store(false);
+  timed_out.store(false);
   std::signal(SIGINT, on_interrupt);
+  std::signal(SIGALRM, on_time_limit);
+  set_alarm(time_limit);
 }
 
-InterruptFlag::~InterruptFlag() { std::signal(SIGINT, SIG_DFL); }
+InterruptFlag::~InterruptFlag() {
+  set_alarm(0.0);
+  std::signal(SIGALRM, SIG_DFL);
+  std::signal(SIGINT, SIG_DFL);
+  if (!timed_out.load()) return;
+  std::cerr << "note: the time limit of " << format_number(time_limit_)
+            << " s is over. Use a part of the recordings or a longer --step, check the rig file "
+               "for extreme values, or raise --time-limit\n";
+}
 
 const std::atomic<bool>& InterruptFlag::flag() const { return interrupted; }
 

@@ -32,16 +32,25 @@ std::string format_for_terminal(const std::string& text, TextTone first, int col
 /// NO_COLOR is set or TERM is "dumb"). Other outputs get the text unchanged.
 void print_text(const std::string& text, TextTone first = TextTone::kPlain);
 
-/// Flag that becomes true at the first Ctrl-C during the lifetime of this object. The second Ctrl-C
-/// ends the program as usual. Only one such object may exist at a time.
+/// Default time limit of a command that uses the estimator, that of a job of the service.
+inline constexpr double kTimeLimitDefault = 3600.0;  // [s]
+
+/// Flag that becomes true at the first Ctrl-C during the lifetime of this object, or when a time
+/// limit is over, which the destructor reports. The second Ctrl-C ends the program as usual, and a
+/// minute after the time limit the program ends in any case. Only one such object may exist at a
+/// time.
 class InterruptFlag {
  public:
-  InterruptFlag();
+  /// @param time_limit  [s]; 0: none
+  explicit InterruptFlag(double time_limit = 0.0);
   ~InterruptFlag();
   InterruptFlag(const InterruptFlag&) = delete;
   InterruptFlag& operator=(const InterruptFlag&) = delete;
 
   const std::atomic<bool>& flag() const;
+
+ private:
+  double time_limit_;
 };
 
 /// Amount of progress that a command shows.

@@ -84,6 +84,19 @@ Struct head_object(const Struct& object, const std::string& name) {
   return value == nullptr ? Struct() : value->struct_value();
 }
 
+/// Returns the text of a result file. Protobuf needs up to 150 bytes of memory for each value.
+/// @throws InputError also for a file with more values than fit in 1 GB of memory
+std::string read_json_text(const std::string& path) {
+  constexpr std::ptrdiff_t kValuesMax = 6'000'000;
+  std::string text = proto::read_file(path, proto::kTableSizeMax);
+  if (std::ranges::count(text, ',') > kValuesMax) {
+    throw proto::InputError(path +
+                            ": has more than 6 million values, the limit of a result; calibrate "
+                            "again without --trajectories");
+  }
+  return text;
+}
+
 }  // namespace
 
 StoredResult convert_stored_result(const std::string& file, const v1::CalibrationResult& result) {
@@ -112,7 +125,7 @@ StoredResult convert_stored_result(const std::string& file, const v1::Calibratio
 
 StoredResult read_stored_result(const std::string& path) {
   v1::CalibrationResult result;
-  const std::string text = proto::read_file(path, proto::kTableSizeMax);
+  const std::string text = read_json_text(path);
   auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string renamed =
@@ -131,10 +144,16 @@ StoredResult read_stored_result(const std::string& path) {
   return convert_stored_result(path, result);
 }
 
+bool have_common_recordings(const StoredResult& first, const StoredResult& second) {
+  return std::ranges::any_of(first.recordings, [&](const FileDigest& each) {
+    return !each.sha256.empty() &&
+           std::ranges::count(second.recordings, each.sha256, &FileDigest::sha256) > 0;
+  });
+}
+
 ResultHeader read_result_header(const std::string& path) {
   Struct result;
-  const auto status = google::protobuf::util::JsonStringToMessage(
-      proto::read_file(path, proto::kTableSizeMax), &result);
+  const auto status = google::protobuf::util::JsonStringToMessage(read_json_text(path), &result);
   const std::string remedy = ". Give the output of rigcal calibrate --json";
   if (!status.ok()) {
     const std::string why(status.message());

@@ -38,6 +38,9 @@ StoredResult convert_stored_result(const std::string& file,
 /// Reads a calibration result that `rigcal calibrate --json` wrote.
 StoredResult read_stored_result(const std::string& path);
 
+/// Returns whether two results are of calibrations that used the same recording.
+bool have_common_recordings(const StoredResult& first, const StoredResult& second);
+
 /// General data in a result file of any rigcal command, such as command, date and rig.
 struct ResultHeader {
   std::string command;  ///< e.g. "calibrate"; empty if not given

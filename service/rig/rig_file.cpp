@@ -61,6 +61,8 @@ constexpr std::pair<const char*, GravityParameter> kGravityFields[] = {
     {"tilt_x", GravityParameter::kTiltX},
     {"tilt_z", GravityParameter::kTiltZ}};
 
+constexpr int kPartsMax = 1100;  // of bodies and of joints; exceeds those of any imported robot
+
 /// Reader that builds a Rig from the message of a rig file and the locations of its fields.
 class RigReader {
  public:
@@ -70,6 +72,9 @@ class RigReader {
     mechanism_.name = rig_.name();
     if (rig_.body_size() == 0) root_.fail("the rig has no bodies; add body { name: ... }");
     if (rig_.joint_size() == 0) root_.fail("the rig has no joints; add joint { name: ... }");
+    if (std::max(rig_.body_size(), rig_.joint_size()) > kPartsMax) {
+      root_.fail("more than " + std::to_string(kPartsMax) + " bodies or joints; describe a part");
+    }
     for (int i = 0; i < rig_.body_size(); ++i) add_body(i);
     for (int i = 0; i < rig_.joint_size(); ++i) add_joint(i);
     if (mechanism_.joints.empty()) {

@@ -3,10 +3,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "proto/text/files.hpp"
 #include "tests/support/refusal.hpp"
@@ -121,6 +123,39 @@ TEST(ReadFile, StopsAtItsBound) {
   write_file(path, std::string(1000, 'x'));
   EXPECT_EQ(read_file(path, 1000).size(), 1000U);
   expect_parts(refusal([&] { read_file(path, 999); }), {path, "larger"});
+}
+
+// A sparse file of 10 GB occupies no disk, and would fill the memory.
+TEST(ReadFile, RefusesLargeFilesBeforeReading) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("sparse.csv");
+  put(path, "t,x\n");
+  fs::resize_file(path, std::uintmax_t{10} << 30);
+  expect_parts(refusal([&] { read_file(path, kTableSizeMax); }), {path, "larger than 1024 MiB"});
+}
+
+// Without a writer, opening a pipe would wait forever.
+TEST(ReadFile, WaitsASecondForTheWriterOfAPipe) {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  expect_parts(refusal([&] { read_file(pipe); }), {pipe, "is a pipe to which no program writes"});
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    put(pipe, "late");
+  });
+  EXPECT_EQ(read_file(pipe), "late");
+  writer.join();
+}
+
+TEST(CheckOverwriting, RefusesExistingFilesButNotDevices) {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("out");
+  check_overwriting(path, false);
+  put(path, "precious");
+  expect_parts(refusal([&] { check_overwriting(path, false); }), {path, "exists", "--force"});
+  check_overwriting(path, true);
+  check_overwriting("/dev/null", false);
 }
 
 // The ending must match the written format, except for a device.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <random>
 
@@ -72,6 +74,31 @@ void put_length(Bytes& file, McapOpcode opcode, std::uint64_t length) {
 
 Result<McapScan> scan(const Bytes& file, McapVisitor& visitor) {
   return scan_mcap(*view_as_input_file(file), visitor);
+}
+
+// Searching 10 GB of zeros for a chunk takes a minute.
+TEST(ScanMcap, SkipsHolesOfSparseFiles) {
+  constexpr std::uintmax_t kHoleEnd = std::uintmax_t{10} << 30;
+  const TemporaryFolder folder;
+  const std::string path = folder.file("sparse.mcap");
+  const Bytes begin = start_file();
+  Bytes end;
+  put_chunk(end, chunk_records(1, 1));
+  const auto append = [&](const Bytes& bytes) {
+    std::ofstream(path, std::ios::binary | std::ios::app)
+        .write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  };
+  append(begin);
+  std::filesystem::resize_file(path, kHoleEnd);
+  append(end);
+  const auto file = require(open_input_file(path));
+  EXPECT_EQ(file->skip_hole(0), 0U);
+  EXPECT_EQ(file->skip_hole(kHoleEnd), kHoleEnd);
+  CountingVisitor visitor;
+  const McapScan found = require(scan_mcap(*file, visitor));
+  EXPECT_EQ(found.message_count, 1U);
+  EXPECT_EQ(found.skipped_bytes, kHoleEnd - begin.size());
 }
 
 // A recording from before several motors were supported: one double per sample, nothing for zero,

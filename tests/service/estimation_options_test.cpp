@@ -1,15 +1,18 @@
 // Every estimation option of the table, on every way to the estimator.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "proto/notation/number_format.hpp"
 #include "proto/text/files.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
+#include "service/cli/terminal.hpp"
 #include "service/options/option_message.hpp"
 #include "service/options/option_texts.hpp"
 #include "tests/service/option_examples.hpp"
@@ -33,6 +36,20 @@ CalibrationOptions parsed(const std::string& arguments) {
   add_estimation_options(command, options);
   command.parse("a.csv --rig rig.textproto " + arguments);
   return options.calibration;
+}
+
+// A time limit stops a command as Ctrl-C does; a command without one runs on.
+TEST(InterruptFlag, IsSetAtTheTimeLimit) {
+  const auto wait = [] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+  {
+    const InterruptFlag limited(0.1);
+    EXPECT_FALSE(limited.flag());
+    wait();
+    EXPECT_TRUE(limited.flag());
+  }
+  const InterruptFlag unlimited;
+  wait();
+  EXPECT_FALSE(unlimited.flag());
 }
 
 rigcal::v1::JobSpec spec_of(const CalibrationOptions& calibration) {

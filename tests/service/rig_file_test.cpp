@@ -306,5 +306,26 @@ TEST(RigFile, MissingFileIsReported) {
                {"/nowhere/rig.textproto", "cannot be opened"});
 }
 
+// A file of 5 MB with 20 000 bodies takes minutes and memory.
+TEST(RigFile, TooManyBodiesAreRefused) {
+  const auto with_bodies = [](int count) {
+    std::string text;
+    for (int k = 0; k < count; ++k) {
+      const std::string number = std::to_string(k), body = "\"b" + number + "\"";
+      text +=
+          "body { name: " + body +
+          " mass { value: 1 } inertia { xx { value: 1 } yy { value: 1 } zz { value: 1 } } }\n"
+          "joint { name: \"j" +
+          number +
+          "\" parent { body: \"ground\" axis { z: 1 } zero_direction { x: 1 } } child { body: " +
+          body + " axis { z: 1 } zero_direction { x: 1 } } encoder { } }\n";
+    }
+    return parse_rig("rig.textproto", text).mechanism.body_count();
+  };
+  EXPECT_EQ(with_bodies(1100), 1100);
+  test_support::expect_parts(test_support::refusal([&] { (void)with_bodies(1101); }),
+                             {"rig.textproto", "more than 1100 bodies or joints"});
+}
+
 }  // namespace
 }  // namespace service

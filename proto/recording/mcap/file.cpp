@@ -155,6 +155,12 @@ class PosixInputFile final : public InputFile {
     return success();
   }
 
+  std::uint64_t skip_hole(std::uint64_t offset) const override {
+    const off_t data = ::lseek(file_.get(), static_cast<off_t>(offset), SEEK_DATA);
+    if (data >= 0) return static_cast<std::uint64_t>(data);
+    return errno == ENXIO ? size_bytes_ : offset;  // ENXIO: the hole extends to the end
+  }
+
  private:
   FileDescriptor file_;
   std::string path_;

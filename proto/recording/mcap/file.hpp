@@ -59,6 +59,10 @@ class InputFile {
   /// Reads bytes from `offset` on until `out` is full. The range must lie within size_bytes().
   /// Returns kInputOutput if the file shrinks in the meantime.
   virtual Status read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
+
+  /// Returns the offset of the first byte from `offset` on that the file stores. The bytes before
+  /// it are a hole in a sparse file, and zero.
+  virtual std::uint64_t skip_hole(std::uint64_t offset) const { return offset; }
 };
 
 /// Determines whether a file may be opened through a symbolic link.

@@ -426,7 +426,9 @@ Result<bool> Scanner::verify_candidate(std::uint64_t offset) {
 Result<std::optional<std::uint64_t>> Scanner::find_chunk(std::uint64_t from) {
   constexpr std::size_t kHeadSize = kMcapRecordHeaderSize + kChunkFixedSize;
   Bytes window;
-  while (search_budget_ > 0 && from + kHeadSize <= size_) {
+  while (search_budget_ > 0) {
+    from = file_.skip_hole(from);  // no chunk starts with a zero
+    if (from + kHeadSize > size_) break;
     window.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kSearchWindow, size_ - from)));
     if (Status read = file_.read(from, window); !read.ok()) return read.error();
     const bool last = from + window.size() == size_;

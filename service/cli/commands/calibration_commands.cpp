@@ -24,7 +24,8 @@ ExitCode calibrate(const CalibrateOptions& options) {
     return calibrate_remotely(options.remote, options.estimation, options.files);
   }
   CalibrationInput input = load_estimation_input("calibrate", options.estimation);
-  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
+  // Until the end: a result is written completely or not at all.
+  const InterruptFlag interrupt(options.estimation.time_limit);
   const estimator::Calibration calibration =
       calibrate_locally(input, interrupt, {options.estimation.quiet, options.estimation.verbose},
                         options.estimation.threads);

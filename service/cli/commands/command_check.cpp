@@ -36,7 +36,7 @@ ExitCode exit_of(const std::vector<estimator::Finding>& findings) {
 
 ExitCode check(const CheckOptions& options) {
   CalibrationInput input = load_estimation_input("check", options.estimation, options.files);
-  const InterruptFlag interrupt;
+  const InterruptFlag interrupt(options.estimation.time_limit);
   estimator::CalibrationMonitor monitor;
   monitor.stop = &interrupt.flag();
   estimator::DiagnosedInput examined;

@@ -101,7 +101,8 @@ ExitCode compare(const CompareOptions& options) {
   CalibrationInput input = load_estimation_input("compare", options.estimation, options.files);
   const estimator::FrictionLawComparisonOptions choice = choice_of(options, input.rig.mechanism);
   const std::vector<estimator::Recording> pieces = pieces_of(input, options);
-  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
+  // Until the end: a result is written completely or not at all.
+  const InterruptFlag interrupt(options.estimation.time_limit);
   const auto comparison =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
         const std::size_t folds = std::min(static_cast<std::size_t>(choice.folds), pieces.size());

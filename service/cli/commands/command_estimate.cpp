@@ -104,7 +104,8 @@ ExitCode estimate(const EstimateOptions& options) {
   check_output(options);
   const std::vector<int> wanted = wanted_quantities(options);
   CalibrationInput input = load_estimation_input("estimate", options.estimation);
-  const InterruptFlag interrupt;  // until the end: the states are written completely or not at all
+  // Until the end: a result is written completely or not at all.
+  const InterruptFlag interrupt(options.estimation.time_limit);
   std::vector<std::string> notes;
   std::vector<estimator::StateEstimate> states;
   {

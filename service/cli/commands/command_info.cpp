@@ -13,13 +13,13 @@
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
+#include "service/cli/commands/result_info.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/report/sections/result_table.hpp"
-#include "service/result/stored_result.hpp"
 #include "service/rig/drawing/rig_picture.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/text/column_statistics.hpp"
@@ -207,6 +207,7 @@ std::string base_parameter_table(const estimator::Mechanism& mechanism) {
 
 struct InfoOptions {
   std::string file;
+  std::string other;  ///< result to compare with the result `file`; empty: none
   std::string rig;
   std::string topic;    ///< topic of a ROS 2 bag; empty: none chosen
   std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
@@ -337,33 +338,6 @@ void check_picture(const InfoOptions& options) {
   proto::check_output_file(options.picture, inputs);
 }
 
-/// Prints the parameters of a calibration result; for other results, prints their kind and origin.
-void print_result_file(const std::string& path) {
-  const ResultHeader head = read_result_header(path);
-  std::cout << path << ": " << describe_result_file(head) << '\n';
-  if (!head.rig.empty() || !head.rig_file.empty()) {
-    std::cout << "rig        " << head.rig
-              << (head.rig_file.empty() ? "" : " (" + head.rig_file + ")") << '\n';
-  }
-  for (const std::string& recording : head.recordings) {
-    std::cout << "recording  " << recording << '\n';
-  }
-  if (!head.verdict.empty()) std::cout << format_sentence(head.verdict) << '\n';
-  if (head.command != "calibrate") return;
-  TableRows rows = {{"parameter", "value", "± sd", "unit"}};
-  const std::vector<estimator::ParameterEstimate> estimates =
-      read_stored_result(path).rig.estimates;
-  const std::vector<TableNotation> notations = make_estimate_notations(estimates);
-  for (std::size_t i = 0; i < estimates.size(); ++i) {
-    rows.push_back({estimates[i].name, notations[i].value(), notations[i].deviation_text(),
-                    notations[i].unit()});
-  }
-  std::cout << '\n'
-            << format_table(rows, {false, true, true, false})
-            << "\nUse this file with --parameters for its values, or with rigcal repeat to repeat "
-               "the calibration.\n";
-}
-
 /// Prints the contents of a recording for which no rig file is given.
 void print_file(const std::string& path, const std::string& topic) {
   if (!topic.empty()) return print_columns(path, topic);
@@ -386,6 +360,7 @@ void print_file(const std::string& path, const std::string& topic) {
 }
 
 void show_info(const InfoOptions& options) {
+  if (!options.other.empty()) return print_result_differences(options.file, options.other);
   check_picture(options);
   if (options.base && !is_rig_file(options.file)) {
     throw proto::InputError("--base applies to rig files; " + options.file + " is not a rig file");
@@ -422,7 +397,10 @@ void add_options(CLI::App& command, InfoOptions& options) {
              "Recording (CSV, MCAP, MAT, HDF5, NumPy, ROS 2 bag), rig file (.textproto) or result "
              "(JSON)")
       ->required();
-  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file");
+  add_option(command, "other", options.other, "RESULT.json",
+             "Second result: print the differences of its estimates from those of the first");
+  add_option(command, "--rig", options.rig, "FILE", "Read the recording with this rig file")
+      ->excludes("other");
   add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Show the rig file");
   add_option(command, "--picture", options.picture, "FILE.svg",
@@ -448,6 +426,7 @@ void add_info(CLI::App& app, ExitCode& exit_code) {
       "  rigcal info run.csv\n"
       "  rigcal info run.csv --rig configs/rig-furuta.textproto\n"
       "  rigcal info run.json\n"
+      "  rigcal info before.json after.json\n"
       "  rigcal info configs/rig-furuta.textproto\n"
       "  rigcal info configs/rig-furuta.textproto --picture rig.svg --at 2=30deg",
       show_info);

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <ranges>
 
@@ -176,10 +175,7 @@ ExitCode run_init(InitOptions options, std::istream& in, std::ostream& out) {
   const std::vector<std::string> inputs =
       options.from.empty() ? std::vector<std::string>{} : std::vector<std::string>{options.from};
   proto::check_output_file(options.out, inputs);
-  if (!options.force && std::filesystem::exists(options.out)) {
-    throw proto::InputError(options.out +
-                            ": exists; give another --out, or --force to overwrite it");
-  }
+  proto::check_overwriting(options.out, options.force);
   RigAnswers answers = collect(options, in, out);
   answers.name = rig_name(options, answers);
   const std::string text = make_rig_file_text(answers);

@@ -90,6 +90,7 @@ struct SimulateOptions {
   // SPOOK is first-order: at 0.1 ms a Furuta pendulum deviates by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< time step [s]
   Integrator integrator = Integrator::kAutomatic;
+  double time_limit = kTimeLimitDefault;  ///< [s]
   std::string values;  ///< result file with parameter values, applied before `edits`; or empty
   ParameterEdits edits;
 };

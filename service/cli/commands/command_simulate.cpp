@@ -86,7 +86,7 @@ ExitCode run_simulate(const SimulateOptions& options) {
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   apply_parameter_edits(options.edits, rig.mechanism);
   const Scenario scenario = load_scenario(options.scenario, rig);
-  const InterruptFlag interrupt;
+  const InterruptFlag interrupt(options.time_limit);
   const SimulatedRun run =
       simulate(rig, scenario, options.step, &interrupt.flag(), options.integrator);
   if (run.cancelled) {
@@ -117,6 +117,7 @@ void add_options(CLI::App& command, SimulateOptions& options) {
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(time_step_validator())
       ->capture_default_str();
+  add_time_limit_option(command, options.time_limit);
   const std::map<std::string, Integrator> integrators = {{"spook", Integrator::kSpook},
                                                          {"physical", Integrator::kPhysical}};
   add_option(command, "--integrator", options.integrator, "spook|physical",

@@ -9,6 +9,7 @@
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/mcap/mcap_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
+#include "proto/text/command_line/command_line.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
@@ -150,21 +151,41 @@ void add_options(CLI::App& command, ExportOptions& options) {
 struct ImportOptions {
   std::string source;
   std::string out;
+  bool force = false;  ///< overwrite `out`
   bool floating = false;
   bool no_friction = false;
+  std::vector<std::string> joints;  ///< joints that move; empty: all
+  double length_scale = 1.0;
+  double inertia_scale = 1.0;
 };
 
-void import_robot(const ImportOptions& options) {
-  if (!options.out.empty()) proto::check_output_file(options.out, {options.source});
-  const Robot robot = parse_robot(options.source, proto::read_file(options.source));
-  if (options.floating && robot.gravity) {
+/// Throws an error if the base of a robot is not free to move.
+void check_floating(const Robot& robot, const std::string& source) {
+  if (robot.gravity) {
     throw proto::InputError(
         "--floating applies to URDF files; a MuJoCo model specifies its free bodies");
   }
+  if (robot.links[robot.root].name == "world") {
+    throw proto::InputError(source +
+                            ": the robot is attached to the link \"world\", which does not move; "
+                            "leave out --floating, or remove the joint from the file");
+  }
+}
+
+void import_robot(const ImportOptions& options) {
+  if (!options.out.empty()) {
+    proto::check_output_file(options.out, {options.source});
+    proto::check_overwriting(options.out, options.force);
+  }
+  const Robot robot = parse_robot(options.source, proto::read_file(options.source));
+  if (options.floating) check_floating(robot, options.source);
   const ConvertedRigText rig = convert_robot_to_rig(
       robot, {.source = std::filesystem::path(options.source).filename().string(),
               .floating = options.floating,
-              .friction = !options.no_friction});
+              .friction = !options.no_friction,
+              .joints = options.joints,
+              .length_scale = options.length_scale,
+              .inertia_scale = options.inertia_scale});
   for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
   const std::string name = options.out.empty() ? "the rig file" : options.out;
   const Rig read = parse_rig(name, rig.text);  // checks that the written file can be loaded
@@ -183,6 +204,16 @@ void add_options(CLI::App& command, ImportOptions& options) {
              "Robot's description (URDF, or MJCF of MuJoCo)")
       ->required();
   add_option(command, "--out", options.out, "FILE", "Rig file to write; default: print it");
+  command.add_flag("--force", options.force, "Overwrite an existing file");
+  add_option(command, "--joints", options.joints, "NAME,...",
+             "Joints that move, with those that mimic them; others are fixed at zero. Default: all")
+      ->delimiter(',');
+  add_option(command, "--scale-length", options.length_scale, "FACTOR",
+             "Multiply all lengths, for example by 0.001 if the file is in mm; default: 1")
+      ->check(proto::positive_number());
+  add_option(command, "--scale-inertia", options.inertia_scale, "FACTOR",
+             "Multiply all inertias, for example by 1e-9 if they are in g·mm²; default: 1")
+      ->check(proto::positive_number());
   command.add_flag(
       "--floating", options.floating,
       "Give the base of a URDF file six degrees of freedom; default: fix it to the ground");
@@ -239,9 +270,11 @@ void add_import(CLI::App& app, ExitCode& exit_code) {
       app, exit_code, "import", "Convert a robot's URDF or MJCF file to a rig file",
       "Links become bodies with masses, centres and inertias. Joints get encoders and limits, and\n"
       "motors if they have an effort. Meshes are ignored; elements that a rig file cannot\n"
-      "represent are listed.\n"
+      "represent are listed, and so are impossible values and probable units other than m and\n"
+      "kg·m².\n"
       "Examples:\n"
       "  rigcal import arm.urdf --out arm.textproto\n"
+      "  rigcal import humanoid.urdf --joints hip,knee,ankle --out leg.textproto\n"
       "  rigcal import quadruped.urdf --floating --out quadruped.textproto\n"
       "  rigcal import hopper.xml --out hopper.textproto\n"
       "To convert a rig file back, use rigcal export or calibrate --urdf-out.",

@@ -17,7 +17,8 @@ namespace {
 
 ExitCode validate(const ValidateOptions& options) {
   CalibrationInput input = load_estimation_input("validate", options.estimation, options.files);
-  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
+  // Until the end: a result is written completely or not at all.
+  const InterruptFlag interrupt(options.estimation.time_limit);
   const auto validation =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
         return run_validation(make_calibration_request(options.estimation), options.window,
@@ -60,7 +61,8 @@ ExitCode crossvalidate(const CrossvalidateOptions& options) {
   if (options.by->empty() && input.recordings.size() == 1) cut.kind = HeldOutPieceKind::kSegment;
   const std::vector<estimator::Recording> pieces =
       cut_into_pieces(input.recordings, input.context.recordings, cut);
-  const InterruptFlag interrupt;  // until the end: a result is written completely or not at all
+  // Until the end: a result is written completely or not at all.
+  const InterruptFlag interrupt(options.estimation.time_limit);
   const auto validation =
       run_with_progress(options.estimation, interrupt, [&](const auto& monitor, std::string& part) {
         return run_cross_validation(input, pieces, monitor, [&](int fold) {

@@ -35,7 +35,89 @@ double difference_of(const ParameterEstimate& before, double now) {
   return std::abs(now - before.value) / deviation;
 }
 
+/// Estimates of one parameter by two calibrations.
+struct EstimatePair {
+  const ParameterEstimate *first, *second;
+
+  double difference() const { return second->value - first->value; }
+  /// Returns the standard deviation of the difference; NaN if it has no interval.
+  double deviation() const {
+    return combine(first->standard_deviation, second->standard_deviation);
+  }
+  /// Returns the half-width of the 95 % interval of the difference; NaN if it has none.
+  double half_interval() const { return combine(first->half_interval, second->half_interval); }
+  bool is_significant() const { return std::abs(difference()) > half_interval(); }
+
+ private:
+  double combine(double a, double b) const {
+    const double both = first->at_bound || second->at_bound ? kInfinity : std::hypot(a, b);
+    return std::isfinite(both) ? both : std::numeric_limits<double>::quiet_NaN();
+  }
+};
+
+/// Returns why the difference of two estimates has no interval; empty if it has one.
+std::string missing_interval_reason(const EstimatePair& pair) {
+  if (pair.first->at_bound || pair.second->at_bound) return "at a bound";
+  return std::isnan(pair.half_interval()) ? "not identifiable" : "";
+}
+
+std::string difference_table(const std::vector<EstimatePair>& pairs) {
+  std::vector<TableQuantity> quantities;
+  for (const EstimatePair& pair : pairs) {
+    quantities.push_back({pair.first->value, pair.deviation(), pair.first->unit});
+  }
+  const std::vector<TableNotation> notations = make_table_notations(quantities);
+  std::vector<std::vector<std::string>> rows = {
+      {"parameter", "first", "second", "difference", "± sd", "unit", "95 % interval", ""}};
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    const EstimatePair& pair = pairs[i];
+    const TableNotation& notation = notations[i];
+    const double difference = pair.difference(), half = pair.half_interval();
+    const std::string missing = missing_interval_reason(pair);
+    rows.push_back(
+        {pair.first->name, notation.value(), notation.rounded_text(pair.second->value),
+         signed_text(difference, notation.rounded_text(difference)), notation.deviation_text(),
+         notation.unit(),
+         missing.empty() ? notation.interval_text(difference - half, difference + half) : missing,
+         pair.is_significant() ? "differs" : ""});
+  }
+  return format_table(rows, {false, true, true, true, true, false, false, false});
+}
+
 }  // namespace
+
+std::string format_estimate_differences(const std::vector<ParameterEstimate>& first,
+                                        const std::vector<ParameterEstimate>& second,
+                                        bool have_common_recordings) {
+  std::vector<EstimatePair> pairs;
+  std::string rest;
+  for (const ParameterEstimate& each : first) {
+    const auto other = std::ranges::find(second, each.name, &ParameterEstimate::name);
+    if (other == second.end()) {
+      rest += "Only the first result estimates " + each.name + ".\n";
+    } else if (other->unit != each.unit) {
+      rest += each.name + " is in " + each.unit + " in the first result and in " + other->unit +
+              " in the second, so it is not compared.\n";
+    } else {
+      pairs.push_back({&each, &*other});
+    }
+  }
+  for (const ParameterEstimate& each : second) {
+    if (std::ranges::count(first, each.name, &ParameterEstimate::name) > 0) continue;
+    rest += "Only the second result estimates " + each.name + ".\n";
+  }
+  if (pairs.empty()) return "The results have no estimated parameter in common.\n" + rest;
+  const auto count = std::ranges::count_if(pairs, &EstimatePair::is_significant);
+  std::string head = std::to_string(count) + " of " + std::to_string(pairs.size()) +
+                     " estimates differ: the 95 % interval of their difference excludes zero. If "
+                     "the results agree, one of 20 does.\n";
+  if (have_common_recordings) {
+    head +=
+        "The results have recordings in common, so their errors are not independent, and the "
+        "intervals are not accurate.\n";
+  }
+  return head + "\n" + difference_table(pairs) + (rest.empty() ? "" : "\n" + rest);
+}
 
 std::string format_truth_comparison(const std::vector<estimator::ParameterEstimate>& estimates,
                                     const TrueParameters& truth) {

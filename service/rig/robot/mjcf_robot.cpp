@@ -159,8 +159,13 @@ class MjcfReader {
     if (!places_.links.emplace(name, robot_.links.size()).second) {
       fail(element, "body \"" + name + "\" is defined twice");
     }
-    robot_.links.push_back(std::move(link));
+    push_link(std::move(link), element);
     return robot_.links.size() - 1;
+  }
+
+  void push_link(RobotLink link, const XMLElement& element) {
+    if (robot_.links.size() >= kRobotLinksMax) fail(element, kTooManyLinks);
+    robot_.links.push_back(std::move(link));
   }
 
   std::optional<RobotInertial> read_inertial(const XMLElement& element,
@@ -199,7 +204,7 @@ class MjcfReader {
       joint.child = child;
       if (k + 1 < elements.size()) {
         joint.child = robot_.links.size();
-        robot_.links.push_back({.name = body + "_after_" + joint.name, .inertial = {}});
+        push_link({.name = body + "_after_" + joint.name, .inertial = {}}, *elements[k]);
       }
       // The file's pose is that at coordinate `ref`.
       const double at_file = reference_of(*elements[k], joint.kind_traits(), classes);

@@ -82,7 +82,11 @@ struct Connection {
 class ConstraintReader {
  public:
   ConstraintReader(const MjcfSource& source, const MjcfReferencePoses& places, Robot& robot)
-      : source_(source), places_(places), robot_(robot), above_(robot.links.size(), nullptr) {
+      : source_(source),
+        places_(places),
+        robot_(robot),
+        index_(robot),
+        above_(robot.links.size(), nullptr) {
     for (const RobotJoint& joint : robot.joints) above_[joint.child] = &joint;
   }
 
@@ -119,11 +123,11 @@ class ConstraintReader {
     const char* const one = element.Attribute("joint1");
     const char* const two = element.Attribute("joint2");
     if (one == nullptr || two == nullptr) return false;
-    const auto joint = std::ranges::find(robot_.joints, std::string_view(one), &RobotJoint::name);
+    const RobotJoint* const found = index_.find(one);
     const auto x0 = places_.references.find(two), y0 = places_.references.find(one);
     const auto none = places_.references.end();
-    if (joint == robot_.joints.end() || joint->follows || x0 == none || y0 == none) return false;
-    if (robot_.does_joint_mimic(two, one)) return false;
+    if (found == nullptr || found->follows || x0 == none || y0 == none) return false;
+    if (index_.does_mimic(*index_.find(two), *found)) return false;
     std::vector<double> c = {0.0, 1.0};
     if (const char* const text = element.Attribute("polycoef")) {
       c = source_.xml().parse_numbers(element, "polycoef", text, 0);
@@ -131,7 +135,8 @@ class ConstraintReader {
     c.resize(std::max<std::size_t>(c.size(), 2), 0.0);
     const auto is_zero = [](double value) { return value == 0.0; };
     if (c[1] == 0.0 || !std::all_of(c.begin() + 2, c.end(), is_zero)) return false;
-    joint->follows = {.joint = two, .ratio = c[1], .offset = y0->second + c[0] - c[1] * x0->second};
+    RobotJoint& joint = robot_.joints[static_cast<std::size_t>(found - robot_.joints.data())];
+    joint.follows = {.joint = two, .ratio = c[1], .offset = y0->second + c[0] - c[1] * x0->second};
     return true;
   }
 
@@ -229,6 +234,7 @@ class ConstraintReader {
   const MjcfSource& source_;
   const MjcfReferencePoses& places_;
   Robot& robot_;
+  JointIndex index_;
   std::vector<const RobotJoint*> above_;
 };
 

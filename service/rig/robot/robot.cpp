@@ -6,11 +6,12 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
-#include "estimator/model/inertia/inertia_parameterization.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/rig/robot/robot_checks.hpp"
 
 namespace service {
 namespace {
@@ -71,6 +72,7 @@ class RigWriter {
       : robot_(robot),
         choice_(choice),
         joints_below_(robot.find_child_joints()),
+        carries_mass_(find_links_with_mass(robot)),
         carriers_(robot.links.size()),
         notes_(robot.notes) {}
 
@@ -83,10 +85,7 @@ class RigWriter {
       notes_.push_back("link \"" + base.name + "\" is the fixed base: its mass has no effect");
     }
     const Carrier ground{.placement = {robot_to_rig_rotation(), Eigen::Vector3d::Zero()}};
-    carriers_[robot_.root] = ground;
-    for (const std::size_t joint : joints_below_[robot_.root]) {
-      add_branch(robot_.joints[joint], ground);
-    }
+    add_links(ground);
     if (names_.empty()) {
       throw proto::InputError(choice_.source +
                               ": no moving link has mass. Use --floating to let the base move");
@@ -120,11 +119,18 @@ class RigWriter {
     return name;
   }
 
-  bool carries_mass(std::size_t link) const {
-    return robot_.links[link].inertial.has_value() ||
-           std::ranges::any_of(joints_below_[link], [&](std::size_t joint) {
-             return carries_mass(robot_.joints[joint].child);
-           });
+  /// Returns for each link whether it, or a link that it carries, has mass.
+  static std::vector<bool> find_links_with_mass(const Robot& robot) {
+    const std::vector<std::size_t> above = robot.find_parent_joints();
+    std::vector<bool> found(robot.links.size(), false);
+    for (std::size_t link = 0; link < robot.links.size(); ++link) {
+      if (!robot.links[link].inertial) continue;
+      for (std::size_t at = link; !found[at];) {
+        found[at] = true;
+        if (above[at] < robot.joints.size()) at = robot.joints[above[at]].parent;
+      }
+    }
+    return found;
   }
 
   static std::string side(const std::string& which, const std::string& body,
@@ -144,14 +150,8 @@ class RigWriter {
   std::string add_body(const RobotLink& link) {
     if (!link.inertial) return add_massless(link.name);
     const RobotInertial& inertial = *link.inertial;
-    Eigen::Matrix3d J =
-        estimator::nearest_consistent_inertia_matrix(inertial.mass, inertial.inertia);
+    Eigen::Matrix3d J = inertial.inertia;
     const std::string body = named(link.name);
-    if (J != inertial.inertia) {
-      notes_.push_back("link \"" + link.name +
-                       "\" has a physically inconsistent inertia, which was replaced by the "
-                       "nearest consistent one");
-    }
     if (const double missing = kInertiaLeast - J.diagonal().minCoeff(); missing > 0.0) {
       J.diagonal().array() += missing;
       notes_.push_back("link \"" + link.name + "\" has moments of inertia below " +
@@ -173,13 +173,34 @@ class RigWriter {
     return body;
   }
 
-  void add_branch(const RobotJoint& joint, const Carrier& parent) {
+  /// Adds all links that carry mass, each before the links that it carries.
+  void add_links(const Carrier& ground) {
+    // A list instead of recursion, because chains of links can be long.
+    std::vector<std::pair<std::size_t, Carrier>>
+        open;  // joints, with the carriers of their parents
+    const auto open_below = [&](std::size_t link, const Carrier& carrier) {
+      carriers_[link] = carrier;
+      for (std::size_t k = joints_below_[link].size(); k-- > 0;) {
+        open.emplace_back(joints_below_[link][k], carrier);
+      }
+    };
+    open_below(robot_.root, ground);
+    while (!open.empty()) {
+      const auto [index, parent] = std::move(open.back());
+      open.pop_back();
+      const RobotJoint& joint = robot_.joints[index];
+      if (carries_mass_[joint.child]) {
+        open_below(joint.child, add_link(joint, parent));
+      } else if (joint.moves()) {
+        notes_.push_back("joint \"" + joint.name + "\" moves no mass: left out");
+      }
+    }
+  }
+
+  /// Adds a joint and its child link, and returns the body that represents the link.
+  Carrier add_link(const RobotJoint& joint, const Carrier& parent) {
     const RobotLink& link = robot_.links[joint.child];
     const Carrier below{parent.body, parent.placement * joint.origin};
-    if (!carries_mass(joint.child)) {
-      if (joint.moves()) notes_.push_back("joint \"" + joint.name + "\" moves no mass: left out");
-      return;
-    }
     Carrier carrier = below;
     if (joint.moves()) {
       carrier = {add_body(link), {}};
@@ -194,10 +215,7 @@ class RigWriter {
     } else if (link.inertial) {
       notes_.push_back("link \"" + link.name + "\" is fixed to the ground: its mass has no effect");
     }
-    carriers_[joint.child] = carrier;
-    for (const std::size_t next : joints_below_[joint.child]) {
-      add_branch(robot_.joints[next], carrier);
-    }
+    return carrier;
   }
 
   void add_joint(const RobotJoint& joint, const Carrier& parent, const std::string& child) {
@@ -234,7 +252,7 @@ class RigWriter {
     if (!joint.follows) return false;
     const MimicCoupling& follows = *joint.follows;
     const RobotJoint& other = *find_joint(follows.joint);
-    if (!carries_mass(other.child)) {
+    if (!carries_mass_[other.child]) {
       notes_.push_back("joint \"" + joint.name + "\" mimics \"" + follows.joint +
                        "\", which is left out: it becomes an independent joint");
       return false;
@@ -358,6 +376,7 @@ class RigWriter {
   const Robot& robot_;
   const RobotConversionOptions& choice_;
   std::vector<std::vector<std::size_t>> joints_below_;
+  std::vector<bool> carries_mass_;                // of each link
   std::vector<std::optional<Carrier>> carriers_;  // of the links already written
   std::set<std::string> names_;
   std::map<std::string, std::string> joint_names_;  // robot's names → rig file's names
@@ -368,6 +387,11 @@ class RigWriter {
 }  // namespace
 
 ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice) {
+  if (!choice.joints.empty()) select_moving_joints(robot, choice.joints, choice.source);
+  scale_lengths(robot, choice.length_scale);
+  scale_inertias(robot, choice.inertia_scale);
+  note_probable_units(robot);
+  correct_impossible_values(robot);
   if (choice.floating) {
     const std::size_t base = robot.root;
     robot.root = robot.links.size();
@@ -391,14 +415,42 @@ std::vector<std::vector<std::size_t>> Robot::find_child_joints() const {
   return below;
 }
 
-bool Robot::does_joint_mimic(std::string joint, const std::string& other) const {
-  for (std::size_t steps = 0; steps <= joints.size(); ++steps) {
-    if (joint == other) return true;
-    const auto own = std::ranges::find(joints, joint, &RobotJoint::name);
-    if (own == joints.end() || !own->follows) return false;
-    joint = own->follows->joint;
+std::vector<std::size_t> Robot::find_parent_joints() const {
+  std::vector<std::size_t> above(links.size(), joints.size());
+  for (std::size_t k = 0; k < joints.size(); ++k) above[joints[k].child] = k;
+  return above;
+}
+
+JointIndex::JointIndex(const Robot& robot) : robot_(robot) {
+  for (std::size_t k = 0; k < robot.joints.size(); ++k) index_.emplace(robot.joints[k].name, k);
+}
+
+const RobotJoint* JointIndex::find(const std::string& name) const {
+  const auto found = index_.find(name);
+  return found == index_.end() ? nullptr : &robot_.joints[found->second];
+}
+
+const RobotJoint* JointIndex::find_mimicked(const RobotJoint& joint) const {
+  return joint.follows ? find(joint.follows->joint) : nullptr;
+}
+
+bool JointIndex::does_mimic(const RobotJoint& joint, const RobotJoint& other) const {
+  const RobotJoint* at = &joint;
+  for (std::size_t steps = 0; at != nullptr && steps <= index_.size(); ++steps) {
+    if (at == &other) return true;
+    at = find_mimicked(*at);
   }
   return false;
+}
+
+const RobotJoint& JointIndex::find_independent(const RobotJoint& joint) const {
+  const RobotJoint* at = &joint;
+  for (std::size_t steps = 0; steps <= index_.size(); ++steps) {
+    const RobotJoint* const next = find_mimicked(*at);
+    if (next == nullptr) break;
+    at = next;
+  }
+  return *at;
 }
 
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,

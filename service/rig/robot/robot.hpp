@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -97,6 +98,12 @@ struct RobotLoop {
   std::array<Eigen::Vector3d, 2> points = {}, axes = {};
 };
 
+/// Largest number of links in a robot description. The rig file of a robot with this many links
+/// can be made and checked within seconds.
+inline constexpr std::size_t kRobotLinksMax = 1000;
+inline constexpr const char* kTooManyLinks =
+    "has more than 1000 links, the limit; import a part of the robot";
+
 /// Robot as a kinematic tree of links and joints, with additional joints that close loops.
 struct Robot {
   std::string name;
@@ -110,8 +117,8 @@ struct Robot {
   /// Returns for each link the indices of its child joints.
   std::vector<std::vector<std::size_t>> find_child_joints() const;
 
-  /// Returns whether `joint` is `other`, or mimics `other` directly or through further joints.
-  bool does_joint_mimic(std::string joint, const std::string& other) const;
+  /// Returns for each link the index of the joint above it; the number of joints for the root.
+  std::vector<std::size_t> find_parent_joints() const;
 };
 
 /// Adds a free joint as six joints in series: three prismatic joints along the world axes (z up),
@@ -120,6 +127,27 @@ struct Robot {
 /// @param prefix  prefix of the names of the added joints and links
 void add_free_joint(Robot& robot, std::size_t parent, std::size_t child, const Placement& origin,
                     const std::string& prefix, int line);
+
+/// Joints of a robot by name. The robot must outlive the index, and its joints must stay in place.
+class JointIndex {
+ public:
+  explicit JointIndex(const Robot& robot);
+
+  /// Returns the joint with this name; null if there is none.
+  const RobotJoint* find(const std::string& name) const;
+  /// Returns whether a joint is `other`, or mimics it directly or through further joints.
+  bool does_mimic(const RobotJoint& joint, const RobotJoint& other) const;
+  /// Returns the joint that a joint mimics, directly or through further joints; the joint itself
+  /// if it mimics none.
+  const RobotJoint& find_independent(const RobotJoint& joint) const;
+
+ private:
+  /// Returns the joint that a joint mimics; null if there is none.
+  const RobotJoint* find_mimicked(const RobotJoint& joint) const;
+
+  const Robot& robot_;
+  std::map<std::string, std::size_t> index_;
+};
 
 /// Parses the text of a URDF file or a MuJoCo model. The root element determines the format.
 Robot parse_robot(const std::string& path, const std::string& text);
@@ -158,9 +186,13 @@ RobotFileText format_mjcf(const Robot& robot, const std::vector<std::string>& re
 
 /// Options for converting a robot description to a rig file.
 struct RobotConversionOptions {
-  std::string source;     ///< name of the source file for the first line of the rig file
-  bool floating = false;  ///< the base moves freely; if false, it is fixed to the ground
-  bool friction = true;   ///< estimate viscous and dry friction of every joint
+  std::string source = {};  ///< name of the source file for the first line of the rig file
+  bool floating = false;    ///< the base moves freely; if false, it is fixed to the ground
+  bool friction = true;     ///< estimate viscous and dry friction of every joint
+  std::vector<std::string> joints =
+      {};                      ///< joints that move, with those that mimic them; empty: all
+  double length_scale = 1.0;   ///< factor of all lengths, for example 0.001 for mm
+  double inertia_scale = 1.0;  ///< factor of all inertias of links
 };
 
 /// Text of a rig file made from a robot description, with notes on contents that were left out.
@@ -174,8 +206,9 @@ struct ConvertedRigText {
 /// y.
 ///
 /// A massless link is merged with the link to which it is fixed, kept between two joints, or left
-/// out if it carries nothing.
-/// @throws proto::InputError if no moving link has mass
+/// out if it carries nothing. Impossible values are corrected, and probable units other than m and
+/// kg·m² are noted (robot_checks.hpp).
+/// @throws proto::InputError if no moving link has mass, or for a wrong name in `joints`
 ConvertedRigText convert_robot_to_rig(Robot robot, const RobotConversionOptions& choice);
 
 /// Converts a rig to a robot. Bodies become links, and the ground becomes the root link "world".

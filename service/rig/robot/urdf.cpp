@@ -15,6 +15,7 @@ using tinyxml2::XMLElement;
 constexpr double kUnbounded = 1e4;  // [rad] or [m]
 // Lighter links are markers with a nominal mass for simulators.
 constexpr double kMassLeast = 1e-6;  // [kg]
+constexpr const char* kWorld = "world";
 constexpr const char* kTree = ". A URDF must be a tree (describe closed loops in a rig file)";
 
 /// Reader of a URDF file. Error messages give the name of the file and the line.
@@ -36,6 +37,7 @@ class UrdfReader {
       read_link(*e, robot);
     }
     if (robot.links.empty()) fail(root->GetLineNum(), "the robot has no <link>");
+    add_world(*root, robot);
     for (const auto* e = root->FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
       read_joint(*e, robot);
     }
@@ -70,6 +72,7 @@ class UrdfReader {
   }
 
   void read_link(const XMLElement& element, Robot& robot) {
+    if (robot.links.size() >= kRobotLinksMax) fail(element.GetLineNum(), kTooManyLinks);
     RobotLink link{.name = xml_.required_attribute(element, "name", "link"), .inertial = {}};
     if (!links_.emplace(link.name, robot.links.size()).second) {
       fail(element.GetLineNum(), "link \"" + link.name + "\" is defined twice");
@@ -88,6 +91,19 @@ class UrdfReader {
       }
     }
     robot.links.push_back(std::move(link));
+  }
+
+  /// Adds the link "world" if the file does not define it although joints name it as their parent.
+  void add_world(const XMLElement& root, Robot& robot) {
+    if (links_.contains(kWorld)) return;
+    for (const auto* e = root.FirstChildElement("joint"); e; e = e->NextSiblingElement("joint")) {
+      const auto* const parent = e->FirstChildElement("parent");
+      const char* const link = parent == nullptr ? nullptr : parent->Attribute("link");
+      if (link == nullptr || std::string_view(link) != kWorld) continue;
+      links_.emplace(kWorld, robot.links.size());
+      robot.links.push_back({.name = kWorld, .inertial = {}});
+      return;
+    }
   }
 
   RobotInertial read_inertial(const XMLElement& element, double mass) const {
@@ -131,6 +147,8 @@ class UrdfReader {
   }
 
   void read_joint(const XMLElement& element, Robot& robot) {
+    // A tree has fewer joints than links.
+    if (robot.joints.size() >= kRobotLinksMax) fail(element.GetLineNum(), kTooManyLinks);
     RobotJoint joint;
     joint.name = xml_.required_attribute(element, "name", "joint");
     joint.line = element.GetLineNum();
@@ -149,20 +167,19 @@ class UrdfReader {
     joint.axis.normalize();
     const auto* const limit = element.FirstChildElement("limit");
     if (limit != nullptr && std::string_view(element.Attribute("type")) != "continuous") {
-      joint.lower = xml_.number_or_default(limit, "lower", 0.0);
-      joint.upper = xml_.number_or_default(limit, "upper", 0.0);
-      // A missing range and an unreachably wide one both mean that there is no range.
-      const bool range = joint.lower < joint.upper && joint.lower > -kUnbounded;
-      if (!range || joint.upper > kUnbounded) {
-        joint.lower = -std::numeric_limits<double>::infinity();
-        joint.upper = std::numeric_limits<double>::infinity();
-      }
+      // An unreachable limit means that there is none.
+      constexpr double kInfinite = std::numeric_limits<double>::infinity();
+      const double lower = xml_.limit_or_default(limit, "lower", 0.0);
+      const double upper = xml_.limit_or_default(limit, "upper", 0.0);
+      joint.lower = lower > -kUnbounded ? lower : -kInfinite;
+      joint.upper = upper < kUnbounded ? upper : kInfinite;
     }
-    if (const double effort = xml_.number_or_default(limit, "effort", 0.0);
-        joint.kind && effort > 0.0) {
-      joint.motor = {.control_unit = joint.kind_traits().units.force, .control_max = effort};
+    if (const double effort = xml_.limit_or_default(limit, "effort", 0.0);
+        joint.kind && effort != 0.0) {
+      joint.motor = {.control_unit = joint.kind_traits().units.force,
+                     .control_max = finite_or_zero(effort)};
     }
-    joint.velocity = xml_.number_or_default(limit, "velocity", 0.0);
+    joint.velocity = finite_or_zero(xml_.limit_or_default(limit, "velocity", 0.0));
     const auto* const dynamics = element.FirstChildElement("dynamics");
     joint.damping = xml_.number_or_default(dynamics, "damping", 0.0);
     joint.friction = xml_.number_or_default(dynamics, "friction", 0.0);
@@ -175,27 +192,41 @@ class UrdfReader {
     robot.joints.push_back(std::move(joint));
   }
 
+  /// Returns the limit of an effort or a speed; 0, which stands for unknown, if it is infinite.
+  static double finite_or_zero(double limit) { return std::isfinite(limit) ? limit : 0.0; }
+
   /// Returns why a joint cannot mimic the joint that its mimic element names; empty if it can.
-  static std::string obstacle(const Robot& robot, const RobotJoint& joint) {
-    const auto other = std::ranges::find(robot.joints, joint.follows->joint, &RobotJoint::name);
-    if (other == robot.joints.end()) return "\", which is not a joint of the file";
+  static std::string obstacle(const JointIndex& index, const RobotJoint& joint) {
+    const RobotJoint* const other = index.find(joint.follows->joint);
+    if (other == nullptr) return "\", which is not a joint of the file";
     if (!other->kind) return "\", which is fixed";
-    if (robot.does_joint_mimic(other->name, joint.name)) return "\", which mimics it in turn";
+    if (index.does_mimic(*other, joint)) return "\", which mimics it in turn";
     return joint.follows->ratio == 0.0 ? "\" times 0" : "";
   }
 
   /// Fixes mimic joints at zero that cannot mimic another joint, and joints that mimic fixed ones.
   static void hold_what_cannot_follow(Robot& robot) {
-    for (std::size_t round = 0; round < robot.joints.size(); ++round) {
-      for (RobotJoint& joint : robot.joints) {
-        if (!joint.follows) continue;
-        const std::string why = obstacle(robot, joint);
-        if (why.empty()) continue;
-        robot.notes.push_back("joint \"" + joint.name + "\" mimics \"" + joint.follows->joint +
-                              why + ", so it is fixed at zero");
-        joint.kind.reset();
-        joint.follows.reset();
-      }
+    const JointIndex index(robot);
+    std::map<std::string, std::vector<RobotJoint*>> mimics;  // by the name of the mimicked joint
+    std::vector<RobotJoint*> open;
+    for (RobotJoint& joint : robot.joints) {
+      if (!joint.follows) continue;
+      mimics[joint.follows->joint].push_back(&joint);
+      open.push_back(&joint);
+    }
+    std::ranges::reverse(open);  // in the order of the file
+    while (!open.empty()) {
+      RobotJoint& joint = *open.back();
+      open.pop_back();
+      const std::string why = joint.follows ? obstacle(index, joint) : "";
+      if (why.empty()) continue;
+      robot.notes.push_back("joint \"" + joint.name + "\" mimics \"" + joint.follows->joint + why +
+                            ", so it is fixed at zero");
+      joint.kind.reset();
+      joint.follows.reset();
+      const auto found = mimics.find(joint.name);
+      if (found != mimics.end())
+        open.insert(open.end(), found->second.begin(), found->second.end());
     }
   }
 
@@ -395,9 +426,11 @@ class UrdfWriter {
 }  // namespace
 
 Robot parse_robot(const std::string& path, const std::string& text) {
-  const XmlSource xml(path, text);
-  const bool mujoco = xml.root() != nullptr && std::string_view(xml.root()->Name()) == "mujoco";
-  return mujoco ? parse_mjcf(path, text) : parse_urdf(path, text);
+  const auto is_mujoco = [&] {
+    const XmlSource xml(path, text);
+    return xml.root() != nullptr && std::string_view(xml.root()->Name()) == "mujoco";
+  };
+  return is_mujoco() ? parse_mjcf(path, text) : parse_urdf(path, text);
 }
 
 Robot parse_urdf(const std::string& path, const std::string& text) {

@@ -15,6 +15,7 @@ class XmlSource {
  public:
   /// Parses the text of an XML file.
   /// @param path  name of the file for messages
+  /// @throws proto::InputError if the text is not XML, or has too many elements or attributes
   XmlSource(std::string path, const std::string& text);
 
   /// Returns the root element of the document; nullptr if it has none.
@@ -38,12 +39,15 @@ class XmlSource {
   /// Returns the number in an attribute; `otherwise` if the element or the attribute is missing.
   double number_or_default(const tinyxml2::XMLElement* element, const char* attribute,
                            double otherwise) const;
+  /// Returns the limit in an attribute, which may be infinite.
+  double limit_or_default(const tinyxml2::XMLElement* element, const char* attribute,
+                          double otherwise) const;
   Eigen::Vector3d vector_or_default(const tinyxml2::XMLElement* element, const char* attribute,
                                     const Eigen::Vector3d& otherwise) const;
 
  private:
   double parse_number(const tinyxml2::XMLElement& element, const char* attribute,
-                      const std::string& word) const;
+                      const std::string& word, bool may_be_infinite) const;
 
   std::string path_;
   tinyxml2::XMLDocument document_;

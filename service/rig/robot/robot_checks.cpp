@@ -1,0 +1,283 @@
+#include "service/rig/robot/robot_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "estimator/math/decompositions.hpp"
+#include "estimator/model/inertia/inertia_parameterization.hpp"
+#include "proto/notation/number_format.hpp"
+#include "proto/text/input_error.hpp"
+#include "proto/text/spelling_suggestions.hpp"
+
+namespace service {
+namespace {
+
+using notation::format_number;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Smallest and largest typical length of a rig; the largest also limits a radius of gyration.
+constexpr double kTypicalLengthMin = 1e-3, kTypicalLengthMax = 20.0;  // [m]
+
+// Largest usual ratio of lengths to radii of gyration. A steel ball with a diameter of 2 cm on a
+// rod of 1 m has 160; robots have 1 to 10, and a thousand times that with lengths in mm.
+constexpr double kLengthRatioMax = 300.0;
+
+// Largest usual ratio of radii of gyration to lengths. A flywheel with a diameter of 0.5 m whose
+// centre is 1 cm from its joint has 25.
+constexpr double kGyrationRatioMax = 100.0;
+
+constexpr std::size_t kListedJointsMax = 30;
+
+std::string quoted(const std::string& name) { return "\"" + name + "\""; }
+
+/// Returns the first kListedJointsMax names of a list.
+std::string list_joints(const std::vector<std::string>& names) {
+  std::string list;
+  for (std::size_t k = 0; k < std::min(names.size(), kListedJointsMax); ++k) {
+    list += (k == 0 ? "" : ", ") + names[k];
+  }
+  return names.size() > kListedJointsMax
+             ? list + " and " + std::to_string(names.size() - kListedJointsMax) + " more"
+             : list;
+}
+
+/// Checks the names of an option --joints.
+void check_joint_names(const Robot& robot, const JointIndex& index,
+                       const std::set<std::string>& names, const std::string& source) {
+  for (const std::string& name : names) {
+    const RobotJoint* const joint = index.find(name);
+    if (joint == nullptr || !joint->moves()) {
+      std::vector<std::string> moving;
+      for (const RobotJoint& each : robot.joints) {
+        if (each.moves()) moving.push_back(each.name);
+      }
+      throw proto::InputError(source + ": --joints: has no moving joint " + quoted(name) +
+                              proto::suggest_spelling(name, moving) + "; its moving joints are " +
+                              list_joints(moving));
+    }
+    const RobotJoint& independent = index.find_independent(*joint);
+    if (!names.contains(independent.name)) {
+      throw proto::InputError(source + ": --joints: joint " + quoted(name) + " mimics " +
+                              quoted(independent.name) + "; name that joint, too");
+    }
+  }
+}
+
+/// Leaves out the loops that contain one of these joints.
+void leave_out_loops(Robot& robot, const std::set<const RobotJoint*>& fixed) {
+  const std::vector<std::size_t> above = robot.find_parent_joints();
+  std::erase_if(robot.loops, [&](const RobotLoop& loop) {
+    std::set<const RobotJoint*> around;
+    for (std::size_t link : loop.links) {
+      while (above[link] < robot.joints.size()) {
+        const RobotJoint* const joint = &robot.joints[above[link]];
+        if (!around.insert(joint).second) around.erase(joint);  // on both branches: above the loop
+        link = joint->parent;
+      }
+    }
+    const bool is_locked =
+        std::ranges::any_of(around, [&](const RobotJoint* joint) { return fixed.contains(joint); });
+    if (is_locked) {
+      robot.notes.push_back("loop " + quoted(loop.name) +
+                            " contains joints that --joints fixes: left out");
+    }
+    return is_locked;
+  });
+}
+
+/// Returns a quantity of a joint with its unit.
+std::string with_unit(double value, const std::string& unit) {
+  return format_number(value) + " " + unit;
+}
+
+void correct_range(RobotJoint& joint, std::vector<std::string>& notes) {
+  if (!joint.moves()) return;
+  const std::string unit = joint.kind_traits().units.coordinate;
+  if (joint.lower < joint.upper) {
+    if (std::isfinite(joint.lower) == std::isfinite(joint.upper)) return;
+    const double limit = std::isfinite(joint.lower) ? joint.lower : joint.upper;
+    notes.push_back("joint " + quoted(joint.name) + " has a limit on one side only (" +
+                    with_unit(limit, unit) + "), which a rig file cannot represent: left out");
+  } else if (joint.lower != 0.0 || joint.upper != 0.0) {
+    // Both limits are zero in files without limits.
+    notes.push_back("joint " + quoted(joint.name) + ": the lower limit (" +
+                    with_unit(joint.lower, unit) + ") is not below the upper limit (" +
+                    with_unit(joint.upper, unit) +
+                    "), so both are left out. Correct the file, or give the limits in safety { } "
+                    "of the rig file");
+  }
+  joint.lower = -kInfinity;
+  joint.upper = kInfinity;
+}
+
+/// Replaces a negative quantity by zero, which stands for an unknown one.
+void correct_negative(const RobotJoint& joint, const char* what, const std::string& unit,
+                      double& value, std::vector<std::string>& notes) {
+  if (!(value < 0.0)) return;
+  notes.push_back("joint " + quoted(joint.name) + ": the " + what + " (" + with_unit(value, unit) +
+                  ") is negative, so it is left out. Correct the file");
+  value = 0.0;
+}
+
+void correct_joint(RobotJoint& joint, std::vector<std::string>& notes) {
+  correct_range(joint, notes);
+  if (!joint.moves()) return;
+  const estimator::JointUnits& units = joint.kind_traits().units;
+  const std::string force = units.force, rate = units.rate;
+  correct_negative(joint, "damping", force + "·s/" + units.coordinate, joint.damping, notes);
+  correct_negative(joint, "dry friction", force, joint.friction, notes);
+  correct_negative(joint, "armature", units.inertia, joint.armature, notes);
+  correct_negative(joint, "stiffness", units.stiffness, joint.stiffness, notes);
+  correct_negative(joint, "largest speed", rate, joint.velocity, notes);
+  if (joint.motor) {
+    correct_negative(joint, "largest effort", joint.motor->control_unit, joint.motor->control_max,
+                     notes);
+  }
+}
+
+void correct_inertia(const RobotLink& link, RobotInertial& inertial,
+                     std::vector<std::string>& notes) {
+  const Eigen::Matrix3d consistent =
+      estimator::nearest_consistent_inertia_matrix(inertial.mass, inertial.inertia);
+  if (consistent == inertial.inertia) return;
+  const Eigen::Vector3d moments = estimator::symmetric_eigen3(inertial.inertia).values;
+  const std::string list = format_number(moments(0)) + ", " + format_number(moments(1)) + " and " +
+                           format_number(moments(2)) + " kg·m²";
+  notes.push_back("link " + quoted(link.name) +
+                  " has a physically inconsistent inertia (principal moments " + list + ": " +
+                  (moments(0) < 0.0    ? "one is negative"
+                   : moments(2) == 0.0 ? "all are zero"
+                                       : "one exceeds the sum of the others") +
+                  "), which was replaced by the nearest consistent one");
+  inertial.inertia = consistent;
+}
+
+/// Returns the median of positive numbers; 0 if there are none.
+double positive_median(std::vector<double> values) {
+  std::erase_if(values, [](double value) { return !(value > 0.0); });
+  if (values.empty()) return 0.0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+/// Typical sizes of a robot [m]; 0 if unknown.
+struct TypicalSizes {
+  double length;    ///< of the positions of joints or centres of mass, the larger ones
+  double gyration;  ///< radius of gyration of a link
+};
+
+TypicalSizes typical_sizes(const Robot& robot) {
+  std::vector<double> centers, joints, gyrations;
+  for (const RobotLink& link : robot.links) {
+    if (!link.inertial) continue;
+    centers.push_back(link.inertial->center.norm());
+    // Half of the trace is the sum of mass times squared distance from the centre of mass.
+    gyrations.push_back(std::sqrt(link.inertial->inertia.trace() / 2.0 / link.inertial->mass));
+  }
+  for (const RobotJoint& joint : robot.joints) joints.push_back(joint.origin.translation.norm());
+  return {std::max(positive_median(std::move(centers)), positive_median(std::move(joints))),
+          positive_median(std::move(gyrations))};
+}
+
+}  // namespace
+
+void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
+                          const std::string& source) {
+  const std::set<std::string> selected(names.begin(), names.end());
+  const JointIndex index(robot);
+  check_joint_names(robot, index, selected, source);
+  std::set<const RobotJoint*> fixed;
+  for (const RobotJoint& joint : robot.joints) {
+    if (joint.moves() && !selected.contains(index.find_independent(joint).name))
+      fixed.insert(&joint);
+  }
+  if (fixed.empty()) return;
+  leave_out_loops(robot, fixed);
+  std::vector<std::string> list;
+  for (RobotJoint& joint : robot.joints) {
+    if (!fixed.contains(&joint)) continue;
+    list.push_back(joint.name);
+    if (joint.has_finite_range() && (joint.lower > 0.0 || joint.upper < 0.0)) {
+      robot.notes.push_back("joint " + quoted(joint.name) + " is fixed at 0 " +
+                            joint.kind_traits().units.coordinate + ", outside its range " +
+                            format_number(joint.lower) + " … " + format_number(joint.upper));
+    }
+    joint.kind.reset();
+    joint.motor.reset();
+    joint.follows.reset();
+  }
+  robot.notes.push_back("fixed at zero, since --joints does not name them: " + list_joints(list));
+}
+
+void scale_lengths(Robot& robot, double factor) {
+  const JointIndex index(robot);
+  const auto scale_of = [&](const RobotJoint& joint) {
+    return joint.kind_traits().turns ? 1.0 : factor;
+  };
+  for (RobotLink& link : robot.links) {
+    if (link.inertial) link.inertial->center *= factor;
+  }
+  for (RobotJoint& joint : robot.joints) {
+    joint.origin.translation *= factor;
+    joint.at *= factor;
+    if (!joint.moves()) continue;
+    const double own = scale_of(joint);
+    for (double* const coordinate : {&joint.lower, &joint.upper, &joint.velocity, &joint.rest}) {
+      *coordinate *= own;
+    }
+    if (!joint.follows) continue;
+    joint.follows->offset *= own;
+    joint.follows->ratio *= own / scale_of(*index.find(joint.follows->joint));
+  }
+  for (RobotLoop& loop : robot.loops) {
+    for (Eigen::Vector3d& point : loop.points) point *= factor;
+  }
+}
+
+void scale_inertias(Robot& robot, double factor) {
+  for (RobotLink& link : robot.links) {
+    if (link.inertial) link.inertial->inertia *= factor;
+  }
+}
+
+void correct_impossible_values(Robot& robot) {
+  for (RobotLink& link : robot.links) {
+    if (link.inertial) correct_inertia(link, *link.inertial, robot.notes);
+  }
+  for (RobotJoint& joint : robot.joints) correct_joint(joint, robot.notes);
+}
+
+void note_probable_units(Robot& robot) {
+  constexpr double kMillimetre = 1e-3;
+  const auto [length, gyration] = typical_sizes(robot);
+  if (gyration == 0.0) return;
+  const std::string sizes = "(lengths are typically " + with_unit(length, "m") +
+                            ", and the radius of gyration of a link is " +
+                            with_unit(gyration, "m") + ")";
+  const bool is_long = length > kLengthRatioMax * gyration;
+  const bool in_mm =
+      length > kTypicalLengthMax || (is_long && kMillimetre * length >= kTypicalLengthMin);
+  if (in_mm) {
+    robot.notes.push_back("lengths are probably in mm " + sizes +
+                          ": if so, add --scale-length 0.001");
+  } else if (is_long) {
+    robot.notes.push_back("inertias are probably too small " + sizes + ": correct the file");
+  }
+  const double metres = in_mm ? kMillimetre * length : length;
+  const bool is_wide =
+      gyration > kTypicalLengthMax || (metres > 0.0 && gyration > kGyrationRatioMax * metres);
+  if (!is_wide) return;
+  // The radius of gyration is √1e6 or √1e9 times too large; the likelier unit brings it closer to
+  // the lengths.
+  constexpr double kUnitBoundary = 5623.0;  // √(√1e6 √1e9)
+  const bool in_grams = metres > 0.0 && gyration > kUnitBoundary * metres;
+  robot.notes.push_back(std::string("inertias are probably in ") + (in_grams ? "g·mm²" : "kg·mm²") +
+                        " " + sizes + ": if so, add --scale-inertia " +
+                        (in_grams ? "1e-9" : "1e-6"));
+}
+
+}  // namespace service

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/rig/robot/robot.hpp"
+
+namespace service {
+
+/// Fixes all joints at zero that are neither named nor mimic a named joint, and lists them in a
+/// note. Loops that contain a fixed joint are left out.
+/// @param source  name of the file for messages
+/// @throws proto::InputError if a name is not that of a moving joint, or is that of a joint that
+///         mimics a joint which is not named
+void select_moving_joints(Robot& robot, const std::vector<std::string>& names,
+                          const std::string& source);
+
+/// Multiplies all lengths of a robot: positions, and the coordinates of its prismatic joints.
+void scale_lengths(Robot& robot, double factor);
+
+/// Multiplies the inertias of all links.
+void scale_inertias(Robot& robot, double factor);
+
+/// Corrects values of a robot that are impossible, and adds a note for each. Limits that leave no
+/// range, negative friction and negative limits are left out. A physically inconsistent inertia
+/// becomes the nearest consistent one.
+void correct_impossible_values(Robot& robot);
+
+/// Adds notes if the lengths or inertias of a robot are probably not in m or kg·m², which their
+/// typical sizes and the radius of gyration of the links show.
+void note_probable_units(Robot& robot);
+
+}  // namespace service
