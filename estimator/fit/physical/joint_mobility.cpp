@@ -143,10 +143,12 @@ bool has_steep_friction(const Mechanism& mechanism) {
 }
 
 void check_moved_mass(const Mechanism& mechanism, const Eigen::VectorXd& state) {
-  if (!is_tree_mechanism(mechanism))
-    return;  // a joint that closes a loop need not move a mass of its own
+  // A joint that closes a loop need not move a mass of its own.
+  if (!is_tree_mechanism(mechanism)) return;
   Dynamics dynamics(mechanism, parameter_values(mechanism));
-  const SymmetricFactor factor(mass_matrix(dynamics, state.head(dynamics.joint_count())));
+  const Eigen::MatrixXd mass = mass_matrix(dynamics, state.head(dynamics.joint_count()));
+  if (!mass.allFinite()) return;  // the state is too large: another cause
+  const SymmetricFactor factor(mass);
   const Eigen::VectorXd pivots = factor.pivots();
   const auto none = [&](double pivot) { return !(pivot > kSingular * pivots.maxCoeff()); };
   const auto found = std::find_if(pivots.begin(), pivots.end(), none);

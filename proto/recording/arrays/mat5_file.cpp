@@ -233,6 +233,7 @@ class MatrixWalker {
     for (std::size_t k = 0; k + width <= data->size(); k += width) {
       text += static_cast<char>((*data)[k]);
     }
+    text.resize(text.find_last_not_of('\0') + 1);
     visitor_.on_text(path, std::move(text));
     return true;
   }

@@ -41,16 +41,16 @@ double largest_error(const Segment& segment) {
   return largest / (kAmplitude * kFrequency * kFrequency);
 }
 
-// A noise of 10 µm in second differences over 5 ms would be an error of 1 m/s², a tenth of the
-// amplitude of 8.9 m/s².
+// In second differences over 5 ms, a noise of 10 µm would be errors of 1 m/s² (standard deviation),
+// a tenth of the amplitude of 8.9 m/s², and the largest of 1000 errors a third of the amplitude.
 TEST(PrescribedAcceleration, IsSmootherThanSecondDifferences) {
-  EXPECT_LT(largest_error(record(1000, 1e-5)), 0.03);
+  EXPECT_LT(largest_error(record(1000, 1e-5)), 0.06);
 }
 
 TEST(PrescribedAcceleration, ReadsMissingAndIrregularRows) {
   Segment segment = record(1000, 1e-5);
   for (int k = 0; k < 1000; k += 3) segment.angles(k, 0) = std::nan("");
-  EXPECT_LT(largest_error(segment), 0.04);
+  EXPECT_LT(largest_error(segment), 0.06);
   Segment irregular = record(1000, 0.0);
   std::mt19937 random(2);
   std::uniform_real_distribution<double> early(-0.4 * kStepperPeriod, 0.0);
