@@ -244,7 +244,9 @@ Status parse_frame(const Frame& frame, std::span<const FrameLimit> limits,
                                            std::to_string(limit->element_count_max) + " elements"};
   }
   if (!envelope.ParseFromString(frame.payload) || only_field(envelope) != frame.type) {
-    return Error{ErrorCode::kDamaged, describe(frame.type) + " does not parse as one"};
+    return Error{ErrorCode::kDamaged,
+                 describe(frame.type) +
+                     " does not parse as one; it is damaged, or one of its texts is not UTF-8"};
   }
   if (auto fault = find_number_error(envelope)) {
     return Error{ErrorCode::kDamaged, std::move(fault->sentence)};

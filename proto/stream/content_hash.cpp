@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace proto {
@@ -27,7 +28,20 @@ void ContentHash::add(std::string_view bytes) {
   ::EVP_DigestUpdate(context_, bytes.data(), bytes.size());
 }
 
-std::string ContentHash::text() { return sha256().substr(0, kNameSize); }
+Status ContentHash::add_file(const InputFile& file, std::uint64_t size_bytes_max) {
+  constexpr std::uint64_t kPartSize = 1u << 20;
+  const std::uint64_t size = std::min(file.size_bytes(), size_bytes_max);
+  std::string part;
+  for (std::uint64_t at = 0; at < size; at += part.size()) {
+    part.resize(std::min(size - at, kPartSize));
+    const Status read = file.read(at, {reinterpret_cast<std::uint8_t*>(part.data()), part.size()});
+    if (!read.ok()) return read;
+    add(part);
+  }
+  return success();
+}
+
+std::string ContentHash::text() { return name_of_sha256(sha256()); }
 
 std::string ContentHash::sha256() {
   unsigned char digest[EVP_MAX_MD_SIZE];
@@ -40,6 +54,8 @@ std::string ContentHash::sha256() {
   }
   return text;
 }
+
+std::string name_of_sha256(const std::string& sha256) { return sha256.substr(0, kNameSize); }
 
 std::string make_upload_id(const std::string& content_name, int attempt) {
   const std::string id = std::string(kUploadPrefix) + content_name;

@@ -1,8 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
+
+#include "proto/recording/mcap/file.hpp"
+#include "proto/result.hpp"
 
 struct evp_md_ctx_st;
 
@@ -18,6 +23,10 @@ class ContentHash {
 
   void add(std::string_view bytes);
 
+  /// Adds the content of a file, or its first `size_bytes_max` bytes.
+  Status add_file(const InputFile& file,
+                  std::uint64_t size_bytes_max = std::numeric_limits<std::uint64_t>::max());
+
   /// Returns the name of the content: the first 40 hexadecimal digits of its SHA-256; sha256()
   /// returns all 64. Only one of the two may be called, once.
   std::string text();
@@ -26,6 +35,9 @@ class ContentHash {
  private:
   evp_md_ctx_st* context_;
 };
+
+/// Returns the name of the content with this SHA-256, see ContentHash::text.
+std::string name_of_sha256(const std::string& sha256);
 
 /// Returns the id of an upload to the service (see OpenUpload in proto/service.proto) for content
 /// with this name.

@@ -86,6 +86,13 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string to_utf8(std::string_view text, std::size_t size_bytes_max) {
+  if (!is_utf8(text)) return to_utf8(escape_lines_for_terminal(text), size_bytes_max);
+  std::size_t size = std::min(size_bytes_max, text.size());
+  while (size < text.size() && continues(text[size])) --size;
+  return std::string(text.substr(0, size));
+}
+
 std::size_t incomplete_character_size(std::string_view text) {
   for (std::size_t length = 1; length <= std::min<std::size_t>(3, text.size()); ++length) {
     const char byte = text[text.size() - length];

@@ -18,6 +18,11 @@ std::string escape_lines_for_terminal(std::string_view text);
 /// Returns whether a text consists of complete UTF-8 characters.
 bool is_utf8(std::string_view text);
 
+/// Returns the longest prefix of a text that has at most `size_bytes_max` bytes and consists of
+/// complete UTF-8 characters. Protobuf cannot parse a message with another text. If the text has
+/// bytes that are not UTF-8, it is first escaped as by escape_lines_for_terminal.
+std::string to_utf8(std::string_view text, std::size_t size_bytes_max = std::string_view::npos);
+
 /// Returns the size of an incomplete UTF-8 character at the end of the text [byte].
 std::size_t incomplete_character_size(std::string_view text);
 

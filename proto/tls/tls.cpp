@@ -4,8 +4,10 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
+#include <algorithm>
 #include <asio/ssl/error.hpp>
 #include <string_view>
+#include <vector>
 
 #include "proto/text/input_error.hpp"
 
@@ -32,21 +34,18 @@ context make_tls(context::method method, const TlsFiles& files) {
   return tls;
 }
 
-// The last common name of the subject is the most specific one.
-std::string common_name(const X509_NAME* subject) {
-  int at = -1, last = -1;
-  while ((at = ::X509_NAME_get_index_by_NID(const_cast<X509_NAME*>(subject), NID_commonName, at)) >=
-         0) {
-    last = at;
+std::vector<std::string> common_names(const X509_NAME* subject) {
+  std::vector<std::string> names;
+  for (int at = -1; (at = ::X509_NAME_get_index_by_NID(const_cast<X509_NAME*>(subject),
+                                                       NID_commonName, at)) >= 0;) {
+    unsigned char* text = nullptr;
+    const int size = ::ASN1_STRING_to_UTF8(
+        &text, ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(subject, at)));
+    names.emplace_back(reinterpret_cast<const char*>(text),
+                       static_cast<std::size_t>(std::max(size, 0)));
+    ::OPENSSL_free(text);
   }
-  if (last < 0) return "";
-  unsigned char* text = nullptr;
-  const int size = ::ASN1_STRING_to_UTF8(
-      &text, ::X509_NAME_ENTRY_get_data(::X509_NAME_get_entry(subject, last)));
-  std::string name;
-  if (size > 0) name.assign(reinterpret_cast<const char*>(text), static_cast<std::size_t>(size));
-  ::OPENSSL_free(text);
-  return name;
+  return names;
 }
 
 std::string printable(const std::string& name) {
@@ -98,18 +97,23 @@ std::string describe_tls_problem(const SSL* session, const asio::error_code& err
   return "TLS: " + error.message();
 }
 
-std::string read_peer_name(const SSL* session) {
+// Which of several names is the identity would be ambiguous, so that its holder could choose.
+Result<std::string> read_peer_name(const SSL* session) {
   X509* const certificate = ::SSL_get1_peer_certificate(session);
-  if (certificate == nullptr) return "";
-  const X509_NAME* const subject = ::X509_get_subject_name(certificate);
-  std::string name = common_name(subject);
-  if (name.empty()) {
-    char* const whole = ::X509_NAME_oneline(subject, nullptr, 0);
-    name = whole;
-    ::OPENSSL_free(whole);
-  }
+  std::vector<std::string> names;
+  if (certificate != nullptr) names = common_names(::X509_get_subject_name(certificate));
   ::X509_free(certificate);
-  return printable(name);
+  if (names.size() == 1 && !names.front().empty()) return printable(names.front());
+  std::string listed;
+  for (const std::string& name : names) {
+    listed += (listed.empty() ? " (\"" : ", \"") + printable(name) + '"';
+  }
+  if (!listed.empty()) listed += ')';
+  return Error{ErrorCode::kUnsupported,
+               "the certificate of this client has " + std::to_string(names.size()) +
+                   " common names" + listed +
+                   ", but the service identifies a client by one common name; use a certificate "
+                   "with one CN that is not empty"};
 }
 
 void require_peer_host(SSL* session, const std::string& host) {

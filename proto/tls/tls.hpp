@@ -3,6 +3,7 @@
 #include <asio/ssl/context.hpp>
 #include <string>
 
+#include "proto/result.hpp"
 #include "proto/tls/tls_files.hpp"
 
 namespace proto {
@@ -23,9 +24,10 @@ bool has_tls_certificate(const TlsFiles& files);
 std::string describe_tls_problem(const SSL* session, const asio::error_code& error);
 
 /// Returns the identity of the other end of a TLS connection, after the handshake: the common name
-/// in its certificate, or the whole subject if there is no common name. Unprintable characters are
-/// written as %XX.
-std::string read_peer_name(const SSL* session);
+/// in its certificate. Unprintable characters are written as %XX.
+/// @return error kUnsupported, with the remedy, unless the certificate has exactly one common name
+/// that is not empty
+Result<std::string> read_peer_name(const SSL* session);
 
 /// Sets up a TLS connection, before the handshake, so that the certificate of the other end must be
 /// for `host` (a name or address).

@@ -1,7 +1,5 @@
 #include "service/recordings/file_digest.hpp"
 
-#include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "proto/recording/mcap/file.hpp"
@@ -11,21 +9,15 @@
 namespace service {
 
 FileDigest compute_file_digest(const std::string& path) {
-  constexpr std::size_t kPartSize = std::size_t{1} << 16;  // read at once [byte]
   std::error_code unknown;
   if (!std::filesystem::is_regular_file(path, unknown)) return {};
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
   proto::ContentHash content;
-  std::array<std::uint8_t, kPartSize> part;
-  const std::uint64_t size = file.value()->size_bytes();
-  for (std::uint64_t at = 0; at < size; at += kPartSize) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(kPartSize, size - at));
-    const auto read = file.value()->read(at, {part.data(), count});
-    if (!read.ok()) throw proto::InputError(read.error().detail);
-    content.add({reinterpret_cast<const char*>(part.data()), count});
+  if (const auto read = content.add_file(*file.value()); !read.ok()) {
+    throw proto::InputError(read.error().detail);
   }
-  return {content.sha256(), size};
+  return {content.sha256(), file.value()->size_bytes()};
 }
 
 FileDigest compute_text_digest(std::string_view text) {

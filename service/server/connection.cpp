@@ -66,13 +66,18 @@ void Connection::start() {
   set_tcp_options(socket_.native_handle());
   watch();
   if (!tls_) return read();
-  tls_->async_handshake(
-      asio::ssl::stream_base::server, [self = shared_from_this()](const asio::error_code& error) {
-        if (error) return self->abort("TLS handshake: " + error.message());
-        self->conversation_->set_identity(identify_certificate(
-            proto::read_peer_name(self->tls_->native_handle()), self->context_.operators));
-        self->read();
-      });
+  tls_->async_handshake(asio::ssl::stream_base::server,
+                        [self = shared_from_this()](const asio::error_code& error) {
+                          if (error) return self->abort("TLS handshake: " + error.message());
+                          const auto name = proto::read_peer_name(self->tls_->native_handle());
+                          if (name.ok()) {
+                            self->conversation_->set_identity(
+                                identify_certificate(name.value(), self->context_.operators));
+                          } else {
+                            self->conversation_->refuse_client(name.error().detail);
+                          }
+                          self->read();
+                        });
 }
 
 // Charges memory to this connection and to its identity.
@@ -131,6 +136,8 @@ void Connection::on_bytes_received(std::size_t count) {
   std::vector<proto::Frame> frames;
   const proto::Status fed = decoder_.feed(std::span(input_).first(count), frames);
   if (!fed.ok()) framing_error_ = fed.error();
+  last_active_ = Clock::now();
+  message_count_ += frames.size();
   for (proto::Frame& frame : frames) frames_.push_back(std::move(frame));
   const bool between = decoder_.idle() || !fed.ok();
   if (between || !frames.empty()) frame_began_at_ = {};
@@ -222,6 +229,7 @@ void Connection::write() {
 void Connection::on_bytes_sent(std::size_t count) {
   if (closed_) return;
   context_.metrics.sent_bytes_total += count;
+  last_active_ = Clock::now();
   if (writing_live_) {
     live_bytes_ -= writing_live_->size();
     release_memory(writing_live_->size());

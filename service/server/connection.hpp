@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "proto/framing/frame.hpp"
 #include "service/server/conversation.hpp"
@@ -43,6 +44,16 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   /// Returns true if the client has sent a valid first message and the connection still has work to
   /// do.
   bool is_in_use() const { return conversation_->has_valid_greeting() && !lingering_; }
+
+  /// Returns true if a newer connection of the same client may replace this connection, because the
+  /// service waits for the client: for its next request, or for a rig computer that sends nothing.
+  bool is_replaceable() const { return is_in_use() && conversation_->waits_for_client(); }
+
+  /// Returns the order in which connections are replaced: those that sent nothing but a greeting
+  /// first, then the one that was inactive for the longest time.
+  std::pair<bool, std::chrono::steady_clock::time_point> replacement_order() const {
+    return {message_count_ > 1, last_active_};
+  }
 
   void send(std::string frame) override;
   bool can_queue(std::size_t bytes) const override;
@@ -100,8 +111,10 @@ class Connection final : public FrameSink, public std::enable_shared_from_this<C
   std::string writing_;  // empty: no write in progress
   std::shared_ptr<const std::string> writing_live_;
 
+  std::uint64_t message_count_ = 0;  // received from the client
   Clock::time_point connected_at_ = Clock::now();
-  Clock::time_point frame_began_at_{};  // zero: between frames
+  Clock::time_point last_active_ = Clock::now();  // last received or sent anything
+  Clock::time_point frame_began_at_{};            // zero: between frames
   Clock::time_point write_began_at_{};
   Clock::time_point lingering_since_{};
 };

@@ -6,10 +6,11 @@
 
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/text/printable.hpp"
 #include "proto/text/renamed_fields.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
 namespace {
@@ -79,9 +80,14 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   return frame_of(reply);
 }
 
+proto::Result<std::string> read_checked_file(const std::string& path) {
+  if (const proto::Status whole = check_checksum(path); !whole.ok()) return whole.error();
+  return read_small_file(path, kResultSizeMax);
+}
+
 // Fills a message from a JSON file. @return the error, or an empty text
 std::string load_json(const std::string& path, google::protobuf::Message& message) {
-  const auto json = read_small_file(path, kResultSizeMax);
+  const auto json = read_checked_file(path);
   if (!json.ok()) return json.error().detail;
   const auto parsed = google::protobuf::util::JsonStringToMessage(json.value(), &message);
   if (parsed.ok()) return "";
@@ -97,13 +103,15 @@ std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& i
   std::string fault = load_json(folder + "/result.json", *result.mutable_result());
   const std::string validation = folder + "/cross_validation.json";
   std::error_code ignored;
+  const proto::Status whole = check_checksum(validation);  // it may be missing
+  if (fault.empty() && !whole.ok()) fault = whole.error().detail;
   if (fault.empty() && std::filesystem::exists(validation, ignored)) {
     fault = load_json(validation, *result.mutable_cross_validation());
   }
-  const auto table = read_small_file(folder + "/table.txt", kResultSizeMax);
+  const auto table = read_checked_file(folder + "/table.txt");
   if (fault.empty() && !table.ok()) fault = table.error().detail;
   if (!fault.empty()) return error_frame(ServiceError::STORAGE, fault);
-  result.set_table(table.value());
+  result.set_table(proto::to_utf8(table.value()));
   return frame_of(reply);
 }
 
@@ -115,6 +123,11 @@ Conversation::Conversation(ServiceContext& context, SessionStore& sessions, JobS
 
 bool Conversation::ready() const {
   return !waiting_ && mode_ != ConversationMode::kEnded && !(session_ && session_->is_congested());
+}
+
+bool Conversation::waits_for_client() const {
+  if (mode_ == ConversationMode::kIngest) return session_ && session_->is_rig_silent();
+  return mode_ == ConversationMode::kClient && !waiting_ && subscriptions_.empty();
 }
 
 void Conversation::on_frame(const proto::Frame& frame) {
@@ -167,6 +180,9 @@ void Conversation::greet(ServiceRequest& request) {
     return send_error_and_close(make_service_error(
         ServiceError::BAD_REQUEST, "a connection must start with Hello or OpenSession"));
   }
+  if (!refusal_.empty()) {
+    return send_error_and_close(make_service_error(ServiceError::NOT_ALLOWED, refusal_));
+  }
   if (const std::string busy = refusal_check_ ? refusal_check_() : ""; !busy.empty()) {
     return send_error_and_close(make_service_error(ServiceError::BUSY, busy));
   }
@@ -191,8 +207,9 @@ void Conversation::greet(ServiceRequest& request) {
 // Streaming ------------------------------------------------------------------------------------
 
 void Conversation::open_session(const rigcal::v1::OpenSession& request) {
-  const std::string busy = refusal_check_ ? refusal_check_() : "";
+  const std::string busy = refusal_.empty() && refusal_check_ ? refusal_check_() : "";
   mode_ = ConversationMode::kIngest;
+  if (!refusal_.empty()) return on_session_refused(SessionRefused::REASON_BAD_REQUEST, refusal_);
   if (!busy.empty()) return on_session_refused(SessionRefused::REASON_BUSY, busy);
   if (request.protocol_version() != proto::kStreamVersion) {
     return on_session_refused(
@@ -266,7 +283,7 @@ void Conversation::on_session_refused(SessionRefused::Reason reason, const std::
   log_event(LogLevel::kWarning, "session_refused", {{"peer", peer_.place}, {"error", text}});
   ServiceReply reply;
   reply.mutable_session_refused()->set_reason(reason);
-  reply.mutable_session_refused()->set_text(utf8_prefix(text, 1024));
+  reply.mutable_session_refused()->set_text(proto::to_utf8(text, 1024));
   send(reply);
   mode_ = ConversationMode::kEnded;
   session_.reset();
@@ -315,9 +332,12 @@ void Conversation::serve(ServiceRequest& request) {
     case ServiceRequest::kDeleteSession:
       return sessions_.delete_session(request.delete_session().session_id(), who,
                                       deferred_answer<rigcal::v1::Deleted>());
-    case ServiceRequest::kSubscribeSession:
-      return send_reply(
-          sessions_.add_subscriber(request.subscribe_session().session_id(), shared_from_this()));
+    case ServiceRequest::kSubscribeSession: {
+      const std::string& id = request.subscribe_session().session_id();
+      const auto outcome = sessions_.add_subscriber(id, shared_from_this());
+      if (!std::holds_alternative<ServiceError>(outcome)) subscriptions_.insert("session:" + id);
+      return send_reply(outcome);
+    }
     case ServiceRequest::kReadRecording:
       return read_file(sessions_.recording_path(request.read_recording().session_id()),
                        request.read_recording().offset_bytes());
@@ -334,8 +354,13 @@ void Conversation::serve(ServiceRequest& request) {
       return send_reply(ReplyOrError<rigcal::v1::JobList>(jobs_.list()));
     case ServiceRequest::kInspectJob:
       return send_reply(jobs_.find_job_info(request.inspect_job().job_id()));
-    case ServiceRequest::kSubscribeJob:
-      return send_reply(jobs_.add_subscriber(request.subscribe_job().job_id(), shared_from_this()));
+    case ServiceRequest::kSubscribeJob: {
+      const std::string& id = request.subscribe_job().job_id();
+      const auto outcome = jobs_.add_subscriber(id, shared_from_this());
+      const auto* const info = std::get_if<rigcal::v1::JobInfo>(&outcome);
+      if (info != nullptr && !proto::has_ended(*info)) subscriptions_.insert("job:" + id);
+      return send_reply(outcome);
+    }
     case ServiceRequest::kCancelJob:
       return send_reply(jobs_.cancel_job(request.cancel_job().job_id(), who));
     case ServiceRequest::kDeleteJob:
@@ -358,22 +383,38 @@ void Conversation::serve(ServiceRequest& request) {
       "after Hello, a connection can send neither Hello nor OpenSession; open another connection"));
 }
 
-void Conversation::send_reply_from_disk(std::function<std::string()> make_frame) {
+void Conversation::send_reply_from_disk(const OwnedPoster& thread,
+                                        std::function<std::string()> make_frame) {
   waiting_ = true;
-  context_.reader(identity(), [self = shared_from_this(), make_frame = std::move(make_frame),
-                               main = context_.main] {
-    main([self, frame = make_frame()] {
-      self->waiting_ = false;
-      self->send_frame(frame);
-      if (self->sink_ != nullptr) self->sink_->resume_reading();
-    });
-  });
+  thread(identity(),
+         [self = shared_from_this(), make_frame = std::move(make_frame), main = context_.main] {
+           main([self, frame = make_frame()] {
+             self->waiting_ = false;
+             self->send_frame(frame);
+             if (self->sink_ != nullptr) self->sink_->resume_reading();
+           });
+         });
 }
 
-void Conversation::read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes) {
-  if (const auto* fault = std::get_if<ServiceError>(&path)) return send_error(*fault);
-  send_reply_from_disk(
-      [path = std::get<std::string>(path), offset_bytes] { return read_part(path, offset_bytes); });
+// Checks the whole file before its first part. For a long recording this takes seconds, for which
+// a maintenance thread delays no other identity.
+void Conversation::read_file(const ReplyOrError<std::string>& found, std::uint64_t offset_bytes) {
+  if (const auto* fault = std::get_if<ServiceError>(&found)) return send_error(*fault);
+  const std::string& path = std::get<std::string>(found);
+  const auto read = [path, offset_bytes] { return read_part(path, offset_bytes); };
+  if (offset_bytes > 0 && checked_file_ && *checked_file_ == path) {
+    return send_reply_from_disk(context_.reader, read);
+  }
+  checked_file_ = std::make_shared<std::string>();
+  std::error_code ignored;
+  const bool is_long = std::filesystem::file_size(path, ignored) > kResultSizeMax;
+  const OwnedPoster& thread = is_long ? context_.maintenance : context_.reader;
+  send_reply_from_disk(thread, [path, read, checked = checked_file_] {
+    const proto::Status whole = check_checksum(path);
+    if (!whole.ok()) return error_frame(ServiceError::STORAGE, whole.error().detail);
+    *checked = path;
+    return read();
+  });
 }
 
 void Conversation::read_report(const rigcal::v1::ReadReport& request) {
@@ -390,10 +431,10 @@ void Conversation::read_result(const std::string& job_id) {
   if (const auto* fault = std::get_if<ServiceError>(&folder)) return send_error(*fault);
   const auto info = jobs_.find_job_info(job_id);
   if (const auto* fault = std::get_if<ServiceError>(&info)) return send_error(*fault);
-  send_reply_from_disk(
-      [folder = std::get<std::string>(folder), info = std::get<rigcal::v1::JobInfo>(info)] {
-        return result_frame(folder, info);
-      });
+  send_reply_from_disk(context_.reader, [folder = std::get<std::string>(folder),
+                                         info = std::get<rigcal::v1::JobInfo>(info)] {
+    return result_frame(folder, info);
+  });
 }
 
 void Conversation::on_live_update(const LiveFrame& frame) {
@@ -401,6 +442,7 @@ void Conversation::on_live_update(const LiveFrame& frame) {
 }
 
 void Conversation::on_live_updates_ended(const std::string& session_id) {
+  subscriptions_.erase("session:" + session_id);
   ServiceReply reply;
   reply.mutable_live_ended()->set_session_id(session_id);
   std::string frame = frame_of(reply);
@@ -413,6 +455,7 @@ void Conversation::on_job_update(const rigcal::v1::JobInfo& info) {
   *reply.mutable_job_update()->mutable_job() = info;
   // A client that reads slowly misses intermediate updates, not the final one.
   const bool ended = proto::has_ended(info);
+  if (ended) subscriptions_.erase("job:" + info.job_id());
   std::string frame = frame_of(reply);
   if (sink_ != nullptr && (ended || sink_->can_queue(frame.size()))) {
     sink_->send(std::move(frame));

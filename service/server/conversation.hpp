@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -56,6 +57,10 @@ class Conversation final : public RigConnection,
   /// frame.
   void set_identity(Identity identity) { peer_.identity = std::move(identity); }
 
+  /// Refuses the client's first message, because its certificate does not identify it.
+  /// @param why  message for the client
+  void refuse_client(std::string why) { refusal_ = std::move(why); }
+
   /// Sets the sink for the frames that the conversation sends. Call this once, before anything
   /// else. The conversation does not use the sink after on_disconnected.
   void attach_sink(FrameSink& sink) { sink_ = &sink; }
@@ -78,6 +83,10 @@ class Conversation final : public RigConnection,
   /// Returns true once the client has sent a valid first message.
   bool has_valid_greeting() const { return mode_ != ConversationMode::kGreeting; }
 
+  /// Returns true if the client has greeted, and the service has nothing to do for it until it
+  /// sends another message: no reply, no subscription, no session that its rig streams.
+  bool waits_for_client() const;
+
   static std::string make_dropped_updates_frame(std::uint64_t batch_count,
                                                 std::uint64_t sample_count);
 
@@ -99,7 +108,7 @@ class Conversation final : public RigConnection,
   void handle_stream_request(rigcal::v1::ServiceRequest& request);
   void append_batch(rigcal::v1::SampleBatch& batch);
   void serve(rigcal::v1::ServiceRequest& request);
-  void read_file(const ReplyOrError<std::string>& path, std::uint64_t offset_bytes);
+  void read_file(const ReplyOrError<std::string>& found, std::uint64_t offset_bytes);
   void read_report(const rigcal::v1::ReadReport& request);
   void read_result(const std::string& job_id);
 
@@ -111,8 +120,8 @@ class Conversation final : public RigConnection,
   void send_reply(const ReplyOrError<Reply>& outcome);
   template <typename Reply>
   std::function<void(const ReplyOrError<Reply>&)> deferred_answer();
-  /// Answers with a frame that the reader thread makes.
-  void send_reply_from_disk(std::function<std::string()> make_frame);
+  /// Answers with a frame that another thread makes.
+  void send_reply_from_disk(const OwnedPoster& thread, std::function<std::string()> make_frame);
 
   ServiceContext& context_;
   SessionStore& sessions_;
@@ -121,7 +130,11 @@ class Conversation final : public RigConnection,
   FrameSink* sink_ = nullptr;
   ConversationMode mode_ = ConversationMode::kGreeting;
   bool waiting_ = false;  // for a reply that needs the disk
+  // Path of the file whose checksum was found correct; empty while the thread checks it.
+  std::shared_ptr<std::string> checked_file_;
+  std::string refusal_;  // of a client that has no identity
   std::function<std::string()> refusal_check_;
+  std::set<std::string> subscriptions_;  // to running jobs and open sessions, by kind and id
   std::shared_ptr<IngestSession> session_;
 };
 

@@ -54,14 +54,31 @@ bool Listener::close_unused_connection(const std::string& identity) {
   return true;
 }
 
-std::string Listener::find_refusal_reason(const Conversation& newcomer) const {
-  const std::string& identity = newcomer.identity();
+bool Listener::close_waiting_connection(const std::string& identity) {
+  std::shared_ptr<Connection> first;  // abort() removes it from the list
+  for (const auto& connection : connections_) {
+    if (connection->identity() != identity || !connection->is_replaceable()) continue;
+    if (!first || connection->replacement_order() < first->replacement_order()) first = connection;
+  }
+  if (first) first->abort("closed to make room for a newer connection of the same client");
+  return first != nullptr;
+}
+
+std::string Listener::make_room(const std::string& identity) {
+  const auto used_count = std::ranges::count_if(connections_, &Connection::is_in_use);
   const auto own_count = std::ranges::count_if(connections_, [&](const auto& connection) {
     return connection->is_in_use() && connection->identity() == identity;
   });
-  if (own_count < context_.limits.limits_per_identity().connections) return "";
-  return std::to_string(own_count) + " connections from " + identity +
-         " are open, the limit for one client; close some";
+  const bool share_full = own_count >= context_.limits.limits_per_identity().connections;
+  const bool full = used_count >= context_.limits.connections;
+  if ((!share_full && !full) || close_waiting_connection(identity)) return "";
+  ++context_.metrics.connections_refused_total["limit"];
+  if (share_full) {
+    return std::to_string(own_count) + " connections from " + identity +
+           " are open, the limit for one client; close some";
+  }
+  return std::to_string(used_count) +
+         " connections are open, the limit of this service; try again later";
 }
 
 void Listener::add_connection(StreamSocket socket, bool local) {
@@ -69,22 +86,14 @@ void Listener::add_connection(StreamSocket socket, bool local) {
   asio::error_code ignored;
   const auto remote = socket.remote_endpoint(ignored);
   const Identity identity = identify_socket_peer(socket.native_handle(), context_.operators);
-  const std::uint32_t limit = context_.limits.connections;
-  if (connections_.size() >= limit && !close_unused_connection(identity.name))
+  if (connections_.size() >= context_.limits.connections &&
+      !close_unused_connection(identity.name)) {
     close_unused_connection("");
-  const auto used_count = std::ranges::count_if(connections_, &Connection::is_in_use);
-  const bool full = used_count >= limit;
+  }
   auto conversation = std::make_shared<Conversation>(
       context_, sessions_, jobs_, Peer{identity, local ? identity.name : endpoint_text(remote)});
-  conversation->set_refusal_check([this, full, limit, newcomer = conversation.get()] {
-    std::string why = find_refusal_reason(*newcomer);
-    if (why.empty() && full) {
-      why = std::to_string(limit) +
-            " connections are open, the limit of this service; try again later";
-    }
-    if (!why.empty()) ++context_.metrics.connections_refused_total["limit"];
-    return why;
-  });
+  conversation->set_refusal_check(
+      [this, newcomer = conversation.get()] { return make_room(newcomer->identity()); });
   auto connection = std::make_shared<Connection>(
       context_, std::move(socket), tls_ && !local ? &*tls_ : nullptr, timeouts_, conversation,
       [this](Connection* ended) {

@@ -17,9 +17,11 @@
 namespace service {
 
 /// Accepts clients' connections at several addresses, up to a limit in total and a share per
-/// identity. At the limit, a new connection replaces a connection whose client has not sent a valid
-/// first message, preferably of the same identity. If there is no such connection, the new client
-/// gets a "busy" reply.
+/// identity. At the limit in total, a new connection replaces a connection whose client has not
+/// sent a valid first message, preferably of the same identity. At either limit, the first message
+/// of a client replaces the connection of the same identity that waits for its client, beginning
+/// with the one that has waited longest. If there is no such connection, the new client gets a
+/// "busy" reply.
 class Listener {
  public:
   /// Starts to listen at the addresses `places`.
@@ -46,9 +48,12 @@ class Listener {
   /// `identity` is not empty, closes only a connection of that identity.
   /// @return whether it closed a connection
   bool close_unused_connection(const std::string& identity);
-  /// Returns the reason why the service refuses the first message of a new connection, or an empty
-  /// text if the service accepts it.
-  std::string find_refusal_reason(const Conversation& newcomer) const;
+  /// Closes the connection of an identity that comes first in the order of replacement.
+  /// @return whether it closed a connection
+  bool close_waiting_connection(const std::string& identity);
+  /// Makes room for the client of a new connection that has sent its first message.
+  /// @return the reason why the service refuses the client, or an empty text if there is room
+  std::string make_room(const std::string& identity);
 
   ServiceContext& context_;
   SessionStore& sessions_;

@@ -53,6 +53,16 @@ TEST(Printable, EscapesInvalidBytes) {
   EXPECT_EQ(escape_for_terminal("\xe5\xb9\x1b"), "\\xe5\\xb9\\u001b");
 }
 
+// Protobuf cannot parse a message with another text. A limit never cuts within a character.
+TEST(Printable, MakesUtf8OfAnyText) {
+  EXPECT_EQ(to_utf8("th\xc3\xa9ta\n\u202e"), "th\xc3\xa9ta\n\u202e");
+  EXPECT_EQ(to_utf8("th\xe9ta\n"), "th\\xe9ta\n");
+  EXPECT_EQ(to_utf8("a\xc3\xa9", 3), "a\xc3\xa9");
+  EXPECT_EQ(to_utf8("a\xc3\xa9", 2), "a");
+  EXPECT_EQ(to_utf8("a\xc3\xa9", 0), "");
+  EXPECT_EQ(to_utf8("\xff\xc3\xa9", 5), "\\xff") << "the limit holds for the escaped text";
+}
+
 TEST(Printable, DetectsIncompleteCharacters) {
   EXPECT_EQ(incomplete_character_size("a"), 0U);
   EXPECT_EQ(incomplete_character_size("a\xc2"), 1U);

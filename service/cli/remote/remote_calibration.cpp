@@ -9,6 +9,8 @@
 #include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/files.hpp"
+#include "proto/text/printable.hpp"
+#include "proto/text/text_encoding.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
@@ -81,9 +83,8 @@ std::string read_part(const proto::InputFile& file, std::uint64_t offset) {
 
 std::string name_of(const proto::InputFile& file) {
   proto::ContentHash name;
-  for (std::uint64_t at = 0; at < file.size_bytes(); at += proto::kFilePartSizeMax) {
-    name.add(read_part(file, at));
-  }
+  if (const auto read = name.add_file(file); !read.ok())
+    throw proto::InputError(read.error().detail);
   return name.text();
 }
 
@@ -109,7 +110,7 @@ std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
   if (!file.ok()) throw proto::InputError(file.error().detail);
   const std::uint64_t size = file.value()->size_bytes();
   rigcal::v1::OpenUpload open;
-  open.set_file_name(std::filesystem::path(path).filename().string());
+  open.set_file_name(proto::to_utf8(std::filesystem::path(path).filename().string()));
   open.set_size_bytes(size);
   auto state = open_upload(client, name_of(*file.value()), open);
   ProgressLine progress({.quiet = quiet});
@@ -201,12 +202,15 @@ void check_inputs(const RemoteOptions& remote, const EstimationOptions& options)
 JobSpec make_job_spec(const RemoteOptions& remote, const EstimationOptions& options,
                       const SessionOf& session_of) {
   JobSpec spec;
-  spec.set_rig_name(std::filesystem::path(options.rig).filename().string());
-  spec.set_rig_text(proto::read_file(options.rig));
+  spec.set_rig_name(proto::to_utf8(std::filesystem::path(options.rig).filename().string()));
+  const std::string contents = proto::read_file(options.rig);
+  spec.set_rig_text(std::string(proto::decode_text(options.rig, contents).text()));
   for (const std::string& path : options.recordings) {
     auto& recording = *spec.add_recordings();
     recording.set_session_id(session_of(path));
-    if (!is_session_reference(path)) recording.set_name(display_name(path, options.recordings));
+    if (!is_session_reference(path)) {
+      recording.set_name(proto::to_utf8(display_name(path, options.recordings)));
+    }
     if (std::isfinite(options.selection.from)) recording.set_from_s(options.selection.from);
     if (std::isfinite(options.selection.to)) recording.set_to_s(options.selection.to);
     if (options.segments.empty()) continue;

@@ -7,9 +7,9 @@
 
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/printable.hpp"
 #include "service/options/option_message.hpp"
 #include "service/server/jobs/job_store.hpp"
-#include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
 namespace {
@@ -33,7 +33,7 @@ std::uint64_t index_memory_bytes(const JobInfo& info) {
 
 ServiceError make_unknown_job_error(const std::string& id) {
   return make_service_error(ServiceError::NOT_FOUND,
-                            "there is no job \"" + utf8_prefix(id, 64) + "\"");
+                            "there is no job \"" + proto::to_utf8(id, 64) + "\"");
 }
 
 const JobStore::Job* JobStore::find(const std::string& id) const {
@@ -107,7 +107,7 @@ rigcal::v1::JobList JobStore::list() const {
     JobInfo& listed = *list.add_jobs();
     listed = job->info;
     listed.clear_progress();
-    listed.set_error(utf8_prefix(listed.error(), kListedTextSize));
+    listed.set_error(proto::to_utf8(listed.error(), kListedTextSize));
     while (listed.session_ids_size() > kListedSessions) listed.mutable_session_ids()->RemoveLast();
     const auto place = std::find(order.begin(), order.end(), listed.job_id());
     if (place != order.end()) {

@@ -8,10 +8,9 @@
 
 #include "proto/result.hpp"
 #include "proto/stream/service_limits.hpp"
-#include "service/server/jobs/worker_messages.hpp"
+#include "proto/text/printable.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
-#include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
 namespace {
@@ -50,8 +49,8 @@ std::string recordings_text(const rigcal::v1::JobSpec& spec) {
   for (int k = 0; k < std::min(spec.recordings_size(), kNamedRecordingsMax); ++k) {
     const auto& recording = spec.recordings(k);
     if (k > 0) text += ", ";
-    text += utf8_prefix(recording.name().empty() ? recording.session_id() : recording.name(),
-                        kNameSizeMax);
+    text += proto::to_utf8(recording.name().empty() ? recording.session_id() : recording.name(),
+                           kNameSizeMax);
   }
   const int more = spec.recordings_size() - kNamedRecordingsMax;
   return more > 0 ? text + " and " + std::to_string(more) + " more" : text;
@@ -146,7 +145,7 @@ void JobStore::create_job(rigcal::v1::SubmitJob& request, const Identity& who,
   fresh.set_job_id(id);
   fresh.set_owner(who.name);
   fresh.set_state(rigcal::v1::JOB_QUEUED);
-  fresh.set_rig_name(utf8_prefix(request.spec().rig_name(), 128));
+  fresh.set_rig_name(proto::to_utf8(request.spec().rig_name(), 128));
   for (const auto& recording : request.spec().recordings()) {
     fresh.add_session_ids(recording.session_id());
   }
@@ -298,7 +297,7 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
   queue_.remove(id);
   JobInfo& ended = job.info;
   ended.set_state(state);
-  ended.set_error(utf8_prefix(error, kJobErrorSizeMax));
+  ended.set_error(proto::to_utf8(error, kErrorTextSizeMax));
   ended.set_ended_unix_ns(unix_time_ns());
   ended.clear_progress();
   if (job.started_s > 0.0) context_.metrics.job_duration.add(context_.time_s() - job.started_s);

@@ -9,15 +9,19 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <exception>
+#include <map>
 #include <new>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include "proto/text/input_error.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/messages/stage_text.hpp"
 #include "service/options/option_message.hpp"
+#include "service/recordings/file_digest.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/result_table.hpp"
@@ -25,6 +29,7 @@
 #include "service/result/calibration_outcome.hpp"
 #include "service/result/validation_message.hpp"
 #include "service/server/jobs/worker_messages.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 
@@ -87,9 +92,22 @@ estimator::CalibrationMonitor make_monitor(const JobRun& run, rigcal::v1::JobPro
   return monitor;
 }
 
-void save(const std::string& path, const std::string& content) {
-  const proto::Status saved = write_durably(path, content);
-  if (!saved.ok()) throw std::runtime_error(saved.error().detail);
+void require(const proto::Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.error().detail);
+}
+
+// Result files of a job by their names, written together at the end.
+using JobFiles = std::map<std::string, std::string>;
+
+void save(const std::string& folder, const JobFiles& files) {
+  constexpr const char* kLast = "result.json";  // completes the result
+  Checksums checksums;
+  for (const auto& [name, content] : files) {
+    checksums[name] = compute_text_digest(content).sha256;
+    if (name != kLast) require(write_durably(folder + '/' + name, content));
+  }
+  require(write_checksums(folder, checksums));
+  require(write_durably(folder + '/' + kLast, files.at(kLast)));
 }
 
 // Predicts each recording from all others. A recording that alone identifies some parameter cannot
@@ -122,7 +140,7 @@ constexpr rlim_t kFileSizeMax = 256u << 20;  // per output file [byte]
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may not wait");
 
-void on_terminate(int) { stop_asked.store(true); }
+void on_stop_signal(int) { stop_asked.store(true); }
 
 template <typename Number>
 bool parse(const std::string& text, Number& out) {
@@ -142,6 +160,39 @@ void write_all(const std::string& bytes) {
   }
 }
 
+// Prepared before the job starts, because no memory may be left when it is needed.
+const std::string& out_of_memory_frame() {
+  static const std::string frame = make_error_frame(
+      "out of memory: the calibration needs more than the limit of one job; use a shorter part of "
+      "the recordings, or raise job_memory_bytes in the settings of the service");
+  return frame;
+}
+
+// Sends the reason for a failure to the service. Call it while an exception is being handled.
+void report_exception() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    write_all(out_of_memory_frame());
+  } catch (const std::system_error& error) {
+    // The stack of a thread counts as memory, too.
+    const bool no_thread = error.code() == std::errc::resource_unavailable_try_again;
+    write_all(no_thread ? out_of_memory_frame() : make_error_frame(error.what()));
+  } catch (const std::exception& error) {
+    write_all(make_error_frame(error.what()));
+  } catch (...) {
+    write_all(
+        make_error_frame("the calibration ended with an unknown exception, which is an error "
+                         "of rigcal; report it with the rig file and the recordings"));
+  }
+}
+
+// Called for exceptions that no handler receives, such as those of another thread.
+[[noreturn]] void on_terminate() {
+  if (std::current_exception()) report_exception();
+  std::abort();
+}
+
 // Limits the process's use of resources. The job runs even if the kernel refuses these calls.
 bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_max) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -157,12 +208,12 @@ bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_ma
 #endif
   // Normally the service enforces the deadline; this limit acts if the service itself is stuck.
   const auto seconds = static_cast<rlim_t>(std::min(duration_s_max, kDurationMax)) + kGrace_s;
-  const rlimit processor{seconds, seconds};
+  const rlimit processor{seconds, seconds + kGrace_s};  // SIGXCPU, then SIGKILL
   ::setrlimit(RLIMIT_CPU, &processor);
   const rlimit file{kFileSizeMax, kFileSizeMax};
   ::setrlimit(RLIMIT_FSIZE, &file);
   struct sigaction action {};
-  action.sa_handler = on_terminate;
+  action.sa_handler = on_stop_signal;
   ::sigaction(SIGTERM, &action, nullptr);
   ::signal(SIGINT, SIG_IGN);  // the service handles Ctrl-C of a terminal
   return true;
@@ -172,9 +223,8 @@ bool limit_resources(pid_t parent, rlim_t memory_bytes_max, double duration_s_ma
 
 bool run_job(const JobRun& run) {
   rigcal::v1::JobRecord record;
-  if (const auto loaded = load_record(run.folder + "/job.textproto", record); !loaded.ok()) {
-    throw std::runtime_error(loaded.error().detail);
-  }
+  require(load_record(run.folder + "/job.textproto", record));
+  for (const std::string& path : run.recording_paths) require(check_checksum(path));
   CalibrationRequest request = make_request(run, record.spec());
   request.operator_name = record.info().owner();
   CalibrationInput input = load_calibration_input(request);
@@ -187,6 +237,7 @@ bool run_job(const JobRun& run) {
   if (was_stopped_by_user(calibration) || run.stop->load()) return false;
 
   const CalibrationMetadata context = input.context;  // includes the wall time of the calibration
+  JobFiles files;
   std::string validation_table;
   std::optional<estimator::CrossValidation> validation;
   if (validates) {
@@ -195,22 +246,23 @@ bool run_job(const JobRun& run) {
     if (validation) {
       validation_table = format_cross_validation(*validation, input.context.wall_time);
       input.context.command = "crossvalidate";
-      save(run.folder + "/cross_validation.html",
-           render_cross_validation_page(*validation, input.context));
-      save(run.folder + "/cross_validation.json",
-           cross_validation_json(*validation, input.context));
+      files["cross_validation.html"] = render_cross_validation_page(*validation, input.context);
+      files["cross_validation.json"] = cross_validation_json(*validation, input.context);
     }
   }
-  std::string table = format_calibration(calibration, context.wall_time);
+  std::string& table = files["table.txt"];
+  table = format_calibration(calibration, context.wall_time);
   if (!validation_table.empty()) (table += '\n') += validation_table;
-  save(run.folder + "/table.txt", table);
-  save(run.folder + "/report.html",
-       render_calibration_page(calibration, context, validation ? &*validation : nullptr));
-  save(run.folder + "/result.json", calibration_json(calibration, context));
+  files["report.html"] =
+      render_calibration_page(calibration, context, validation ? &*validation : nullptr);
+  files["result.json"] = calibration_json(calibration, context);
+  save(run.folder, files);
   return true;
 }
 
 int run_job_process(const std::vector<std::string>& arguments, const std::string& version) {
+  out_of_memory_frame();
+  std::set_terminate(on_terminate);
   constexpr std::size_t kFixedCount = 4;
   pid_t parent = 0;
   rlim_t memory_bytes_max = 0;
@@ -232,11 +284,11 @@ int run_job_process(const std::vector<std::string>& arguments, const std::string
       .stop = &stop_asked};
   try {
     if (run_job(run)) return 0;
-    write_all(make_error_frame("stopped"));
-  } catch (const std::bad_alloc&) {
-    write_all(make_error_frame("out of memory; use a shorter part of the recordings"));
-  } catch (const std::exception& error) {
-    write_all(make_error_frame(error.what()));
+    write_all(
+        make_error_frame("the calibration was ended from outside the service by SIGTERM; "
+                         "submit the job again under another id"));
+  } catch (...) {
+    report_exception();
   }
   return 1;
 }

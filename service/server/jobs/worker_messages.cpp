@@ -1,6 +1,7 @@
 #include "service/server/jobs/worker_messages.hpp"
 
-#include "service/server/storage/utf8_prefix.hpp"
+#include "proto/text/printable.hpp"
+#include "service/server/sessions/service_context.hpp"
 
 namespace service {
 namespace {
@@ -17,7 +18,7 @@ std::string worker_frame(const ServiceReply& reply) {
 
 const std::vector<proto::FrameLimit>& worker_message_limits() {
   static const std::vector<proto::FrameLimit> kLimits = {
-      {ServiceReply::kError, 2 * kJobErrorSizeMax, 1},
+      {ServiceReply::kError, 2 * kErrorTextSizeMax, 1},
       {ServiceReply::kJobUpdate, 256u << 10, 4096}};
   return kLimits;
 }
@@ -30,7 +31,7 @@ std::string make_progress_frame(const rigcal::v1::JobProgress& progress) {
 
 std::string make_error_frame(const std::string& error) {
   ServiceReply reply;
-  reply.mutable_error()->set_text(utf8_prefix(error, kJobErrorSizeMax));
+  reply.mutable_error()->set_text(proto::to_utf8(error, kErrorTextSizeMax));
   return worker_frame(reply);
 }
 

@@ -12,15 +12,15 @@ namespace service {
 /// File descriptor at which a worker process writes to its pipe to the service.
 inline constexpr int kProgressDescriptor = 3;
 
-/// Largest size of the text with the reason for a job's failure [byte].
-inline constexpr std::size_t kJobErrorSizeMax = 4096;
-
 /// Returns the size limits of the messages that a worker process sends to the service through its
 /// pipe. Each message is a ServiceReply that contains the progress (JobUpdate) or, as the last
 /// message, the reason for a failure (ServiceError).
 const std::vector<proto::FrameLimit>& worker_message_limits();
 
 std::string make_progress_frame(const rigcal::v1::JobProgress& progress);
+
+/// Returns the frame with the reason for a failure, with at most kErrorTextSizeMax bytes. Bytes
+/// that are not UTF-8, for example from the header of a CSV file, are escaped.
 std::string make_error_frame(const std::string& error);
 
 struct WorkerMessage {

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "proto/framing/frame.hpp"
+#include "proto/notation/number_format.hpp"
 #include "service/server/jobs/worker_messages.hpp"
 
 namespace service {
@@ -23,13 +24,36 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
 
+// Describes the end of a worker process that sent no reason itself.
 std::string describe_end(int status) {
-  if (WIFSIGNALED(status)) {
-    return std::string("the calibration was ended by signal ") + ::strsignal(WTERMSIG(status)) +
-           "; it exceeded its memory limit or crashed";
+  const std::string report = "; report it with the rig file and the log of the service";
+  if (WIFEXITED(status)) {
+    return "the calibration ended with status " + std::to_string(WEXITSTATUS(status)) +
+           " without a message, which is an error of rigcal" + report;
   }
-  return "the calibration ended with status " + std::to_string(WEXITSTATUS(status)) +
-         " without a message; see the service's log";
+  const int number = WTERMSIG(status);
+  const std::string signal = std::string(" (signal \"") + ::strsignal(number) + "\")";
+  switch (number) {
+    case SIGKILL:
+      return "the system ended the calibration" + signal +
+             ", probably because its memory was used up; use a shorter part of the recordings, or "
+             "give the service more memory";
+    case SIGXCPU:
+      return "the calibration used more processor time than the limit of one job" + signal +
+             "; use a shorter part of the recordings, or raise job_duration_s in the settings of "
+             "the service";
+    case SIGHUP:
+    case SIGINT:
+    case SIGQUIT:
+    case SIGTERM:
+      return "the calibration was ended from outside the service" + signal +
+             "; submit the job again under another id";
+    default:
+      return "the calibration crashed" + signal +
+             ", because it exceeded its memory limit or because of an error of rigcal; use a "
+             "shorter part of the recordings" +
+             report;
+  }
 }
 
 }  // namespace
@@ -56,7 +80,10 @@ class WorkerPool::WorkerProcess : public std::enable_shared_from_this<WorkerProc
     deadline_.async_wait(
         [self = shared_from_this(), duration_s_max](const asio::error_code& error) {
           if (error) return;
-          self->error_ = "its deadline of " + std::to_string(duration_s_max) + " s has passed";
+          self->error_ = "the calibration did not end within its deadline of " +
+                         notation::format_number(duration_s_max) +
+                         " s; use a shorter part of the recordings or a later deadline, at most "
+                         "job_duration_s in the settings of the service";
           self->stop();
         });
   }

@@ -171,6 +171,18 @@ std::uint64_t IngestSession::expected_size_bytes() const {
                                          : std::max(info_.size_bytes(), check_.recorded_bytes());
 }
 
+bool IngestSession::is_rig_silent() const {
+  if (owner_.expired() || open_asked_ || committing_ || close_asked_) return false;
+  return !sent_batch_ || Clock::now() - last_used_at_ > kSilence;
+}
+
+void IngestSession::disconnect_silent_rig() {
+  refuse_connection(SessionRefused::REASON_BUSY,
+                    "session " + info_.session_id() +
+                        " received no data; its connection was closed to make room for a newer "
+                        "session of the same client, connect again to continue");
+}
+
 std::string IngestSession::connected_identity() const {
   const auto owner = owner_.lock();
   return owner ? owner->identity() : std::string();
@@ -193,6 +205,8 @@ void IngestSession::open(const std::shared_ptr<RigConnection>& owner, const std:
   drop_resent_batches();  // from an earlier connection
   owner_ = owner;
   owner_identity_ = owner.get();
+  sent_batch_ = false;
+  last_used_at_ = Clock::now();
   open_asked_ = true;
   if (phase_ != SessionPhase::kClosing) close_asked_ = false;  // to be requested again
   if (phase_ == SessionPhase::kUnloaded) return load();
@@ -212,6 +226,8 @@ void IngestSession::send_opening_reply() {
 
 void IngestSession::append_batch(const RigConnection& owner, rigcal::v1::SampleBatch& batch) {
   if (&owner != owner_identity_) return;
+  sent_batch_ = true;
+  last_used_at_ = Clock::now();
   const std::uint64_t sequence = batch.batch_sequence();
   if (phase_ != SessionPhase::kOpen) {
     return refuse_connection(SessionRefused::REASON_BAD_REQUEST,

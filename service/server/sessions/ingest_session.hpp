@@ -102,6 +102,15 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
   /// Frees memory and closes files if no rig computer has been connected for a while.
   void unload_if_disconnected();
 
+  /// Returns true if a rig computer is connected, but has sent no batch since it opened the
+  /// session, or none for kSilence, and the service has nothing to do for it.
+  bool is_rig_silent() const;
+  static constexpr std::chrono::seconds kSilence{10};
+  /// Returns the time since which the rig computer is silent, if it is.
+  std::chrono::steady_clock::time_point silent_since() const { return last_used_at_; }
+  /// Disconnects a silent rig computer, which may connect again. The session stays open.
+  void disconnect_silent_rig();
+
   /// Returns the identity name of the connected rig computer; empty if none is connected.
   std::string connected_identity() const;
 
@@ -172,6 +181,7 @@ class IngestSession : public std::enable_shared_from_this<IngestSession> {
 
   std::weak_ptr<RigConnection> owner_;
   const RigConnection* owner_identity_ = nullptr;
+  bool sent_batch_ = false;           // by the connected rig
   Clock::time_point last_used_at_{};  // last use by a rig, or loading
   bool open_asked_ = false;
   bool send_secret_ = false;

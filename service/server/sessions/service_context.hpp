@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "proto/service.pb.h"
+#include "proto/text/printable.hpp"
 #include "service/server/sessions/identity.hpp"
 #include "service/server/sessions/metrics.hpp"
 #include "service/server/sessions/processor_use.hpp"
@@ -25,11 +26,14 @@ inline constexpr int kListCountMax = 1000;
 template <typename Reply>
 using ReplyOrError = std::variant<Reply, rigcal::v1::ServiceError>;
 
+/// Largest size of the text of an error, and of the reason for a job's failure [byte].
+inline constexpr std::size_t kErrorTextSizeMax = 4096;
+
 inline rigcal::v1::ServiceError make_service_error(rigcal::v1::ServiceError::Code code,
-                                                   std::string text) {
+                                                   const std::string& text) {
   rigcal::v1::ServiceError fault;
   fault.set_code(code);
-  fault.set_text(std::move(text));
+  fault.set_text(proto::to_utf8(text, kErrorTextSizeMax));
   return fault;
 }
 

@@ -11,10 +11,10 @@
 #include "proto/recording/recording_rules.hpp"
 #include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "proto/text/printable.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/session_log.hpp"
-#include "service/server/storage/utf8_prefix.hpp"
 
 namespace service {
 namespace {
@@ -50,11 +50,11 @@ SessionInfo shortened(SessionInfo info) {
   std::map<std::string, std::string> kept;
   for (const char* key : {"rig", "scenario", "file"}) {
     const auto found = info.metadata().find(key);
-    if (found != info.metadata().end()) kept[key] = utf8_prefix(found->second, kListedTextSize);
+    if (found != info.metadata().end()) kept[key] = proto::to_utf8(found->second, kListedTextSize);
   }
   info.clear_metadata();
   info.mutable_metadata()->insert(kept.begin(), kept.end());
-  info.set_problem(utf8_prefix(info.problem(), kListedTextSize));
+  info.set_problem(proto::to_utf8(info.problem(), kListedTextSize));
   return info;
 }
 
@@ -62,7 +62,7 @@ SessionInfo shortened(SessionInfo info) {
 
 ServiceError make_unknown_session_error(const std::string& id) {
   return make_service_error(ServiceError::NOT_FOUND,
-                            "there is no session \"" + utf8_prefix(id, 64) + "\"");
+                            "there is no session \"" + proto::to_utf8(id, 64) + "\"");
 }
 
 SessionInfo SessionStore::SessionEntry::info() const {
@@ -174,9 +174,8 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
                            "\" exists, and the secret is wrong. The rig that opened it must send "
                            "the secret from its spool; another rig must choose another id");
       }
-      if (auto full = check_streaming_quota(id, who); full && ingest->is_open()) {
-        return std::move(*full);
-      }
+      auto full = ingest->is_open() ? check_streaming_quota(id, who) : std::nullopt;
+      if (full) return std::move(*full);
       return ingest;
     }
     return refusal(SessionRefused::REASON_BAD_REQUEST,
@@ -201,8 +200,23 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   return session;
 }
 
+// Disconnects the rig of an identity that has been silent for the longest time, other than the one
+// of session `except`. @return whether there is one
+bool SessionStore::disconnect_silent_rig(const std::string& identity, const std::string& except) {
+  IngestSession* silent = nullptr;
+  for (const auto& [id, entry] : entries_) {
+    IngestSession* const ingest = entry.ingest.get();
+    if (ingest == nullptr || id == except || !ingest->is_rig_silent()) continue;
+    if (ingest->connected_identity() != identity) continue;
+    if (silent == nullptr || ingest->silent_since() < silent->silent_since()) silent = ingest;
+  }
+  if (silent != nullptr) silent->disconnect_silent_rig();
+  return silent != nullptr;
+}
+
+// At a limit, a silent rig of the same identity makes room.
 std::optional<SessionRefused> SessionStore::check_streaming_quota(const std::string& id,
-                                                                  const Identity& who) const {
+                                                                  const Identity& who) {
   const std::uint32_t limit = context_.limits.streaming_sessions;
   std::uint32_t streaming = 0;
   std::uint32_t own_count = 0;
@@ -212,17 +226,17 @@ std::optional<SessionRefused> SessionStore::check_streaming_quota(const std::str
     ++streaming;
     if (rig == who.name) ++own_count;
   }
-  if (own_count >= context_.limits.limits_per_identity().streaming_sessions) {
+  const bool share_full = own_count >= context_.limits.limits_per_identity().streaming_sessions;
+  if ((!share_full && streaming < limit) || disconnect_silent_rig(who.name, id))
+    return std::nullopt;
+  if (share_full) {
     return refusal(SessionRefused::REASON_BUSY, std::to_string(own_count) +
                                                     " sessions are streaming from " + who.name +
                                                     ", the limit for one client; end some");
   }
-  if (streaming >= limit) {
-    return refusal(SessionRefused::REASON_BUSY,
-                   std::to_string(streaming) +
-                       " sessions are streaming, the limit of this service; try again later");
-  }
-  return std::nullopt;
+  return refusal(SessionRefused::REASON_BUSY,
+                 std::to_string(streaming) +
+                     " sessions are streaming, the limit of this service; try again later");
 }
 
 // Returns why the owner in `info` may not have one more session or upload.

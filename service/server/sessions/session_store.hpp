@@ -91,7 +91,8 @@ class SessionStore {
                                                       bool is_new);
   std::shared_ptr<Upload> add_upload(const rigcal::v1::SessionRecord& record);
   std::optional<rigcal::v1::SessionRefused> check_streaming_quota(const std::string& id,
-                                                                  const Identity& who) const;
+                                                                  const Identity& who);
+  bool disconnect_silent_rig(const std::string& identity, const std::string& except);
   std::optional<rigcal::v1::ServiceError> check_new_session(const rigcal::v1::SessionInfo& info,
                                                             std::uint64_t size_bytes) const;
   const SessionEntry* find(const std::string& id) const;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "proto/recording/mcap/file.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 #include "service/server/storage/session_log.hpp"
@@ -25,8 +26,6 @@ using proto::Status;
 using rigcal::v1::ServiceError;
 using rigcal::v1::SessionRecord;
 using rigcal::v1::UploadState;
-
-constexpr std::uint64_t kReadSize = 1u << 20;
 
 std::string file_path(const std::string& folder, const SessionRecord& record) {
   return folder + "/" + record.info().file_name();
@@ -86,20 +85,15 @@ Status add_file(const std::string& folder, const SessionRecord& record, std::uin
   const auto file = proto::open_input_file(named ? path : proto::part_file_path(path),
                                            proto::SymlinkPolicy::kRefuse);
   if (!file.ok()) return file.error();
-  std::string part;
-  for (std::uint64_t at = 0; at < size_bytes; at += part.size()) {
-    part.resize(std::min<std::uint64_t>(size_bytes - at, kReadSize));
-    const Status read =
-        file.value()->read(at, {reinterpret_cast<std::uint8_t*>(part.data()), part.size()});
-    if (!read.ok()) return read;
-    content.add(part);
-  }
-  return proto::success();
+  return content.add_file(*file.value(), size_bytes);
 }
 
-Status publish(const std::string& folder, SessionRecord& record) {
+// Gives the file its final name, after its checksum was stored.
+Status publish(const std::string& folder, SessionRecord& record, const std::string& sha256) {
   const std::string path = file_path(folder, record);
   std::error_code ignored;
+  const Status written = write_checksums(folder, {{record.info().file_name(), sha256}});
+  if (!written.ok()) return written;
   if (!fs::exists(path, ignored)) {
     if (Status published = proto::publish_part_file(path); !published.ok()) return published;
   }
@@ -113,8 +107,9 @@ Status publish(const std::string& folder, SessionRecord& record) {
 Status complete(const std::string& folder, SessionRecord& record, proto::ContentHash& content) {
   const std::string& id = record.info().session_id();
   const std::string_view promised = proto::extract_content_hash(id);
+  const std::string sha256 = content.sha256();
   if (!promised.empty()) {
-    const std::string name = content.text();
+    const std::string name = proto::name_of_sha256(sha256);
     if (name != promised) {
       const Error mismatch{ErrorCode::kVerifyMismatch,
                            "the content of \"" + id +
@@ -126,7 +121,7 @@ Status complete(const std::string& folder, SessionRecord& record, proto::Content
     }
     record.set_content_checked(true);
   }
-  return publish(folder, record);
+  return publish(folder, record, sha256);
 }
 
 }  // namespace

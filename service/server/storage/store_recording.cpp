@@ -12,6 +12,7 @@
 #include "proto/recording/recording_reader.hpp"
 #include "proto/recording/recording_recover.hpp"
 #include "proto/recording/recording_writer.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/session_log.hpp"
 
@@ -227,6 +228,10 @@ Result<StoredRecording> store_recording(const std::string& folder,
     fs::remove(path, ignored);
     return verified.error();
   }
+  const auto checksum = compute_checksum(path);
+  if (!checksum.ok()) return checksum.error();
+  const Status written = write_checksums(folder, {{"recording.mcap", checksum.value()}});
+  if (!written.ok()) return written.error();
   if (stored.value().problem.empty()) {
     if (Status removed = remove_folder(session_log_folder(folder)); !removed.ok())
       return removed.error();

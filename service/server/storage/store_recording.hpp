@@ -22,8 +22,9 @@ struct StoredRecording {
   std::string problem;  ///< data that were lost, for people; empty if complete
 };
 
-/// Writes the log of a closed session as a recording, verifies the recording by reading it, and
-/// deletes the log. After a crash at any point, another call can complete the work.
+/// Writes the log of a closed session as a recording, verifies the recording by reading it, writes
+/// its checksum, and deletes the log. After a crash at any point, another call can complete the
+/// work.
 ///
 /// The recording omits batches that are damaged on disk and messages that violate RecordingRules.
 /// An event in the recording and `problem` in the result report such omissions, and the log is

@@ -14,7 +14,7 @@ authority() {
     -keyout "$1.key" -out "$1.pem"
 }
 signed() {
-  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "/CN=$1" \
+  openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj "${3:-/CN=$1}" \
     -keyout "$1.key" -out "$1.csr"
   printf 'subjectAltName=IP:127.0.0.1,DNS:localhost' > "$1.ext"
   openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -days 2 \
@@ -25,6 +25,8 @@ authority others
 signed service ours
 signed client ours
 signed stranger others
+signed twofold ours /CN=client/CN=service
+signed nameless ours /O=client
 )";
 
 }  // namespace

@@ -2,8 +2,12 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "tests/service/server/socket_client.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 #include "tests/support/refusal.hpp"
@@ -307,23 +311,49 @@ TEST(Conversation, EnforcesTheShareAndLimitOfStreamingSessions) {
   limits.streaming_sessions = 3;
   StoreInHand store(limits);
   Client a1(store, kAnna), a2(store, kAnna), a3(store, kAnna), b1(store, kBert), b2(store, kBert);
-  EXPECT_TRUE(a1.call(open_request("a1")).has_session_opened());
-  EXPECT_TRUE(a2.call(open_request("a2")).has_session_opened());
+  const auto stream = [](Client& rig, const std::string& id) {
+    EXPECT_TRUE(rig.call(open_request(id)).has_session_opened());
+    EXPECT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+  };
+  stream(a1, "a1");
+  stream(a2, "a2");
   expect_parts(a3.call(open_request("a3")).session_refused().text(),
                {"2 sessions are streaming from account:anna"});
-  EXPECT_TRUE(b1.call(open_request("b1")).has_session_opened());
+  stream(b1, "b1");
   expect_parts(b2.call(open_request("b2")).session_refused().text(),
                {"3 sessions are streaming, the limit"});
+}
+
+// Rigs that open sessions and send nothing cost their identity's share only: the oldest of them
+// makes room, and can continue its session later. Rigs that stream stay.
+TEST(Conversation, LetsSilentRigsMakeRoomForTheSameIdentity) {
+  ServiceLimits limits;
+  limits.streaming_sessions = 6;
+  StoreInHand store(limits);
+  Client active(store, kAnna), older(store, kAnna), newer(store, kAnna), next(store, kAnna);
+  Client other(store, kBert);
+  EXPECT_TRUE(other.call(open_request("other")).has_session_opened());
+  EXPECT_TRUE(active.call(open_request("active")).has_session_opened());
+  EXPECT_TRUE(active.call(batch_request(1)).has_acknowledge());
+  EXPECT_TRUE(older.call(open_request("older")).has_session_opened());
+  EXPECT_TRUE(newer.call(open_request("newer")).has_session_opened());
+  older.outlet.replies.clear();
+  EXPECT_TRUE(next.call(open_request("next")).has_session_opened());
+  ASSERT_EQ(older.outlet.replies.size(), 1u);
+  EXPECT_EQ(older.outlet.replies[0].session_refused().reason(),
+            rigcal::v1::SessionRefused::REASON_BUSY);
+  EXPECT_TRUE(next.call(batch_request(1)).has_acknowledge());
+  for (Client* rig : {&active, &newer, &other}) EXPECT_FALSE(rig->outlet.finished);
+  Client again(store, kAnna);
+  EXPECT_TRUE(again.call(open_request("older")).has_session_opened());
+  EXPECT_TRUE(newer.outlet.finished) << "the only silent one";
 }
 
 // A large reply without room is replaced by a refusal, so that each request has its one reply; a
 // small one always passes.
 TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
-  StoreWithData store;
-  {
-    std::ofstream file(store.context.data_folder + "/sessions/data/recording.csv");
-    file << std::string(100'000, 'x');
-  }
+  StoreInHand store;
+  store.upload("data", kAnna, std::string(100'000, 'x'));
   GreetedPeer client(store, kAnna);
   const auto read = read_request("data");
   EXPECT_EQ(client.call(read).file_part().data().size(), 100'000u);
@@ -361,6 +391,75 @@ TEST(Conversation, OpensNoSessionAfterAGreeting) {
   EXPECT_EQ(client.call(open_request("run")).error().code(), ServiceError::BAD_REQUEST);
   EXPECT_TRUE(client.outlet.finished);
   EXPECT_EQ(store.sessions->list().total_count(), 0u);
+}
+
+// Changes a byte of a file in the data folder, as a failing disk does.
+void damage(const std::string& path) {
+  std::fstream file(path, std::ios::in | std::ios::out);
+  const int byte = file.get();
+  file.seekp(0);
+  file.put(static_cast<char>(byte ^ 1));
+}
+
+ServiceRequest report_request(rigcal::v1::ReadReport::Kind kind) {
+  ServiceRequest request;
+  request.mutable_read_report()->set_job_id("j");
+  request.mutable_read_report()->set_kind(kind);
+  return request;
+}
+
+// A damaged recording is reported and not served, neither from its beginning nor from its middle.
+TEST(Conversation, ServesNoDamagedRecording) {
+  StoreWithData store;
+  GreetedPeer client(store, kAnna);
+  EXPECT_EQ(client.call(read_request("data")).file_part().data(), "abc");
+  EXPECT_EQ(client.call(read_request("data", 1)).file_part().data(), "bc");
+  const std::string path = store.context.data_folder + "/sessions/data/recording.csv";
+  damage(path);
+  for (const std::uint64_t offset : {0u, 1u}) {
+    const ServiceError fault = client.call(read_request("data", offset)).error();
+    EXPECT_EQ(fault.code(), ServiceError::STORAGE);
+    expect_parts(fault.text(), {"recording.csv: is damaged", "SHA-256", "restore it"});
+  }
+  damage(path);  // changes the byte back
+  EXPECT_EQ(client.call(read_request("data", 1)).file_part().data(), "bc");
+}
+
+// The same holds for every file of a result; a file that a job does not have is not damaged.
+// Results of earlier releases have no checksums and are served.
+TEST(Conversation, ServesNoDamagedResult) {
+  StoreWithData store;
+  ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
+  const std::string folder = store.context.data_folder + "/jobs/j/";
+  const std::vector<std::string> names = {"report.html", "result.json", "table.txt"};
+  for (const std::string& name : names) std::ofstream(folder + name) << "{ }";
+  store.finish("j");
+  GreetedPeer client(store, kAnna);
+  ServiceRequest get;
+  get.mutable_get_result()->set_job_id("j");
+  const ServiceRequest report = report_request(rigcal::v1::ReadReport::CALIBRATION);
+  EXPECT_TRUE(client.call(get).has_job_result()) << "of an earlier release";
+  EXPECT_TRUE(client.call(report).has_file_part());
+
+  Checksums checksums;
+  for (const std::string& name : names) {
+    checksums[name] = compute_checksum(folder + name).value();
+  }
+  ASSERT_TRUE(write_checksums(folder, checksums).ok());
+  const auto validation = report_request(rigcal::v1::ReadReport::CROSS_VALIDATION);
+  EXPECT_EQ(client.call(validation).error().code(), ServiceError::NOT_FOUND);
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    const ServiceRequest& request = name == "report.html" ? report : get;
+    EXPECT_FALSE(client.call(request).has_error());
+    damage(folder + name);
+    expect_parts(client.call(request).error().text(), {name + ": is damaged"});
+    std::filesystem::rename(folder + name, folder + "away");
+    expect_parts(client.call(request).error().text(), {name + ": is damaged", "it is missing"});
+    std::filesystem::rename(folder + "away", folder + name);
+    damage(folder + name);
+    EXPECT_FALSE(client.call(request).has_error());
+  }
 }
 
 // A file can be read from any position to its end; beyond it there is nothing to request.

@@ -245,6 +245,15 @@ TEST(Endpoint, IdentifiesOwnersAndOperatorsByCertificate) {
                              "\"certificate:client\""});
   EXPECT_EQ(rigcal("cancel b", "service").exit_code, 0);
   EXPECT_EQ(rigcal("cancel a", "service").exit_code, 0) << "an operator";
+
+  // With two names a client could choose whose rights it has.
+  const ProgramRun twofold = rigcal("cancel b", "twofold");
+  EXPECT_EQ(twofold.exit_code, 3);
+  expect_parts(twofold.err, {"2 common names (\"client\", \"service\")", "use a certificate"});
+  const ProgramRun nameless = rigcal("sessions", "nameless");
+  EXPECT_EQ(nameless.exit_code, 3);
+  expect_parts(nameless.err, {"0 common names"});
+  EXPECT_EQ(rigcal("sessions", "client").exit_code, 0);
 }
 
 // If the sessions' folder cannot be read, the service must not start as if it were empty.

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "tests/service/server/pendulum_jobs.hpp"
 #include "tests/support/json.hpp"
@@ -266,6 +267,61 @@ TEST(Jobs, FailsAloneWhenItsWorkerDies) {
   EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
   EXPECT_NE(ended.error().find("Aborted"), std::string::npos) << ended.error();
   EXPECT_TRUE(service.running());
+}
+
+// Without memory the job fails with the limit as its reason, whichever allocation fails.
+TEST(Jobs, ReportsThatMemoryRanOut) {
+#ifdef RIG_SANITIZED
+  GTEST_SKIP() << "sanitizers need more memory than the limit allows";
+#endif
+  const TemporaryFolder files;
+  RunningService service({}, "limits { job_memory_bytes: 1000000 }");
+  stream_swing(service, "run", record_swing(files, "run.csv", 3.0, 1.0));
+  GreetedClient client(service.port());
+  ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
+  const JobInfo ended = wait_for(client, "j");
+  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
+  expect_parts(ended.error(), {"memory", "use a shorter part of the recordings"});
+}
+
+/// Appends a byte to a file in the data folder.
+void damage(const std::string& path) { std::ofstream(path, std::ios::app) << 'x'; }
+
+// Files that the disk has damaged are reported by their checksums: a recording is not calibrated, a
+// result not shown.
+TEST(Jobs, UsesNoDamagedFiles) {
+  SwingService service(3.0, 1.0);
+  GreetedClient client(service.port());
+  ASSERT_TRUE(client.call(submit_request("whole", "run")).has_job_info());
+  ASSERT_EQ(wait_for(client, "whole").state(), rigcal::v1::JOB_DONE);
+  const std::string folder = service.folder() + "/jobs/whole";
+  EXPECT_EQ(std::system(("cd " + folder + " && sha256sum --quiet --check SHA256SUMS").c_str()), 0);
+  run_successfully("result whole" + at(service));
+  damage(folder + "/report.html");
+  const ProgramRun report =
+      run_rigcal("report whole --out " + service.files().file("r.html") + at(service));
+  EXPECT_EQ(report.exit_code, 3);
+  expect_parts(report.err, {"report.html: is damaged"});
+  damage(folder + "/table.txt");
+  EXPECT_EQ(run_rigcal("result whole" + at(service)).exit_code, 3);
+
+  damage(service.session_folder("run") + "/recording.mcap");
+  ASSERT_TRUE(client.call(submit_request("damaged", "run")).has_job_info());
+  const JobInfo ended = wait_for(client, "damaged");
+  EXPECT_EQ(ended.state(), rigcal::v1::JOB_FAILED);
+  expect_parts(ended.error(), {"recording.mcap: is damaged", "SHA-256"});
+}
+
+// The names of a rig file and a recording need not be UTF-8, nor must the rig file's comments.
+TEST(Jobs, AcceptsFilesThatAreNotUtf8) {
+  const TemporaryFolder files;
+  const std::string csv = record_swing(files, "swing\xe9.csv", 3.0, 1.0);
+  const std::string rig = files.write(
+      "rig\xe9.textproto", contents_of(config("rig-pendulum.textproto")) + "# caf\xe9\n");
+  RunningService service;
+  const ProgramRun run = run_rigcal("calibrate " + csv + " --rig " + rig + at(service));
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  expect_parts(run_rigcal("jobs" + at(service)).out, {"swing\\xe9.csv"});
 }
 
 // `rigcal watch` as an operator sees it, on a terminal.

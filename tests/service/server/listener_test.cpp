@@ -79,23 +79,29 @@ TEST(Listener, IdentifiesAccountsByUnixSocketAndAddressesByTcp) {
   EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";
 }
 
+// A rig that has streamed a batch.
+template <typename Place>
+std::unique_ptr<SocketClient> make_active_rig(const Place& place, const std::string& id) {
+  auto rig = std::make_unique<SocketClient>(place);
+  EXPECT_TRUE(rig->call(test_support::open_request(id)).has_session_opened());
+  EXPECT_TRUE(rig->call(test_support::batch_request(1)).has_acknowledge());
+  return rig;
+}
+
 // The last connection within a share and the limit is served, the next one gets the reason. One
 // that ends makes room again.
 TEST(Listener, EnforcesTheShareAndLimitOfConnections) {
   ServiceLimits limits;
   limits.connections = 3;
   ListenerServed served(limits);
-  auto first = std::make_unique<SocketClient>(served.port, "127.0.0.1");
-  EXPECT_EQ(greet(*first).code(), 0);
-  SocketClient second(served.port, "127.0.0.1");
-  EXPECT_EQ(greet(second).code(), 0);
+  auto first = make_active_rig(served.port, "a");
+  const auto second = make_active_rig(served.port, "b");
   SocketClient third(served.port, "127.0.0.1");
   const ServiceError share = greet(third);
   EXPECT_EQ(share.code(), ServiceError::BUSY);
   EXPECT_NE(share.text().find("2 connections from address:127.0.0.1 are open"), std::string::npos);
   EXPECT_TRUE(third.closed_by_service(5.0));
-  SocketClient local(served.path);
-  EXPECT_EQ(greet(local).code(), 0);
+  const auto local = make_active_rig(served.path, "c");
   SocketClient fourth(served.path);
   const ServiceError full = greet(fourth);
   expect_parts(full.text(), {"3 connections are open, the limit"});
@@ -120,6 +126,38 @@ TEST(Listener, LetsTheSilentMakeRoomBeginningWithTheNewcomersOwn) {
   EXPECT_TRUE(older.closed_by_service(5.0));
   EXPECT_EQ(greet(other).code(), 0);
   EXPECT_EQ(greet(newer).code(), 0);
+}
+
+// At its share, a newer connection of the same identity replaces one that waits for its client:
+// those that only greeted first, then the one that was inactive for the longest time. Connections
+// of other identities, subscribers and rigs that stream stay.
+TEST(Listener, ReplacesIdleConnectionsOfTheSameIdentity) {
+  ServiceLimits limits;
+  limits.connections = 8;
+  ListenerServed served(limits);
+  SocketClient other(served.port, "127.0.0.2");
+  EXPECT_EQ(greet(other).code(), 0);
+  const auto rig = make_active_rig(served.port, "run");
+  GreetedClient watcher(served.port);
+  ASSERT_TRUE(watcher.call(test_support::subscribe_request("run")).has_session_info());
+  GreetedClient user(served.port);
+  ASSERT_TRUE(user.call(test_support::list_request()).has_session_list());
+  SocketClient silent_rig(served.port);
+  ASSERT_TRUE(silent_rig.call(test_support::open_request("idle")).has_session_opened());
+
+  GreetedClient second(served.port);
+  EXPECT_TRUE(silent_rig.closed_by_service(5.0)) << "only greeted";
+  ASSERT_TRUE(second.call(test_support::list_request()).has_session_list());
+  GreetedClient third(served.port);
+  EXPECT_TRUE(user.closed_by_service(5.0)) << "inactive for the longest time";
+  GreetedClient fourth(served.port);
+  EXPECT_TRUE(third.closed_by_service(5.0)) << "only greeted";
+  EXPECT_FALSE(second.closed_by_service(0.05));
+  EXPECT_TRUE(other.call(test_support::list_request()).has_session_list());
+  EXPECT_TRUE(rig->call(test_support::batch_request(2)).has_acknowledge());
+  const auto live = watcher.receive(5.0);
+  EXPECT_TRUE(live && live->has_live_batch());
+  EXPECT_TRUE(second.call(test_support::list_request()).has_session_list());
 }
 
 // The socket of a dead process is replaced, one with a listener is not, and a file that is no
@@ -290,9 +328,7 @@ std::string read_request(const std::string& id) {
 
 // A recording whose parts are far larger than a socket's own buffer.
 void make_large(StoreInHand& store) {
-  store.upload("data", {"account:anna", false});
-  std::ofstream(store.context.data_folder + "/sessions/data/recording.csv")
-      << std::string(4u << 20, 'x');
+  store.upload("data", test_support::kAnna, std::string(4u << 20, 'x'));
 }
 
 ServiceLimits limits_of(std::uint64_t share_bytes) {

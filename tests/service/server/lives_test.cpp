@@ -5,6 +5,7 @@
 
 #include "proto/stream/content_hash.hpp"
 #include "service/server/sessions/upload.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/session_log.hpp"
 #include "tests/service/server/played_service.hpp"
@@ -290,6 +291,25 @@ TEST_F(Uploads, AcceptNoMoreThanAnnounced) {
   EXPECT_TRUE(state().complete());
   EXPECT_EQ(stored_, 1);
   EXPECT_EQ(read_small_file(folder() + "/recording.csv", 100).value(), "aaaaaabbbb");
+}
+
+// Damage by the disk is found even if the id contains no hash. The checksum is that of the received
+// bytes, also of those from before a restart.
+TEST_F(Uploads, HaveAChecksum) {
+  append_part(0, "aaaaaa");
+  open();
+  append_part(6, "bbbb");
+  ASSERT_TRUE(state().complete());
+  const std::string path = folder() + "/recording.csv";
+  EXPECT_TRUE(check_checksum(path).ok());
+  std::ofstream(path) << "aaaaaabbbx";
+  const auto damaged = check_checksum(path);
+  ASSERT_FALSE(damaged.ok());
+  EXPECT_EQ(damaged.error().code, proto::ErrorCode::kDamaged);
+  std::ofstream(folder() + "/SHA256SUMS").close();  // lost its content
+  EXPECT_FALSE(check_checksum(path).ok());
+  std::filesystem::remove(folder() + "/SHA256SUMS");
+  EXPECT_TRUE(check_checksum(path).ok()) << "of an earlier release";
 }
 
 // Parts follow one another without gap or overlap, and none is empty.

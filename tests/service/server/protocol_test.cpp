@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <random>
 
@@ -120,6 +121,31 @@ TEST(Protocol, ServesOthersWhileAThousandConnectionsHang) {
     GreetedClient client(service.port());
   }
   EXPECT_TRUE(rig.call(close_request(batch)).has_session_closed());
+}
+
+// A thousand clients of one address greet, or open a session, and then idle. They cost the share of
+// their address, and newer connections of the address replace them: a client and a rig are
+// acknowledged within a second.
+TEST(Protocol, AcknowledgesOthersBesideAThousandIdleClients) {
+  RunningService service;
+  for (const bool streams : {false, true}) {
+    SCOPED_TRACE(streams ? "idle rigs" : "idle clients");
+    std::vector<SocketClient> crowd;
+    for (int k = 0; k < (streams ? 100 : 1000); ++k) {
+      crowd.emplace_back(service.port());
+      const ServiceReply reply = crowd.back().call(
+          streams ? open_request("idle-" + std::to_string(k)) : test_support::hello_request());
+      ASSERT_TRUE(reply.has_welcome() || reply.has_session_opened()) << reply.DebugString();
+    }
+    const auto began = std::chrono::steady_clock::now();
+    StreamingClient rig(service.port(), streams ? "second" : "first");
+    ASSERT_TRUE(rig.call(batch_request(1)).has_acknowledge());
+    GreetedClient client(service.port());
+    ASSERT_TRUE(client.call(list_request()).has_session_list());
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(1));
+    EXPECT_TRUE(rig.call(batch_request(2)).has_acknowledge());
+    EXPECT_TRUE(crowd.front().closed_by_service(5.0)) << "the oldest made room";
+  }
 }
 
 // A rig that opens session after session must leave room for the others. Abandoned sessions cost

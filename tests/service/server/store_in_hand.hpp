@@ -148,10 +148,11 @@ class StoreInHand {
     return outcome_of([&](const auto& take) { sessions->append_upload(part, who, take); });
   }
 
-  /// A stored session of a few bytes as input of a calibration, which nobody reads.
-  void upload(const std::string& id, const service::Identity& who) {
-    open_upload(id, who, 3);
-    const UploadOutcome outcome = append_upload(id, who, 0, "abc");
+  /// A stored session as input of a calibration, which nobody reads.
+  void upload(const std::string& id, const service::Identity& who,
+              const std::string& content = "abc") {
+    open_upload(id, who, content.size());
+    const UploadOutcome outcome = append_upload(id, who, 0, content);
     ASSERT_TRUE(std::get<rigcal::v1::UploadState>(outcome).complete());
   }
 

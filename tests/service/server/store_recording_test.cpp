@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "proto/recording/recording_reader.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/session_log.hpp"
 #include "tests/proto/recording_support.hpp"
 #include "tests/service/server/socket_client.hpp"
@@ -57,6 +59,11 @@ TEST_F(Stored, MatchesTheLog) {
   // Again, as after a crash before the session's record was written.
   const auto again = require(store({.batch_count = 2}));
   EXPECT_EQ(again.sample_count, 40u);
+
+  const std::string path = folder_.file("run/recording.mcap");
+  EXPECT_TRUE(ok(check_checksum(path)));
+  std::ofstream(path, std::ios::app) << 'x';
+  EXPECT_FALSE(check_checksum(path).ok()) << "damaged later";
 }
 
 // A batch that once could not be stored in any way: one sample is 2.5 ms too early. In order of

@@ -11,6 +11,8 @@
 #include "service/server/jobs/run_job.hpp"
 #include "service/server/jobs/worker_messages.hpp"
 #include "service/server/jobs/worker_pool.hpp"
+#include "service/server/sessions/service_context.hpp"
+#include "tests/support/refusal.hpp"
 #include "tests/support/temporary_folder.hpp"
 
 namespace service {
@@ -69,6 +71,39 @@ TEST_F(WorkerPoolTest, ReportsTheWorkersMessagesAndEnd) {
   progress.set_stage("fit");
   EXPECT_TRUE(run("cat " + message_file(make_progress_frame(progress)) + " >&3").done);
   EXPECT_EQ(stages_, (std::vector<std::string>{"fit"}));
+}
+
+// A text of any bytes reaches the job, for example a CSV file's header in another encoding, and a
+// text of any length: the pipe carries at most its beginning.
+TEST_F(WorkerPoolTest, ReportsMessagesThatAreNotUtf8) {
+  const auto said = [&](const std::string& error) {
+    return run("cat " + message_file(make_error_frame(error)) + " >&3; exit 1").error;
+  };
+  EXPECT_EQ(said("no column \"th\xe9ta\""), "no column \"th\\xe9ta\"");
+  EXPECT_EQ(said(std::string(kErrorTextSizeMax, 'x')), std::string(kErrorTextSizeMax, 'x'));
+  EXPECT_EQ(said(std::string(3 * kErrorTextSizeMax, '\xff')).size(), kErrorTextSizeMax);
+}
+
+// Every end without a message gets a sentence with its cause and a remedy: exit statuses, signals
+// of limits, signals from outside, crashes, and bytes that are no message.
+TEST_F(WorkerPoolTest, ExplainsEveryEndWithoutAMessage) {
+  const auto expect_end = [&](const std::string& program, const std::vector<std::string>& parts) {
+    SCOPED_TRACE(program);
+    const auto ended = run(program);
+    EXPECT_FALSE(ended.done);
+    test_support::expect_parts(ended.error, parts);
+  };
+  for (const char* status : {"1", "2", "127", "255"}) {
+    expect_end(std::string("exit ") + status, {std::string("status ") + status, "report it"});
+  }
+  expect_end("kill -KILL $$", {"Killed", "memory", "use a shorter part"});
+  expect_end("kill -XCPU $$", {"processor time", "job_duration_s"});
+  expect_end("kill -TERM $$", {"from outside", "submit the job again"});
+  for (const char* signal : {"ABRT", "BUS", "FPE", "ILL", "SEGV", "SYS"}) {
+    expect_end(std::string("kill -") + signal + " $$", {"crashed", "memory limit", "report it"});
+  }
+  expect_end("echo noise >&3; exit 1", {"status 1"});
+  expect_end("cat " + message_file(make_error_frame("")) + " >&3; exit 1", {"status 1"});
 }
 
 // The worker gets its limits, and no other descriptors than log and pipe.

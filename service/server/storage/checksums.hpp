@@ -1,0 +1,24 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "proto/result.hpp"
+
+namespace service {
+
+/// SHA-256 of the files of a folder, in hexadecimal, by their names.
+using Checksums = std::map<std::string, std::string>;
+
+/// Returns the SHA-256 of a file in hexadecimal. Does not follow a symbolic link.
+proto::Result<std::string> compute_checksum(const std::string& path);
+
+/// Writes checksums durably to the file SHA256SUMS of a folder, which "sha256sum --check" can read.
+proto::Status write_checksums(const std::string& folder, const Checksums& checksums);
+
+/// Compares a file with its checksum in the file SHA256SUMS of its folder, and logs a difference.
+/// Accepts files in folders without SHA256SUMS, which earlier releases stored.
+/// @return error kDamaged, with the remedy, if the file is missing or differs
+proto::Status check_checksum(const std::string& path);
+
+}  // namespace service
