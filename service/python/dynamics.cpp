@@ -2,8 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cmath>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,11 +22,22 @@ namespace py = pybind11;
 using namespace pybind11::literals;
 using Eigen::MatrixXd, Eigen::VectorXd;
 
+/// Runs `work`, and names the rig file in its errors.
+template <typename Work>
+auto explain(const Rig& rig, const Work& work) {
+  try {
+    return work();
+  } catch (const std::invalid_argument& fault) {
+    throw proto::InputError(rig.path + ": " + fault.what());
+  }
+}
+
 /// Dynamics of a rig for Python programs. The Python package checks the shapes of all arrays.
 class RigDynamics {
  public:
   explicit RigDynamics(const Rig& rig)
-      : rig_(rig), dynamics_(explain([&] { return estimator::JointDynamics(rig.mechanism); })) {}
+      : rig_(rig),
+        dynamics_(explain(rig_, [&] { return estimator::JointDynamics(rig.mechanism); })) {}
 
   /// Returns coordinates of all joints at which the loops are closed.
   /// @param wanted  one per joint; NaN: arbitrary
@@ -39,20 +50,21 @@ class RigDynamics {
   }
 
   VectorXd accelerations(const VectorXd& q, const VectorXd& v, const VectorXd& u) {
-    return explain([&] { return dynamics_.accelerations({q, v, u}); });
+    return explain(rig_, [&] { return dynamics_.accelerations({q, v, u}); });
   }
 
   /// Returns the mass matrix, and the names of its joints.
   py::tuple mass_matrix(const VectorXd& q) {
-    return explain([&] {
+    return explain(rig_, [&] {
       return py::make_tuple(dynamics_.mass_matrix(q), names(dynamics_.independent_joints(q)));
     });
   }
 
   /// Returns the arguments of rigcal.Linearization. @param period  0: a continuous model
   py::dict linearize(const VectorXd& q, const VectorXd& v, const VectorXd& u, double period) {
-    const estimator::LinearModel model =
-        explain([&] { return dynamics_.linearize({q, v, u}, period); });
+    const estimator::LinearModel model = explain(rig_, [&] {
+      return dynamics_.linearize({q, v, u}, period);
+    });
     return py::dict("A"_a = model.A, "B"_a = model.B, "f"_a = model.f,
                     "joints"_a = names(model.joints), "frictionless"_a = names(model.frictionless));
   }
@@ -64,8 +76,9 @@ class RigDynamics {
   py::tuple simulate(const MatrixXd& commands, double period, const VectorXd& q, const VectorXd& v,
                      double longest) {
     const auto count = static_cast<std::size_t>(commands.rows());
+    const double rate = 1.0 / period;
     std::vector<double> times(count + 1);
-    for (std::size_t k = 0; k <= count; ++k) times[k] = static_cast<double>(k) * period;
+    for (std::size_t k = 0; k <= count; ++k) times[k] = static_cast<double>(k) / rate;
     std::vector<daq::MotorExcitation> excitations;
     for (Eigen::Index m = 0; m < commands.cols(); ++m) {
       std::vector<double> values(commands.col(m).begin(), commands.col(m).end());
@@ -73,10 +86,9 @@ class RigDynamics {
       excitations.push_back({daq::Replay(times, std::move(values)), static_cast<std::size_t>(m)});
     }
     if (excitations.empty()) excitations.push_back({daq::Replay({0.0, period}, {0.0, 0.0}), 0});
-    Scenario scenario{
-        .excitation = daq::Scenario("commands", std::move(excitations), times.back()),
-        .rate = 1.0 / period};
-    explain([&] {
+    Scenario scenario{.excitation = daq::Scenario("commands", std::move(excitations), times.back()),
+                      .rate = rate};
+    explain(rig_, [&] {
       dynamics_.check_position(q);
       scenario.initial_speeds = dynamics_.complete_rates(q, v);
       return 0;
@@ -95,16 +107,6 @@ class RigDynamics {
   }
 
  private:
-  /// Runs `work`, and names the rig file in its errors.
-  template <typename Work>
-  auto explain(const Work& work) const {
-    try {
-      return work();
-    } catch (const std::invalid_argument& fault) {
-      throw proto::InputError(rig_.path + ": " + fault.what());
-    }
-  }
-
   std::vector<std::string> names(const std::vector<int>& joints) const {
     std::vector<std::string> list;
     for (const int j : joints) {

@@ -79,6 +79,12 @@ std::vector<std::string> list_column_names(const Rig& rig) {
   return names;
 }
 
+/// Returns the name of the time column and its unit [s]; an empty name if there is none.
+py::tuple time_column_of(const Rig& rig) {
+  if (!rig.format) return py::make_tuple("", 1.0);
+  return py::make_tuple(rig.format->time_column, rig.format->time_scale);
+}
+
 std::vector<std::string> sensor_names(const Rig& rig) {
   std::vector<std::string> names;
   for (const auto& sensor : estimator::all_encoders(rig.mechanism)) names.push_back(sensor.name);
@@ -212,6 +218,7 @@ void bind_input_types(py::module_& module) {
       .def_property_readonly("parameters", &parameters_of)
       .def_property_readonly("columns", &list_column_names)
       .def_property_readonly("sensors", &sensor_names)
+      .def_property_readonly("time_column", &time_column_of)
       .def_property_readonly("joints", &joints_of)
       .def_property_readonly("motors", &motor_names);
   py::class_<PythonRequest>(module, "Request")

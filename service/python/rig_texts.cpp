@@ -53,8 +53,8 @@ std::string rig_text_with_values(const PythonRequest& program) {
       values.kept.push_back(parameter);
     }
   }
-  const CalibratedRigText written = write_calibrated_rig(request.rig_name, request.rig_text, values,
-                                                         PriorChange::kUnchanged);
+  const CalibratedRigText written =
+      write_calibrated_rig(request.rig_name, request.rig_text, values, PriorChange::kUnchanged);
   const Rig result = parse_rig(request.rig_name, written.text);
   for (const estimator::Parameter& parameter : values.kept) {
     const int index = result.mechanism.find_parameter(parameter.name);

@@ -218,7 +218,7 @@ CalibratedParameters collect_calibrated_parameters(const estimator::Calibration&
 }
 
 std::vector<std::string> describe_estimates(const CalibratedParameters& calibrated,
-                                    const std::string& covariance) {
+                                            const std::string& covariance) {
   std::vector<std::string> lines = {calibrated.headline};
   const auto add = [&](const estimator::ParameterEstimate& estimate) {
     const MeasuredText number = format_measured(estimate.value, estimate.standard_deviation);

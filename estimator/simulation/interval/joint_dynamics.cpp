@@ -16,8 +16,8 @@
 namespace estimator {
 namespace {
 
-constexpr int kPointLanes = 4;           // narrowest integrator; all its lanes have the same state
-constexpr double kInstant = 1e-6;        // length of the interval at whose start contacts follow [s]
+constexpr int kPointLanes = 4;     // narrowest integrator; all its lanes have the same state
+constexpr double kInstant = 1e-6;  // length of the interval at whose start contacts follow [s]
 constexpr double kLoopTolerance = 1e-6;  // opening of loops and change of rates [m, rad, rad/s]
 constexpr double kStepLongest = 1e-3;    // [s]
 /// Length of a Runge–Kutta step in units of the fastest time constant, whose error is then 1e-8.
@@ -36,9 +36,8 @@ Mechanism free_motor_torques(Mechanism mechanism) {
 }
 
 Eigen::VectorXd unknown_where_zero(const Eigen::VectorXd& rates) {
-  return rates.unaryExpr([](double rate) {
-    return rate != 0.0 ? rate : std::numeric_limits<double>::quiet_NaN();
-  });
+  return rates.unaryExpr(
+      [](double rate) { return rate != 0.0 ? rate : std::numeric_limits<double>::quiet_NaN(); });
 }
 
 bool is_at_rest(double rate) { return std::abs(rate) < kRestRate; }
@@ -117,7 +116,8 @@ void JointDynamics::check_position(const Eigen::VectorXd& coordinates) {
     throw std::invalid_argument("joint \"" + joint.name + "\" is at " +
                                 notation::format_number(coordinates[stop.joint], 6) + " " + unit +
                                 ", beyond its stop at " +
-                                notation::format_number(stop.position, 6) + " " + unit + "; give a position within its stops");
+                                notation::format_number(stop.position, 6) + " " + unit +
+                                "; give a position within its stops");
   }
 }
 
@@ -224,7 +224,8 @@ LinearModel JointDynamics::linearize(const OperatingPoint& given, double period)
                     .f = Eigen::VectorXd(2 * c),
                     .frictionless = {}};
   for (int j = 0; j < joint_count(); ++j) {
-    if (program.has_holding_friction(j) && is_at_rest(point.rates[j])) model.frictionless.push_back(j);
+    if (program.has_holding_friction(j) && is_at_rest(point.rates[j]))
+      model.frictionless.push_back(j);
   }
 
   Eigen::MatrixXd D = Eigen::MatrixXd::Zero(2 * c, directions);  // by state and constant torques
@@ -246,8 +247,8 @@ LinearModel JointDynamics::linearize(const OperatingPoint& given, double period)
       return D.block(c, first, c, c).cwiseAbs().rowwise().sum().maxCoeff();
     };
     const double fastest = largest_row(c) + std::sqrt(largest_row(0));  // bounds eigenvalues [1/s]
-    const double count = std::ceil(
-        std::max(period / kStepLongest, period * fastest / kStepShare) * (1.0 - 1e-9));
+    const double count =
+        std::ceil(std::max(period / kStepLongest, period * fastest / kStepShare) * (1.0 - 1e-9));
     if (!(count <= kStepCountMax)) {
       throw std::invalid_argument(
           "the sampling period is more than 50 000 times as long as the fastest motion of the "
@@ -272,7 +273,8 @@ LinearModel JointDynamics::linearize(const OperatingPoint& given, double period)
   model.A = D.leftCols(2 * c);
   model.B.resize(2 * c, static_cast<Eigen::Index>(motors_.size()));
   for (std::size_t m = 0; m < motors_.size(); ++m) {
-    const int torque = mechanism_.joint_parameter_index(motors_[m], JointParameter::kConstantTorque);
+    const int torque =
+        mechanism_.joint_parameter_index(motors_[m], JointParameter::kConstantTorque);
     const auto& parameters = program.motion_parameters();
     const auto place = std::ranges::find(parameters, torque) - parameters.begin();
     const double gain = mechanism_.joint_parameter(motors_[m], JointParameter::kMotorGain).value;

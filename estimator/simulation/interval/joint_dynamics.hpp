@@ -28,10 +28,10 @@ struct OperatingPoint {
 ///
 /// where the control is constant during the sampling period.
 struct LinearModel {
-  std::vector<int> joints;       ///< independent joints; without loops all joints
-  Eigen::MatrixXd A;             ///< derivatives by the state, 2c × 2c
-  Eigen::MatrixXd B;             ///< derivatives by the controls, 2c × motors
-  Eigen::VectorXd f;             ///< ẋ at the operating point, or the state after the period; 2c
+  std::vector<int> joints;        ///< independent joints; without loops all joints
+  Eigen::MatrixXd A;              ///< derivatives by the state, 2c × 2c
+  Eigen::MatrixXd B;              ///< derivatives by the controls, 2c × motors
+  Eigen::VectorXd f;              ///< ẋ at the operating point, or the state after the period; 2c
   std::vector<int> frictionless;  ///< joints at rest whose dry friction the model leaves out
 };
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, Mapping, Sequence
 
+from rigcal._display import Displayed
+
 
 def format_argument(value: Any) -> str:
     """Returns an argument as text for a message: its value if that is short, else its type."""
@@ -16,7 +18,7 @@ def format_argument(value: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Finding:
+class Finding(Displayed):
     """Finding about a recording or a rig file, such as a fault or a warning."""
 
     kind: str  #: an identifier for programs: "outliers", "slip", "lost-time", …
