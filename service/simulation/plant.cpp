@@ -27,7 +27,7 @@ constexpr double kChangePoint = 1e-4;  // condition of the best coordinates ther
 void refuse_divergence(const Eigen::VectorXd& angles, double time) {
   if (angles.allFinite()) return;
   throw proto::InputError("the simulation diverges at " + format_number(time) +
-                          " s; use a smaller --step");
+                          " s; use a smaller step (--step, in Python step)");
 }
 
 class SpookPlant final : public Plant {
@@ -43,8 +43,10 @@ class SpookPlant final : public Plant {
 
   void advance_step(const Eigen::VectorXd& control, double time) override {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
-      throw proto::InputError("the model cannot be stepped at " + format_number(time) +
-                              " s; use a smaller --step, or a compliance above 0 for loops");
+      throw proto::InputError(
+          "the model cannot be stepped at " + format_number(time) +
+          " s; use a smaller step (--step, in Python step), or a compliance above 0 for "
+          "loops");
     }
     motion_.col(0) = angles_;
     motion_.col(1) = speeds_;

@@ -17,7 +17,7 @@ def format_argument(value: Any) -> str:
     return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding(Displayed):
     """Finding about a recording or a rig file, such as a fault or a warning."""
 
@@ -33,6 +33,10 @@ class Finding(Displayed):
     what: str  #: one sentence
     advice: str  #: what the user should do
     treatment: str  #: what rigcal did automatically; empty: nothing
+
+    def __repr__(self) -> str:
+        of = f" of {self.channel}" if self.channel else ""
+        return f"Finding({self.severity} '{self.kind}'{of}: {self.what})"
 
     @classmethod
     def _from_json(cls, fields: Mapping[str, Any]) -> Finding:
