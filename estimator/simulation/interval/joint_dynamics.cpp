@@ -101,10 +101,10 @@ void JointDynamics::require_closed_loops(const Eigen::VectorXd& coordinates) {
                               : std::numeric_limits<double>::infinity();
   if (distance < kLoopTolerance) return;
   throw std::invalid_argument(
-      std::isfinite(distance)
-          ? "q leaves the loops open: the nearest position with closed loops is " +
-                notation::format_number(distance) + " rad or m away"
-          : "q leaves the loops open");
+      "q leaves the loops open" +
+      (std::isfinite(distance) ? ", by " + notation::format_number(distance) + " rad or m"
+                               : std::string()) +
+      "; give coordinates with closed loops (in Python, Rig.assemble finds them)");
 }
 
 void JointDynamics::check_position(const Eigen::VectorXd& coordinates) {
