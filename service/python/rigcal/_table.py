@@ -51,7 +51,8 @@ def is_one_recording(recordings: Any) -> bool:
 
 def list_recordings(recordings: RecordingsLike) -> list[RecordingLike]:
     """Returns recordings as a list; raises InputError if a recording is given twice."""
-    given: list[Any] = [recordings] if is_one_recording(recordings) else list(recordings)
+    many: Any = recordings
+    given: list[Any] = [recordings] if is_one_recording(recordings) else list(many)
     if not given:
         raise InputError("no recording was given; give a file or a table")
     listed = []
@@ -91,7 +92,7 @@ def columns_of(recording: RecordingLike, name: str,
         if values.ndim != 1:
             raise InputError(f"{name}: column '{column}' has the shape {values.shape}; give one "
                              "number per row")
-        if np.issubdtype(values.dtype, np.number) or values.dtype == bool:
+        if values.dtype.kind in "biuf":  # durations are no numbers
             columns[str(column)] = values.astype(float)
         elif str(column) == time and _is_time(values):
             columns[str(column)] = _seconds(values) / unit

@@ -67,7 +67,7 @@ class Estimate(float):
         estimate.standard_deviation, estimate.half_interval = standard_deviation, half_interval
         return estimate
 
-    def __getnewargs__(self) -> tuple[Any, ...]:
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
         return (self.name, float(self), self.standard_deviation, self.half_interval, self.unit)
 
     def __repr__(self) -> str:

@@ -105,13 +105,15 @@ TEST_P(JointDynamicsRigs, DerivativesEqualDifferencesOfAccelerations) {
             1e-9 * model.f.norm());
   MatrixXd derivatives(model.A.rows(), model.A.cols() + model.B.cols());
   derivatives << model.A, model.B;
-  constexpr double kStep = 1e-5;
+  constexpr double kDifferenceStep = 1e-5;
   for (Eigen::Index d = 0; d < derivatives.cols(); ++d) {
     SCOPED_TRACE(d);
     const VectorXd difference =
-        (state_derivative(dynamics, point_beside(rig, model.joints, d, kStep), model.joints) -
-         state_derivative(dynamics, point_beside(rig, model.joints, d, -kStep), model.joints)) /
-        (2.0 * kStep);
+        (state_derivative(dynamics, point_beside(rig, model.joints, d, kDifferenceStep),
+                          model.joints) -
+         state_derivative(dynamics, point_beside(rig, model.joints, d, -kDifferenceStep),
+                          model.joints)) /
+        (2.0 * kDifferenceStep);
     EXPECT_LT((derivatives.col(d) - difference).norm(), 1e-6 * (1.0 + derivatives.norm()));
   }
 }
@@ -120,13 +122,13 @@ TEST_P(JointDynamicsRigs, DerivativesEqualDifferencesOfAccelerations) {
 TEST_P(JointDynamicsRigs, DiscreteModelIsTheExponentialOfTheContinuousOne) {
   const MovingRig rig = GetParam()();
   JointDynamics dynamics(rig.mechanism);
-  constexpr double kPeriod = 1e-5;
+  constexpr double kSamplingPeriod = 1e-5;
   const LinearModel continuous = dynamics.linearize(point_of(rig));
-  const LinearModel discrete = dynamics.linearize(point_of(rig), kPeriod);
+  const LinearModel discrete = dynamics.linearize(point_of(rig), kSamplingPeriod);
   const auto size = continuous.A.rows();
-  const MatrixXd growth = (discrete.A - MatrixXd::Identity(size, size)) / kPeriod;
+  const MatrixXd growth = (discrete.A - MatrixXd::Identity(size, size)) / kSamplingPeriod;
   EXPECT_LT((growth - continuous.A).norm(), 0.01 * continuous.A.norm());
-  EXPECT_LT((discrete.B / kPeriod - continuous.B).norm(), 0.01 * continuous.B.norm());
+  EXPECT_LT((discrete.B / kSamplingPeriod - continuous.B).norm(), 0.01 * continuous.B.norm());
 }
 
 INSTANTIATE_TEST_SUITE_P(Rigs, JointDynamicsRigs,
