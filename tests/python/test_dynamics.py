@@ -151,7 +151,7 @@ def test_calibrated_rig_has_the_estimates(result, tmp_path):
 
 
 @pytest.mark.parametrize("call, words", [
-    (lambda rig: rig.dynamics([0.1]), ["q has the shape (1,)", "2 numbers, one for each joint"]),
+    (lambda rig: rig.dynamics([0.1]), ["q has the shape (1,)", "one number for each joint (1, 2)"]),
     (lambda rig: rig.dynamics(np.zeros((3, 2))), ["q has the shape (3, 2)"]),
     (lambda rig: rig.dynamics([0.1, np.nan]), ["q is nan for joint '2'; give a finite number"]),
     (lambda rig: rig.dynamics([0.1, 0.2], [np.inf, 0]), ["v is inf for joint '1'"]),
@@ -162,7 +162,8 @@ def test_calibrated_rig_has_the_estimates(result, tmp_path):
     (lambda rig: rig.dynamics([0, 0], None, {"2": 1.0}), ["u: the rig has no motor '2'"]),
     (lambda rig: rig.linearize([0, 0], period=0), ["period is 0; give a number > 0 [s]"]),
     (lambda rig: rig.linearize([0, 0], period=pd.Timestamp("2026-01-01")), ["period is a date"]),
-    (lambda rig: rig.simulate(np.zeros((9, 2)), 1e-3), ["commands has the shape (9, 2)", "1 motors"]),
+    (lambda rig: rig.simulate(np.zeros((9, 2)), 1e-3), ["commands has the shape (9, 2)",
+                                                           "one column for each motor (1)"]),
     (lambda rig: rig.simulate([], 1e-3), ["commands has the shape"]),
     (lambda rig: rig.simulate([0.0, np.nan], 1e-3), ["nan in row 1 for motor '1'"]),
     (lambda rig: rig.simulate(pd.DataFrame({"x": [1.0]}), 1e-3), ["commands: the rig has no motor 'x'"]),

@@ -61,7 +61,7 @@ def vector(value: Any, what: str, names: Sequence[str], of: str, missing: float 
             vector_ = vector_.reshape(1)
         if vector_.shape != (len(names),):
             expected = ", ".join(names) if names else f"the rig has no {of}s"
-            raise InputError(f"{what} has the shape {vector_.shape}; give {len(names)} numbers, one "
+            raise InputError(f"{what} has the shape {vector_.shape}; give an array with one number "
                              f"for each {of} ({expected})")
     for name, each in zip(names, vector_):
         if not math.isfinite(each) and not (math.isnan(each) and math.isnan(missing)):
@@ -82,7 +82,8 @@ def command_rows(value: Any, motors: Sequence[str]) -> Vector:
         rows = rows.reshape(-1, 1)
     if rows.ndim != 2 or rows.shape[1] != len(motors) or len(rows) == 0:
         raise InputError(f"commands has the shape {rows.shape}; give an array of samples × "
-                         f"{len(motors)} motors ({', '.join(motors) or 'the rig has none'})")
+                         f"motors, with one column for each motor "
+                         f"({', '.join(motors) or 'the rig has none'})")
     if not np.isfinite(rows).all():
         row, motor = np.argwhere(~np.isfinite(rows))[0]
         raise InputError(f"commands is {rows[row, motor]} in row {row} for motor '{motors[motor]}'; "
