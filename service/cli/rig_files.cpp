@@ -1,41 +1,16 @@
 #include "service/cli/rig_files.hpp"
 
-#include <cmath>
 #include <iostream>
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/robot/robot.hpp"
-#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
 
 void print_notes(const std::string& path, const std::vector<std::string>& notes) {
   for (const std::string& note : notes) std::cerr << "note: " << path << ": " << note << '\n';
-}
-
-/// Returns comment lines for a robot file: author, source, and each estimate with its standard
-/// deviation.
-std::vector<std::string> remarks_of(const CalibratedParameters& calibrated,
-                                    const std::string& covariance) {
-  std::vector<std::string> lines = {calibrated.headline};
-  const auto add = [&](const estimator::ParameterEstimate& estimate) {
-    const MeasuredText number = format_measured(estimate.value, estimate.standard_deviation);
-    std::string line = estimate.name + " = " + number.value;
-    if (estimate.at_bound) {
-      line += ", at its bound";
-    } else if (std::isfinite(estimate.standard_deviation)) {
-      line += " ± " + number.standard_deviation;
-    } else {
-      line += ", not identifiable from the data";
-    }
-    lines.push_back(line + " " + estimate.unit);
-  };
-  for (const auto& estimate : calibrated.estimates) add(estimate);
-  for (const auto& estimate : calibrated.tied) add(estimate);
-  if (!covariance.empty()) lines.push_back("Their covariance: " + covariance);
-  return lines;
 }
 
 void write_text(const std::string& path, const RobotFileText& robot) {
@@ -85,7 +60,7 @@ void write_rig_files(const std::string& rig_name, const std::string& rig_text,
   }
   if (files.urdf_out.empty() && files.mjcf_out.empty()) return;
   const Robot robot = convert_rig_to_robot(parse_rig(rig_name, written.text));
-  std::vector<std::string> remarks = remarks_of(calibrated, covariance);
+  const std::vector<std::string> remarks = describe_estimates(calibrated, covariance);
   if (covariance.empty()) {
     std::cerr << "note: only the JSON contains the covariance of the estimates; add --json FILE\n";
   }

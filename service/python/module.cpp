@@ -81,5 +81,7 @@ PYBIND11_MODULE(_rigcal, module) {
   pybind11::register_exception_translator(&service::translate);
   service::bind_numbers(module);
   service::bind_input_types(module);
+  service::bind_dynamics(module);
+  service::bind_rig_texts(module);
   service::bind_estimation_functions(module);
 }

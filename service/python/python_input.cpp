@@ -79,10 +79,25 @@ std::vector<std::string> list_column_names(const Rig& rig) {
   return names;
 }
 
+/// Returns the name of the time column and its unit [s]; an empty name if there is none.
+py::tuple time_column_of(const Rig& rig) {
+  if (!rig.format) return py::make_tuple("", 1.0);
+  return py::make_tuple(rig.format->time_column, rig.format->time_scale);
+}
+
 std::vector<std::string> sensor_names(const Rig& rig) {
   std::vector<std::string> names;
   for (const auto& sensor : estimator::all_encoders(rig.mechanism)) names.push_back(sensor.name);
   return names;
+}
+
+/// Returns the name and the unit of each joint's coordinate.
+py::list joints_of(const Rig& rig) {
+  py::list list;
+  for (const estimator::Joint& joint : rig.mechanism.joints) {
+    list.append(py::make_tuple(joint.name, std::string(joint.units().coordinate)));
+  }
+  return list;
 }
 
 std::vector<std::string> motor_names(const Rig& rig) {
@@ -112,14 +127,6 @@ py::dict load_recording(const PythonRequest& program) {
                   "period"_a = use.summary.period, "segments"_a = segments, "sensors"_a = sensors,
                   "units"_a = units, "motors"_a = motor_names(input.rig),
                   "notes"_a = describe_import(use.summary));
-}
-
-/// Returns the rig of a request with the values and edits that the Python program gave.
-Rig edited_rig(const CalibrationRequest& request) {
-  Rig rig = parse_rig(request.rig_name, request.rig_text);
-  apply_parameter_values(request.values, rig.mechanism);
-  apply_parameter_edits(request.edits, rig.mechanism);
-  return rig;
 }
 
 py::dict run_simulation(const PythonRequest& program, const std::string& scenario_name,
@@ -180,6 +187,13 @@ py::list option_table() {
 
 }  // namespace
 
+Rig edited_rig(const CalibrationRequest& request) {
+  Rig rig = parse_rig(request.rig_name, request.rig_text);
+  apply_parameter_values(request.values, rig.mechanism);
+  apply_parameter_edits(request.edits, rig.mechanism);
+  return rig;
+}
+
 ImportedRecording PythonRequest::read(const RecordingSource& source, const Rig& rig) const {
   const auto table = tables.find(source.path);
   if (table == tables.end()) return import_recording(source.path, rig, source.selection);
@@ -204,6 +218,8 @@ void bind_input_types(py::module_& module) {
       .def_property_readonly("parameters", &parameters_of)
       .def_property_readonly("columns", &list_column_names)
       .def_property_readonly("sensors", &sensor_names)
+      .def_property_readonly("time_column", &time_column_of)
+      .def_property_readonly("joints", &joints_of)
       .def_property_readonly("motors", &motor_names);
   py::class_<PythonRequest>(module, "Request")
       .def(py::init([](const std::string& rig_name, const std::string& rig_text) {

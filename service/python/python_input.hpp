@@ -23,8 +23,17 @@ struct PythonRequest {
   CalibrationInput load() const;
 };
 
+/// Returns the rig of a request with the values and edits that the Python program gave.
+Rig edited_rig(const CalibrationRequest& request);
+
 /// Adds Python classes and functions for rigs, requests, recordings and simulations to the module.
 void bind_input_types(pybind11::module_& module);
+
+/// Adds the Python class for accelerations, linear models and simulations of a rig to the module.
+void bind_dynamics(pybind11::module_& module);
+
+/// Adds Python functions that return texts of rig files, URDF and MJCF files to the module.
+void bind_rig_texts(pybind11::module_& module);
 
 /// Adds Python functions for calibration, cross-validation, validation and checks to the module.
 void bind_estimation_functions(pybind11::module_& module);

@@ -217,6 +217,27 @@ CalibratedParameters collect_calibrated_parameters(const estimator::Calibration&
           estimate_kind_name(calibration.kind), calibration.step)};
 }
 
+std::vector<std::string> describe_estimates(const CalibratedParameters& calibrated,
+                                            const std::string& covariance) {
+  std::vector<std::string> lines = {calibrated.headline};
+  const auto add = [&](const estimator::ParameterEstimate& estimate) {
+    const MeasuredText number = format_measured(estimate.value, estimate.standard_deviation);
+    std::string line = estimate.name + " = " + number.value;
+    if (estimate.at_bound) {
+      line += ", at its bound";
+    } else if (std::isfinite(estimate.standard_deviation)) {
+      line += " ± " + number.standard_deviation;
+    } else {
+      line += ", not identifiable from the data";
+    }
+    lines.push_back(line + " " + estimate.unit);
+  };
+  for (const auto& estimate : calibrated.estimates) add(estimate);
+  for (const auto& estimate : calibrated.tied) add(estimate);
+  if (!covariance.empty()) lines.push_back("Their covariance: " + covariance);
+  return lines;
+}
+
 CalibratedRigText write_calibrated_rig(const std::string& name, const std::string& text,
                                        const CalibratedParameters& rig, PriorChange priors) {
   RigWriter writer(name, text);
@@ -236,7 +257,7 @@ CalibratedRigText write_calibrated_rig(const std::string& name, const std::strin
                 " on other parameters; the file's dependencies are unchanged");
   }
   writer.comment(rig.estimates);
-  writer.set_headline(rig.headline);
+  if (!rig.headline.empty()) writer.set_headline(rig.headline);
   CalibratedRigText written{.text = writer.text(), .notes = writer.take_notes()};
   parse_rig(name + " with the estimates", written.text);
   return written;

@@ -13,7 +13,7 @@ struct CalibratedParameters {
   std::vector<estimator::ParameterEstimate> estimates;
   std::vector<estimator::ParameterEstimate> tied;  ///< dependent parameters
   std::vector<estimator::Parameter> kept;  ///< fixed at values that differ from the rig file
-  std::string headline;                    ///< first line of the rig file
+  std::string headline;                    ///< first line of the rig file; empty: none
 };
 
 /// Returns the first line of a calibrated rig file, with version, date, recordings and parameter
@@ -27,6 +27,12 @@ std::string make_rig_file_headline(const std::string& version, const std::string
 /// Returns the parameter values of a calibration, to be written to a rig file.
 CalibratedParameters collect_calibrated_parameters(const estimator::Calibration& calibration,
                                                    const CalibrationMetadata& context);
+
+/// Returns the comment lines of a robot description: the headline, and each estimate with its
+/// standard deviation.
+/// @param covariance  file or command that provides the covariance, named in a line; empty: none
+std::vector<std::string> describe_estimates(const CalibratedParameters& calibrated,
+                                            const std::string& covariance);
 
 /// Treatment of priors in a calibrated rig file: unchanged, or replaced by the estimates.
 enum class PriorChange { kUnchanged, kFromEstimates };

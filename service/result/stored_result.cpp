@@ -123,9 +123,8 @@ StoredResult convert_stored_result(const std::string& file, const v1::Calibratio
   return stored;
 }
 
-StoredResult read_stored_result(const std::string& path) {
+StoredResult parse_stored_result(const std::string& path, const std::string& text) {
   v1::CalibrationResult result;
-  const std::string text = read_json_text(path);
   auto status = google::protobuf::util::JsonStringToMessage(text, &result);
   if (!status.ok()) {
     const std::string renamed =
@@ -142,6 +141,10 @@ StoredResult read_stored_result(const std::string& path) {
                             why.substr(0, why.find('\n')) + ")");
   }
   return convert_stored_result(path, result);
+}
+
+StoredResult read_stored_result(const std::string& path) {
+  return parse_stored_result(path, read_json_text(path));
 }
 
 bool have_common_recordings(const StoredResult& first, const StoredResult& second) {

@@ -35,6 +35,10 @@ struct StoredResult {
 StoredResult convert_stored_result(const std::string& file,
                                    const rigcal::v1::CalibrationResult& result);
 
+/// Converts a calibration result from the JSON that `rigcal calibrate --json` writes.
+/// @param file  path of the result for messages
+StoredResult parse_stored_result(const std::string& file, const std::string& text);
+
 /// Reads a calibration result that `rigcal calibrate --json` wrote.
 StoredResult read_stored_result(const std::string& path);
 

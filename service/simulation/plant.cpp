@@ -27,7 +27,7 @@ constexpr double kChangePoint = 1e-4;  // condition of the best coordinates ther
 void refuse_divergence(const Eigen::VectorXd& angles, double time) {
   if (angles.allFinite()) return;
   throw proto::InputError("the simulation diverges at " + format_number(time) +
-                          " s; use a smaller --step");
+                          " s; use a smaller step (--step, in Python step)");
 }
 
 class SpookPlant final : public Plant {
@@ -43,8 +43,10 @@ class SpookPlant final : public Plant {
 
   void advance_step(const Eigen::VectorXd& control, double time) override {
     if (stepper_.step(state_, control) != estimator::StepOutcome::kOk) {
-      throw proto::InputError("the model cannot be stepped at " + format_number(time) +
-                              " s; use a smaller --step, or a compliance above 0 for loops");
+      throw proto::InputError(
+          "the model cannot be stepped at " + format_number(time) +
+          " s; use a smaller step (--step, in Python step), or a compliance above 0 for "
+          "loops");
     }
     motion_.col(0) = angles_;
     motion_.col(1) = speeds_;
@@ -120,15 +122,15 @@ class PhysicalPlant final : public Plant {
     course_->motion.run(interval_, joint_angles_);
     begin_ = interval_[0];
     course_of_begin_ = course_;
-    const Eigen::VectorXd before = angles_;
     angles_ = joint_angles_[0].row(1).transpose();
-    speeds_ = (angles_ - before) / segment_.period;
+    refuse_divergence(angles_, time);
     const auto& independent = course_->program.independent_joints();
     const auto n = static_cast<Eigen::Index>(independent.size());
+    speeds_.setConstant(std::numeric_limits<double>::quiet_NaN());
     for (Eigen::Index i = 0; i < n; ++i) {
       speeds_[independent[static_cast<std::size_t>(i)]] = interval_[0].end[n + i];
     }
-    refuse_divergence(angles_, time);
+    if (closure_.has_loops()) speeds_ = closure_.rates(angles_, speeds_);
     interval_[0].start = interval_[0].end;
     interval_[0].guess = angles_;
     if (closure_.has_loops()) look_at_coordinates(time);
@@ -181,10 +183,6 @@ class PhysicalPlant final : public Plant {
   void look_at_coordinates(double time) {
     const estimator::CoordinateChoice& present = course_->choice;
     if (closure_.smallest_singular_value(angles_, present.dependent) > kWorn * good_) return;
-    Eigen::VectorXd known =
-        Eigen::VectorXd::Constant(angles_.size(), std::numeric_limits<double>::quiet_NaN());
-    for (const int joint : present.independent) known[joint] = speeds_[joint];
-    speeds_ = closure_.rates(angles_, known);
     choose_course();
     if (!(good_ > kChangePoint)) {
       throw proto::InputError(path_ + ": at " + format_number(time) +

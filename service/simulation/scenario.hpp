@@ -45,6 +45,7 @@ struct Scenario {
   std::array<double, static_cast<std::size_t>(estimator::MeasuredQuantity::kCount)> sensor_noise{};
   bool quantize = false;  ///< round angles and positions to encoder counts
   std::uint64_t seed = 0;
+  bool keeps_joint_motion = false;  ///< fill SimulatedRun::joint_motion
 };
 
 /// Returns initial coordinates of all joints [rad or m] at which the kinematic loops are closed.

@@ -330,6 +330,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   SensorReadings sensors(rig, scenario, step);
   run.inertial.resize(sensors.sensor_count() > 0 ? samples : 0,
                       estimator::Sensor::kAxes * sensors.sensor_count());
+  run.joint_motion.resize(scenario.keeps_joint_motion ? samples : 0, 2 * mechanism.joint_count());
 
   Watch watch(rig, scenario);
   const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);
@@ -340,6 +341,9 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
     run.cancelled = stop != nullptr && stop->load();
     if (k == 0) encoders.take(plant->joint_coordinates(), plant->joint_speeds());
     run.angles.row(k) = encoders.read();
+    if (scenario.keeps_joint_motion)
+      run.joint_motion.row(k) << plant->joint_coordinates().transpose(),
+          plant->joint_speeds().transpose();
     watch.check(time, plant->joint_coordinates(), plant->joint_speeds(), run.notes);
     excitation.compute_command({time, plant->joint_states()}, {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
@@ -367,6 +371,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   run.angles.conservativeResize(samples, Eigen::NoChange);
   run.controls.conservativeResize(samples, Eigen::NoChange);
   if (sensors.sensor_count() > 0) run.inertial.conservativeResize(samples, Eigen::NoChange);
+  if (scenario.keeps_joint_motion) run.joint_motion.conservativeResize(samples, Eigen::NoChange);
   return run;
 }
 

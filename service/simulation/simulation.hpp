@@ -17,6 +17,9 @@ struct SimulatedRun {
   Eigen::MatrixXd angles;    ///< encoder readings, samples × encoders [rad or m]
   Eigen::MatrixXd inertial;  ///< readings of other sensors, layout of Segment::inertial
   Eigen::MatrixXd controls;  ///< samples × motors; row k acts until row k + 1
+  /// True coordinates, then speeds of all joints, samples × 2·joints [rad or m]; empty if the
+  /// scenario does not request them.
+  Eigen::MatrixXd joint_motion;
   Integrator integrator = Integrator::kSpook;  ///< integration method used
   bool cancelled = false;                      ///< stopped early; existing samples are valid
   std::vector<std::string> notes;              ///< messages on exceeded limits and early ends

@@ -113,6 +113,46 @@ def test_truth_lies_in_the_intervals(result):
         assert abs(row["value"] - TRUTH[name]) <= 2 * row["half_interval"], name
 
 
+def test_written_rigs_are_those_of_the_command_line(csv, result, tmp_path):
+    def without_date(path):
+        return [line for line in path.read_text().splitlines() if "Calibrated by rigcal" not in line
+                and "Their covariance" not in line]
+
+    there = {kind: tmp_path / f"there.{kind}" for kind in ("textproto", "urdf", "xml")}
+    rigcal_program("calibrate", csv, "--rig", RIG, "--quiet", "--rig-out", there["textproto"],
+                   "--urdf-out", there["urdf"], "--mjcf-out", there["xml"])
+    for kind, write in (("textproto", result.write_rig), ("urdf", result.write_urdf),
+                        ("xml", result.write_mjcf)):
+        notes = write(tmp_path / f"here.{kind}")
+        assert all(isinstance(note, str) for note in notes)
+        assert without_date(tmp_path / f"here.{kind}") == without_date(there[kind])
+    result.write_rig(tmp_path / "priors.textproto", priors=True)
+    assert "prior_standard_deviation" in (tmp_path / "priors.textproto").read_text()
+    assert rigcal.Rig(tmp_path / "here.textproto").parameters["value"].equals(
+        result.rig().parameters["value"])
+    old = rigcal.Result({**result.document, "provenance": {}})
+    with pytest.raises(rigcal.InputError, match="older rigcal"):
+        old.write_rig(tmp_path / "old.textproto")
+
+
+def test_every_class_has_a_text_and_a_page(frame, csv, result):
+    recording = rigcal.load_recording(frame, RIG)
+    checked, rig = rigcal.check(frame, RIG), rigcal.Rig(RIG)
+    folds = rigcal.crossvalidate(frame, RIG, pieces=2)
+    shown = [result, result.verdict, result["pivot.b"], result.trajectories[0], recording,
+             recording.segments[0], checked, folds, rigcal.validate(frame, RIG, parameters=result),
+             rig, rig.linearize([0.1]), rig.simulate(np.zeros((20, 0)), 0.01), *checked.findings]
+    for each in shown:
+        kind = type(each).__name__
+        text, page = repr(each), each._repr_html_()
+        assert "object at 0x" not in text and len(text) < 500 and "<b>" in page, kind
+        assert kind == "Estimate" or text.startswith(kind + "("), kind
+    for name in rigcal.__all__:
+        thing = getattr(rigcal, name)
+        if isinstance(thing, type) and not issubclass(thing, Exception):
+            assert hasattr(thing, "_repr_html_"), name
+
+
 def test_files_are_those_of_the_command_line(csv, result, tmp_path):
     page, there = tmp_path / "here.html", tmp_path / "there.html"
     result.report(page)

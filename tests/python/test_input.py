@@ -55,6 +55,91 @@ def test_text_where_numbers_must_be(frame, cell):
     refused(f"'{angle}' contains dates or times", recordings=dated)
 
 
+def dated(times, kind):
+    start = pd.Timestamp("2026-11-24 10:00")
+    lasted = pd.to_timedelta(np.round(np.asarray(times) * 1e9).astype("int64"), unit="ns")
+    return {"dates": start + lasted, "zone": (start + lasted).tz_localize("Europe/Stockholm"),
+            "durations": lasted, "module": np.array((start + lasted).to_pydatetime(), object),
+            "numpy": (start + lasted).to_numpy()}[kind]
+
+
+# Dates and durations as time give the same samples as seconds, with and without an index.
+@pytest.mark.parametrize("kind", ["dates", "zone", "durations", "module", "numpy"])
+def test_dates_as_time(frame, kind):
+    time = frame.columns[0]
+    expected = rigcal.load_recording(frame, RIG, to=2.0)
+    given = frame.assign(**{time: dated(frame[time], kind)})
+    for source in (given, given.set_index(time), {name: given[name] for name in given}):
+        recording = rigcal.load_recording(source, RIG, to=pd.Timedelta(seconds=2))
+        np.testing.assert_array_equal(recording.segments[0].readings, expected.segments[0].readings)
+        assert abs(recording.period - expected.period) < 1e-6 * expected.period
+    if kind != "module" and kind != "numpy":
+        unnamed = given.set_index(time).rename_axis(None)
+        refused(f"no column '{time}'", f"frame.index.name = '{time}'", recordings=unnamed)
+
+
+@pytest.mark.parametrize("values, advice", [
+    (pd.to_timedelta([1, 2], unit="s"), "durations; give seconds"),
+    (pd.to_datetime(["2026-01-01", "2026-01-02"]), "(x - x.iloc[0]).dt.total_seconds()")])
+def test_dates_elsewhere_are_refused_with_advice(frame, values, advice):
+    wrong = frame.head(2).assign(**{frame.columns[1]: values})
+    refused(f"column '{frame.columns[1]}' contains", advice, recordings=wrong)
+
+
+def test_dates_as_limits_are_refused(frame):
+    refused("from_ is a date", "total_seconds()", recordings=frame, from_=pd.Timestamp("2026-01-01"))
+
+
+def test_missing_numbers_of_nullable_columns(frame):
+    angle = frame.columns[1]
+    nullable = frame.astype({angle: "Float64"})
+    recording = rigcal.load_recording(nullable, RIG)
+    np.testing.assert_array_equal(recording.segments[0].readings,
+                                  rigcal.load_recording(frame, RIG).segments[0].readings)
+    nullable.loc[41, angle] = pd.NA
+    nullable.attrs["name"] = "gap"
+    refused("gap:42:2:", "NaN", recordings=nullable)
+
+
+class PolarsTable:
+    """The part of polars.DataFrame that rigcal uses."""
+
+    def __init__(self, frame):
+        self.frame, self.columns = frame, list(frame.columns)
+
+    def __getitem__(self, name):
+        return self.frame[name]
+
+
+class LazyFrame:
+    def collect(self):
+        return None
+
+
+class Table:
+    def to_pandas(self):
+        return None
+
+
+def test_tables_of_other_libraries(frame):
+    kind = type("DataFrame", (PolarsTable,), {"__module__": "polars.dataframe.frame"})
+    given = [kind(frame)]
+    try:
+        import polars
+        given.append(polars.DataFrame({name: frame[name].to_numpy() for name in frame}))
+    except ImportError:
+        pass
+    expected = rigcal.load_recording(frame, RIG).segments[0].readings
+    for table in given:
+        recording = rigcal.load_recording(table, RIG)
+        np.testing.assert_array_equal(recording.segments[0].readings, expected)
+    lazy = type("LazyFrame", (LazyFrame,), {"__module__": "polars.lazyframe.frame"})
+    refused("recording 1 is a LazyFrame of polars", "give its collect()", recordings=[lazy()])
+    arrow = type("Table", (Table,), {"__module__": "pyarrow.lib"})
+    refused("recording 1 is a Table of pyarrow", "give its to_pandas()", recordings=[arrow()])
+    refused("recording 1 is a Series", "give a DataFrame", recordings=[frame[frame.columns[1]]])
+
+
 # Columns that the rig does not use may have any type.
 def test_texts_beside(frame, result):
     reported = rigcal.calibrate(frame.assign(remark="good", day=pd.Timestamp("2026-11-24")), RIG)

@@ -23,13 +23,13 @@ from google.protobuf.json_format import MessageToDict, Parse
 from google.protobuf.message import DecodeError
 
 from rigcal import _rigcal
-from rigcal._request import (Names, RecordingLike, RecordingsLike, Values, assignments, columns_of,
-                             list_names, list_recordings, list_segments, name_of, number,
+from rigcal._request import (Names, Values, assignments, list_names, list_segments, seconds,
                              set_options)
+from rigcal._table import RecordingLike, RecordingsLike, columns_of, list_recordings, name_of
 from rigcal.errors import InputError, ServiceError, format_argument
 from rigcal.messages import service_pb2 as pb
 from rigcal.result import Result
-from rigcal.rig import RigLike, as_rig
+from rigcal.rig import Rig, RigLike, as_rig
 
 PROTOCOL_VERSION = 2
 LENGTH_BYTES = 4
@@ -195,10 +195,10 @@ def next_update(job_id: str) -> Operation:
             return reply.job_update.job
 
 
-def upload(recording: RecordingLike, index: int = 0, needed: Sequence[str] = ()) -> Operation:
+def upload(recording: RecordingLike, index: int = 0, rig: Optional[Rig] = None) -> Operation:
     """Uploads the part of a recording that the service lacks; returns the id, a content hash."""
     name = name_of(recording, index)
-    content = _content_of(recording, name, needed)
+    content = _content_of(recording, name, rig)
     file_name = os.path.basename(name)
     if not isinstance(recording, (str, os.PathLike)) and not file_name.endswith(".csv"):
         file_name += ".csv"
@@ -223,13 +223,13 @@ def upload(recording: RecordingLike, index: int = 0, needed: Sequence[str] = ())
     return session_id
 
 
-def _content_of(recording: RecordingLike, name: str, needed: Sequence[str]) -> bytes:
+def _content_of(recording: RecordingLike, name: str, rig: Optional[Rig]) -> bytes:
     if isinstance(recording, (str, os.PathLike)):
         try:
             return Path(recording).read_bytes()
         except OSError as error:
             raise InputError(f"{name}: {error.strerror}; give the path of a recording") from None
-    columns = columns_of(recording, name, needed)
+    columns = columns_of(recording, name, rig)
     if len({len(values) for values in columns.values()}) > 1:
         raise InputError(f"{name}: columns differ in length; give columns of one length")
     text = io.StringIO()
@@ -268,12 +268,12 @@ def submit(recordings: RecordingsLike, rig: RigLike, *, job_id: Optional[str] = 
         if isinstance(recording, str) and recording.startswith("session:"):
             entry.session_id = recording[len("session:"):]
         else:
-            entry.session_id = yield from upload(recording, index, described.columns)
+            entry.session_id = yield from upload(recording, index, described)
             entry.name = os.path.basename(name_of(recording, index))
         if from_ is not None:
-            entry.from_s = number(from_, "from_")
+            entry.from_s = seconds(from_, "from_")
         if to is not None:
-            entry.to_s = number(to, "to")
+            entry.to_s = seconds(to, "to")
     chosen = "job-" + uuid.uuid4().hex if job_id is None else _id(job_id, "job_id")
     request = pb.ServiceRequest(submit_job=pb.SubmitJob(job_id=chosen, spec=spec))
     return (yield request).job_info

@@ -8,14 +8,15 @@ from collections import deque
 from typing import Any, AsyncIterator, Optional
 
 from rigcal import _wire
+from rigcal._display import Displayed
 from rigcal._progress import JobIterations, ProgressLike, progress_function
-from rigcal._request import RecordingLike, RecordingsLike
+from rigcal._table import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
 from rigcal.result import Result
 from rigcal.rig import RigLike
 
 
-class AsyncClient:
+class AsyncClient(Displayed):
     """Client of the calibration service with coroutines; see `Client` for its arguments.
 
         >>> async with rigcal.AsyncClient("rig-server:7700") as service:
@@ -33,6 +34,9 @@ class AsyncClient:
         self._writer: Optional[asyncio.StreamWriter] = None
         self._turn = asyncio.Lock()
         self.server_version = ""
+
+    def __repr__(self) -> str:
+        return f"AsyncClient('{self._address.text}')"
 
     async def connect(self) -> None:
         """Connects to the service; raises the exceptions of `Client`."""

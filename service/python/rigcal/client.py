@@ -8,14 +8,15 @@ from collections import deque
 from typing import Any, Iterator, Optional
 
 from rigcal import _wire
+from rigcal._display import Displayed
 from rigcal._progress import JobIterations, ProgressLike, progress_function
-from rigcal._request import RecordingLike, RecordingsLike
+from rigcal._table import RecordingLike, RecordingsLike
 from rigcal.errors import ServiceError
 from rigcal.result import Result
 from rigcal.rig import RigLike
 
 
-class Client:
+class Client(Displayed):
     """Connection to the calibration service `rigcald` (docs/service.md).
 
         >>> with rigcal.Client("rig-server:7700") as service:
@@ -46,6 +47,9 @@ class Client:
         except BaseException:
             self._socket.close()
             raise
+
+    def __repr__(self) -> str:
+        return f"Client('{self._address.text}')"
 
     def _connect(self) -> socket.socket:
         if self._address.unix_path:

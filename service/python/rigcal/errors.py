@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any, Mapping, Sequence
 
+from rigcal._display import Displayed
+
 
 def format_argument(value: Any) -> str:
     """Returns an argument as text for a message: its value if that is short, else its type."""
@@ -15,8 +17,8 @@ def format_argument(value: Any) -> str:
     return f"{'an' if kind[0] in 'aeiouAEIO' else 'a'} {kind}"
 
 
-@dataclass(frozen=True)
-class Finding:
+@dataclass(frozen=True, repr=False)
+class Finding(Displayed):
     """Finding about a recording or a rig file, such as a fault or a warning."""
 
     kind: str  #: an identifier for programs: "outliers", "slip", "lost-time", …
@@ -31,6 +33,10 @@ class Finding:
     what: str  #: one sentence
     advice: str  #: what the user should do
     treatment: str  #: what rigcal did automatically; empty: nothing
+
+    def __repr__(self) -> str:
+        of = f" of {self.channel}" if self.channel else ""
+        return f"Finding({self.severity} '{self.kind}'{of}: {self.what})"
 
     @classmethod
     def _from_json(cls, fields: Mapping[str, Any]) -> Finding:

@@ -7,8 +7,9 @@ from typing import Any, Callable, Iterable, Optional, Type, TypeVar, Union
 
 from rigcal import _rigcal
 from rigcal._progress import ProgressLike, progress_function
-from rigcal._request import (Names, ParametersLike, RecordingsLike, Values, accepts_options, count,
-                             make_request, positive, word)
+from rigcal._request import (Names, ParametersLike, Values, accepts_options, count, make_request,
+                             positive, word)
+from rigcal._table import RecordingsLike
 from rigcal.errors import InputError
 from rigcal.result import (CrossValidation, Examination, Result, ResultBase, Trajectory,
                            Validation)

@@ -10,22 +10,29 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from rigcal import _rigcal
-from rigcal._request import RecordingLike, make_request
+from rigcal._display import Displayed
+from rigcal._request import make_request
+from rigcal._table import RecordingLike
 from rigcal.errors import InputError
 from rigcal.rig import RigLike
 
 
-@dataclass(frozen=True)
-class Segment:
+@dataclass(frozen=True, repr=False)
+class Segment(Displayed):
     """Part of a recording that has no gaps."""
 
     time: NDArray[np.float64]  #: time of each row [s]
     readings: NDArray[np.float64]  #: rows × encoders, in `units`; NaN: no reading
     control: NDArray[np.float64]  #: rows × motors, in the control's unit; zero-order hold
 
+    def __repr__(self) -> str:
+        span = f"{self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self.time) else "empty"
+        return (f"Segment({len(self.time)} rows, {span}, {self.readings.shape[1]} encoders, "
+                f"{self.control.shape[1]} motors)")
 
-@dataclass(frozen=True)
-class Recording:
+
+@dataclass(frozen=True, repr=False)
+class Recording(Displayed):
     """Recording that rigcal has imported for the estimator but not repaired."""
 
     name: str
@@ -46,6 +53,14 @@ class Recording:
             part[[f"control of {motor}" for motor in self.motors]] = segment.control
             parts.append(part)
         return pd.concat(parts, ignore_index=True)
+
+    def _table_shown(self) -> pd.DataFrame:
+        return pd.DataFrame([(part.time[0], part.time[-1], len(part.time))
+                             for part in self.segments], columns=["start [s]", "end [s]", "rows"])
+
+    def __repr__(self) -> str:
+        return (f"Recording('{self.name}', {self.rows} rows, {len(self.segments)} segments, "
+                f"period {self.period:.6g} s, encoders {', '.join(self.sensors)})")
 
 
 def load_recording(recording: RecordingLike, rig: RigLike, *, from_: float | None = None,

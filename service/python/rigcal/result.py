@@ -5,23 +5,28 @@ from __future__ import annotations
 import html
 import json
 import os
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, overload
+from typing import TYPE_CHECKING, Any, Iterator, Mapping, Optional, Sequence, Union, overload
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from rigcal import _rigcal
+from rigcal._display import Displayed
+from rigcal.dynamics import suggestion
 from rigcal.errors import Finding, InputError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from rigcal.rig import Rig
 
-@dataclass(frozen=True)
-class Trajectory:
+
+@dataclass(frozen=True, repr=False)
+class Trajectory(Displayed):
     """Readings of a recording's segment, with the readings of estimated and simulated states."""
 
     recording: str
@@ -31,9 +36,13 @@ class Trajectory:
     simulated: NDArray[np.float64]  #: readings in open loop from the estimated initial state
     control: NDArray[np.float64]  #: samples × motors
 
+    def __repr__(self) -> str:
+        span = f"{self.time[0]:.6g} to {self.time[-1]:.6g} s" if len(self.time) else "empty"
+        return f"Trajectory('{self.recording}', {len(self.time)} samples, {span})"
+
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Displayed):
     """Assessment of how well the fitted model agrees with the recordings."""
 
     kind: str  #: "accepted", "doubtful", "rejected", "no-fit"
@@ -41,6 +50,35 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.sentence
+
+
+class Estimate(float):
+    """Value of a parameter, usable as a number, with its uncertainty and unit."""
+
+    name: str
+    standard_deviation: float  #: in `unit`; infinite: not identifiable; 0: fixed
+    half_interval: float  #: of the 95 % interval, in `unit`
+    unit: str
+
+    def __new__(cls, name: str, value: float, standard_deviation: float, half_interval: float,
+                unit: str) -> Estimate:
+        estimate = super().__new__(cls, value)
+        estimate.name, estimate.unit = name, unit
+        estimate.standard_deviation, estimate.half_interval = standard_deviation, half_interval
+        return estimate
+
+    def __getnewargs__(self) -> tuple[Any, ...]:  # type: ignore[override]
+        return (self.name, float(self), self.standard_deviation, self.half_interval, self.unit)
+
+    def __repr__(self) -> str:
+        (shown,) = _rigcal.make_table_notations([float(self)], [self.standard_deviation],
+                                                [self.unit])
+        return f"{self.name} = {shown.value} ± {shown.deviation} {shown.unit}".rstrip()
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        return f"<b>{html.escape(repr(self))}</b>"
 
 
 _PARAMETER_FIELDS = {"value": "value", "standard_deviation": "standardDeviation",
@@ -66,7 +104,7 @@ def parameter_frame(entries: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     return frame
 
 
-class ResultBase:
+class ResultBase(Displayed):
     """Base class of all results: JSON document and, unless loaded from JSON, text and report."""
 
     def __init__(self, document: Mapping[str, Any], *, text: Optional[str] = None,
@@ -142,6 +180,121 @@ class Result(ResultBase):
             raise InputError(f"{name}: has no parameters; give the output of rigcal calibrate "
                              "--json")
         return cls(document)
+
+    def keys(self) -> list[str]:
+        """Returns the names of all parameters: estimated, dependent, and fixed at other values.
+
+        `dict(result)` gives the estimates by name.
+        """
+        return [entry["name"] for kind in ("parameters", "dependent", "fixed")
+                for entry in self.document.get(kind, ())]
+
+    def __getitem__(self, name: str) -> Estimate:
+        """Returns a parameter by its name; raises InputError with a similar name otherwise."""
+        for kind in ("parameters", "dependent", "fixed"):
+            for entry in self.document.get(kind, ()):
+                if entry["name"] == name:
+                    return Estimate(name, float(entry["value"]),
+                                    float(entry.get("standardDeviation", 0.0)),
+                                    float(entry.get("halfInterval", 0.0)), entry["unit"])
+        raise InputError(f"the result has no parameter {name!r}; "
+                         f"{suggestion(str(name), self.keys())}")
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return len(self.keys())
+
+    def sample(self, count: int, seed: Optional[int] = None) -> pd.DataFrame:
+        """Returns random parameter values from the estimates and their covariance.
+
+        Each row is one normally distributed sample within the bounds of all parameters. A parameter
+        that is not identifiable keeps its estimate, with a UserWarning. `rig.with_parameters(row)`
+        and the argument `start` accept a row.
+
+        Args:
+            count: number of rows.
+            seed: of the random numbers; default: a different one each time.
+
+        Returns:
+            A column for each estimated parameter, in its unit.
+
+        Raises:
+            InputError: if fewer than one in a thousand samples are within the bounds.
+        """
+        if not isinstance(count, (int, np.integer)) or isinstance(count, bool) or count < 1:
+            raise InputError(f"count is {count!r}; give a whole number > 0")
+        found = self.parameters
+        values = found["value"].to_numpy()
+        deviations = found["standard_deviation"].to_numpy()
+        known = np.isfinite(deviations) & (deviations > 0.0)
+        infinite = list(found.index[~np.isfinite(deviations)])
+        if infinite:
+            warnings.warn(f"not identifiable and therefore kept: {', '.join(infinite)}",
+                          stacklevel=2)
+        scale = deviations[known]
+        shape = self.covariance.to_numpy()[np.ix_(known, known)] / np.outer(scale, scale)
+        weights, axes = np.linalg.eigh(0.5 * (shape + shape.T))
+        root = axes * np.sqrt(np.maximum(weights, 0.0))
+        lower, upper = found["lower"].to_numpy()[known], found["upper"].to_numpy()[known]
+        random = np.random.default_rng(seed)
+        kept: list[NDArray[np.float64]] = []
+        have = 0
+        for _ in range(1000):
+            drawn = values[known] + random.standard_normal((count, len(scale))) @ root.T * scale
+            inside = drawn[((drawn >= lower) & (drawn <= upper)).all(axis=1)]
+            kept.append(inside)
+            have += len(inside)
+            if have >= count:
+                break
+        else:
+            raise InputError("fewer than one in a thousand samples are within the bounds of all "
+                             "parameters; fix the parameters at their bounds and calibrate again")
+        samples = np.tile(values, (int(count), 1))
+        samples[:, known] = np.vstack(kept)[:count]
+        return pd.DataFrame(samples, columns=found.index.to_list())
+
+    def rig(self) -> Rig:
+        """Returns the rig with the estimated values."""
+        from rigcal.rig import Rig
+
+        text, _ = self._rig_text("rig", False)
+        return Rig(text, str(self.document.get("provenance", {}).get("rig", {}).get("path", "rig")))
+
+    def write_rig(self, path: Union[str, os.PathLike[str]], *, priors: bool = False) -> list[str]:
+        """Writes the rig file with the estimated values, like `--rig-out`.
+
+        Args:
+            priors: also write the estimates and their standard deviations as priors.
+
+        Returns:
+            Notes on values that the file cannot contain. Likewise the other writers.
+
+        Raises:
+            InputError: for a result of an older rigcal, which lacks the rig file. Likewise the
+                other writers. OSError if the file cannot be written.
+        """
+        return self._write(path, "rig", priors)
+
+    def write_urdf(self, path: Union[str, os.PathLike[str]]) -> list[str]:
+        """Writes the rig with the estimated values as URDF, like `--urdf-out`; returns notes."""
+        return self._write(path, "urdf", False)
+
+    def write_mjcf(self, path: Union[str, os.PathLike[str]]) -> list[str]:
+        """Writes the rig with the estimated values as MJCF, like `--mjcf-out`; returns notes."""
+        return self._write(path, "mjcf", False)
+
+    def _rig_text(self, form: str, priors: bool) -> tuple[str, list[str]]:
+        return _rigcal.calibrated_rig_text(self.to_json(), form, priors)
+
+    def _write(self, path: Union[str, os.PathLike[str]], form: str, priors: bool) -> list[str]:
+        text, notes = self._rig_text(form, priors)
+        Path(path).write_text(text, encoding="utf-8")
+        return notes
 
     @property
     def parameters(self) -> pd.DataFrame:
@@ -261,6 +414,12 @@ class CrossValidation(ResultBase):
         """Unit of each joint's errors: "rad", or "m" for a prismatic joint."""
         return {matrix["joint"]: matrix["unit"] for matrix in self.document["simulationMatrices"]}
 
+    def _table_shown(self) -> pd.DataFrame:
+        return self.parameters
+
+    def __repr__(self) -> str:
+        return f"CrossValidation({len(self.pieces)} pieces, {len(self.parameters)} parameters)"
+
 
 class Validation(ResultBase):
     """Result of a validation: the errors that given parameters have on recordings."""
@@ -287,6 +446,13 @@ class Validation(ResultBase):
                 for recording in self.document["recordings"] for sensor in recording["sensors"]]
         return pd.DataFrame(rows).set_index(["recording", "sensor"])
 
+    def _table_shown(self) -> pd.DataFrame:
+        return self.errors
+
+    def __repr__(self) -> str:
+        state = "converged" if self.converged else "not converged"
+        return f"Validation({len(self.document['windows'])} windows, {state})"
+
 
 class Examination(ResultBase):
     """Result of checking recordings and a rig file without a calibration."""
@@ -309,3 +475,10 @@ class Examination(ResultBase):
                               "parameter")
         frame["unit"] = [row["unit"] for row in rows]
         return frame
+
+    def _table_shown(self) -> pd.DataFrame:
+        return pd.DataFrame([(finding.severity, finding.what, finding.advice)
+                             for finding in self.findings], columns=["severity", "what", "advice"])
+
+    def __repr__(self) -> str:
+        return f"Examination({len(self.findings)} findings, worst '{self.worst}')"
