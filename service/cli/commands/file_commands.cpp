@@ -76,12 +76,13 @@ void export_rig(const ExportOptions& options) {
   for (const std::string& path : options.out) {
     if (is_robot_file(path)) {
       write_robot_description(path, rig, remarks);
-    } else {
-      for (const std::string& note : write_model(path, rig, remarks)) {
-        std::cerr << "note: " << note << '\n';
-      }
+      std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
+      continue;
     }
-    std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
+    for (const std::string& note : write_model(path, rig, remarks)) {
+      std::cerr << "note: " << note << '\n';
+    }
+    std::cout << path << ": " << rig.mechanism.joints.size() << " joints\n";
   }
 }
 
