@@ -37,7 +37,8 @@ def simulated(rigcal, folder, name):
 
 def fmu_difference(fmu, run):
     """Returns the largest difference of angles between an FMU and a run [rad]."""
-    command = np.array(list(zip(run[:, 0], run[:, 3])), dtype=[("time", float), ("1.command", float)])
+    command = np.array(list(zip(run[:, 0], run[:, 3])),
+                       dtype=[("time", float), ("1.command", float)])
     motion = simulate_fmu(str(fmu), stop_time=run[-1, 0], output_interval=1e-3, input=command,
                           start_values={"1.angle": run[0, 1], "2.angle": run[0, 2]},
                           output=["1.angle", "2.angle"])

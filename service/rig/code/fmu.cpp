@@ -18,6 +18,12 @@
 namespace service {
 namespace {
 
+#if defined(__linux__) && defined(__x86_64__)
+constexpr bool kHasBinaryFolder = true;
+#else
+constexpr bool kHasBinaryFolder = false;
+#endif
+
 /// Returns a 64-bit FNV-1a hash as hexadecimal digits.
 std::string hash_digits(const std::string& text, std::uint64_t hash) {
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
@@ -184,6 +190,12 @@ Fmu make_fmu(const Rig& rig, const std::vector<std::string>& remarks) {
   Fmu fmu{{{"modelDescription.xml", format_description(rig, code, guid, remarks)},
            {"sources/" + code.name + ".c", source}},
           {}};
+  if (!kHasBinaryFolder) {
+    fmu.note =
+        "FMI 2.0 names no folder for binaries of this processor: the FMU contains only the C "
+        "source; compile it with fmpy compile on a Linux computer with an x86-64 processor";
+    return fmu;
+  }
   const std::string binary = compile_library(source);
   if (binary.empty()) {
     fmu.note =
