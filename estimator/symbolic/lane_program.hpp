@@ -20,6 +20,18 @@ class SimdProgram {
     int section;
   };
 
+  /// One operation on rows: row `out` becomes the result of rows a, b and c; unused operands are
+  /// row 0.
+  struct Instruction {
+    Operation operation;
+    int out, a, b, c;
+  };
+  /// A row that contains the same constant in all lanes.
+  struct ConstantRow {
+    int row;
+    double value;
+  };
+
   SimdProgram() = default;
 
   /// @param outputs  expressions to compute, one list per section
@@ -29,6 +41,10 @@ class SimdProgram {
   int row_count() const { return row_count_; }
   /// Returns the number of instructions in a section.
   int size(int section) const { return static_cast<int>(sections_[section].size()); }
+
+  /// Returns the instructions of a section, in order. Later instructions may reuse a row.
+  const std::vector<Instruction>& instructions(int section) const { return sections_[section]; }
+  const std::vector<ConstantRow>& constants() const { return constants_; }
 
   /// Returns the row of an input, by its index among the inputs.
   int input_row(int input) const { return input_rows_[input]; }
@@ -45,14 +61,6 @@ class SimdProgram {
   void run(int section, double* rows) const;
 
  private:
-  struct Instruction {
-    Operation operation;
-    int out, a, b, c;  // rows
-  };
-  struct ConstantRow {
-    int row;
-    double value;
-  };
   friend class SimdProgramCompiler;
 
   std::vector<std::vector<Instruction>> sections_;

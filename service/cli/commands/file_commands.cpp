@@ -17,6 +17,7 @@
 #include "service/options/parameter_values.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "service/rig/code/model_export.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/rig/robot/robot.hpp"
 
@@ -56,10 +57,11 @@ void export_rig(const ExportOptions& options) {
   std::vector<std::string> inputs = {options.source};
   if (!options.values.empty()) inputs.push_back(options.values);
   for (const std::string& path : options.out) {
-    if (!is_robot_file(path)) {
+    if (!is_robot_file(path) && !is_model_file(path)) {
       throw proto::InputError(path +
-                              ": a rig file can be exported as .urdf, or as a MuJoCo model (.xml, "
-                              ".mjcf); use one of these endings");
+                              ": a rig file can be exported as .urdf, as a MuJoCo model (.xml, "
+                              ".mjcf), or as equations of motion in C (.c), as FMU (.fmu) or for "
+                              "CasADi (.py); use one of these endings");
     }
     proto::check_output_file(path, inputs);
   }
@@ -72,8 +74,15 @@ void export_rig(const ExportOptions& options) {
     remarks.push_back("with the values of " + options.values + ", which contains their covariance");
   }
   for (const std::string& path : options.out) {
-    write_robot_description(path, rig, remarks);
-    std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
+    if (is_robot_file(path)) {
+      write_robot_description(path, rig, remarks);
+      std::cout << path << ": " << rig.mechanism.bodies.size() << " bodies\n";
+      continue;
+    }
+    for (const std::string& note : write_model(path, rig, remarks)) {
+      std::cerr << "note: " << note << '\n';
+    }
+    std::cout << path << ": " << rig.mechanism.joints.size() << " joints\n";
   }
 }
 
@@ -139,7 +148,8 @@ void add_options(CLI::App& command, ExportOptions& options) {
              "Recording of rigcal-daq, finished or not; with --rig any other; or a rig file")
       ->required();
   add_option(command, "--out", options.out, "FILE",
-             "File to write: .csv or .mat; for a rig .urdf, or .xml for MuJoCo; may be repeated")
+             "File to write: .csv or .mat; for a rig .urdf, .xml for MuJoCo, or its equations of "
+             "motion as .c, .fmu or .py for CasADi; may be repeated")
       ->required();
   add_option(command, "--rig", options.rig, "RIG",
              "Read the recording with this rig file, in any format that calibrate reads, and write "
@@ -250,18 +260,20 @@ void add_options(CLI::App& command, RecoverOptions& options) {
 void add_export(CLI::App& app, ExitCode& exit_code) {
   add_command<ExportOptions>(
       app, exit_code, "export",
-      "Write a recording as CSV or MAT file, or a rig as URDF or MJCF file",
+      "Write a recording as CSV or MAT file, or a rig as URDF, MJCF, C source or FMU",
       "One row per sample: time, angles, output, segment, and the counts, validity and status "
       "that\n"
       "the unit sent. The segment number increases where samples are missing. A rig is exported\n"
       "with bodies, joints, friction, motors and limits; elements that the format cannot "
       "represent\n"
-      "are listed.\n"
+      "are listed. C source, FMUs (FMI 2.0, co-simulation) and modules for CasADi contain the\n"
+      "equations of motion of rigs without loops, and their parameters as arguments.\n"
       "Examples:\n"
       "  rigcal export run.mcap --out run.csv\n"
       "  rigcal export run.mcap --out run.csv --out run.mat\n"
       "  rigcal export bag.mcap --rig rig.textproto --out run.csv\n"
-      "  rigcal export rig.textproto --parameters run.json --out rig.urdf --out rig.xml",
+      "  rigcal export rig.textproto --parameters run.json --out rig.urdf --out rig.xml\n"
+      "  rigcal export rig.textproto --parameters run.json --out rig.c --out rig.fmu",
       export_source);
 }
 

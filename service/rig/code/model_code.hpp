@@ -1,0 +1,105 @@
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "estimator/model/mechanism.hpp"
+#include "service/rig/rig_file.hpp"
+
+namespace service {
+
+/// A parameter of a generated model.
+struct ModelParameter {
+  std::string name;        ///< as in the rig file, "1.tau_c"
+  std::string identifier;  ///< the name for programming languages, "1_tau_c"; unique
+  std::string unit;
+  double value = 0.0;
+};
+
+/// A command of a generated model.
+struct ModelCommand {
+  std::string joint;  ///< name of the driven joint
+  std::string unit;
+  double delay = 0.0;  ///< time from the command to its effect [s]
+};
+
+/// A joint of a generated model.
+struct ModelJoint {
+  std::string name;
+  std::string unit;  ///< unit of the coordinate, "rad"
+  bool dry = false;  ///< whether dry friction can hold the joint at rest
+};
+
+/// How a programming language writes an expression list.
+struct CodeLanguage {
+  std::string_view indent;       ///< of a statement
+  std::string_view declaration;  ///< before the name of a new variable, "const double "
+  std::string_view end;          ///< of a statement, ";"
+  std::string_view magnitude;    ///< function |a|
+  /// Writes "yes if condition, else no", where the condition is a comparison with zero.
+  std::function<std::string(const std::string&, const std::string&, const std::string&)> choose;
+  std::function<std::string(const std::string&)> round;  ///< nearest integer
+  /// Writes an assignment to an element of a result: "mass", "bias", "bound" or "holding".
+  std::function<std::string(std::string_view, int, const std::string&)> store;
+};
+
+/// Equations of motion of a rig as source code. With angles q, speeds v, commands u and parameters
+/// p, they are
+///
+///   M(q) a + h(q, v, u) + s B(v) = 0,
+///
+/// with the direction of slip s and the bound B of the dry friction of each joint.
+struct ModelCode {
+  std::string name;  ///< rig's name as an identifier
+  std::vector<ModelJoint> joints;
+  std::vector<ModelCommand> commands;
+  std::vector<ModelParameter> parameters;  ///< that affect the motion; all others are constants
+  double step_max = 0.0;                   ///< longest integration step [s]
+  std::string statements;  ///< compute mass (M), bias (h), bound (B) and holding (B at rest)
+};
+
+/// Returns the equations of motion of a rig without loops as source code. The parameters are the
+/// independent ones that are free or not zero and that affect the motion.
+/// @throws proto::InputError that names the joint for an element that the code does not support:
+///         loops, mimic joints, end stops, friction in proportion to a bearing's load, and friction
+///         that requires steps below 20 µs
+ModelCode generate_model_code(const Rig& rig, const CodeLanguage& language);
+
+/// Returns the equations of motion of a rig as statements in C.
+ModelCode generate_c_code(const Rig& rig);
+
+/// Returns C source from its template, with the equations of motion.
+/// @param remarks  lines for the comment at the top
+std::string fill_c_template(std::string text, const Rig& rig, const ModelCode& code,
+                            const std::vector<std::string>& remarks);
+
+/// Returns one line for each joint, and one for each command, for the comments of a file.
+/// @param prefix  at the start of each line
+std::string describe_joints(const ModelCode& code, std::string_view prefix);
+std::string describe_commands(const ModelCode& code, std::string_view prefix);
+
+/// Returns a number with all digits, as C and Python read it.
+std::string code_number(double value);
+
+/// Returns a text as a string literal of C and Python.
+std::string code_string(std::string_view text);
+
+/// Returns `text` with every `from` replaced.
+std::string replace_all(std::string text, std::string_view from, std::string_view to);
+
+/// Returns a template with each "@name@" replaced by its text.
+std::string fill_template(std::string text,
+                          const std::vector<std::pair<std::string, std::string>>& parts);
+
+/// Returns a list of texts, separated by commas.
+std::string join_code(const std::vector<std::string>& parts);
+
+// Files of generated code (model.c.in, fmu.c.in, casadi_model.py.in).
+extern const char* const kModelTemplate;
+extern const char* const kFmuTemplate;
+extern const char* const kCasadiTemplate;
+
+}  // namespace service
