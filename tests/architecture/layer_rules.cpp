@@ -160,19 +160,33 @@ std::vector<Violation> fits_keep_apart(const Tree& tree) {
 
 std::vector<Violation> service_is_layered(const Tree& tree) {
   static const std::vector<std::string> kOrder = {
-      "service/messages/",        "service/text/",
-      "service/rig/parameters/",  "service/rig/",
-      "service/recordings/",      "service/recordings/formats/",
-      "service/simulation/",      "service/rig/drawing/",
-      "service/rig/init/",        "service/rig/robot/",
-      "service/options/",         "service/result/",
-      "service/calibration/",     "service/report/charts/",
-      "service/report/sections/", "service/design/",
-      "service/report/",          "service/server/storage/",
-      "service/server/sessions/", "service/server/jobs/",
-      "service/server/",          "service/cli/",
-      "service/cli/remote/",      "service/cli/commands/",
-      "service/python/",          "service/",
+      "service/messages/",
+      "service/text/",
+      "service/rig/parameters/",
+      "service/rig/",
+      "service/recordings/",
+      "service/recordings/formats/",
+      "service/simulation/",
+      "service/rig/drawing/",
+      "service/rig/init/",
+      "service/rig/robot/",
+      "service/options/",
+      "service/result/",
+      "service/calibration/",
+      "service/report/charts/",
+      "service/report/sections/",
+      "service/design/",
+      "service/report/",
+      "service/server/storage/",
+      "service/server/sessions/",
+      "service/server/jobs/",
+      "service/server/",
+      "service/cli/",
+      "service/cli/remote/",
+      "service/cli/commands/",
+      "service/python/",
+      "service/unit/",
+      "service/",
   };
   return check_order(tree, "service/", kOrder);
 }
@@ -190,10 +204,12 @@ std::vector<Violation> modules_keep_apart(const Tree& tree) {
       {"daq/", {"firmware_iface/", "proto/"}},
       {"service/", {"estimator/", "proto/"}},
   };
-  // The only allowed dependency: a simulation, and a design, use the commands of a rig's run.
+  // A simulation, and a design, use the commands of a rig's run. rigcal-sim simulates a unit with
+  // the rig of a rig file, as rigcal-daq reads it.
   static const std::vector<Module> kExceptions = {
       {"service/simulation/", {"daq/scenario/"}},
       {"service/design/", {"daq/scenario/"}},
+      {"service/unit/", {"daq/config/", "firmware_iface/"}},
   };
   std::vector<Violation> violations;
   for (const Module& module : kDependencies) {
