@@ -77,7 +77,7 @@ void SimulatedUnit::boot(Nanoseconds at) noexcept {
   const unit_memory memory = core_.memory;
   unit_init(&core_, &description_, &memory, static_cast<std::uint32_t>(random_()),
             unit_time_of_tick_us(0));
-  output_ = {};
+  motor_output_ = {};
 }
 
 void SimulatedUnit::reset(Nanoseconds now) noexcept {
@@ -160,7 +160,7 @@ void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
 
 void SimulatedUnit::advance_plant_to(Nanoseconds time) noexcept {
   if (time <= plant_time_) return;
-  plant_->advance(std::chrono::duration<double>(time - plant_time_).count(), output_);
+  plant_->advance(std::chrono::duration<double>(time - plant_time_).count(), motor_output_);
   plant_time_ = time;
   if (hand_motion_.joint >= 0) {
     const double share = std::chrono::duration<double>(time - hand_motion_.begin) /
@@ -170,7 +170,7 @@ void SimulatedUnit::advance_plant_to(Nanoseconds time) noexcept {
                             std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
     if (share >= 1.0) hand_motion_.joint = -1;
   }
-  if (output_ == MotorArray{}) return;
+  if (motor_output_ == MotorArray{}) return;
   counters_.longest_unrefreshed_output =
       std::max(counters_.longest_unrefreshed_output, time - last_enabling_command_at_);
 }
@@ -197,9 +197,9 @@ void SimulatedUnit::apply_output() noexcept {
   for (std::size_t m = 0; m < static_cast<std::size_t>(settings_.motor_count); ++m) {
     output[m] = core_.output.command_q15[m] / 32767.0 * settings_.motor[m].command_max;
   }
-  if (output == output_) return;
+  if (output == motor_output_) return;
   advance_plant_to(now_);
-  output_ = output;
+  motor_output_ = output;
 }
 
 void SimulatedUnit::send_frames() noexcept {
@@ -228,7 +228,7 @@ void SimulatedUnit::tick() noexcept {
                   {},
                   plant_->state(),
                   latched_counts_,
-                  output_,
+                  motor_output_,
                   is_tripped(),
                   plant_->is_held_by_hand()};
   if (unit_sample_is_due(&core_)) {
@@ -329,7 +329,7 @@ void SimulatedUnit::send_sample(std::uint64_t unit_us) noexcept {
     if (((due >> k) & 1U) == 0) continue;
     const InertialSensorSettings& sensor = settings_.inertial[k];
     const auto counts =
-        read(sensor, plant_->compute_body_motion(sensor.joint, output_), inertial_random_);
+        read(sensor, plant_->compute_body_motion(sensor.joint, motor_output_), inertial_random_);
     if (sensor.dropout > 0.0 &&
         static_cast<double>(inertial_random_() >> 11) * 0x1.0p-53 < sensor.dropout) {
       continue;

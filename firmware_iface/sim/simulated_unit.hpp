@@ -139,7 +139,7 @@ class SimulatedUnit {
   void reset(Nanoseconds now) noexcept;
 
   /// Returns the output of a motor in the unit of its command.
-  double output_V(std::size_t motor = 0) const noexcept { return output_[motor]; }
+  double output_V(std::size_t motor = 0) const noexcept { return motor_output_[motor]; }
   bool is_tripped() const noexcept { return unit_is_tripped(&core_); }
   UnitCounters counters() const noexcept;
 
@@ -179,7 +179,7 @@ class SimulatedUnit {
   Nanoseconds plant_time_;
   unit_description description_{};
   unit core_{};
-  MotorArray output_{};  // [units of the motors]
+  MotorArray motor_output_{};  // [units of the motors]
 
   // Since the last boot:
   Nanoseconds boot_at_{0};

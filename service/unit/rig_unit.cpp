@@ -165,6 +165,11 @@ RigUnit load_rig_unit(const RigUnitRequest& request, std::atomic<bool>& stop) {
   const daq::RigConfig config = daq::load_rig_config(request.rig, daq::RigFilePurpose::kSimulate);
   Rig rig = parse_rig(request.rig, config.text);
   apply_parameter_values(read_parameter_values(request.values), rig.mechanism);
+  if (rig.mechanism.joint_count() > estimator::kTreeJointsMax) {
+    throw proto::InputError(request.rig + ": has more than " +
+                            std::to_string(estimator::kTreeJointsMax) +
+                            " joints, which cannot be simulated. Describe fewer joints");
+  }
   if (request.moved_by_hand && !estimator::is_tree_mechanism(rig.mechanism)) {
     throw proto::InputError(request.rig +
                             ": the joints of a rig with closed loops or mimic joints cannot be "
