@@ -171,7 +171,8 @@ int main(int argc, char** argv) {
       "rigcal-sim"};
   app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
   app.footer(
-      "Exit status: 0 ended on request, 1 invalid input or usage, or an error of a port or file.");
+      "Exit status: 0 ended on request, 1 invalid input or usage, an error of a port or file, or a "
+      "motion that cannot be simulated.");
   CLI::Option* rig = app.add_option(
       "--rig", options.rig,
       "Rig file (proto/rig.proto) whose rig, encoders and motors the unit simulates");

@@ -5,8 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <fstream>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,8 +23,6 @@
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
 #include "tests/support/virtual_time.hpp"
-
-#include <fstream>
 
 namespace service {
 namespace {
@@ -55,7 +53,7 @@ std::vector<Counts> drive(const sim::SimulationSettings& settings,
   link.request_trip_clear();
   std::vector<Counts> all;
   UnitSample sample;
-  while (static_cast<int>(all.size()) < samples) {
+  for (int k = 0; k < 2 * samples && static_cast<int>(all.size()) < samples; ++k) {
     if (link.read_sample(transport.now() + 10ms, sample) != ReadStatus::kSample) {
       ADD_FAILURE() << "no sample after " << all.size();
       break;
