@@ -141,6 +141,10 @@ Eigen::VectorXd read_start(const Rig& rig, const std::vector<std::string>& posit
       throw proto::InputError("--at " + text + ": " + rig.path + " has no joint \"" + place.name +
                               "\"; use a joint of this file");
     }
+    if (place.degrees && !mechanism.joints[static_cast<std::size_t>(joint)].kind_traits().turns) {
+      throw proto::InputError("--at " + text + ": joint \"" + place.name +
+                              "\" slides; give its position in m");
+    }
     stated[joint] = place.value;
   }
   const auto start = assemble_initial_configuration(mechanism, stated);

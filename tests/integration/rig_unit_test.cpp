@@ -336,6 +336,8 @@ TEST_F(RigUnitTest, StartsAtGivenPositions) {
   EXPECT_NEAR(unit.plant->state().angle_rad[0], 0.5, 1e-12);
   EXPECT_NEAR(unit.plant->state().angle_rad[1], -M_PI / 2.0, 1e-12);
   expect_parts(refused(kArm, {.rig = {}, .positions = {"wrist=1"}}), {"no joint \"wrist\""});
+  expect_parts(refused(kCartPole, {.rig = {}, .positions = {"rail=10deg"}}),
+               {"joint \"rail\" slides"});
 }
 
 TEST_F(RigUnitTest, IsMovedAndHeldByHand) {
