@@ -199,6 +199,38 @@ TEST_F(RigUnitTest, DelaysTheMotorsCommand) {
   }
 }
 
+// The readings of a gyroscope and an accelerometer on the pendulum, also while the motor drives.
+TEST_F(RigUnitTest, ReadsInertialSensorsAsTheHandWrittenRig) {
+  RigUnit unit =
+      load(kFuruta + R"(inertial_sensor { name: "imu" body: "B" point { x { value: 0.05 } }
+        gyroscope { counts_per_rad_per_s: 900 } accelerometer { counts_per_m_per_s2: 400 } }
+      unit { channel { joint: "arm" } channel { joint: "rod" } inertial { sensor: "imu" } }
+      )",
+           {.rig = {}, .positions = {"rod=1"}});
+  ASSERT_EQ(unit.settings.unit.inertial_count, 1);
+  EXPECT_NEAR(unit.settings.unit.inertial[0].gyro_counts, 900.0, 1e-9);
+  sim::FurutaParameters p;
+  p.arm_friction = {.viscous = 0.001, .coulomb = 0.004};
+  p.pendulum_friction = {.viscous = 0.0001, .coulomb = 0.0009};
+  sim::JointState start;
+  start.angle_rad[1] = 1.0;
+  sim::Plant judge(std::make_unique<sim::FurutaModel>(p), start);
+  sim::InertialSensorSettings at_point;
+  at_point.joint = 1;
+  at_point.point = {0.05, 0.0, 0.0};
+  const sim::MotorArray command = {2.0};
+  for (int k = 0; k < 300; ++k) {
+    const auto ours = sim::compute_exact_reading(unit.settings.unit.inertial[0],
+                                                 unit.plant->compute_body_motion(0, command));
+    const auto exact = sim::compute_exact_reading(at_point, judge.compute_body_motion(1, command));
+    for (std::size_t axis = 0; axis < exact.size(); ++axis) {
+      ASSERT_NEAR(ours[axis], exact[axis], 1e-3) << "step " << k << ", axis " << axis;
+    }
+    unit.plant->advance(1e-3, command);
+    judge.advance(1e-3, command);
+  }
+}
+
 const std::string kCartPole =
     body("cart", 0.6, 0.001, 0.001, 0.001) + body("pole", 0.12, 0.002, 0.002, 0.002) + R"(
 joint { name: "rail" type: PRISMATIC
