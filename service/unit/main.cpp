@@ -105,7 +105,7 @@ Simulated load(const Options& options) {
   if (options.rig.empty()) {
     sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
     return {config.settings, std::make_unique<sim::Plant>(config.make_plant()),
-            config.resolved_text};
+            config.resolved_text, nullptr};
   }
   service::RigUnit unit = service::load_rig_unit({.rig = options.rig,
                                                   .config = options.config,
