@@ -444,16 +444,27 @@ RigConfig parse_rig_config(const std::string& path, const std::string& text, Rig
     read_for_plan(rig, root, config);
     return config;
   }
+  if (use == RigFilePurpose::kSimulate && !rig.has_unit()) {
+    for (const v1::Joint& joint : rig.joint()) {
+      if (joint.has_encoder()) rig.mutable_unit()->add_channel()->set_joint(joint.name());
+    }
+    rig.mutable_unit();
+  }
   if (!rig.has_unit()) {
     root.fail("has no unit section; rigcal-daq needs unit { url: \"...\" channel { ... } }");
   }
-  if (!rig.has_safety() && use != RigFilePurpose::kWatch) {
+  const bool drives = use == RigFilePurpose::kDrive || use == RigFilePurpose::kPlan;
+  if (!rig.has_safety() && drives) {
     root.fail("has no safety section; write safety { command_max: ... joint { ... } }");
   }
   read_unit(rig, root.at("unit"), config);
   config.inertial = read_inertial(rig, root.at("unit"));
   read_motors(rig, root, config);
-  if (rig.has_safety()) read_safety(rig, root.at("safety"), config);
+  if (use == RigFilePurpose::kSimulate) {
+    read_motor_limits(rig.safety(), root.at("safety"), config);
+  } else if (rig.has_safety()) {
+    read_safety(rig, root.at("safety"), config);
+  }
   read_real_time(rig.real_time(), config.real_time);
   config.commissioned_fields = commissioned_fields(rig);
   return config;

@@ -69,6 +69,8 @@ enum class RigFilePurpose {
   kWatch,  ///< to read samples: needs unit; without safety, `limits` has no joints
   kPlan,  ///< to plan commands: needs neither; without both, only joints, motors and command limits
           ///< are read
+  kSimulate,  ///< to simulate the unit: needs neither; without unit, the unit's channels are the
+              ///< joints with encoders in the order of the file; no limits of joints are read
 };
 
 /// Reads and checks the settings of data acquisition in a rig file.

@@ -190,9 +190,10 @@ void Plant::solve(const JointState& state, const Motions& motions, double comman
 
 JointState Plant::integrate_runge_kutta(const JointState& state, const Motions& motions,
                                         double command_V, double h) const {
+  const auto count = static_cast<std::size_t>(joint_count());
   const auto moved = [&](const JointArray& speed, const JointArray& acceleration, double dt) {
     JointState result = state;
-    for (std::size_t k = 0; k < kJointsMax; ++k) {
+    for (std::size_t k = 0; k < count; ++k) {
       result.angle_rad[k] += dt * speed[k];
       result.speed_rad_s[k] += dt * acceleration[k];
     }
@@ -207,7 +208,7 @@ JointState Plant::integrate_runge_kutta(const JointState& state, const Motions& 
   const JointState s4 = moved(s3.speed_rad_s, a3, h);
   solve(s4, motions, command_V, a4, torque);
   JointState end = state;
-  for (std::size_t k = 0; k < kJointsMax; ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
     end.angle_rad[k] += h / 6.0 *
                         (state.speed_rad_s[k] + 2.0 * s2.speed_rad_s[k] + 2.0 * s3.speed_rad_s[k] +
                          s4.speed_rad_s[k]);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <memory>
 
+#include "firmware_iface/wire/limits.h"
+
 namespace firmware_iface::sim {
 
 /// A vector in world coordinates, y up.
@@ -39,8 +41,11 @@ inline Vector3 tilted_gravity(double g, const Vector3& tilt) {
   return rotate_vector({0.0, -g, 0.0}, tilt);
 }
 
-inline constexpr int kJointsMax = 2;
+inline constexpr int kJointsMax = ENCODERS_MAX;
 using JointArray = std::array<double, kJointsMax>;
+
+/// Commands of the motors [their units]; entries beyond the motor count are 0.
+using MotorArray = std::array<double, MOTORS_MAX>;
 
 /// Angles [rad] and speeds [rad/s] of all joints; entries beyond the joint count are 0.
 struct JointState {
@@ -90,12 +95,44 @@ struct BodyMotion {
   Vector3 specific_force{};        ///< acceleration of its centre of mass minus gravity [m/s²]
 };
 
-/// Equations of motion of a rig: M q̈ = Q + τ, with joint angles q, mass matrix M, dry friction
-/// torques τ and all other torques Q.
+/// The simulated rig at a simulated unit. Its joint k is the joint that encoder k reads; the angles
+/// of a sliding joint are positions [m].
+class UnitPlant {
+ public:
+  virtual ~UnitPlant() = default;
+
+  virtual int joint_count() const = 0;
+  virtual const JointState& state() const = 0;
+
+  /// Returns the angle that the encoder of a joint reads, which can lag behind the joint.
+  virtual double encoder_angle(int joint) const {
+    return state().angle_rad[static_cast<std::size_t>(joint)];
+  }
+
+  /// Advances the simulation by dt_s ≥ 0 with constant commands. A rig that is held by hand does
+  /// not move.
+  virtual void advance(double dt_s, const MotorArray& command) noexcept = 0;
+
+  /// Returns the present motion of the body at a joint, with the accelerations that the commands
+  /// cause.
+  virtual BodyMotion compute_body_motion(int joint, const MotorArray& command) const = 0;
+
+  /// Holds all joints at rest, as by a hand, or releases the joints.
+  virtual void set_held_by_hand(bool held) = 0;
+  virtual bool is_held_by_hand() const = 0;
+
+  /// Sets the angle of a joint, and its speed to zero.
+  virtual void set_joint_angle(int joint, double angle_rad) = 0;
+
+  virtual void restore_initial_state() = 0;
+};
+
+/// Equations of motion of a rig with one or two joints and one motor: M q̈ = Q + τ, with joint
+/// angles q, mass matrix M, dry friction torques τ and all other torques Q.
 class RigModel {
  public:
   struct EquationTerms {
-    std::array<JointArray, kJointsMax> mass_matrix{};  ///< M [kg·m²]
+    std::array<std::array<double, 2>, 2> mass_matrix{};  ///< M [kg·m²]
     JointArray force{};  ///< Q: gravity, motor, viscous and air drag, minus Coriolis [N·m]
   };
 
@@ -131,31 +168,26 @@ class RigModel {
 /// joint opposes the motion. A resting joint remains at rest while its holding torque is within the
 /// static limit, or presses the joint against a stop. A joint that hits a stop rebounds at once, by
 /// an impulse along that joint alone; very short rebounds end at rest.
-class Plant {
+class Plant final : public UnitPlant {
  public:
   Plant(std::unique_ptr<RigModel> model, const JointState& start);
 
-  int joint_count() const { return model_->joint_count(); }
-  const JointState& state() const { return state_; }
   const RigModel& model() const { return *model_; }
-
-  /// Advances the simulation by dt_s ≥ 0 with a constant command. A rig that is held by hand does
-  /// not move.
   void advance(double dt_s, double command_V);
-
-  /// Returns the present motion of the body at a joint, with the accelerations that a command
-  /// causes.
   BodyMotion compute_body_motion(int joint, double command_V) const;
 
-  /// Holds all joints at rest, as by a hand, or releases the joints.
-  void set_held_by_hand(bool held);
-  bool is_held_by_hand() const { return held_; }
-
-  /// Sets the angle of a joint, and its speed to zero.
-  void set_joint_angle(int joint, double angle_rad);
-
-  /// Restores the initial state.
-  void restore_initial_state() { state_ = start_; }
+  int joint_count() const override { return model_->joint_count(); }
+  const JointState& state() const override { return state_; }
+  void advance(double dt_s, const MotorArray& command) noexcept override {
+    advance(dt_s, command[0]);
+  }
+  BodyMotion compute_body_motion(int joint, const MotorArray& command) const override {
+    return compute_body_motion(joint, command[0]);
+  }
+  void set_held_by_hand(bool held) override;
+  bool is_held_by_hand() const override { return held_; }
+  void set_joint_angle(int joint, double angle_rad) override;
+  void restore_initial_state() override { state_ = start_; }
 
  private:
   enum class MotionDirection { kRest, kForward, kBackward };

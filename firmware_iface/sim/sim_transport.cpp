@@ -5,7 +5,8 @@
 
 namespace firmware_iface::sim {
 
-UnitSimulation::UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
+UnitSimulation::UnitSimulation(const SimulationSettings& settings, std::unique_ptr<UnitPlant> plant,
+                               Nanoseconds start,
                                std::function<void(const TrueState&)> on_true_state)
     : to_host_(settings.to_host),
       to_unit_(settings.to_unit),

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "firmware_iface/sim/simulated_unit.hpp"
 #include "firmware_iface/transport/byte_channel.hpp"
@@ -22,8 +23,12 @@ struct SimulationSettings {
 class UnitSimulation final : private UnitOutputListener {
  public:
   /// @param on_true_state  called at each tick; may be empty
+  UnitSimulation(const SimulationSettings& settings, std::unique_ptr<UnitPlant> plant,
+                 Nanoseconds start, std::function<void(const TrueState&)> on_true_state = {});
   UnitSimulation(const SimulationSettings& settings, Plant plant, Nanoseconds start,
-                 std::function<void(const TrueState&)> on_true_state = {});
+                 std::function<void(const TrueState&)> on_true_state = {})
+      : UnitSimulation(settings, std::make_unique<Plant>(std::move(plant)), start,
+                       std::move(on_true_state)) {}
 
   /// Adds bytes written by the host.
   void write(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;

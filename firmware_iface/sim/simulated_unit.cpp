@@ -24,14 +24,17 @@ unit_description describe(const UnitSettings& settings, int joint_count) {
     const EncoderSettings& encoder = settings.encoder[k];
     own.encoder[k] = {
         static_cast<std::uint8_t>(encoder.absolute ? ENCODER_ABSOLUTE : ENCODER_COUNTER),
-        static_cast<std::uint8_t>(encoder.index ? ENCODER_HAS_INDEX : 0), encoder.counts_per_turn,
-        encoder.modulus};
+        static_cast<std::uint8_t>(encoder.index ? ENCODER_HAS_INDEX : 0),
+        encoder.counts_per_rad > 0.0 ? 0 : encoder.counts_per_turn, encoder.modulus};
     constexpr std::uint32_t kCompactModulusMax = 1U << 24;
     if (encoder.modulus > kCompactModulusMax) own.capabilities &= ~UNIT_CAN_COMPACT;
   }
-  own.motor_count = 1;
-  own.motor[0] = {static_cast<std::uint8_t>(settings.motor_kind), 0,
-                  static_cast<std::uint32_t>(std::lround(settings.command_max_V * 1e3)), 0};
+  own.motor_count = static_cast<std::uint8_t>(settings.motor_count);
+  for (std::size_t m = 0; m < own.motor_count; ++m) {
+    const MotorSettings& motor = settings.motor[m];
+    own.motor[m] = {static_cast<std::uint8_t>(motor.kind), 0,
+                    static_cast<std::uint32_t>(std::lround(motor.command_max * 1e3)), 0};
+  }
   own.inertial_count = static_cast<std::uint8_t>(settings.inertial_count);
   for (std::size_t k = 0; k < own.inertial_count; ++k) {
     own.inertial_ticks[k] = static_cast<std::uint8_t>(settings.inertial[k].divider);
@@ -50,22 +53,22 @@ std::int32_t wrapped(std::int64_t counts, std::uint32_t modulus) {
 
 }  // namespace
 
-SimulatedUnit::SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutputListener& output,
-                             Nanoseconds start)
+SimulatedUnit::SimulatedUnit(const UnitSettings& settings, std::unique_ptr<UnitPlant> plant,
+                             UnitOutputListener& output, Nanoseconds start)
     : settings_(settings),
       plant_(std::move(plant)),
       output_(&output),
       now_(start),
       plant_time_(start),
-      description_(describe(settings, plant_.joint_count())),
+      description_(describe(settings, plant_->joint_count())),
       random_(settings.faults.seed),
       inertial_random_(settings.faults.seed + 1) {
-  assert(settings.tick_rate_Hz > 0 && settings.command_max_V > 0.0);
+  assert(settings.tick_rate_Hz > 0 && settings.motor_count <= MOTORS_MAX);
   assert(settings.ttl_max_ms > 0 && settings.ttl_max_ms <= 255);
   clock_start_us_ = settings.clock_start_us;
   core_.memory.samples_of_last_stream = UNIT_SAMPLES_UNKNOWN;
   boot(start);
-  if (settings_.hand.release != HandSettings::ReleaseTime::kFree) plant_.set_held_by_hand(true);
+  if (settings_.hand.release != HandSettings::ReleaseTime::kFree) plant_->set_held_by_hand(true);
 }
 
 void SimulatedUnit::boot(Nanoseconds at) noexcept {
@@ -74,7 +77,7 @@ void SimulatedUnit::boot(Nanoseconds at) noexcept {
   const unit_memory memory = core_.memory;
   unit_init(&core_, &description_, &memory, static_cast<std::uint32_t>(random_()),
             unit_time_of_tick_us(0));
-  output_V_ = 0.0;
+  motor_output_ = {};
 }
 
 void SimulatedUnit::reset(Nanoseconds now) noexcept {
@@ -86,7 +89,7 @@ void SimulatedUnit::reset(Nanoseconds now) noexcept {
   boot(now + settings_.boot_time);
   // An incremental encoder counts from power-up.
   counts_at_boot_ = {};
-  for (int k = 0; k < plant_.joint_count(); ++k) {
+  for (int k = 0; k < plant_->joint_count(); ++k) {
     const auto channel = static_cast<std::size_t>(k);
     if (!settings_.encoder[channel].absolute) counts_at_boot_[channel] = encoder_counts(k);
   }
@@ -146,7 +149,7 @@ void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
     advance_plant_to(now_);
     if (release_at_ && *release_at_ <= event) {
       release_at_.reset();
-      plant_.set_held_by_hand(false);
+      plant_->set_held_by_hand(false);
       ++counters_.releases;
     } else {
       tick();
@@ -157,17 +160,17 @@ void SimulatedUnit::advance_to(Nanoseconds now) noexcept {
 
 void SimulatedUnit::advance_plant_to(Nanoseconds time) noexcept {
   if (time <= plant_time_) return;
-  plant_.advance(std::chrono::duration<double>(time - plant_time_).count(), output_V_);
+  plant_->advance(std::chrono::duration<double>(time - plant_time_).count(), motor_output_);
   plant_time_ = time;
   if (hand_motion_.joint >= 0) {
     const double share = std::chrono::duration<double>(time - hand_motion_.begin) /
                          std::chrono::duration<double>(hand_motion_.duration);
     const double eased = 0.5 - 0.5 * std::cos(std::numbers::pi * std::clamp(share, 0.0, 1.0));
-    plant_.set_joint_angle(hand_motion_.joint,
-                           std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
+    plant_->set_joint_angle(hand_motion_.joint,
+                            std::lerp(hand_motion_.from_rad, hand_motion_.to_rad, eased));
     if (share >= 1.0) hand_motion_.joint = -1;
   }
-  if (output_V_ == 0.0) return;
+  if (motor_output_ == MotorArray{}) return;
   counters_.longest_unrefreshed_output =
       std::max(counters_.longest_unrefreshed_output, time - last_enabling_command_at_);
 }
@@ -176,9 +179,9 @@ void SimulatedUnit::turn_by_hand(int joint, double angle_rad, Nanoseconds durati
                                  Nanoseconds now) noexcept {
   advance_to(now);
   advance_plant_to(now_);
-  plant_.set_held_by_hand(true);
+  plant_->set_held_by_hand(true);
   release_at_.reset();
-  const double from_rad = plant_.state().angle_rad[static_cast<std::size_t>(joint)];
+  const double from_rad = plant_->state().angle_rad[static_cast<std::size_t>(joint)];
   hand_motion_ = {joint, from_rad, angle_rad, now_, std::max(duration, Nanoseconds(1))};
 }
 
@@ -186,12 +189,17 @@ void SimulatedUnit::release_rig(Nanoseconds now) noexcept {
   advance_to(now);
   advance_plant_to(now_);
   hand_motion_.joint = -1;
-  plant_.set_held_by_hand(false);
+  plant_->set_held_by_hand(false);
 }
 
 void SimulatedUnit::apply_output() noexcept {
+  MotorArray output{};
+  for (std::size_t m = 0; m < static_cast<std::size_t>(settings_.motor_count); ++m) {
+    output[m] = core_.output.command_q15[m] / 32767.0 * settings_.motor[m].command_max;
+  }
+  if (output == motor_output_) return;
   advance_plant_to(now_);
-  output_V_ = core_.output.command_q15[0] / 32767.0 * settings_.command_max_V;
+  motor_output_ = output;
 }
 
 void SimulatedUnit::send_frames() noexcept {
@@ -218,11 +226,11 @@ void SimulatedUnit::tick() noexcept {
   TrueState truth{now_,
                   unit_us,
                   {},
-                  plant_.state(),
+                  plant_->state(),
                   latched_counts_,
-                  output_V_,
+                  motor_output_,
                   is_tripped(),
-                  plant_.is_held_by_hand()};
+                  plant_->is_held_by_hand()};
   if (unit_sample_is_due(&core_)) {
     truth.sample_sequence = core_.stream_samples;
     send_sample(unit_us);
@@ -241,6 +249,7 @@ void SimulatedUnit::receive(std::span<const std::uint8_t> bytes, Nanoseconds now
     count_received_frames(before);
     apply_output();
     if (unit_sample_is_due(&core_)) {  // host-paced
+      advance_plant_to(now_);
       latch();
       send_sample(unit_us);
       apply_output();
@@ -256,7 +265,7 @@ void SimulatedUnit::count_received_frames(const unit_counters& before) noexcept 
   if (after.commands_rejected == before.commands_rejected && core_.ttl_runs)
     last_enabling_command_at_ = now_;
   if (settings_.hand.release == HandSettings::ReleaseTime::kAfterFirstCommand &&
-      core_.is_streaming && plant_.is_held_by_hand() && !release_at_) {
+      core_.is_streaming && plant_->is_held_by_hand() && !release_at_) {
     release_at_ = now_ + settings_.hand.hold_time;
   }
 }
@@ -265,8 +274,8 @@ void SimulatedUnit::count_received_frames(const unit_counters& before) noexcept 
 void SimulatedUnit::hold_rig_for_stream() noexcept {
   if (settings_.hand.release == HandSettings::ReleaseTime::kFree) return;
   advance_plant_to(now_);
-  plant_.restore_initial_state();
-  plant_.set_held_by_hand(true);
+  plant_->restore_initial_state();
+  plant_->set_held_by_hand(true);
   release_at_.reset();
   if (settings_.hand.release == HandSettings::ReleaseTime::kAfterStreamStart) {
     release_at_ = now_ + settings_.hand.hold_time;
@@ -277,16 +286,17 @@ std::int64_t SimulatedUnit::encoder_counts(int channel) const noexcept {
   const auto k = static_cast<std::size_t>(channel);
   const EncoderSettings& encoder = settings_.encoder[k];
   const std::size_t joint = encoder.joint < 0 ? k : static_cast<std::size_t>(encoder.joint);
-  const double turns = (plant_.state().angle_rad[joint] - encoder.zero_offset_rad) / kTurn_rad;
+  const double scale =
+      encoder.counts_per_rad > 0.0 ? encoder.counts_per_rad : encoder.counts_per_turn / kTurn_rad;
+  const double angle_rad = plant_->encoder_angle(static_cast<int>(joint)) - encoder.zero_offset_rad;
   const double drift = encoder.drift_counts_per_s * std::chrono::duration<double>(now_).count();
-  return std::llround(turns * encoder.count_factor * encoder.counts_per_turn + drift) -
-         counts_at_boot_[k];
+  return std::llround(angle_rad * encoder.count_factor * scale + drift) - counts_at_boot_[k];
 }
 
 // Reads the encoders; a channel with a dropout keeps its last count.
 void SimulatedUnit::latch() noexcept {
   latch_ = {};
-  for (int k = 0; k < plant_.joint_count(); ++k) {
+  for (int k = 0; k < plant_->joint_count(); ++k) {
     const auto channel = static_cast<std::size_t>(k);
     const EncoderSettings& encoder = settings_.encoder[channel];
     const auto bit = static_cast<std::uint16_t>(1U << channel);
@@ -319,7 +329,7 @@ void SimulatedUnit::send_sample(std::uint64_t unit_us) noexcept {
     if (((due >> k) & 1U) == 0) continue;
     const InertialSensorSettings& sensor = settings_.inertial[k];
     const auto counts =
-        read(sensor, plant_.compute_body_motion(sensor.joint, output_V_), inertial_random_);
+        read(sensor, plant_->compute_body_motion(sensor.joint, motor_output_), inertial_random_);
     if (sensor.dropout > 0.0 &&
         static_cast<double>(inertial_random_() >> 11) * 0x1.0p-53 < sensor.dropout) {
       continue;

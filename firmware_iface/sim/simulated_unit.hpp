@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <random>
 #include <span>
@@ -43,6 +44,8 @@ struct EncoderSettings {
   std::uint32_t modulus = 0;     ///< counts run from 0 to modulus − 1; 0: signed, 32 bits
   bool absolute = false;         ///< keeps its zero after a reset
   bool index = false;            ///< has an index pulse where its angle reads 0, once a turn
+  double counts_per_rad = 0.0;   ///< or per metre, without a whole number per turn; 0: does not
+                                 ///< apply. The unit's description then has no counts per turn
 
   // Simulated wiring errors, which the unit's description does not show.
   int joint = -1;             ///< joint that it is connected to; negative: its own
@@ -50,13 +53,18 @@ struct EncoderSettings {
   double drift_counts_per_s = 0.0;
 };
 
+struct MotorSettings {
+  int kind = MOTOR_VOLT;      ///< MOTOR_*, the unit of the command
+  double command_max = 10.0;  ///< range to either side, in that unit
+};
+
 struct UnitSettings {
   std::uint64_t unit_id = 0x5249474341'4C01;
   std::array<EncoderSettings, kJointsMax> encoder{};
   int tick_rate_Hz = 1000;
-  int motor_kind = MOTOR_VOLT;  ///< MOTOR_*, the unit of the plant's command
-  double command_max_V = 10.0;  ///< range to either side, in that unit
-  int command_bits = 12;        ///< of the converter, over ±command_max_V; 0: all of the wire's 16
+  int motor_count = 1;
+  std::array<MotorSettings, MOTORS_MAX> motor{};
+  int command_bits = 12;  ///< of the converter, over ±command_max; 0: all of the wire's 16
   int ttl_max_ms = 100;
   double clock_error_ppm = 0.0;      ///< positive: the unit's clock is fast
   std::uint64_t clock_start_us = 0;  ///< unit clock at its first boot
@@ -92,7 +100,7 @@ struct TrueState {
   std::optional<std::uint32_t> sample_sequence;  ///< of the SAMPLE sent at this tick
   JointState state;
   std::array<std::int64_t, kJointsMax> encoder_counts{};
-  double command_V = 0.0;  ///< in effect from this tick on
+  MotorArray command{};  ///< in effect from this tick on [units of the motors]
   bool tripped = true;
   bool held = false;
 };
@@ -115,8 +123,8 @@ class UnitOutputListener {
 /// the constructor.
 class SimulatedUnit {
  public:
-  SimulatedUnit(const UnitSettings& settings, Plant plant, UnitOutputListener& output,
-                Nanoseconds start = Nanoseconds(0));
+  SimulatedUnit(const UnitSettings& settings, std::unique_ptr<UnitPlant> plant,
+                UnitOutputListener& output, Nanoseconds start = Nanoseconds(0));
 
   /// Adds bytes that reach the unit at `now`.
   void receive(std::span<const std::uint8_t> bytes, Nanoseconds now) noexcept;
@@ -130,7 +138,8 @@ class SimulatedUnit {
   /// Restarts the unit, as after a watchdog reset or a loss of power.
   void reset(Nanoseconds now) noexcept;
 
-  double output_V() const noexcept { return output_V_; }
+  /// Returns the output of a motor in the unit of its command.
+  double output_V(std::size_t motor = 0) const noexcept { return motor_output_[motor]; }
   bool is_tripped() const noexcept { return unit_is_tripped(&core_); }
   UnitCounters counters() const noexcept;
 
@@ -139,7 +148,7 @@ class SimulatedUnit {
   void release_rig(Nanoseconds now) noexcept;
 
   /// Returns the rig's state at the last tick, trip or release.
-  const Plant& plant() const noexcept { return plant_; }
+  const UnitPlant& plant() const noexcept { return *plant_; }
   const UnitSettings& settings() const noexcept { return settings_; }
 
   /// Replaces the fault probabilities from now on, e.g. so that a test ends without faults.
@@ -163,14 +172,14 @@ class SimulatedUnit {
   bool draw_random_event(double probability) noexcept;
 
   UnitSettings settings_;
-  Plant plant_;
+  std::unique_ptr<UnitPlant> plant_;
   UnitOutputListener* output_;
   Nanoseconds now_;
   Nanoseconds last_enabling_command_at_{0};  // arrival of the last enabling command
   Nanoseconds plant_time_;
   unit_description description_{};
   unit core_{};
-  double output_V_ = 0.0;
+  MotorArray motor_output_{};  // [units of the motors]
 
   // Since the last boot:
   Nanoseconds boot_at_{0};

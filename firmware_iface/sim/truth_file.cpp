@@ -36,14 +36,12 @@ std::ofstream create(const std::string& path) {
 }  // namespace
 
 TruthFile::TruthFile(const std::string& path, const std::string& parameters, int joint_count,
-                     Nanoseconds start)
-    : path_(path), joint_count_(joint_count), start_(start) {
+                     Nanoseconds start, int motor_count)
+    : path_(path), joint_count_(joint_count), motor_count_(motor_count), start_(start) {
   const std::string parameters_path = path + ".textproto";
   for (const std::string& file : {path, parameters_path}) refuse_existing(file);
   out_ = create(path);
-  create(parameters_path) << "# proto-file: proto/sim.proto\n"
-                          << "# proto-message: rigcal.v1.Simulation\n"
-                          << parameters;
+  create(parameters_path) << parameters;
   out_ << "time_s,unit_time_us,sample_sequence";
   for (const char* name : {"theta%d_rad", "omega%d_rad_s", "count%d"}) {
     for (int k = 1; k <= joint_count; ++k) {
@@ -52,7 +50,9 @@ TruthFile::TruthFile(const std::string& path, const std::string& parameters, int
       out_ << ',' << column.data();
     }
   }
-  out_ << ",command_V,tripped,held\n";
+  if (motor_count == 1) out_ << ",command_V";
+  for (int m = 1; motor_count > 1 && m <= motor_count; ++m) out_ << ",command" << m;
+  out_ << ",tripped,held\n";
 }
 
 void TruthFile::write(const TrueState& truth) {
@@ -69,7 +69,9 @@ void TruthFile::write(const TrueState& truth) {
   for (std::size_t k = 0; k < count; ++k) put(",%.12g", truth.state.angle_rad[k]);
   for (std::size_t k = 0; k < count; ++k) put(",%.12g", truth.state.speed_rad_s[k]);
   for (std::size_t k = 0; k < count; ++k) put(",%" PRId64, truth.encoder_counts[k]);
-  put(",%.9g", truth.command_V);
+  for (std::size_t m = 0; m < static_cast<std::size_t>(motor_count_); ++m) {
+    put(",%.9g", truth.command[m]);
+  }
   out_ << (truth.tripped ? ",1" : ",0") << (truth.held ? ",1\n" : ",0\n");
 }
 

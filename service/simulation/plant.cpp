@@ -33,7 +33,7 @@ void refuse_divergence(const Eigen::VectorXd& angles, double time) {
 class SpookPlant final : public Plant {
  public:
   SpookPlant(const Rig& rig, const Scenario& scenario, double step)
-      : Plant(scenario),
+      : Plant(scenario.initial_angles, scenario.initial_speeds),
         mechanism_(rig.mechanism),
         stepper_(rig.mechanism, step),
         state_(estimator::assemble_state(rig.mechanism, estimator::unpack_parameters(rig.mechanism),
@@ -89,10 +89,11 @@ struct Course {
 /// Simulated mechanism that integrates the equations of motion by Runge–Kutta steps. A step is
 /// split where a joint stops, reverses or breaks loose. For a mechanism with loops, other
 /// independent coordinates are chosen when the dependent coordinates become ill-conditioned.
-class PhysicalPlant final : public Plant {
+class IntervalPlant final : public PhysicalPlant {
  public:
-  PhysicalPlant(const Rig& rig, const Scenario& scenario, double step)
-      : Plant(scenario),
+  IntervalPlant(const Rig& rig, const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
+                double step)
+      : PhysicalPlant(angles, speeds),
         path_(rig.path),
         mechanism_(rig.mechanism),
         closure_(mechanism_),
@@ -100,16 +101,26 @@ class PhysicalPlant final : public Plant {
     close();
     choose_course();
     const estimator::TreeProgram& program = course_->program;
-    segment_.period = step;
     segment_.angles = Eigen::MatrixXd::Zero(2, 1);
     segment_.controls.resize(2, static_cast<Eigen::Index>(program.motor_joints().size()));
     joint_angles_[0].resize(2, program.joint_count());
     interval_[0] = {.controls = &controls_,
                     .last_sample = 2,
-                    .period = step,
                     .sample_instants = &kBegin,
                     .last_instant = 1,
                     .guess = angles_};
+    IntervalPlant::set_step(step);
+    begin_from_here();
+  }
+
+  void set_step(double step) override { segment_.period = interval_[0].period = step; }
+
+  void set_motion(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) override {
+    angles_ = angles;
+    speeds_ = speeds;
+    close();
+    if (closure_.has_loops()) choose_course();
+    interval_[0].guess = angles_;
     begin_from_here();
   }
 
@@ -219,10 +230,8 @@ class PhysicalPlant final : public Plant {
 
 }  // namespace
 
-Plant::Plant(const Scenario& scenario)
-    : angles_(scenario.initial_angles),
-      speeds_(scenario.initial_speeds),
-      joints_(static_cast<std::size_t>(angles_.size())) {}
+Plant::Plant(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds)
+    : angles_(angles), speeds_(speeds), joints_(static_cast<std::size_t>(angles_.size())) {}
 
 std::span<const daq::JointState> Plant::joint_states() {
   for (Eigen::Index j = 0; j < angles_.size(); ++j) {
@@ -241,10 +250,15 @@ Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator a
   return Integrator::kSpook;
 }
 
+std::unique_ptr<PhysicalPlant> make_physical_plant(const Rig& rig, const Eigen::VectorXd& angles,
+                                                   const Eigen::VectorXd& speeds, double step) {
+  return std::make_unique<IntervalPlant>(rig, angles, speeds, step);
+}
+
 std::unique_ptr<Plant> make_plant(const Rig& rig, const Scenario& scenario, double step,
                                   Integrator integrator) {
   if (choose_integrator(rig.mechanism, integrator) == Integrator::kPhysical) {
-    return std::make_unique<PhysicalPlant>(rig, scenario, step);
+    return make_physical_plant(rig, scenario.initial_angles, scenario.initial_speeds, step);
   }
   estimator::require_spook_support(rig.mechanism);
   return std::make_unique<SpookPlant>(rig, scenario, step);

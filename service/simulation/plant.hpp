@@ -36,13 +36,33 @@ class Plant {
   virtual Eigen::MatrixXd motion_at_step_start() const = 0;
 
  protected:
-  explicit Plant(const Scenario& scenario);
+  Plant(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds);
 
   Eigen::VectorXd angles_, speeds_;
 
  private:
   std::vector<daq::JointState> joints_;
 };
+
+/// Simulated mechanism that is integrated by its equations of motion. Its step can change.
+class PhysicalPlant : public Plant {
+ public:
+  /// Sets the duration of the next steps [s].
+  virtual void set_step(double step) = 0;
+
+  /// Continues from other coordinates [rad or m] and speeds of all joints. Closes kinematic loops
+  /// from the given coordinates.
+  virtual void set_motion(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) = 0;
+
+ protected:
+  using Plant::Plant;
+};
+
+/// Creates a simulated mechanism of a rig that is integrated by its equations of motion.
+/// @param angles, speeds  initial coordinates [rad or m] and speeds of all joints
+/// @param step            duration of a step [s]
+std::unique_ptr<PhysicalPlant> make_physical_plant(const Rig& rig, const Eigen::VectorXd& angles,
+                                                   const Eigen::VectorXd& speeds, double step);
 
 /// Creates a simulated mechanism of a rig with the requested integration method.
 /// @param step  simulation step [s]

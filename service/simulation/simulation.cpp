@@ -6,6 +6,7 @@
 #include <limits>
 #include <numbers>
 #include <random>
+#include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
@@ -222,38 +223,117 @@ class Encoders {
   std::normal_distribution<double> normal_;
 };
 
-/// Monitor of joint limits, which reports the first violation of each limit.
+/// Monitor of the joint limits of rig file and scenario. For each limit it finds when the motion
+/// first exceeds it, and by how much at most.
 class Watch {
  public:
-  Watch(const Rig& rig, const Scenario& scenario) : rig_(rig), scenario_(scenario) {}
-
-  void check(double time, const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds,
-             std::vector<std::string>& notes) {
-    for (const JointLimit& limit : scenario_.limits) {
-      const estimator::JointUnits units =
-          rig_.mechanism.joints[static_cast<std::size_t>(limit.joint)].units();
-      report(limit, units.quantity, angles[limit.joint], limit.angle_max, units.coordinate, time,
-             notes);
-      report(limit, "speed", speeds[limit.joint], limit.speed_max, units.rate, time, notes);
+  Watch(const Rig& rig, const Scenario& scenario) {
+    const double inf = std::numeric_limits<double>::infinity();
+    std::vector<JointLimit> limits = scenario.limits;
+    const std::vector<estimator::Encoder> encoders = estimator::used_encoders(rig.mechanism);
+    for (std::size_t i = 0; i < encoders.size(); ++i) {
+      estimator::SensorLimits own = rig.encoders[i].limits;
+      if (!(own.lowest < own.highest)) own = {-inf, inf, own.fastest};
+      std::erase_if(limits, [&](const JointLimit& limit) {
+        if (joint_of(rig, limit).name != encoders[i].name) return false;
+        own = stricter(own, limit);
+        return true;
+      });
+      add_bounds(encoders[i].name, encoders[i].units(), encoders[i].terms,
+                 rig.mechanism.at(encoders[i].offset).value, own);
+    }
+    for (const JointLimit& limit : limits) {
+      const estimator::Joint& joint = joint_of(rig, limit);
+      add_bounds(joint.name, joint.units(), {{limit.joint, 1.0}}, 0.0,
+                 stricter({-inf, inf, 0.0}, limit));
     }
   }
 
- private:
-  void report(const JointLimit& limit, const std::string& quantity, double value, double maximum,
-              const std::string& unit, double time, std::vector<std::string>& notes) {
-    if (!(maximum > 0.0) || std::abs(value) <= maximum) return;
-    const std::string& joint = rig_.mechanism.joints[static_cast<std::size_t>(limit.joint)].name;
-    const std::string key = joint + quantity;
-    if (std::find(reported_.begin(), reported_.end(), key) != reported_.end()) return;
-    reported_.push_back(key);
-    notes.push_back("joint " + joint + " exceeds its " + quantity + " limit of " +
-                    format_number(maximum) + " " + unit + " at " + format_number(time, 6) +
-                    " s; a run on the rig would stop there");
+  void check(double time, const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds) {
+    for (Bound& bound : bounds_) {
+      double value = -bound.offset;
+      for (const auto& [joint, sign] : bound.terms) {
+        value += sign * (bound.is_of_speed ? speeds : angles)[joint];
+      }
+      const double excess = (bound.is_of_speed ? std::abs(value) : bound.sign * value) - bound.most;
+      if (!(excess > bound.excess)) continue;
+      if (bound.excess == 0.0) bound.since = time;
+      bound.excess = excess;
+    }
   }
 
-  const Rig& rig_;
-  const Scenario& scenario_;
-  std::vector<std::string> reported_;
+  /// Returns a sentence for each exceeded limit, in the order in which they are first exceeded.
+  std::vector<std::string> describe() {
+    std::ranges::stable_sort(bounds_, {}, &Bound::since);
+    std::vector<std::string> notes;
+    for (const Bound& bound : bounds_) {
+      if (bound.excess == 0.0) continue;
+      notes.push_back(bound.words + " " + bound.unit + " at " + format_number(bound.since, 6) +
+                      " s, by up to " + format_number(bound.excess, 3) + " " + bound.unit +
+                      "; a run on the rig would stop there");
+    }
+    return notes;
+  }
+
+ private:
+  /// A one-sided limit of a coordinate, or a limit of the magnitude of a speed.
+  struct Bound {
+    std::string words;  // e.g. "joint arm exceeds its angle limit of 0.5"
+    std::string unit;
+    std::vector<estimator::Encoder::JointTerm> terms;
+    double offset = 0.0;  // of the encoder [rad or m]
+    bool is_of_speed = false;
+    double sign = 1.0, most = 0.0;  // sign · value exceeds the limit if it is above `most`
+    double since = std::numeric_limits<double>::infinity();  // first time beyond the limit [s]
+    double excess = 0.0;                                     // largest amount beyond the limit
+  };
+
+  static const estimator::Joint& joint_of(const Rig& rig, const JointLimit& limit) {
+    return rig.mechanism.joints[static_cast<std::size_t>(limit.joint)];
+  }
+
+  static estimator::SensorLimits stricter(estimator::SensorLimits own, const JointLimit& limit) {
+    if (limit.angle_max > 0.0) {
+      own.lowest = std::max(own.lowest, -limit.angle_max);
+      own.highest = std::min(own.highest, limit.angle_max);
+    }
+    if (limit.speed_max > 0.0) {
+      own.fastest = own.fastest > 0.0 ? std::min(own.fastest, limit.speed_max) : limit.speed_max;
+    }
+    return own;
+  }
+
+  void add_bounds(const std::string& name, const estimator::JointUnits& units,
+                  const std::vector<estimator::Encoder::JointTerm>& terms, double offset,
+                  const estimator::SensorLimits& limits) {
+    const auto words = [&](const char* verb, const std::string& quantity, double limit) {
+      return "joint " + name + verb + quantity + " limit of " + format_number(limit);
+    };
+    if (std::isfinite(limits.highest)) {
+      bounds_.push_back({.words = words(" exceeds its ", units.quantity, limits.highest),
+                         .unit = units.coordinate,
+                         .terms = terms,
+                         .offset = offset,
+                         .most = limits.highest});
+    }
+    if (std::isfinite(limits.lowest)) {
+      bounds_.push_back({.words = words(" falls below its ", units.quantity, limits.lowest),
+                         .unit = units.coordinate,
+                         .terms = terms,
+                         .offset = offset,
+                         .sign = -1.0,
+                         .most = -limits.lowest});
+    }
+    if (limits.fastest > 0.0) {
+      bounds_.push_back({.words = words(" exceeds its ", "speed", limits.fastest),
+                         .unit = units.rate,
+                         .terms = terms,
+                         .is_of_speed = true,
+                         .most = limits.fastest});
+    }
+  }
+
+  std::vector<Bound> bounds_;
 };
 
 /// Returns the number of simulation steps per sampling period.
@@ -341,10 +421,11 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
     run.cancelled = stop != nullptr && stop->load();
     if (k == 0) encoders.take(plant->joint_coordinates(), plant->joint_speeds());
     run.angles.row(k) = encoders.read();
-    if (scenario.keeps_joint_motion)
+    if (scenario.keeps_joint_motion) {
       run.joint_motion.row(k) << plant->joint_coordinates().transpose(),
           plant->joint_speeds().transpose();
-    watch.check(time, plant->joint_coordinates(), plant->joint_speeds(), run.notes);
+    }
+    watch.check(time, plant->joint_coordinates(), plant->joint_speeds());
     excitation.compute_command({time, plant->joint_states()}, {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
@@ -368,6 +449,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
       if (i == 0) run.inertial.row(k) = sensors.read();
     }
   }
+  for (std::string& note : watch.describe()) run.notes.push_back(std::move(note));
   run.angles.conservativeResize(samples, Eigen::NoChange);
   run.controls.conservativeResize(samples, Eigen::NoChange);
   if (sensors.sensor_count() > 0) run.inertial.conservativeResize(samples, Eigen::NoChange);

@@ -42,6 +42,7 @@ const std::map<std::string, Tree>& bad_trees() {
       {"ModulesKeepApart",
        {file("firmware_iface/sim/plant.cpp", "#include \"estimator/math/so3.hpp\""),
         file("service/simulation/run.cpp", "#include \"daq/scenario/catalog.hpp\""),
+        file("service/unit/unit.cpp", "#include \"firmware_iface/sim/plant.hpp\""),
         file("service/main.cpp", "#include \"estimator/math/so3.hpp\""),
         file("tests/studies/main.cpp", "#include \"service/report/charts/figure.hpp\"")}},
       {"ScenariosStandAlone",

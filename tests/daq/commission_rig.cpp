@@ -73,8 +73,8 @@ CommissionRig::CommissionRig(const std::function<void(Mistakes&)>& make)
 
 void CommissionRig::follow(const sim::TrueState& truth) {
   constexpr int kWhile = 50;
-  output_peak_V_ = std::max(output_peak_V_, std::abs(truth.command_V));
-  if (truth.command_V != 0.0 && ++output_ticks_ == kWhile && at_output_) at_output_();
+  output_peak_V_ = std::max(output_peak_V_, std::abs(truth.command[0]));
+  if (truth.command[0] != 0.0 && ++output_ticks_ == kWhile && at_output_) at_output_();
 }
 
 void CommissionRig::turn(int joint, double angle_rad) {

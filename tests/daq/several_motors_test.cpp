@@ -423,8 +423,7 @@ TEST(SeveralMotors, AreDrivenAndRecordedEachByItsOwnExcitation) {
 // the range.
 TEST(Duty, ReachesTheUnitAsAShareOfTheSupply) {
   auto simulation = simulation_settings();
-  simulation.unit.motor_kind = MOTOR_DUTY;
-  simulation.unit.command_max_V = 1.0;
+  simulation.unit.motor[0] = {MOTOR_DUTY, 1.0};
   simulation.unit.command_bits = 0;
   SafetyLimits limits = furuta_limits();
   limits.motor = {{"arm", 0.5, 500.0}};

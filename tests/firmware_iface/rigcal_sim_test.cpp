@@ -135,6 +135,9 @@ TEST(RigcalSim, RefusesBadInputWithOneMessage) {
   expect_parts(complaint({"--config", kConfig, "--truth", kept}), {"exists already"});
   expect_parts(complaint({"--config", kConfig, "--link", kept}), {"exists already"});
   expect_parts(complaint({"--config", kConfig, "--tcp", "0", "--link", "x"}), {"--link"});
+  expect_parts(complaint({}), {"nothing to simulate", "--rig", "--config"});
+  expect_parts(complaint({"--config", kConfig, "--at", "1=0.5"}), {"--at", "--rig"});
+  expect_parts(complaint({"--rig", kConfig}), {"sim-furuta.textproto:"});
   std::string content;
   std::ifstream(kept) >> content;
   EXPECT_EQ(content, "precious");

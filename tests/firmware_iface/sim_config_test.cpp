@@ -178,7 +178,7 @@ unit_faults { channel_dropout: 0.21 dropout_max_ms: 22 dropout_channel: 1 reset:
   EXPECT_EQ(unit.encoder[1].modulus, 65'536U);
   EXPECT_TRUE(unit.encoder[1].absolute && !unit.encoder[0].absolute);
   EXPECT_TRUE(unit.encoder[1].index && !unit.encoder[0].index);
-  EXPECT_EQ(unit.command_max_V, 12.5);
+  EXPECT_EQ(unit.motor[0].command_max, 12.5);
   EXPECT_EQ(unit.command_bits, 10);
   EXPECT_EQ(unit.ttl_max_ms, 90);
   EXPECT_EQ(unit.clock_error_ppm, -33.0);

@@ -62,7 +62,8 @@ class UnitRules : public ::testing::Test, private sim::UnitOutputListener {
   Nanoseconds now_{0};
   sim::SimulatedUnit unit_{
       {},
-      sim::Plant(std::make_unique<sim::FurutaModel>(sim::FurutaParameters{}), sim::JointState{}),
+      std::make_unique<sim::Plant>(std::make_unique<sim::FurutaModel>(sim::FurutaParameters{}),
+                                   sim::JointState{}),
       *this};
 
  private:

@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (int k = 0; k < 4; ++k) {
       const ReadStatus status = link.read_sample(transport.now() + 1ms, sample);
       require(!unit.is_tripped() || unit.output_V() == 0.0);
-      require(std::abs(unit.output_V()) <= settings.unit.command_max_V);
+      require(std::abs(unit.output_V()) <= settings.unit.motor[0].command_max);
       if (status != ReadStatus::kSample) continue;
       require(sample.sequence == next_sequence + sample.lost_before);
       next_sequence = sample.sequence + 1;

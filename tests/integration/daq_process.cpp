@@ -30,10 +30,10 @@ DaqProcess::DaqProcess() {
   write("long.textproto", "name: \"long\" duration_s: 600 step { motor: \"arm\" command: 1 }");
 }
 
-void DaqProcess::start_sim(bool on_tcp) {
+void DaqProcess::start_sim_of(const std::string& option, const std::string& name, bool on_tcp) {
   const std::vector<std::string> command = {RIGCAL_SIM,
-                                            "--config",
-                                            path("sim.textproto"),
+                                            option,
+                                            path(name),
                                             "--truth",
                                             path("truth.csv"),
                                             on_tcp ? "--tcp" : "--link",

@@ -31,7 +31,9 @@ class DaqProcess : public ::testing::Test {
   DaqProcess();
 
   /// Starts the simulated unit on a pseudo-terminal, or on a TCP port that it chooses.
-  void start_sim(bool on_tcp = false);
+  void start_sim(bool on_tcp = false) { start_sim_of("--config", "sim.textproto", on_tcp); }
+  /// The same with another option and file of the folder.
+  void start_sim_of(const std::string& option, const std::string& name, bool on_tcp = false);
   /// TCP port of the unit, if it was started on one.
   std::uint16_t sim_port() const;
 

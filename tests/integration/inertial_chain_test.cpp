@@ -120,7 +120,7 @@ TEST(InertialChain, ReadingsArriveInTheirPlaces) {
       const sim::InertialSensorSettings& sensor =
           simulation.unit.inertial[static_cast<std::size_t>(joint)];
       const auto exact =
-          sim::compute_exact_reading(sensor, plant.compute_body_motion(joint, now.command_V));
+          sim::compute_exact_reading(sensor, plant.compute_body_motion(joint, now.command));
       const Eigen::Index first = (joint == 0 ? 2 : 1) * kAxes;
       const bool is_read = !std::isnan(segment.inertial(row, first + 3));
       read[joint] += is_read;

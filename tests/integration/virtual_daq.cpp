@@ -36,7 +36,7 @@ std::string find_violation(const daq::SimulatedRig& rig, const daq::SafetyLimits
     const double time_s = static_cast<double>(sequence) * kSamplePeriod_s;
     const bool has_tripped = trip != nullptr && time_s >= start_s + trip->time_s;
     if (has_tripped) {
-      const bool is_off = truth.command_V == 0.0 ||
+      const bool is_off = truth.command[0] == 0.0 ||
                           time_s < start_s + trip->time_s + kTicksToSwitchOff * kSamplePeriod_s;
       if (!is_off) return "the output was on after the trip";
       continue;
@@ -99,7 +99,10 @@ int run(std::map<std::string, std::string> option) {
 
   unit.abandon(kRestAfterRun);
   std::ofstream state(state_path);
-  for (const double angle : unit.sim_unit().plant().state().angle_rad) state << angle << ' ';
+  const sim::UnitPlant& plant = unit.sim_unit().plant();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(plant.joint_count()); ++k) {
+    state << plant.state().angle_rad[k] << ' ';
+  }
   if (!violation.empty()) {
     std::printf("VIOLATION: %s\n", violation.c_str());
     return kViolation;

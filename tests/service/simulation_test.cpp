@@ -214,6 +214,45 @@ TEST(ScenarioFiles, RefuseWithPlaceCauseAndRemedy) {
                {"s.textproto:2:", "finite"});
 }
 
+std::string pendulum_with_limits(const std::string& limits) {
+  return kSimulatedPendulum + ("safety { command_max: 5 joint { joint: \"1\" " + limits + " } }");
+}
+
+// The pendulum swings between ±0.6 rad with at most 5.236 rad/s, and its encoder has the offset
+// 0.25 rad, so the readings are between −0.85 and 0.35 rad.
+TEST(Simulation, ReportsWhenAndHowFarTheMotionLeavesTheRigsLimits) {
+  const auto notes = [](const std::string& limits) {
+    const Rig rig = parse_rig("r.textproto", pendulum_with_limits(limits));
+    const Scenario scenario = parse_scenario(
+        "s.textproto", "duration_s: 2 release { } initial { joint: \"1\" angle_rad: 0.6 }", rig);
+    return simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical).notes;
+  };
+  EXPECT_TRUE(notes("angle_rad_min: -0.86 angle_rad_max: 0.36 speed_rad_per_s_max: 5.24").empty());
+  const auto found = notes("angle_rad_min: -0.2 angle_rad_max: 0.36 speed_rad_per_s_max: 3");
+  ASSERT_EQ(found.size(), 2U);
+  expect_parts(found[0],
+               {"joint 1 exceeds its speed limit of 3 rad/s at 0.", "by up to 2.24 rad/s;"});
+  expect_parts(found[1],
+               {"joint 1 falls below its angle limit of -0.2 rad at 0.", "by up to 0.65 rad;"});
+  const auto above = notes("angle_rad_min: -0.86 angle_rad_max: 0.3 speed_rad_per_s_max: 6");
+  ASSERT_EQ(above.size(), 1U);
+  expect_parts(above[0], {"exceeds its angle limit of 0.3 rad at 0 s, by up to 0.05 rad;"});
+}
+
+// The simulation is complete and valid, so its file is written and the exit status is 0.
+TEST(Simulation, WritesTheRecordingOfAMotionBeyondTheRigsLimits) {
+  const TemporaryFolder folder;
+  const std::string rig = folder.write(
+      "r.textproto",
+      pendulum_with_limits("angle_rad_min: -1 angle_rad_max: 0.3 speed_rad_per_s_max: 6"));
+  const std::string scenario = folder.write(
+      "s.textproto", "duration_s: 1 release { } initial { joint: \"1\" angle_rad: 0.6 }");
+  const ProgramRun run = run_successfully("simulate --rig " + rig + " --scenario " + scenario +
+                                          " --out " + folder.file("run.csv"));
+  expect_parts(run.err, {"note: joint 1 exceeds its angle limit of 0.3 rad"});
+  EXPECT_FALSE(contents_of(folder.file("run.csv")).empty());
+}
+
 // The rig's own limits hold if the scenario states none, and the scenario's if they are tighter.
 TEST(ScenarioFiles, CommandIsLimitedByTheRigAndTheScenario) {
   const std::string step = "duration_s: 1 step { motor: \"1\" command: 2 } ";

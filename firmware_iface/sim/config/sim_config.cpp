@@ -123,7 +123,7 @@ UnitSettings to_unit(const pb::SimUnit& in, int joint_count, const TextLocator& 
     own.index = encoder.index();
   }
   if (in.has_tick_rate_hz()) unit.tick_rate_Hz = static_cast<int>(in.tick_rate_hz());
-  if (in.has_command_max_v()) unit.command_max_V = in.command_max_v();
+  if (in.has_command_max_v()) unit.motor[0].command_max = in.command_max_v();
   if (in.has_command_bits()) unit.command_bits = static_cast<int>(in.command_bits());
   if (unit.command_bits == 1) at.at("command_bits").fail("command_bits must be 0, or from 2 to 16");
   if (in.has_ttl_max_ms()) unit.ttl_max_ms = static_cast<int>(in.ttl_max_ms());
@@ -233,24 +233,17 @@ int set_rig(const pb::Simulation& in, const TextLocator& root, SimConfig& config
   return 2;
 }
 
-}  // namespace
-
-Plant SimConfig::make_plant() const {
-  if (const auto* pendulum = std::get_if<PendulumParameters>(&rig)) {
-    return {std::make_unique<PendulumModel>(*pendulum), start};
-  }
-  return {std::make_unique<FurutaModel>(std::get<FurutaParameters>(rig)), start};
+pb::Simulation parse_simulation(const std::string& path, const SimOverrides& overrides,
+                                TextLocator::Tree& tree) {
+  pb::Simulation in;
+  if (!path.empty()) proto::parse_text(path, proto::read_file(path), in, tree);
+  apply(overrides, in);
+  return in;
 }
 
-SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides) {
-  pb::Simulation in;
-  TextLocator::Tree tree;
-  proto::parse_text(path, proto::read_file(path), in, tree);
-  apply(overrides, in);
-  const TextLocator root(path, in.GetDescriptor(), &tree);
-
-  SimConfig config;
-  const int joint_count = set_rig(in, root, config);
+/// Reads everything except the rig.
+void set_unit_and_line(const pb::Simulation& in, int joint_count, const TextLocator& root,
+                       SimConfig& config) {
   SimulationSettings& settings = config.settings;
   settings.unit = to_unit(in.unit(), joint_count, root.at("unit"));
   settings.unit.hand = to_hand(in.hand());
@@ -262,7 +255,49 @@ SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides
   const std::uint32_t baud = in.line().has_baud() ? in.line().baud() : 921'600;
   settings.to_host.baud_rate = settings.to_unit.baud_rate = static_cast<int>(baud);
   settings.to_host.latency = settings.to_unit.latency = from_ms(in.line().latency_ms());
-  config.resolved_text = in.DebugString();
+  config.resolved_text =
+      "# proto-file: proto/sim.proto\n# proto-message: rigcal.v1.Simulation\n" + in.DebugString();
+}
+
+/// Rejects a part of the rig in a simulation file beside a rig file.
+void reject_part_of_rig(bool is_given, const TextLocator& place, const std::string& part) {
+  if (!is_given) return;
+  place.fail(part + " comes from the rig file; remove it here, or start rigcal-sim without --rig");
+}
+
+}  // namespace
+
+Plant SimConfig::make_plant() const {
+  if (const auto* pendulum = std::get_if<PendulumParameters>(&rig)) {
+    return {std::make_unique<PendulumModel>(*pendulum), start};
+  }
+  return {std::make_unique<FurutaModel>(std::get<FurutaParameters>(rig)), start};
+}
+
+SimConfig load_sim_config(const std::string& path, const SimOverrides& overrides) {
+  TextLocator::Tree tree;
+  const pb::Simulation in = parse_simulation(path, overrides, tree);
+  const TextLocator root(path, in.GetDescriptor(), &tree);
+  SimConfig config;
+  const int joint_count = set_rig(in, root, config);
+  set_unit_and_line(in, joint_count, root, config);
+  return config;
+}
+
+SimConfig load_unit_config(const std::string& path, int joint_count,
+                           const SimOverrides& overrides) {
+  TextLocator::Tree tree;
+  const pb::Simulation in = parse_simulation(path, overrides, tree);
+  const TextLocator root(path, in.GetDescriptor(), &tree);
+  const TextLocator unit = root.at("unit");
+  reject_part_of_rig(in.has_pendulum(), root.at("pendulum"), "the rig");
+  reject_part_of_rig(in.has_furuta(), root.at("furuta"), "the rig");
+  reject_part_of_rig(in.has_gravity(), root.at("gravity"), "gravity");
+  reject_part_of_rig(in.unit().encoder_size() > 0, unit.at("encoder", 0), "this encoder");
+  reject_part_of_rig(in.unit().inertial_size() > 0, unit.at("inertial", 0), "this sensor");
+  reject_part_of_rig(in.unit().has_command_max_v(), unit.at("command_max_V"), "the command range");
+  SimConfig config;
+  set_unit_and_line(in, joint_count, root, config);
   return config;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "firmware_iface/sim/config/sim_config.hpp"
 #include "firmware_iface/sim/sim_server.hpp"
@@ -15,6 +16,7 @@
 #include "firmware_iface/transport/url.hpp"
 #include "proto/text/command_line/command_line.hpp"
 #include "proto/text/input_error.hpp"
+#include "service/unit/rig_unit.hpp"
 
 namespace {
 
@@ -32,6 +34,9 @@ constexpr int kBaudRate_max = 100'000'000;
 
 struct Options {
   std::string config;
+  std::string rig;
+  std::string values;
+  std::vector<std::string> positions;
   std::string link;
   std::string tcp;
   std::string truth;
@@ -88,25 +93,53 @@ void ask_for_real_time(int priority) {
   if (priority > 0) ::sched_setscheduler(0, SCHED_FIFO, &parameters);
 }
 
+/// The simulated rig and unit that the options select.
+struct Simulated {
+  sim::SimulationSettings settings;
+  std::unique_ptr<sim::UnitPlant> plant;
+  std::string parameter_text;                      ///< for the file beside the true motion
+  const service::RigPlant* of_rig_file = nullptr;  ///< the plant, if it is from a rig file
+};
+
+Simulated load(const Options& options) {
+  if (options.rig.empty()) {
+    sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
+    return {config.settings, std::make_unique<sim::Plant>(config.make_plant()),
+            config.resolved_text, nullptr};
+  }
+  service::RigUnit unit = service::load_rig_unit({.rig = options.rig,
+                                                  .config = options.config,
+                                                  .values = options.values,
+                                                  .positions = options.positions,
+                                                  .moved_by_hand = options.hand,
+                                                  .overrides = options.overrides},
+                                                 stop_requested);
+  const service::RigPlant* const plant = unit.plant.get();
+  return {unit.settings, std::move(unit.plant), unit.parameter_text, plant};
+}
+
 int run(const Options& options) {
-  const sim::SimConfig config = sim::load_sim_config(options.config, options.overrides);
+  if (options.rig.empty() && options.config.empty()) {
+    throw proto::InputError("nothing to simulate: give --rig RIG.textproto or --config FILE");
+  }
+  Simulated simulated = load(options);
   Result<std::unique_ptr<sim::HostConnection>> port =
       options.tcp.empty() ? sim::make_pty_port(options.link) : sim::make_tcp_port(options.tcp);
   if (!port.ok()) throw proto::InputError(port.error().detail);
 
   const MonotonicTime time;
   const Nanoseconds start = time.now();
-  sim::Plant plant = config.make_plant();
   std::unique_ptr<sim::TruthFile> truth;
   std::function<void(const sim::TrueState&)> on_true_state;
   if (!options.truth.empty()) {
-    truth = std::make_unique<sim::TruthFile>(options.truth, config.resolved_text,
-                                             plant.joint_count(), start);
+    truth = std::make_unique<sim::TruthFile>(options.truth, simulated.parameter_text,
+                                             simulated.plant->joint_count(), start,
+                                             simulated.settings.unit.motor_count);
     on_true_state = [&truth](const sim::TrueState& row) { truth->write(row); };
   }
-  UnitSimulation simulation(config.settings, std::move(plant), start, on_true_state);
+  UnitSimulation simulation(simulated.settings, std::move(simulated.plant), start, on_true_state);
 
-  const int baud_rate = config.settings.to_host.baud_rate;
+  const int baud_rate = simulated.settings.to_host.baud_rate;
   std::printf("%s%s\n", port.value()->url().c_str(),
               baud_rate > 0 ? ("?baud=" + std::to_string(baud_rate)).c_str() : "");
   std::fflush(stdout);
@@ -121,6 +154,9 @@ int run(const Options& options) {
       sim::serve(simulation, *port.value(), stop_requested, end, options.hand ? &hand : nullptr);
   if (truth) truth->close();
   print_statistics(simulation, undelivered);
+  if (simulated.of_rig_file != nullptr && !simulated.of_rig_file->error().empty()) {
+    throw proto::InputError(simulated.of_rig_file->error());
+  }
   return 0;
 }
 
@@ -130,14 +166,27 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{
       "A simulated conversion unit with a simulated rig. Prints the URL that a host opens, "
-      "runs\nuntil Ctrl-C, then prints its counters.\n\n  rigcal-sim --config "
-      "configs/sim-furuta.textproto --link /tmp/rig0",
+      "runs\nuntil Ctrl-C, then prints its counters.\n\n  rigcal-sim --rig "
+      "configs/rig-furuta.textproto --link /tmp/rig0",
       "rigcal-sim"};
   app.set_version_flag("--version", std::string("rigcal-sim ") + RIGCAL_VERSION);
   app.footer(
-      "Exit status: 0 ended on request, 1 invalid input or usage, or an error of a port or file.");
-  app.add_option("--config", options.config, "Simulation file (text format of proto/sim.proto)")
-      ->required();
+      "Exit status: 0 ended on request, 1 invalid input or usage, an error of a port or file, or a "
+      "motion that cannot be simulated.");
+  CLI::Option* rig = app.add_option(
+      "--rig", options.rig,
+      "Rig file (proto/rig.proto) whose rig, encoders and motors the unit simulates");
+  app.add_option("--config", options.config,
+                 "Simulation file (proto/sim.proto); with --rig, it may only contain the unit, the "
+                 "line, the hand and faults");
+  app.add_option("--parameters", options.values,
+                 "Result file (calibrate --json) whose parameter values the rig has")
+      ->needs(rig);
+  app.add_option("--at", options.positions,
+                 "Initial coordinate JOINT=VALUE [rad or m], or JOINT=VALUEdeg; repeat it for "
+                 "several joints. Default: 0")
+      ->needs(rig)
+      ->allow_extra_args(false);
   CLI::Option* link =
       app.add_option("--link", options.link, "Path of a symbolic link to the pseudo-terminal");
   app.add_option("--tcp", options.tcp,
