@@ -223,7 +223,9 @@ std::string render_calibration_page(const Calibration& calibration,
   labels.findings = calibration.findings;
   labels.held = context.held;
   std::string body =
-      head(calibration, context) + render_parameter_section(calibration) +
+      "<div class=\"first-page\">\n" + head(calibration, context) +
+      render_parameter_section(calibration) + render_rig_section(calibration, context) +
+      "</div>\n" +
       render_finding_section(add_warnings_as_findings(calibration.findings, calibration.notes)) +
       render_list_section("Notes", notes_without_warnings(calibration.notes)) +
       "<h2 class=\"part\">Trajectories</h2>\n" +
