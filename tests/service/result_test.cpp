@@ -313,7 +313,10 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   EXPECT_EQ(count_of(html, "<title>" + describe_finding(finding).what), 0);
   const FindingText text = describe_finding(marked);
   EXPECT_EQ(count_of(html, "<title>" + text.what + " (" + text.treatment + ")</title>"), 4);
-  EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
+  EXPECT_EQ(count_of(html, "class=\"mark note\""), 4);
+  EXPECT_EQ(count_of(html, "class=\"mark\""), 0);
+  calibration.findings[1].severity = estimator::Severity::kWarning;
+  EXPECT_EQ(count_of(render_calibration_page(calibration, context), "class=\"mark\""), 4);
 }
 
 // File and parameter names must be escaped.
