@@ -113,6 +113,17 @@ TEST(CalibrationPage, DrawsTheRigOnItsFirstPage) {
   EXPECT_LT(drawing, page.find(">Trajectories</h2>"));
 }
 
+// A printed first page names its input files; many recordings are counted.
+TEST(CalibrationPage, NamesItsInputFiles) {
+  CalibrationMetadata context = prepared_context();
+  context.request.rig_name = "rigs/pendulum.textproto";
+  expect_parts(render_calibration_page(prepared_calibration(), context),
+               {"From run &amp; more.csv, with the rig file pendulum.textproto</p>"});
+  context.recordings.resize(6, context.recordings[0]);
+  expect_parts(render_calibration_page(prepared_calibration(), context),
+               {"run &amp; more.csv and 2 more, with"});
+}
+
 /// A recording of encoder 1 with a rest from 1 s to 3 s and a spike at 4 s.
 estimator::Recording rest_with_spike() {
   estimator::Segment segment;
