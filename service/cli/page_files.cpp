@@ -43,7 +43,7 @@ const Converter& picture_converter() {
 
 /// Returns the ending of a file that needs a conversion; empty for others.
 std::string converted_ending(const std::string& path) {
-  for (const std::string ending : {".pdf", ".png"}) {
+  for (const char* const ending : {".pdf", ".png"}) {
     if (path.ends_with(ending)) return ending;
   }
   return "";
