@@ -29,7 +29,7 @@ struct Converter {
 
 const Converter& report_converter() {
   static const Converter kChromium = {
-      {"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"},
+      {"chromium", "chromium-headless-shell", "chromium-browser", "google-chrome"},
       "chromium",
       ".html",
       "write .html and print it from a browser"};
@@ -51,7 +51,7 @@ std::string converted_ending(const std::string& path) {
 
 void require_program(const std::string& path, const Converter& converter) {
   if (converted_ending(path).empty() || !find_installed_program(converter.programs).empty()) return;
-  throw proto::InputError(path + ": this format needs the program " + converter.programs.back() +
+  throw proto::InputError(path + ": this format needs the program " + converter.programs.front() +
                           "; install the package " + converter.package + " (apt install " +
                           converter.package + "), or " + converter.alternate);
 }
