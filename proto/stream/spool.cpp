@@ -66,7 +66,7 @@ Status settle(int descriptor, const std::string& path) {
 
 Status sync_folder(const std::string& folder) {
   const int directory = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) return file_error(folder, "cannot open", errno);
+  if (directory < 0) return file_error(folder, "cannot be opened", errno);
   const int result = ::fsync(directory);
   const int error_number = errno;
   ::close(directory);
@@ -163,7 +163,7 @@ Status Spool::load() {
 Status Spool::load_spool_file(std::uint64_t first_sequence, bool last) {
   const std::string path = spool_file_path(first_sequence);
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0) return file_error(path, "cannot open", errno);
+  if (descriptor < 0) return file_error(path, "cannot be opened", errno);
   segments_.push_back(std::make_shared<SpoolFile>(descriptor, path, first_sequence));
   SpoolFile& segment = *segments_.back();
   // Earlier files became durable when this one was created.

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <optional>
 
@@ -149,7 +150,11 @@ class RowReader {
       settle_missing_cells(false);
       const std::size_t faults = table_.faults.size();
       read_row(reader.line(), reader.number());
-      if (reader.is_unfinished() && table_.faults.size() > faults) drop_last_row();
+      const std::size_t digits = decimals_of(cells_.empty() ? "" : cells_.back());
+      const bool is_cut = table_.faults.size() > faults ||
+                          (table_.row_count() > kRowsToCompare && digits < decimals_min_);
+      if (reader.is_unfinished() && is_cut) drop_last_row();
+      decimals_min_ = std::min(decimals_min_, digits);
     }
     settle_missing_cells(true);
     if (const std::string why = commas_.check_all(); !why.empty()) {
@@ -159,6 +164,12 @@ class RowReader {
   }
 
  private:
+  /// Returns the number of characters after the decimal point or comma of a cell.
+  static std::size_t decimals_of(std::string_view cell) {
+    const std::size_t point = cell.find_last_of(".,");
+    return point == std::string_view::npos ? 0 : cell.size() - point - 1;
+  }
+
   std::size_t columns() const { return table_.header.size(); }
 
   bool fits(std::vector<std::string_view>& cells) const {
@@ -279,6 +290,9 @@ class RowReader {
   std::vector<std::string_view> cells_;
   CommaMeaning commas_;
   bool has_dates_ = false, has_clocks_ = false;
+  /// Fewest decimals in the last cell of a row. A last line with fewer decimals is cut off.
+  static constexpr int kRowsToCompare = 20;
+  std::size_t decimals_min_ = std::numeric_limits<std::size_t>::max();
 };
 
 }  // namespace

@@ -167,8 +167,9 @@ void recover_sample_clock(const ColumnIndices& indices, const std::vector<std::s
   clock.notes.push_back("rows arrive in bursts of " + std::to_string(burst->rows) + " every " +
                         format_number(1e3 * burst->interval, 3) + " ms; the sample clock of " +
                         format_number(1.0 / burst->period, 6) +
-                        " Hz replaces the time stamps, from which bursts deviate by at most " +
-                        format_number(1e3 * burst->jitter_max, 2) + " ms");
+                        " Hz replaces the time stamps; the bursts arrive evenly to within " +
+                        format_number(std::max(1.0, std::ceil(1e6 * burst->jitter_max)), 3) +
+                        " µs");
   clock.arrival = {1e6 * burst->jitter_p99, 1e6 * burst->jitter_max};
   if (std::ranges::is_sorted(clock.times)) return;
   std::vector<std::size_t> order(clock.times.size());

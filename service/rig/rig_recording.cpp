@@ -230,6 +230,7 @@ void check_roles(const RecordingFormat& format) {
   std::ranges::for_each(format.controls, check_time);
   std::ranges::for_each(format.inertial, check_time);
   for (const ControlColumn& each : format.controls) {
+    if (each.is_prescribed) continue;  // computed from the readings of its joint
     if (std::ranges::count(format.angles, each.column, &EncoderColumn::column) > 0) {
       refuse(each.place, each.column, "an encoder's reading");
     }

@@ -166,7 +166,8 @@ TEST(InertialChain, ExportsReadBackTheSame) {
   expect_equal(
       segment,
       service::import_exported_csv(folder.file("run.csv"), text, rig).recording.segments.at(0));
-  expect_equal(segment, service::import_mat(folder.file("run.mat"), rig).recording.segments.at(0));
+  expect_equal(segment,
+               service::import_arrays(folder.file("run.mat"), rig).recording.segments.at(0));
 }
 
 TEST(InertialChain, InformationListsTheSensors) {

@@ -136,6 +136,13 @@ TEST(TableLayout, LeavesOutALineThatIsCutOff) {
   }
   EXPECT_EQ(read_all(good + "2,3").row_count(), 3);
   EXPECT_EQ(read_all(good + std::string(5, '\0')).row_count(), 2);
+  // A last cell with fewer decimals than all others may be the begin of a longer number.
+  std::string measured = "t,x\n";
+  for (int k = 0; k < 30; ++k)
+    measured += std::to_string(k) + ",0.2" + std::to_string(k % 7) + "\n";
+  EXPECT_EQ(read_all(measured + "30,0.2").row_count(), 30);
+  EXPECT_EQ(read_all(measured + "30,0.25").row_count(), 31);
+  EXPECT_EQ(read_all(measured + "30,0.2\n").row_count(), 31);
   // A complete line is judged.
   expect_parts(refusal_of(good + "2\n"), {"f.csv:4", "1 cells"});
 }

@@ -94,7 +94,7 @@ TEST_F(ArrayRecording, OfNumpyIsImported) {
 }
 
 // Simulink's "Structure with time" and "To File", and a file of hdf5storage.
-TEST(FieldReports, OfMatlabAreImported) {
+TEST(ArrayFiles, OfFieldReportsAreImported) {
   const auto data = test_support::find_evaluation_data();
   if (!data || !std::filesystem::exists(*data / "field_reports")) {
     GTEST_SKIP() << "no field reports (../shared/data or RIG_DATA)";

@@ -465,6 +465,7 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
     out.put("b/theta", angles());
     out.put("short", {1.0, 2.0});
     out.put("nothing", std::vector<double>());
+    out.put("none", std::vector<double>());
   }
   const auto reported = [&](const char* time, const char* angle) {
     return refusal([&] { import_recording(path_, pendulum(time, angle)); });
@@ -473,7 +474,7 @@ TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
                {"run.h5: no array \"alpha\"", "\"a/theta\"", "recording { }"});
   expect_parts(reported("t", "theta"), {"no array \"theta\", or several in groups"});
   expect_parts(reported("t", "short"), {"array \"short\" has 2 elements, \"t\" 400"});
-  expect_parts(reported("nothing", "nothing"), {"empty"});
+  expect_parts(reported("nothing", "none"), {"empty"});
   Rig undescribed = pendulum("t", "theta");
   undescribed.format.reset();
   expect_parts(refusal([&] { import_recording(path_, undescribed); }),

@@ -250,7 +250,9 @@ TEST_F(Bag, ReadsTopics) {
   EXPECT_TRUE(both.summary.has_several_clocks);
 
   const std::string twice = write("b.mcap", swing("1", "2"), {"/a", "/b"});
-  EXPECT_EQ(import_recording(twice, rig(), {.topic = "/b"}).recording.segments.front().sample_count(), 250);
+  EXPECT_EQ(
+      import_recording(twice, rig(), {.topic = "/b"}).recording.segments.front().sample_count(),
+      250);
   Rig described = load_rig(config("rig-furuta.textproto"));
   described.format->angles[0].column = "1";
   described.format->angles[1].column = "2";

@@ -45,7 +45,8 @@ std::string all_arguments() {
 const std::string kEstimation =
     "a.csv session:b --rig rig.textproto --from 1.5 --to 9.5 --segments 0-3,5 --free 1.b "
     "--free 2.b --fix 1.K=0.07 --start 2.b=0.25 --start 1.b=0.5 --threads 3 --quiet --verbose "
-    "--hold-out 2 --parameters values.json --operator Ada --topic /joints" +
+    "--hold-out 2 --parameters values.json --operator Ada --topic /joints "
+    "--time-limit 90" +
     all_arguments() + " ";
 
 void expect_estimation(const EstimationOptions& options) {
@@ -64,6 +65,7 @@ void expect_estimation(const EstimationOptions& options) {
   EXPECT_TRUE(options.verbose);
   EXPECT_EQ(options.threads, 3);
   EXPECT_EQ(options.operator_name, "Ada");
+  EXPECT_EQ(options.time_limit, 90.0);
   expect_examples(options.calibration, is_on_command_line);
 }
 
@@ -180,8 +182,9 @@ TEST(OptionBinding, OfSimulate) {
   SimulateOptions options;
   parse(
       "--rig r --scenario s --out o --plot p --step 0.003 --start 1.b=2 --parameters v.json "
-      "--integrator physical",
+      "--integrator physical --time-limit 90",
       options, {});
+  EXPECT_EQ(options.time_limit, 90.0);
   EXPECT_EQ(options.plot, "p");
   EXPECT_EQ(options.values, "v.json");
   EXPECT_EQ(options.rig, "r");
@@ -248,7 +251,7 @@ TEST(OptionBinding, OfInit) {
       "--arm-length 7 --arm-center 8 --arm-mass 9 --cart-mass 10 --ground 11 --axis-lean 12 "
       "--gravity 13 --time t --time-unit ms --rate 14 --angle a,b --angle-unit deg --position x "
       "--position-unit mm --absolute --zero upright,20 --invert b --counts 15,16 --counts-per-m 17 "
-      "--command u --command-unit A --no-motor --segment s --topic /joints",
+      "--command u --command-unit A --no-motor --segment s --topic /joints --columns t,a,b",
       options, {});
   EXPECT_EQ(options.out, "o");
   EXPECT_TRUE(options.force);
@@ -268,6 +271,7 @@ TEST(OptionBinding, OfInit) {
   EXPECT_EQ(options.gravity, 13.0);
   EXPECT_TRUE(options.absolute);
   const ColumnChoice& columns = options.columns;
+  EXPECT_EQ(columns.names, (std::vector<std::string>{"t", "a", "b"}));
   EXPECT_EQ(columns.time, "t");
   EXPECT_EQ(columns.time_unit, "ms");
   EXPECT_EQ(columns.rate, 14.0);

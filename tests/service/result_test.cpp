@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <regex>
 #include <string>
 
 #include "proto/calibration.pb.h"
@@ -312,7 +313,8 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   // A point is a single mark; time spans of the segment are shaded in both its charts.
   EXPECT_EQ(count_of(html, "<title>" + describe_finding(finding).what), 0);
   const FindingText text = describe_finding(marked);
-  EXPECT_EQ(count_of(html, "<title>" + text.what + " (" + text.treatment + ")</title>"), 4);
+  const std::string title = "<title>" + text.what + " (" + text.treatment + ")</title>";
+  EXPECT_EQ(count_of(html, std::regex_replace(title, std::regex("\""), "&quot;")), 4);
   EXPECT_EQ(count_of(html, "class=\"mark note\""), 4);
   EXPECT_EQ(count_of(html, "class=\"mark\""), 0);
   calibration.findings[1].severity = estimator::Severity::kWarning;

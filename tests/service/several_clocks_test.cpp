@@ -309,8 +309,7 @@ TEST_F(FieldReports, BagsAreRead) {
   EXPECT_EQ(partial.recording.segments.size(), 1U);
   const ImportedRecording swapped = read("pendulum", "bag_swap.mcap");
   ASSERT_EQ(swapped.recording.segments.size(), 1U);
-  EXPECT_EQ(swapped.recording.segments.front().sample_count(), 2000);
-  EXPECT_TRUE(has_note(swapped, "sorted by their time stamps"));
+  EXPECT_EQ(swapped.recording.segments.front().sample_count(), 2000) << "read by log time";
 }
 
 }  // namespace

@@ -216,9 +216,9 @@ Result<std::unique_ptr<OutputFile>> create_output_file(const std::string& path) 
 Result<std::unique_ptr<InputFile>> open_input_file(const std::string& path, SymlinkPolicy links) {
   const int no_links = links == SymlinkPolicy::kRefuse ? O_NOFOLLOW : 0;
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | no_links));
-  if (file.get() < 0) return system_error(path, "cannot open", errno);
+  if (file.get() < 0) return system_error(path, "cannot be opened", errno);
   struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0) return system_error(path, "cannot open", errno);
+  if (::fstat(file.get(), &facts) != 0) return system_error(path, "cannot be opened", errno);
   if (!S_ISREG(facts.st_mode)) {
     return Error{ErrorCode::kUnsupported, path + ": is not a regular file"};
   }

@@ -212,58 +212,53 @@ void add_options(CLI::App& command, InitOptions& options) {
   text("--from", options.from,
        "Recording from which to choose columns: CSV, MAT, HDF5, NumPy, or a ROS 2 bag",
        "RECORDING");
-       "Recording from which to choose columns: CSV, MAT, HDF5, or a ROS 2 bag", "RECORDING");
-       add_topic_option(command, options.topic);
-       text("--name", options.name, "Name of the rig", "TEXT");
-       add_option(command, "--links", options.links, "COUNT", "Links of a chain")
-           ->check(proto::count_from_to(2, 16));
-       sizes("--length", options.lengths,
-             "Length of each link, joint to joint or tip [m]; for a furuta the pendulum's");
-       sizes("--center", options.centers,
-             "Distance from each link's joint to its centre of mass [m]");
-       sizes("--mass", options.masses, "Mass of each link [kg]");
-       size("--arm-length", options.arm_length,
-            "Furuta: distance from the axis to the pendulum's joint [m]");
-       size("--arm-center", options.arm_center,
-            "Furuta: distance from the axis to the arm's centre of mass [m]");
-       size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
-       size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
-       size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
-       add_option(command, "--axis-lean", options.axis_tilt, "DEG",
-                  "Planar: angle between the joint axes and the horizontal [deg]")
-           ->check(proto::number_from_to(-89.0, 89.0));
-       command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
-           ->check(proto::nonnegative_number())
-           ->capture_default_str();
-       ColumnChoice& columns = options.columns;
-       texts("--columns", columns.names, "Names of all columns of a text file without header line",
-             "COLUMN");
-       text("--time", columns.time, "Time column", "COLUMN");
-       text("--time-unit", columns.time_unit, "s, ms, us or ns", "UNIT");
-       add_option(command, "--rate", columns.rate, "HZ",
-                  "Samples per second if there is no time column")
-           ->check(proto::positive_number());
-       texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
-       text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
-       text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
-       text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
-       command.add_flag("--absolute", options.absolute,
-                        "Angles of all links after the first are measured from the vertical");
-       texts(
-           "--zero", columns.zeros,
-           "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
-           "ZERO");
-       texts("--invert", columns.inverted,
-             "Column whose positive direction is opposite to that in the rig's picture", "COLUMN");
-       sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
-       add_option(command, "--counts-per-m", columns.counts_per_m, "NUMBER",
-                  "Counts per metre of the cart's encoder")
-           ->check(proto::positive_number());
-       text("--command", columns.command, "Column of the motor's command", "COLUMN");
-       text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
-       command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
-       text("--segment", columns.segment, "Column whose change of value starts a new segment",
-            "COLUMN");
+  add_topic_option(command, options.topic);
+  text("--name", options.name, "Name of the rig", "TEXT");
+  add_option(command, "--links", options.links, "COUNT", "Links of a chain")
+      ->check(proto::count_from_to(2, 16));
+  sizes("--length", options.lengths,
+        "Length of each link, joint to joint or tip [m]; for a furuta the pendulum's");
+  sizes("--center", options.centers, "Distance from each link's joint to its centre of mass [m]");
+  sizes("--mass", options.masses, "Mass of each link [kg]");
+  size("--arm-length", options.arm_length,
+       "Furuta: distance from the axis to the pendulum's joint [m]");
+  size("--arm-center", options.arm_center,
+       "Furuta: distance from the axis to the arm's centre of mass [m]");
+  size("--arm-mass", options.arm_mass, "Furuta: mass of the arm [kg]");
+  size("--cart-mass", options.cart_mass, "Cart-pole: mass of the cart [kg]");
+  size("--ground", options.ground, "Four-bar: distance between its fixed joints [m]");
+  add_option(command, "--axis-lean", options.axis_tilt, "DEG",
+             "Planar: angle between the joint axes and the horizontal [deg]")
+      ->check(proto::number_from_to(-89.0, 89.0));
+  command.add_option("--gravity", options.gravity, "Gravity [m/s²]")
+      ->check(proto::nonnegative_number())
+      ->capture_default_str();
+  ColumnChoice& columns = options.columns;
+  texts("--columns", columns.names, "Names of all columns of a text file without header line",
+        "COLUMN");
+  text("--time", columns.time, "Time column", "COLUMN");
+  text("--time-unit", columns.time_unit, "s, ms, us or ns", "UNIT");
+  add_option(command, "--rate", columns.rate, "HZ", "Samples per second if there is no time column")
+      ->check(proto::positive_number());
+  texts("--angle", columns.angles, "Column of each joint's angle, in order", "COLUMN");
+  text("--angle-unit", columns.angle_unit, "rad, deg, turn or count", "UNIT");
+  text("--position", columns.position, "Cart-pole: column of the cart's position", "COLUMN");
+  text("--position-unit", columns.position_unit, "m, mm or count", "UNIT");
+  command.add_flag("--absolute", options.absolute,
+                   "Angles of all links after the first are measured from the vertical");
+  texts("--zero", columns.zeros,
+        "Reading of each joint when its link hangs: hanging (0), upright (a half turn), or DEG",
+        "ZERO");
+  texts("--invert", columns.inverted,
+        "Column whose positive direction is opposite to that in the rig's picture", "COLUMN");
+  sizes("--counts", columns.counts, "Encoder counts per turn, one for all or one per joint");
+  add_option(command, "--counts-per-m", columns.counts_per_m, "NUMBER",
+             "Counts per metre of the cart's encoder")
+      ->check(proto::positive_number());
+  text("--command", columns.command, "Column of the motor's command", "COLUMN");
+  text("--command-unit", columns.command_unit, "Its unit, such as V, A, N·m, duty", "UNIT");
+  command.add_flag("--no-motor", columns.no_motor, "The rig has no motor");
+  text("--segment", columns.segment, "Column whose change of value starts a new segment", "COLUMN");
 }
 
 void add_init(CLI::App& app, ExitCode& exit_code) {

@@ -184,13 +184,14 @@ std::optional<double> rate_error_of(const std::vector<proto::Sample>& samples) {
   return 1e6 * (on_unit / on_host - 1.0);
 }
 
-/// Adds the trip that ended a recording.
+/// Adds the trip that ended a recording. In a release, the unit is tripped from the first sample
+/// on.
 /// @param tripped  whether the unit was tripped, one number per sample
 void add_trip(const std::vector<double>& tripped, proto::Recording& recording) {
   std::size_t first = std::min(tripped.size(), recording.samples.size());
   const std::size_t end = first;
   while (first > 0 && tripped[first - 1] == 1.0) --first;
-  if (first == end) return;
+  if (first == end || first == 0) return;
   recording.events.push_back({.timestamp_s = recording.samples[first].timestamp_s,
                               .kind = proto::EventKind::kTrip,
                               .text = "the unit was tripped"});

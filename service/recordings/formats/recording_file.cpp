@@ -94,7 +94,7 @@ RecordingColumns csv_columns(const std::string& path, const std::vector<std::str
     try {
       auto table = proto::read_csv(path, text, {{name, proto::MissingCells::kAllowed}}, names);
       proto::require_no_fault(table);
-      // The numbers may add to what the header tells about the layout.
+      // The numbers may add to what the header shows about the layout.
       if (table.layout.size() > found.layout.size()) found.layout = table.layout;
       found.columns.push_back({name, std::move(table.values[0])});
     } catch (const proto::TextColumnError&) {

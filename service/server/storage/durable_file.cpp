@@ -190,7 +190,7 @@ std::uint64_t folder_size_bytes(const std::string& folder) {
 proto::Result<std::shared_ptr<const void>> lock_folder(const std::string& folder) {
   const std::string path = folder + "/lock";
   const auto file = std::make_shared<const Descriptor>(path, O_RDWR | O_CREAT);
-  if (file->get() < 0) return system_error(path, "cannot open");
+  if (file->get() < 0) return system_error(path, "cannot be opened");
   if (::flock(file->get(), LOCK_EX | LOCK_NB) != 0) {
     return Error{ErrorCode::kExists,
                  folder + ": is in use by another rigcald; stop that one or name another folder"};

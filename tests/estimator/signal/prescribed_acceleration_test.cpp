@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-constexpr double kPeriod = 0.005;
+constexpr double kStepperPeriod = 0.005;
 constexpr double kAmplitude = 0.1;                           // [m]
 constexpr double kFrequency = 2.0 * std::numbers::pi * 1.5;  // [rad/s]
 
@@ -19,11 +19,12 @@ double position(double time) { return kAmplitude * std::sin(kFrequency * time); 
 /// A coordinate with white noise, of `rows` rows.
 Segment record(int rows, double noise) {
   Segment segment;
-  segment.period = kPeriod;
+  segment.period = kStepperPeriod;
   segment.angles.resize(rows, 1);
   std::mt19937 random(1);
   std::normal_distribution<double> normal(0.0, noise);
-  for (int k = 0; k < rows; ++k) segment.angles(k, 0) = position(k * kPeriod) + normal(random);
+  for (int k = 0; k < rows; ++k)
+    segment.angles(k, 0) = position(k * kStepperPeriod) + normal(random);
   return segment;
 }
 
@@ -52,9 +53,9 @@ TEST(PrescribedAcceleration, ReadsMissingAndIrregularRows) {
   EXPECT_LT(largest_error(segment), 0.04);
   Segment irregular = record(1000, 0.0);
   std::mt19937 random(2);
-  std::uniform_real_distribution<double> early(-0.4 * kPeriod, 0.0);
+  std::uniform_real_distribution<double> early(-0.4 * kStepperPeriod, 0.0);
   for (int k = 0; k < 1000; ++k) {
-    irregular.times.push_back(k == 0 ? 0.0 : k * kPeriod + early(random));
+    irregular.times.push_back(k == 0 ? 0.0 : k * kStepperPeriod + early(random));
     irregular.angles(k, 0) = position(irregular.times.back());
   }
   EXPECT_LT(largest_error(irregular), 0.03);
@@ -69,10 +70,10 @@ TEST(PrescribedAcceleration, ReproducesTheCoordinate) {
   Eigen::VectorXd forced(2000);
   double x = 0.0, v = 0.0;
   for (int k = 0; k < 2000; ++k) {
-    initial.row(k) << 1.0, k * kPeriod;
+    initial.row(k) << 1.0, k * kStepperPeriod;
     forced[k] = segment.angles(k, 0) - x;
-    x += kPeriod * v + 0.5 * kPeriod * kPeriod * acceleration[k];
-    v += kPeriod * acceleration[k];
+    x += kStepperPeriod * v + 0.5 * kStepperPeriod * kStepperPeriod * acceleration[k];
+    v += kStepperPeriod * acceleration[k];
   }
   const Eigen::VectorXd state =
       (initial.transpose() * initial).llt().solve(initial.transpose() * forced);
