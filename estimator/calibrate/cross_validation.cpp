@@ -1,7 +1,9 @@
 #include "estimator/calibrate/cross_validation.hpp"
 
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "estimator/assessment/intervals/estimate_table.hpp"
@@ -92,27 +94,6 @@ void fill_matrices(const CrossValidationFold& fold, Eigen::Index row, CrossValid
           trajectories, result.kinds[j], result.pieces[p], static_cast<Eigen::Index>(j));
     }
   }
-}
-
-std::vector<ParameterSpread> spread_over(const std::vector<CrossValidationFold>& folds) {
-  std::vector<ParameterSpread> spreads;
-  if (folds.empty()) return spreads;
-  const auto n = static_cast<double>(folds.size());
-  for (std::size_t i = 0; i < folds.front().calibration.parameters.size(); ++i) {
-    const ParameterEstimate& first = folds.front().calibration.parameters[i];
-    ParameterSpread spread{first.name, first.unit, 0.0, 0.0, 0.0};
-    for (const CrossValidationFold& fold : folds) {
-      spread.mean += fold.calibration.parameters[i].value / n;
-      spread.reported_standard_deviation += fold.calibration.parameters[i].standard_deviation / n;
-    }
-    double squares = 0.0;
-    for (const CrossValidationFold& fold : folds) {
-      squares += std::pow(fold.calibration.parameters[i].value - spread.mean, 2);
-    }
-    spread.standard_deviation = std::sqrt((n - 1.0) / n * squares);
-    spreads.push_back(spread);
-  }
-  return spreads;
 }
 
 ParameterEvaluation evaluate_prepared(const ShadowInput& preparation,
@@ -206,6 +187,36 @@ ParameterEvaluation evaluate_calibration(const Mechanism& rig, const Calibration
              : evaluate_shadow(rig, calibration, recordings, options, monitor);
 }
 
+std::vector<ParameterSpread> compute_parameter_spreads(
+    const std::vector<CrossValidationFold>& folds) {
+  std::vector<ParameterSpread> spreads;
+  const std::size_t count = folds.empty() ? 0 : folds.front().calibration.parameters.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const ParameterEstimate& first = folds.front().calibration.parameters[i];
+    ParameterSpread spread{first.name, first.unit, 0.0, 0.0, 0.0, {}};
+    std::vector<double> values;
+    for (int f = 0; f < std::ssize(folds); ++f) {
+      const ParameterEstimate& each = folds[static_cast<std::size_t>(f)].calibration.parameters[i];
+      if (std::isinf(each.standard_deviation)) {
+        spread.unidentified.push_back(f);
+        continue;
+      }
+      values.push_back(each.value);
+      spread.reported_standard_deviation += each.standard_deviation;
+    }
+    const auto n = static_cast<double>(values.size());
+    spread.reported_standard_deviation /= n;  // NaN if no fold identifies the parameter
+    spread.mean = values.empty() ? first.value : std::reduce(values.begin(), values.end()) / n;
+    double squares = 0.0;
+    for (const double value : values) squares += std::pow(value - spread.mean, 2);
+    spread.standard_deviation = spread.unidentified.empty()
+                                    ? std::sqrt((n - 1.0) / n * squares)
+                                    : std::numeric_limits<double>::quiet_NaN();
+    spreads.push_back(std::move(spread));
+  }
+  return spreads;
+}
+
 CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Recording>& given,
                                const CalibrationOptions& options, const CalibrationMonitor& monitor,
                                const std::function<void(int)>& on_fold) {
@@ -231,7 +242,7 @@ CrossValidation cross_validate(const Mechanism& mechanism, const std::vector<Rec
     fill_matrices(fold, static_cast<Eigen::Index>(i), result);
     result.folds.push_back(std::move(fold));
   }
-  result.parameters = spread_over(result.folds);
+  result.parameters = compute_parameter_spreads(result.folds);
   return result;
 }
 

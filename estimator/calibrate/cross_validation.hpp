@@ -47,13 +47,19 @@ struct CrossValidationFold {
 struct ParameterSpread {
   std::string name;
   std::string unit;
-  double mean = 0.0;
+  double mean = 0.0;  ///< over the folds that identify the parameter
   /// Standard deviation of the estimate from all parts, by the delete-one jackknife:
-  /// √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds.
+  /// √((n−1)/n Σ (χ_i − mean)²) for the estimates χ_i of n folds. NaN if a fold does not identify
+  /// the parameter.
   double standard_deviation = 0.0;
-  /// Mean of the standard deviations that the calibrations of the folds report.
+  /// Mean of the standard deviations that the folds which identify the parameter report.
   double reported_standard_deviation = 0.0;
+  std::vector<int> unidentified;  ///< indices of the folds that do not identify the parameter
 };
+
+/// Returns the spread of each parameter over the folds.
+std::vector<ParameterSpread> compute_parameter_spreads(
+    const std::vector<CrossValidationFold>& folds);
 
 /// The result of a cross-validation. Error matrices have one row per fold and one column per part
 /// of the recordings. Fold i holds out part i, so diagonal entries are prediction errors, and all

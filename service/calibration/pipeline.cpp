@@ -108,6 +108,23 @@ bool is_gone(const Recording& repaired, double time, Eigen::Index sensor) {
   });
 }
 
+/// Checks whether a reading repeats another one, according to the findings of its encoder.
+bool is_repetition(const Recording& recording, const Segment& segment, Eigen::Index row,
+                   Eigen::Index sensor, const std::string& encoder,
+                   const std::vector<estimator::Finding>& findings) {
+  const double time = segment.start + segment.time(row);
+  return std::ranges::any_of(findings, [&](const estimator::Finding& finding) {
+    if (finding.recording != recording.name || finding.channel != encoder) return false;
+    if (finding.message.code == estimator::MessageCode::kRepeatedReadings) {
+      return row > 0 && segment.angles(row, sensor) == segment.angles(row - 1, sensor);
+    }
+    return finding.message.code == estimator::MessageCode::kRestIntervals &&
+           std::ranges::any_of(finding.intervals, [&](const estimator::TimeInterval& rest) {
+             return time >= rest.from && time <= rest.to;
+           });
+  });
+}
+
 class WallTime {
  public:
   explicit WallTime(double& out) : out_(out) {}
@@ -145,9 +162,11 @@ auto with_faults_named(const CalibrationInput& input, Work&& work) {
   }
 }
 
-void take_over(estimator::DiagnosedInput&& examined, CalibrationInput& input) {
+/// @param findings  all findings of the examination
+void take_over(estimator::DiagnosedInput&& examined,
+               const std::vector<estimator::Finding>& findings, CalibrationInput& input) {
   const std::vector<RejectedReading> held =
-      find_rejected_readings(input.recordings, examined.recordings);
+      find_rejected_readings(input.recordings, examined.recordings, input.rig.mechanism, findings);
   input.context.held.insert(input.context.held.end(), held.begin(), held.end());
   input.rig.mechanism = std::move(examined.mechanism);
   input.recordings = std::move(examined.recordings);
@@ -194,8 +213,10 @@ void note_short_segments(const CalibrationInput& input, double window,
 
 }  // namespace
 
-std::vector<RejectedReading> find_rejected_readings(const std::vector<Recording>& read,
-                                                    const std::vector<Recording>& repaired) {
+std::vector<RejectedReading> find_rejected_readings(
+    const std::vector<Recording>& read, const std::vector<Recording>& repaired,
+    const estimator::Mechanism& mechanism, const std::vector<estimator::Finding>& findings) {
+  const std::vector<estimator::Encoder> encoders = estimator::used_encoders(mechanism);
   std::vector<RejectedReading> held;
   for (std::size_t r = 0; r < std::min(read.size(), repaired.size()); ++r) {
     for (const Segment& segment : read[r].segments) {
@@ -204,7 +225,10 @@ std::vector<RejectedReading> find_rejected_readings(const std::vector<Recording>
         for (Eigen::Index sensor = 0; sensor < segment.angles.cols(); ++sensor) {
           const double value = segment.angles(row, sensor);
           if (!std::isfinite(value) || !is_gone(repaired[r], time, sensor)) continue;
-          held.push_back({read[r].name, static_cast<int>(sensor), time, value});
+          held.push_back(
+              {read[r].name, static_cast<int>(sensor), time, value,
+               is_repetition(read[r], segment, row, sensor,
+                             encoders[static_cast<std::size_t>(sensor)].name, findings)});
         }
       }
     }
@@ -230,7 +254,7 @@ std::vector<estimator::Finding> diagnose_and_repair_input(CalibrationInput& inpu
     return 0;
   });
   std::vector<estimator::Finding> findings = std::move(examined.findings);
-  take_over(std::move(examined), input);
+  take_over(std::move(examined), findings, input);
   return findings;
 }
 
@@ -244,7 +268,7 @@ estimator::Calibration run_calibration(CalibrationInput& input,
   });
   add_notes(input, examined.calibration);
   add_source_locations(input.rig, examined.calibration.findings);
-  take_over(std::move(examined.input), input);
+  take_over(std::move(examined.input), examined.calibration.findings, input);
   return std::move(examined.calibration);
 }
 

@@ -16,11 +16,13 @@
 
 namespace service {
 
-/// Returns the encoder readings that were rejected as faulty: readings in the original recordings
-/// `read` that are missing in the repaired recordings.
+/// Returns the encoder readings that were rejected: readings in the original recordings `read` that
+/// are missing in the repaired recordings.
+/// @param findings  findings of the repair, which distinguish repetitions from faulty readings
 std::vector<RejectedReading> find_rejected_readings(
     const std::vector<estimator::Recording>& read,
-    const std::vector<estimator::Recording>& repaired);
+    const std::vector<estimator::Recording>& repaired, const estimator::Mechanism& mechanism,
+    const std::vector<estimator::Finding>& findings);
 
 /// Exception for a fault in the recordings or the rig file that would make estimates meaningless.
 /// The message contains the file names and the remedy.

@@ -155,7 +155,8 @@ CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
 
 void add_result_file_options(CLI::App& command, ResultFiles& files) {
   add_option(command, "--json", files.json, "FILE", "Write the result as JSON");
-  add_option(command, "--plot", files.plot, "FILE", "Write a report with plots as HTML");
+  add_option(command, "--plot", files.plot, "FILE",
+             "Write a report with plots as HTML, or as PDF (with Chromium)");
 }
 
 void add_rig_file_options(CLI::App& command, ResultFiles& files) {
@@ -202,7 +203,7 @@ void check_result_files_writable(const ResultFiles& files, const std::vector<std
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +
                               "; give two different files");
     }
-    if (option == "--plot") proto::check_file_extension(path, {".html", ".htm"});
+    if (option == "--plot") check_report_file(path);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "proto/text/files.hpp"
 #include "service/calibration/calibration_input.hpp"
+#include "service/cli/page_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/recordings/recording_selection.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
@@ -98,7 +99,7 @@ CalibrationInput load_estimation_input(const std::string& command, const Estimat
 template <typename Json, typename Page>
 void write_result_files(const ResultFiles& files, const Json& json, const Page& page) {
   if (!files.json.empty()) proto::write_file(files.json, json());
-  if (!files.plot.empty()) proto::write_file(files.plot, page());
+  if (!files.plot.empty()) write_report_file(files.plot, page());
 }
 
 }  // namespace service

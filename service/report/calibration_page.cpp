@@ -45,6 +45,23 @@ bool is_physical(const Calibration& calibration) {
   return calibration.kind == estimator::EstimateKind::kPhysical;
 }
 
+/// Names the input files, so that a printed first page can be understood alone.
+std::string name_inputs(const CalibrationMetadata& context) {
+  constexpr std::size_t kNamedMax = 4;
+  const auto file_name = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
+  std::string text;
+  for (std::size_t k = 0; k < std::min(context.recordings.size(), kNamedMax); ++k) {
+    text += (k == 0 ? "From " : ", ") + file_name(context.recordings[k].summary.file);
+  }
+  if (text.empty()) return "";
+  if (context.recordings.size() > kNamedMax) {
+    text += " and " + std::to_string(context.recordings.size() - kNamedMax) + " more";
+  }
+  const std::string& rig = context.request.rig_name;
+  if (!rig.empty()) text += ", with the rig file " + file_name(rig);
+  return "<p class=\"quiet\">" + escape_html(text) + "</p>\n";
+}
+
 std::string head(const Calibration& calibration, const CalibrationMetadata& context) {
   const estimator::Verdict& verdict = calibration.verdict;
   const bool judged = !verdict.reasons.empty();
@@ -53,7 +70,7 @@ std::string head(const Calibration& calibration, const CalibrationMetadata& cont
       judged ? verdict.kind == estimator::VerdictKind::kAccepted : calibration.converged(),
       judged ? format_sentence(format_verdict(verdict)) : describe_outcome(calibration));
   if (judged && !calibration.converged()) html += render_paragraph(describe_outcome(calibration));
-  html += "<div class=\"summary\">\n";
+  html += name_inputs(context) + "<div class=\"summary\">\n";
   for (const estimator::SimulationError& error : calibration.simulation) {
     html +=
         render_summary_box("open-loop RMSE, joint " + error.joint,
@@ -223,7 +240,9 @@ std::string render_calibration_page(const Calibration& calibration,
   labels.findings = calibration.findings;
   labels.held = context.held;
   std::string body =
-      head(calibration, context) + render_parameter_section(calibration) +
+      "<div class=\"first-page\">\n" + head(calibration, context) +
+      render_parameter_section(calibration) + render_rig_section(calibration, context) +
+      "</div>\n" +
       render_finding_section(add_warnings_as_findings(calibration.findings, calibration.notes)) +
       render_list_section("Notes", notes_without_warnings(calibration.notes)) +
       "<h2 class=\"part\">Trajectories</h2>\n" +

@@ -105,16 +105,28 @@ std::string parameters(const CrossValidation& validation) {
   for (std::size_t i = 0; i < validation.folds.size(); ++i) {
     titles.push_back("without " + std::to_string(i + 1));
   }
-  HtmlTable table("Estimates without one piece at a time", make_text_and_number_columns(titles, 1));
+  HtmlTable table(
+      "Estimates without one piece at a time. A parameter that is not identifiable without a piece "
+      "depends on this piece alone; the mean is that of the other folds.",
+      make_text_and_number_columns(titles, 1));
+  if (validation.folds.empty()) return "";
+  const estimator::Mechanism& mechanism = validation.folds.front().calibration.mechanism;
   const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t p = 0; p < validation.parameters.size(); ++p) {
     const estimator::ParameterSpread& spread = validation.parameters[p];
     const TableNotation& notation = notations[p];
-    std::vector<HtmlCell> cells = {spread.name + " [" + notation.unit() + "]", notation.value(),
-                                   notation.deviation_text(),
-                                   notation.deviation_text(spread.reported_standard_deviation)};
-    for (const estimator::CrossValidationFold& fold : validation.folds) {
-      cells.emplace_back(notation.rounded_text(fold.calibration.parameters[p].value));
+    const std::string name = render_parameter_name(mechanism, spread.name);
+    std::vector<HtmlCell> cells = {
+        HtmlCell::from_html(name + " [" + escape_html(notation.unit()) + "]"), notation.value(),
+        notation.deviation_text(spread.standard_deviation),
+        notation.deviation_text(spread.reported_standard_deviation)};
+    for (int f = 0; f < std::ssize(validation.folds); ++f) {
+      const auto& fold = validation.folds[static_cast<std::size_t>(f)];
+      if (std::ranges::count(spread.unidentified, f) > 0) {
+        cells.push_back(HtmlCell("not identifiable").set_css_class("warn"));
+      } else {
+        cells.emplace_back(notation.rounded_text(fold.calibration.parameters[p].value));
+      }
     }
     table.add(cells);
   }
@@ -185,15 +197,19 @@ std::vector<estimator::Message> all_notes(const estimator::CrossValidation& vali
 }
 
 std::string parameter_table(const estimator::CrossValidation& validation) {
-  TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit"}};
+  TableRows rows = {{"parameter", "mean", "± between folds", "± reported", "unit", ""}};
+  const std::vector<std::string> names = remove_common_folders(validation.pieces);
   const std::vector<TableNotation> notations = make_spread_notations(validation.parameters);
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterSpread& spread = validation.parameters[i];
-    rows.push_back({spread.name, notations[i].value(), notations[i].deviation_text(),
-                    notations[i].deviation_text(spread.reported_standard_deviation),
-                    notations[i].unit()});
+    const std::string without = join_items(
+        spread.unidentified, [&](int fold) { return names[static_cast<std::size_t>(fold)]; });
+    rows.push_back(
+        {spread.name, notations[i].value(), notations[i].deviation_text(spread.standard_deviation),
+         notations[i].deviation_text(spread.reported_standard_deviation), notations[i].unit(),
+         without.empty() ? "" : "not identifiable without " + without});
   }
-  return format_table(rows, {false, true, true, true, false});
+  return format_table(rows, {false, true, true, true, false, false});
 }
 
 }  // namespace
@@ -216,7 +232,10 @@ std::vector<TableNotation> make_spread_notations(
     const std::vector<estimator::ParameterSpread>& spreads) {
   std::vector<TableQuantity> quantities;
   for (const estimator::ParameterSpread& each : spreads) {
-    quantities.push_back({each.mean, each.standard_deviation, each.unit});
+    const bool is_comparable = each.unidentified.empty();
+    quantities.push_back(
+        {each.mean, is_comparable ? each.standard_deviation : each.reported_standard_deviation,
+         each.unit});
   }
   return make_table_notations(quantities);
 }

@@ -78,10 +78,12 @@ std::string segment_section(const std::string& recording, const Segment& segment
     const estimator::Encoder& sensor = sensors[static_cast<std::size_t>(i)];
     Chart chart = reading_chart(times, segment, i, sensor);
     chart.marks = make_finding_highlights(findings, recording, sensor.name, times);
-    std::vector<double> held = find_rejected_samples(times, context.held, recording, i);
-    if (!held.empty()) {
-      chart.series.push_back(make_rejected_sample_series(
-          times, std::move(held), sensor.name, std::string("[") + sensor.units().coordinate + "]"));
+    std::vector<double> faulty =
+        find_faulty_samples(times, context.held, recording, i, chart.series[0].y);
+    if (!faulty.empty()) {
+      chart.series.push_back(
+          make_rejected_sample_series(times, std::move(faulty), sensor.name,
+                                      std::string("[") + sensor.units().coordinate + "]"));
     }
     figure.charts.push_back(std::move(chart));
   }

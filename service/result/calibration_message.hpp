@@ -10,12 +10,15 @@
 
 namespace service {
 
-/// Sensor reading that rigcal rejected as faulty.
+/// Sensor reading that rigcal rejected.
 struct RejectedReading {
   std::string recording;
   int sensor = 0;      ///< sensor index
   double time = 0.0;   ///< time in the recording [s]
   double value = 0.0;  ///< [rad or m]
+  /// True for a correct reading that only repeats another one: of a joint at rest, or of a sensor
+  /// that is slower than the recording.
+  bool is_repetition = false;
 };
 
 /// Metadata in the result of a calibration, such as options, recordings and date.

@@ -208,6 +208,9 @@ std::string cross_validation_json(const estimator::CrossValidation& validation,
     out->set_mean(spread.mean);
     out->set_jackknife_standard_deviation(spread.standard_deviation);
     out->set_reported_standard_deviation(spread.reported_standard_deviation);
+    for (const int fold : spread.unidentified) {
+      out->add_not_identifiable_without(validation.pieces[static_cast<std::size_t>(fold)]);
+    }
   }
   result.set_converged(have_all_folds_converged(validation));
   if (!validation.folds.empty()) {

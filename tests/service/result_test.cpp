@@ -315,7 +315,10 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
   const FindingText text = describe_finding(marked);
   const std::string title = "<title>" + text.what + " (" + text.treatment + ")</title>";
   EXPECT_EQ(count_of(html, std::regex_replace(title, std::regex("\""), "&quot;")), 4);
-  EXPECT_EQ(count_of(html, "class=\"mark\""), 4);
+  EXPECT_EQ(count_of(html, "class=\"mark note\""), 4);
+  EXPECT_EQ(count_of(html, "class=\"mark\""), 0);
+  calibration.findings[1].severity = estimator::Severity::kWarning;
+  EXPECT_EQ(count_of(render_calibration_page(calibration, context), "class=\"mark\""), 4);
 }
 
 // File and parameter names must be escaped.

@@ -59,7 +59,8 @@ ExitCode check(const CheckOptions& options) {
   write_result_files(
       options.files, [&] { return findings_json(examined.findings, excitation, input.context); },
       [&] {
-        input.context.held = find_rejected_readings(input.recordings, examined.recordings);
+        input.context.held = find_rejected_readings(input.recordings, examined.recordings,
+                                                    examined.mechanism, examined.findings);
         return render_examination_page(examined.mechanism, examined.recordings, examined.findings,
                                        excitation, input.context);
       });
@@ -72,7 +73,8 @@ void add_options(CLI::App& command, CheckOptions& options) {
   add_estimation_options(command, options.estimation);
   add_option(command, "--json", options.files.json, "FILE", "Write the findings as JSON");
   add_option(command, "--plot", options.files.plot, "FILE",
-             "Write an HTML report with the readings and the findings marked on them");
+             "Write a report (HTML, or PDF with Chromium) with the readings and the findings "
+             "marked on them");
 }
 
 void add_check(CLI::App& app, ExitCode& exit_code) {

@@ -18,6 +18,7 @@
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/commands/identification_run.hpp"
+#include "service/cli/other_program.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/design/driven_motor.hpp"
 #include "service/design/experiment.hpp"
@@ -261,7 +262,7 @@ class Identification {
         folder_.recording(run)};
     if (!options_.url.empty()) command.insert(command.end(), {"--url", options_.url});
     if (options_.not_commissioned) command.emplace_back("--not-commissioned");
-    const int code = run_program(command, interrupt_.flag());
+    const int code = run_program(command, [this] { return interrupt_.flag().load(); });
     ended_ = std::chrono::steady_clock::now();
     folder_.count_runs();
     const bool is_recorded = folder_.count() == run;

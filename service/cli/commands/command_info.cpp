@@ -14,6 +14,7 @@
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/result_info.hpp"
+#include "service/cli/page_files.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
@@ -211,7 +212,7 @@ struct InfoOptions {
   std::string rig;
   std::string topic;    ///< topic of a ROS 2 bag; empty: none chosen
   std::string values;   ///< result file with the rig's parameter values; empty: as in the rig file
-  std::string picture;  ///< SVG file to write, or "-" for the terminal; empty: no picture
+  std::string picture;  ///< picture file to write, or "-" for the terminal; empty: no picture
   std::vector<std::string> places;  ///< joint positions in the picture; others: at rest
   bool base = false;                ///< list the identifiable combinations of inertias
   bool all = false;                 ///< also list parameters that are fixed at zero
@@ -316,7 +317,7 @@ void print_picture(const InfoOptions& options, const Rig& rig) {
     const int columns = std::min(terminal_size(STDOUT_FILENO).columns, kPictureColumnsMax);
     std::cout << picture.text(columns, kPictureRowsMax, detect_terminal_character_set()) << '\n';
   } else if (!options.picture.empty()) {
-    proto::write_file(options.picture, picture.svg());
+    write_picture_file(options.picture, picture.svg());
     std::cout << "picture in " << options.picture << '\n';
   }
   for (const std::string& line : picture.rest()) std::cout << line << '\n';
@@ -332,7 +333,7 @@ void check_picture(const InfoOptions& options) {
                             " is not a rig file");
   }
   if (options.picture == "-") return;
-  proto::check_file_extension(options.picture, {".svg"});
+  check_picture_file(options.picture);
   std::vector<std::string> inputs = {options.file};
   if (!options.values.empty()) inputs.push_back(options.values);
   proto::check_output_file(options.picture, inputs);
@@ -403,8 +404,9 @@ void add_options(CLI::App& command, InfoOptions& options) {
       ->excludes("other");
   add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Show the rig file");
-  add_option(command, "--picture", options.picture, "FILE.svg",
-             "Draw the rig of a rig file as an SVG picture, or on the terminal (-)");
+  add_option(command, "--picture", options.picture, "FILE",
+             "Draw the rig of a rig file as SVG, as PNG or PDF (with rsvg-convert), or on the "
+             "terminal (-)");
   add_option(command, "--at", options.places, "NAME=VALUE",
              "Draw this joint at VALUE [rad or m], or at VALUEdeg; the others at rest")
       ->allow_extra_args(false);

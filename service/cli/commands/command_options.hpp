@@ -86,7 +86,7 @@ struct SimulateOptions {
   std::string rig;
   std::string scenario;
   std::string out;   ///< CSV file to write; empty: no file
-  std::string plot;  ///< SVG file to write; empty: no file
+  std::string plot;  ///< picture file to write; empty: no file
   // SPOOK is first-order: at 0.1 ms a Furuta pendulum deviates by about 0.01 rad in 3 s.
   double step = 1e-4;  ///< time step [s]
   Integrator integrator = Integrator::kAutomatic;

@@ -9,6 +9,7 @@
 #include "proto/text/files.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
+#include "service/cli/page_files.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/report/charts/chart_figure.hpp"
@@ -81,7 +82,7 @@ ExitCode run_simulate(const SimulateOptions& options) {
     if (!output.empty()) proto::check_output_file(output, inputs);
   }
   if (!options.out.empty()) proto::check_file_extension(options.out, {".csv"});
-  if (!options.plot.empty()) proto::check_file_extension(options.plot, {".svg"});
+  if (!options.plot.empty()) check_picture_file(options.plot);
   Rig rig = load_rig(options.rig);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
   apply_parameter_edits(options.edits, rig.mechanism);
@@ -96,7 +97,7 @@ ExitCode run_simulate(const SimulateOptions& options) {
   for (const std::string& note : run.notes) std::cerr << "note: " << note << '\n';
   if (!options.out.empty()) proto::write_file(options.out, simulation_csv(rig, run));
   if (!options.plot.empty())
-    proto::write_file(options.plot, simulation_plot(rig, run, scenario.excitation.name()));
+    write_picture_file(options.plot, simulation_plot(rig, run, scenario.excitation.name()));
   std::cout << (options.out.empty() ? options.plot : options.out) << ": " << run.angles.rows()
             << " samples at " << format_number(1.0 / run.period) << " Hz, step "
             << format_number(1e3 * run.step) << " ms, "
@@ -113,7 +114,8 @@ void add_options(CLI::App& command, SimulateOptions& options) {
              "Scenario file (proto/scenario.proto)")
       ->required();
   add_option(command, "--out", options.out, "CSV", "CSV recording to write");
-  add_option(command, "--plot", options.plot, "SVG", "SVG plot of command and motion to write");
+  add_option(command, "--plot", options.plot, "FILE",
+             "Plot of command and motion to write: SVG, or PNG or PDF (with rsvg-convert)");
   command.add_option("--step", options.step, "Time step h [s]")
       ->check(time_step_validator())
       ->capture_default_str();

@@ -11,6 +11,7 @@
 #include "proto/text/printable.hpp"
 #include "service/calibration/simulation_truth.hpp"
 #include "service/cli/command.hpp"
+#include "service/cli/page_files.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/remote/remote_calibration.hpp"
 #include "service/cli/remote/service_client.hpp"
@@ -297,7 +298,7 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
 
 void add_report(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command =
-      app.add_subcommand("report", "Write the report of a job as one HTML file with plots");
+      app.add_subcommand("report", "Write the report of a job as one HTML or PDF file with plots");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
   add_option(*command, "--out", options->report, "FILE", "Default: JOB.html");
@@ -306,7 +307,7 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
   run_with(*command, options, write_report, exit_code, [](JobOptions& given) {
     if (given.report.empty()) given.report = given.id + ".html";
     proto::check_output_file(given.report, {});
-    proto::check_file_extension(given.report, {".html", ".htm"});
+    check_report_file(given.report);
   });
 }
 

@@ -11,6 +11,7 @@
 #include "proto/text/files.hpp"
 #include "proto/text/printable.hpp"
 #include "proto/text/text_encoding.hpp"
+#include "service/cli/page_files.hpp"
 #include "service/cli/remote/job_follower.hpp"
 #include "service/cli/rig_files.hpp"
 #include "service/cli/terminal.hpp"
@@ -291,7 +292,7 @@ void download_job_report(ServiceClient& client, const std::string& job_id, bool 
         return request;
       },
       [&](const rigcal::v1::FilePart& part) { page += part.data(); });
-  proto::write_file(path, page);
+  write_report_file(path, page);
 }
 
 void add_remote_options(CLI::App& command, RemoteOptions& remote) {

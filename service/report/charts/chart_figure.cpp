@@ -108,8 +108,9 @@ std::string chart_json(const Chart& chart, std::size_t& column) {
                                  one.excluded_from_range));
   }
   for (const ChartHighlight& mark : chart.marks) {
-    marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{}}})", format_json_number(mark.from),
-                                format_json_number(mark.to), format_json_string(mark.text)));
+    marks.push_back(fmt::format(R"({{"from":{},"to":{},"text":{},"note":{}}})",
+                                format_json_number(mark.from), format_json_number(mark.to),
+                                format_json_string(mark.text), mark.is_note));
   }
   return fmt::format(R"({{"title":{},"y":{},"height":{},"logX":{},"logY":{},"wholeX":{},)"
                      R"("series":[{}],"marks":[{}]}})",

@@ -28,6 +28,14 @@ std::string element_of(const std::string& element, const HtmlCell& cell, CellAli
   return html.append("</").append(element.substr(0, 2)).append(">");
 }
 
+/// Returns a parameter's meaning; empty if it is unknown.
+std::string meaning_of(const estimator::Mechanism& mechanism, const std::string& name) {
+  const int index = mechanism.find_parameter(name);
+  return index < 0
+             ? ""
+             : estimator::describe_parameter(mechanism.parameters[static_cast<std::size_t>(index)]);
+}
+
 }  // namespace
 
 std::string render_html_page(const std::string& title, const std::string& body) {
@@ -60,6 +68,23 @@ std::string render_report_heading(const std::string& title, const CalibrationMet
   return render_report_heading(
       title, format_origin_line(context.date, context.version, context.request.operator_name), good,
       outcome);
+}
+
+std::string render_parameter_name(const estimator::Mechanism& mechanism, const std::string& name) {
+  const std::string meaning = meaning_of(mechanism, name);
+  if (meaning.empty()) return escape_html(name);
+  return "<abbr title=\"" + escape_html(meaning) + "\">" + escape_html(name) + "</abbr>";
+}
+
+std::string render_name_legend(const estimator::Mechanism& mechanism,
+                               const std::vector<std::string>& names) {
+  std::string html;
+  for (const std::string& name : names) {
+    const std::string meaning = meaning_of(mechanism, name);
+    if (meaning.empty()) continue;
+    html += "<li><b>" + escape_html(name) + "</b>: " + escape_html(meaning) + "</li>\n";
+  }
+  return html.empty() ? "" : "<ul class=\"names\">\n" + html + "</ul>\n";
 }
 
 std::string render_input_section(const CalibrationMetadata& context) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "estimator/model/mechanism.hpp"
 #include "service/result/calibration_message.hpp"
 
 namespace service {
@@ -27,6 +28,15 @@ std::string render_report_heading(const std::string& title, const std::string& o
                                   const std::string& outcome);
 std::string render_report_heading(const std::string& title, const CalibrationMetadata& context,
                                   bool good, const std::string& outcome);
+
+/// Returns the HTML of a parameter's name, with its meaning as a tooltip.
+/// @param mechanism  mechanism that contains the parameter; of any other, only the name is shown
+std::string render_parameter_name(const estimator::Mechanism& mechanism, const std::string& name);
+
+/// Returns an HTML list of the meanings of parameters. Names without a meaning are omitted; empty
+/// if there is nothing to explain.
+std::string render_name_legend(const estimator::Mechanism& mechanism,
+                               const std::vector<std::string>& names);
 
 /// Returns an HTML section that lists the input files of a result, with digests to check that the
 /// files are unchanged.

@@ -258,10 +258,10 @@ std::string marks(const Chart& chart, const Plane& plane) {
     if (!(from <= plane.right()) || !(to >= plane.left())) continue;
     const double width = std::max(to - from, kWidthMin);
     svg += fmt::format(
-        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"mark\">"
+        "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"{}\">"
         "<title>{}</title></rect>\n",
         std::min(from, plane.right() - width), plane.top(), width, plane.bottom() - plane.top(),
-        escape_html(mark.text));
+        mark.is_note ? "mark note" : "mark", escape_html(mark.text));
   }
   return svg;
 }

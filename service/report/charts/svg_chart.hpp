@@ -27,6 +27,7 @@ struct ChartSeries {
 struct ChartHighlight {
   double from, to;
   std::string text = {};  ///< tooltip
+  bool is_note = false;   ///< for information only: without the colour of a warning
 };
 
 /// Chart with axes and data series.

@@ -9,12 +9,15 @@
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/assessment/part_consistency.hpp"
+#include "proto/text/input_error.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/page_parts.hpp"
 #include "service/report/charts/result_pictures.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/rig/drawing/rig_picture.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 
@@ -188,11 +191,13 @@ std::string share_text(const ParameterEstimate& estimate) {
 }
 
 /// Returns the table cells of a parameter. @param remark  text after the parameter's name
-std::vector<HtmlCell> cells_of(const ParameterEstimate& estimate, const TableNotation& notation,
-                               const ParameterPrior& prior, int decades,
-                               const std::string& remark = "") {
-  return {HtmlCell::from_html(escape_html(estimate.name) + " <span class=\"quiet\">[" +
-                              escape_html(notation.unit()) + "]" + remark + "</span>"),
+std::vector<HtmlCell> cells_of(const estimator::Mechanism& mechanism,
+                               const ParameterEstimate& estimate, const TableNotation& notation,
+                               int decades, const std::string& remark) {
+  const ParameterPrior prior = find_parameter_prior(mechanism, estimate.name);
+  return {HtmlCell::from_html(render_parameter_name(mechanism, estimate.name) +
+                              " <span class=\"quiet\">[" + escape_html(notation.unit()) + "]" +
+                              remark + "</span>"),
           notation.value(),
           notation.deviation_text(),
           interval_cell(estimate, notation),
@@ -289,29 +294,57 @@ std::string deviation_table(const Calibration& calibration) {
   for (std::size_t i = 0; i < notations.size(); ++i) {
     const estimator::ParameterEstimate& estimate = calibration.parameters[i];
     if (estimate.at_bound || !std::isfinite(estimate.standard_deviation)) continue;
-    table.add({estimate.name, notations[i].deviation_text(),
-               notations[i].deviation_text(estimate.noise_deviation),
+    table.add({HtmlCell::from_html(render_parameter_name(calibration.mechanism, estimate.name)),
+               notations[i].deviation_text(), notations[i].deviation_text(estimate.noise_deviation),
                notations[i].deviation_text(estimate.scatter_deviation), notations[i].unit()});
   }
   return table.html();
 }
 
-}  // namespace
-
-std::string render_parameter_section(const estimator::Calibration& calibration) {
-  const auto prior_of = [&](const ParameterEstimate& estimate) {
-    return find_parameter_prior(calibration.mechanism, estimate.name);
-  };
+/// Returns the estimates of the free parameters, followed by those of the dependent ones.
+std::vector<ParameterEstimate> all_estimates(const Calibration& calibration) {
   std::vector<ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
+  return all;
+}
+
+/// Returns the drawing of a rig as an HTML image; empty if the text is no rig file. The drawing is
+/// a separate document, because its styles would apply to the page.
+std::string render_drawing(const CalibrationRequest& request) {
+  try {
+    const Rig rig = parse_rig(request.rig_name, request.rig_text);
+    return "<img alt=\"Drawing of the rig at rest\" src=\"data:image/svg+xml;base64," +
+           encode_base64(RigPicture(rig, {}).svg(PictureSize::kReport)) + "\">\n";
+  } catch (const proto::InputError&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+std::string render_rig_section(const Calibration& calibration, const CalibrationMetadata& context) {
+  constexpr std::size_t kBesideMax = 16;  // more names do not fit beside the drawing
+  std::vector<std::string> names;
+  for (const ParameterEstimate& each : all_estimates(calibration)) names.push_back(each.name);
+  const std::string drawing = render_drawing(context.request);
+  const std::string legend = render_name_legend(calibration.mechanism, names);
+  if (drawing.empty() && legend.empty()) return "";
+  const bool beside = !drawing.empty() && names.size() <= kBesideMax;
+  return "<section><h2>Rig and parameter names</h2>\n<div class=\"rig" +
+         std::string(beside ? " beside" : "") + "\">\n" + drawing + legend + "</div>\n</section>\n";
+}
+
+std::string render_parameter_section(const estimator::Calibration& calibration) {
+  const std::vector<ParameterEstimate> all = all_estimates(calibration);
   const bool with_priors = std::ranges::any_of(all, [&](const ParameterEstimate& estimate) {
-    return prior_of(estimate).is_given() || !std::isnan(estimate.data_deviation);
+    return find_parameter_prior(calibration.mechanism, estimate.name).is_given() ||
+           !std::isnan(estimate.data_deviation);
   });
   const int decades = decades_of(all);
   const std::vector<TableNotation> notations = make_estimate_notations(all);
   HtmlTable table(caption_of(with_priors), make_columns(decades, with_priors));
   for (std::size_t k = 0; k < all.size(); ++k) {
-    std::vector<HtmlCell> cells = cells_of(all[k], notations[k], prior_of(all[k]), decades,
+    std::vector<HtmlCell> cells = cells_of(calibration.mechanism, all[k], notations[k], decades,
                                            k < calibration.parameters.size() ? "" : " dependent");
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);

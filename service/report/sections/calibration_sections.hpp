@@ -3,12 +3,19 @@
 #include <string>
 
 #include "estimator/assessment/calibration.hpp"
+#include "service/result/calibration_message.hpp"
 
 namespace service {
 
 /// Returns an HTML section on the estimated parameters, with values and plots of 95 % confidence
 /// intervals, priors, bounds and initial values.
 std::string render_parameter_section(const estimator::Calibration& calibration);
+
+/// Returns an HTML section with the drawing of the rig at rest and the meanings of the parameters'
+/// names. The drawing is that of `rigcal info --picture`, with the values of the rig file. It is
+/// missing if the result does not contain the rig file.
+std::string render_rig_section(const estimator::Calibration& calibration,
+                               const CalibrationMetadata& context);
 
 /// Returns an HTML section on the identifiability of the parameters. It shows unidentifiable
 /// combinations of parameters, poorly identified parameters, and the correlation matrix. It also

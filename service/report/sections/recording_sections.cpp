@@ -47,13 +47,15 @@ Chart angle_chart(const SegmentTrajectory& trajectory, Eigen::Index sensor,
                         column_of(trajectory.simulated, sensor), "simulated " + joint + unit)});
 }
 
-Chart error_chart(const Chart& angle, const std::string& joint,
+/// Plots the differences of the two series of an angle chart.
+/// @param used  the samples that the fit used; NaN elsewhere
+Chart error_chart(const Chart& angle, const std::vector<double>& used, const std::string& joint,
                   const estimator::JointUnits& units) {
   std::vector<double> residual;
   double squares = 0.0, count = 0.0;
-  for (std::size_t k = 0; k < angle.series[0].y.size(); ++k) {
+  for (std::size_t k = 0; k < used.size(); ++k) {
     residual.push_back(1e3 * (angle.series[1].y[k] - angle.series[0].y[k]));
-    if (!std::isfinite(residual[k])) continue;
+    if (!std::isfinite(residual[k]) || std::isnan(used[k])) continue;
     squares += residual[k] * residual[k];
     count += 1.0;
   }
@@ -116,14 +118,16 @@ ChartFigure segment_figure(const SegmentTrajectory& trajectory, const Trajectory
     const estimator::JointUnits units = estimator::joint_units(
         index < labels.kinds.size() ? labels.kinds[index] : estimator::JointKind::kRevolute);
     Chart angle = angle_chart(trajectory, sensor, joint, units);
-    Chart error = error_chart(angle, joint, units);
-    std::vector<double> held = find_rejected_samples(angle.series[0].x, labels.held, path, sensor);
-    if (!held.empty()) {
+    const std::vector<double> times = angle.series[0].x, used = angle.series[0].y;
+    std::vector<double> faulty =
+        find_faulty_samples(times, labels.held, path, sensor, angle.series[0].y);
+    Chart error = error_chart(angle, used, joint, units);
+    if (!faulty.empty()) {
       angle.series.push_back(make_rejected_sample_series(
-          angle.series[0].x, std::move(held), joint, std::string("[") + units.coordinate + "]"));
+          times, std::move(faulty), joint, std::string("[") + units.coordinate + "]"));
     }
     angle.marks = error.marks =
-        make_finding_highlights(labels.findings, trajectory.recording, joint, angle.series[0].x);
+        make_finding_highlights(labels.findings, trajectory.recording, joint, times);
     figure.charts.push_back(std::move(angle));
     figure.charts.push_back(std::move(error));
   }
@@ -326,9 +330,10 @@ std::string gap_list(const ImportSummary& summary) {
 
 }  // namespace
 
-std::vector<double> find_rejected_samples(const std::vector<double>& times,
-                                          const std::vector<RejectedReading>& held,
-                                          const std::string& recording, Eigen::Index sensor) {
+std::vector<double> find_faulty_samples(const std::vector<double>& times,
+                                        const std::vector<RejectedReading>& held,
+                                        const std::string& recording, Eigen::Index sensor,
+                                        std::vector<double>& measured) {
   std::vector<double> values;
   if (times.size() < 2) return values;
   const double slack = 0.5 * (times.back() - times.front()) / static_cast<double>(times.size() - 1);
@@ -336,8 +341,13 @@ std::vector<double> find_rejected_samples(const std::vector<double>& times,
     if (reading.recording != recording || reading.sensor != sensor) continue;
     const auto after = std::ranges::lower_bound(times, reading.time - slack);
     if (after == times.end() || *after > reading.time + slack) continue;
+    const auto at = static_cast<std::size_t>(after - times.begin());
+    if (reading.is_repetition) {
+      measured[at] = reading.value;
+      continue;
+    }
     if (values.empty()) values.assign(times.size(), std::numeric_limits<double>::quiet_NaN());
-    values[static_cast<std::size_t>(after - times.begin())] = reading.value;
+    values[at] = reading.value;
   }
   return values;
 }
@@ -367,7 +377,8 @@ std::vector<ChartHighlight> make_finding_highlights(const std::vector<estimator:
     if (!described.treatment.empty()) text += " (" + described.treatment + ")";
     for (const estimator::TimeInterval& interval : finding.intervals) {
       if (interval.to < times.front() || interval.from > times.back()) continue;
-      marks.push_back({interval.from, interval.to, text});
+      marks.push_back(
+          {interval.from, interval.to, text, finding.severity == estimator::Severity::kNote});
     }
   }
   return marks;

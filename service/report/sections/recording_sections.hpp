@@ -20,14 +20,17 @@ struct TrajectoryLabels {
   std::vector<estimator::JointKind> kinds;        ///< joint types; missing ones are revolute
   std::vector<std::string> controls;              ///< labels of controls, e.g. "joint 1 [V]"
   std::vector<estimator::Finding> findings = {};  ///< highlighted if they have a time
-  std::vector<RejectedReading> held = {};         ///< rejected samples, drawn as points
+  std::vector<RejectedReading> held = {};         ///< rejected samples
 };
 
-/// Returns the rejected samples of a sensor at the times `times`; NaN at a time without a rejected
-/// sample. The result is empty if no sample was rejected in the whole interval.
-std::vector<double> find_rejected_samples(const std::vector<double>& times,
-                                          const std::vector<RejectedReading>& held,
-                                          const std::string& recording, Eigen::Index sensor);
+/// Returns the faulty samples of a sensor at the times `times`; NaN at a time without one. The
+/// result is empty if there are none in the whole interval. Rejected samples that only repeat
+/// another one are correct and go into `measured` instead.
+/// @param measured  samples of the sensor at these times; NaN where there is none
+std::vector<double> find_faulty_samples(const std::vector<double>& times,
+                                        const std::vector<RejectedReading>& held,
+                                        const std::string& recording, Eigen::Index sensor,
+                                        std::vector<double>& measured);
 
 /// Returns a chart series of the rejected samples of a sensor.
 /// @param unit  unit of the values, e.g. "[rad]"

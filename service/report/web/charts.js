@@ -158,6 +158,20 @@ const charts = (() => {
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
+  // Calls `use` with the picture as a PNG file, at twice its size on the page.
+  function png(picture, use) {
+    const image = new Image();
+    image.onload = () => {
+      const canvas = document.createElement("canvas");
+      canvas.width = 2 * image.width;
+      canvas.height = 2 * image.height;
+      canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+      URL.revokeObjectURL(image.src);
+      canvas.toBlob(use, "image/png");
+    };
+    image.src = URL.createObjectURL(new Blob([picture], { type: "image/svg+xml" }));
+  }
+
   const colour = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const variable = style => style === "control" ? "--ink" : "--" + style.split(" ")[0];
 
@@ -167,9 +181,9 @@ const charts = (() => {
   function paintMarks(plot, marks) {
     const { left, top, width, height } = plot.bbox;
     plot.ctx.save();
-    plot.ctx.fillStyle = colour("--warn");
-    plot.ctx.globalAlpha = 0.25;
     for (const mark of marks) {
+      plot.ctx.fillStyle = colour(mark.note ? "--quiet" : "--warn");
+      plot.ctx.globalAlpha = mark.note ? 0.12 : 0.25;
       const from = Math.max(plot.valToPos(mark.from, "x", true), left);
       const to = Math.min(plot.valToPos(mark.to, "x", true), left + width);
       if (from <= left + width && to >= left) {
@@ -318,6 +332,8 @@ const charts = (() => {
       caption.append(" ", button);
     };
     offer("Save data (CSV)", () => save(csv(figure), figure.name + ".csv", "text/csv"));
+    offer("Save PNG", () => png(svg(element), file => save(file, figure.name + ".png",
+                                                           "image/png")));
     offer("Save SVG", () => save(svg(element), figure.name + ".svg", "image/svg+xml"));
     if (!figure.charts) return;
     figure.key = "figure-" + index;

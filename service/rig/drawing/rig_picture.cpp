@@ -272,11 +272,13 @@ RigPicture::RigPicture(const Rig& rig, const std::vector<RequestedCoordinate>& p
   coordinates_ = take_places(rig.mechanism, coordinates_, places);
 }
 
-std::string RigPicture::svg() const {
+std::string RigPicture::svg(PictureSize size) const {
+  const Scene scene = make_scene(rig_, coordinates_);
+  if (size == PictureSize::kReport) return render_scene_svg(scene, size, "", {});
   std::vector<std::string> words = describe_joints(rig_, coordinates_);
   words.insert(words.end(), rest_words_.begin(), rest_words_.end());
   const std::string& name = rig_.mechanism.name;
-  return render_scene_svg(make_scene(rig_, coordinates_), name.empty() ? rig_.path : name, words);
+  return render_scene_svg(scene, size, name.empty() ? rig_.path : name, words);
 }
 
 std::string RigPicture::text(int columns, int rows, CharacterSet letters) const {

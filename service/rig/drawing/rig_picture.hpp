@@ -17,6 +17,12 @@ enum class CharacterSet {
   kAscii     ///< for terminals without Unicode
 };
 
+/// Size of an SVG picture of a rig.
+enum class PictureSize {
+  kFile,    ///< a page of its own, with the name of the rig and a description in words
+  kReport,  ///< two thirds as wide, without texts around it
+};
+
 /// Joint coordinate that a user requests for a picture, instead of the rest position.
 struct RequestedCoordinate {
   std::string name;
@@ -41,7 +47,7 @@ class RigPicture {
   const std::vector<std::string>& rest() const { return rest_words_; }
 
   /// Returns the picture as a complete SVG document.
-  std::string svg() const;
+  std::string svg(PictureSize size = PictureSize::kFile) const;
 
   /// Returns the picture as lines of text for a terminal of at most `columns` by `rows` characters.
   std::string text(int columns, int rows, CharacterSet letters) const;
@@ -61,8 +67,9 @@ std::string render_scene_text(const Scene& scene, int columns, int rows, Charact
 
 /// Returns an SVG picture of a scene: one panel per view, a legend, and lines of text below. The
 /// first panel is the largest.
+/// @param title  name above the panels of a file; may be empty
 /// @param words  the lines of text
-std::string render_scene_svg(const Scene& scene, const std::string& title,
+std::string render_scene_svg(const Scene& scene, PictureSize size, const std::string& title,
                              const std::vector<std::string>& words);
 
 /// Returns sentences on the rest position and small oscillations of a rig, e.g. "hangs at pivot =

@@ -17,9 +17,14 @@ namespace {
 
 using Eigen::Vector2d;
 
-constexpr double kWidth = 960.0, kMainHeight = 520.0;  // [px]
-constexpr double kTitle = 44.0, kEdge = 16.0, kMargin = 66.0;
-constexpr double kSideWidth = 330.0;
+/// Sizes of a picture [px]: the whole width, the space above the panels, the height of the panels
+/// and the width of the smaller panels.
+struct PictureLayout {
+  double width, top, panel_height, side_width;
+};
+constexpr PictureLayout kFileLayout = {960.0, 44.0, 520.0, 330.0};
+constexpr PictureLayout kReportLayout = {640.0, 16.0, 300.0, 200.0};
+constexpr double kEdge = 16.0, kMargin = 66.0;
 constexpr double kRow = 20.0;
 const Vector2d kLetter(7.3, 15.0);  // letter size [px]
 constexpr double kAway = 9.0;
@@ -46,7 +51,7 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round; }
 .head-positive, text.positive { fill: #00796b; stroke: none; }
 .head-reading, text.reading { fill: #0072b2; stroke: none; }
 .head-sensor, text.sensor { fill: #7b3fa0; stroke: none; }
-.gravity { stroke: #a02c5a; stroke-width: 2; } .head-gravity, text.gravity { fill: #a02c5a; }
+.gravity { fill: none; stroke: #a02c5a; stroke-width: 2; } .head-gravity, text.gravity { fill: #a02c5a; }
 text.zero { fill: #5a636e; stroke: none; font-size: 12px; }
 text.body { stroke: none; font-style: italic; fill: #3d4752; }
 text.positive, text.reading { font-weight: 600; } text.gravity { stroke: none; font-weight: 600; }
@@ -209,7 +214,7 @@ struct Key {
   double bottom;  ///< vertical position of the legend's last row
 };
 
-Key draw_key(const Scene& scene, double y) {
+Key draw_key(const Scene& scene, double width_max, double y) {
   std::set<Symbol> used;
   for (const SceneSymbol& symbol : scene.symbols) used.insert(symbol.symbol);
   const bool readings = std::ranges::any_of(
@@ -240,7 +245,7 @@ Key draw_key(const Scene& scene, double y) {
   for (const Entry& entry : entries) {
     if (!entry.is_used) continue;
     const double width = 24.0 + 7.0 * display_width(entry.text);
-    if (x + width > kWidth - kEdge) {
+    if (x + width > width_max - kEdge) {
       x = kEdge + 20.0;
       y += kKeyRow;
     }
@@ -253,33 +258,34 @@ Key draw_key(const Scene& scene, double y) {
 
 }  // namespace
 
-std::string render_scene_svg(const Scene& scene, const std::string& title,
+std::string render_scene_svg(const Scene& scene, PictureSize size, const std::string& title,
                              const std::vector<std::string>& words) {
   const std::vector<SceneView> views = choose_scene_views(scene);
-  const double inner = kWidth - 2.0 * kEdge;
-  const double main = views.size() > 1 ? inner - kSideWidth - kEdge : inner;
+  const PictureLayout layout = size == PictureSize::kFile ? kFileLayout : kReportLayout;
+  const double inner = layout.width - 2.0 * kEdge;
+  const double main = views.size() > 1 ? inner - layout.side_width - kEdge : inner;
   std::vector<std::string> lines;
   for (const std::string& line : words) {
     std::ranges::move(wrap_text(line, kLineLetters, 4), std::back_inserter(lines));
   }
-  const Key key = draw_key(scene, kTitle + kMainHeight + 30.0);
+  const Key key = draw_key(scene, layout.width, layout.top + layout.panel_height + 30.0);
   const double height = key.bottom + 30.0 + kRow * static_cast<double>(lines.size());
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
       "viewBox=\"0 0 {0:.0f} {1:.0f}\">\n{2}"
       "<rect width=\"{0:.0f}\" height=\"{1:.0f}\" fill=\"#f6f7f9\"/>\n",
-      kWidth, height, kStyle);
-  svg += text_at({kEdge, 29.0}, "title", "start", title);
+      layout.width, height, kStyle);
+  if (!title.empty()) svg += text_at({kEdge, 29.0}, "title", "start", title);
   const auto panel = [&](const SceneView& view, double x, double y, const Vector2d& size) {
     svg += fmt::format("<g transform=\"translate({:.1f} {:.1f})\">\n{}</g>\n", x, y,
                        draw_panel(scene, view, size));
   };
-  panel(views[0], kEdge, kTitle, {main, kMainHeight});
-  const double side = (kMainHeight - kEdge * static_cast<double>(views.size() - 2)) /
+  panel(views[0], kEdge, layout.top, {main, layout.panel_height});
+  const double side = (layout.panel_height - kEdge * static_cast<double>(views.size() - 2)) /
                       static_cast<double>(std::max<std::size_t>(1, views.size() - 1));
   for (std::size_t k = 1; k < views.size(); ++k) {
-    panel(views[k], 2.0 * kEdge + main, kTitle + (side + kEdge) * static_cast<double>(k - 1),
-          {kSideWidth, side});
+    panel(views[k], 2.0 * kEdge + main, layout.top + (side + kEdge) * static_cast<double>(k - 1),
+          {layout.side_width, side});
   }
   svg += key.svg;
   double y = key.bottom + 34.0;

@@ -296,11 +296,11 @@ TEST(RigPicture, IsWrittenByInfo) {
   expect_parts(contents_of(svg), {"<svg", "shown at 30°"});
   run_refused("info " + rig + " --picture " + rig, {});
   for (const std::string& picture :
-       {"info " + rig + " --picture " + folder.file("rig.png"),
+       {"info " + rig + " --picture " + folder.file("rig.gif"),
         "simulate --rig " + rig + " --scenario " + config("scenario-pendulum-release.textproto") +
-            " --plot " + folder.file("rig.png")}) {
-    run_refused(picture, {"rig.png: give a name that ends in .svg"});
-    EXPECT_FALSE(std::filesystem::exists(folder.file("rig.png")));
+            " --plot " + folder.file("rig.gif")}) {
+    run_refused(picture, {"rig.gif: give a name that ends in .svg"});
+    EXPECT_FALSE(std::filesystem::exists(folder.file("rig.gif")));
   }
   run_refused("info " + rig + " --at pivot=1", {"--picture"});
   run_successfully("info " + rig + " --picture -", {"+pivot", "seen from the front"});
