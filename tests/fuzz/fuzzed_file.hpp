@@ -13,9 +13,9 @@ namespace fuzz {
 /// path. The file is removed at the end of the process.
 inline const std::string& write_fuzzed_file(const std::uint8_t* data, std::size_t size) {
   struct File {
-    std::string path = (std::filesystem::temp_directory_path() /
-                        ("rigcal-fuzz-" + std::to_string(::getpid())))
-                           .string();
+    std::string path =
+        (std::filesystem::temp_directory_path() / ("rigcal-fuzz-" + std::to_string(::getpid())))
+            .string();
     ~File() {
       std::error_code ignored;
       std::filesystem::remove(path, ignored);
