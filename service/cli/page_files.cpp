@@ -9,6 +9,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/temporary_folder.hpp"
 #include "service/cli/other_program.hpp"
 
 namespace service {
@@ -56,32 +57,9 @@ void require_program(const std::string& path, const Converter& converter) {
                           converter.package + "), or " + converter.alternate);
 }
 
-/// Folder for the files of a conversion, removed at the end.
-class ConversionFolder {
- public:
-  ConversionFolder() {
-    std::string name = (fs::absolute(fs::temp_directory_path()) / "rigcal-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) {
-      throw proto::InputError(name + ": cannot be created; set TMPDIR to a writable folder");
-    }
-    path_ = name;
-  }
-  ~ConversionFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ConversionFolder(const ConversionFolder&) = delete;
-  ConversionFolder& operator=(const ConversionFolder&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 std::vector<std::string> printing_command(const std::string& program, const std::string& source,
                                           const std::string& target,
-                                          const ConversionFolder& folder) {
+                                          const proto::TemporaryFolder& folder) {
   std::vector<std::string> command = {program,
                                       "--headless",
                                       "--disable-gpu",
@@ -100,7 +78,7 @@ void write_document(const std::string& path, const std::string& document,
   const std::string ending = converted_ending(path);
   if (ending.empty()) return proto::write_file(path, document);
   const std::string program = find_installed_program(converter.programs);
-  const ConversionFolder folder;
+  const proto::TemporaryFolder folder;
   const std::string source = folder.file("document" + converter.own);
   const std::string target = folder.file("converted" + ending);
   proto::write_file(source, document);

@@ -82,7 +82,8 @@ void export_rig(const ExportOptions& options) {
     for (const std::string& note : write_model(path, rig, remarks)) {
       std::cerr << "note: " << note << '\n';
     }
-    std::cout << path << ": " << rig.mechanism.joints.size() << " joints\n";
+    std::cout << path << ": equations of motion, number of joints: " << rig.mechanism.joints.size()
+              << '\n';
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
+#include "proto/text/temporary_folder.hpp"
 #include "service/rig/code/model_code.hpp"
 #include "service/rig/code/model_export.hpp"
 #include "service/text/svg_elements.hpp"
@@ -125,34 +126,10 @@ std::string format_description(const Rig& rig, const ModelCode& code, const std:
          "    </Outputs>\n  </ModelStructure>\n</fmiModelDescription>\n";
 }
 
-/// A new folder that is removed at the end.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "rigcal-fmu-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw proto::InputError(pattern +
-                              ": cannot create a folder for the compiler; set TMPDIR to a "
-                              "folder that you can write");
-    }
-    path_ = pattern;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  std::string file(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
-
 /// Compiles C source to a shared library. Returns its contents; empty if there is no compiler or it
 /// fails.
 std::string compile_library(const std::string& source) {
-  const ScratchFolder folder;
+  const proto::TemporaryFolder folder;
   const std::string input = folder.file("fmu.c"), output = folder.file("fmu.so");
   proto::write_file(input, source);
   const char* const chosen = std::getenv("CC");

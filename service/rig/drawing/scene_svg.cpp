@@ -51,7 +51,8 @@ path { fill: none; stroke-linecap: round; stroke-linejoin: round; }
 .head-positive, text.positive { fill: #00796b; stroke: none; }
 .head-reading, text.reading { fill: #0072b2; stroke: none; }
 .head-sensor, text.sensor { fill: #7b3fa0; stroke: none; }
-.gravity { fill: none; stroke: #a02c5a; stroke-width: 2; } .head-gravity, text.gravity { fill: #a02c5a; }
+.gravity { fill: none; stroke: #a02c5a; stroke-width: 2; }
+.head-gravity, text.gravity { fill: #a02c5a; }
 text.zero { fill: #5a636e; stroke: none; font-size: 12px; }
 text.body { stroke: none; font-style: italic; fill: #3d4752; }
 text.positive, text.reading { font-weight: 600; } text.gravity { stroke: none; font-weight: 600; }
