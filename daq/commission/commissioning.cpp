@@ -397,13 +397,14 @@ Findings Commissioning::add_reversed_pulse(std::size_t index) {
   CheckedMotor& motor = motors_[index];
   motor.is_good = false;
   const bool is_negative = rig_.limits.motion[motor.channel].gain_sign < 0.0;
-  return {
-      {Kind::kFault, "Joint " + quote_name(motor.joint) + " moves in the " +
-                         (is_negative ? "positive" : "negative") +
-                         " direction under a positive command, but the rig file's motor { gain } "
-                         "has the opposite sign. Exchange the motor's two wires, or make gain " +
-                         (is_negative ? "positive" : "negative") +
-                         "; its encoder's sign was confirmed by hand."}};
+  return {{Kind::kFault,
+           "Joint " + quote_name(motor.joint) + " moves in the " +
+               (is_negative ? "positive" : "negative") +
+               " direction under a positive command, but the rig file's motor { gain } "
+               "has the opposite sign. Exchange the motor's two wires, or make gain " +
+               (is_negative ? "positive" : "negative") +
+               ". If you turned the joint by hand in the negative direction, the encoder's "
+               "sign is wrong instead: repeat the commissioning."}};
 }
 
 // Called only if the ramps moved the joint, as limits need its dead band.

@@ -55,23 +55,34 @@ struct WhitePiece {
 ConsistencyTest cochran_test(const std::vector<WhitePiece>& pieces, Eigen::Index size) {
   Eigen::MatrixXd N = Eigen::MatrixXd::Zero(size, size);
   Eigen::VectorXd b = Eigen::VectorXd::Zero(size);
-  double squares = 0.0, rows = 0.0;
+  struct SeenPart {
+    Eigen::MatrixXd D;
+    Eigen::VectorXd g;
+    SymmetricFactor C;
+  };
+  std::vector<SeenPart> seen;
+  double rows = 0.0;
   for (const WhitePiece& piece : pieces) {
     const Eigen::MatrixXd E = piece.seen();
     if (E.cols() == 0) continue;
-    const Eigen::MatrixXd D = E.transpose() * piece.information;
-    const Eigen::VectorXd g = E.transpose() * piece.score;
-    const SymmetricFactor C(E.transpose() * piece.noise * E);
+    seen.push_back({E.transpose() * piece.information, E.transpose() * piece.score,
+                    SymmetricFactor(E.transpose() * piece.noise * E)});
+    const auto& [D, g, C] = seen.back();
     N += D.transpose() * C.solve(D);
     b += D.transpose() * C.solve(g);
-    squares += g.dot(C.solve(g));
     rows += static_cast<double>(E.cols());
   }
   const Eigen::MatrixXd B = whitening_basis(N);
   ConsistencyTest agreement;
   agreement.degrees_of_freedom = rows - static_cast<double>(B.cols());
   if (!(agreement.degrees_of_freedom > 0.0)) return agreement;
-  agreement.statistic = squares - (B.transpose() * b).squaredNorm();
+  // The difference of two sums of squares would lose all digits of a small Q.
+  const Eigen::VectorXd z = B * (B.transpose() * b);
+  agreement.statistic = 0.0;
+  for (const auto& [D, g, C] : seen) {
+    const Eigen::VectorXd residual = g - D * z;
+    agreement.statistic += residual.dot(C.solve(residual));
+  }
   return agreement;
 }
 

@@ -222,6 +222,11 @@ void move_to_unknown_field(const std::string& text, FirstError& error) {
 std::string explain(const Descriptor& root, const std::string& text, const FirstError& fault,
                     const std::string& path) {
   const std::string& error = fault.message();
+  if (const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
+      first != std::string::npos && text[first] == '<') {
+    return "this is XML; rigcal import FILE --out rig.textproto converts a robot description "
+           "(URDF, MJCF)";
+  }
   std::string advice = advise_ending(text, fault);
   if (advice.empty()) advice = advise_fields(root, error, path);
   if (advice.empty()) advice = advise_enumerators(root, text, fault);

@@ -15,7 +15,9 @@ constexpr MessageRow kDescriptionRows[] = {
     {kShiftedZero, "shifted-zero",
      "the zero of the encoder of joint \"{joint}\" is off[ by {size}]",
      "add the difference to `offset_rad` in the column (or the encoder) of joint \"{joint}\", or "
-     "estimate the offset: `encoder {{ offset {{ value: 0 free: true }} }}`"},
+     "estimate the offset: `encoder {{ offset {{ value: 0 free: true }} }}`; if readings pass an "
+     "end "
+     "stop of the joint, its position may be wrong instead: set `free: true` in `stops`"},
     {kDistantZero, "shifted-zero",
      "the zero of the encoder of joint \"{joint}\" differs by {half_turn|half a turn|}[{size}] "
      "from the initial value of its free offset",

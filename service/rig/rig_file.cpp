@@ -454,8 +454,8 @@ class RigReader {
   }
 
   void refuse_errors() const {
-    const std::vector<estimator::Message> errors = estimator::find_mechanism_errors(mechanism_);
-    if (!errors.empty()) refuse(errors.front());
+    for (const auto& each : find_mechanism_errors(mechanism_, estimator::InertiaCheck::kFixed))
+      refuse(each);
     if (const auto fault = estimator::find_loop_fault(mechanism_)) refuse(*fault);
   }
 

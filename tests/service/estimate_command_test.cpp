@@ -82,8 +82,8 @@ TEST_F(EstimateCommand, WritesTheRequestedQuantities) {
   EXPECT_EQ(unknown.exit_code, 1);
   expect_parts(unknown.err, {"states.xyz: give a name that ends in .csv or .mcap"});
   run_refused("calibrate " + folder_.file("run.csv") + " --rig " + config("rig-furuta.textproto") +
-                  " --plot " + folder_.file("report.pdf"),
-              {"report.pdf: give a name that ends in .html"});
+                  " --plot " + folder_.file("report.txt"),
+              {"report.txt: give a name that ends in .html"});
   const ProgramRun wrong = estimate("--only speed --out -");
   EXPECT_NE(wrong.exit_code, 0);
   EXPECT_NE(wrong.err.find("--only"), std::string::npos) << wrong.err;

@@ -186,6 +186,7 @@ void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vect
         ++rejected;
       }
     }
+    if (rejected == 0) continue;
     const std::string& name = sensors[static_cast<std::size_t>(i)].name;
     out.findings.push_back(
         make_finding({MessageCode::kRepeatedReadings,

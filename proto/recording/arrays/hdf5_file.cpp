@@ -2,10 +2,15 @@
 // 7.3 by MATLAB, h5py and hdf5storage. Links and data that lead to other files are not followed.
 
 #include <hdf5.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <set>
 #include <string_view>
@@ -436,9 +441,35 @@ class Hdf5File final : public ArrayFile {
   std::set<std::pair<unsigned long, haddr_t>> visited_;
 };
 
+/// Reads a file in a child process, because the HDF5 library crashes on some damaged files.
+/// @throws InputError if the child crashes or does not end
+void require_no_crash(const std::string& path) {
+  constexpr unsigned kDurationMax_s = 60;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGALRM}) ::signal(signal, SIG_DFL);
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::alarm(kDurationMax_s);
+    try {
+      const Hdf5File file(path);
+      for (const ArrayFile::Array& array : file.arrays()) static_cast<void>(file.read(array));
+    } catch (const std::exception&) {
+      // The caller reports it.
+    }
+    ::_exit(0);
+  }
+  int status = 0;
+  while (child > 0 && ::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (child > 0 && status == 0) return;
+  throw InputError(path + ": is damaged: the HDF5 library cannot read it; save the file again");
+}
+
 }  // namespace
 
 std::unique_ptr<const ArrayFile> open_hdf5_file(const std::string& path) {
+  require_no_crash(path);
   return std::make_unique<const Hdf5File>(path);
 }
 

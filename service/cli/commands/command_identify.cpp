@@ -91,6 +91,7 @@ class Identification {
     estimator::Mechanism mechanism = today.rig.mechanism;
     request.targets = parse_target_precisions("--until", options_.targets, mechanism);
     for (const TargetPrecision& target : request.targets) {
+      refuse_useless_target(target, mechanism);
       if (target.deviation > 0.0) continue;
       throw proto::InputError("--until " + target.name + ": has no precision; write " +
                               target.name + ":2%");
@@ -193,6 +194,20 @@ class Identification {
         .deviations[estimator::FreeParameters(today.rig.mechanism).find_position(target.index)];
   }
 
+  /// A forgotten percent sign asks for a standard deviation far above the value.
+  static void refuse_useless_target(const TargetPrecision& target,
+                                    const estimator::Mechanism& mechanism) {
+    constexpr double kUselessFactor = 100.0;
+    const auto& parameter = mechanism.parameters[static_cast<std::size_t>(target.index)];
+    const double value = std::abs(parameter.value);
+    const bool is_place = parameter.unit == "rad" || parameter.unit == "m";  // may be near zero
+    if (is_place || value == 0.0 || !(target.deviation > kUselessFactor * value)) return;
+    throw proto::InputError("--until " + target.name + ": a standard deviation of " +
+                            format_number(target.deviation, 3) + " " + parameter.unit +
+                            " is far above the value of " + format_number(value, 3) + "; write " +
+                            target.name + ":2% for a share of the value");
+  }
+
   bool is_reached(const DesignInput& today, const std::vector<TargetPrecision>& targets) {
     reached_ = true;
     report_.clear();
@@ -207,8 +222,11 @@ class Identification {
                  (reached ? "" : ", not reached") + "\n";
     }
     if (reached_) {
-      std::cout << "\nReached after " << folder_.count() << " runs:\n"
-                << report_ << folder_.result(folder_.count()) << '\n';
+      const std::string result = folder_.result(folder_.count());
+      std::cout << "\nReached after " << folder_.count()
+                << (folder_.count() == 1 ? " run" : " runs") << ":\n"
+                << report_ << result << "\nReport: rigcal repeat " << result
+                << " --plot report.html\n";
     }
     return reached_;
   }

@@ -41,6 +41,7 @@ struct ExportOptions {
   std::string rig;     ///< rig file used to read the recording; empty: none
   std::string values;  ///< result file that provides the rig's parameter values; empty: none
   std::string topic;   ///< topic of a ROS 2 bag; empty: none chosen
+  bool force = false;  ///< overwrite robot descriptions
 };
 
 using Exporter = proto::Result<proto::RecordingScan> (*)(const std::string&, const std::string&);
@@ -64,6 +65,7 @@ void export_rig(const ExportOptions& options) {
                               "CasADi (.py); use one of these endings");
     }
     proto::check_output_file(path, inputs);
+    if (is_robot_file(path)) proto::check_overwriting(path, options.force);
   }
   Rig rig = load_rig(options.source);
   apply_parameter_values(read_parameter_values(options.values), rig.mechanism);
@@ -157,6 +159,7 @@ void add_options(CLI::App& command, ExportOptions& options) {
              "the columns of its recording { }, or default ones");
   add_topic_option(command, options.topic);
   add_parameter_values_option(command, options.values, "Write the rig");
+  command.add_flag("--force", options.force, "Overwrite an existing robot description");
 }
 
 struct ImportOptions {
@@ -218,7 +221,8 @@ void add_options(CLI::App& command, ImportOptions& options) {
   command.add_flag("--force", options.force, "Overwrite an existing file");
   add_option(command, "--joints", options.joints, "NAME,...",
              "Joints that move, with those that mimic them; others are fixed at zero. Default: all")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   add_option(command, "--scale-length", options.length_scale, "FACTOR",
              "Multiply all lengths, for example by 0.001 if the file is in mm; default: 1")
       ->check(proto::positive_number());

@@ -107,6 +107,11 @@ rigcal::v1::UploadState open_upload(ServiceClient& client, const std::string& co
 
 // Uploads the part that the service lacks. @return the id of the session
 std::string upload(ServiceClient& client, const std::string& path, bool quiet) {
+  if (!path.ends_with(".csv") && !path.ends_with(".mcap")) {
+    throw proto::InputError(path +
+                            ": the service accepts .csv and .mcap files; convert it to CSV with "
+                            "rigcal export, or calibrate without --server");
+  }
   const auto file = proto::open_input_file(path);
   if (!file.ok()) throw proto::InputError(file.error().detail);
   const std::uint64_t size = file.value()->size_bytes();
@@ -303,13 +308,16 @@ void add_remote_options(CLI::App& command, RemoteOptions& remote) {
       ->description("Calibrate on the service at this address; recordings may be session:ID");
   const std::string group = "Service";
   add_option(command, "--job", remote.job_id, "JOB", "Job id; default: a hash of its content",
-             group);
+             group)
+      ->needs("--server");
   command.add_flag("--detach", remote.detach, "Print the job's id and exit; see watch, result")
-      ->group(group);
+      ->group(group)
+      ->needs("--server");
   command
       .add_flag("--skip-cross-validation", remote.skip_cross_validation,
                 "Do not predict each recording from the others")
-      ->group(group);
+      ->group(group)
+      ->needs("--server");
 }
 
 ExitCode calibrate_remotely(const RemoteOptions& remote, const EstimationOptions& options,

@@ -353,7 +353,8 @@ class RigWriter {
         *estimator::friction_properties(estimator::JointParameter::kCoulombTorque);
     const bool stated = joint.damping > 0.0 || joint.friction > 0.0;
     if (!stated && !choice_.friction) return;
-    text_ += "  friction {" + std::string(stated ? "" : "  # not given in the file") +
+    text_ += "  friction {" +
+             std::string(stated ? "" : "  # zero or missing in the file: initial values") +
              "\n    viscous { value: " + start(joint.damping, kViscousStart) + free + " }\n    " +
              coulomb.rig_file_field(!joint.kind_traits().turns) +
              " { value: " + start(joint.friction, kDryStart) + free + " }\n  }\n";

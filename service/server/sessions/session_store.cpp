@@ -148,7 +148,7 @@ std::variant<std::shared_ptr<IngestSession>, SessionRefused> SessionStore::open(
   const auto names = parse_joint_and_sensor_names(metadata);
   if (!names) {
     return refusal(SessionRefused::REASON_BAD_REQUEST,
-                   "metadata \"hinges\" must list 1 to 8 distinct joints, separated by commas; "
+                   "metadata \"hinges\" must list 1 to 16 distinct joints, separated by commas; "
                    "\"slides\", if given, must list some of these joints, and "
                    "\"inertial_sensors\", if given, up to 4 distinct sensors");
   }
