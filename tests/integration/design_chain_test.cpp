@@ -147,7 +147,7 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
     const double ratio = with_designed.at(parameter.name) / parameter.after;
     RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
     // The design predicts independent residuals. A calibration inflates its standard deviations
-    // where residuals are correlated: by 5.5 for 2.tau_c in a multisine, which moves joint 2 little.
+    // where residuals are correlated: by 5.5 for 2.tau_c in a multisine that moves joint 2 little.
     EXPECT_LT(ratio, 6.0) << parameter.name;
     EXPECT_GT(ratio, 0.33) << parameter.name;
   }
