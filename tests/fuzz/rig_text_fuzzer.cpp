@@ -45,7 +45,7 @@ void check_daq(const std::string& text) {
 void check_service(const std::string& text) {
   const service::Rig rig = service::parse_rig(kPath, text);
   require(rig.joint_facts.size() == rig.mechanism.joints.size());
-  require(estimator::find_mechanism_errors(rig.mechanism).empty());
+  require(estimator::find_mechanism_errors(rig.mechanism, estimator::InertiaCheck::kFixed).empty());
   for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
     require_finite({parameter.value, parameter.prior_mean});
     require(parameter.value >= parameter.lower && parameter.value <= parameter.upper);
