@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "estimator/assessment/quantization.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/physical/joint_mobility.hpp"
@@ -380,6 +381,7 @@ ParameterUncertainty predict_plan_uncertainty(const Mechanism& mechanism,
                                               const Eigen::MatrixXd& known, int threads) {
   std::vector<Recording> recordings = earlier;
   recordings.push_back({.name = "the plan", .segments = {run}});
+  recordings = thin_readings_at_rest(mechanism, std::move(recordings), quantum);
   ShootingInput input = prepare_shooting_input(mechanism, recordings, {});
   input.noise.angle = noise;
   input.grid.interval = std::numeric_limits<double>::infinity();

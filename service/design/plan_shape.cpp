@@ -16,6 +16,10 @@ enum Gain { kEnergyGain, kCommand, kKick, kStopAngle, kKickTime, kGains };
 constexpr double kHangs = 0.1;       // largest angle that counts as hanging at zero [rad]
 constexpr double kLeastGain = 1e-3;  // smallest magnitude, relative to command_max
 constexpr double kQuietest = 0.01;   // smallest limit of a plan's command, relative to command_max
+// The prediction of a plan does not round readings to counts. A weaker or shorter first command
+// would hardly move the pendulum by a count, so that the run would move much later than predicted.
+constexpr double kKickMin = 0.1;          // relative to command_max
+constexpr double kKickPeriodsMin = 0.25;  // of the pendulum
 constexpr double kKickMax_s = 1.0;
 constexpr double kStopAngleMax = 0.5 * std::numbers::pi;  // stop angles end at the horizontal [rad]
 
@@ -121,12 +125,15 @@ daq::SwingUpSettings compute_swing_up_gains(const SwingUpProperties& rig,
                                             const Eigen::VectorXd& plan) {
   const double gain =
       std::copysign(std::max(std::abs(plan[kEnergyGain]), kLeastGain), plan[kEnergyGain]);
-  return {.energy_gain = rig.command_max * gain,
-          .command_max = rig.command_max * std::clamp(std::abs(plan[kCommand]), kQuietest, 1.0),
-          .natural_frequency_Hz = rig.natural_frequency_Hz,
-          .stop_angle_rad = std::clamp(plan[kStopAngle], 0.0, kStopAngleMax),
-          .kick_command = rig.command_max * std::clamp(plan[kKick], -1.0, 1.0),
-          .kick_time_s = std::clamp(plan[kKickTime], 0.0, kKickMax_s)};
+  return {
+      .energy_gain = rig.command_max * gain,
+      .command_max = rig.command_max * std::clamp(std::abs(plan[kCommand]), kQuietest, 1.0),
+      .natural_frequency_Hz = rig.natural_frequency_Hz,
+      .stop_angle_rad = std::clamp(plan[kStopAngle], 0.0, kStopAngleMax),
+      .kick_command = rig.command_max *
+                      std::copysign(std::clamp(std::abs(plan[kKick]), kKickMin, 1.0), plan[kKick]),
+      .kick_time_s = std::max(kKickPeriodsMin / rig.natural_frequency_Hz,
+                              std::min(plan[kKickTime], kKickMax_s))};
 }
 
 estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::Index samples) {
@@ -146,7 +153,7 @@ estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::In
                 Eigen::VectorXd plan(kGains);
                 plan[kEnergyGain] = sign() * std::exp(normal(random));
                 plan[kCommand] = std::pow(kQuietest, uniform(random));
-                plan[kKick] = sign() * std::pow(kQuietest, uniform(random));
+                plan[kKick] = sign() * std::pow(kKickMin, uniform(random));
                 plan[kStopAngle] = kStopAngleMax * uniform(random);
                 plan[kKickTime] = kKickMax_s * uniform(random);
                 return plan;

@@ -76,6 +76,13 @@ void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vect
 void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
                          const Recording& recording, int index, SignalExamination& out);
 
+/// Returns recordings without most readings of joints at rest, as a calibration uses them.
+/// @param quanta  quantization step of each sensor; 0: noisy readings, which are all kept. Exact
+///                readings of a simulation are rounded to these steps to find the joints at rest
+std::vector<Recording> thin_readings_at_rest(const Mechanism& mechanism,
+                                             std::vector<Recording> recordings,
+                                             const Eigen::VectorXd& quanta);
+
 /// Finds end stops that the description lacks, that is, positions that a joint never passes and at
 /// which its speed repeatedly jumps to zero or reverses. Speeds before and after are slopes of
 /// lines through some readings. A jump counts if noise, quantization and sustained accelerations do

@@ -307,16 +307,6 @@ struct RecordingExamination {
   }
 };
 
-Recording without_rejected(Recording recording, int index,
-                           const std::vector<RejectedReading>& rejected) {
-  for (const RejectedReading& reading : rejected) {
-    if (reading.recording != index) continue;
-    recording.segments[static_cast<std::size_t>(reading.segment)].angles(
-        reading.row, reading.sensor) = std::numeric_limits<double>::quiet_NaN();
-  }
-  return recording;
-}
-
 /// Adds a free parameter for the offset of an encoder's readings after a slip.
 int add_offset(const Encoder& sensor, const std::string& recording, double time, double size,
                bool name_recording, Mechanism& mechanism) {
@@ -336,6 +326,16 @@ int add_offset(const Encoder& sensor, const std::string& recording, double time,
 }
 
 }  // namespace
+
+Recording without_rejected(Recording recording, int index,
+                           const std::vector<RejectedReading>& rejected) {
+  for (const RejectedReading& reading : rejected) {
+    if (reading.recording != index) continue;
+    recording.segments[static_cast<std::size_t>(reading.segment)].angles(
+        reading.row, reading.sensor) = std::numeric_limits<double>::quiet_NaN();
+  }
+  return recording;
+}
 
 SegmentIndex find_segment(const std::vector<Recording>& recordings, const std::string& name,
                           double start, Eigen::Index rows) {

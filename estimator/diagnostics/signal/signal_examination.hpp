@@ -24,6 +24,12 @@ struct RejectedReading {
 
   bool operator==(const RejectedReading&) const = default;
 };
+
+/// Returns a recording without its rejected readings.
+/// @param index  index of the recording
+Recording without_rejected(Recording recording, int index,
+                           const std::vector<RejectedReading>& rejected);
+
 struct FreedEncoderOffset {
   int recording, segment, sensor, row;  ///< position of the first shifted reading
   double size;                          ///< increase of the readings from there on [rad or m]
