@@ -98,7 +98,6 @@ std::vector<estimator::SensorLimits> motion_limits(const Rig& rig, const Eigen::
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kSearch_s = 18.0;           // longest search time, all kinds of plan together
 constexpr double kProgressInterval_s = 3.0;  // time between progress messages
 constexpr int kScreensOfSignals = 6;         // batches of random plans before the search
 constexpr int kScreensOfGains = 3;           // fewer, since a plan has few gains
@@ -203,7 +202,7 @@ class Designer {
     const auto begin = Clock::now();
     for (std::size_t k = 0; k < kinds.size() && !is_stopped(); ++k) {
       const double share = static_cast<double>(k + 1) / static_cast<double>(kinds.size());
-      const auto end = begin + std::chrono::duration<double>(share * kSearch_s);
+      const auto end = begin + std::chrono::duration<double>(share * request_.search_time);
       Candidate candidate{.shape = make_command_shape(kinds[k], request_.duration, mode_hz,
                                                       request_.rate,
                                                       swing_up.value_or(SwingUpProperties{}))};
@@ -270,7 +269,7 @@ class Designer {
     const std::chrono::duration<double> passed = Clock::now() - begin;
     const double reported = kProgressInterval_s * std::floor(passed.count() / kProgressInterval_s);
     report_progress("searching for the best " + kind + ", " + format_number(reported) +
-                    " of at most " + format_number(kSearch_s) + " s");
+                    " of at most " + format_number(request_.search_time) + " s");
   }
 
   void report_progress(const std::string& text) {

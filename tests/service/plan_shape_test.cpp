@@ -96,7 +96,7 @@ TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
   EXPECT_EQ(least.energy_gain, -4e-3);
   EXPECT_EQ(least.command_max, 0.04);
   EXPECT_EQ(least.stop_angle_rad, 0.0);
-  EXPECT_EQ(least.kick_time_s, 0.0);
+  EXPECT_EQ(least.kick_time_s, 0.25 / 1.5);
   for (const daq::SwingUpSettings& each : {gains, most, least}) {
     EXPECT_TRUE(daq::SwingUp(each).validation_errors().empty());
   }
