@@ -48,8 +48,7 @@ struct FrictionLawParameter {
   const char* slide_symbol = nullptr;
   const char* unit = nullptr;
   const char* slide_unit = nullptr;
-  const char* meaning = "";  ///< in words, with {} for the joint's name (Parameter::meaning)
-  double neutral = 0.0;      ///< default value
+  double neutral = 0.0;  ///< default value
   /// Whether a nonzero value of this parameter alone makes the friction law act.
   bool is_size = false;
   /// Whether negative values are allowed.
@@ -123,14 +122,12 @@ struct ViscousDrag {
        .symbol = "b",
        .unit = "N·m·s/rad",
        .slide_unit = "N·s/m",
-       .meaning = "viscous friction of joint {}",
        .is_size = true,
        .start = [](double torque, const FrictionScale& scale) { return torque / scale.speed; }},
       {.field = "quadratic_drag",
        .symbol = "c",
        .unit = "N·m·s²/rad²",
        .slide_unit = "N·s²/m²",
-       .meaning = "quadratic drag of joint {}",
        .is_size = true,
        .start = [](double torque, const FrictionScale& scale) {
          return torque / (scale.speed * scale.speed);
@@ -187,7 +184,6 @@ struct CoulombStribeck {
        .slide_symbol = "f_c",
        .unit = "N·m",
        .slide_unit = "N",
-       .meaning = "Coulomb friction of joint {}",
        .is_size = true,
        .start = initial_torque},
       {.field = "stribeck_torque",
@@ -196,7 +192,6 @@ struct CoulombStribeck {
        .slide_symbol = "f_delta",
        .unit = "N·m",
        .slide_unit = "N",
-       .meaning = "Stribeck excess of joint {}: static minus Coulomb friction",
        .is_size = true,
        .may_be_negative = true,
        .start = initial_excess_torque},
@@ -204,7 +199,6 @@ struct CoulombStribeck {
        .symbol = "zeta",
        .unit = "s²/rad²",
        .slide_unit = "s²/m²",
-       .meaning = "decay rate of the Stribeck excess of joint {}",
        .neutral = 1.0,
        .start = [](double, const FrictionScale& scale) {
          return std::pow(kDecayShare * scale.fastest, -2);
@@ -233,7 +227,6 @@ struct LoadFriction {
        .slide_symbol = "mu",
        .unit = "m",
        .slide_unit = "-",
-       .meaning = "dry friction of joint {} per bearing force",
        .is_size = true,
        .start = [](double torque, const FrictionScale& scale) { return torque / scale.load; }},
       {.field = "load_angular",
@@ -241,7 +234,6 @@ struct LoadFriction {
        .slide_symbol = "mu_moment",
        .unit = "-",
        .slide_unit = "1/m",
-       .meaning = "dry friction of joint {} per bearing moment",
        .is_size = true}};
   static constexpr FrictionLawTerm kTerms[] = {{"load", {kLoadFriction}}};
   static constexpr bool kInSpook = true;
@@ -266,35 +258,30 @@ struct Makkar {
        .symbol = "gamma_1",
        .unit = "N·m",
        .slide_unit = "N",
-       .meaning = "static minus Coulomb friction of joint {}",
        .is_size = true,
        .start = initial_excess_torque},
       {.field = "makkar.rise",
        .symbol = "gamma_2",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .meaning = "rate at which the excess of joint {} rises with speed",
        .start = initial_friction_rise,
        .most = largest_friction_rise},
       {.field = "makkar.decay",
        .symbol = "gamma_3",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .meaning = "rate at which the excess of joint {} decays with speed",
        .start = [](double,
                    const FrictionScale& scale) { return 1.0 / (kDecayShare * scale.fastest); }},
       {.field = "makkar.coulomb",
        .symbol = "gamma_4",
        .unit = "N·m",
        .slide_unit = "N",
-       .meaning = "Coulomb friction of joint {}",
        .is_size = true,
        .start = initial_torque},
       {.field = "makkar.slope",
        .symbol = "gamma_5",
        .unit = "s/rad",
        .slide_unit = "s/m",
-       .meaning = "slope of the Coulomb friction of joint {} at rest",
        .start = initial_friction_rise,
        .most = largest_friction_rise}};
   static constexpr FrictionLawTerm kTerms[] = {

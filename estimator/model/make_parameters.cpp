@@ -1,4 +1,4 @@
-// Names, meanings, units, neutral values and bounds of a mechanism's parameters.
+// Names, units, neutral values and bounds of a mechanism's parameters.
 #include <array>
 #include <iterator>
 #include <limits>
@@ -15,84 +15,72 @@ constexpr int kConstantTorque = static_cast<int>(JointParameter::kConstantTorque
 constexpr int kBehindFriction = Mechanism::kJointParameters - kConstantTorque;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Name suffix, unit, neutral value, physical bounds and meaning of one kind of quantity.
+/// Name suffix, unit, neutral value and physical bounds of one kind of quantity.
 struct QuantityFacts {
   const char* suffix;
   const char* unit;
   double value;
   double lower;
   double upper;
-  const char* meaning;  ///< with {} for the owner's name (Parameter::meaning)
 };
 
 // Order of BodyParameter. Inertias stay above zero: at zero the mass matrix is singular.
-constexpr QuantityFacts kBodyFacts[] = {
-    {"m", "kg", 1.0, 1e-6, kInfinity, "mass of body {}"},
-    {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity, "moment of inertia of body {} about its x axis"},
-    {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity, "moment of inertia of body {} about its y axis"},
-    {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity, "moment of inertia of body {} about its z axis"},
-    {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity, "product of inertia of body {}, axes x and y"},
-    {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity, "product of inertia of body {}, axes x and z"},
-    {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity, "product of inertia of body {}, axes y and z"}};
+constexpr QuantityFacts kBodyFacts[] = {{"m", "kg", 1.0, 1e-6, kInfinity},
+                                        {"J_xx", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_yy", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_zz", "kg·m²", 1.0, 1e-9, kInfinity},
+                                        {"J_xy", "kg·m²", 0.0, -kInfinity, kInfinity},
+                                        {"J_xz", "kg·m²", 0.0, -kInfinity, kInfinity},
+                                        {"J_yz", "kg·m²", 0.0, -kInfinity, kInfinity}};
 
-constexpr QuantityFacts any(const char* suffix, const char* unit, const char* meaning) {
-  return {suffix, unit, 0.0, -kInfinity, kInfinity, meaning};
+constexpr QuantityFacts any(const char* suffix, const char* unit) {
+  return {suffix, unit, 0.0, -kInfinity, kInfinity};
 }
-constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, const char* meaning,
-                                      double value = 0.0) {
-  return {suffix, unit, value, 0.0, kInfinity, meaning};
+constexpr QuantityFacts at_least_zero(const char* suffix, const char* unit, double value = 0.0) {
+  return {suffix, unit, value, 0.0, kInfinity};
 }
 
 // Delays of encoders are relative to other sensors, so they may be negative.
-constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s",       0.0,
-                                         -kDelayMax,      kDelayMax, "delay of encoder {}"};
+constexpr QuantityFacts kEncoderDelay = {"encoder_delay", "s", 0.0, -kDelayMax, kDelayMax};
 
 // Points of a joint and of a fixed joint, first in JointParameter.
-constexpr const char* kParentPoint = "position of joint {} on its parent body";
-constexpr const char* kChildPoint = "position of joint {} on its child body";
-constexpr QuantityFacts kPointFacts[] = {
-    any("a_x", "m", kParentPoint), any("a_y", "m", kParentPoint), any("a_z", "m", kParentPoint),
-    any("b_x", "m", kChildPoint),  any("b_y", "m", kChildPoint),  any("b_z", "m", kChildPoint)};
+constexpr QuantityFacts kPointFacts[] = {any("a_x", "m"), any("a_y", "m"), any("a_z", "m"),
+                                         any("b_x", "m"), any("b_y", "m"), any("b_z", "m")};
 
 /// Returns the parameters of a joint that follow its friction, in the order of JointParameter.
 constexpr std::array<QuantityFacts, kBehindFriction> facts_behind_friction(const JointTraits& is) {
-  return {any(is.constant.symbol, is.units.force, "constant load on joint {}"),
-          at_least_zero("k_s", is.units.stiffness, "spring stiffness of joint {}"),
-          any(is.rest.symbol, is.units.coordinate, "rest position of the spring of joint {}"),
-          any("K", is.units.gain, "gain of the motor of joint {}, per unit of its command"),
-          at_least_zero(is.inertia.symbol, is.units.inertia,
-                        "inertia of the motor of joint {}, felt at the joint"),
-          at_least_zero("k_e", is.units.back_emf, "back-EMF constant of the motor of joint {}"),
-          at_least_zero("delay", "s", "delay of the command of joint {}"),
-          any("offset", is.units.coordinate, "joint position at which encoder {} reads zero"),
+  return {any(is.constant.symbol, is.units.force),
+          at_least_zero("k_s", is.units.stiffness),
+          any(is.rest.symbol, is.units.coordinate),
+          any("K", is.units.gain),
+          at_least_zero(is.inertia.symbol, is.units.inertia),
+          at_least_zero("k_e", is.units.back_emf),
+          at_least_zero("delay", "s"),
+          any("offset", is.units.coordinate),
           kEncoderDelay,
-          any("stop_lower", is.units.coordinate, "lower end stop of joint {}"),
-          any("stop_upper", is.units.coordinate, "upper end stop of joint {}"),
-          {"restitution", "-", 0.0, 0.0, 1.0, "restitution of joint {} at its end stops"}};
+          any("stop_lower", is.units.coordinate),
+          any("stop_upper", is.units.coordinate),
+          {"restitution", "-", 0.0, 0.0, 1.0}};
 }
 
-constexpr QuantityFacts kWorldFacts[] = {
-    {"g", "m/s²", 9.82, 0.0, kInfinity, "acceleration of gravity"},
-    {"tilt_x", "rad", 0.0, -1.5, 1.5, "tilt of the rig about the x axis"},
-    {"tilt_z", "rad", 0.0, -1.5, 1.5, "tilt of the rig about the z axis"}};
+constexpr QuantityFacts kWorldFacts[] = {{"g", "m/s²", 9.82, 0.0, kInfinity},
+                                         {"tilt_x", "rad", 0.0, -1.5, 1.5},
+                                         {"tilt_z", "rad", 0.0, -1.5, 1.5}};
 
 constexpr double kMountMax = 3.2;                    // a longer rotation vector is redundant [rad]
 constexpr double kCrossMax = 0.5;                    // beyond, it is another axis [-]
 constexpr double kScaleMin = 0.1, kScaleMax = 10.0;  // beyond, it is another unit [-]
 
 // Order of AirDragParameter.
-constexpr const char* kAirPoint = "point of body {} on which air drag acts";
-constexpr QuantityFacts kAirFacts[] = {
-    at_least_zero("c_air", "N·s²/m²", "air drag coefficient of body {}"),
-    any("air_x", "m", kAirPoint), any("air_y", "m", kAirPoint), any("air_z", "m", kAirPoint)};
+constexpr QuantityFacts kAirFacts[] = {at_least_zero("c_air", "N·s²/m²"), any("air_x", "m"),
+                                       any("air_y", "m"), any("air_z", "m")};
 
 void append(ParameterList& list, const std::string& prefix, const QuantityFacts& facts) {
   list.push_back({.name = prefix + "." + facts.suffix,
                   .unit = facts.unit,
                   .value = facts.value,
                   .lower = facts.lower,
-                  .upper = facts.upper,
-                  .meaning = facts.meaning});
+                  .upper = facts.upper});
 }
 
 /// Adds the parameters of one sensor to a list, in the order of SensorParameter.
@@ -104,18 +92,14 @@ class SensorParameters {
   void append() {
     using enum SensorTraits::MountMeaning;
     const bool is_anchor = sensor_.kind_traits().mount == kAnchor;
+    for (const char* axis : kAxisNames) add(std::string("p_") + axis, any("", "m"));
     for (const char* axis : kAxisNames) {
-      add(std::string("p_") + axis, any("", "m", "position of sensor {} on its body"));
-    }
-    for (const char* axis : kAxisNames) {
-      const QuantityFacts turn = {
-          "", "rad", 0.0, -kMountMax, kMountMax, "rotation of sensor {} from its nominal axes"};
-      const QuantityFacts anchor = any("", "m", "fixed end of the wire of sensor {}");
-      add(std::string(is_anchor ? "anchor_" : "mount_") + axis, is_anchor ? anchor : turn);
+      const QuantityFacts turn = {"", "rad", 0.0, -kMountMax, kMountMax};
+      add(std::string(is_anchor ? "anchor_" : "mount_") + axis, is_anchor ? any("", "m") : turn);
     }
     for (const int place : {0, 1}) add_instrument(place);
     for (const int place : {0, 1}) add_cross(place);
-    add("delay", {"", "s", 0.0, 0.0, sensor_.kind_traits().delay_max, "delay of sensor {}"});
+    add("delay", {"", "s", 0.0, 0.0, sensor_.kind_traits().delay_max});
   }
 
  private:
@@ -141,11 +125,10 @@ class SensorParameters {
       const MeasuredQuantityTraits& reading = axis < own.axis_count
                                                   ? measured_quantity(mechanism_, sensor_, own)
                                                   : measured_quantity_traits(stand_in(place).reads);
-      add(name_of("bias", axis), any("", reading.unit(), "bias of sensor {}"));
+      add(name_of("bias", axis), any("", reading.unit()));
     }
     for (int axis = 0; axis < 3; ++axis) {
-      add(name_of("scale", axis),
-          {"", "-", 1.0, kScaleMin, kScaleMax, "scale factor of sensor {}"});
+      add(name_of("scale", axis), {"", "-", 1.0, kScaleMin, kScaleMax});
     }
   }
 
@@ -160,7 +143,7 @@ class SensorParameters {
       for (const char* along : kAxisNames) {
         if (reads == along) continue;
         add(std::string(own.prefix) + "cross_" + reads + along,
-            {"", "-", 0.0, -kCrossMax, kCrossMax, "cross-axis sensitivity of sensor {}"});
+            {"", "-", 0.0, -kCrossMax, kCrossMax});
       }
     }
   }
@@ -179,8 +162,7 @@ static_assert(std::size(kAirFacts) == Mechanism::kAirDragParameters);
 QuantityFacts joint_facts(JointKind kind, JointParameter quantity) {
   const bool slides = !joint_traits(kind).turns;
   if (const FrictionParameter* const law = friction_properties(quantity)) {
-    return at_least_zero(law->parameter_suffix(slides), law->parameter_unit(slides), law->meaning,
-                         law->neutral);
+    return at_least_zero(law->parameter_suffix(slides), law->parameter_unit(slides), law->neutral);
   }
   const int place = static_cast<int>(quantity);
   if (quantity < JointParameter::kFriction) return kPointFacts[place];
@@ -192,14 +174,6 @@ QuantityFacts joint_facts(JointKind kind, JointParameter quantity) {
 
 std::string_view joint_parameter_unit(JointKind kind, JointParameter quantity) {
   return joint_facts(kind, quantity).unit;
-}
-
-std::string describe_parameter(const Parameter& parameter) {
-  std::string text = parameter.meaning;
-  if (const std::size_t owner = text.find("{}"); owner != std::string::npos) {
-    text.replace(owner, 2, parameter.name, 0, parameter.name.rfind('.'));
-  }
-  return text;
 }
 
 void make_parameters(Mechanism& mechanism) {

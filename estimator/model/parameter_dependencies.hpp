@@ -20,13 +20,7 @@ struct Parameter {
   double prior_standard_deviation =
       std::numeric_limits<double>::infinity();  ///< standard deviation of the prior; infinite: no
                                                 ///< prior
-  /// The parameter in words, with {} for the name of its body, joint or sensor: "Coulomb friction
-  /// of joint {}"; empty if the rig file defines the parameter. See describe_parameter.
-  const char* meaning = "";
 };
-
-/// Returns a parameter in words: "Coulomb friction of joint 1"; empty if the name says it all.
-std::string describe_parameter(const Parameter& parameter);
 
 /// All parameters of a mechanism, in the order that `Mechanism` defines.
 using ParameterList = std::vector<Parameter>;

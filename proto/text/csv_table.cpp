@@ -338,23 +338,20 @@ void require_no_fault(const CsvTable& table) {
   throw InputError(first.message);
 }
 
-void keep_rows(const std::vector<bool>& kept, CsvTable& table) {
-  std::vector<int> new_rows(kept.size(), -1);
-  int count = 0;
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    if (kept[k]) new_rows[k] = count++;
-  }
-  const auto keep = [&](auto& rows) {
-    for (std::size_t k = 0; k < kept.size(); ++k) {
-      if (kept[k]) rows[static_cast<std::size_t>(new_rows[k])] = rows[k];
-    }
-    rows.resize(static_cast<std::size_t>(count));
+void keep_rows(const std::vector<std::size_t>& rows, CsvTable& table) {
+  const auto keep = [&](auto& column) {
+    auto kept = column;
+    kept.resize(rows.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) kept[k] = column[rows[k]];
+    column = std::move(kept);
   };
-  for (std::vector<double>& values : table.values) keep(values);
-  keep(table.lines);
+  std::vector<int> new_rows(table.lines.size(), -1);
+  for (std::size_t k = 0; k < rows.size(); ++k) new_rows[rows[k]] = static_cast<int>(k);
   for (CsvFault& fault : table.faults) fault.row = new_rows[static_cast<std::size_t>(fault.row)];
   std::erase_if(table.faults, [](const CsvFault& fault) { return fault.row < 0; });
-  table.first_row += static_cast<int>(std::ranges::find(kept, true) - kept.begin());
+  for (std::vector<double>& values : table.values) keep(values);
+  keep(table.lines);
+  if (!rows.empty()) table.first_row += static_cast<int>(rows.front());
 }
 
 CsvTable parse_csv(const std::string& path, std::string_view text,

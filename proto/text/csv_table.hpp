@@ -92,9 +92,8 @@ CsvTable read_csv(const std::string& path, std::string_view text,
 /// cell without a finite number, TextColumnError for a column that begins with a word.
 void require_no_fault(const CsvTable& table);
 
-/// Removes the rows that are not to be kept, with their faults.
-/// @param kept  one per row
-void keep_rows(const std::vector<bool>& kept, CsvTable& table);
+/// Keeps the rows with these indices, in this order. Removes all other rows, with their faults.
+void keep_rows(const std::vector<std::size_t>& rows, CsvTable& table);
 
 /// Reads the requested columns like `read_csv`.
 /// @throws InputError for the first fault

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <vector>
 
+#include "proto/text/command_line/other_program.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/temporary_folder.hpp"
-#include "service/cli/other_program.hpp"
 
 namespace service {
 namespace {
@@ -51,7 +51,8 @@ std::string converted_ending(const std::string& path) {
 }
 
 void require_program(const std::string& path, const Converter& converter) {
-  if (converted_ending(path).empty() || !find_installed_program(converter.programs).empty()) return;
+  if (converted_ending(path).empty() || !proto::find_installed_program(converter.programs).empty())
+    return;
   throw proto::InputError(path + ": this format needs the program " + converter.programs.front() +
                           "; install the package " + converter.package + " (apt install " +
                           converter.package + "), or " + converter.alternate);
@@ -77,7 +78,7 @@ void write_document(const std::string& path, const std::string& document,
                     const Converter& converter) {
   const std::string ending = converted_ending(path);
   if (ending.empty()) return proto::write_file(path, document);
-  const std::string program = find_installed_program(converter.programs);
+  const std::string program = proto::find_installed_program(converter.programs);
   const proto::TemporaryFolder folder;
   const std::string source = folder.file("document" + converter.own);
   const std::string target = folder.file("converted" + ending);
@@ -93,7 +94,7 @@ void write_document(const std::string& path, const std::string& document,
                                                           target,
                                                           source};
   const auto deadline = std::chrono::steady_clock::now() + kConversionMax;
-  const int code = run_program(
+  const int code = proto::run_program(
       command, [&] { return std::chrono::steady_clock::now() > deadline; }, folder.file("log"));
   std::error_code none;
   if (code == 0 && fs::file_size(target, none) > 0 && !none) {

@@ -18,18 +18,6 @@ bool is_same_time(double a, double b) {
   return std::abs(a - b) <= 4.0 * std::numeric_limits<double>::epsilon() * std::abs(b);
 }
 
-/// Keeps the rows of a table with these indices, in this order.
-void keep_table_rows(const std::vector<std::size_t>& rows, proto::CsvTable& table) {
-  const auto keep = [&](auto& column) {
-    auto kept = column;
-    kept.resize(rows.size());
-    for (std::size_t k = 0; k < rows.size(); ++k) kept[k] = column[rows[k]];
-    column = std::move(kept);
-  };
-  for (std::vector<double>& column : table.values) keep(column);
-  keep(table.lines);
-}
-
 /// Checks that the rows come from several sources with different columns, and that the rows of each
 /// source are in order of time. Such rows may be sorted. In other tables, a step back in time is an
 /// error in the time stamps or the begin of another recording.
@@ -74,7 +62,7 @@ std::size_t remove_empty_rows(const ColumnIndices& indices, proto::CsvTable& tab
     }
   }
   const std::size_t removed = table.lines.size() - rows.size();
-  if (removed > 0) keep_table_rows(rows, table);
+  if (removed > 0) proto::keep_rows(rows, table);
   return removed;
 }
 
@@ -111,7 +99,7 @@ void hold_commands(const RecordingFormat& format, const ColumnIndices& indices,
   notes.push_back("rows before the first command are left out: " + std::to_string(first));
   std::vector<std::size_t> rows(table.lines.size() - first);
   std::iota(rows.begin(), rows.end(), first);
-  keep_table_rows(rows, table);
+  proto::keep_rows(rows, table);
 }
 
 /// Returns the rows in which at least one sensor has a reading.
@@ -175,7 +163,7 @@ void recover_sample_clock(const ColumnIndices& indices, const std::vector<std::s
   std::vector<std::size_t> order(clock.times.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t row) { return clock.times[row]; });
-  keep_table_rows(order, table);
+  proto::keep_rows(order, table);
   std::ranges::sort(clock.times);
 }
 
@@ -229,7 +217,7 @@ int sort_rows(int time, proto::CsvTable& table) {
   std::vector<std::size_t> order(times.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](std::size_t row) { return times[row]; });
-  keep_table_rows(order, table);
+  proto::keep_rows(order, table);
   return late;
 }
 
@@ -269,7 +257,7 @@ int merge_equal_times(int time, proto::CsvTable& table) {
     kept.push_back(k);
   }
   const auto merged = static_cast<int>(times.size() - kept.size());
-  if (merged > 0) keep_table_rows(kept, table);
+  if (merged > 0) proto::keep_rows(kept, table);
   return merged;
 }
 

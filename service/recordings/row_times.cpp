@@ -262,11 +262,11 @@ void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format
   }
   // Uniform times, which differ a little from the time stamps, decide on the rows at either end.
   const double slack = steps.empty() ? 0.0 : 0.5 * median(std::move(steps));
-  std::vector<bool> kept(rows);
+  std::vector<std::size_t> kept;
   for (std::size_t k = 0; k < rows; ++k) {
-    kept[k] = times[k] >= window.from - slack && times[k] <= window.to + slack;
+    if (times[k] >= window.from - slack && times[k] <= window.to + slack) kept.push_back(k);
   }
-  if (std::ranges::count(kept, true) >= kSegmentSamplesMin) proto::keep_rows(kept, table);
+  if (std::ssize(kept) >= kSegmentSamplesMin) proto::keep_rows(kept, table);
 }
 
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,

@@ -320,7 +320,6 @@ int add_offset(const Encoder& sensor, const std::string& recording, double time,
   parameter.unit = sensor.units().coordinate;
   parameter.value = size;
   parameter.free = true;
-  parameter.meaning = "shift of the encoder's readings from this time on";
   mechanism.parameters.push_back(parameter);
   return static_cast<int>(mechanism.parameters.size()) - 1;
 }

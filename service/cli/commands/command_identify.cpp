@@ -13,12 +13,12 @@
 #include "estimator/fit/free_parameters.hpp"
 #include "proto/recording/recording_reader.hpp"
 #include "proto/text/command_line/command_line.hpp"
+#include "proto/text/command_line/other_program.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/cli/command.hpp"
 #include "service/cli/commands/command_options.hpp"
 #include "service/cli/commands/identification_run.hpp"
-#include "service/cli/other_program.hpp"
 #include "service/cli/terminal.hpp"
 #include "service/design/driven_motor.hpp"
 #include "service/design/experiment.hpp"
@@ -270,7 +270,7 @@ class Identification {
     wait_for_rest();
     if (interrupt_.flag().load()) return stopped();
     std::vector<std::string> command = {
-        options_.daq.empty() ? program_beside_this("rigcal-daq") : options_.daq,
+        options_.daq.empty() ? proto::program_beside_this("rigcal-daq") : options_.daq,
         "run",
         "--rig",
         options_.rig,
@@ -280,7 +280,7 @@ class Identification {
         folder_.recording(run)};
     if (!options_.url.empty()) command.insert(command.end(), {"--url", options_.url});
     if (options_.not_commissioned) command.emplace_back("--not-commissioned");
-    const int code = run_program(command, [this] { return interrupt_.flag().load(); });
+    const int code = proto::run_program(command, [this] { return interrupt_.flag().load(); });
     ended_ = std::chrono::steady_clock::now();
     folder_.count_runs();
     const bool is_recorded = folder_.count() == run;

@@ -150,8 +150,10 @@ std::string truth_angle(std::size_t joint) { return "theta" + std::to_string(joi
 /// Removes the rows in which a column is not 0. @return number of removed rows
 int drop_rows_of(std::size_t column, proto::CsvTable& table) {
   const int rows = table.row_count();
-  std::vector<bool> kept;
-  for (const double value : table.values[column]) kept.push_back(value == 0.0);
+  std::vector<std::size_t> kept;
+  for (std::size_t row = 0; row < table.values[column].size(); ++row) {
+    if (table.values[column][row] == 0.0) kept.push_back(row);
+  }
   proto::keep_rows(kept, table);
   return rows - table.row_count();
 }

@@ -1,5 +1,6 @@
 #include "service/report/charts/page_parts.hpp"
 
+#include "service/messages/parameter_meaning.hpp"
 #include "service/report/charts/chart_figure.hpp"
 #include "service/report/charts/svg_chart.hpp"
 #include "service/text/table_notation.hpp"
@@ -26,14 +27,6 @@ std::string element_of(const std::string& element, const HtmlCell& cell, CellAli
   html.append(attribute("data-title", escape_html(title)));
   html.append(">").append(cell.is_html ? cell.text : escape_html(cell.text));
   return html.append("</").append(element.substr(0, 2)).append(">");
-}
-
-/// Returns a parameter's meaning; empty if it is unknown.
-std::string meaning_of(const estimator::Mechanism& mechanism, const std::string& name) {
-  const int index = mechanism.find_parameter(name);
-  return index < 0
-             ? ""
-             : estimator::describe_parameter(mechanism.parameters[static_cast<std::size_t>(index)]);
 }
 
 }  // namespace
@@ -71,7 +64,7 @@ std::string render_report_heading(const std::string& title, const CalibrationMet
 }
 
 std::string render_parameter_name(const estimator::Mechanism& mechanism, const std::string& name) {
-  const std::string meaning = meaning_of(mechanism, name);
+  const std::string meaning = describe_parameter(mechanism, name);
   if (meaning.empty()) return escape_html(name);
   return "<abbr title=\"" + escape_html(meaning) + "\">" + escape_html(name) + "</abbr>";
 }
@@ -80,7 +73,7 @@ std::string render_name_legend(const estimator::Mechanism& mechanism,
                                const std::vector<std::string>& names) {
   std::string html;
   for (const std::string& name : names) {
-    const std::string meaning = meaning_of(mechanism, name);
+    const std::string meaning = describe_parameter(mechanism, name);
     if (meaning.empty()) continue;
     html += "<li><b>" + escape_html(name) + "</b>: " + escape_html(meaning) + "</li>\n";
   }

@@ -1,6 +1,3 @@
-#include <spawn.h>
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -9,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "proto/text/command_line/other_program.hpp"
 #include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/temporary_folder.hpp"
@@ -133,26 +131,24 @@ std::string compile_library(const std::string& source) {
   const std::string input = folder.file("fmu.c"), output = folder.file("fmu.so");
   proto::write_file(input, source);
   const char* const chosen = std::getenv("CC");
-  std::vector<std::string> words = {chosen != nullptr && *chosen != '\0' ? chosen : "cc",
-                                    "-std=c99",
-                                    "-O2",
-                                    "-ffp-contract=off",
-                                    "-fPIC",
-                                    "-fvisibility=hidden",
-                                    "-shared",
-                                    "-o",
-                                    output,
-                                    input,
-                                    "-lm"};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  pid_t pid = 0;
-  if (::posix_spawnp(&pid, arguments[0], nullptr, nullptr, arguments.data(), environ) != 0)
-    return {};
-  int status = 0;
-  ::waitpid(pid, &status, 0);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return {};
+  const std::vector<std::string> command = {chosen != nullptr && *chosen != '\0' ? chosen : "cc",
+                                            "-std=c99",
+                                            "-O2",
+                                            "-ffp-contract=off",
+                                            "-fPIC",
+                                            "-fvisibility=hidden",
+                                            "-shared",
+                                            "-o",
+                                            output,
+                                            input,
+                                            "-lm"};
+  try {
+    if (proto::run_program(
+            command, [] { return false; }, folder.file("log")) != 0)
+      return {};
+  } catch (const proto::InputError&) {
+    return {};  // there is no compiler
+  }
   return proto::read_file(output);
 }
 

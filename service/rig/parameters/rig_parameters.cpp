@@ -104,8 +104,7 @@ int add_centre_of_mass(const v1::Body& source, const proto::TextLocator& place,
                        Mechanism& mechanism) {
   const auto first = static_cast<int>(mechanism.parameters.size());
   for (const Axis& axis : kAxes) {
-    Parameter centre{
-        .name = source.name() + axis.suffix, .unit = "m", .meaning = "centre of mass of body {}"};
+    Parameter centre{.name = source.name() + axis.suffix, .unit = "m"};
     read_parameter(source.center_of_mass(), axis.field, place, centre);
     mechanism.parameters.push_back(centre);
   }

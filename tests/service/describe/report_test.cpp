@@ -10,6 +10,7 @@
 #include "estimator/calibrate/cross_validation.hpp"
 #include "service/calibration/pipeline.hpp"
 #include "service/cli/page_files.hpp"
+#include "service/messages/parameter_meaning.hpp"
 #include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_report.hpp"
 #include "service/report/sections/recording_sections.hpp"
@@ -29,11 +30,6 @@ using test_support::refusal;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::string meaning_in(const estimator::Mechanism& mechanism, const std::string& name) {
-  return estimator::describe_parameter(
-      mechanism.parameters.at(static_cast<std::size_t>(mechanism.find_parameter(name))));
-}
 
 /// A calibration of configs/rig-furuta.textproto with a friction and a tilt.
 estimator::Calibration furuta_calibration() {
@@ -71,7 +67,7 @@ TEST(ParameterMeaning, ExplainsEveryParameterOfTheConfigs) {
     if (!file.starts_with("rig-")) continue;
     const Rig rig = load_rig(entry.path().string());
     for (const estimator::Parameter& parameter : rig.mechanism.parameters) {
-      const std::string words = estimator::describe_parameter(parameter);
+      const std::string words = describe_parameter(rig.mechanism, parameter.name);
       if (parameter.name.find('.') == std::string::npos) continue;  // a quantity { } of the file
       EXPECT_FALSE(words.empty()) << file << ": " << parameter.name;
       EXPECT_EQ(words.find('{'), std::string::npos) << words;
@@ -81,10 +77,12 @@ TEST(ParameterMeaning, ExplainsEveryParameterOfTheConfigs) {
 
 TEST(ParameterMeaning, NamesJointsBodiesEncodersAndGravity) {
   const estimator::Mechanism mechanism = load_rig(config("rig-furuta.textproto")).mechanism;
-  EXPECT_EQ(meaning_in(mechanism, "1.tau_c"), "Coulomb friction of joint 1");
-  EXPECT_EQ(meaning_in(mechanism, "B.J_zz"), "moment of inertia of body B about its z axis");
-  EXPECT_EQ(meaning_in(mechanism, "2.offset"), "joint position at which encoder 2 reads zero");
-  EXPECT_EQ(meaning_in(mechanism, "gravity.tilt_x"), "tilt of the rig about the x axis");
+  EXPECT_EQ(describe_parameter(mechanism, "1.tau_c"), "Coulomb friction of joint 1");
+  EXPECT_EQ(describe_parameter(mechanism, "B.J_zz"),
+            "moment of inertia of body B about its z axis");
+  EXPECT_EQ(describe_parameter(mechanism, "2.offset"),
+            "joint position at which encoder 2 reads zero");
+  EXPECT_EQ(describe_parameter(mechanism, "gravity.tilt_x"), "tilt of the rig about the x axis");
 }
 
 // Names are explained as tooltips and in a legend; names without a meaning stay as they are.

@@ -51,7 +51,7 @@ void add(Fingerprint& key, const Eigen::Matrix3d& matrix) { key.add(Eigen::Matri
 // to the key. Members that do not affect a result are named and left out.
 
 void add(Fingerprint& key, const estimator::Parameter& parameter) {
-  const auto& [name, unit, value, lower, upper, free, prior_mean, prior_sd, meaning] = parameter;
+  const auto& [name, unit, value, lower, upper, free, prior_mean, prior_sd] = parameter;
   const auto add_all = [&key](const auto&... members) { (add(key, members), ...); };
   add_all(name, unit, value, lower, upper, free, prior_mean, prior_sd);
 }

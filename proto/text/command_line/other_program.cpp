@@ -1,4 +1,4 @@
-#include "service/cli/other_program.hpp"
+#include "proto/text/command_line/other_program.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 #include "proto/text/input_error.hpp"
 
-namespace service {
+namespace proto {
 namespace {
 
 constexpr std::chrono::milliseconds kPollPeriod(10);
@@ -34,7 +34,7 @@ int run_program(const std::vector<std::string>& command, const std::function<boo
   const pid_t parent = ::getpid();
   const pid_t child = ::fork();
   if (child < 0) {
-    throw proto::InputError(command.front() + ": cannot be started: " + std::strerror(errno));
+    throw InputError(command.front() + ": cannot be started: " + std::strerror(errno));
   }
   if (child == 0) {
     ::setpgid(0, 0);
@@ -55,7 +55,7 @@ int run_program(const std::vector<std::string>& command, const std::function<boo
     if (ended == child) {
       const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
       if (code != kNotStarted) return code;
-      throw proto::InputError(command.front() + ": not found or not executable; give its path");
+      throw InputError(command.front() + ": not found or not executable; give its path");
     }
     if (!reported && must_stop()) {
       ::kill(child, SIGINT);
@@ -85,4 +85,4 @@ std::string find_installed_program(const std::vector<std::string>& names) {
   return "";
 }
 
-}  // namespace service
+}  // namespace proto

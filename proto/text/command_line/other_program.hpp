@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace service {
+namespace proto {
 
 /// Runs another program and waits for its end.
 ///
@@ -16,7 +16,7 @@ namespace service {
 /// @param must_stop  returns whether to stop the child; called every 10 ms
 /// @param output   file for the output of the child; empty: this program's output
 /// @return exit status of the child, or 128 + signal
-/// @throws proto::InputError if the program cannot be started
+/// @throws InputError if the program cannot be started
 int run_program(const std::vector<std::string>& command, const std::function<bool()>& must_stop,
                 const std::string& output = "");
 
@@ -27,4 +27,4 @@ std::string program_beside_this(const std::string& name);
 /// Returns the first of these programs that is in a folder of PATH; empty if there is none.
 std::string find_installed_program(const std::vector<std::string>& names);
 
-}  // namespace service
+}  // namespace proto
