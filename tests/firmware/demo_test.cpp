@@ -21,7 +21,7 @@ using test_support::QemuRig;
 
 // Long enough for a loaded machine. No duration is asserted.
 constexpr double kPatience_s = 120.0;
-constexpr int kAttempts = 3;  // a machine that stalls violates time limits at random
+constexpr int kAttempts = 5;  // a machine that stalls violates time limits at random
 
 // In sim-furuta.textproto and sim-furuta-hanging.textproto.
 constexpr const char* kClockError_ppm = "35";
@@ -58,7 +58,7 @@ class FirmwareDemo : public ::testing::Test {
   }
 
   // Records a scenario. On a machine that stalls, the emulator's clock is unsteady and the DAQ
-  // trips, as it must. Then the run is repeated. A firmware fault ends every attempt.
+  // trips or misses samples, as it must. Then the run is repeated. A firmware fault ends every attempt.
   void record(const std::string& simulation, const std::string& name,
               const std::string& duration_s) {
     std::string output;
@@ -71,7 +71,7 @@ class FirmwareDemo : public ::testing::Test {
     FAIL() << output;
   }
 
-  // Sets `output` to the DAQ's output if its exit status is not 0, else to "".
+  // Sets `output` to "" if the DAQ received every sample without a trip, else to its output.
   void record_once(const std::string& simulation, const std::string& name,
                    const std::string& duration_s, const std::string& folder, std::string& output) {
     QemuRig rig(firmware_iface::sim::load_sim_config(config(simulation + ".textproto")), folder);
@@ -83,8 +83,8 @@ class FirmwareDemo : public ::testing::Test {
           << daq->output();
       rig.release_rig();
     }
-    output = daq->wait(kPatience_s) == 0 ? "" : daq->output() + rig.failure();
-    EXPECT_TRUE(daq->says("every sample accounted for")) << daq->output();
+    const bool has_ended = daq->wait(kPatience_s) == 0 && daq->says("every sample accounted for");
+    output = has_ended ? "" : daq->output() + rig.failure();
     EXPECT_EQ(rig.failure(), "");
   }
 
