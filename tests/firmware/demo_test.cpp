@@ -58,7 +58,8 @@ class FirmwareDemo : public ::testing::Test {
   }
 
   // Records a scenario. On a machine that stalls, the emulator's clock is unsteady and the DAQ
-  // trips or misses samples, as it must. Then the run is repeated. A firmware fault ends every attempt.
+  // trips or misses samples, as it must. Then the run is repeated. A firmware fault ends every
+  // attempt.
   void record(const std::string& simulation, const std::string& name,
               const std::string& duration_s) {
     std::string output;
