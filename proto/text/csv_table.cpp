@@ -69,7 +69,10 @@ struct LaidOutText {
   LaidOutText& operator=(const LaidOutText&) = delete;
 };
 
+/// Returns the index of a column, or of the whole seconds of a time stamp in two columns.
 int find_field(const std::string& path, const TableLayout& layout, const std::string& name) {
+  const auto stamp = std::ranges::find(layout.stamps, name, &TimeStampColumn::name);
+  if (stamp != layout.stamps.end()) return stamp->seconds;
   const auto begin = layout.names.begin();
   const auto found = std::find(begin, layout.names.end(), name);
   const std::string where = path + ":" + std::to_string(layout.header_line);
@@ -192,9 +195,12 @@ class RowReader {
     }
     for (std::size_t i = 0; i < requests_.size(); ++i) {
       const std::string_view cell = cells_[static_cast<std::size_t>(table_.fields[i])];
-      table_.values[i].push_back(requests_[i].kind == CellKind::kName
-                                     ? numbers_[i].number(unquote_cell(cell))
-                                     : read_number(row, i, cell));
+      double value = requests_[i].kind == CellKind::kName ? numbers_[i].number(unquote_cell(cell))
+                                                          : read_number(row, i, cell);
+      if (const int nanoseconds = table_.nanoseconds[i]; nanoseconds >= 0) {
+        value += 1e-9 * read_number(row, i, cells_[static_cast<std::size_t>(nanoseconds)]);
+      }
+      table_.values[i].push_back(value);
     }
   }
 
@@ -309,7 +315,10 @@ std::string CsvTable::where(int row, int request) const {
 CsvHeader parse_csv_header(const std::string& path, std::string_view text,
                            const std::vector<std::string>& names) {
   const LaidOutText source(path, text, names);
-  return {source.layout.names, join_assumptions(source.layout.assumptions)};
+  CsvHeader header{{}, join_assumptions(source.layout.assumptions)};
+  for (const TimeStampColumn& stamp : source.layout.stamps) header.names.push_back(stamp.name);
+  header.names.insert(header.names.end(), source.layout.names.begin(), source.layout.names.end());
+  return header;
 }
 
 CsvTable read_csv(const std::string& path, std::string_view text,
@@ -322,6 +331,9 @@ CsvTable read_csv(const std::string& path, std::string_view text,
   table.header = source.layout.names;
   for (const ColumnRequest& request : requests) {
     table.fields.push_back(find_field(path, source.layout, request.name));
+    const auto& stamps = source.layout.stamps;
+    const auto stamp = std::ranges::find(stamps, request.name, &TimeStampColumn::name);
+    table.nanoseconds.push_back(stamp == stamps.end() ? -1 : stamp->nanoseconds);
   }
   table.values.resize(requests.size());
   RowReader(source, requests, table).read();

@@ -42,6 +42,7 @@ struct CsvTable {
   std::string layout;  ///< what was assumed about a text file, for a note; empty: plain CSV
   std::vector<std::string> header;          ///< names of all columns of the file
   std::vector<int> fields;                  ///< per request: its index in the header
+  std::vector<int> nanoseconds = {};        ///< per request: of a stamp's second column, or -1
   std::vector<std::vector<double>> values;  ///< per request: one number a row, finite or NaN
   std::vector<int> lines;                   ///< per row: its line in the file, from 1
   std::vector<CsvFault> faults = {};

@@ -1,6 +1,7 @@
 #include "proto/text/table_cells.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <chrono>
@@ -32,12 +33,18 @@ void split_at_blanks(std::string_view line, std::vector<std::string_view>& cells
   }
 }
 
+/// Returns whether a cell has no reading: it is empty, or other programs write it for none.
 bool is_missing_cell(std::string_view cell) {
   if (cell.empty()) return true;
-  if (cell.front() == '-' || cell.front() == '+') cell.remove_prefix(1);
-  const auto equals = [](char a, char b) { return (a | 0x20) == b; };
-  constexpr std::string_view kNan = "nan";
-  return cell.size() == 3 && std::equal(cell.begin(), cell.end(), kNan.begin(), equals);
+  if (std::isdigit(static_cast<unsigned char>(cell.back())) != 0) return false;  // most cells
+  constexpr std::array<std::string_view, 12> kMissing = {
+      "nan", "-nan", "+nan", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", "?"};
+  const auto equals = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == b;
+  };
+  return std::ranges::any_of(kMissing, [&](std::string_view word) {
+    return std::ranges::equal(cell, word, equals);
+  });
 }
 
 /// Returns a number with a decimal point; nullopt if it is not a finite number.

@@ -21,7 +21,7 @@ void split_cells(std::string_view line, char delimiter, std::vector<std::string_
 
 /// How a cell writes its number.
 enum class CellNotation {
-  kMissing,       ///< empty or "nan"
+  kMissing,       ///< empty, or a word for no value such as "nan" or "N/A"
   kWhole,         ///< neither a decimal point nor a decimal comma
   kDecimalPoint,  ///< "1.5"
   kDecimalComma,  ///< "1,5"

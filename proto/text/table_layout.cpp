@@ -255,9 +255,18 @@ class HeaderSearch {
     return layout;
   }
 
-  static void take_names(const HeaderLine& header, TableLayout& layout) {
+  void take_names(const HeaderLine& header, TableLayout& layout) const {
     layout.header_line = header.number;
-    for (const std::string_view cell : header.cells) layout.names.push_back(name_in_cell(cell));
+    for (const std::string_view cell : header.cells) {
+      std::string name = name_in_cell(cell);
+      const std::size_t number = layout.names.size() + 1;
+      const bool is_empty_end = separation_.has_empty_end && number == separation_.columns;
+      if (name.empty() && number <= separation_.columns && !is_empty_end) {
+        name = "column " + std::to_string(number);
+        layout.assumptions.push_back(name + " has no name and is called \"" + name + "\"");
+      }
+      layout.names.push_back(std::move(name));
+    }
   }
 
   std::string describe_mismatch(const HeaderLine& last, const HeaderLine& row) const {
@@ -364,6 +373,28 @@ void name_columns(const std::string& path, const std::vector<std::string>& names
                                              : "no header line, columns are named as given");
 }
 
+/// Finds pairs of columns with the seconds and the nanoseconds of a time stamp.
+std::vector<TimeStampColumn> find_time_stamps(const std::vector<std::string>& names) {
+  constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
+      {"sec", "nanosec"}, {"secs", "nsecs"}, {"sec", "nsec"}};
+  std::vector<TimeStampColumn> found;
+  for (const auto& [seconds, nanoseconds] : kEnds) {
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      if (!names[k].ends_with(seconds)) continue;
+      const std::string prefix = names[k].substr(0, names[k].size() - seconds.size());
+      const auto other = std::ranges::find(names, prefix + std::string(nanoseconds));
+      if (other == names.end()) continue;
+      const std::size_t end = prefix.find_last_not_of("._/ ") + 1;
+      found.push_back({end > 0 ? prefix.substr(0, end) : "stamp", static_cast<int>(k),
+                       static_cast<int>(other - names.begin())});
+    }
+  }
+  std::erase_if(found, [&](const TimeStampColumn& stamp) {
+    return std::ranges::find(names, stamp.name) != names.end();
+  });
+  return found;
+}
+
 }  // namespace
 
 LineReader::LineReader(std::string_view text, int lines_before)
@@ -416,6 +447,7 @@ TableLayout find_table_layout(const std::string& path, std::string_view text,
   }
   if (!layout) layout = layout_of_first_line(path, separations.front(), table, lines_before);
   name_columns(path, names, *layout);
+  layout->stamps = find_time_stamps(layout->names);
   if (is_labview) {
     if (layout->names.back() == kLabviewComment) layout->names.pop_back();
     layout->has_extra_cells = true;

@@ -29,10 +29,18 @@ class LineReader {
 /// Returns whether a line of a table is blank or a comment, which begins with #, % or //.
 bool is_blank_or_comment(std::string_view line);
 
+/// A time stamp in two columns, such as "header.stamp.sec" and "header.stamp.nanosec" of ROS 2.
+struct TimeStampColumn {
+  std::string name;      ///< of both columns together: "header.stamp"
+  int seconds = 0;       ///< index of the column of whole seconds
+  int nanoseconds = 0;   ///< index of the column of nanoseconds within the second
+};
+
 /// Structure of a text table: separator, header and rows.
 struct TableLayout {
   char delimiter = ',';            ///< a blank stands for any run of blanks and tabs
-  std::vector<std::string> names;  ///< of all columns
+  std::vector<std::string> names;  ///< of all columns; "column 3" for one without a name
+  std::vector<TimeStampColumn> stamps;  ///< columns that are further columns together
   int header_line = 1;             ///< line of the header, or of the first row without header
   bool has_header = true;          ///< otherwise the columns are named from outside, or numbered
   bool has_extra_cells = false;    ///< rows may have cells beyond those of the header

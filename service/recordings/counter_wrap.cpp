@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <numeric>
 
 #include "proto/text/input_error.hpp"
 #include "service/text/column_statistics.hpp"
@@ -18,7 +20,7 @@ constexpr double kRoundestModulus = 1e4, kRoundModulus = 1e3;
 constexpr std::size_t kSpikeRowsMax = 5;  // a spike returns after at most this many readings
 constexpr double kSpikeShare = 0.01;      // most readings that are spikes
 constexpr double kAgreeingJumps = 0.8;    // least share of jumps that agree with a modulus
-// Uncertainty of a jump by the spread of the changes beside it, and by rounding [counts].
+// Uncertainty of a jump by the spread of the changes beside it, and by rounding [resolutions].
 constexpr double kChangeSpread = 1.5, kJumpTolerance = 3.0;
 constexpr double kSteadyShare = 0.125;  // largest uncertainty of a jump [range of readings]
 
@@ -39,6 +41,18 @@ ObservedCounts observed_counts(const std::vector<double>& counts) {
     found.rows.push_back(static_cast<int>(row));
   }
   return found;
+}
+
+/// Returns the resolution of the readings: the largest number of which all changes are multiples
+/// [counts], at least 1. An encoder may count in steps of 4.
+double resolution(const ObservedCounts& counts) {
+  constexpr double kWholeNumberMax = 1e15;
+  std::int64_t common = 0;
+  for (std::size_t k = 1; k < counts.values.size(); ++k) {
+    const double change = std::abs(std::round(counts.change(k)));
+    if (change < kWholeNumberMax) common = std::gcd(common, static_cast<std::int64_t>(change));
+  }
+  return std::max(1.0, static_cast<double>(common));
 }
 
 /// Returns the changes per row beside change k, at most two on either side, that are no jumps
@@ -86,6 +100,7 @@ CounterJumps::CounterJumps(const std::vector<double>& counts,
   high_ = high;
   const double jump = 0.5 * range();
   if (!(range() >= kModulusMin - 1.0)) return;
+  const double rounding = kJumpTolerance * resolution(all);
   std::vector<std::size_t> large;
   for (std::size_t k = 1; k < all.values.size(); ++k) {
     const auto is_between = [&](int start) {
@@ -105,7 +120,7 @@ CounterJumps::CounterJumps(const std::vector<double>& counts,
     const std::vector<double> beside = changes_beside(all, k, jump);
     if (beside.empty()) continue;
     const auto [slowest, fastest] = std::ranges::minmax(beside);
-    const double tolerance = kChangeSpread * (fastest - slowest) * all.distance(k) + kJumpTolerance;
+    const double tolerance = kChangeSpread * (fastest - slowest) * all.distance(k) + rounding;
     if (tolerance > std::max(kSteadyShare * range(), 4.0)) continue;
     const double sign = all.change(k) > 0.0 ? 1.0 : -1.0;
     const double expected = 0.5 * (slowest + fastest) * all.distance(k);
@@ -147,6 +162,33 @@ double CounterJumps::find_modulus(double counts_per_turn) const {
   const auto found =
       std::ranges::find_if(candidates, [&](double modulus) { return agree_with(modulus); });
   return found == candidates.end() ? 0.0 : *found;
+}
+
+double unwrap_time_counter(std::vector<double>& times) {
+  constexpr double kLongestStep = 50.0;  // across a wrap [usual steps]
+  std::vector<double> steps, steps_back;
+  double last = std::numeric_limits<double>::quiet_NaN();
+  for (const double time : times) {
+    if (std::isnan(time)) continue;
+    if (time < 0.0 || time != std::round(time)) return 0.0;
+    if (time < last) {
+      steps_back.push_back(time - last);
+    } else if (time > last) {
+      steps.push_back(time - last);
+    }
+    last = time;
+  }
+  if (steps.empty() || steps_back.empty()) return 0.0;
+  const double step_max = kLongestStep * median(std::move(steps));
+  for (const double modulus : {65536.0, 4294967296.0}) {
+    const bool is_wrap = std::ranges::all_of(steps_back, [&](double step) {
+      return step + modulus >= 0.0 && step + modulus <= step_max;
+    });
+    if (!is_wrap) continue;
+    unwrap_counter(modulus, times);
+    return modulus;
+  }
+  return 0.0;
 }
 
 int unwrap_counter(double modulus, std::vector<double>& values) {

@@ -50,6 +50,12 @@ class CounterJumps {
   double low_ = 0.0, high_ = 0.0;  ///< smallest and largest reading
 };
 
+/// Unwraps the time stamps of a 16- or 32-bit counter, such as micros() of an Arduino, which starts
+/// again after 71 min. Leaves stamps alone that step back in another way.
+/// @param times  whole numbers [unit of the counter]; NaN if missing
+/// @return the modulus [unit of the counter]; 0 if the stamps do not wrap
+double unwrap_time_counter(std::vector<double>& times);
+
 /// Adds multiples of the modulus to readings, so that they change by at most half the modulus from
 /// one row to the next. The first reading gets the value between ±modulus/2, so that several
 /// recordings have the same zero.

@@ -155,7 +155,16 @@ ImportedRecording import_csv_table(proto::CsvTable table, const RecordingFormat&
                                    const TimeWindow& window) {
   const Requests requests = make_requests(format);
   const std::string path = table.path;
-  const std::string time_note = make_times_relative(format, requests.indices, table);
+  std::string time_note = make_times_relative(format, requests.indices, table);
+  if (requests.indices.time >= 0) {
+    const double modulus =
+        unwrap_time_counter(table.values[static_cast<std::size_t>(requests.indices.time)]);
+    if (modulus > 0.0) {
+      if (!time_note.empty()) time_note += "; ";
+      time_note += "the time stamps start again after " + format_number(modulus, 16) +
+                   " and were unwrapped";
+    }
+  }
   keep_rows_in_window(window, format, requests.indices, table);
   proto::require_no_fault(table);
   RowClock clock = arrange_rows(format, requests.indices, table);

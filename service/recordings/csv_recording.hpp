@@ -99,6 +99,7 @@ std::vector<std::string> describe_import(const ImportSummary& summary);
 struct NamedColumn {
   std::string name;
   std::vector<double> values;  ///< one per row; NaN if missing
+  std::string fault = {};      ///< why the column cannot be read; empty if it can
 };
 
 /// Returns the names of items in quotes, separated by commas; `none` if there are no items.

@@ -47,11 +47,13 @@ double usual_step(const proto::CsvTable& table, const ColumnIndices& indices,
   return std::isfinite(shortest) ? shortest : step;
 }
 
-/// Checks whether samples are missing between rows k − 1 and k. If the next time stamp is on time
-/// again, a late time stamp counts as jitter.
+/// Checks whether samples are missing between rows k − 1 and k. A late time stamp counts as jitter
+/// if the next one is on time again, and so does the stamp after an early one.
 bool is_gap(const std::vector<double>& times, std::size_t k, double period) {
+  constexpr double kTwoPeriods = 2.5 + 1e-6;  // longest time of two periods with jitter
   if (times[k] - times[k - 1] <= kGapMin * period) return false;
-  return k + 1 >= times.size() || times[k + 1] - times[k - 1] > 2.5 * period;
+  if (k >= 2 && times[k] - times[k - 2] <= kTwoPeriods * period) return false;
+  return k + 1 >= times.size() || times[k + 1] - times[k - 1] > kTwoPeriods * period;
 }
 
 /// Changes of the motor commands between successive rows of a table.
@@ -191,6 +193,20 @@ double fit_grids(const std::vector<double>& times, double period,
   return worst;
 }
 
+/// Returns the power of ten of which all time stamps are whole multiples [s], at least 1 µs; 0 if
+/// there is none.
+double rounding_unit(const std::vector<double>& times) {
+  constexpr double kTolerance = 1e-3;  // [units]
+  for (const double unit : {1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6}) {
+    const bool fits = std::ranges::all_of(times, [&](double time) {
+      const double count = (time - times.front()) / unit;
+      return std::abs(count - std::round(count)) < kTolerance;
+    });
+    if (fits) return unit;
+  }
+  return 0.0;
+}
+
 [[noreturn]] void refuse_short(const proto::CsvTable& table, const RowTimes& time) {
   std::string what =
       table.path + ": the recording is too short: " + std::to_string(table.row_count()) + " rows";
@@ -272,6 +288,7 @@ void keep_rows_in_window(const TimeWindow& window, const RecordingFormat& format
 RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& format,
                         const ColumnIndices& indices, const std::vector<double>& times) {
   constexpr double kLostShare = 0.01;  // share of rows that may be dropped for a uniform grid
+  constexpr double kUnitMax = 0.5;     // largest unit of rounded time stamps [periods]
   RowTimes result;
   result.stamps = times;
   if (table.row_count() < kSegmentSamplesMin) refuse_short(table, result);
@@ -290,6 +307,14 @@ RowTimes find_row_times(const proto::CsvTable& table, const RecordingFormat& for
     result.summary.period = round_digits(pooled_period(result.stamps, result.segments));
     result.summary.jitter_max = fit_grids(result.stamps, result.summary.period, result.segments);
     if (indices.time < 0 || result.summary.jitter_max <= format.jitter_tolerance) return result;
+    const double unit = rounding_unit(result.stamps);
+    if (unit <= kUnitMax * period && result.summary.jitter_max * result.summary.period <= unit) {
+      result.summary.notes.push_back(
+          "time stamps are rounded to " + format_number(1e3 * unit) +
+          " ms; rows are taken as evenly spaced, at " +
+          format_number(1.0 / result.summary.period, 6) + " Hz");
+      return result;
+    }
   }
   free.summary.period = round_digits(pooled_period(free.stamps, free.segments));
   std::vector<TableSegment> grids = free.segments;

@@ -59,6 +59,21 @@ TEST(CsvTable, NumbersNamesAsTheyAreMet) {
 TEST(CsvTable, MissingCellsAreReadOnlyWhereAllowed) {
   const CsvTable allowed = parse_csv("f.csv", "a\n1\nnan\n2\n", {{"a", MissingCells::kAllowed}});
   EXPECT_TRUE(std::isnan(allowed.values[0].at(1)));
+  for (const std::string word : {"NaN", "-nan", "NA", "N/A", "#N/A", "<NA>", "NULL", "None", "-",
+                                 "--", "?", " "}) {
+    const CsvTable table = parse_csv("f.csv", "a,b\n1,1\n2," + word + "\n3,3\n",
+                                     {{"b", MissingCells::kAllowed}});
+    EXPECT_TRUE(std::isnan(table.values[0].at(1))) << word;
+    EXPECT_EQ(table.values[0].at(2), 3.0) << word;
+  }
+  for (const std::string word : {"inf", "-inf", "nine", "n", "---", "x-"}) {
+    EXPECT_NE(refusal([&] {
+                (void)parse_csv("f.csv", "a,b\n1,1\n2," + word + "\n3,3\n",
+                                {{"b", MissingCells::kAllowed}});
+              }).find("f.csv:3:2"),
+              std::string::npos)
+        << word;
+  }
   const CsvTable at_end =
       parse_csv("f.csv", "a,b\n1,1\n2,nan\n", {{"a"}, {"b", MissingCells::kAllowedAtTheEnd}});
   EXPECT_TRUE(std::isnan(at_end.values[1].at(1)));

@@ -104,8 +104,36 @@ TEST(TableLayout, FindsTheHeader) {
   // Only the first line may begin with a number: names of joints are often numbers.
   expect_table("1,u\n" + rows, {"1", "u"}, {});
   const CsvTable pandas = read_all(",0,1\n0,1,2\n1,3,4\n");
-  EXPECT_EQ(pandas.header, (Names{"", "0", "1"}));
+  EXPECT_EQ(pandas.header, (Names{"column 1", "0", "1"}));
   EXPECT_EQ(pandas.row_count(), 2);
+}
+
+// pandas writes an index without a name. Rows that end with a separator have an empty last column.
+TEST(TableLayout, NamesColumnsThatHaveNoName) {
+  const std::string rows = "0,0.5,1\n1,0.6,2\n";
+  const CsvTable indexed = read_all(",t,x\n" + rows);
+  EXPECT_EQ(indexed.header, (Names{"column 1", "t", "x"}));
+  expect_parts(indexed.layout, {"column 1 has no name"});
+  EXPECT_EQ(indexed.values[0], (Values{0.0, 1.0}));
+  EXPECT_EQ(read_all("t,,x\n" + rows).header, (Names{"t", "column 2", "x"}));
+  EXPECT_EQ(parse_csv_header("f.csv", "t;x;\n0;1;\n1;2;\n").names, (Names{"t", "x", ""}));
+}
+
+TEST(TableLayout, JoinsTimeStampsInTwoColumns) {
+  const std::string rows = "1700000000,250000000,7\n1700000001,0,8\n";
+  for (const auto& [names, stamp] :
+       {std::pair<std::string, std::string>{"header.stamp.sec,header.stamp.nanosec",
+                                            "header.stamp"},
+        {"secs,nsecs", "stamp"}}) {
+    const std::string text = names + ",x\n" + rows;
+    EXPECT_EQ(parse_csv_header("f.csv", text).names.front(), stamp);
+    const CsvTable table = parse_csv("f.csv", text, {{stamp}, {"x"}});
+    EXPECT_EQ(table.values[0], (std::vector<double>{1700000000.25, 1700000001.0}));
+    EXPECT_EQ(table.values[1], (std::vector<double>{7.0, 8.0}));
+  }
+  // Neither half alone is a time stamp, and a column of that name comes first.
+  EXPECT_EQ(parse_csv_header("f.csv", "sec,x\n1,2\n").names, (Names{"sec", "x"}));
+  EXPECT_EQ(parse_csv_header("f.csv", "sec,nanosec,stamp\n1,2,3\n").names.front(), "sec");
 }
 
 TEST(TableLayout, NamesColumnsWithoutHeader) {

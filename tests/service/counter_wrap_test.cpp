@@ -57,6 +57,14 @@ TEST(CounterWrap, IsFoundInReadings) {
   }
 }
 
+// Encoders may count in steps of 4. The motion beside a jump then determines the modulus less
+// exactly.
+TEST(CounterWrap, IsFoundInCoarseReadings) {
+  std::vector<double> counts = free_counts(4096.0);
+  for (double& count : counts) count *= 4.0;
+  EXPECT_EQ(CounterJumps(wrapped(counts, 4096.0)).find_modulus(16384.0), 4096.0);
+}
+
 // Motion, slips, spikes, missing readings and joined recordings are not wraps.
 TEST(CounterWrap, IsNotFoundElsewhere) {
   const std::vector<double> counts = free_counts();

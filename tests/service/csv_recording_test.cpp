@@ -314,6 +314,50 @@ TEST(CsvRecording, UsesIrregularTimesUnchanged) {
   EXPECT_TRUE(import_text(make_csv(100, late), tolerant).recording.segments[0].times.empty());
 }
 
+// Stamps in whole milliseconds of a clock of 120 Hz deviate by up to 0.5 ms from an even spacing. A
+// stamp that deviates by more than its unit is not rounded.
+TEST(CsvRecording, TakesRoundedStampsAsEvenlySpaced) {
+  const auto stamps = [](double early_ms) {
+    return make_csv(240, [early_ms](int k, Row& row) {
+      row.t = 1e-3 * (std::floor(1e3 * k / 120.0 + 1e-6) - (k % 50 == 20 ? early_ms : 0.0));
+    });
+  };
+  const ImportedRecording rounded = import_text(stamps(0.0), make_format());
+  ASSERT_EQ(rounded.recording.segments.size(), 1U);
+  EXPECT_TRUE(rounded.recording.segments[0].times.empty());
+  EXPECT_NEAR(rounded.summary.period, 1.0 / 120.0, 1e-6);
+  expect_parts(describe_import(rounded.summary).front(), {"rounded to 1 ms", "120"});
+  EXPECT_FALSE(import_text(stamps(2.0), make_format()).recording.segments[0].times.empty());
+}
+
+// A stamp that is early by half a period is followed by a step of 1.5 periods. No row is missing.
+TEST(CsvRecording, StepsAfterEarlyStampsAreNoGaps) {
+  const auto early = [](int k, Row& row) { row.t -= k % 10 == 5 ? 0.0051 : 0.0; };
+  const ImportedRecording imported = import_text(make_csv(100, early), make_format());
+  EXPECT_EQ(imported.recording.segments.size(), 1U);
+  EXPECT_NEAR(imported.summary.period, 0.01, 1e-5);
+  EXPECT_EQ(imported.summary.holes.count, 0);
+}
+
+// micros() of an Arduino starts again after 2^32 µs.
+TEST(CsvRecording, UnwrapsTimeCounters) {
+  RecordingFormat format = make_format();
+  format.time_scale = 1e-6;
+  for (const double modulus : {4294967296.0, 65536.0}) {
+    const double first = modulus - 20000.0;
+    const auto wrap = [&](int k, Row& row) {
+      row.t = std::fmod(first + 1000.0 * k, modulus);
+    };
+    const ImportedRecording imported = import_text(make_csv(60, wrap), format);
+    ASSERT_EQ(imported.recording.segments.size(), 1U) << modulus;
+    EXPECT_NEAR(imported.summary.period, 1e-3, 1e-12);
+    expect_parts(describe_import(imported.summary).front(), {"start again after", "unwrapped"});
+  }
+  // A step back of another size is no wrap.
+  const auto restart = [](int k, Row& row) { row.t = 1000.0 * (k < 30 ? k : k - 30); };
+  expect_parts(import_refusal(make_csv(60, restart), format), {"r.csv:32:1"});
+}
+
 TEST(CsvRecording, ToleratesSmallJitter) {
   const auto jitter = [](int k, Row& row) { row.t += (k % 3 - 1) * 0.0003; };
   const ImportedRecording imported = import_text(make_csv(100, jitter), make_format());

@@ -91,6 +91,7 @@ RecordingColumns csv_columns(const std::string& path, const std::vector<std::str
   const proto::CsvHeader header = proto::parse_csv_header(path, text, names);
   found.layout = header.layout;
   for (const std::string& name : header.names) {
+    if (name.empty()) continue;  // an empty column after the last separator
     try {
       auto table = proto::read_csv(path, text, {{name, proto::MissingCells::kAllowed}}, names);
       proto::require_no_fault(table);
@@ -101,8 +102,8 @@ RecordingColumns csv_columns(const std::string& path, const std::vector<std::str
       found.columns.push_back({name, {}});
       found.texts.push_back(name);
     } catch (const proto::InputError& error) {
-      found.columns.push_back({name, {}});
-      found.fault = error.what();
+      found.columns.push_back({name, {}, error.what()});
+      if (found.fault.empty()) found.fault = error.what();
     }
   }
   return found;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "service/recordings/burst_clock.hpp"
+#include "service/recordings/counter_wrap.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/text/column_statistics.hpp"
 
@@ -124,11 +125,12 @@ double quantum_of(const std::vector<double>& values) {
 
 ColumnProfile look_at(const std::string& name, const std::vector<double>& values) {
   ColumnProfile look{name, words_of(name), values};
-  const ColumnStatistics statistics = compute_column_statistics(values);
+  if (has(look, kTimeWords)) unwrap_time_counter(look.values);
+  const ColumnStatistics statistics = compute_column_statistics(look.values);
   look.low = statistics.low;
   look.high = statistics.high;
   look.constant = !(statistics.high > statistics.low);
-  look.rising = !look.constant && std::ranges::is_sorted(values);
+  look.rising = !look.constant && std::ranges::is_sorted(look.values);
   look.whole =
       std::ranges::all_of(values, [](double x) { return std::isnan(x) || x == std::round(x); });
   look.quantum = quantum_of(values);
@@ -210,6 +212,7 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
   for (const NamedColumn& column : recording.columns) {
     columns.push_back(column.values.empty() ? ColumnProfile{column.name, words_of(column.name), {}}
                                             : look_at(column.name, column.values));
+    columns.back().fault = column.fault;
   }
   return columns;
 }
@@ -347,6 +350,7 @@ bool has_encoder_name(const ColumnProfile& column, bool position) {
 }
 
 std::string describe_unused_column(const ColumnProfile& column) {
+  if (!column.fault.empty()) return "not readable: " + column.fault;
   if (column.values.empty()) return "not numbers";
   if (column.constant) return "constant";
   if (has(column, kTimeWords)) return "a time";

@@ -20,6 +20,7 @@ struct ColumnProfile {
   bool whole = false;     ///< true if all values are integers
   double quantum = 0.0;   ///< quantization step; 0: not quantized
   std::string role = {};  ///< what the column is used for; empty: not used yet
+  std::string fault = {};  ///< why the column cannot be read; empty if it can
 };
 
 /// Reads a recording file and returns the name, values and statistics of each column.

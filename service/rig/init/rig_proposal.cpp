@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "proto/text/input_error.hpp"
 #include "service/recordings/burst_clock.hpp"
@@ -49,6 +50,7 @@ class Proposer {
   /// Gives a column its role.
   /// @throws proto::InputError if it has another role already
   void claim(const std::string& name, const std::string& role) {
+    if (name.empty()) return;
     const auto column = std::ranges::find(columns_, name, &ColumnProfile::name);
     if (column == columns_.end() || column->role == role) return;
     if (!column->role.empty()) {
@@ -83,7 +85,8 @@ class Proposer {
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
       throw proto::InputError(answers_.source +
                               ": no time column found (columns: " + list_column_names(columns_) +
-                              "). Give --time COLUMN, or --rate HZ if there is none");
+                              "). Give --time COLUMN, or --rate HZ if there is none" +
+                              list_faults());
     }
     if (column != nullptr) claim(column->name, "time");
     answers_.time_column = column != nullptr      ? column->name
@@ -137,7 +140,19 @@ class Proposer {
         answers_.source + ": no column found for joint \"" + names_[k] + "\" of a " +
         rig_kind_name(answers_.kind) + " (columns: " + list_column_names(columns_) + "). Give " +
         (measures_cart_position(answers_.kind, k) ? "--position COLUMN"
-                                                  : "--angle COLUMN for every joint"));
+                                                  : "--angle COLUMN for every joint") +
+        list_faults());
+  }
+
+  /// Returns why columns cannot be read, for the end of a message; empty if all can.
+  std::string list_faults() const {
+    std::set<std::string> faults;
+    for (const ColumnProfile& column : columns_) {
+      if (!column.fault.empty()) faults.insert(column.fault);
+    }
+    std::string text;
+    for (const std::string& fault : faults) text += ". Not readable: " + fault;
+    return text;
   }
 
   EncoderAnswer read(std::size_t k, const ColumnProfile* column, std::size_t& hanging) {
