@@ -12,6 +12,7 @@
 #include "service/recordings/counter_wrap.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/text/column_statistics.hpp"
+#include "service/text/number_format.hpp"
 
 namespace service {
 namespace {
@@ -146,6 +147,15 @@ bool is_rate(const ColumnProfile& column) {
   return angle && has(column, {"s", "sec", "per"});
 }
 
+/// Returns whether a turn has the quantization steps of an incremental encoder: four per line.
+bool has_whole_lines(double quantum, double turn) {
+  constexpr double kStepsPerLine = 4.0, kTolerance = 0.01;  // [lines]
+  constexpr double kLinesMax = 2e4;  // more lines are whole within the rounding of the readings
+  if (!(quantum > 0.0)) return false;
+  const double lines = turn / quantum / kStepsPerLine;
+  return lines < kLinesMax && std::abs(lines - std::round(lines)) < kTolerance;
+}
+
 /// Returns whether a column may be a reading: free, changing, and not known to be something else.
 bool may_be_reading(const ColumnProfile& column) {
   if (!column.role.empty() || column.values.empty() || column.constant || is_rate(column)) {
@@ -215,6 +225,16 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
     columns.back().fault = column.fault;
   }
   return columns;
+}
+
+std::string describe_step_back(const std::vector<ColumnProfile>& columns) {
+  for (const ColumnProfile& column : columns) {
+    const auto back = std::ranges::adjacent_find(column.values, std::ranges::greater{});
+    if (!has_time_name(column) || back == column.values.end()) continue;
+    return "column \"" + column.name + "\" steps back from " + format_number(*back, 12) + " to " +
+           format_number(*(back + 1), 12) + "; sort the rows by it, or remove this row";
+  }
+  return "";
 }
 
 const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns) {
@@ -363,6 +383,11 @@ std::string describe_unused_column(const ColumnProfile& column) {
   return "its name is unknown";
 }
 
+bool has_unit_name(const ColumnProfile& column) {
+  return has(column, kRadian) || has(column, kDegreeWords) || has(column, kTurn) ||
+         has(column, kCount) || has(column, kMetre) || has(column, kMillimetre);
+}
+
 ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
   if (position) {
     if (has(column, kMillimetre)) return ReadingUnit::kMillimetre;
@@ -376,6 +401,11 @@ ReadingUnit guess_reading_unit(const ColumnProfile& column, bool position) {
   if (has(column, kTurn)) return ReadingUnit::kTurn;
   const double range = column.high - column.low;
   if (column.whole && (has(column, kCount) || range > kCountsLeast)) return ReadingUnit::kCount;
+  const bool fits_degrees = has_whole_lines(column.quantum, 360.0);
+  const bool fits_radians = has_whole_lines(column.quantum, kTwoPi);
+  if (fits_degrees != fits_radians) {
+    return fits_degrees ? ReadingUnit::kDegree : ReadingUnit::kRadian;
+  }
   return range > kDegreesLeast ? ReadingUnit::kDegree : ReadingUnit::kRadian;
 }
 

@@ -56,6 +56,13 @@ const ColumnProfile* find_command_column(const std::vector<ColumnProfile>& colum
 
 bool has_time_name(const ColumnProfile& column);
 
+/// Returns whether the name of a column contains a unit of angle or length.
+bool has_unit_name(const ColumnProfile& column);
+
+/// Returns the first decrease of a column that has the name of a time, as text for a message; empty
+/// if there is none.
+std::string describe_step_back(const std::vector<ColumnProfile>& columns);
+
 /// Returns whether the name of a column is that of an encoder's readings.
 /// @param position  true for a prismatic joint, false for a revolute joint
 bool has_encoder_name(const ColumnProfile& column, bool position);

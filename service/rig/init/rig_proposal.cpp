@@ -83,6 +83,9 @@ class Proposer {
     const ColumnProfile* const column =
         choice_.time.empty() ? find_time_column(columns_) : named(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
+      if (const std::string step = describe_step_back(columns_); !step.empty()) {
+        throw proto::InputError(answers_.source + ": " + step);
+      }
       throw proto::InputError(answers_.source +
                               ": no time column found (columns: " + list_column_names(columns_) +
                               "). Give --time COLUMN, or --rate HZ if there is none" +
@@ -281,6 +284,10 @@ class Proposer {
           std::ranges::find(answers_.readings, column.name, &EncoderAnswer::column);
       if (reading == answers_.readings.end()) continue;
       use.use += std::string(" in ") + reading_unit_name(reading->unit);
+      const bool is_position = column.role == "position";
+      const bool has_given_unit =
+          !(is_position ? choice_.position_unit : choice_.angle_unit).empty();
+      if (!has_given_unit && !has_unit_name(column)) use.reason += "; unit from its values";
       if (!(reading->counts_modulo > 0.0)) continue;
       use.use += ", a counter that starts again after " +
                  format_number(reading->counts_modulo, 16) + " counts";

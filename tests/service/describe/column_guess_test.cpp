@@ -197,7 +197,8 @@ TEST_F(Guess, GivesAColumnOneRole) {
     EXPECT_EQ(answers.readings[0].column, "y");
     EXPECT_EQ(use_of(answers, "u"),
               std::string("time in s (") + (*time == 0 ? "it rises evenly)" : "given)"));
-    EXPECT_EQ(use_of(answers, "y"), "angle of joint pivot in rad (no other column moves)");
+    EXPECT_EQ(use_of(answers, "y"),
+              "angle of joint pivot in rad (no other column moves; unit from its values)");
   }
   ColumnChoice twice;
   twice.time = twice.command = "u";
@@ -241,6 +242,32 @@ TEST_F(Guess, PrefersColumnsThatMove) {
   EXPECT_EQ(propose(RigKind::kPendulum, unnamed).readings.at(0).column, "y");
   const RigAnswers two = propose(RigKind::kDoublePendulum, columns);
   EXPECT_EQ(use_of(two, "angle_rad"), "angle of joint 1 in rad (by its name, but it hardly moves)");
+}
+
+// A turn is a whole number of encoder lines in one unit only, whatever the range of the readings.
+TEST_F(Guess, FindsTheUnitFromEncoderCounts) {
+  for (const auto& [amplitude, speed] : {std::pair{0.9, 1.0}, {40.0, 0.01}}) {
+    for (const auto& [turn, unit] :
+         {std::pair{2.0 * M_PI, ReadingUnit::kRadian}, {360.0, ReadingUnit::kDegree}}) {
+      const double quantum = turn / 8192.0;
+      const RigAnswers answers = propose(
+          RigKind::kPendulum,
+          {{"t", [](double t) { return t; }}, {"theta", [&](double t) {
+              return quantum * std::round(amplitude * swing(speed * t) / quantum);
+            }}});
+      EXPECT_EQ(answers.readings.at(0).unit, unit) << amplitude << " " << turn;
+      EXPECT_TRUE(use_of(answers, "theta").ends_with("(by its name; unit from its values)"));
+    }
+  }
+}
+
+TEST_F(Guess, RefusesTimesThatStepBack) {
+  test_support::expect_parts(
+      test_support::refusal([&] {
+        (void)propose(RigKind::kPendulum, {{"time", [](double t) { return t > 1.0 ? t - 0.5 : t; }},
+                                           {"theta_rad", swing}});
+      }),
+      {"\"time\" steps back from 1 to", "sort the rows"});
 }
 
 // The stamp of the measurement comes before the time of receipt, in any order of the columns, and a
