@@ -9,7 +9,7 @@ namespace {
 
 namespace v1 = rigcal::v1;
 
-constexpr double kStandardGravity = 9.82;  // default of proto/sim.proto
+constexpr double kDefaultGravity = 9.82;  // default of proto/sim.proto
 
 void add_friction(const std::string& joint, const v1::SimFriction& friction, TrueParameters& out) {
   out[joint + ".b"] = friction.viscous();
@@ -77,7 +77,7 @@ TrueParameters load_true_parameters(const std::string& path) {
                                        : 0.0;
   }
   const v1::SimGravity& gravity = simulation.gravity();
-  truth["gravity.g"] = gravity.has_magnitude() ? gravity.magnitude() : kStandardGravity;
+  truth["gravity.g"] = gravity.has_magnitude() ? gravity.magnitude() : kDefaultGravity;
   truth["gravity.tilt_x"] = gravity.tilt_x_rad();
   truth["gravity.tilt_z"] = gravity.tilt_z_rad();
   return truth;

@@ -29,6 +29,13 @@ TEST(ImportCommand, OverwritesOnlyWithForce) {
   run_successfully("import " + robot + " --out /dev/stdout", {"name: \"r\""});
 }
 
+TEST(ImportCommand, ReportsGravity) {
+  const TemporaryFolder folder;
+  const ProgramRun run = run_rigcal("import " + folder.write("r.urdf", kOneLink));
+  expect_parts(run.err, {"note: gravity is 9.80665 m/s² (standard gravity"});
+  expect_parts(run.out, {"gravity {", "value: 9.80665"});
+}
+
 // The world does not move.
 TEST(ImportCommand, RefusesAFloatingWorld) {
   const TemporaryFolder folder;

@@ -76,6 +76,13 @@ bool has_note(const ConvertedRigText& rig, const std::string& part) {
       rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
+TEST(Mjcf, GravityIsReportedAndKeptByExportAndImport) {
+  const ConvertedRigText written = convert(kModel);
+  EXPECT_EQ(written.gravity, "gravity is 9.79 m/s² (as in the MuJoCo model)");
+  const Robot robot = convert_rig_to_robot(parse_rig("arm.textproto", written.text));
+  EXPECT_EQ(value(mjcf_rig(format_mjcf(robot, {}).text), "gravity.g"), 9.79);
+}
+
 TEST(Mjcf, BodiesJointsAndMotorsAreRead) {
   const Rig rig = mjcf_rig(kModel);
   EXPECT_EQ(value(rig, "upper.m"), 2.0);

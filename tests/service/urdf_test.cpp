@@ -76,6 +76,28 @@ bool has_urdf_note(const ConvertedRigText& rig, const std::string& part) {
       rig.notes, [&](const std::string& note) { return note.find(part) != std::string::npos; });
 }
 
+TEST(Urdf, HasStandardGravityAlsoAfterExportAndImport) {
+  const ConvertedRigText written = convert_urdf(kUrdfArm);
+  EXPECT_EQ(written.gravity,
+            "gravity is 9.80665 m/s² (standard gravity, because a URDF file has none)");
+  EXPECT_NE(written.text.find("magnitude { value: 9.80665 }"), std::string::npos);
+  Rig rig = parse_rig("arm.textproto", written.text);
+  EXPECT_EQ(urdf_value(rig, "gravity.g"), 9.80665);
+  const auto export_notes = [&](std::string& text) {
+    const RobotFileText file = format_urdf(convert_rig_to_robot(rig), {});
+    text = file.text;
+    return std::ranges::count_if(file.notes, [](const std::string& note) {
+      return note.find("is not standard gravity, which a URDF cannot") != std::string::npos;
+    });
+  };
+  std::string text;
+  EXPECT_EQ(export_notes(text), 0);
+  const Rig again = parse_rig("again.textproto", convert_urdf(text).text);
+  EXPECT_EQ(urdf_value(again, "gravity.g"), 9.80665);
+  rig.mechanism.parameter(estimator::GravityParameter::kGravity).value = 9.82;
+  EXPECT_EQ(export_notes(text), 1);
+}
+
 TEST(Urdf, BecomesARigFileThatLoadsWithItsValues) {
   const ConvertedRigText written = convert_urdf(kUrdfArm);
   const Rig rig = parse_rig("arm.textproto", written.text);

@@ -201,6 +201,7 @@ void import_robot(const ImportOptions& options) {
               .length_scale = options.length_scale,
               .inertia_scale = options.inertia_scale});
   for (const std::string& note : rig.notes) std::cerr << "note: " << note << '\n';
+  std::cerr << "note: " << rig.gravity << '\n';
   const std::string name = options.out.empty() ? "the rig file" : options.out;
   const Rig read = parse_rig(name, rig.text);  // checks that the written file can be loaded
   if (options.out.empty()) {

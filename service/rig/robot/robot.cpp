@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "estimator/model/joint_friction.hpp"
+#include "estimator/model/sensor.hpp"
 #include "proto/notation/number_format.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/robot/robot_checks.hpp"
@@ -96,7 +97,7 @@ class RigWriter {
     if (!columns_.empty()) {
       text_ += "recording {\n  time { column: \"t_s\" }\n" + columns_ + controls_ + "}\n";
     }
-    return {std::move(text_), std::move(notes_)};
+    return {std::move(text_), std::move(notes_), std::move(gravity_)};
   }
 
  private:
@@ -326,10 +327,13 @@ class RigWriter {
 
   // Gravity is (0, −g, 0) rotated about a horizontal axis.
   void add_gravity() {
-    if (!robot_.gravity) return;
-    const Eigen::Vector3d g = robot_to_rig_rotation() * *robot_.gravity;
+    const Eigen::Vector3d standard(0.0, 0.0, -estimator::kStandardGravity);
+    const Eigen::Vector3d g = robot_to_rig_rotation() * robot_.gravity.value_or(standard);
     const double magnitude = g.norm();
-    text_ += "gravity {\n  magnitude { value: " + number(magnitude) + " }\n";
+    const std::string origin = robot_.gravity ? "as in the MuJoCo model"
+                                              : "standard gravity, because a URDF file has none";
+    gravity_ = "gravity is " + number(magnitude) + " m/s² (" + origin + ")";
+    text_ += "gravity {  # " + origin + "\n  magnitude { value: " + number(magnitude) + " }\n";
     const double level = std::hypot(g.x(), g.z());
     const double angle = std::atan2(level, -g.y());
     if (magnitude > 0.0 && angle > kTiltMost) {
@@ -381,7 +385,7 @@ class RigWriter {
   std::vector<std::optional<Carrier>> carriers_;  // of the links already written
   std::set<std::string> names_;
   std::map<std::string, std::string> joint_names_;  // robot's names → rig file's names
-  std::string text_, safety_, columns_, controls_;
+  std::string text_, safety_, columns_, controls_, gravity_;
   std::vector<std::string> notes_;
 };
 

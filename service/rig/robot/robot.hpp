@@ -111,7 +111,7 @@ struct Robot {
   std::vector<RobotJoint> joints;
   std::vector<RobotLoop> loops;
   std::size_t root = 0;                    ///< link without a parent
-  std::optional<Eigen::Vector3d> gravity;  ///< [m/s²], z up; nullopt if not given
+  std::optional<Eigen::Vector3d> gravity;  ///< [m/s²], z up; nullopt for standard gravity
   std::vector<std::string> notes;          ///< contents of the file that are not represented
 
   /// Returns for each link the indices of its child joints.
@@ -199,6 +199,7 @@ struct RobotConversionOptions {
 struct ConvertedRigText {
   std::string text;
   std::vector<std::string> notes;
+  std::string gravity;  ///< magnitude and origin of gravity, e.g. "gravity is 9.81 m/s² (…)"
 };
 
 /// Converts a robot to the text of a valid rig file (proto/rig.proto). A link becomes a body with

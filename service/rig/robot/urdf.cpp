@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 
+#include "estimator/model/sensor.hpp"
 #include "proto/notation/number_format.hpp"
 #include "service/rig/robot/robot.hpp"
 #include "service/rig/robot/xml_source.hpp"
@@ -412,9 +413,11 @@ class UrdfWriter {
     }
     if (!robot_.gravity) return;
     const Eigen::Vector3d& g = *robot_.gravity;
-    if (g.head<2>().isZero(0.0) && g.z() <= 0.0) return;
-    notes_.push_back("gravity (" + format_vector(g) +
-                     " m/s²) is tilted, which a URDF cannot represent: left out");
+    const bool is_tilted = !g.head<2>().isZero(0.0) || g.z() > 0.0;
+    if (!is_tilted && g.z() == -estimator::kStandardGravity) return;
+    notes_.push_back("gravity (" + format_vector(g) + " m/s²) is " +
+                     (is_tilted ? "tilted" : "not standard gravity") +
+                     ", which a URDF cannot represent: left out");
   }
 
   const Robot& robot_;
