@@ -229,7 +229,7 @@ void check_overwriting(const std::string& output, bool may_overwrite) {
   std::error_code error;
   const bool is_file = target.descriptor < 0 && !target.special && fs::exists(target.path, error);
   if (may_overwrite || !is_file) return;
-  throw InputError(output + ": exists; give another --out, or --force to overwrite it");
+  throw InputError(output + ": exists; give another file name, or --force to overwrite it");
 }
 
 void check_file_extension(const std::string& output, const std::vector<std::string>& endings) {

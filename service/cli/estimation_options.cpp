@@ -171,6 +171,8 @@ void add_rig_file_options(CLI::App& command, ResultFiles& files) {
              "Write the rig with the estimates as a robot's URDF file");
   add_option(command, "--mjcf-out", files.mjcf_out, "FILE",
              "Write the rig with the estimates as a MuJoCo model");
+  command.add_flag("--force", files.force,
+                   "Overwrite existing files of --rig-out, --urdf-out and --mjcf-out");
 }
 
 void add_calibration_file_options(CLI::App& command, ResultFiles& files) {
@@ -198,6 +200,8 @@ void check_result_files_writable(const ResultFiles& files, const std::vector<std
     const auto& [option, path] = outputs[i];
     if (path.empty()) continue;
     proto::check_output_file(path, inputs);
+    const bool is_description = option != "--json" && option != "--plot";
+    if (is_description) proto::check_overwriting(path, files.force);
     for (std::size_t k = 0; k < i; ++k) {
       if (outputs[k].second != path) continue;
       throw proto::InputError(path + ": is both " + outputs[k].first + " and " + option +

@@ -39,6 +39,7 @@ struct ResultFiles {
   bool trajectories = false;    ///< include trajectories in the JSON file
   std::string urdf_out = {};    ///< URDF file of the calibrated robot
   std::string mjcf_out = {};
+  bool force = false;  ///< overwrite existing rig files and robot descriptions
 };
 
 /// Returns the command-line validator that checks the range of time steps [s].
@@ -61,7 +62,7 @@ CLI::Option* add_parameter_values_option(CLI::App& command, std::string& values,
 void add_result_file_options(CLI::App& command, ResultFiles& files);
 
 /// Adds the options for files that describe the calibrated rig: --rig-out, --rig-out-priors,
-/// --urdf-out and --mjcf-out.
+/// --urdf-out, --mjcf-out and --force.
 void add_rig_file_options(CLI::App& command, ResultFiles& files);
 
 /// Adds the options for descriptions of the calibrated rig (see add_rig_file_options) and
@@ -72,8 +73,9 @@ void add_calibration_file_options(CLI::App& command, ResultFiles& files);
 std::vector<std::string> input_file_paths(const EstimationOptions& options);
 
 /// Checks that the result files can be written. Call it before the estimation.
-/// @param inputs  files that the command reads
-/// @throws InputError if a file cannot be written
+/// @param inputs  files that the command reads, which are never overwritten
+/// @throws InputError if a file cannot be written, or if a file that describes the calibrated rig
+///     exists and `files.force` is not set
 void check_result_files_writable(const ResultFiles& files, const std::vector<std::string>& inputs);
 
 /// Adds the option --topic, which chooses a topic of a ROS 2 bag. `topic` must stay valid during

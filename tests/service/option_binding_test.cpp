@@ -83,7 +83,7 @@ void expect_report(const ResultFiles& files) {
 const std::string kOutputs =
     kReport +
     "--rig-out out.textproto --rig-out-priors --urdf-out out.urdf --mjcf-out out.xml "
-    "--trajectories ";
+    "--force --trajectories ";
 
 void expect_outputs(const ResultFiles& files) {
   expect_report(files);
@@ -91,6 +91,7 @@ void expect_outputs(const ResultFiles& files) {
   EXPECT_EQ(files.urdf_out, "out.urdf");
   EXPECT_EQ(files.mjcf_out, "out.xml");
   EXPECT_TRUE(files.rig_out_priors);
+  EXPECT_TRUE(files.force);
   EXPECT_TRUE(files.trajectories);
 }
 

@@ -106,6 +106,24 @@ TEST_F(Calibrated, WritesOverNoInput) {
   }
 }
 
+// The recording does not exist, so the refusal precedes the calibration.
+TEST_F(Calibrated, OverwritesADescriptionOnlyWithForce) {
+  for (const char* const option : {"--rig-out ", "--urdf-out ", "--mjcf-out "}) {
+    const std::string old = folder_->write("old.file", "precious");
+    run_refused("calibrate missing.csv --rig " + rig() + " " + option + old,
+                {"old.file: exists", "--force"});
+    run_refused("repeat " + file("p.json") + " " + option + old, {"old.file: exists", "--force"});
+    EXPECT_EQ(contents_of(old), "precious");
+    run_successfully("repeat --quiet --force " + file("p.json") + " " + option + old);
+    EXPECT_NE(contents_of(old), "precious");
+  }
+  const std::string before = contents_of(file("out.textproto"));
+  run_refused("calibrate --force " + file("p.csv") + " --rig " + file("out.textproto") +
+                  " --rig-out " + file("out.textproto"),
+              {"out.textproto: is an input"});
+  EXPECT_EQ(contents_of(file("out.textproto")), before);
+}
+
 TEST_F(Calibrated, IsRepeatedFromItsResultAlone) {
   run_successfully("repeat --quiet " + file("p.json"), {"Repeated: every estimate is within 0.01"});
   // A result with other content is another result.

@@ -147,7 +147,7 @@ ExitCode repeat(const RepeatOptions& options) {
   require_calibration(options.result);
   StoredResult result = read_stored_result(options.result);
   find_recordings(options, result);
-  std::vector<std::string> inputs = {options.result};
+  std::vector<std::string> inputs = {options.result, result.rig_name};
   for (const RecordingSource& source : result.request.recordings) inputs.push_back(source.path);
   check_result_files_writable(options.files, inputs);
   result.request.version = RIGCAL_VERSION;
