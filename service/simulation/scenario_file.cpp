@@ -7,6 +7,7 @@
 
 #include "daq/scenario/scenario_message.hpp"
 #include "estimator/model/joint_stop.hpp"
+#include "estimator/model/spanning_tree.hpp"
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
 #include "proto/text/files.hpp"
@@ -199,10 +200,32 @@ class ScenarioReader {
       scenario_.initial_speeds[joint] =
           read_typed_number(initial, is, &JointTraits::rate_field, "", place);
     }
+    if (source_.initial_size() == 0 && source_.release_size() > 0) start_at_held_position(stated);
     const auto assembled = assemble_initial_configuration(rig_.mechanism, stated);
     if (!assembled) refuse_open_loops();
     scenario_.initial_angles = *assembled;
     refuse_start_beyond_stops();
+  }
+
+  /// Starts the released joint where the operator holds it, and notes where the simulation starts.
+  void start_at_held_position(Eigen::VectorXd& stated) {
+    const v1::Release& release = source_.release(0);
+    const bool is_named = !release.joint().empty();
+    const int joint = is_named ? find_joint(release.joint(), root_.at("release", 0), "joint") : 0;
+    const estimator::Joint& released = rig_.mechanism.joints[static_cast<std::size_t>(joint)];
+    const JointTraits& is = traits_at(joint);
+    const double held = is.turns ? release.held_angle_rad() : release.held_position_m();
+    std::string start = estimator::is_tree_mechanism(rig_.mechanism)
+                            ? "with all joints at 0, where the rig may not move"
+                            : "in static equilibrium";
+    if (is_named && held != 0.0) {
+      stated[joint] = held;
+      start = "with joint \"" + released.name + "\" at " + format_number(held, 6) + " " +
+              is.units.coordinate + ", its held position";
+    }
+    scenario_.start_note = "the release starts " + start + "; add initial { joint: \"" +
+                           released.name + "\" " + is.coordinate_field +
+                           ": ... } to the scenario to set the start";
   }
 
   [[noreturn]] void refuse_open_loops() const {

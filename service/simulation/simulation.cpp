@@ -390,6 +390,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
                       const std::atomic<bool>* stop, Integrator integrator) {
   const estimator::Mechanism& mechanism = rig.mechanism;
   SimulatedRun run;
+  if (!scenario.start_note.empty()) run.notes.push_back(scenario.start_note);
   run.integrator = choose_integrator(mechanism, integrator);
   run.step = step;
   double rate = scenario.rate;  // time stamps k / rate equal those of a run on a rig
