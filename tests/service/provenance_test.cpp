@@ -262,6 +262,20 @@ TEST_F(Calibrated, IsComparedWithAnotherResult) {
   expect_parts(refused.err, {"p.csv: not JSON. Give the output of rigcal calibrate --json"});
 }
 
+// A dependent parameter repeats the estimates that it depends on, so it gets no row of its own,
+// unless the other result estimates it.
+TEST_F(Calibrated, ComparisonListsEachParameterOnce) {
+  const std::string text = contents_of(file("p.json"));
+  const std::string twin =
+      R"({"dependent": [{"name": "twin.b", "unit": "N·m·s/rad", "value": 0.5}],)";
+  const std::string tied = folder_->write("tied.json", twin + text.substr(text.find('{') + 1));
+  const ProgramRun run = run_successfully("info " + tied + " " + tied, {"pivot.b"});
+  EXPECT_EQ(run.out.find("twin.b"), run.out.rfind("twin.b")) << run.out;
+  expect_parts(run.out, {"Not listed, because they depend on other parameters: twin.b."});
+  const std::string free = folder_->write("free.json", replaced(text, "\"pivot.b\"", "\"twin.b\""));
+  expect_parts(run_successfully("info " + tied + " " + free).out, {"\ntwin.b"});
+}
+
 // Results of other commands, given where one of calibrate is expected.
 
 const std::string kCompared = R"({"rig": "pendulum", "version": "0.1.0", "verdict": "take viscous",

@@ -1,6 +1,8 @@
 #include "service/cli/commands/result_info.hpp"
 
+#include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <vector>
 
 #include "proto/text/input_error.hpp"
@@ -13,6 +15,11 @@
 namespace service {
 namespace {
 
+bool has_estimate(const std::vector<estimator::ParameterEstimate>& estimates,
+                  const std::string& name) {
+  return std::ranges::count(estimates, name, &estimator::ParameterEstimate::name) > 0;
+}
+
 /// Reads the result of a calibration. @throws InputError if the file is not one
 StoredResult read_calibration(const std::string& path) {
   const ResultHeader head = read_result_header(path);
@@ -22,6 +29,17 @@ StoredResult read_calibration(const std::string& path) {
   }
   std::cout << path << ": " << describe_result_file(head) << ", rig " << head.rig << '\n';
   return read_stored_result(path);
+}
+
+/// Returns the estimates of a result to compare with another result. A dependent parameter is
+/// included only if the other result estimates it, because it repeats estimates that it depends on.
+std::vector<estimator::ParameterEstimate> comparable_estimates(const CalibratedParameters& own,
+                                                               const CalibratedParameters& other) {
+  std::vector<estimator::ParameterEstimate> all = own.estimates;
+  std::ranges::copy_if(own.tied, std::back_inserter(all), [&](const auto& dependent) {
+    return has_estimate(other.estimates, dependent.name);
+  });
+  return all;
 }
 
 }  // namespace
@@ -53,14 +71,17 @@ void print_result_file(const std::string& path) {
 }
 
 void print_result_differences(const std::string& first_path, const std::string& second_path) {
-  const auto estimates_of = [](const StoredResult& result) {
-    std::vector<estimator::ParameterEstimate> all = result.rig.estimates;
-    all.insert(all.end(), result.rig.tied.begin(), result.rig.tied.end());
-    return all;
-  };
   const StoredResult first = read_calibration(first_path), second = read_calibration(second_path);
-  print_text("\n" + format_estimate_differences(estimates_of(first), estimates_of(second),
+  print_text("\n" + format_estimate_differences(comparable_estimates(first.rig, second.rig),
+                                                comparable_estimates(second.rig, first.rig),
                                                 have_common_recordings(first, second)));
+  std::string dependent;
+  for (const estimator::ParameterEstimate& each : first.rig.tied) {
+    if (!has_estimate(second.rig.tied, each.name)) continue;
+    dependent += (dependent.empty() ? "" : ", ") + each.name;
+  }
+  if (dependent.empty()) return;
+  print_text("\nNot listed, because they depend on other parameters: " + dependent + ".\n");
 }
 
 }  // namespace service
