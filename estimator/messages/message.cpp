@@ -23,6 +23,7 @@ Severity severity_of(MessageCode code) {
       kUnexplainedMotion,  kLateCommand,        kEarlyCommand,
       kClippedCommand,     kClippedAngle,       kClockRate,
       kWrongLength,        kNoRoomForInertia,   kWrongGain,
+      kWrongInertia,       kWrongInertialParameter,
       kMissingFriction,    kMissingAirDrag,     kCreep,
       kMisfitCause,        kLoadedLoop,         kParameterWithoutEffect,
       kUnphysicalEstimate, kUnreproducedMotion, kPriorConflict};

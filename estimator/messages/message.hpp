@@ -136,6 +136,9 @@ enum class MessageCode {
   kWrongLength,
   kNoRoomForInertia,  ///< a length that requires a negative moment of inertia
   kWrongGain,
+  kWrongInertia,            ///< fixed moments of inertia with wrong values, as "terms"
+  kInertiaFactor,           ///< one body of kWrongInertia
+  kWrongInertialParameter,  ///< a mass, shaft inertia or centre of mass
   kMissingFriction,
   kMissingAirDrag,
   kFittedTerm,  ///< a missing parameter and its value

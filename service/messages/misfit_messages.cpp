@@ -33,6 +33,13 @@ constexpr MessageRow kMisfitRows[] = {
      kMeasureAgain},
     {kWrongGain, "wrong-gain", "{parameter} is {estimate} instead of {given:4}",
      "estimate the gain: `motor {{ gain {{ value: {value} free: true }} }}`"},
+    {kWrongInertia, "wrong-inertia",
+     "moments of inertia that are not estimated are wrong: {terms:, }",
+     "check their unit, and that they are about the centre of mass, or estimate them"},
+    {kInertiaFactor, "inertia-factor",
+     "those of \"{body}\" are {factor} times the values in the rig file"},
+    {kWrongInertialParameter, "wrong-inertial-parameter",
+     "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kMissingFriction, "friction-law",
      "friction has terms that are missing in the rig file: {terms:, }",
      "estimate these terms, too, in `friction {{ }}` of the joint; `rigcal compare` shows which "
@@ -51,7 +58,7 @@ constexpr MessageRow kMisfitRows[] = {
     {kUnexplainedMisfit, "misfit",
      "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, {ratio:2} times "
      "the noise of its readings; none of the tested causes explains them (delay, clock, clipping, "
-     "lengths, friction, creep, air drag)[; {untested}]",
+     "lengths, gains, inertias, friction, creep, air drag)[; {untested}]",
      "use the confidence intervals that include the scatter between segments"},
     {kUntestedCauses, "untested-causes",
      "some causes were not tested, because the tests would take too long for this mechanism and "

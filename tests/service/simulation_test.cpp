@@ -135,13 +135,13 @@ TEST(Simulation, ReportsLimitsAndRest) {
 }
 
 TEST(Simulation, ReleaseWithoutInitialStateStartsAtItsHeldPosition) {
+  constexpr double kOffset = 0.25;  // of the encoder [rad]
   const auto run_of = [](const std::string& release, const std::string& initial = "") {
-    return simulate(pendulum(), scenario_of("duration_s: 0.1 release { " + release + " }" + initial),
-                    1e-3);
+    return simulate(pendulum(),
+                    scenario_of("duration_s: 0.1 release { " + release + " }" + initial), 1e-3);
   };
   const std::string held = "joint: \"1\" held_angle_rad: 0.5";
   const SimulatedRun run = run_of(held);
-  constexpr double kOffset = 0.25;  // of the encoder [rad]
   EXPECT_NEAR(run.angles(0, 0), 0.5 - kOffset, 1e-12);
   EXPECT_LT(run.angles(100, 0), 0.49 - kOffset);
   ASSERT_EQ(run.notes.size(), 1U);
@@ -150,7 +150,8 @@ TEST(Simulation, ReleaseWithoutInitialStateStartsAtItsHeldPosition) {
   const SimulatedRun rest = run_of("");
   EXPECT_EQ(rest.angles(0, 0), -kOffset);
   ASSERT_EQ(rest.notes.size(), 1U);
-  expect_parts(rest.notes[0], {"starts with all joints at 0, where the rig may not move", "add initial {"});
+  expect_parts(rest.notes[0],
+               {"starts with all joints at 0, where the rig may not move", "add initial {"});
   const SimulatedRun chosen = run_of(held, " initial { joint: \"1\" angle_rad: 0.3 }");
   EXPECT_NEAR(chosen.angles(0, 0), 0.3 - kOffset, 1e-12);
   EXPECT_TRUE(chosen.notes.empty());

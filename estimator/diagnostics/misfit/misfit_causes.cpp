@@ -34,6 +34,9 @@ constexpr int kExcerptHalvings = 3;
 /// Ratio of costs below which two causes are equally likely and are reported together.
 constexpr double kCauseAlike = 1.3;
 
+/// Ratio of costs up to which the order of causes depends on their rank.
+constexpr double kEqualCost = 1.05;
+
 /// Length and sampling of excerpts in which creep is tested if the most active excerpts show no
 /// cause. Creep takes seconds, with joints almost at rest.
 constexpr ExcerptLimits kCreepExcerptLimits = {
@@ -71,6 +74,34 @@ Finding report_finding(const MisfitProblem& problem, const std::vector<MisfitCau
                       {"after", error_of(sensor, best.rmse[worst])}}};
   if (!alike.empty()) finding.message.arguments.push_back({"alternatives", std::move(alike)});
   return finding;
+}
+
+constexpr int kUnranked = 4;
+
+/// Returns the rank of a cause among those with similar effects, 0 for the likeliest. Moments of
+/// inertia are rarely measured. A mass is easier to measure than a gain, and clocks are rarely
+/// wrong.
+int rank_of(const MisfitCause& cause) {
+  switch (cause.finding.message.code) {
+    case MessageCode::kWrongInertia: return 0;
+    case MessageCode::kWrongGain: return 1;
+    case MessageCode::kWrongInertialParameter: return 2;
+    case MessageCode::kClockRate:
+    case MessageCode::kWrongLength: return 3;
+    default: return kUnranked;
+  }
+}
+
+/// Sorts causes by cost. If the best one has a rank, the likeliest of those with about equal cost
+/// comes first.
+void sort_causes(std::vector<MisfitCause>& causes) {
+  std::ranges::stable_sort(causes, {}, &MisfitCause::cost_per_reading);
+  if (rank_of(causes.front()) == kUnranked) return;
+  const double cost_max = kEqualCost * causes.front().cost_per_reading;
+  const auto end = std::ranges::find_if(
+      causes, [&](const MisfitCause& cause) { return cause.cost_per_reading > cost_max; });
+  const auto first = std::ranges::min_element(causes.begin(), end, {}, rank_of);
+  std::rotate(causes.begin(), first, first + 1);
 }
 
 Finding unexplained_finding(const MisfitProblem& problem) {
@@ -132,7 +163,7 @@ std::vector<Finding> explain_excerpts(MisfitProblem problem,
         try_misfit_causes(problem, findings.empty() ? recordings : std::vector<Recording>());
     if (is_stop_requested(problem.monitor)) return {};
     if (!causes.empty()) {
-      std::ranges::stable_sort(causes, {}, &MisfitCause::cost_per_reading);
+      sort_causes(causes);
       findings.push_back(report_finding(problem, causes));
       problem.include_cause(causes.front());
       continue;

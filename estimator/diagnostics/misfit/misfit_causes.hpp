@@ -16,8 +16,12 @@ namespace estimator {
 /// - a clock that is fast or slow;
 /// - readings clipped at an end of an encoder's range;
 /// - a joint position that is wrong or has the wrong sign;
+/// - a wrong motor gain, mass, centre of mass or moment of inertia that is not estimated;
 /// - friction that the description lacks, or that creeps where it should hold;
 /// - air drag on bodies that are carried by others.
+///
+/// Moments of inertia come before a gain, length or clock error that improves the fit equally,
+/// since they are rarely measured. A gain comes before a mass, and a mass before a clock error.
 ///
 /// Causes that free parameters absorb (a clock error if every force is estimated) do not improve
 /// the fit and are not reported.

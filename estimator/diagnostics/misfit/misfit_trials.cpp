@@ -139,7 +139,9 @@ std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
   const bool no_room = fix_inertia_moments_at_bounds(held) >= 0;
   try_motor_gains(problem, causes);
   try_command_delays(problem, causes);
-  // A distance that leaves no room for inertia slows or accelerates all motion like a clock error.
+  // Like a clock error, wrong inertias and a distance that leaves no room for inertia slow or
+  // accelerate all motion.
+  try_inertial_parameters(problem, causes);
   if (no_room) try_joint_distances(problem, causes);
   const bool too_long = std::ranges::any_of(causes, [](const MisfitCause& cause) {
     return cause.finding.message.code == MessageCode::kNoRoomForInertia;
@@ -177,14 +179,14 @@ void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& f
 }
 
 void try_other_parameter_value(
-    const MisfitProblem& problem, int index, double widest, double least,
+    const MisfitProblem& problem, int index, double lower, double upper, double least,
     const std::function<Finding(double change, double deviation)>& finding_of,
     std::vector<MisfitCause>& causes) {
   Mechanism mechanism = problem.estimate;
   Parameter& parameter = mechanism.at(index);
   parameter.free = true;
-  parameter.lower = -widest;
-  parameter.upper = widest;
+  parameter.lower = lower;
+  parameter.upper = upper;
   const ExcerptFit fit = fit_if_promising(problem, mechanism, problem.excerpts);
   if (!improves_fit_enough(problem, fit)) return;
   const double change = fit.mechanism().at(index).value - parameter.value;

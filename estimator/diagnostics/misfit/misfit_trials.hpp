@@ -118,12 +118,12 @@ void add_cause_if_fit_improves(const MisfitProblem& problem, const ExcerptFit& f
 ExcerptFit fit_if_promising(const MisfitProblem& problem, const Mechanism& mechanism,
                             const std::vector<Recording>& excerpts);
 
-/// Fits the excerpts with one parameter freed within ±`widest`. Adds its change as a cause of the
-/// misfit if the change is significant and at least `least`: smaller changes may improve the fit of
-/// a chaotic motion by chance.
+/// Fits the excerpts with one parameter freed between `lower` and `upper`. Adds its change as a
+/// cause of the misfit if the change is significant and at least `least`: smaller changes may
+/// improve the fit of a chaotic motion by chance.
 /// @param finding_of  returns the finding about a change and its standard deviation
 void try_other_parameter_value(
-    const MisfitProblem& problem, int index, double widest, double least,
+    const MisfitProblem& problem, int index, double lower, double upper, double least,
     const std::function<Finding(double change, double deviation)>& finding_of,
     std::vector<MisfitCause>& causes);
 
@@ -132,11 +132,12 @@ void try_other_parameter_value(
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
 /// Each of these functions tests whether one kind of error of the description explains the misfit:
-/// another value of a fixed joint distance or motor gain, a joint position coordinate with the
-/// opposite sign, friction or air drag that the description lacks, or joints that creep instead of
-/// sticking. An error that improves the fit enough is added to `causes`.
+/// another value of a fixed joint distance, motor gain or inertial parameter, a joint position
+/// coordinate with the opposite sign, friction or air drag that the description lacks, or joints
+/// that creep instead of sticking. An error that improves the fit enough is added to `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes);

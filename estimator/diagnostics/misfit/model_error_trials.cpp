@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -19,7 +20,7 @@ namespace {
 constexpr double kMinRelativeChange = 1e-3;
 constexpr double kStribeckShare = 0.1;  // of τ_c, initial Stribeck excess
 constexpr double kDragShare = 0.1;      // of viscous friction at 1 rad/s, initial drag
-constexpr double kGainMost = 100.0;     // upper bound of a freed gain, relative to its fixed value
+constexpr double kFactorMost = 100.0;   // largest change of a freed gain, mass or inertia
 constexpr double kAtBound = 1e-3;       // relative distance at which a value is at its bound
 constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initial dry friction
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
@@ -119,6 +120,105 @@ void try_freed_parameters(const MisfitProblem& problem, const FreedTerms& richer
   causes.push_back(make_misfit_cause(fit, std::move(finding), problem.excerpts));
 }
 
+/// A mechanism whose fixed moments of inertia are multiplied by factors, which are additional free
+/// parameters.
+struct ScaledInertias {
+  Mechanism mechanism;
+  int first = 0;  ///< index of the first factor; one per body
+};
+
+/// Returns the indices of the moments and products of inertia of a body that are fixed and nonzero.
+std::vector<int> fixed_moments(const Mechanism& mechanism, int body) {
+  std::vector<int> indices;
+  for (const BodyParameter moment :
+       {BodyParameter::kJxx, BodyParameter::kJyy, BodyParameter::kJzz, BodyParameter::kJxy,
+        BodyParameter::kJxz, BodyParameter::kJyz}) {
+    const int index = mechanism.index(body, moment);
+    if (is_fixed_parameter(mechanism, index) && mechanism.at(index).value != 0.0)
+      indices.push_back(index);
+  }
+  return indices;
+}
+
+ScaledInertias scale_fixed_moments(const Mechanism& mechanism, const std::vector<int>& bodies) {
+  ScaledInertias scaled{mechanism, static_cast<int>(mechanism.parameters.size())};
+  Mechanism& own = scaled.mechanism;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  for (const int body : bodies) {
+    const auto factor = static_cast<int>(own.parameters.size());
+    own.parameters.push_back({.name = own.bodies[static_cast<std::size_t>(body)].name + " factor",
+                              .unit = "-",
+                              .value = 1.0,
+                              .lower = 1.0 / kFactorMost,
+                              .upper = kFactorMost,
+                              .free = true});
+    for (const int index : fixed_moments(mechanism, body)) {
+      Parameter& moment = own.at(index);
+      own.dependencies.push_back({.parameter = index, .terms = {{factor, moment.value}}});
+      moment.lower = -kInfinity;
+      moment.upper = kInfinity;
+    }
+  }
+  resolve_dependencies(own.dependencies);
+  return scaled;
+}
+
+/// Fits factors of the fixed moments of inertia of bodies. If the fit improves, adds a cause that
+/// lists the significant ones.
+void try_inertia_factors(const MisfitProblem& problem, const std::vector<int>& bodies,
+                         std::vector<MisfitCause>& causes) {
+  const ScaledInertias scaled = scale_fixed_moments(problem.estimate, bodies);
+  const ExcerptFit fit = fit_if_promising(problem, scaled.mechanism, problem.excerpts);
+  if (!improves_fit_enough(problem, fit)) return;
+  std::vector<Message> terms;
+  Quantity largest{1.0, "-"};
+  std::string body_of_largest;
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const int index = scaled.first + static_cast<int>(i);
+    const double factor = fit.mechanism().at(index).value;
+    const double deviation = fit.standard_deviation(index);
+    if (!is_significant(factor - 1.0, deviation) || std::abs(factor - 1.0) < kMinRelativeChange)
+      continue;
+    const std::string& body = problem.estimate.bodies[static_cast<std::size_t>(bodies[i])].name;
+    terms.push_back({MessageCode::kInertiaFactor,
+                     {{"body", body}, {"factor", Quantity{factor, "", deviation}}}});
+    if (std::abs(std::log(factor)) < std::abs(std::log(largest.value))) continue;
+    largest.value = factor;
+    body_of_largest = body;
+  }
+  if (terms.empty()) return;
+  MisfitCause cause = make_misfit_cause(
+      fit,
+      make_finding({MessageCode::kWrongInertia, {{"terms", std::move(terms)}}}, "", body_of_largest,
+                   largest),
+      problem.excerpts);
+  cause.mechanism = problem.estimate;
+  for (int i = 0; i < scaled.first; ++i) cause.mechanism.at(i).value = fit.mechanism().at(i).value;
+  causes.push_back(std::move(cause));
+}
+
+/// Returns the indices of fixed masses, shaft inertias and centres of mass that are not zero.
+std::vector<int> fixed_inertial_parameters(const Mechanism& mechanism) {
+  std::vector<int> indices;
+  const auto add = [&](int index) {
+    if (is_fixed_parameter(mechanism, index) && mechanism.at(index).value != 0.0)
+      indices.push_back(index);
+  };
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    add(mechanism.index(body, BodyParameter::kMass));
+  }
+  for (int joint = 0; joint < mechanism.joint_count(); ++joint) {
+    add(mechanism.joint_parameter_index(joint, JointParameter::kShaftInertia));
+  }
+  // The last parameters are centres of mass and other quantities on which parameters depend.
+  const auto count = static_cast<int>(mechanism.parameters.size());
+  for (int index = mechanism.air_drag_parameter_index(mechanism.body_count(), {}); index < count;
+       ++index) {
+    add(index);
+  }
+  return indices;
+}
+
 /// Transition velocities to try [rad/s], times JointUnits::scale for sliding joints [m/s]. Steps of
 /// a decade suffice, since the fit hardly depends on them.
 constexpr std::array<double, 3> kTransitionSpeeds = {1e-3, 1e-2, 1e-1};
@@ -178,8 +278,8 @@ void try_joint_distances(const MisfitProblem& whole, std::vector<MisfitCause>& c
         }
         return make_finding(std::move(message), "", point.name, {change, "m"});
       };
-      try_other_parameter_value(problem, index, 2.0 * length, kMinRelativeChange * length,
-                                finding_of, causes);
+      try_other_parameter_value(problem, index, -2.0 * length, 2.0 * length,
+                                kMinRelativeChange * length, finding_of, causes);
     }
   }
 }
@@ -202,8 +302,41 @@ void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& cau
                           "", gain.name, {change, gain.unit});
     };
     const double size = std::abs(gain.value);
-    try_other_parameter_value(problem, index, kGainMost * size, kMinRelativeChange * size,
-                              finding_of, causes);
+    try_other_parameter_value(problem, index, -kFactorMost * size, kFactorMost * size,
+                              kMinRelativeChange * size, finding_of, causes);
+  }
+}
+
+/// Tries other values of fixed inertial parameters: first all at once, so that no time is spent on
+/// single ones if they explain nothing, then single ones, then the moments of all bodies.
+void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  const Mechanism& estimate = problem.estimate;
+  std::vector<int> bodies;
+  for (int body = 0; body < estimate.body_count(); ++body) {
+    if (!fixed_moments(estimate, body).empty()) bodies.push_back(body);
+  }
+  const std::vector<int> others = fixed_inertial_parameters(estimate);
+  if (bodies.empty() && others.empty()) return;
+  Mechanism all = scale_fixed_moments(estimate, bodies).mechanism;
+  for (const int index : others) all.at(index).free = true;
+  if (!improves_fit_enough(problem, fit_if_promising(problem, all, problem.excerpts))) return;
+  const std::size_t before = causes.size();
+  for (const int body : bodies) try_inertia_factors(problem, {body}, causes);
+  if (causes.size() == before && bodies.size() > 1) try_inertia_factors(problem, bodies, causes);
+  for (const int index : others) {
+    const Parameter& parameter = estimate.at(index);
+    const auto finding_of = [&](double change, double deviation) {
+      const Quantity value{parameter.value + change, parameter.unit, deviation};
+      return make_finding({MessageCode::kWrongInertialParameter,
+                           {{"parameter", parameter.name},
+                            {"value", value},
+                            {"given", Quantity{parameter.value, parameter.unit}}}},
+                          "", parameter.name, {change, parameter.unit});
+    };
+    const double size = std::abs(parameter.value);
+    try_other_parameter_value(problem, index, std::max(parameter.lower, -kFactorMost * size),
+                              std::min(parameter.upper, kFactorMost * size),
+                              kMinRelativeChange * size, finding_of, causes);
   }
 }
 

@@ -127,7 +127,8 @@ void try_command_delays(const MisfitProblem& problem, std::vector<MisfitCause>& 
                             {"input_delay", now + change}}},
                           "", of.name, {change, "s"});
     };
-    try_other_parameter_value(problem, index, kDelayMost, kDelayLeast, finding_of, causes);
+    try_other_parameter_value(problem, index, -kDelayMost, kDelayMost, kDelayLeast, finding_of,
+                              causes);
   }
 }
 
