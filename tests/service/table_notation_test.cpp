@@ -28,6 +28,7 @@ namespace {
 using enum estimator::JointKind;
 using estimator::EstimationStage;
 using estimator::Message;
+using test_support::expect_parts;
 using estimator::MessageCode;
 using estimator::Quantity;
 using estimator::Termination;
@@ -84,6 +85,62 @@ TEST(ResultTable, IsAtMostHundredColumnsWide) {
     EXPECT_LE(display_width(text.substr(begin, end - begin)), kTextColumnsMax) << text;
     begin = end + 1;
   }
+}
+
+/// Returns the display columns of a line at which text begins, after two or more spaces.
+std::vector<int> cell_begins(const std::string& line) {
+  std::vector<int> begins;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const bool after_gap = at == 0 || (at > 1 && line[at - 1] == ' ' && line[at - 2] == ' ');
+    if (line[at] != ' ' && after_gap) begins.push_back(display_width(line.substr(0, at)));
+  }
+  return begins;
+}
+
+// Ids, parameters and files with long names must not be broken or cut, because a user copies them.
+// Their column is then as wide as the longest name. All other columns begin below their heading.
+TEST(ResultTable, AlignsColumnsBesideLongWords) {
+  const std::string id = "job-" + std::string(40, 'a');
+  const std::string rig = "größe-" + std::string(30, 'r') + ".textproto";
+  const std::string text = format_table(
+      {{"job", "state", "rig", "recordings"},
+       {"j", "done", "a", "b.csv"},
+       {id, "queued, place 7", rig, "first.csv, second.csv, third.csv and 5 more"}},
+      {false, false, false, false});
+  expect_parts(text, {id, rig});
+  std::istringstream lines(text);
+  std::string line;
+  std::getline(lines, line);
+  const std::vector<int> heading = cell_begins(line);
+  ASSERT_EQ(heading.size(), 4U) << text;
+  EXPECT_EQ(heading[1], display_width(id) + 2) << text;
+  std::getline(lines, line);
+  EXPECT_EQ(cell_begins(line), heading) << text;
+  while (std::getline(lines, line)) {
+    for (const int begin : cell_begins(line)) {
+      EXPECT_EQ(std::ranges::count(heading, begin), 1) << text;
+    }
+  }
+}
+
+// If one column is not enough, further columns are wrapped; the lines of a row stay together.
+TEST(ResultTable, WrapsSeveralColumns) {
+  std::string words;
+  for (int k = 0; k < 12; ++k) words += (k == 0 ? "" : " ") + ("word" + std::to_string(10 + k));
+  const std::string id(44, 'i');
+  const std::string text = format_table(
+      {{"id", "reason", "remedy"}, {id, words, words}, {"b", "c", "d"}}, {false, false, false});
+  std::istringstream lines(text);
+  std::vector<std::vector<int>> begins;
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(display_width(line), kTextColumnsMax) << text;
+    begins.push_back(cell_begins(line));
+  }
+  const std::vector<int> heading = begins.front();
+  ASSERT_EQ(heading.size(), 3U) << text;
+  EXPECT_EQ(begins.at(1), heading) << text;
+  EXPECT_EQ(begins.at(2), (std::vector<int>{heading[1], heading[2]})) << text;
+  EXPECT_EQ(begins.back(), heading) << text;
 }
 
 TEST(TerminalText, WrapsAndColours) {

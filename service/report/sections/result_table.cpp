@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <set>
 
 #include "proto/text/printable.hpp"
@@ -104,19 +106,60 @@ std::string ending(const estimator::Calibration& calibration, double wall_time) 
          "\n";
 }
 
-/// Returns the rows of a table with the cells of a column wrapped to a width, in added rows.
-std::vector<std::vector<std::string>> with_wrapped_column(
-    const std::vector<std::vector<std::string>>& rows, std::size_t column, int width) {
-  std::vector<std::vector<std::string>> wrapped;
+using TableRows = std::vector<std::vector<std::string>>;
+
+/// Returns the width of a column whose cells are wrapped to `width`. Words are not broken.
+int wrapped_column_width(const TableRows& rows, std::size_t column, int width) {
+  int widest = 0;
   for (const std::vector<std::string>& row : rows) {
-    std::vector<std::string> next = row;
-    for (const std::string& line : wrap_text(column < row.size() ? row[column] : "", width)) {
-      if (column < row.size()) next[column] = line;
-      wrapped.push_back(next);
-      next.assign(row.size(), "");
+    if (column >= row.size()) continue;
+    for (const std::string& line : wrap_text(row[column], width)) {
+      widest = std::max(widest, display_width(line));
     }
   }
-  return wrapped;
+  return widest;
+}
+
+/// Returns the widths of a table's columns. If the table is wider than kTextColumnsMax, columns of
+/// text get narrower, the widest one first. No column is narrower than its longest word, because a
+/// broken id could not be copied.
+std::vector<int> table_column_widths(const TableRows& rows, const std::vector<bool>& right) {
+  std::vector<int> widths;
+  std::vector<std::size_t> columns_of_text;
+  int total = -2;
+  for (std::size_t j = 0; j < right.size(); ++j) {
+    widths.push_back(wrapped_column_width(rows, j, std::numeric_limits<int>::max()));
+    total += widths[j] + 2;
+    if (!right[j]) columns_of_text.push_back(j);
+  }
+  std::ranges::stable_sort(columns_of_text, std::greater{},
+                           [&](std::size_t column) { return widths[column]; });
+  for (const std::size_t column : columns_of_text) {
+    if (total <= kTextColumnsMax) break;
+    const int width = std::max({kWrappedWidthMin, widths[column] - (total - kTextColumnsMax),
+                                wrapped_column_width(rows, column, kWrappedWidthMin)});
+    if (width >= widths[column]) continue;
+    total -= widths[column] - width;
+    widths[column] = width;
+  }
+  return widths;
+}
+
+/// Returns the lines of a table: its rows, with cells wrapped to the widths of their columns.
+TableRows wrap_cells(const TableRows& rows, const std::vector<int>& widths) {
+  TableRows lines;
+  for (const std::vector<std::string>& row : rows) {
+    const std::size_t first = lines.size();
+    lines.emplace_back(row.size());
+    for (std::size_t j = 0; j < row.size(); ++j) {
+      const std::vector<std::string> parts = wrap_text(row[j], widths[j]);
+      if (lines.size() < first + parts.size()) {
+        lines.resize(first + parts.size(), std::vector<std::string>(row.size()));
+      }
+      for (std::size_t k = 0; k < parts.size(); ++k) lines[first + k][j] = parts[k];
+    }
+  }
+  return lines;
 }
 
 /// Collects the rows of a table, whose common notation is known only at its end.
@@ -192,29 +235,16 @@ std::string format_table(std::vector<std::vector<std::string>> rows,
   for (auto& row : rows) {
     for (std::string& cell : row) cell = proto::escape_for_terminal(cell);
   }
-  std::vector<int> widths(right.size(), 0);
-  int total = -2;
   for (std::size_t j = 0; j < right.size(); ++j) {
     std::vector<std::string*> numbers;
     for (std::size_t i = 1; right[j] && i < rows.size(); ++i) {
       if (j < rows[i].size()) numbers.push_back(&rows[i][j]);
     }
     align_decimal_points(numbers, " ", " ");
-    for (const auto& row : rows) {
-      if (j < row.size()) widths[j] = std::max(widths[j], display_width(row[j]));
-    }
-    total += widths[j] + 2;
   }
-  if (total > kTextColumnsMax) {  // wrap the widest column of text
-    std::size_t widest = 0;
-    for (std::size_t j = 1; j < right.size(); ++j) {
-      if (!right[j] && (right[widest] || widths[j] > widths[widest])) widest = j;
-    }
-    widths[widest] = std::max(kWrappedWidthMin, widths[widest] - (total - kTextColumnsMax));
-    rows = with_wrapped_column(rows, widest, widths[widest]);
-  }
+  const std::vector<int> widths = table_column_widths(rows, right);
   std::string text;
-  for (const auto& row : rows) {
+  for (const auto& row : wrap_cells(rows, widths)) {
     std::string line;
     for (std::size_t j = 0; j < row.size(); ++j) {
       const std::string pad(

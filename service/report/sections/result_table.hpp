@@ -10,8 +10,9 @@
 namespace service {
 
 /// Formats a text table with aligned columns, two spaces apart. The first row is the heading.
-/// Columns are right-aligned for which `right` is true. Cells may contain untrusted text, whose
-/// control characters are made harmless (proto::printable).
+/// Columns are right-aligned for which `right` is true. If the table is wider than kTextColumnsMax,
+/// the other columns are wrapped between words. A table with long words may still be wider. Cells
+/// may contain untrusted text, whose control characters are made harmless (proto::printable).
 std::string format_table(std::vector<std::vector<std::string>> rows,
                          const std::vector<bool>& right);
 
