@@ -1,13 +1,11 @@
 #include "service/server/conversation.hpp"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <filesystem>
 
 #include "proto/recording/mcap/file.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/printable.hpp"
-#include "proto/text/renamed_fields.hpp"
+#include "service/server/jobs/job_files.hpp"
 #include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
@@ -15,8 +13,7 @@
 namespace service {
 namespace {
 
-constexpr std::uint64_t kResultSizeMax = 32u << 20;  // of each result file [byte]
-constexpr std::size_t kSmallReplySize = 16u << 10;   // sent even if buffers are full [byte]
+constexpr std::size_t kSmallReplySize = 16u << 10;  // sent even if buffers are full [byte]
 
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
@@ -80,39 +77,11 @@ std::string read_part(const std::string& path, std::uint64_t offset_bytes) {
   return frame_of(reply);
 }
 
-proto::Result<std::string> read_checked_file(const std::string& path) {
-  if (const proto::Status whole = check_checksum(path); !whole.ok()) return whole.error();
-  return read_small_file(path, kResultSizeMax);
-}
-
-// Fills a message from a JSON file. @return the error, or an empty text
-std::string load_json(const std::string& path, google::protobuf::Message& message) {
-  const auto json = read_checked_file(path);
-  if (!json.ok()) return json.error().detail;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(json.value(), &message);
-  if (parsed.ok()) return "";
-  const std::string renamed =
-      proto::find_renamed_json_field(path, json.value(), *message.GetDescriptor());
-  return renamed.empty() ? path + ": does not parse: " + parsed.ToString() : renamed;
-}
-
 std::string result_frame(const std::string& folder, const rigcal::v1::JobInfo& info) {
   ServiceReply reply;
-  rigcal::v1::JobResult& result = *reply.mutable_job_result();
-  *result.mutable_job() = info;
-  std::string fault = load_json(folder + "/result.json", *result.mutable_result());
-  const std::string validation = folder + "/cross_validation.json";
-  std::error_code ignored;
-  const proto::Status whole = check_checksum(validation);  // it may be missing
-  if (fault.empty() && !whole.ok()) fault = whole.error().detail;
-  if (fault.empty() && std::filesystem::exists(validation, ignored)) {
-    fault = load_json(validation, *result.mutable_cross_validation());
-  }
-  const auto table = read_checked_file(folder + "/table.txt");
-  if (fault.empty() && !table.ok()) fault = table.error().detail;
-  if (!fault.empty()) return error_frame(ServiceError::STORAGE, fault);
-  result.set_table(proto::to_utf8(table.value()));
-  return frame_of(reply);
+  *reply.mutable_job_result()->mutable_job() = info;
+  const proto::Status loaded = load_job_result(folder, *reply.mutable_job_result());
+  return loaded.ok() ? frame_of(reply) : error_frame(ServiceError::STORAGE, loaded.error().detail);
 }
 
 }  // namespace

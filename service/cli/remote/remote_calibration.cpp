@@ -139,13 +139,44 @@ std::string name_of(const JobSpec& spec) {
   return "job-" + name.text();
 }
 
-// Replaces a failed or cancelled job whose id is its content's hash.
-void submit(ServiceClient& client, const ServiceRequest& request, bool named_by_content) {
-  const auto state = client.call(request).job_info().state();
-  const bool failed = state == rigcal::v1::JOB_FAILED || state == rigcal::v1::JOB_CANCELLED;
-  if (!failed || !named_by_content) return;
-  client.call(&ServiceRequest::mutable_delete_job, request.submit_job().job_id());
-  client.call(request);
+/// Submits a job. A failed or cancelled job with the same id and content runs again.
+/// @return the state of the job
+rigcal::v1::JobInfo submit(ServiceClient& client, const ServiceRequest& request) {
+  const auto info = client.call(request).job_info();
+  const bool has_failed =
+      info.state() == rigcal::v1::JOB_FAILED || info.state() == rigcal::v1::JOB_CANCELLED;
+  if (!has_failed) return info;
+  client.call(&ServiceRequest::mutable_delete_job, info.job_id());
+  return client.call(request).job_info();
+}
+
+/// Submits a job under the hash of its content; under a later id if the id belongs to a job of
+/// another identity that cannot be used.
+/// @return the state of the job
+rigcal::v1::JobInfo submit_by_content(ServiceClient& client, ServiceRequest& request) {
+  const std::string name = name_of(request.submit_job().spec());
+  for (int attempt = 1;; ++attempt) {
+    request.mutable_submit_job()->set_job_id(attempt == 1 ? name
+                                                          : name + "-" + std::to_string(attempt));
+    try {
+      return submit(client, request);
+    } catch (const ServiceReplyError& fault) {
+      const bool taken =
+          fault.code() == ServiceError::EXISTS || fault.code() == ServiceError::NOT_ALLOWED;
+      if (!taken || attempt == proto::kUploadIdsMax) throw;
+    }
+  }
+}
+
+/// Prints the id of a job before rigcal waits for the job's end.
+void print_submitted(const rigcal::v1::JobInfo& info) {
+  const std::string& id = info.job_id();
+  if (!proto::has_ended(info)) {
+    std::cerr << "job \"" << id << "\" was submitted; rigcal watch " << id
+              << " follows it, rigcal cancel " << id << " ends it\n";
+  } else if (info.state() == rigcal::v1::JOB_DONE) {
+    std::cerr << "job \"" << id << "\" has already finished; this is its result\n";
+  }
 }
 
 ExitCode run(ServiceClient& client, const RemoteOptions& remote, const EstimationOptions& options,
@@ -156,15 +187,16 @@ ExitCode run(ServiceClient& client, const RemoteOptions& remote, const Estimatio
         return is_session_reference(path) ? find_session_id(client, path)
                                           : upload(client, path, options.quiet);
       });
-  const bool named_by_content = remote.job_id.empty();
-  const std::string id = named_by_content ? name_of(request.submit_job().spec()) : remote.job_id;
-  request.mutable_submit_job()->set_job_id(id);
-  submit(client, request, named_by_content);
+  request.mutable_submit_job()->set_job_id(remote.job_id);
+  const auto submitted =
+      remote.job_id.empty() ? submit_by_content(client, request) : submit(client, request);
+  const std::string& id = submitted.job_id();
   if (remote.detach) {
     std::cout << id << '\n';
     return kDone;
   }
   const InterruptFlag interrupt;
+  if (!options.quiet) print_submitted(submitted);
   const auto info = follow_job(client, id, options.quiet, false, interrupt.flag());
   if (interrupt.flag().load() && info.state() != rigcal::v1::JOB_DONE) {
     client.call(&ServiceRequest::mutable_cancel_job, id);

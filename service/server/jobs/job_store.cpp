@@ -9,6 +9,8 @@
 #include "proto/result.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "proto/text/printable.hpp"
+#include "service/server/jobs/job_files.hpp"
+#include "service/server/storage/checksums.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 
@@ -16,6 +18,8 @@ namespace service {
 namespace {
 
 namespace fs = std::filesystem;
+using proto::Error;
+using proto::ErrorCode;
 using proto::has_ended;
 using proto::state_name;
 using proto::Status;
@@ -42,6 +46,39 @@ Status save_job_info(const std::string& folder, const JobInfo& info) {
 ServiceError not_allowed(const std::string& id, const std::string& owner, const Identity& who) {
   return make_service_error(ServiceError::NOT_ALLOWED,
                             describe_ownership_error("job \"" + id + "\"", owner, who));
+}
+
+/// Reads the stored record of a job.
+/// @return an error with the remedy if the record is unreadable
+Status load_job_record(const std::string& folder, const std::string& id, JobRecord& record) {
+  const std::string path = folder + '/' + kRecordFile;
+  Status loaded = load_record(path, record);
+  if (loaded.ok() && record.info().job_id() != id) {
+    loaded = Error{ErrorCode::kDamaged, path + ": belongs to another job"};
+  }
+  if (loaded.ok()) return loaded;
+  return Error{loaded.error().code, loaded.error().detail + "; " + describe_damage_remedy(path)};
+}
+
+/// Result of comparing a submitted job with the stored job of the same id.
+struct JobComparison {
+  Status readable = proto::success();  ///< error of the stored job's files
+  bool is_same = false;
+};
+
+/// @param is_done  whether the stored job has a result, which must be readable
+JobComparison compare_jobs(const std::string& folder, const rigcal::v1::SubmitJob& submitted,
+                           bool is_done) {
+  using google::protobuf::util::MessageDifferencer;
+  JobRecord stored;
+  if (Status loaded = load_job_record(folder, submitted.job_id(), stored); !loaded.ok()) {
+    return {.readable = std::move(loaded)};
+  }
+  const bool is_same = MessageDifferencer::Equals(stored.spec(), submitted.spec());
+  if (!is_same || !is_done) return {.is_same = is_same};
+  const Status files = check_job_files(folder);
+  if (!files.ok() && is_content_lost(files.error())) return {.readable = files};
+  return {.is_same = true};
 }
 
 std::string recordings_text(const rigcal::v1::JobSpec& spec) {
@@ -93,12 +130,11 @@ void JobStore::load_job(const std::string& folder, const std::string& id) {
   job.on_disk = true;
   job.disk_bytes = folder_size_bytes(folder);
   JobRecord record;
-  const Status loaded = load_record(folder + '/' + kRecordFile, record);
+  const Status loaded = load_job_record(folder, id, record);
   JobInfo& info = job.info;
-  if (!loaded.ok() || record.info().job_id() != id) {
+  if (!loaded.ok()) {
     info.set_job_id(id);
-    info.set_error(loaded.ok() ? folder + ": its record belongs to another job"
-                               : loaded.error().detail);
+    info.set_error(loaded.error().detail);
     log_event(LogLevel::kError, "job_unreadable", {{"job", id}, {"error", info.error()}});
     return;
   }
@@ -177,24 +213,55 @@ void JobStore::create_job(rigcal::v1::SubmitJob& request, const Identity& who,
   });
 }
 
-// Answers a repeated submission with the job's info, if it is the same job.
-void JobStore::compare_with_stored_job(const rigcal::v1::SubmitJob& request, const Identity& who,
+// Answers a repeated submission. The thread for readers compares the files, because a result and
+// its reports may be large.
+void JobStore::compare_with_stored_job(rigcal::v1::SubmitJob& request, const Identity& who,
                                        const Answer& answer) {
-  context_.storage.front()(who.name, [this, answer, id = request.job_id(),
-                                      asked = std::make_shared<rigcal::v1::JobSpec>(request.spec()),
-                                      folder = job_folder(request.job_id()), main = context_.main] {
-    JobRecord known;
-    using google::protobuf::util::MessageDifferencer;
-    const bool same = load_record(folder + '/' + kRecordFile, known).ok() &&
-                      MessageDifferencer::Equals(known.spec(), *asked);
-    main([this, answer, id, same] {
-      const Job* const job = find(id);
-      if (job == nullptr) return answer(make_unknown_job_error(id));
-      if (same) return answer(info(*job));
-      answer(
-          make_service_error(ServiceError::EXISTS,
-                             "job id \"" + id + "\" belongs to a different job; choose another"));
+  const std::string id = request.job_id();
+  const auto submitted = std::make_shared<rigcal::v1::SubmitJob>();
+  submitted->Swap(&request);
+  const bool is_done = jobs_.at(id).info.state() == rigcal::v1::JOB_DONE;
+  context_.reader(who.name, [this, id, who, answer, submitted, is_done, folder = job_folder(id),
+                             main = context_.main] {
+    const JobComparison found = compare_jobs(folder, *submitted, is_done);
+    main([this, id, who, answer, submitted, found] {
+      Job* const job = find(id);
+      if (job == nullptr) return submit_job(*submitted, who, answer);  // deleted meanwhile
+      if (job->removing) {
+        return answer(make_service_error(ServiceError::BUSY,
+                                         "job \"" + id + "\" is being deleted; submit it again"));
+      }
+      if (found.is_same) return answer_with_stored_job(*job, answer);
+      if (found.readable.ok()) {
+        return answer(
+            make_service_error(ServiceError::EXISTS, "job id \"" + id +
+                                                         "\" belongs to a different job; choose "
+                                                         "another"));
+      }
+      const Error& damage = found.readable.error();
+      if (is_content_lost(damage) && has_ended(job->info)) {
+        return replace_job(submitted, who, damage.detail, answer);
+      }
+      answer(make_service_error(ServiceError::STORAGE, damage.detail));
     });
+  });
+}
+
+// The end of a job that is being cancelled comes soon, and with it the final state.
+void JobStore::answer_with_stored_job(Job& job, const Answer& answer) {
+  if (!job.cancelling || has_ended(job.info)) return answer(info(job));
+  job.awaiting_end.push_back(answer);
+}
+
+// The submission must be valid before the old job is deleted.
+void JobStore::replace_job(const std::shared_ptr<rigcal::v1::SubmitJob>& request,
+                           const Identity& who, const std::string& damage, const Answer& answer) {
+  if (auto reason = check_submission(*request)) return answer(std::move(*reason));
+  const std::string id = request->job_id();
+  log_event(LogLevel::kWarning, "job_replaced", {{"job", id}, {"error", damage}});
+  delete_job(id, who, [this, request, who, answer](const auto& outcome) {
+    if (const auto* why = std::get_if<ServiceError>(&outcome)) return answer(*why);
+    submit_job(*request, who, answer);
   });
 }
 
@@ -310,7 +377,11 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
       log_event(LogLevel::kError, "job_save_failed",
                 {{"job", id}, {"error", saved.error().detail}});
     }
-    if (Job* const over = find(id)) notify_subscribers(*over);
+    if (Job* const over = find(id)) {
+      notify_subscribers(*over);
+      const JobInfo ended = info(*over);
+      for (const Answer& answer : std::exchange(over->awaiting_end, {})) answer(ended);
+    }
     start_ready_jobs();
   });
 }

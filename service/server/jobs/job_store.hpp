@@ -58,7 +58,9 @@ class JobStore {
   proto::Status load();
 
   using Answer = std::function<void(const ReplyOrError<rigcal::v1::JobInfo>&)>;
-  /// Adds a job to the queue and answers the client when the job is on disk.
+  /// Adds a job to the queue and answers the client when the job is on disk. If the same job
+  /// exists, answers with its info instead. If that job is being cancelled, the answer waits for
+  /// its end. A job whose files are damaged is replaced and runs again.
   /// @param who  identity that submits the job and owns it
   void submit_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
   ReplyOrError<rigcal::v1::JobInfo> find_job_info(const std::string& id) const;
@@ -102,6 +104,7 @@ class JobStore {
     bool cancelling = false;
     double started_s = 0.0;  // on the context's clock; set once started
     std::vector<std::weak_ptr<JobSubscriber>> subscribers{};
+    std::vector<Answer> awaiting_end{};  // at most one per connection
   };
   using Saved = std::function<void(const proto::Status&)>;
 
@@ -111,8 +114,11 @@ class JobStore {
   std::optional<rigcal::v1::ServiceError> check_job_quota(const rigcal::v1::SubmitJob& request,
                                                           const Identity& who) const;
   void create_job(rigcal::v1::SubmitJob& request, const Identity& who, const Answer& answer);
-  void compare_with_stored_job(const rigcal::v1::SubmitJob& request, const Identity& who,
+  void compare_with_stored_job(rigcal::v1::SubmitJob& request, const Identity& who,
                                const Answer& answer);
+  void answer_with_stored_job(Job& job, const Answer& answer);
+  void replace_job(const std::shared_ptr<rigcal::v1::SubmitJob>& request, const Identity& who,
+                   const std::string& damage, const Answer& answer);
   void save(const std::string& id, const Saved& saved);
   void start(const std::string& id);
   void start_worker(const std::string& id);

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "proto/stream/content_hash.hpp"
+#include "proto/text/printable.hpp"
 #include "service/server/storage/durable_file.hpp"
 #include "service/server/storage/log.hpp"
 
@@ -31,12 +32,23 @@ Result<Checksums> read_checksums(const std::string& folder) {
 
 Error report_damage(const std::string& path, const std::string& what) {
   log_event(LogLevel::kError, "file_damaged", {{"path", path}, {"what", what}});
-  return {ErrorCode::kDamaged,
-          path + ": is damaged on the disk of the service: " + what +
-              "; restore it from a backup, or delete this session or job and create it again"};
+  return {ErrorCode::kDamaged, path + ": is damaged on the disk of the service: " + what + "; " +
+                                   describe_damage_remedy(path)};
 }
 
 }  // namespace
+
+std::string describe_damage_remedy(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string id = proto::to_utf8(folder.filename().string());
+  if (folder.parent_path().filename() == "jobs") {
+    return "restore it from a backup, submit the same calibration again, or delete the job with "
+           "rigcal jobs " +
+           id + " --delete";
+  }
+  return "restore it from a backup, or delete the session with rigcal sessions " + id +
+         " --delete and record or upload it again";
+}
 
 Result<std::string> compute_checksum(const std::string& path) {
   const auto file = proto::open_input_file(path, proto::SymlinkPolicy::kRefuse);

@@ -21,4 +21,9 @@ proto::Status write_checksums(const std::string& folder, const Checksums& checks
 /// @return error kDamaged, with the remedy, if the file is missing or differs
 proto::Status check_checksum(const std::string& path);
 
+/// Describes what a user can do about a damaged file, with the command that deletes its session or
+/// job.
+/// @param path  path of the file, DATA/sessions/ID/FILE or DATA/jobs/ID/FILE
+std::string describe_damage_remedy(const std::string& path);
+
 }  // namespace service

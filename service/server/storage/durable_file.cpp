@@ -123,7 +123,9 @@ Status remove_folder(const std::string& folder) {
       parent_of(folder) + "/.deleted-" + fs::path(folder).filename().string();
   std::error_code error;
   fs::remove_all(doomed, error);
-  if (::rename(folder.c_str(), doomed.c_str()) != 0) return system_error(folder, "cannot delete");
+  if (::rename(folder.c_str(), doomed.c_str()) != 0 && errno != ENOENT) {
+    return system_error(folder, "cannot delete");
+  }
   if (Status synced = sync_folder(parent_of(folder)); !synced.ok()) return synced;
   fs::remove_all(doomed, error);
   if (error) return Error{ErrorCode::kInputOutput, doomed + ": " + error.message()};

@@ -419,7 +419,8 @@ TEST(Conversation, ServesNoDamagedRecording) {
   for (const std::uint64_t offset : {0u, 1u}) {
     const ServiceError fault = client.call(read_request("data", offset)).error();
     EXPECT_EQ(fault.code(), ServiceError::STORAGE);
-    expect_parts(fault.text(), {"recording.csv: is damaged", "SHA-256", "restore it"});
+    expect_parts(fault.text(), {"recording.csv: is damaged", "SHA-256", "restore it",
+                                "rigcal sessions data --delete"});
   }
   damage(path);  // changes the byte back
   EXPECT_EQ(client.call(read_request("data", 1)).file_part().data(), "bc");
@@ -453,7 +454,8 @@ TEST(Conversation, ServesNoDamagedResult) {
     const ServiceRequest& request = name == "report.html" ? report : get;
     EXPECT_FALSE(client.call(request).has_error());
     damage(folder + name);
-    expect_parts(client.call(request).error().text(), {name + ": is damaged"});
+    expect_parts(client.call(request).error().text(),
+                 {name + ": is damaged", "rigcal jobs j --delete"});
     std::filesystem::rename(folder + name, folder + "away");
     expect_parts(client.call(request).error().text(), {name + ": is damaged", "it is missing"});
     std::filesystem::rename(folder + "away", folder + name);

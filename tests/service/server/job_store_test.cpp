@@ -1,7 +1,10 @@
 #include <unistd.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 
+#include "service/server/storage/checksums.hpp"
 #include "tests/service/server/store_in_hand.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -204,6 +207,132 @@ TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
   EXPECT_EQ(std::get<rigcal::v1::JobInfo>(again).state(), rigcal::v1::JOB_DONE);
   EXPECT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"other\"")).code(),
             ServiceError::EXISTS);
+}
+
+/// Appends a byte to a file, as a failing disk changes it; or removes the file.
+void damage(const std::string& path, bool removes) {
+  ASSERT_TRUE(std::filesystem::exists(path)) << path;
+  if (removes) {
+    std::filesystem::remove(path);
+  } else {
+    std::ofstream(path, std::ios::app) << '{';
+  }
+}
+
+/// Submits a job that ends with a result and a report, with checksums.
+void complete_job(StoreInHand& store, const std::string& id) {
+  ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+  const std::string folder = store.job_folder(id);
+  std::ofstream(folder + "report.html") << "<html></html>";
+  store.finish(id);
+  Checksums checksums;
+  for (const char* const name : {"report.html", "result.json", "table.txt"}) {
+    checksums[name] = compute_checksum(folder + name).value();
+  }
+  ASSERT_TRUE(write_checksums(folder, checksums).ok());
+}
+
+// A job that cannot be read must not block the same calibration: it is replaced and runs again,
+// whichever of its files is damaged or missing.
+TEST(JobStore, RunsADamagedJobAgain) {
+  StoreWithData store;
+  int number = 0;
+  for (const char* const name : {"job.textproto", "result.json", "table.txt", "report.html"}) {
+    for (const bool removes : {false, true}) {
+      SCOPED_TRACE(std::string(name) + (removes ? " is missing" : " is damaged"));
+      const std::string id = "a" + std::to_string(++number);
+      complete_job(store, id);
+      damage(store.job_folder(id) + name, removes);
+      const auto again = store.submit(id, kAnna);
+      ASSERT_EQ(fault_of(again).code(), 0) << fault_of(again).text();
+      EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING);
+      EXPECT_EQ(std::ranges::count(store.runner.order, id), 2);
+      store.finish(id);
+      EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_DONE);
+      EXPECT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+      EXPECT_EQ(std::ranges::count(store.runner.order, id), 2) << "it is whole";
+    }
+  }
+  complete_job(store, "gone");
+  std::filesystem::remove_all(store.job_folder("gone"));
+  EXPECT_EQ(fault_of(store.submit("gone", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("gone").state(), rigcal::v1::JOB_RUNNING);
+}
+
+// A damaged job is replaced only by an identity that may delete it, and only by a valid job. The
+// owner of a job whose record was unreadable at the start is unknown: it belongs to operators.
+TEST(JobStore, ReplacesADamagedJobOnlyIfItMayBeDeleted) {
+  StoreWithData store;
+  complete_job(store, "a1");
+  const std::string record = store.job_folder("a1") + "job.textproto";
+  damage(record, false);
+  EXPECT_EQ(fault_of(store.submit("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna, "nowhere")).code(), ServiceError::NOT_FOUND);
+  EXPECT_TRUE(std::filesystem::exists(record));
+  store.restart();
+  expect_parts(store.job("a1").error(), {"job.textproto", "rigcal jobs a1 --delete"});
+  EXPECT_EQ(fault_of(store.submit("a1", kAnna)).code(), ServiceError::NOT_ALLOWED);
+  EXPECT_TRUE(std::filesystem::exists(record));
+  EXPECT_EQ(fault_of(store.submit("a1", kRoot)).code(), 0);
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
+
+  // A running job is not replaced.
+  damage(record, false);
+  const ServiceError refused = fault_of(store.submit("a1", kRoot));
+  EXPECT_EQ(refused.code(), ServiceError::STORAGE);
+  expect_parts(refused.text(), {"rigcal jobs a1 --delete"});
+}
+
+// While a job is being cancelled, the same submission must not join it. The answer comes at the
+// job's end, when the client can delete the job and submit it again.
+TEST(JobStore, AnswersARepeatedJobAfterItsCancellation) {
+  StoreWithData store;
+  for (const bool done : {false, true}) {
+    SCOPED_TRACE(done);
+    const std::string id = done ? "a2" : "a1";
+    ASSERT_EQ(fault_of(store.submit(id, kAnna)).code(), 0);
+    ASSERT_EQ(fault_of(store.jobs->cancel_job(id, kAnna)).code(), 0);
+    std::vector<rigcal::v1::JobState> answers;
+    for (int client = 0; client < 2; ++client) {
+      rigcal::v1::SubmitJob request = StoreInHand::submission(id);
+      store.jobs->submit_job(request, kAnna, [&](const auto& answer) {
+        answers.push_back(std::get<rigcal::v1::JobInfo>(answer).state());
+      });
+    }
+    store.drain();
+    EXPECT_TRUE(answers.empty()) << "the worker has not ended yet";
+    store.runner.runs.at(id).on_ended({done, done ? "" : "stopped"});
+    store.drain();
+    const auto state = done ? rigcal::v1::JOB_DONE : rigcal::v1::JOB_CANCELLED;
+    EXPECT_EQ(answers, (std::vector<rigcal::v1::JobState>{state, state}));
+  }
+  ASSERT_EQ(store.remove_job("a1", kAnna), 0);
+  ASSERT_EQ(fault_of(store.submit("a1", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
+}
+
+// A submission during the deletion of the same job neither joins nor replaces the job.
+TEST(JobStore, RefusesAJobThatIsBeingDeleted) {
+  StoreWithData store;
+  complete_job(store, "a1");
+  store.jobs->delete_job("a1", kAnna, [](const auto&) {});
+  ServiceError refused;
+  rigcal::v1::SubmitJob request = StoreInHand::submission("a1");
+  store.jobs->submit_job(request, kAnna, [&](const auto& answer) { refused = fault_of(answer); });
+  while (refused.code() == 0 && !store.tasks.empty()) {
+    // The reader runs first, as another thread may.
+    std::rotate(store.tasks.begin(), store.tasks.end() - 1, store.tasks.end());
+    store.step();
+  }
+  EXPECT_EQ(refused.code(), ServiceError::BUSY);
+  store.drain();
+  ASSERT_EQ(store.job("a1").job_id(), "");
+
+  // Once the job is deleted, the waiting submission is a new job.
+  complete_job(store, "a2");
+  store.jobs->delete_job("a2", kAnna, [](const auto&) {});
+  EXPECT_EQ(fault_of(store.submit("a2", kAnna)).code(), 0);
+  EXPECT_EQ(store.job("a2").state(), rigcal::v1::JOB_RUNNING);
 }
 
 // A change of state keeps the job's input on disk, from which its worker reads.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -122,10 +123,18 @@ class StoreInHand {
     task();
   }
 
-  /// Ends a running job.
+  /// Ends a running job with a result.
   void finish(const std::string& job_id, double processor_s = 0.0) {
+    for (const char* const name : {"result.json", "table.txt"}) {
+      const std::string path = job_folder(job_id) + name;
+      if (!std::filesystem::exists(path)) std::ofstream(path) << "{ }";
+    }
     runner.finish(job_id, processor_s);
     drain();
+  }
+
+  std::string job_folder(const std::string& job_id) const {
+    return context.data_folder + "/jobs/" + job_id + '/';
   }
 
   void count_use() {
@@ -156,14 +165,21 @@ class StoreInHand {
     ASSERT_TRUE(std::get<rigcal::v1::UploadState>(outcome).complete());
   }
 
-  service::ReplyOrError<rigcal::v1::JobInfo> submit(const std::string& id,
-                                                    const service::Identity& who,
-                                                    const std::string& session = "data",
-                                                    const std::string& rig = "name: \"rig\"") {
+  static rigcal::v1::SubmitJob submission(const std::string& id,
+                                          const std::string& session = "data",
+                                          const std::string& rig = "name: \"rig\"") {
     rigcal::v1::SubmitJob request;
     request.set_job_id(id);
     request.mutable_spec()->set_rig_text(rig);
     request.mutable_spec()->add_recordings()->set_session_id(session);
+    return request;
+  }
+
+  service::ReplyOrError<rigcal::v1::JobInfo> submit(const std::string& id,
+                                                    const service::Identity& who,
+                                                    const std::string& session = "data",
+                                                    const std::string& rig = "name: \"rig\"") {
+    rigcal::v1::SubmitJob request = submission(id, session, rig);
     service::ReplyOrError<rigcal::v1::JobInfo> outcome =
         service::make_service_error(rigcal::v1::ServiceError::INTERNAL, "no answer");
     jobs->submit_job(request, who, [&](const auto& answer) { outcome = answer; });
