@@ -46,11 +46,13 @@ std::string milliseconds(const std::string& csv) {
 
 TEST(CommandLine, HelpHasExamplesAndVersionIsPrinted) {
   run_successfully("--help", {"calibrate", "simulate", "info", "Examples:", "130"});
-  for (const char* command :
-       {"calibrate", "crossvalidate", "simulate", "info", "export", "recover"}) {
-    run_successfully(std::string(command) + " --help",
-                     {std::string("rigcal ") + command, "Example"});
+  for (const char* command : {"calibrate", "crossvalidate", "simulate", "info", "export", "recover",
+                              "sessions", "jobs", "watch", "cancel", "result", "report"}) {
+    const ProgramRun help = run_successfully(std::string(command) + " --help", {"Example"});
+    const std::string examples = help.out.substr(help.out.find("Example"));
+    expect_parts(examples, {std::string("\n  rigcal ") + command});
   }
+  run_successfully("calibrate --help", {"rigcal calibrate run.csv --rig rig.textproto --server "});
   run_successfully("--version", {"rigcal "});
 }
 

@@ -327,6 +327,31 @@ TEST(OptionBinding, OfJobSubmission) {
   expect_examples(read_job_options(spec), is_on_command_line);
 }
 
+// The id of a job is a hash of its specification. Options for progress, threads and output files
+// must not make the same calibration another job; options of the calibration must.
+TEST(OptionBinding, OfDisplayDoesNotChangeAJob) {
+  const TemporaryFolder folder;
+  const std::string rig = folder.write("rig.textproto", "name: \"mine\"");
+  const auto specification = [&](const std::string& more) {
+    CLI::App command;
+    CalibrateOptions options;
+    add_options(command, options);
+    command.parse("a.csv --rig " + rig + " --server here:1 " + more);
+    return make_job_spec(options.remote, options.estimation,
+                         [](const std::string& recording) { return recording; })
+        .DebugString();
+  };
+  const std::string plain = specification("");
+  for (const std::string& more :
+       {std::string("--quiet"), std::string("--verbose"), std::string("--threads 3"),
+        std::string("--detach"), std::string("--time-limit 90"), kOutputs}) {
+    EXPECT_EQ(specification(more), plain) << more;
+  }
+  for (const char* const more : {"--to 1", "--fix pivot.b", "--skip-cross-validation"}) {
+    EXPECT_NE(specification(more), plain) << more;
+  }
+}
+
 // For a recording: from, to and segments, each omitted for all of it; from is before to.
 TEST(OptionBinding, OfAJobsRecordings) {
   rigcal::v1::JobRecording recording;

@@ -181,7 +181,9 @@ void add_calibrate(CLI::App& app, ExitCode& exit_code) {
       "  rigcal calibrate run.csv --rig configs/rig-furuta.textproto --json out.json\n"
       "  rigcal calibrate run.csv --rig rig.textproto --to 2 --fix 1.K=0.07 --plot out.html\n"
       "  rigcal calibrate a.csv b.csv --rig rig.textproto     (one set of parameters for both)\n"
-      "  rigcal calibrate run.csv --rig rig.textproto --json run.json --rig-out run.textproto",
+      "  rigcal calibrate run.csv --rig rig.textproto --json run.json --rig-out run.textproto\n"
+      "  rigcal calibrate run.csv --rig rig.textproto --server 10.0.0.5:7330   (on a service)\n"
+      "  rigcal calibrate session:swing-17 --rig rig.textproto --server 10.0.0.5:7330 --detach",
       calibrate);
 }
 

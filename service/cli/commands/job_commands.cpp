@@ -228,12 +228,14 @@ ExitCode write_report(ServiceClient& client, const JobOptions& options) {
 }
 
 /// Runs a command with a connection to the service.
+/// @param examples  text below the options in --help
 /// @param prepare  checks options and loads files before the connection
 void run_with(
     CLI::App& command, const std::shared_ptr<JobOptions>& options,
     ExitCode (*work)(ServiceClient&, const JobOptions&), ExitCode& exit_code,
-    void (*prepare)(JobOptions&) = [](JobOptions&) {}) {
+    const char* examples, void (*prepare)(JobOptions&) = [](JobOptions&) {}) {
   add_service_options(command, options->server);
+  command.footer(examples);
   command.callback([options, work, prepare, &exit_code] {
     prepare(*options);
     exit_code = run_with_service(options->server,
@@ -255,7 +257,12 @@ void add_jobs(CLI::App& app, ExitCode& exit_code) {
   const auto work = [](ServiceClient& client, const JobOptions& given) {
     return given.id.empty() ? list_jobs(client, given) : show_job(client, given);
   };
-  run_with(*command, options, work, exit_code);
+  run_with(*command, options, work, exit_code,
+           "Examples:\n"
+           "  rigcal jobs\n"
+           "  rigcal jobs job-3f2a                (the only job whose id begins like this)\n"
+           "  rigcal jobs job-3f2a --delete\n"
+           "  rigcal jobs --server 10.0.0.5:7330 --json");
 }
 
 void add_watch(CLI::App& app, ExitCode& exit_code) {
@@ -265,14 +272,20 @@ void add_watch(CLI::App& app, ExitCode& exit_code) {
   add_option(*command, "id", options->id, "ID", "Job, or session:ID of a session")->required();
   command->add_flag("--session", options->session, "ID is a session: show its samples");
   command->add_flag("--json", options->json, "Print JSON");
-  run_with(*command, options, watch, exit_code);
+  run_with(*command, options, watch, exit_code,
+           "Ctrl-C ends the display; the job or the session continues.\n"
+           "Examples:\n"
+           "  rigcal watch job-3f2a\n"
+           "  rigcal watch session:swing-17");
 }
 
 void add_cancel(CLI::App& app, ExitCode& exit_code) {
   CLI::App* command = app.add_subcommand("cancel", "End a job of a calibration service");
   const auto options = std::make_shared<JobOptions>();
   add_option(*command, "id", options->id, "JOB", "Job")->required();
-  run_with(*command, options, cancel, exit_code);
+  run_with(*command, options, cancel, exit_code,
+           "Example:\n"
+           "  rigcal cancel job-3f2a");
 }
 
 void add_result(CLI::App& app, ExitCode& exit_code) {
@@ -290,10 +303,15 @@ void add_result(CLI::App& app, ExitCode& exit_code) {
              "Compare the estimates with the true values in this rigcal-sim file")
       ->excludes(json);
   add_rig_file_options(*command, options->files);
-  run_with(*command, options, show_result, exit_code, [](JobOptions& given) {
-    if (!given.truth_file.empty()) given.truth = load_true_parameters(given.truth_file);
-    check_result_files_writable(given.files, {});
-  });
+  run_with(*command, options, show_result, exit_code,
+           "Examples:\n"
+           "  rigcal result job-3f2a\n"
+           "  rigcal result job-3f2a --json > run.json\n"
+           "  rigcal result job-3f2a --rig-out calibrated.textproto",
+           [](JobOptions& given) {
+             if (!given.truth_file.empty()) given.truth = load_true_parameters(given.truth_file);
+             check_result_files_writable(given.files, {});
+           });
 }
 
 void add_report(CLI::App& app, ExitCode& exit_code) {
@@ -304,11 +322,15 @@ void add_report(CLI::App& app, ExitCode& exit_code) {
   add_option(*command, "--out", options->report, "FILE", "Default: JOB.html");
   command->add_flag("--cross-validation", options->cross_validation,
                     "The report of its cross-validation");
-  run_with(*command, options, write_report, exit_code, [](JobOptions& given) {
-    if (given.report.empty()) given.report = given.id + ".html";
-    proto::check_output_file(given.report, {});
-    check_report_file(given.report);
-  });
+  run_with(*command, options, write_report, exit_code,
+           "Examples:\n"
+           "  rigcal report job-3f2a --out run.html\n"
+           "  rigcal report job-3f2a --cross-validation --out folds.html",
+           [](JobOptions& given) {
+             if (given.report.empty()) given.report = given.id + ".html";
+             proto::check_output_file(given.report, {});
+             check_report_file(given.report);
+           });
 }
 
 }  // namespace service

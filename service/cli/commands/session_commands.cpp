@@ -139,6 +139,12 @@ void add_sessions(CLI::App& app, ExitCode& exit_code) {
   fetched->excludes(ended)->excludes(removed);
   ended->excludes(removed);
   add_service_options(*command, options->server);
+  command->footer(
+      "Examples:\n"
+      "  rigcal sessions\n"
+      "  rigcal sessions swing-17 --fetch run.mcap\n"
+      "  rigcal sessions swing-17 --end\n"
+      "  rigcal sessions swing-17 --delete --server 10.0.0.5:7330");
   command->callback([options, &exit_code] {
     if (options->id.empty() && (options->end || options->remove || !options->fetch.empty())) {
       throw proto::InputError("--fetch, --end and --delete need the id of a session");

@@ -210,7 +210,7 @@ TEST(JobStore, ComparesARepeatedJobWithTheOneOnDisk) {
 }
 
 /// Appends a byte to a file, as a failing disk changes it; or removes the file.
-void damage(const std::string& path, bool removes) {
+void damage_or_remove(const std::string& path, bool removes) {
   ASSERT_TRUE(std::filesystem::exists(path)) << path;
   if (removes) {
     std::filesystem::remove(path);
@@ -242,7 +242,7 @@ TEST(JobStore, RunsADamagedJobAgain) {
       SCOPED_TRACE(std::string(name) + (removes ? " is missing" : " is damaged"));
       const std::string id = "a" + std::to_string(++number);
       complete_job(store, id);
-      damage(store.job_folder(id) + name, removes);
+      damage_or_remove(store.job_folder(id) + name, removes);
       const auto again = store.submit(id, kAnna);
       ASSERT_EQ(fault_of(again).code(), 0) << fault_of(again).text();
       EXPECT_EQ(store.job(id).state(), rigcal::v1::JOB_RUNNING);
@@ -265,7 +265,7 @@ TEST(JobStore, ReplacesADamagedJobOnlyIfItMayBeDeleted) {
   StoreWithData store;
   complete_job(store, "a1");
   const std::string record = store.job_folder("a1") + "job.textproto";
-  damage(record, false);
+  damage_or_remove(record, false);
   EXPECT_EQ(fault_of(store.submit("a1", kBert)).code(), ServiceError::NOT_ALLOWED);
   EXPECT_EQ(fault_of(store.submit("a1", kAnna, "nowhere")).code(), ServiceError::NOT_FOUND);
   EXPECT_TRUE(std::filesystem::exists(record));
@@ -277,7 +277,7 @@ TEST(JobStore, ReplacesADamagedJobOnlyIfItMayBeDeleted) {
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_RUNNING);
 
   // A running job is not replaced.
-  damage(record, false);
+  damage_or_remove(record, false);
   const ServiceError refused = fault_of(store.submit("a1", kRoot));
   EXPECT_EQ(refused.code(), ServiceError::STORAGE);
   expect_parts(refused.text(), {"rigcal jobs a1 --delete"});
