@@ -159,7 +159,11 @@ std::string format_for_terminal(const std::string& text, TextTone first, int col
   for (std::string line; std::getline(lines, line);) {
     const auto indent = static_cast<int>(std::min(line.find_first_not_of(' '), line.size()));
     const int hanging = indent == 0 ? 0 : indent + kHangingIndent;
-    for (const std::string& part : wrap_text(line, columns, hanging)) {
+    // A wrapped row of a table would not stay below its heading.
+    const bool is_table_row = line.find("  ", line.find_first_not_of(' ')) != std::string::npos;
+    const auto parts =
+        is_table_row ? std::vector<std::string>{line} : wrap_text(line, columns, hanging);
+    for (const std::string& part : parts) {
       const bool paints_all = is_first && first != TextTone::kPlain;
       all += !in_colour ? part
              : paints_all

@@ -23,7 +23,8 @@ std::string shorten_to_width(const std::string& text, int columns);
 enum class TextTone { kPlain, kGood, kDoubtful, kBad };
 
 /// Formats text for a terminal: wraps lines to the width, prints headings ("Findings:") in bold,
-/// and colours the first line and the words "warning" and "fault" at the start of a line.
+/// and colours the first line and the words "warning" and "fault" at the start of a line. Rows of
+/// tables, whose cells are two or more spaces apart, are not wrapped.
 /// @param in_colour  whether to write control codes
 std::string format_for_terminal(const std::string& text, TextTone first, int columns,
                                 bool in_colour);

@@ -150,6 +150,10 @@ TEST(TerminalText, WrapsAndColours) {
   EXPECT_EQ(format_for_terminal(text, TextTone::kGood, 80, true),
             "\033[1m\033[32mThe model fits.\033[0m\n\n\033[1mFindings:\033[0m\n"
             "  \033[33mwarning:\033[0m one two three\n");
+  // Rows of a wide table stay below their heading.
+  const std::string table = format_table(
+      {{"name", "unit", "prior"}, {std::string(90, 'n'), "rad", "0 ± 1"}}, {false, false, false});
+  EXPECT_EQ(format_for_terminal(table, TextTone::kPlain, 80, false), table);
   // Text from files cannot control the terminal.
   EXPECT_EQ(format_for_terminal("a\033[2Jb\n", TextTone::kPlain, 80, true).find('\033'),
             std::string::npos);
