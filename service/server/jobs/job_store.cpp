@@ -257,10 +257,9 @@ void JobStore::answer_with_stored_job(Job& job, const Answer& answer) {
 void JobStore::replace_job(const std::shared_ptr<rigcal::v1::SubmitJob>& request,
                            const Identity& who, const std::string& damage, const Answer& answer) {
   if (auto reason = check_submission(*request)) return answer(std::move(*reason));
-  const std::string id = request->job_id();
-  log_event(LogLevel::kWarning, "job_replaced", {{"job", id}, {"error", damage}});
-  delete_job(id, who, [this, request, who, answer](const auto& outcome) {
+  delete_job(request->job_id(), who, [this, request, who, damage, answer](const auto& outcome) {
     if (const auto* why = std::get_if<ServiceError>(&outcome)) return answer(*why);
+    log_event(LogLevel::kWarning, "job_replaced", {{"job", request->job_id()}, {"error", damage}});
     submit_job(*request, who, answer);
   });
 }
@@ -379,8 +378,8 @@ void JobStore::end(const std::string& id, JobState state, const std::string& err
     }
     if (Job* const over = find(id)) {
       notify_subscribers(*over);
-      const JobInfo ended = info(*over);
-      for (const Answer& answer : std::exchange(over->awaiting_end, {})) answer(ended);
+      const JobInfo final_info = info(*over);
+      for (const Answer& answer : std::exchange(over->awaiting_end, {})) answer(final_info);
     }
     start_ready_jobs();
   });

@@ -72,7 +72,8 @@ Identity identify_certificate(const std::string& name, const OperatorNames& oper
 std::string describe_ownership_error(const std::string& what, const std::string& owner,
                                      const Identity& who) {
   return what + " belongs to " +
-         (owner.empty() ? "nobody (an older version created it)" : "\"" + owner + "\"") +
+         (owner.empty() ? "nobody (an older version created it, or its record is damaged)"
+                        : "\"" + owner + "\"") +
          ", not to \"" + who.name +
          "\"; its owner or an operator of this service (operators in its settings) may do that";
 }
