@@ -12,8 +12,8 @@ Severity severity_of(MessageCode code) {
       kInvertedEncoder,    kZeroOffByHalfTurn, kShiftedZero,     kWrongUnit,       kWrongAngleUnits,
       kSwappedEncoders,    kAbsoluteAngle,     kAbsoluteAngles,  kRelativeAngle,   kRelativeAngles,
       kAngleWithoutParent, kInvertedMotor,     kSwappedMotors,   kWrongPointSign,  kReversedGravity,
-      kDescriptionError,   kIdenticalChannels, kWrongSensorUnit, kWrongSensorAxes, kFixedLoop,
-      kImmobileLoop,       kOpenLoop};
+      kMisplacedStop,      kDescriptionError,  kIdenticalChannels, kWrongSensorUnit,
+      kWrongSensorAxes,    kFixedLoop,         kImmobileLoop,    kOpenLoop};
   static constexpr MessageCode kWarnings[] = {
       kOutliers,           kManyOutliers,       kBreak,
       kEncoderSlip,        kLostTime,           kJump,

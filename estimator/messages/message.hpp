@@ -123,6 +123,7 @@ enum class MessageCode {
   kSwappedMotors,
   kWrongPointSign,
   kReversedGravity,
+  kMisplacedStop,
   kDescriptionError,  ///< one of the errors above, or several that fit equally well, as "causes"
   kUnexplainedMotion,
   kDescriptionNotChecked,

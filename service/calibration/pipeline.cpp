@@ -32,16 +32,20 @@ bool is_about_the_file(MessageCode code) {
   return std::ranges::count(kOfRecording, code) == 0;
 }
 
-/// Returns whether the channel of a finding is a motor.
-bool is_of_motor(const estimator::Message& message) {
+/// Returns the code of a finding, or of its first cause.
+MessageCode first_cause(const estimator::Message& message) {
   using enum MessageCode;
-  if (message.code == kDescriptionError || message.code == kMisfitCause) {
-    return is_of_motor(std::get<std::vector<estimator::Message>>(*message.find("causes")).front());
-  }
+  if (message.code != kDescriptionError && message.code != kMisfitCause) return message.code;
+  return std::get<std::vector<estimator::Message>>(*message.find("causes")).front().code;
+}
+
+/// Returns whether the channel of a finding is a motor.
+bool is_of_motor(MessageCode cause) {
+  using enum MessageCode;
   constexpr MessageCode kOfMotor[] = {kConstantCommand, kCommandBeyondLimit, kCommandAtLimit,
                                       kInvertedMotor,   kSwappedMotors,      kLateCommand,
                                       kEarlyCommand,    kClippedCommand};
-  return std::ranges::count(kOfMotor, message.code) > 0;
+  return std::ranges::count(kOfMotor, cause) > 0;
 }
 
 std::string place_of(const Rig& rig, const estimator::Finding& finding) {
@@ -51,8 +55,9 @@ std::string place_of(const Rig& rig, const estimator::Finding& finding) {
     if (sensor == sensors.end()) return "";
     return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
   }
-  if (!rig.format) return "";
-  if (is_of_motor(finding.message)) {
+  const MessageCode cause = first_cause(finding.message);
+  if (!rig.format || cause == MessageCode::kMisplacedStop) return "";
+  if (is_of_motor(cause)) {
     const auto& columns = rig.format->controls;
     const auto column = std::ranges::find(columns, finding.channel, &ControlColumn::joint);
     return column == columns.end() ? "" : column->place;

@@ -15,9 +15,7 @@ constexpr MessageRow kDescriptionRows[] = {
     {kShiftedZero, "shifted-zero",
      "the zero of the encoder of joint \"{joint}\" is off[ by {size}]",
      "add the difference to `offset_rad` in the column (or the encoder) of joint \"{joint}\", or "
-     "estimate the offset: `encoder {{ offset {{ value: 0 free: true }} }}`; if readings pass an "
-     "end "
-     "stop of the joint, its position may be wrong instead: set `free: true` in `stops`"},
+     "estimate the offset: `encoder {{ offset {{ value: 0 free: true }} }}`"},
     {kDistantZero, "shifted-zero",
      "the zero of the encoder of joint \"{joint}\" differs by {half_turn|half a turn|}[{size}] "
      "from the initial value of its free offset",
@@ -70,6 +68,11 @@ constexpr MessageRow kDescriptionRows[] = {
      "(the position is measured from the body's frame to the joint)"},
     {kReversedGravity, "gravity-upside-down", "gravity points along world +y",
      "world y points up: rotate axes and zero directions on the ground accordingly"},
+    {kMisplacedStop, "misplaced-stop",
+     "the {is_lower|lower|upper} end stop of joint \"{joint}\" is not at {given:4}[ but at "
+     "{size:4}]",
+     "correct `{is_lower|lower|upper}` in `stops` of joint \"{joint}\", or estimate the position: "
+     "set `free: true` in it"},
     {kDescriptionError, "description-error",
      "{causes:, or }: as described, {unexplained:2} of the accelerations are unexplained; with the "
      "correction, {left:2}"},

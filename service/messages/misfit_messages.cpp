@@ -58,7 +58,7 @@ constexpr MessageRow kMisfitRows[] = {
     {kUnexplainedMisfit, "misfit",
      "errors of encoder \"{encoder}\" over windows of {window} s are {error:2}, {ratio:2} times "
      "the noise of its readings; none of the tested causes explains them (delay, clock, clipping, "
-     "lengths, gains, inertias, friction, creep, air drag)[; {untested}]",
+     "lengths, gains, inertias, end stops, friction, creep, air drag)[; {untested}]",
      "use the confidence intervals that include the scatter between segments"},
     {kUntestedCauses, "untested-causes",
      "some causes were not tested, because the tests would take too long for this mechanism and "

@@ -205,8 +205,9 @@ bool explains_better(DescriptionErrorTrials& trials, const Mechanism& mechanism,
 Quantity percent(double share) { return {100.0 * std::min(1.0, share), "%"}; }
 
 /// Returns the trials that fit about as well as the best trial, in the order of hypotheses. A
-/// fitted encoder zero also explains any particular zero error, so it is reported only if no other
-/// hypothesis fits.
+/// fitted encoder zero also explains any particular zero error, so it is reported only beside other
+/// fitted positions. For a joint without gravity, it is equivalent to a misplaced end stop, which
+/// is likelier and precedes it.
 std::vector<const DescriptionErrorTrial*> equally_good_trials(
     const std::vector<DescriptionErrorTrial>& trials) {
   std::vector<const DescriptionErrorTrial*> result;
@@ -215,31 +216,40 @@ std::vector<const DescriptionErrorTrial*> equally_good_trials(
     if (trial.fit.misfit() <= most) result.push_back(&trial);
   }
   std::ranges::sort(result, {}, [](const DescriptionErrorTrial* trial) { return trial->order; });
-  const auto is_fitted = [](const DescriptionErrorTrial* trial) {
-    return trial->hypothesis.size_parameter >= 0;
+  const auto is_shifted_zero = [](const DescriptionErrorTrial& trial) {
+    return trial.hypothesis.message.code == MessageCode::kShiftedZero;
   };
-  if (!std::ranges::all_of(result, is_fitted)) {
-    std::erase_if(result, is_fitted);
-  } else {
-    result = {&trials.front()};
-  }
+  const bool is_fitted = std::ranges::all_of(result, [](const DescriptionErrorTrial* trial) {
+    return trial->hypothesis.size_parameter >= 0;
+  });
+  const auto best_zero = std::ranges::find_if(trials, is_shifted_zero);
+  std::erase_if(result, [&](const DescriptionErrorTrial* trial) {
+    return is_shifted_zero(*trial) && !(is_fitted && trial == &*best_zero);
+  });
   if (result.size() > kAlternativesMax) result.resize(kAlternativesMax);
   return result;
+}
+
+/// Returns the fitted encoder zero or position of an end stop.
+Quantity fitted_size(const DescriptionErrorTrial& trial) {
+  const Parameter& fitted = trial.fit.mechanism().at(trial.hypothesis.size_parameter);
+  const bool is_zero = trial.hypothesis.message.code == MessageCode::kShiftedZero;
+  return {is_zero ? wrap_angle_difference(fitted.value) : fitted.value, fitted.unit};
 }
 
 Finding report_finding(const DescriptionErrorTrials& trials) {
   std::vector<Message> causes;
   const std::vector<const DescriptionErrorTrial*> likeliest = equally_good_trials(trials.trials);
-  for (const DescriptionErrorTrial* trial : likeliest) causes.push_back(trial->hypothesis.message);
+  for (const DescriptionErrorTrial* trial : likeliest) {
+    causes.push_back(trial->hypothesis.message);
+    if (trial->hypothesis.size_parameter < 0) continue;
+    causes.back().arguments.push_back({"size", fitted_size(*trial)});
+  }
   const double confidence = 1.0 / static_cast<double>(causes.size());
   const DescriptionErrorTrial& first = *likeliest.front();
-  const int size_parameter = first.hypothesis.size_parameter;
-  Quantity size{std::numeric_limits<double>::quiet_NaN()};
-  if (size_parameter >= 0) {
-    const Parameter& offset = first.fit.mechanism().at(size_parameter);
-    size = {wrap_angle_difference(offset.value), offset.unit};
-    causes.front().arguments.push_back({"size", size});
-  }
+  const Quantity size = first.hypothesis.size_parameter < 0
+                            ? Quantity{std::numeric_limits<double>::quiet_NaN()}
+                            : fitted_size(first);
   Finding finding = make_finding(
       {MessageCode::kDescriptionError,
        {{"causes", std::move(causes)},
@@ -378,7 +388,7 @@ DescriptionErrorTrials try_description_errors(const Mechanism& mechanism,
   // Loops are expensive to close, so try fewer errors, the likeliest first.
   const int work = mechanism.joint_count() * (is_tree_mechanism(mechanism) ? 1 : kLoopWork);
   const int most = kTrialsMax / std::max(1, work);
-  for (DescriptionHypothesis& hypothesis : list_common_description_errors(mechanism)) {
+  for (DescriptionHypothesis& hypothesis : list_common_description_errors(mechanism, excerpts)) {
     if (is_stop_requested(monitor) || static_cast<int>(result.trials.size()) >= most) break;
     DescriptionErrorTrial trial{std::move(hypothesis), {}, static_cast<int>(result.trials.size())};
     trial.fit = TrialFit(corrected_mechanism(mechanism, trial.hypothesis),

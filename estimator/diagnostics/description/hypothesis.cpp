@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -77,6 +79,56 @@ void add_shifted_zero(const Mechanism& mechanism, const Encoder& sensor,
                          parameter.upper = std::numeric_limits<double>::infinity();
                        },
                    .size_parameter = offset});
+  }
+}
+
+/// Returns the joint coordinate furthest in the direction of an end stop, by the encoder that reads
+/// this joint alone. Returns the position of the stop if there is no such reading.
+double furthest_coordinate(const Mechanism& mechanism, const JointStop& stop,
+                           const std::vector<Recording>& recordings) {
+  double furthest = stop.position, least = std::numeric_limits<double>::infinity();
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  for (std::size_t i = 0; i < sensors.size(); ++i) {
+    if (sensors[i].terms.size() != 1 || sensors[i].terms.front().joint != stop.joint) continue;
+    for (const Recording& recording : recordings) {
+      for (const Segment& segment : recording.segments) {
+        for (const double reading : segment.angles.col(static_cast<Eigen::Index>(i))) {
+          const double coordinate =
+              sensors[i].terms.front().sign * (reading + mechanism.at(sensors[i].offset).value);
+          if (!(stop.distance_from_stop(coordinate) < least)) continue;
+          least = stop.distance_from_stop(coordinate);
+          furthest = coordinate;
+        }
+      }
+    }
+  }
+  return furthest;
+}
+
+/// Adds the hypothesis that an end stop is at another position, which is then fitted. A trial fit
+/// has no sensitivity to a stop that the motion does not reach, so it starts at the furthest
+/// reading.
+void add_misplaced_stops(const Mechanism& mechanism, const std::vector<Recording>& recordings,
+                         std::vector<DescriptionHypothesis>& out) {
+  for (const JointStop& stop : joint_end_stops(mechanism)) {
+    const int index = mechanism.joint_parameter_index(stop.joint, stop.where);
+    if (is_changed_by_fit(mechanism, index)) continue;
+    const Joint& joint = mechanism.joints[static_cast<std::size_t>(stop.joint)];
+    const double start = furthest_coordinate(mechanism, stop, recordings);
+    out.push_back({.message = {MessageCode::kMisplacedStop,
+                               {{"joint", joint.name},
+                                {"is_lower", stop.side > 0.0},
+                                {"given", Quantity{stop.position, joint.units().coordinate}}}},
+                   .channel = joint.name,
+                   .correct_mechanism =
+                       [=](Mechanism& m) {
+                         Parameter& parameter = m.at(index);
+                         parameter.free = true;
+                         parameter.value = start;
+                         parameter.lower = -std::numeric_limits<double>::infinity();
+                         parameter.upper = std::numeric_limits<double>::infinity();
+                       },
+                   .size_parameter = index});
   }
 }
 
@@ -282,7 +334,8 @@ DescriptionHypothesis reversed_gravity(const Mechanism& mechanism) {
 
 }  // namespace
 
-std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanism& mechanism) {
+std::vector<DescriptionHypothesis> list_common_description_errors(
+    const Mechanism& mechanism, const std::vector<Recording>& recordings) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   std::vector<DescriptionHypothesis> result;
   for (std::size_t i = 0; i < sensors.size(); ++i) {
@@ -299,6 +352,7 @@ std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanis
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     add_scales(sensors[i], static_cast<Eigen::Index>(i), result);
   }
+  add_misplaced_stops(mechanism, recordings, result);
   for (const Encoder& sensor : sensors) add_shifted_zero(mechanism, sensor, result);
   if (mechanism.parameter(GravityParameter::kGravity).value != 0.0) {
     result.push_back(reversed_gravity(mechanism));

@@ -24,8 +24,10 @@ struct DescriptionHypothesis {
 /// Returns one hypothesis for each common description error that is possible for a mechanism:
 /// inverted, shifted, swapped or wrongly scaled encoders, absolute angles instead of relative ones
 /// and vice versa, inverted or swapped motors, wrong sign of a joint position's coordinate, gravity
-/// pointing up.
-std::vector<DescriptionHypothesis> list_common_description_errors(const Mechanism& mechanism);
+/// pointing up, misplaced end stops.
+/// @param recordings  their extreme readings are the initial values of the fitted stops
+std::vector<DescriptionHypothesis> list_common_description_errors(
+    const Mechanism& mechanism, const std::vector<Recording>& recordings);
 
 /// Returns the mechanism with the hypothetical description error corrected.
 Mechanism corrected_mechanism(const Mechanism& mechanism, const DescriptionHypothesis& hypothesis);

@@ -17,6 +17,7 @@ namespace estimator {
 /// - readings clipped at an end of an encoder's range;
 /// - a joint position that is wrong or has the wrong sign;
 /// - a wrong motor gain, mass, centre of mass or moment of inertia that is not estimated;
+/// - an end stop that is elsewhere;
 /// - friction that the description lacks, or that creeps where it should hold;
 /// - air drag on bodies that are carried by others.
 ///

@@ -137,6 +137,7 @@ std::vector<MisfitCause> try_misfit_causes(const MisfitProblem& problem,
   std::vector<MisfitCause> causes;
   Mechanism held = problem.estimate;
   const bool no_room = fix_inertia_moments_at_bounds(held) >= 0;
+  try_stop_positions(problem, causes);
   try_motor_gains(problem, causes);
   try_command_delays(problem, causes);
   // Like a clock error, wrong inertias and a distance that leaves no room for inertia slow or

@@ -132,12 +132,14 @@ void try_other_parameter_value(
 int fix_inertia_moments_at_bounds(Mechanism& mechanism);
 
 /// Each of these functions tests whether one kind of error of the description explains the misfit:
-/// another value of a fixed joint distance, motor gain or inertial parameter, a joint position
-/// coordinate with the opposite sign, friction or air drag that the description lacks, or joints
-/// that creep instead of sticking. An error that improves the fit enough is added to `causes`.
+/// another value of a fixed joint distance, motor gain, end stop or inertial parameter, a joint
+/// position coordinate with the opposite sign, friction or air drag that the description lacks, or
+/// joints that creep instead of sticking. An error that improves the fit enough is added to
+/// `causes`.
 void try_joint_distances(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_motor_gains(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
+void try_stop_positions(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_missing_friction(const MisfitProblem& problem, std::vector<MisfitCause>& causes);
 void try_air_drag(const MisfitProblem& problem, std::vector<MisfitCause>& causes);

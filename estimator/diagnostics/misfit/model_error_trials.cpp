@@ -10,6 +10,7 @@
 #include "estimator/diagnostics/description/hypothesis.hpp"
 #include "estimator/diagnostics/misfit/misfit_trials.hpp"
 #include "estimator/model/joint_friction.hpp"
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
 #include "estimator/model/spanning_tree.hpp"
 
@@ -24,6 +25,7 @@ constexpr double kFactorMost = 100.0;   // largest change of a freed gain, mass 
 constexpr double kAtBound = 1e-3;       // relative distance at which a value is at its bound
 constexpr double kDryShare = 0.1;       // of viscous friction at 1 rad/s, initial dry friction
 constexpr double kViscousShare = 0.01;  // of dry friction at 1 rad/s, initial viscous friction
+constexpr double kStopShift = 0.5;      // largest change of a stop [rad], scaled for sliding joints
 constexpr double kAirShare = 0.01;      // of a body's mass, initial air drag [1/m]
 
 /// A mechanism with freed parameters, given by their indices.
@@ -340,8 +342,32 @@ void try_inertial_parameters(const MisfitProblem& problem, std::vector<MisfitCau
   }
 }
 
+void try_stop_positions(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
+  for (const JointStop& stop : joint_end_stops(problem.estimate)) {
+    const int index = problem.estimate.joint_parameter_index(stop.joint, stop.where);
+    if (!is_fixed_parameter(problem.estimate, index)) continue;
+    const Joint& joint = problem.estimate.joints[static_cast<std::size_t>(stop.joint)];
+    const auto finding_of = [&](double change, double deviation) {
+      const std::string unit = joint.units().coordinate;
+      Finding finding =
+          make_finding({MessageCode::kMisplacedStop,
+                        {{"joint", joint.name},
+                         {"is_lower", stop.side > 0.0},
+                         {"given", Quantity{stop.position, unit}},
+                         {"size", Quantity{stop.position + change, unit, deviation}}}},
+                       "", joint.name, {change, unit});
+      finding.severity = Severity::kWarning;
+      return finding;
+    };
+    const double scale = joint.units().scale;
+    try_other_parameter_value(problem, index, std::abs(stop.position) + kStopShift * scale,
+                              kMinRelativeChange * scale, finding_of, causes);
+  }
+}
+
 void try_joint_position_signs(const MisfitProblem& problem, std::vector<MisfitCause>& causes) {
-  for (const DescriptionHypothesis& hypothesis : list_common_description_errors(problem.estimate)) {
+  for (const DescriptionHypothesis& hypothesis :
+       list_common_description_errors(problem.estimate, problem.excerpts)) {
     if (hypothesis.message.code != MessageCode::kWrongPointSign) continue;
     add_cause_if_fit_improves(
         problem,

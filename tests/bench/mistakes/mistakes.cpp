@@ -91,7 +91,7 @@ void run_before(Run& to) {
       const RandomRig rig = draw_rig(kind, static_cast<unsigned>(to.seed + run));
       const std::string name = kind + " " + std::to_string(to.seed + run);
       const std::vector<estimator::DescriptionHypothesis> all =
-          estimator::list_common_description_errors(rig.mechanism);
+          estimator::list_common_description_errors(rig.mechanism, {rig.recording});
       for (std::size_t i = 0; i <= all.size(); ++i) {
         const bool clean = i == all.size();
         if (!clean && std::ranges::find(to.only, kind_of(all[i])) == to.only.end()) continue;
@@ -296,7 +296,7 @@ void run_recording(Run& to, const std::string& rig_file, const std::string& file
   };
   report(rig.mechanism, recordings, "as it is");
   for (const estimator::DescriptionHypothesis& each :
-       estimator::list_common_description_errors(rig.mechanism)) {
+       estimator::list_common_description_errors(rig.mechanism, recordings)) {
     if (std::ranges::find(to.only, kind_of(each)) == to.only.end()) continue;
     report(corrected_mechanism(rig.mechanism, each), corrected_recordings(recordings, each),
            text_of(each).c_str());

@@ -76,7 +76,7 @@ Described two_links() {
 /// error.
 DescriptionHypothesis hypothesis_of(const Mechanism& mechanism, MessageCode error,
                                     const std::string& channel) {
-  for (DescriptionHypothesis& each : list_common_description_errors(mechanism)) {
+  for (DescriptionHypothesis& each : list_common_description_errors(mechanism, {})) {
     if (each.message.code == error && each.channel == channel) return std::move(each);
   }
   ADD_FAILURE() << "no hypothesis " << service::find_message_row(error).id << " of " << channel;
