@@ -239,6 +239,11 @@ double find_quantization_step(const std::vector<Segment>& segments, int sensor, 
   return whole ? quantum : 0.0;
 }
 
+double estimate_reading_noise(const std::vector<Segment>& segments, int sensor, double scale) {
+  return std::max(find_quantization_step(segments, sensor, scale) / std::sqrt(12.0),
+                  estimate_noise_level(segments, sensor));
+}
+
 double estimate_noise_before_quantization(const std::vector<Segment>& segments, int sensor,
                                           double quantum) {
   const double encoder = quantum * quantum / 12.0;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
@@ -15,7 +16,6 @@
 #include "estimator/fit/physical/shooting/integration_steps.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 #include "estimator/model/encoder.hpp"
-#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {
@@ -171,7 +171,8 @@ Validation validate_parameters(const Mechanism& rig, const Mechanism& estimate,
   for (const Recording& recording : recordings) {
     for (std::size_t i = 0; i < result.noise.size(); ++i) {
       result.noise[i] = std::max(
-          result.noise[i], estimate_noise_level(recording.segments, static_cast<Eigen::Index>(i)));
+          result.noise[i], estimate_reading_noise(recording.segments, static_cast<int>(i),
+                                                  joint_units(result.kinds[i]).scale));
     }
   }
   int index = 0;

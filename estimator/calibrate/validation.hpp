@@ -51,7 +51,7 @@ struct ValidationWindow {
 struct Validation {
   std::vector<std::string> sensors;
   std::vector<JointKind> kinds;  ///< joint kinds of the sensors
-  std::vector<double> noise;     ///< reading noise, from differences of readings [rad or m]
+  std::vector<double> noise;     ///< reading noise, see `estimate_reading_noise` [rad or m]
   double start_window = 0.0;     ///< requested duration of start windows [s]
   std::vector<ValidationWindow> windows;
   std::vector<SegmentTrajectory> trajectories;  ///< one per window

@@ -8,6 +8,8 @@
 #include "estimator/assessment/finding.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/calibrate/calibrate.hpp"
+#include "estimator/calibrate/held_out_sensors.hpp"
+#include "estimator/diagnostics/signal/channels.hpp"
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
@@ -205,6 +207,28 @@ void take_choices(const ParameterValues& values, estimator::CalibrationOptions& 
   if (options.state_error_weight == 0.0) options.state_error_weight = values.state_error_weight;
 }
 
+/// Returns the windows of a validation without most readings at rest: they repeat one quantization
+/// error, which may be 1.7 times as large as the noise of readings in motion. Windows are thinned
+/// separately, so each keeps readings of every encoder. The rejected readings are appended to
+/// `held`.
+std::vector<Recording> without_rest(const estimator::Mechanism& mechanism,
+                                    std::vector<Recording> windows,
+                                    std::vector<RejectedReading>& held) {
+  windows = estimator::split_held_out_sensors(mechanism, std::move(windows));
+  std::vector<double> quanta =
+      estimator::find_quantization_steps(estimator::used_encoders(mechanism), windows);
+  const estimator::SignalExamination rests = estimator::find_all_rest_intervals(
+      mechanism, windows, Eigen::VectorXd::Map(quanta.data(), std::ssize(quanta)));
+  std::vector<Recording> thinned = windows;
+  for (std::size_t r = 0; r < thinned.size(); ++r) {
+    thinned[r] = without_rejected(std::move(thinned[r]), static_cast<int>(r), rests.rejected);
+  }
+  const std::vector<RejectedReading> rejected =
+      find_rejected_readings(windows, thinned, mechanism, rests.findings);
+  held.insert(held.end(), rejected.begin(), rejected.end());
+  return thinned;
+}
+
 void note_short_segments(const CalibrationInput& input, double window,
                          estimator::Validation& validation) {
   for (const estimator::Recording& recording : input.recordings) {
@@ -305,13 +329,14 @@ estimator::Validation run_validation(const CalibrationRequest& request, double w
                                      const estimator::CalibrationMonitor& monitor,
                                      const std::function<void(int index, int count)>& on_window) {
   take_choices(request.values, input.context.options);
-  const std::vector<estimator::Recording> pieces = cut_into_windows(input.recordings, window);
+  std::vector<estimator::Recording> pieces = cut_into_windows(input.recordings, window);
   int count = 0;
   for (const auto& piece : pieces) count += static_cast<int>(piece.segments.size());
   estimator::Mechanism rig = parse_rig(request.rig_name, request.rig_text).mechanism;
   rig.held_out = input.rig.mechanism.held_out;
   try {
     const WallTime timed(input.context.wall_time);
+    pieces = without_rest(input.rig.mechanism, std::move(pieces), input.context.held);
     estimator::Validation validation =
         estimator::validate_parameters(rig, input.rig.mechanism, pieces, input.context.options,
                                        start, monitor, [&](int index) { on_window(index, count); });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "estimator/model/parameter_dependencies.hpp"
+
 namespace service {
 namespace {
 
@@ -91,6 +93,24 @@ std::string_view find_words(const estimator::Mechanism& mechanism, const std::st
   return "";
 }
 
+/// Returns whether the viscous friction of a joint contains gain times back-EMF constant of its
+/// motor: the control is a voltage or duty, and the model has no back EMF.
+bool has_back_emf_in_friction(const estimator::Mechanism& mechanism, const std::string& name) {
+  using estimator::JointParameter;
+  const int index = mechanism.find_parameter(name);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (mechanism.joint_parameter_index(j, JointParameter::kViscous) != index) continue;
+    const std::string& unit = mechanism.joint_parameter(j, JointParameter::kMotorGain).unit;
+    const std::string control = unit.substr(unit.rfind('/') + 1);
+    const bool is_current_or_torque = control.ends_with('A') || control.starts_with('N');
+    const int back_emf = mechanism.joint_parameter_index(j, JointParameter::kBackEmf);
+    return mechanism.joints[static_cast<std::size_t>(j)].motor.present && !is_current_or_torque &&
+           estimator::is_fixed_parameter(mechanism, back_emf) &&
+           mechanism.at(back_emf).value == 0.0;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string describe_parameter(const estimator::Mechanism& mechanism, const std::string& name) {
@@ -102,6 +122,9 @@ std::string describe_parameter(const estimator::Mechanism& mechanism, const std:
   std::string text(find_words(mechanism, name, owner, end));
   if (const std::size_t place = text.find("{}"); place != std::string::npos) {
     text.replace(place, 2, owner);
+  }
+  if (has_back_emf_in_friction(mechanism, name)) {
+    text += ", with the back EMF of its motor (gain times back_emf, which the rig file omits)";
   }
   return text;
 }

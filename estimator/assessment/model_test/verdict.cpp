@@ -8,7 +8,6 @@
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/part_consistency.hpp"
 #include "estimator/assessment/quantization.hpp"
-#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {
@@ -204,11 +203,11 @@ std::vector<SensorFitQuality> assess_sensor_fits(const Calibration& calibration)
   for (std::size_t i = 0; i < calibration.simulation.size(); ++i) {
     const auto sensor = static_cast<Eigen::Index>(i);
     const SimulationError& error = calibration.simulation[i];
-    const double quantum =
-        find_quantization_step(segments, static_cast<int>(i), joint_units(error.kind).scale);
+    const double scale = joint_units(error.kind).scale;
+    const double quantum = find_quantization_step(segments, static_cast<int>(i), scale);
     SensorFitQuality fit;
     fit.name = error.joint;
-    fit.noise = std::max(quantum / std::sqrt(12.0), estimate_noise_level(segments, sensor));
+    fit.noise = estimate_reading_noise(segments, static_cast<int>(i), scale);
     const std::vector<Eigen::VectorXd> residuals = residuals_of(calibration, sensor, error.kind);
     fit.residual = calibration.refined ? error.rmse : root_mean_square(residuals, false);
     const double pre_quantization_variance =

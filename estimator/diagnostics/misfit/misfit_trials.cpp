@@ -12,7 +12,6 @@
 #include "estimator/model/spanning_tree.hpp"
 #include "estimator/optimize/covariance.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
-#include "estimator/signal/noise_level.hpp"
 
 namespace estimator {
 namespace {
@@ -108,8 +107,8 @@ Eigen::VectorXd estimate_reading_noise(const Mechanism& mechanism,
     segments.insert(segments.end(), recording.segments.begin(), recording.segments.end());
   }
   for (Eigen::Index i = 0; i < noise.size(); ++i) {
-    const double quantum = find_quantization_step(segments, static_cast<int>(i), scales[i]);
-    noise[i] = std::max({noise[i], quantum / std::sqrt(12.0), estimate_noise_level(segments, i)});
+    noise[i] =
+        std::max(noise[i], estimate_reading_noise(segments, static_cast<int>(i), scales[i]));
   }
   return noise;
 }

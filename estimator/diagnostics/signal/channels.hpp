@@ -76,9 +76,15 @@ void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vect
 void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
                          const Recording& recording, int index, SignalExamination& out);
 
-/// Returns recordings without most readings of joints at rest, as a calibration uses them.
+/// Finds the rest intervals of all encoders in all recordings (`find_rest_intervals`).
 /// @param quanta  quantization step of each sensor; 0: noisy readings, which are all kept. Exact
 ///                readings of a simulation are rounded to these steps to find the joints at rest
+SignalExamination find_all_rest_intervals(const Mechanism& mechanism,
+                                          const std::vector<Recording>& recordings,
+                                          const Eigen::VectorXd& quanta);
+
+/// Returns recordings without most readings of joints at rest, as a calibration uses them.
+/// @param quanta  see `find_all_rest_intervals`
 std::vector<Recording> thin_readings_at_rest(const Mechanism& mechanism,
                                              std::vector<Recording> recordings,
                                              const Eigen::VectorXd& quanta);

@@ -353,21 +353,31 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
   out.findings.push_back(std::move(finding));
 }
 
-std::vector<Recording> thin_readings_at_rest(const Mechanism& mechanism,
-                                             std::vector<Recording> recordings,
-                                             const Eigen::VectorXd& quanta) {
+SignalExamination find_all_rest_intervals(const Mechanism& mechanism,
+                                          const std::vector<Recording>& recordings,
+                                          const Eigen::VectorXd& quanta) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
   SignalExamination found;
   for (std::size_t r = 0; r < recordings.size(); ++r) {
     Recording rounded = recordings[r];
     for (int i = 0; i < std::ssize(sensors); ++i) {
-      if (!(quanta[i] > 0.0)) continue;
+      const double quantum = quanta[i];
+      if (!(quantum > 0.0)) continue;
       for (Segment& segment : rounded.segments) {
-        segment.angles.col(i) = quanta[i] * (segment.angles.col(i) / quanta[i]).array().round();
+        segment.angles.col(i) = quantum * (segment.angles.col(i) / quantum).array().round();
       }
-      find_rest_intervals(sensors[static_cast<std::size_t>(i)], i, quanta[i], rounded,
+      find_rest_intervals(sensors[static_cast<std::size_t>(i)], i, quantum, rounded,
                           static_cast<int>(r), found);
     }
+  }
+  return found;
+}
+
+std::vector<Recording> thin_readings_at_rest(const Mechanism& mechanism,
+                                             std::vector<Recording> recordings,
+                                             const Eigen::VectorXd& quanta) {
+  const SignalExamination found = find_all_rest_intervals(mechanism, recordings, quanta);
+  for (std::size_t r = 0; r < recordings.size(); ++r) {
     recordings[r] = without_rejected(std::move(recordings[r]), static_cast<int>(r), found.rejected);
   }
   return recordings;

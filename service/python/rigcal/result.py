@@ -371,12 +371,12 @@ class Result(ResultBase):
 
     def _repr_html_(self) -> str:
         found = self.parameters
-        cells = [(each.value, each.deviation, each.unit, each.number(initial))
+        cells = [(each.value, each.deviation, each.number(initial), each.unit)
                  for each, initial in zip(
                      _rigcal.make_table_notations(found["value"].tolist(),
                                                   found["standard_deviation"].tolist(),
                                                   found["unit"].tolist()), found["initial"])]
-        shown = pd.DataFrame(cells, found.index, ["value", "± sd", "unit", "initial"])
+        shown = pd.DataFrame(cells, found.index, ["value", "± sd", "initial", "unit"])
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         return (f"<p><b>{html.escape(self.verdict.sentence)}</b></p>"
                 f"{shown.to_html()}"

@@ -218,7 +218,7 @@ std::vector<HtmlTable::TableColumn> make_columns(int decades, bool with_priors) 
       {"95 % interval"},
       {"± relative", kRight},
       {HtmlCell::from_html("deviation [%]<br>" + svg_interval_axis(decades))},
-      {"start", kRight},
+      {"initial", kRight},
       {"bounds", kRight}};
   if (with_priors) {
     columns.push_back({"prior", kRight});
@@ -349,9 +349,12 @@ std::string render_parameter_section(const estimator::Calibration& calibration) 
     if (!with_priors) cells.resize(cells.size() - 2, "");
     table.add(cells);
   }
-  const std::string why = explain_wide_intervals(calibration);
-  return "<section><h2>Parameters</h2>\n" + table.html() +
-         (why.empty() ? "" : "<p>" + escape_html(why) + "</p>\n") + "</section>\n";
+  std::string explanations;
+  for (const std::string& each :
+       {explain_wide_intervals(calibration), explain_exact_values(calibration)}) {
+    explanations += each.empty() ? "" : "<p>" + escape_html(each) + "</p>\n";
+  }
+  return "<section><h2>Parameters</h2>\n" + table.html() + explanations + "</section>\n";
 }
 
 std::string render_piece_comparison(const Calibration& calibration) {

@@ -17,21 +17,22 @@ namespace {
 
 constexpr int kWrappedWidthMin = 20;  // of a column of text in a wide table
 
-/// Formats the estimates with their 95 % confidence intervals.
+/// Formats the estimates with their 95 % confidence intervals. All numbers of a row precede the unit
+/// that they have in common.
 std::string parameter_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
-      {"parameter", "estimate", "± sd", "unit", "95 % interval", "initial", ""}};
+      {"parameter", "estimate", "± sd", "95 % interval", "initial", "unit", ""}};
   std::vector<estimator::ParameterEstimate> all = calibration.parameters;
   all.insert(all.end(), calibration.tied.begin(), calibration.tied.end());
   const std::vector<TableNotation> notations = make_estimate_notations(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const TableNotation& notation = notations[i];
-    rows.push_back({all[i].name, notation.value(), notation.deviation_text(), notation.unit(),
+    rows.push_back({all[i].name, notation.value(), notation.deviation_text(),
                     format_confidence_interval(all[i], notation),
-                    notation.number_text(all[i].initial),
+                    notation.number_text(all[i].initial), notation.unit(),
                     i < calibration.parameters.size() ? "" : "dependent"});
   }
-  return format_table(rows, {false, true, true, false, false, true, false});
+  return format_table(rows, {false, true, true, false, true, false, false});
 }
 
 /// Formats the estimates from the data without priors; empty if the rig file has no priors.
@@ -262,11 +263,15 @@ std::string format_calibration(const estimator::Calibration& calibration, double
   for (const estimator::NullDirection& direction : calibration.null_directions) {
     unseen.push_back(format_message(direction.description));
   }
-  const std::string intervals = explain_wide_intervals(calibration);
+  std::string explanations;
+  for (const std::string& each :
+       {explain_wide_intervals(calibration), explain_exact_values(calibration)}) {
+    explanations += each.empty() ? "" : each + "\n";
+  }
   const std::string findings =
       format_findings(add_warnings_as_findings(calibration.findings, calibration.notes));
   std::string text = first_line(calibration) + parameter_table(calibration) + "\n" +
-                     (intervals.empty() ? "" : intervals + "\n\n") +
+                     (explanations.empty() ? "" : explanations + "\n") +
                      list_text("Not identifiable from the data", unseen) + findings +
                      (findings.empty() ? "" : "\n") + "Details:\n\n" +
                      simulation_table(calibration) + inertial_table(calibration);
