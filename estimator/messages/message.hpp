@@ -86,6 +86,7 @@ enum class MessageCode {
   kCommandBeyondLimit,
   kCommandAtLimit,
   kReadingBeyondStop,
+  kLimitBeyondStop,  ///< a safety limit that a joint cannot reach
   kRestIntervals,
   kRepeatedReadings,
   kUndescribedStop,

@@ -58,7 +58,9 @@ std::string place_of(const Rig& rig, const estimator::Finding& finding) {
     return rig.encoders[static_cast<std::size_t>(sensor - sensors.begin())].place;
   }
   const MessageCode cause = first_cause(finding.message);
-  if (!rig.format || cause == MessageCode::kMisplacedStop) return "";
+  const bool is_of_column =
+      cause != MessageCode::kMisplacedStop && cause != MessageCode::kLimitBeyondStop;
+  if (!rig.format || !is_of_column) return "";
   if (is_of_motor(cause)) {
     const auto& columns = rig.format->controls;
     const auto column = std::ranges::find(columns, finding.channel, &ControlColumn::joint);

@@ -10,6 +10,7 @@
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/encoder.hpp"
+#include "estimator/model/joint_stop.hpp"
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
@@ -222,6 +223,27 @@ class Encoders {
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
 };
+
+/// Returns a warning for each position limit of a scenario that a joint between two end stops
+/// cannot exceed.
+std::vector<std::string> describe_unreachable_limits(const Rig& rig, const Scenario& scenario) {
+  std::vector<std::string> notes;
+  for (const JointLimit& limit : scenario.limits) {
+    std::vector<double> passed;  // positions of the stops before the limit
+    for (const estimator::JointStop& stop : estimator::joint_end_stops(rig.mechanism)) {
+      const bool is_before = limit.angle_max > -stop.side * stop.position;
+      if (stop.joint == limit.joint && is_before) passed.push_back(stop.position);
+    }
+    if (passed.size() < 2) continue;
+    const estimator::Joint& joint = rig.mechanism.joints[static_cast<std::size_t>(limit.joint)];
+    const auto text = [](double position) { return format_number(position, 6); };
+    notes.push_back("the scenario limit of joint \"" + joint.name + "\", ±" +
+                    text(limit.angle_max) + " " + joint.units().coordinate +
+                    ", is beyond its end stops at " + join_items(passed, text, " and ") + " " +
+                    joint.units().coordinate + "; set the limit inside the stops");
+  }
+  return notes;
+}
 
 /// Monitor of the joint limits of rig file and scenario. For each limit it finds when the motion
 /// first exceeds it, and by how much at most.
@@ -450,6 +472,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
       if (i == 0) run.inertial.row(k) = sensors.read();
     }
   }
+  for (std::string& note : describe_unreachable_limits(rig, scenario)) run.notes.push_back(note);
   for (std::string& note : watch.describe()) run.notes.push_back(std::move(note));
   run.angles.conservativeResize(samples, Eigen::NoChange);
   run.controls.conservativeResize(samples, Eigen::NoChange);

@@ -56,6 +56,11 @@ void find_limit_violations(const Mechanism& mechanism, const std::vector<double>
                            const Recording& recording, const SensorDescription& facts,
                            SignalExamination& out);
 
+/// Reports safety limits of joint positions beyond an end stop of the joint, which the joint cannot
+/// exceed. Allows for the uncertainty of the stop's position and the encoder zero.
+void find_limits_beyond_stops(const Mechanism& mechanism, const SensorDescription& facts,
+                              SignalExamination& out);
+
 /// Reports readings well beyond an end stop of their joint, which contradict the described position
 /// of the stop or encoder zero. Allows for noise, quantization and the uncertainty of the stop's
 /// position.

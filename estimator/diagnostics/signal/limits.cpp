@@ -300,6 +300,35 @@ void find_readings_beyond_stops(const Mechanism& mechanism, const std::vector<do
   }
 }
 
+void find_limits_beyond_stops(const Mechanism& mechanism, const SensorDescription& facts,
+                              SignalExamination& out) {
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  for (const JointStop& stop : joint_end_stops(mechanism)) {
+    for (std::size_t i = 0; i < std::min(sensors.size(), facts.limits.size()); ++i) {
+      const Encoder& sensor = sensors[i];
+      const SensorLimits& limits = facts.limits[i];
+      if (sensor.terms.size() != 1 || sensor.terms.front().joint != stop.joint) continue;
+      if (!(limits.highest > limits.lowest)) continue;
+      const double sign = sensor.terms.front().sign, unit = sensor.units().scale;
+      const double limit = stop.side * sign > 0.0 ? limits.lowest : limits.highest;
+      const double coordinate = sign * (limit + mechanism.at(sensor.offset).value);
+      const double room =
+          kRounding * (limits.highest - limits.lowest) +
+          unknown_part(mechanism, sensor.offset, unit) +
+          unknown_part(mechanism, mechanism.joint_parameter_index(stop.joint, stop.where), unit);
+      const double beyond = -stop.distance_from_stop(coordinate);
+      if (!(beyond > room)) continue;
+      const char* const name = sensor.units().coordinate;
+      out.findings.push_back(make_finding({MessageCode::kLimitBeyondStop,
+                                           {{"joint", sensor.name},
+                                            {"is_lower", stop.side > 0.0},
+                                            {"limit", Quantity{coordinate, name}},
+                                            {"stop", Quantity{stop.position, name}}}},
+                                          "", sensor.name, {beyond, name}));
+    }
+  }
+}
+
 void find_limit_violations(const Mechanism& mechanism, const std::vector<double>& quanta,
                            const Recording& recording, const SensorDescription& facts,
                            SignalExamination& out) {

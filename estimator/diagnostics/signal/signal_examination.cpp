@@ -404,6 +404,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
       if (finding.message.code == MessageCode::kDeadChannel) finding.severity = Severity::kFault;
     }
   }
+  find_limits_beyond_stops(mechanism, facts, out);
   find_constant_commands(mechanism, recordings, out);
   compare_quantization_steps(sensors, quanta, facts.quantum, out);
   for (Finding& finding : find_inertial_axis_errors(mechanism, recordings)) {

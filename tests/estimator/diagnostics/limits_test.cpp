@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
 namespace {
@@ -98,6 +99,33 @@ TEST(RecordingLimits, ReportReadingsWellBeyondAStop) {
     offset.value = side * 0.2;  // readings are lower by this
     EXPECT_TRUE(found_at(-0.8).empty());
     offset.value = 0.0;
+  }
+}
+
+// A safety limit beyond a stop has no effect; one at the stop or inside it has. The limit is a
+// reading, so the encoder's zero shifts it.
+TEST(RecordingLimits, ReportSafetyLimitsBeyondAStop) {
+  for (const double side : {1.0, -1.0}) {
+    SCOPED_TRACE(side);
+    Mechanism pendulum = make_pendulum();
+    test_support::place_stop(pendulum, 0, side, -side * 0.8, 0.5);
+    const auto found_with = [&](double limit) {
+      SignalExamination out;
+      find_limits_beyond_stops(pendulum, {.limits = {{-limit, limit, 5.0}}}, out);
+      return out.findings;
+    };
+    EXPECT_TRUE(found_with(0.7).empty());
+    EXPECT_TRUE(found_with(0.8).empty());
+    EXPECT_TRUE(found_with(0.0).empty()) << "no limit";
+    const std::vector<Finding> found = found_with(1.0);
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].message.code, MessageCode::kLimitBeyondStop);
+    EXPECT_EQ(found[0].severity, Severity::kWarning);
+    EXPECT_NEAR(found[0].size, 0.2, 1e-12);
+    EXPECT_EQ(std::get<Quantity>(*found[0].message.find("limit")).value, -side * 1.0);
+    EXPECT_EQ(std::get<Quantity>(*found[0].message.find("stop")).value, -side * 0.8);
+    pendulum.joint_parameter(0, JointParameter::kEncoderOffset).value = side * 0.3;
+    EXPECT_TRUE(found_with(1.0).empty());
   }
 }
 
