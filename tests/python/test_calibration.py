@@ -103,6 +103,9 @@ def test_numbers_look_as_they_do_in_the_terminal(result):
             if line.split()[:1] and line.split()[0] in result.parameters.index}
     assert len(rows) == len(result.parameters)
     page = result._repr_html_()
+    # All numbers of a row precede the unit, whose power of ten they have in common.
+    places = [page.index(f"<th>{name}</th>") for name in ("value", "± sd", "initial", "unit")]
+    assert places == sorted(places)
     for name, (_, value, deviation, *_) in rows.items():
         for number in (value, deviation):
             assert f"<td>{number}</td>" in page, (name, number)

@@ -1,6 +1,7 @@
 """Output during a calibration."""
 
 import asyncio
+import io
 import os
 import pty
 import re
@@ -10,6 +11,7 @@ from types import SimpleNamespace
 
 import rigcal
 from conftest import RIG
+from rigcal import _progress
 from rigcal._progress import JobIterations, progress_function
 
 SCRIPT = """
@@ -48,6 +50,46 @@ def test_terminals_get_one_line_that_changes(csv):
     assert text.startswith(b"\r") and text.endswith(b"\033[K\r\n") and text.count(b"\n") == 1
     for line in text.decode().split("\r")[1:-1]:
         assert LINE.fullmatch(line.removesuffix("\033[K")), line
+
+
+class Stream(io.StringIO):
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+def output(monkeypatch, progress, *, terminal, notebook=False, seconds=9.0):
+    """Returns what a calibration of some duration prints on standard error."""
+    stream, times = Stream(terminal), iter([0.0, 0.0, seconds])
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(_progress, "_is_notebook", lambda: notebook)
+    monkeypatch.setattr(_progress, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    with progress_function(progress) as report:
+        for iteration in range(2):
+            if report:
+                report("joint", iteration, 9.0, 1.0)
+    return stream.getvalue()
+
+
+# Calibrations of minutes are not silent in an interactive session, unless the caller asks for it.
+# Scripts, and calibrations of a second, print nothing.
+def test_interactive_sessions_print_long_calibrations(monkeypatch):
+    for notebook in (False, True):
+        for terminal in (False, True):
+            shown = output(monkeypatch, None, terminal=terminal, notebook=notebook)
+            assert ("iteration 1" in shown) == (terminal or notebook)
+            assert "iteration 0" not in shown, "printed before it takes long"
+            assert not output(monkeypatch, None, terminal=terminal, notebook=notebook, seconds=1.0)
+            assert not output(monkeypatch, False, terminal=terminal, notebook=notebook)
+            assert "iteration 0" in output(monkeypatch, True, terminal=terminal, notebook=notebook)
+
+
+def test_notebooks_get_one_line_without_control_codes(monkeypatch):
+    shown = output(monkeypatch, True, terminal=False, notebook=True)
+    assert shown.count("\r") == 2 and shown.count("\n") == 1 and "\033" not in shown
 
 
 # Another stage solves another problem, so a higher cost is no setback. Only its first line says

@@ -13,6 +13,7 @@
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"
+#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -261,6 +262,26 @@ TEST(Simulation, ReportsWhenAndHowFarTheMotionLeavesTheRigsLimits) {
   const auto above = notes("angle_rad_min: -0.86 angle_rad_max: 0.3 speed_rad_per_s_max: 6");
   ASSERT_EQ(above.size(), 1U);
   expect_parts(above[0], {"exceeds its angle limit of 0.3 rad at 0 s, by up to 0.05 rad;"});
+}
+
+// A scenario limit beyond both end stops has no effect. Beyond one of them, it still limits the
+// motion toward the other.
+TEST(Simulation, ReportsScenarioLimitsBeyondTheEndStops) {
+  Rig rig = pendulum();
+  test_support::place_stop(rig.mechanism, 0, 1.0, -0.7, 0.5);
+  test_support::place_stop(rig.mechanism, 0, -1.0, 0.9, 0.5);
+  const auto notes = [&](const std::string& limit) {
+    const Scenario scenario = parse_scenario(
+        "s.textproto",
+        "duration_s: 0.1 release { } limits { joint { joint: \"1\" angle_rad_max: " + limit + " } }",
+        rig);
+    return simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical).notes;
+  };
+  EXPECT_TRUE(notes("0.6").empty());
+  EXPECT_TRUE(notes("0.8").empty());
+  const std::vector<std::string> found = notes("1");
+  ASSERT_EQ(found.size(), 1U);
+  expect_parts(found[0], {"joint \"1\"", "±1 rad", "end stops at -0.7 and 0.9 rad"});
 }
 
 // The simulation is complete and valid, so its file is written and the exit status is 0.

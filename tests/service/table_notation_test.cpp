@@ -12,10 +12,12 @@
 #include "service/cli/terminal.hpp"
 #include "service/messages/message_table.hpp"
 #include "service/messages/message_text.hpp"
+#include "service/report/calibration_page.hpp"
 #include "service/report/cross_validation_report.hpp"
 #include "service/report/friction_comparison_report.hpp"
 #include "service/report/sections/result_table.hpp"
 #include "service/result/calibration_outcome.hpp"
+#include "service/rig/rig_file.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"
 #include "tests/service/prepared_calibration.hpp"
@@ -251,6 +253,44 @@ TEST(Intervals, AreExplainedIfWide) {
   calibration.agreement.p_value = 1e-40;
   first.at_bound = true;
   EXPECT_EQ(explain_wide_intervals(calibration), "");
+}
+
+// The fixed values that the intervals assume to be exact are listed with their units, also in the
+// page; free values, values of zero, and results without intervals are not.
+TEST(Intervals, NameTheFixedValuesThatTheyAssumeExact) {
+  estimator::Calibration calibration = prepared_calibration();
+  EXPECT_EQ(explain_exact_values(calibration), "") << "no rig";
+  estimator::Mechanism& mechanism = calibration.mechanism;
+  mechanism = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto").mechanism;
+  calibration.parameters[0].half_interval = 1.96 * calibration.parameters[0].standard_deviation;
+  const std::string values =
+      "pendulum.m = 0.428 kg, gravity.g = 9.82 m/s², pivot.b_x = -0.092 m. To include";
+  test_support::expect_parts(explain_exact_values(calibration), {values, "cad_uncertainty_percent"});
+  test_support::expect_parts(format_calibration(calibration, 1.0), {values});
+  test_support::expect_parts(render_calibration_page(calibration, prepared_context()), {values});
+  mechanism.parameter(0, estimator::BodyParameter::kMass).free = true;
+  EXPECT_FALSE(holds(explain_exact_values(calibration), "pendulum.m"));
+  for (int axis = 0; axis < 2; ++axis) {
+    mechanism.joint_parameter(0, static_cast<estimator::JointParameter>(axis)).value = 0.1;
+  }
+  mechanism.joint_parameter(0, estimator::JointParameter::kMotorGain).value = 0.1;
+  test_support::expect_parts(explain_exact_values(calibration), {" and 1 more. To include"});
+  calibration.parameters[0].at_bound = true;
+  EXPECT_EQ(explain_exact_values(calibration), "") << "no intervals";
+}
+
+// All numbers of a row precede the unit, whose power of ten they have in common.
+TEST(ParameterTable, EndsRowsWithTheUnitOfAllNumbers) {
+  estimator::Calibration calibration = prepared_calibration();
+  calibration.parameters[0].half_interval = 1.96 * calibration.parameters[0].standard_deviation;
+  std::istringstream lines(format_calibration(calibration, 1.0));
+  std::string line, row;
+  while (std::getline(lines, line)) {
+    if (line.starts_with("B.J_zz ")) row = line;
+  }
+  EXPECT_TRUE(std::regex_match(row, std::regex("B.J_zz +3\\.9601 +0\\.0023 +3\\.9555 … 3\\.9647 +10 "
+                                               " +10⁻³ kg·m²")))
+      << row;
 }
 
 // Another stage solves another problem, so a cost a thousand times higher is no setback. Only its

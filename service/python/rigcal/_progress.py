@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator, Optional, Union
 
@@ -15,35 +16,69 @@ Progress = Callable[[str, int, float, float], None]
 ProgressLike = Union[None, bool, Progress]
 
 
-class _Printer:
-    """Printer of progress: a line that is rewritten on a terminal, else a line per iteration."""
+#: Time without output in which short calibrations end [s], unless `progress` is True.
+_QUIET_TIME = 2.0
 
-    def __init__(self) -> None:
+
+def _is_notebook() -> bool:
+    """Returns whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")  # imported if it runs this process
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and hasattr(shell, "kernel")
+
+
+class _Printer:
+    """Printer of progress: a line that is rewritten in an interactive session, else many lines.
+
+    Args:
+        quiet_time: prints nothing in this time from the start [s].
+    """
+
+    def __init__(self, quiet_time: float = 0.0) -> None:
         self._terminal = sys.stderr.isatty()
+        self._notebook = not self._terminal and _is_notebook()
+        self._begin = time.monotonic() + quiet_time
         self._stage = ""  # last printed stage
+        self._width = 0  # of the last line in a notebook
+
+    @property
+    def is_interactive(self) -> bool:
+        return self._terminal or self._notebook
 
     def __call__(self, stage: str, iteration: int, cost: float, gradient: float) -> None:
+        if time.monotonic() < self._begin:
+            return
         text = _rigcal.format_iteration(stage, iteration, cost, gradient,
                                         self._stage not in ("", stage))
         before, after = ("\r", "\033[K") if self._terminal else ("", "\n")
+        if self._notebook:  # notebooks have no code that clears a line
+            before, after = "\r", " " * (self._width - len(text))
+            self._width = len(text)
         print(before + text, end=after, file=sys.stderr, flush=True)
         self._stage = stage
 
     def end(self) -> None:
-        if self._terminal and self._stage:
+        if self.is_interactive and self._stage:
             print(file=sys.stderr)
 
 
 @contextmanager
 def progress_function(progress: ProgressLike) -> Iterator[Optional[Progress]]:
-    """Yields the caller's progress function, or a function that prints if `progress` is True."""
+    """Yields the caller's progress function, or a function that prints.
+
+    Progress is printed if `progress` is True. If it is None, progress is printed in interactive
+    sessions, and only of calibrations that take longer than two seconds.
+    """
     if progress and progress is not True and not callable(progress):
-        raise InputError(f"progress is {format_argument(progress)}; give True to print, or a function of "
-                         "stage, iteration, cost and gradient")
-    if progress is not True:
-        yield progress or None
+        raise InputError(f"progress is {format_argument(progress)}; give True to print, False for no "
+                         "output, or a function of stage, iteration, cost and gradient")
+    if callable(progress):
+        yield progress
         return
-    printer = _Printer()
+    printer = _Printer(0.0 if progress else _QUIET_TIME)
+    if not progress and (progress is not None or not printer.is_interactive):
+        yield None
+        return
     try:
         yield printer
     finally:

@@ -53,7 +53,8 @@ def calibrate(recordings: RecordingsLike, rig: RigLike, *, parameters: Parameter
         from_, to: use samples from and up to these times [s].
         segments: use only these segments: indices from 0, or "0-3,5".
         threads: number of threads; default: one per processor. Does not affect the result.
-        progress: True prints on standard error; a function is called with stage, iteration, cost,
+        progress: True prints on standard error, False prints nothing; default: print on terminals
+            and in notebooks, from two seconds on. A function is called with stage, iteration, cost,
             gradient.
         **options: options of the method, listed below.
 

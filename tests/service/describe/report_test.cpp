@@ -85,6 +85,31 @@ TEST(ParameterMeaning, NamesJointsBodiesEncodersAndGravity) {
   EXPECT_EQ(describe_parameter(mechanism, "gravity.tilt_x"), "tilt of the rig about the x axis");
 }
 
+// Without k_e, gain times back EMF acts as viscous friction. A current or torque has no back EMF,
+// and neither has a joint without a motor.
+TEST(ParameterMeaning, IncludesUnmodelledBackEmfInViscousFriction) {
+  const std::string emf = "back EMF";
+  estimator::Mechanism mechanism = load_rig(config("rig-furuta.textproto")).mechanism;
+  using estimator::JointParameter;
+  EXPECT_NE(describe_parameter(mechanism, "1.b").find(emf), std::string::npos);
+  EXPECT_EQ(describe_parameter(mechanism, "1.b").find("viscous friction of joint 1"), 0U);
+  EXPECT_EQ(describe_parameter(mechanism, "2.b"), "viscous friction of joint 2");
+  estimator::Parameter& gain = mechanism.joint_parameter(0, JointParameter::kMotorGain);
+  ASSERT_EQ(gain.unit, "N·m/V");
+  for (const char* unit : {"N·m/A", "N·m/N·m"}) {
+    gain.unit = unit;
+    EXPECT_EQ(describe_parameter(mechanism, "1.b").find(emf), std::string::npos) << unit;
+  }
+  gain.unit = "N·m/duty";
+  EXPECT_NE(describe_parameter(mechanism, "1.b").find(emf), std::string::npos);
+  estimator::Parameter& back_emf = mechanism.joint_parameter(0, JointParameter::kBackEmf);
+  back_emf.value = 0.05;
+  EXPECT_EQ(describe_parameter(mechanism, "1.b").find(emf), std::string::npos);
+  back_emf.value = 0.0;
+  back_emf.free = true;
+  EXPECT_EQ(describe_parameter(mechanism, "1.b").find(emf), std::string::npos);
+}
+
 // Names are explained as tooltips and in a legend; names without a meaning stay as they are.
 TEST(CalibrationPage, ExplainsParameterNames) {
   expect_parts(render_calibration_page(furuta_calibration(), prepared_context()),
