@@ -13,7 +13,6 @@
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/service/run_rigcal.hpp"
-#include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/refusal.hpp"
 #include "tests/support/source_folder.hpp"
 
@@ -268,8 +267,9 @@ TEST(Simulation, ReportsWhenAndHowFarTheMotionLeavesTheRigsLimits) {
 // motion toward the other.
 TEST(Simulation, ReportsScenarioLimitsBeyondTheEndStops) {
   Rig rig = pendulum();
-  test_support::place_stop(rig.mechanism, 0, 1.0, -0.7, 0.5);
-  test_support::place_stop(rig.mechanism, 0, -1.0, 0.9, 0.5);
+  rig.mechanism.joints[0].stops = {.lower = true, .upper = true};
+  rig.mechanism.joint_parameter(0, estimator::JointParameter::kStopLower).value = -0.7;
+  rig.mechanism.joint_parameter(0, estimator::JointParameter::kStopUpper).value = 0.9;
   const auto notes = [&](const std::string& limit) {
     const Scenario scenario = parse_scenario(
         "s.textproto",
