@@ -29,8 +29,8 @@ Eigen::MatrixXd compute_quantization_covariance(const Eigen::MatrixXd& rows,
 /// @param scale  JointUnits::scale of the sensor's unit
 double find_quantization_step(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
-/// Returns the noise of a sensor's readings [rad or m]: their scatter, but at least the quantization
-/// noise, which the scatter of a slow joint underestimates.
+/// Returns the noise of a sensor's readings [rad or m]: their scatter, but at least the
+/// quantization noise, which the scatter of a slow joint underestimates.
 double estimate_reading_noise(const std::vector<Segment>& segments, int sensor, double scale = 1.0);
 
 /// Returns the variance of the analog noise that a sensor's signal has before quantization [rad²].

@@ -110,8 +110,8 @@ constexpr MessageRow kSignalRows[] = {
      "these rows the estimated joint position is at the stop"},
     {kLimitBeyondStop, "limit-beyond-stop",
      "the {is_lower|smallest|largest} permitted position of joint \"{joint}\" in `safety`, "
-     "{limit:4}, is beyond its {is_lower|lower|upper} end stop at {stop:4}: the joint hits the stop "
-     "before it exceeds the limit",
+     "{limit:4}, is beyond its {is_lower|lower|upper} end stop at {stop:4}: the joint hits the "
+     "stop before it exceeds the limit",
      "set the limit inside the stop, or correct the stop's position in `stops`"},
     {kRestIntervals, "rest",
      "encoder \"{encoder}\" is at rest in {percent:2} % of its readings, the first time from "

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kWrappedWidthMin = 20;  // of a column of text in a wide table
 
-/// Formats the estimates with their 95 % confidence intervals. All numbers of a row precede the unit
-/// that they have in common.
+/// Formats the estimates with their 95 % confidence intervals. All numbers of a row precede the
+/// unit that they have in common.
 std::string parameter_table(const estimator::Calibration& calibration) {
   std::vector<std::vector<std::string>> rows = {
       {"parameter", "estimate", "± sd", "95 % interval", "initial", "unit", ""}};
