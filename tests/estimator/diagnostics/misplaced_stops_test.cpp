@@ -60,6 +60,7 @@ StoppedRig stopped_arm(bool has_lower) {
   motion.stops = {{0, -1.0, 0.9, kStopRestitution}};
   if (has_lower) motion.stops.push_back({0, 1.0, -0.9, kStopRestitution});
   StoppedRig rig{make_furuta(), recorded(motion, {0.0, 0.4}, {4.0, 0.0}, 2)};
+  rig.mechanism.joints[0].motor.present = false;
   rig.mechanism.joint_parameter(0, JointParameter::kViscous).value = shape.viscous[0];
   rig.mechanism.joint_parameter(1, JointParameter::kViscous).value = shape.viscous[1];
   test_support::place_stop(rig.mechanism, 0, -1.0, 0.9, kStopRestitution);
