@@ -259,6 +259,7 @@ TEST(Intervals, AreExplainedIfWide) {
 // page; free values, values of zero, and results without intervals are not.
 TEST(Intervals, NameTheFixedValuesThatTheyAssumeExact) {
   estimator::Calibration calibration = prepared_calibration();
+  calibration.kind = estimator::EstimateKind::kPhysical;
   EXPECT_EQ(explain_exact_values(calibration), "") << "no rig";
   estimator::Mechanism& mechanism = calibration.mechanism;
   mechanism = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto").mechanism;

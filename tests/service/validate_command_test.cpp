@@ -113,7 +113,7 @@ TEST_F(ValidateCommand, ValuesAreAcceptedElsewhere) {
   run_successfully("info " + rig_ + " --parameters " + result(0.0123), {"0.0123"});
   run_refused("info " + recording_ + " --parameters " + result(0.0123), {});
   run_successfully("calibrate " + input() + "--parameters physical --parameters " + result(0.0042),
-                   {" 4.2\n"});
+                   {" 4.2  10⁻³ kg·m²\n"});
   run_successfully("simulate --rig " + rig_ + " --scenario " +
                    config("scenario-pendulum-release.textproto") + " --parameters " +
                    result(0.004) + " --step 1e-3 --out " + folder_.file("again.csv"));
