@@ -30,7 +30,7 @@ struct StoppedRig {
   std::vector<Recording> recordings;
 };
 
-std::vector<Recording> recorded(test_support::StoppedMotion motion, const Eigen::Vector2d& q,
+std::vector<Recording> record_stopped(test_support::StoppedMotion motion, const Eigen::Vector2d& q,
                                 const Eigen::Vector2d& v, int joints) {
   motion.q = q;
   motion.v = v;
@@ -40,12 +40,12 @@ std::vector<Recording> recorded(test_support::StoppedMotion motion, const Eigen:
 }
 
 /// A pendulum that swings against an upper stop at 1 rad.
-StoppedRig stopped_pendulum() {
+StoppedRig pendulum_at_stop() {
   constexpr double kInertia = 3.96e-3, kMass = 0.428, kDistance = 0.092, kViscous = 3e-4;
   test_support::StoppedMotion motion = test_support::stopped_pendulum(
       kInertia + kMass * kDistance * kDistance, kMass * kDistance, kViscous);
   motion.stops = {{0, -1.0, 1.0, kStopRestitution}};
-  StoppedRig rig{make_pendulum(), recorded(motion, {-1.6, 0.0}, {0.0, 0.0}, 1)};
+  StoppedRig rig{make_pendulum(), record_stopped(motion, {-1.6, 0.0}, {0.0, 0.0}, 1)};
   test_support::place_stop(rig.mechanism, 0, -1.0, 1.0, kStopRestitution);
   test_support::free_parameters(rig.mechanism, {"P.J_zz", "1.b"}, 1.3);
   return rig;
@@ -53,13 +53,13 @@ StoppedRig stopped_pendulum() {
 
 /// A Furuta pendulum whose arm, which no gravity moves, is between stops at ±0.9 rad, or hits an
 /// upper stop only.
-StoppedRig stopped_arm(bool has_lower) {
+StoppedRig arm_at_stops(bool has_lower) {
   test_support::FurutaShape shape;
   shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
   test_support::StoppedMotion motion = test_support::stopped_furuta(shape);
   motion.stops = {{0, -1.0, 0.9, kStopRestitution}};
   if (has_lower) motion.stops.push_back({0, 1.0, -0.9, kStopRestitution});
-  StoppedRig rig{make_furuta(), recorded(motion, {0.0, 0.4}, {4.0, 0.0}, 2)};
+  StoppedRig rig{make_furuta(), record_stopped(motion, {0.0, 0.4}, {4.0, 0.0}, 2)};
   rig.mechanism.joints[0].motor.present = false;
   rig.mechanism.joint_parameter(0, JointParameter::kViscous).value = shape.viscous[0];
   rig.mechanism.joint_parameter(1, JointParameter::kViscous).value = shape.viscous[1];
@@ -78,7 +78,7 @@ double cause_size(const Message& cause) { return std::get<Quantity>(*cause.find(
 // A stop that is off by 5 % is the first cause, not a shifted zero of the encoder, and its position
 // is found.
 TEST(MisplacedStops, PrecedeShiftedZeros) {
-  for (const StoppedRig& rig : {stopped_pendulum(), stopped_arm(true)}) {
+  for (const StoppedRig& rig : {pendulum_at_stop(), arm_at_stops(true)}) {
     EXPECT_TRUE(examine_description(rig.mechanism, rig.recordings).findings.empty());
     for (const double factor : {1.05, 0.95}) {
       SCOPED_TRACE(rig.mechanism.joint_count() * factor);
@@ -99,7 +99,7 @@ TEST(MisplacedStops, PrecedeShiftedZeros) {
 // Without gravity, and with one stop, a shifted zero has the same effect: both are reported, the
 // stop first, each with its size.
 TEST(MisplacedStops, AreReportedBesideEquivalentZeros) {
-  StoppedRig rig = stopped_arm(false);
+  StoppedRig rig = arm_at_stops(false);
   rig.mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 0.945;
   const std::vector<Finding> findings =
       examine_description(rig.mechanism, rig.recordings).findings;
@@ -114,7 +114,7 @@ TEST(MisplacedStops, AreReportedBesideEquivalentZeros) {
 
 // An error of a stop that is too small to make the description fail is found in the residuals.
 TEST(MisplacedStops, AreFoundInResiduals) {
-  StoppedRig rig = stopped_pendulum();
+  StoppedRig rig = pendulum_at_stop();
   rig.mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 1.01;
   const std::vector<Finding> findings = find_misfit_causes(
       calibrate(rig.mechanism, rig.recordings), rig.mechanism, rig.recordings);
