@@ -37,7 +37,7 @@ constexpr MessageRow kMisfitRows[] = {
      "moments of inertia that are not estimated are wrong: {terms:, }",
      "check their unit, and that they are about the centre of mass, or estimate them"},
     {kInertiaFactor, "inertia-factor",
-     "those of \"{body}\" are {factor} times the values in the rig file"},
+     "body \"{body}\": {factor} times the values in the rig file"},
     {kWrongInertialParameter, "wrong-inertial-parameter",
      "{parameter} is {value} instead of {given:4}", kMeasureAgain},
     {kMissingFriction, "friction-law",

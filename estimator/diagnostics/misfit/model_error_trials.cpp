@@ -360,7 +360,8 @@ void try_stop_positions(const MisfitProblem& problem, std::vector<MisfitCause>& 
       return finding;
     };
     const double scale = joint.units().scale;
-    try_other_parameter_value(problem, index, std::abs(stop.position) + kStopShift * scale,
+    const double shift = kStopShift * scale;
+    try_other_parameter_value(problem, index, stop.position - shift, stop.position + shift,
                               kMinRelativeChange * scale, finding_of, causes);
   }
 }
