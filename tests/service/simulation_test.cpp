@@ -273,7 +273,8 @@ TEST(Simulation, ReportsScenarioLimitsBeyondTheEndStops) {
   const auto notes = [&](const std::string& limit) {
     const Scenario scenario = parse_scenario(
         "s.textproto",
-        "duration_s: 0.1 release { } limits { joint { joint: \"1\" angle_rad_max: " + limit +
+        "duration_s: 0.1 initial { joint: \"1\" angle_rad: 0.1 } release { } "
+        "limits { joint { joint: \"1\" angle_rad_max: " + limit +
             " } }",
         rig);
     return simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical).notes;
