@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/assessment/identifiability/identifiability.hpp"
@@ -14,6 +15,7 @@
 #include "estimator/assessment/quantization.hpp"
 #include "estimator/calibrate/held_out_sensors.hpp"
 #include "estimator/fit/inertia_parameterized_problem.hpp"
+#include "estimator/fit/physical/inverse_dynamics_start.hpp"
 #include "estimator/fit/physical/shooting_fit.hpp"
 
 namespace estimator {
@@ -135,9 +137,10 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   Calibration result;
   result.kind = EstimateKind::kPhysical;
   result.mechanism = mechanism;
-  ShootingFit fit(prepare_shooting_input(mechanism, recordings, options), options, monitor);
+  const std::unique_ptr<ShootingFit> begun =
+      begin_shooting_fit(recordings, options, monitor, {}, result.mechanism);
+  ShootingFit& fit = *begun;
   result.notes = fit.input().notes;
-  fit.shorten_node_intervals(result.mechanism);
   move_initial_values_off_bounds(
       result.mechanism, [&](const Mechanism& at) { return fit.make_second_stage_problem(at); });
   const bool charted = options.inertia_parameterization != InertiaParameterization::kEntries;
@@ -253,10 +256,10 @@ std::optional<Mechanism> estimate_physical_initial_values(const Mechanism& mecha
                                                           const std::vector<Recording>& recordings,
                                                           const CalibrationOptions& options,
                                                           const CalibrationMonitor& monitor) {
-  ShootingFit fit(prepare_shooting_input(mechanism, recordings, options), options, monitor,
-                  {.joint = EstimationStage::kInitialValues});
   Mechanism start = mechanism;
-  fit.shorten_node_intervals(start);
+  const std::unique_ptr<ShootingFit> begun = begin_shooting_fit(
+      recordings, options, monitor, {.joint = EstimationStage::kInitialValues}, start);
+  ShootingFit& fit = *begun;
   const auto problem_at = [&](const Mechanism& at) { return fit.make_second_stage_problem(at); };
   move_initial_values_off_bounds(start, problem_at);
   for (const int index : find_parameters_without_effect(*problem_at(start), start)) {

@@ -134,17 +134,26 @@ Eigen::MatrixXd apply_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples,
   return filtfilt_columns(design_butterworth_low_pass(kFilterOrder, cutoff, period), samples);
 }
 
+double noise_matched_cutoff(const Eigen::Ref<const Eigen::VectorXd>& samples, double cutoff,
+                            double period) {
+  const auto removed = [&](double at) {
+    return squares(samples - apply_low_pass(samples, at, period).col(0));
+  };
+  double matched = cutoff, taken = removed(cutoff);
+  for (double next = 2.0 * cutoff; filters(next, period); next *= 2.0) {
+    const double left = removed(next);
+    if (left < kNoiseShare * kNoiseShare * taken) matched = next;
+    taken = left;
+  }
+  return matched;
+}
+
 Eigen::MatrixXd apply_noise_matched_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples,
                                              double cutoff, double period) {
-  Eigen::MatrixXd filtered = apply_low_pass(samples, cutoff, period);
+  Eigen::MatrixXd filtered(samples.rows(), samples.cols());
   for (Eigen::Index i = 0; i < samples.cols(); ++i) {
-    double taken = squares(samples.col(i) - filtered.col(i));
-    for (double next = 2.0 * cutoff; filters(next, period); next *= 2.0) {
-      const Eigen::MatrixXd nearer = apply_low_pass(samples.col(i), next, period);
-      const double left = squares(samples.col(i) - nearer.col(0));
-      if (left < kNoiseShare * kNoiseShare * taken) filtered.col(i) = nearer.col(0);
-      taken = left;
-    }
+    const double matched = noise_matched_cutoff(samples.col(i), cutoff, period);
+    filtered.col(i) = apply_low_pass(samples.col(i), matched, period);
   }
   return filtered;
 }

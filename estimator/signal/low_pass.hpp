@@ -65,11 +65,15 @@ Eigen::MatrixXd filtfilt_columns(const SectionCascade& sections,
 Eigen::MatrixXd apply_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples, double cutoff,
                                double period);
 
-/// Returns columns filtered as by apply_low_pass, with a separate cutoff for each column. The
-/// cutoff is `cutoff`, or the highest of its multiples 2, 4, 8, … whose filter removes less than
-/// half as much as the filter with the next lower multiple. At a doubled cutoff, a filter removes
-/// about as much white noise as before, and 0.7 times as much of a jump. It removes far less of a
-/// motion, whose spectrum falls steeply above its fastest component.
+/// Returns the cutoff [Hz] of a low pass that removes little of a motion. It is `cutoff`, or the
+/// highest of its multiples 2, 4, 8, … whose filter removes less than half as much as the filter
+/// with the next lower multiple. At a doubled cutoff, a filter removes about as much white noise as
+/// before, and 0.7 times as much of a jump. It removes far less of a motion, whose spectrum falls
+/// steeply above its fastest component.
+double noise_matched_cutoff(const Eigen::Ref<const Eigen::VectorXd>& samples, double cutoff,
+                            double period);
+
+/// Returns columns filtered as by apply_low_pass, with the noise_matched_cutoff of each column.
 Eigen::MatrixXd apply_noise_matched_low_pass(const Eigen::Ref<const Eigen::MatrixXd>& samples,
                                              double cutoff, double period);
 

@@ -304,9 +304,9 @@ bool use_final_integration_steps(ShootingInput& input) {
   return true;
 }
 
-ShootingInput prepare_shooting_input(const Mechanism& mechanism,
-                                     const std::vector<Recording>& recordings,
-                                     const CalibrationOptions& options) {
+ShootingInput prepare_shooting_data(const Mechanism& mechanism,
+                                    const std::vector<Recording>& recordings,
+                                    const CalibrationOptions& options) {
   check_input(mechanism, recordings);
   check_options(options, recordings);
   if (mechanism.joint_count() > kTreeJointsMax) {
@@ -383,13 +383,20 @@ ShootingInput prepare_shooting_input(const Mechanism& mechanism,
     throw std::invalid_argument(input.sources[point.motion] + ": at about " + number_text(time, 6) +
                                 " s, the recording passes " + point.what());
   }
-  choose_integration_steps(mechanism, options, input);
   const Eigen::VectorXd generous =
       kInflatedNoiseFraction * std::sqrt(kInterval) * scales.cwiseProduct(least);
   input.noise.acceleration = generous(input.grid.coordinates.independent);
   input.sensor_acceleration = noise_of_encoder_coordinates(mechanism, generous);
   input.noise.control = motor_control_noise(mechanism);
   prepare_inertial(mechanism, input);
+  return input;
+}
+
+ShootingInput prepare_shooting_input(const Mechanism& mechanism,
+                                     const std::vector<Recording>& recordings,
+                                     const CalibrationOptions& options) {
+  ShootingInput input = prepare_shooting_data(mechanism, recordings, options);
+  choose_integration_steps(mechanism, options, input);
   return input;
 }
 

@@ -40,7 +40,13 @@ struct ShootingInput {
 };
 
 /// Checks mechanism and recordings, selects segments that are long enough, and computes initial
-/// states, noise levels and integration steps.
+/// states and noise levels, but no integration steps.
+/// @throws std::invalid_argument with the error and its remedy
+ShootingInput prepare_shooting_data(const Mechanism& mechanism,
+                                    const std::vector<Recording>& recordings,
+                                    const CalibrationOptions& options);
+
+/// Prepares the data, and chooses the integration steps for the parameter values of the mechanism.
 /// @throws std::invalid_argument with the error and its remedy
 ShootingInput prepare_shooting_input(const Mechanism& mechanism,
                                      const std::vector<Recording>& recordings,

@@ -1,0 +1,158 @@
+#include "estimator/fit/physical/inverse_dynamics_start.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
+#include <utility>
+
+#include "estimator/fit/free_parameters.hpp"
+#include "estimator/fit/inertia_parameterized_problem.hpp"
+#include "estimator/fit/physical/equation_error.hpp"
+#include "estimator/model/encoder.hpp"
+#include "estimator/model/spanning_tree.hpp"
+
+namespace estimator {
+namespace {
+
+constexpr int kRowsMin = 5;      // torque imbalances per parameter
+constexpr int kRounds = 3;       // of weights
+constexpr int kIterations = 50;  // most, per round
+constexpr double kTolerance = 1e-6;
+/// Smallest ratio of costs at which values by inverse dynamics replace the given values.
+constexpr double kMuchBetter = 2.0;
+
+bool is_observed(const Mechanism& mechanism) {
+  return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
+}
+
+/// Fixes sensor parameters other than encoder offsets.
+void fix_other_sensor_parameters(Mechanism& mechanism) {
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  for (int index = 0; index < std::ssize(mechanism.parameters); ++index) {
+    const bool is_offset = std::ranges::count(sensors, index, &Encoder::offset) > 0;
+    if (!is_offset && !affects_motion(mechanism, index)) mechanism.at(index).free = false;
+  }
+}
+
+/// Minimizes the equation error, with weights from its own scatter.
+void minimize(EquationErrorProblem& problem, InertiaParameterization parameterization) {
+  LmOptions options;
+  options.max_iterations = kIterations;
+  options.cost_tolerance = options.stagnant_gain = kTolerance;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) problem.update_weights();
+    solve_in_inertia_coordinates(problem, problem.mechanism(), parameterization, options, {},
+                                 nullptr);
+  }
+}
+
+/// Gives free parameters without a prior a prior about their initial values. Its standard deviation
+/// is the initial or the reached value, whichever is larger. It has no effect on parameters that the
+/// equation error determines.
+void hold_near_start(const Mechanism& start, Mechanism& reached) {
+  for (std::size_t i = 0; i < reached.parameters.size(); ++i) {
+    Parameter& parameter = reached.parameters[i];
+    const double initial = start.parameters[i].value;
+    const double deviation = std::max(std::abs(initial), std::abs(parameter.value));
+    if (!parameter.free || deviation == 0.0) continue;
+    if (std::isfinite(parameter.prior_standard_deviation)) continue;
+    parameter.prior_mean = initial;
+    parameter.prior_standard_deviation = deviation;
+  }
+}
+
+/// Adds changes of the encoder offsets to the initial states.
+void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& input) {
+  const std::vector<Encoder> sensors = used_encoders(from);
+  Eigen::VectorXd change(std::ssize(sensors));
+  for (Eigen::Index i = 0; i < change.size(); ++i) {
+    const int offset = sensors[static_cast<std::size_t>(i)].offset;
+    change[i] = to.at(offset).value - from.at(offset).value;
+  }
+  const Eigen::VectorXd shift = EncoderToJointMap(from).joint_coordinates(change);
+  for (Eigen::MatrixXd& states : input.states) {
+    states.topRows(shift.size()).colwise() += shift;
+  }
+}
+
+std::unique_ptr<ShootingFit> begin_at(const Mechanism& start, ShootingInput input,
+                                      const CalibrationOptions& options,
+                                      const CalibrationMonitor& monitor, FitStages stages) {
+  choose_integration_steps(start, options, input);
+  auto fit = std::make_unique<ShootingFit>(std::move(input), options, monitor, stages);
+  fit->shorten_node_intervals(start);
+  return fit;
+}
+
+}  // namespace
+
+std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
+                                                      const ShootingInput& input,
+                                                      const CalibrationOptions& options) {
+  if (!is_tree_mechanism(mechanism) || !is_observed(mechanism)) return std::nullopt;
+  Mechanism start = with_set_valued_friction(mechanism);
+  fix_other_sensor_parameters(start);
+  const InertiaParameterization parameterization = options.inertia_parameterization;
+  if (parameterization != InertiaParameterization::kEntries) move_off_feasibility_boundary(start);
+  const FreeParameters free(start);
+  if (free.size() == 0) return std::nullopt;
+  const MotionWindows motion = select_motion_windows(start, input, options.filter_cutoff);
+  EquationErrorProblem problem(start, motion);
+  if (problem.row_count() < kRowsMin * free.size()) return std::nullopt;
+  minimize(problem, parameterization);
+  Mechanism reached = problem.mechanism();
+  hold_near_start(start, reached);
+  EquationErrorProblem held(reached, motion);
+  minimize(held, parameterization);
+  Mechanism result = mechanism;
+  copy_parameter_values(held.mechanism(), result);
+  return result;
+}
+
+std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& recordings,
+                                                const CalibrationOptions& options,
+                                                const CalibrationMonitor& monitor, FitStages stages,
+                                                Mechanism& start) {
+  ShootingInput input = prepare_shooting_data(start, recordings, options);
+  const std::optional<Mechanism> linear =
+      estimate_by_inverse_dynamics(start, input, options);
+  const char* mode = getenv("RIG_START");
+  if (!linear || (mode && *mode == 'g')) return begin_at(start, std::move(input), options, monitor, stages);
+  if (getenv("RIG_DEBUG")) {
+    for (std::size_t i = 0; i < start.parameters.size(); ++i) {
+      if (start.parameters[i].free)
+        fprintf(stderr, "  %s %g -> %g\n", start.parameters[i].name.c_str(), start.parameters[i].value, linear->parameters[i].value);
+    }
+  }
+  std::unique_ptr<ShootingFit> given, other;
+  std::exception_ptr error;
+  try {
+    given = begin_at(start, input, options, monitor, stages);
+  } catch (const std::invalid_argument&) {
+    error = std::current_exception();
+  }
+  shift_states(start, *linear, input);
+  try {
+    other = begin_at(*linear, std::move(input), options, monitor, stages);
+  } catch (const std::invalid_argument&) {
+    if (!given) std::rethrow_exception(error);
+    return given;
+  }
+  const auto is_better = [&] {
+    if (mode && *mode == 'l') return true;
+    if (!given || given->input().grid.interval < other->input().grid.interval) return true;
+    if (given->input().grid.interval > other->input().grid.interval) return false;
+    const double a = given->make_second_stage_problem(start)->cost();
+    const double b = other->make_second_stage_problem(*linear)->cost();
+    if (getenv("RIG_DEBUG")) fprintf(stderr, "  cost given %g linear %g\n", a, b);
+    return a > (mode && *mode == 'b' ? 1.0 : kMuchBetter) * b;
+  };
+  if (!is_better()) return given;
+  copy_parameter_values(*linear, start);
+  return other;
+}
+
+}  // namespace estimator

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting_fit.hpp"
+#include "estimator/fit/physical/shooting_input.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/signal/time_series.hpp"
+
+namespace estimator {
+
+/// Returns the mechanism with initial parameter values from inverse dynamics, which do not depend
+/// on the given values where the motion determines them. They minimize the equation error
+/// (EquationErrorProblem). Parameters that it does not determine stay near their given values:
+/// delays, end stops, other sensors, and weakly identifiable parameters.
+///
+/// Empty if a joint is not observed by encoders, for closed loops, and without enough motion.
+/// @param input  segments, states and noise levels are used
+std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
+                                                      const ShootingInput& input,
+                                                      const CalibrationOptions& options);
+
+/// Returns a fit whose motion can be simulated from node to node at its initial parameter values.
+/// These are the given values, or those by inverse dynamics if they predict the recordings much
+/// better.
+///
+/// @param[in,out] start  given values, replaced by the initial values of the fit
+/// @throws std::invalid_argument with the error and its remedy
+std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& recordings,
+                                                const CalibrationOptions& options,
+                                                const CalibrationMonitor& monitor, FitStages stages,
+                                                Mechanism& start);
+
+}  // namespace estimator
