@@ -22,7 +22,7 @@ constexpr double kGap = 2.5;          // shortest gap, in mean distances of an e
 constexpr double kSlowest = 0.03;     // least speed with a sure direction, of the joint's largest
 constexpr double kRateTime = 0.02;    // time in which this speed must exceed reading noise [s]
 
-constexpr int kLanes = 8;
+constexpr int kInstantLanes = 8;
 constexpr int kBlockRows = 64;
 constexpr double kCauchy = 2.385;      // imbalance with half the weight, in standard deviations
 constexpr double kNormalMad = 1.4826;  // standard deviation over median, for normal errors
@@ -252,14 +252,14 @@ void EquationErrorProblem::evaluate(Iterate& point, bool with_slopes) const {
       positions.push_back(free_.find_position(index));
     }
     for (const int place : run.without_effect) positions[static_cast<std::size_t>(place)] = -1;
-    Rows rows = program.make_value_rows(run.values, kLanes);
-    const auto row = [&](int index) { return row_at<kLanes>(rows, index); };
-    program.program().run<kLanes>(TreeProgram::kParameters, rows.data());
-    for (std::size_t first = 0; first < run.count; first += kLanes) {
+    Rows rows = program.make_value_rows(run.values, kInstantLanes);
+    const auto row = [&](int index) { return row_at<kInstantLanes>(rows, index); };
+    program.program().run<kInstantLanes>(TreeProgram::kParameters, rows.data());
+    for (std::size_t first = 0; first < run.count; first += kInstantLanes) {
       const auto instant = [&](std::size_t lane) {
         return static_cast<Eigen::Index>(run.first + std::min(first + lane, run.count - 1));
       };
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      for (std::size_t lane = 0; lane < kInstantLanes; ++lane) {
         const Eigen::Index i = instant(lane);
         for (int j = 0; j < n; ++j) {
           row(program.angle_row(j))[lane] = motion_.angle(j, i) + shift[j];
@@ -273,9 +273,9 @@ void EquationErrorProblem::evaluate(Iterate& point, bool with_slopes) const {
       }
       const int last = with_slopes ? TreeProgram::kSensitivities : TreeProgram::kLoad;
       for (int section = TreeProgram::kClosure; section <= last; ++section) {
-        program.program().run<kLanes>(section, rows.data());
+        program.program().run<kInstantLanes>(section, rows.data());
       }
-      const std::size_t lanes = std::min<std::size_t>(kLanes, run.count - first);
+      const std::size_t lanes = std::min<std::size_t>(kInstantLanes, run.count - first);
       for (std::size_t lane = 0; lane < lanes; ++lane) {
         const Eigen::Index i = instant(lane);
         const int window = motion_.window[static_cast<std::size_t>(i)];

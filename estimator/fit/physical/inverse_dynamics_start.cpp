@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <utility>
@@ -78,14 +76,19 @@ void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& inp
   }
 }
 
-std::unique_ptr<ShootingFit> begin_at(const Mechanism& start, ShootingInput input,
-                                      const CalibrationOptions& options,
-                                      const CalibrationMonitor& monitor, FitStages stages) {
-  choose_integration_steps(start, options, input);
-  auto fit = std::make_unique<ShootingFit>(std::move(input), options, monitor, stages);
-  fit->shorten_node_intervals(start);
-  return fit;
-}
+/// A fit that starts from given parameter values, and the cost per reading of its second stage there.
+struct BegunFit {
+  std::unique_ptr<ShootingFit> fit;
+  double cost = 0.0;
+
+  double interval() const { return fit->input().grid.interval; }
+  /// Returns whether the values predict the recordings much better than those of another fit. A
+  /// fit with longer node intervals does, since the other one cannot be simulated over them.
+  bool is_much_better_than(const BegunFit& other) const {
+    if (interval() != other.interval()) return interval() > other.interval();
+    return kMuchBetter * cost < other.cost;
+  }
+};
 
 }  // namespace
 
@@ -117,42 +120,34 @@ std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& re
                                                 const CalibrationMonitor& monitor, FitStages stages,
                                                 Mechanism& start) {
   ShootingInput input = prepare_shooting_data(start, recordings, options);
-  const std::optional<Mechanism> linear =
-      estimate_by_inverse_dynamics(start, input, options);
-  const char* mode = getenv("RIG_START");
-  if (!linear || (mode && *mode == 'g')) return begin_at(start, std::move(input), options, monitor, stages);
-  if (getenv("RIG_DEBUG")) {
-    for (std::size_t i = 0; i < start.parameters.size(); ++i) {
-      if (start.parameters[i].free)
-        fprintf(stderr, "  %s %g -> %g\n", start.parameters[i].name.c_str(), start.parameters[i].value, linear->parameters[i].value);
-    }
-  }
-  std::unique_ptr<ShootingFit> given, other;
+  const auto begin_at = [&](const Mechanism& values) {
+    ShootingInput own = input;
+    shift_states(start, values, own);
+    choose_integration_steps(values, options, own);
+    BegunFit begun{std::make_unique<ShootingFit>(std::move(own), options, monitor, stages)};
+    begun.cost = begun.fit->shorten_node_intervals(values);
+    return begun;
+  };
+  BegunFit given;
   std::exception_ptr error;
   try {
-    given = begin_at(start, input, options, monitor, stages);
+    given = begin_at(start);
+    if (given.cost <= kDivergedErrorRatio) return std::move(given.fit);
   } catch (const std::invalid_argument&) {
     error = std::current_exception();
   }
-  shift_states(start, *linear, input);
   try {
-    other = begin_at(*linear, std::move(input), options, monitor, stages);
-  } catch (const std::invalid_argument&) {
-    if (!given) std::rethrow_exception(error);
-    return given;
+    if (const auto linear = estimate_by_inverse_dynamics(start, input, options)) {
+      BegunFit other = begin_at(*linear);
+      if (error || other.is_much_better_than(given)) {
+        start = *linear;
+        return std::move(other.fit);
+      }
+    }
+  } catch (const std::invalid_argument&) {  // keep the given values
   }
-  const auto is_better = [&] {
-    if (mode && *mode == 'l') return true;
-    if (!given || given->input().grid.interval < other->input().grid.interval) return true;
-    if (given->input().grid.interval > other->input().grid.interval) return false;
-    const double a = given->make_second_stage_problem(start)->cost();
-    const double b = other->make_second_stage_problem(*linear)->cost();
-    if (getenv("RIG_DEBUG")) fprintf(stderr, "  cost given %g linear %g\n", a, b);
-    return a > (mode && *mode == 'b' ? 1.0 : kMuchBetter) * b;
-  };
-  if (!is_better()) return given;
-  copy_parameter_values(*linear, start);
-  return other;
+  if (error) std::rethrow_exception(error);
+  return std::move(given.fit);
 }
 
 }  // namespace estimator

@@ -374,9 +374,11 @@ std::vector<SegmentTrajectory> ShootingFit::trajectories() const {
   return result;
 }
 
-void ShootingFit::shorten_node_intervals(const Mechanism& start) {
+double ShootingFit::shorten_node_intervals(const Mechanism& start) {
   const double least = min_node_interval(input_.segments);
-  while (!std::isfinite(make_second_stage_problem(start)->cost())) {
+  while (true) {
+    const std::unique_ptr<ShootingProblem> problem = make_second_stage_problem(start);
+    if (std::isfinite(problem->cost())) return problem->cost() / problem->total_reading_count();
     if (input_.grid.interval <= least) {
       throw std::invalid_argument(
           "the simulation with the values of the rig file fails even in the " +

@@ -49,8 +49,9 @@ class ShootingFit {
 
   /// Decreases the time between shooting nodes until the motion can be simulated from node to node.
   /// With wrong parameter values, loops may be impossible to close near singular configurations.
+  /// @return the cost per reading of the second stage at these values
   /// @throws std::invalid_argument if even a few samples cannot be simulated
-  void shorten_node_intervals(const Mechanism& start);
+  double shorten_node_intervals(const Mechanism& start);
 
   /// Returns the least-squares problem of the second stage at the initial parameter values.
   std::unique_ptr<ShootingProblem> make_second_stage_problem(const Mechanism& mechanism) const;
