@@ -10,7 +10,7 @@
 namespace estimator {
 
 /// Estimates physical parameters by multiple shooting in continuous time (ShootingProblem), in
-/// three stages:
+/// three stages. They start from the given values, or from inverse dynamics (begin_shooting_fit):
 ///
 /// 1. A fit over short shooting intervals with a large process noise, so that weakly identifiable
 ///    parameters stay near their initial values. If the fit ends far from the readings, it restarts

@@ -48,8 +48,8 @@ void minimize(EquationErrorProblem& problem, InertiaParameterization parameteriz
 }
 
 /// Gives free parameters without a prior a prior about their initial values. Its standard deviation
-/// is the initial or the reached value, whichever is larger. It has no effect on parameters that the
-/// equation error determines.
+/// is the initial or the reached value, whichever is larger. It has hardly any effect on parameters
+/// that the equation error determines.
 void hold_near_start(const Mechanism& start, Mechanism& reached) {
   for (std::size_t i = 0; i < reached.parameters.size(); ++i) {
     Parameter& parameter = reached.parameters[i];
@@ -76,7 +76,7 @@ void shift_states(const Mechanism& from, const Mechanism& to, ShootingInput& inp
   }
 }
 
-/// A fit that starts from given parameter values, and the cost per reading of its second stage there.
+/// A fit that starts from given parameter values, and the cost per reading of its second stage.
 struct BegunFit {
   std::unique_ptr<ShootingFit> fit;
   double cost = 0.0;
