@@ -140,6 +140,7 @@ std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& re
     if (const auto linear = estimate_by_inverse_dynamics(start, input, options)) {
       BegunFit other = begin_at(*linear);
       if (error || other.is_much_better_than(given)) {
+        other.fit->set_restart_values(start);
         start = *linear;
         return std::move(other.fit);
       }

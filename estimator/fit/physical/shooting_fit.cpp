@@ -144,6 +144,11 @@ std::unique_ptr<ShootingProblem> ShootingFit::make_problem(const Mechanism& mech
 void ShootingFit::estimate_jointly(const Mechanism& start) {
   if (monitor_.on_stage) monitor_.on_stage({stages_.joint}, start);
   start_ = start;
+  for (std::size_t i = 0; i < restart_values_.parameters.size(); ++i) {
+    const Parameter& parameter = restart_values_.parameters[i];
+    const bool is_inside = parameter.value > parameter.lower && parameter.value < parameter.upper;
+    if (is_inside) start_.parameters[i].value = parameter.value;
+  }
   fit_relaxed(start);
   Mechanism reached = start;
   copy_parameter_values(joint_->mechanism(), reached);

@@ -53,6 +53,10 @@ class ShootingFit {
   /// @throws std::invalid_argument if even a few samples cannot be simulated
   double shorten_node_intervals(const Mechanism& start);
 
+  /// Sets the values to which restarts of `estimate_jointly` reset parameters that reached a bound,
+  /// if they are within their bounds. By default, these are the initial values.
+  void set_restart_values(const Mechanism& values) { restart_values_ = values; }
+
   /// Returns the least-squares problem of the second stage at the initial parameter values.
   std::unique_ptr<ShootingProblem> make_second_stage_problem(const Mechanism& mechanism) const;
 
@@ -120,7 +124,7 @@ class ShootingFit {
   CalibrationOptions options_;
   CalibrationMonitor monitor_;
   FitStages stages_;
-  Mechanism start_;
+  Mechanism start_, restart_values_;
   std::unique_ptr<ShootingProblem> joint_, simulation_;
   ShootingHistory joint_history_, simulation_history_;
   std::vector<bool> is_noise_significant_;
