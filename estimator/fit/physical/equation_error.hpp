@@ -35,14 +35,14 @@ MotionWindows select_motion_windows(const Mechanism& mechanism, const ShootingIn
                                     double cutoff);
 
 /// The least-squares problem of the equation error of a tree whose joints are all observed. With
-/// smoothed angles θ, rates ω and accelerations ω̇, the torque imbalance r = ρ(θ, ω, ω̇, χ) + σ B of
-/// each joint is averaged over each time window. The cost is
+/// filtered angles θ, rates ω and accelerations ω̇, the torque imbalance of each joint,
+/// r = ρ(θ, ω, ω̇, χ) + σ B, is averaged over each time window. The cost is
 ///
 ///   Σ (mean r / σ_τ)² + priors,
 ///
-/// with the standard deviation σ_τ of each joint's imbalance and the filtered direction of motion σ.
-/// There are no states: r is affine in gains, stiffnesses, friction coefficients, masses and moments
-/// of inertia. Encoder offsets shift the angles.
+/// with the standard deviation σ_τ of the imbalance and the filtered direction of motion σ. There
+/// are no states. r is affine in gains, stiffnesses, friction coefficients, masses and moments of
+/// inertia. Encoder offsets shift the angles.
 class EquationErrorProblem final : public LeastSquaresProblem {
  public:
   /// @param mechanism  tree with set-valued friction; its free parameters affect the motion, or are
