@@ -221,14 +221,15 @@ TEST(PhysicalCalibration, ConvergesFromStiffFriction) {
   expect_within(result, "1.b", rig.b, 4.0);
 }
 
-// Friction that would need steps below 20 µs is reported with its parameter. Other start values
-// that cannot be simulated are reported too; a tree has no loops to check.
+// Fixed friction that would need steps below 20 µs is reported with its parameter. Other fixed
+// values that cannot be simulated are reported too; a tree has no loops to check.
 TEST(PhysicalCalibration, NamesTheCauseOfASimulationThatDiverges) {
   const ReferencePendulum rig = sticky_pendulum();
   const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
   const auto refused = [&](JointParameter quantity, double value) {
     Mechanism mechanism = pendulum_to_fit(rig);
     mechanism.joint_parameter(0, quantity).value = value;
+    mechanism.joint_parameter(0, quantity).free = false;
     return test_support::refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); });
   };
   test_support::expect_parts(
