@@ -21,6 +21,9 @@ constexpr int kIterations = 50;  // most, per round
 constexpr double kTolerance = 1e-6;
 /// Smallest ratio of costs at which values by inverse dynamics replace the given values.
 constexpr double kMuchBetter = 2.0;
+/// Largest cost per reading at which they replace values that cannot be simulated. The model is
+/// wrong above it, and the error message about the given values is more useful.
+constexpr double kUsefulCost = 1e4;
 
 bool is_observed(const Mechanism& mechanism) {
   return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
@@ -139,7 +142,7 @@ std::unique_ptr<ShootingFit> begin_shooting_fit(const std::vector<Recording>& re
   try {
     if (const auto linear = estimate_by_inverse_dynamics(start, input, options)) {
       BegunFit other = begin_at(*linear);
-      if (error || other.is_much_better_than(given)) {
+      if (error ? other.cost < kUsefulCost : other.is_much_better_than(given)) {
         other.fit->set_restart_values(start);
         start = *linear;
         return std::move(other.fit);

@@ -230,6 +230,7 @@ TEST(PhysicalCalibration, NamesTheCauseOfASimulationThatDiverges) {
     Mechanism mechanism = pendulum_to_fit(rig);
     mechanism.joint_parameter(0, quantity).value = value;
     mechanism.joint_parameter(0, quantity).free = false;
+    mechanism.parameter(0, BodyParameter::kJzz).free = false;  // else it balances the spring
     return test_support::refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); });
   };
   test_support::expect_parts(
