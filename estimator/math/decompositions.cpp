@@ -20,11 +20,13 @@ Orthogonal orthogonal(const Eigen::MatrixXd& A, std::optional<double> tolerance)
 }  // namespace
 
 SymmetricEigen symmetric_eigen(const Eigen::MatrixXd& A) {
+  if (A.rows() == 0) return {Eigen::VectorXd(0), Eigen::MatrixXd(0, 0)};  // no case of Eigen's
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(A);
   return {solver.eigenvalues(), solver.eigenvectors()};
 }
 
 SymmetricEigen generalized_eigen(const Eigen::MatrixXd& K, const Eigen::MatrixXd& M) {
+  if (K.rows() == 0) return {Eigen::VectorXd(0), Eigen::MatrixXd(0, 0)};
   const Eigen::GeneralizedSelfAdjointEigenSolver<Eigen::MatrixXd> solver(K, M);
   return {solver.eigenvalues(), solver.eigenvectors()};
 }

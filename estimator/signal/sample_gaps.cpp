@@ -12,6 +12,7 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 constexpr double kRowsBeforeReleaseMax = 3.0;  // longest gap with a changing command
 constexpr double kCommandChange = 0.1;         // of the largest, that counts as constant
+constexpr double kHeldChange = 0.01;           // of the largest: step of a command that is held
 constexpr double kUnlike = 5.0;                // times the curvature beside a gap: a step
 constexpr double kAlike = 0.5;    // largest relative difference of curvatures, if smooth
 constexpr double kSlight = 0.02;  // of its curvature: tolerated effect of more rows
@@ -128,6 +129,12 @@ double usual_bend(const Eigen::Ref<const Eigen::VectorXd>& command,
   return *middle;
 }
 
+/// Returns whether a command does not change from row to row, such as one that is sent at a lower
+/// rate than the readings. It then changes in steps, however small.
+bool is_held(const NeighbourCommands& command) {
+  return command.size() > 1 && command[0] == command[1];
+}
+
 }  // namespace
 
 void update_command_change(const NeighbourCommands& before, const NeighbourCommands& after,
@@ -140,6 +147,7 @@ void update_command_change(const NeighbourCommands& before, const NeighbourComma
   const double jump = std::abs(rise - even);
   change.is_step |=
       jump > kCommandChange * largest && jump > kUnlike * std::max(bend_of(before), bend_of(after));
+  change.is_step |= jump > kHeldChange * largest && is_held(before) && is_held(after);
 }
 
 bool can_continue_across_gap(double duration, double missing, const CommandChange& change,

@@ -53,6 +53,30 @@ class CalibrateCommand : public ::testing::Test {
   std::string rig_ = config("rig-pendulum.textproto");
 };
 
+// A sliding cart that gets faster has no friction: the only free parameter ends at its bound.
+TEST_F(CalibrateCommand, ReportsAResultWithAllParametersAtBounds) {
+  std::ostringstream rows;
+  rows << "t,x\n";
+  for (int k = 0; k < 200; ++k) {
+    const double t = 0.005 * k;
+    rows << t << ',' << std::round((0.1 * t + 0.2 * t * t) * 40000.0) / 40000.0 << '\n';
+  }
+  const std::string rig = folder_.write("cart.textproto", R"(
+      name: "cart"
+      body { name: "cart" mass { value: 0.9 }
+             inertia { xx { value: 1e-3 } yy { value: 1e-3 } zz { value: 1e-3 } } }
+      joint { name: "rail" type: PRISMATIC
+              parent { body: "ground" axis { x: 1 } zero_direction { y: 1 } }
+              child { body: "cart" axis { x: 1 } zero_direction { y: 1 } }
+              friction { viscous { value: 1 free: true } }
+              encoder { counts_per_m: 40000 } }
+      recording { time { column: "t" } position { joint: "rail" column: "x" unit: METER } })");
+  const ProgramRun run = run_rigcal("calibrate " + folder_.write("run.csv", rows.str()) +
+                                    " --rig " + rig + " --quiet");
+  EXPECT_LE(run.exit_code, 2) << run.err;
+  expect_parts(run.out, {"The model is rejected", "rail.b", "at its bound"});
+}
+
 std::string without_lines(const std::string& text, int first, int count) {
   std::istringstream lines(text);
   std::string kept;

@@ -266,7 +266,8 @@ TEST_F(Calibrated, IsComparedWithAnotherResult) {
 // unless the other result estimates it.
 TEST_F(Calibrated, ComparisonListsEachParameterOnce) {
   const std::string text = contents_of(file("p.json"));
-  const std::string twin = R"("dependent": [{"name": "twin.b", "unit": "N·m·s/rad", "value": 0.5}])";
+  const std::string twin =
+      R"("dependent": [{"name": "twin.b", "unit": "N·m·s/rad", "value": 0.5}])";
   const std::string tied = folder_->write("tied.json", replaced(text, "\"dependent\": []", twin));
   const ProgramRun run = run_successfully("info " + tied + " " + tied, {"pivot.b"});
   EXPECT_EQ(run.out.find("twin.b"), run.out.rfind("twin.b")) << run.out;

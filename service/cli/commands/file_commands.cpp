@@ -209,9 +209,12 @@ void import_robot(const ImportOptions& options) {
     return;
   }
   proto::write_file(options.out, rig.text);
-  std::cout << options.out << ": " << read.mechanism.bodies.size() << " bodies, "
-            << read.mechanism.joints.size() << " joints that move; see rigcal info " << options.out
-            << '\n';
+  const auto counted = [](std::size_t count, const char* one, const char* many) {
+    return std::to_string(count) + (count == 1 ? one : many);
+  };
+  std::cout << options.out << ": " << counted(read.mechanism.bodies.size(), " body, ", " bodies, ")
+            << counted(read.mechanism.joints.size(), " moving joint", " moving joints")
+            << "; see rigcal info " << options.out << '\n';
 }
 
 void add_options(CLI::App& command, ImportOptions& options) {

@@ -89,7 +89,8 @@ class RigWriter {
     add_links(ground);
     if (names_.empty()) {
       throw proto::InputError(choice_.source +
-                              ": no moving link has mass. Use --floating to let the base move");
+                              ": no moving link has mass. Give the links a mass and inertias, or "
+                              "add --floating if the base moves");
     }
     for (const RobotLoop& loop : robot_.loops) add_loop(loop);
     add_gravity();

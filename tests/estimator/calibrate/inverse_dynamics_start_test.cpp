@@ -18,7 +18,7 @@ using test_support::ReferenceFuruta;
 constexpr double kEvery = 2e-3;  // sampling period [s]
 /// Largest relative error of a start. Friction is a twentieth of the other torques, which the
 /// filtered accelerations reproduce within about 2 %.
-constexpr double kNear = 0.6;
+constexpr double kNearTruth = 0.6;
 
 Recording driven_furuta(const ReferenceFuruta& rig) {
   return test_support::record(rig, Eigen::Vector4d(0.0, 0.5, 0.0, 0.0),
@@ -50,7 +50,7 @@ TEST(InverseDynamicsStart, IsNearTheTruthFromAnyGivenValue) {
       far.parameters[i].value *= factor;
       const std::optional<Mechanism> start = estimate_by_inverse_dynamics(far, input, {});
       ASSERT_TRUE(start);
-      EXPECT_LT(worst_error(*start, truth), kNear);
+      EXPECT_LT(worst_error(*start, truth), kNearTruth);
     }
   }
 }
@@ -100,7 +100,7 @@ TEST(InverseDynamicsStart, LeavesGoodValuesUnchanged) {
     if (parameter.free) parameter.value *= 100.0;
   }
   begin_shooting_fit({driven_furuta(rig)}, {}, {}, {}, start);
-  EXPECT_LT(worst_error(start, truth), kNear);
+  EXPECT_LT(worst_error(start, truth), kNearTruth);
 }
 
 }  // namespace

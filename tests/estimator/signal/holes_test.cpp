@@ -47,6 +47,16 @@ TEST(SampleGap, EndsASegmentIfACommandStepIsHidden) {
   EXPECT_FALSE(change({0.0, 0.0}, {kNothing}, 1).is_step);
 }
 
+// A command that is held for several rows changes in steps only, also in small ones. Steps of its
+// resolution have hardly any effect.
+TEST(SampleGap, EndsASegmentAtSmallStepsOfAHeldCommand) {
+  EXPECT_TRUE(change({0.0, 0.5, 0.5}, {0.55, 0.55, 0.6}, 1).is_step);
+  EXPECT_TRUE(change({0.5, 0.5}, {0.45, 0.45}, 1).is_step);
+  EXPECT_FALSE(change({0.5, 0.5}, {0.505, 0.505}, 1).is_step);
+  EXPECT_FALSE(change({0.45, 0.5}, {0.55, 0.55}, 1).is_step);
+  EXPECT_FALSE(change({0.5, 0.5}, {0.55, 0.6}, 1).is_step);
+}
+
 // Across more than three rows the command must be constant. Beyond 0.2 s no state is predictable.
 TEST(SampleGap, IsBridgedIfTheCommandIsHeld) {
   const CommandChange held = change({1.0, 1.0, 1.0}, {1.0, 1.0}, 10);
