@@ -20,7 +20,7 @@ Severity severity_of(MessageCode code) {
       kClippedReadings,    kDeadChannel,        kIdenticalLoopChannels,
       kReadingBeyondRange, kSpeedBeyondLimit,   kCommandBeyondLimit,
       kReadingBeyondStop,  kLimitBeyondStop,    kUndescribedStop,
-      kDistantZero,
+      kDistantZero,        kHeldRig,
       kUnexplainedMotion,  kLateCommand,        kEarlyCommand,
       kClippedCommand,     kClippedAngle,       kClockRate,
       kWrongLength,        kNoRoomForInertia,   kWrongGain,

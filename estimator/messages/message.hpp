@@ -87,6 +87,7 @@ enum class MessageCode {
   kCommandAtLimit,
   kReadingBeyondStop,
   kLimitBeyondStop,  ///< a safety limit that a joint cannot reach
+  kHeldRig,  ///< by a hand, at the start or the end of a segment
   kRestIntervals,
   kRepeatedReadings,
   kUndescribedStop,

@@ -113,10 +113,16 @@ constexpr MessageRow kSignalRows[] = {
      "{limit:4}, is beyond its {is_lower|lower|upper} end stop at {stop:4}: the joint hits the "
      "stop before it exceeds the limit",
      "set the limit inside the stop, or correct the stop's position in `stops`"},
+    {kHeldRig, "held-rig",
+     "the {joints|joint stands|joints stand} still {is_end|from|until} {time:6} s{is_end| on|} at "
+     "a position that is no equilibrium (joint \"{joint}\" at {position}: the load is {load}, and "
+     "dry friction holds {friction}): the rig is held by a hand or a clamp",
+     "leave these rows out[ with {option} {limit:6}]; if the joint is not at this position, correct "
+     "its encoder zero in the rig file"},
     {kRestIntervals, "rest",
      "encoder \"{encoder}\" is at rest in {percent:2} % of its readings, the first time from "
      "{first:4} s on: in each interval at rest, the readings only repeat one reading and its error",
-     "no action is needed",
+     "{is_held|leave out the rows in which the rig is held (finding held-rig)|no action is needed}",
      "one reading per {interval:2} of each interval at rest is used, and {rejected} "
      "{rejected|reading is|readings are} rejected"},
     {kRepeatedReadings, "repeated",

@@ -291,6 +291,7 @@ TEST(CalibrationPage, DrawsRejectedReadingsAndFindings) {
                                                        {{"encoder", "pivot"},
                                                         {"percent", 20.0 * count},
                                                         {"first", 0.5},
+                                                        {"is_held", false},
                                                         {"interval", estimator::Quantity{0.1, "s"}},
                                                         {"rejected", count}}},
                                                       "run & more.csv", "pivot");

@@ -25,6 +25,14 @@ void find_clipped_readings(const Mechanism& mechanism, const std::vector<double>
 void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                         SignalExamination& out);
 
+/// Finds rows at the start or the end of a segment in which a hand holds the rig. All joints stand
+/// still without a command, at a position in which a joint cannot be in static equilibrium
+/// (`find_non_equilibrium_joints`), for at least 0.2 s and five times the time in which the
+/// released joint would move away. Start: the joints then move without a command, and the static
+/// loads do work. End: the joint is nearly in equilibrium in the middle of its motion.
+/// @param recording  without outliers
+void find_held_rig(const Mechanism& mechanism, const Recording& recording, SignalExamination& out);
+
 /// Finds pairs of sensors with identical or exactly opposite readings although they read different
 /// joints.
 void find_copied_sensors(const Mechanism& mechanism, const Recording& recording,
@@ -74,7 +82,8 @@ void find_repeated_readings(const std::vector<Encoder>& sensors, const std::vect
 
 /// Finds long intervals in which one encoder is at rest, whether or not other joints move. All its
 /// readings in such an interval have the same quantization error, count as one reading, and would
-/// outweigh the readings in motion. Therefore only some of them are kept.
+/// outweigh the readings in motion. Therefore only some of them are kept. Call after
+/// `find_held_rig`: an interval at rest in which a hand holds the rig needs an action of the user.
 /// @param sensor   index of the encoder
 /// @param quantum  its quantization step; no intervals are found if it is 0 (noisy readings)
 /// @param index    index of the recording

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 #include <ranges>
@@ -7,46 +6,10 @@
 #include <utility>
 
 #include "estimator/diagnostics/signal/channels.hpp"
-#include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "estimator/model/joint_friction.hpp"
-#include "estimator/model/joint_stop.hpp"
-#include "estimator/model/parameter_dependencies.hpp"
-#include "estimator/model/spanning_tree.hpp"
+#include "estimator/diagnostics/signal/static_loads.hpp"
 
 namespace estimator {
 namespace {
-
-/// A joint that cannot be in static equilibrium at its recorded position.
-struct NonEquilibriumJoint {
-  int sensor = 0;         ///< index of the sensor that measures the joint
-  double reading = 0.0;   ///< recorded position [rad or m]
-  double load = 0.0;      ///< load by gravity, springs and a constant command [N·m or N]
-  double friction = 0.0;  ///< largest dry friction of the description [N·m or N]
-};
-
-/// Uncertainty of encoder zeros and end stops [rad].
-constexpr double kZeroSlack = 0.1;
-/// Largest assumed ratio of a free parameter to its initial value.
-constexpr double kStartSlack = 10.0;
-
-constexpr std::array kDryFriction = {JointParameter::kCoulombTorque,
-                                     JointParameter::kStribeckTorque, JointParameter::kLoadFriction,
-                                     JointParameter::kLoadFrictionAngular};
-constexpr std::array kStaticTorques = {JointParameter::kConstantTorque, JointParameter::kStiffness,
-                                       JointParameter::kRestAngle};
-
-/// Returns the index of the encoder that reads each joint alone; nullopt if a joint has none.
-std::optional<std::vector<int>> sensor_of_each_joint(const Mechanism& mechanism,
-                                                     const std::vector<Encoder>& sensors) {
-  std::vector<int> of_joint(static_cast<std::size_t>(mechanism.joint_count()), -1);
-  for (int i = 0; i < std::ssize(sensors); ++i) {
-    const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
-    if (sensor.terms.size() != 1) continue;
-    of_joint[static_cast<std::size_t>(sensor.terms.front().joint)] = i;
-  }
-  if (std::ranges::count(of_joint, -1) > 0) return {};
-  return of_joint;
-}
 
 /// Returns the first reading of a sensor; NaN if there is none.
 double first_reading(const Recording& recording, Eigen::Index sensor) {
@@ -58,116 +21,15 @@ double first_reading(const Recording& recording, Eigen::Index sensor) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-bool is_any_estimated(const Mechanism& mechanism, int joint,
-                      std::span<const JointParameter> quantities) {
-  return std::ranges::any_of(quantities, [&](JointParameter quantity) {
-    return is_changed_by_fit(mechanism, mechanism.joint_parameter_index(joint, quantity));
-  });
-}
-
-/// Computes the static equilibrium of the joints at constant commands.
-class StaticEquilibrium {
- public:
-  StaticEquilibrium(const Mechanism& mechanism, const Recording& recording)
-      : dynamics_(mechanism, parameter_values(mechanism)), control_(mechanism.joint_count()) {
-    control_.setZero();
-    Eigen::Index motor = 0;
-    for (int j = 0; j < mechanism.joint_count(); ++j) {
-      if (!mechanism.joints[static_cast<std::size_t>(j)].motor.present) continue;
-      control_[j] = recording.segments.front().controls(0, motor++);
-    }
-  }
-
-  double control(int joint) const { return control_[joint]; }
-
-  /// Returns the load at each joint that dry friction would have to hold.
-  Eigen::VectorXd static_loads(const Eigen::VectorXd& coordinates) {
-    const JointVector<double> still = JointVector<double>::Zero(control_.size());
-    JointVector<double> torque_residual(control_.size());
-    dynamics_.torque_residual(coordinates, still, still, control_, torque_residual);
-    return torque_residual;
-  }
-
-  /// Returns the smallest load at one joint over all encoder zeros within their uncertainty; 0 if
-  /// the sign of the load is uncertain.
-  double least_load(const Mechanism& mechanism, int joint, const Eigen::VectorXd& coordinates) {
-    double least = static_loads(coordinates)[joint];
-    for (Eigen::Index j = 0; j < coordinates.size(); ++j) {
-      const JointKind kind = mechanism.joints[static_cast<std::size_t>(j)].kind;
-      for (const double side : {1.0, -1.0}) {
-        Eigen::VectorXd beside = coordinates;
-        beside[j] += side * kZeroSlack * joint_units(kind).scale;
-        const double load = static_loads(beside)[joint];
-        if (!(load * least > 0.0)) return 0.0;
-        if (std::abs(load) < std::abs(least)) least = load;
-      }
-    }
-    return std::abs(least);
-  }
-
-  /// Returns the largest dry friction of a joint in the configuration evaluated last.
-  double friction(int joint) const { return dynamics_.dry_friction_bound(joint, 0.0); }
-
- private:
-  TreeInverseDynamics<double> dynamics_;
-  JointVector<double> control_;
-};
-
-bool is_at_stop(const Mechanism& mechanism, int joint, double coordinate) {
-  return std::ranges::any_of(joint_end_stops(mechanism), [&](const JointStop& stop) {
-    const JointKind kind = mechanism.joints[static_cast<std::size_t>(joint)].kind;
-    return stop.joint == joint &&
-           stop.distance_from_stop(coordinate) <= kZeroSlack * joint_units(kind).scale;
-  });
-}
-
-/// Returns whether the load and the friction of a joint are known to an order of magnitude.
-bool is_known(const Mechanism& mechanism, int joint, double friction) {
-  if (has_steep_friction(mechanism, joint) || is_any_estimated(mechanism, joint, kStaticTorques))
-    return false;
-  return friction > 0.0 || !is_any_estimated(mechanism, joint, kDryFriction);
-}
-
-/// Returns the joints that cannot be in static equilibrium at the recorded position. Their load
-/// exceeds dry friction, or ten times its initial value if it is estimated, even if encoder zeros
-/// are off by up to 0.1 rad. Skips joints at an end stop, joints with an unknown spring, joints
-/// with unknown friction that starts at zero, mechanisms with loops, and mechanisms with joints
-/// without their own encoder.
-/// @param recording  a recording with constant readings and commands
-std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& mechanism,
-                                                             const Recording& recording) {
-  std::vector<NonEquilibriumJoint> restless;
-  if (recording.segments.empty() || !is_tree_mechanism(mechanism)) return restless;
-  if (recording.segments.front().sample_count() == 0) return restless;
-  if (!recording.segments.front().absent_bodies.empty()) return restless;
-  if (mechanism.joint_count() > kTreeJointsMax) return restless;
-  const std::vector<Encoder> sensors = used_encoders(mechanism);
-  const std::optional<std::vector<int>> sensor_of = sensor_of_each_joint(mechanism, sensors);
-  if (!sensor_of) return restless;
-  Eigen::VectorXd coordinates(mechanism.joint_count()), readings(mechanism.joint_count());
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int i = (*sensor_of)[static_cast<std::size_t>(j)];
-    const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
-    readings[j] = first_reading(recording, i);
-    coordinates[j] = sensor.terms.front().sign * (readings[j] + mechanism.at(sensor.offset).value);
-  }
-  if (!coordinates.allFinite()) return restless;
-  StaticEquilibrium equilibrium(mechanism, recording);
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const double load = equilibrium.least_load(mechanism, j, coordinates);
-    const double friction = equilibrium.friction(j);
-    if (!is_known(mechanism, j, friction) || is_at_stop(mechanism, j, coordinates[j])) continue;
-    double held = friction * (is_any_estimated(mechanism, j, kDryFriction) ? kStartSlack : 1.0);
-    if (is_changed_by_fit(mechanism,
-                          mechanism.joint_parameter_index(j, JointParameter::kMotorGain))) {
-      held +=
-          kStartSlack * std::abs(mechanism.joint_parameter(j, JointParameter::kMotorGain).value *
-                                 equilibrium.control(j));
-    }
-    if (!(load > held)) continue;
-    restless.push_back({(*sensor_of)[static_cast<std::size_t>(j)], readings[j], load, friction});
-  }
-  return restless;
+/// Returns the joints that cannot rest in a recording with constant readings and commands.
+std::vector<NonEquilibriumJoint> joints_out_of_equilibrium(const Mechanism& mechanism,
+                                                           const Recording& recording) {
+  if (recording.segments.empty() || recording.segments.front().sample_count() == 0) return {};
+  const Segment& segment = recording.segments.front();
+  if (!segment.absent_bodies.empty()) return {};
+  Eigen::VectorXd readings(segment.angles.cols());
+  for (Eigen::Index i = 0; i < readings.size(); ++i) readings[i] = first_reading(recording, i);
+  return find_non_equilibrium_joints(mechanism, readings, segment.controls.row(0).transpose());
 }
 
 ValueRange command_range(const Recording& recording, int motor) {
@@ -221,6 +83,17 @@ void append_rests(const Segment& segment, int index, int sensor, double quantum,
   if (repeated) drop_short();
 }
 
+/// Returns whether a hand holds the rig in one of these time intervals, according to the findings.
+bool is_rig_held(const std::vector<Finding>& findings, const std::string& recording,
+                 const std::vector<TimeInterval>& intervals) {
+  return std::ranges::any_of(findings, [&](const Finding& finding) {
+    return finding.message.code == MessageCode::kHeldRig && finding.recording == recording &&
+           std::ranges::any_of(intervals, [&](const TimeInterval& each) {
+             return each.from <= finding.to && finding.from <= each.to;
+           });
+  });
+}
+
 int count_readings(const Recording& recording, int sensor) {
   int count = 0;
   for (const Segment& segment : recording.segments) {
@@ -264,7 +137,7 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
   };
   std::vector<NonEquilibriumJoint> non_equilibrium_joints;
   if (std::ranges::none_of(std::views::iota(0U, sensors.size()), moves) && !commanded) {
-    non_equilibrium_joints = find_non_equilibrium_joints(mechanism, recording);
+    non_equilibrium_joints = joints_out_of_equilibrium(mechanism, recording);
   }
   for (std::size_t i = 0; i < sensors.size(); ++i) {
     if (moves(i)) continue;
@@ -283,7 +156,8 @@ void find_dead_channels(const Mechanism& mechanism, const Recording& recording,
                      {"is_commanded", !empty && !is_still && other.empty()}});
     if (is_still) {
       const JointUnits units = sensors[i].units();
-      message.arguments.push_back({"position", Quantity{restless->reading, units.coordinate}});
+      const double reading = first_reading(recording, restless->sensor);
+      message.arguments.push_back({"position", Quantity{reading, units.coordinate}});
       message.arguments.push_back({"load", Quantity{restless->load, units.force}});
       message.arguments.push_back({"friction", Quantity{restless->friction, units.force}});
     }
@@ -341,10 +215,12 @@ void find_rest_intervals(const Encoder& encoder, int sensor, double quantum,
                           sensor, interval, out.rejected);
   }
   const double share = static_cast<double>(resting) / readings;
+  const bool is_held = is_rig_held(out.findings, recording.name, intervals);
   Finding finding = make_finding({MessageCode::kRestIntervals,
                                   {{"encoder", encoder.name},
                                    {"percent", 100.0 * share},
                                    {"first", intervals.front().from},
+                                   {"is_held", is_held},
                                    {"interval", Quantity{interval, "s"}},
                                    {"rejected", rejected}}},
                                  recording.name, encoder.name, {share, "-"});

@@ -390,6 +390,7 @@ SignalExamination examine_signals(const Mechanism& mechanism,
     find_copied_sensors(mechanism, recordings[r], out);
     // Outliers do not end a rest.
     const Recording calm = without_rejected(recording, static_cast<int>(r), out.rejected);
+    find_held_rig(mechanism, calm, out);
     for (int i = 0; i < std::ssize(sensors); ++i) {
       const auto at = static_cast<std::size_t>(i);
       find_rest_intervals(sensors[at], i, quanta[at], calm, static_cast<int>(r), out);

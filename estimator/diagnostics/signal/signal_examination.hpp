@@ -70,8 +70,8 @@ std::vector<double> find_quantization_steps(const std::vector<Encoder>& sensors,
                                             const std::vector<Recording>& recordings);
 
 /// Finds faults in recordings without using a model: outliers, slips and lost time
-/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, and values
-/// beyond the rig's limits.
+/// (`find_reading_steps`), clipped readings, dead or copied channels, constant commands, a rig that
+/// a hand holds, and values beyond the rig's limits.
 /// @param recordings  without readings of held-out sensors (`split_held_out_sensors`)
 SignalExamination examine_signals(const Mechanism& mechanism,
                                   const std::vector<Recording>& recordings,
