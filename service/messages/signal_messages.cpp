@@ -117,8 +117,8 @@ constexpr MessageRow kSignalRows[] = {
      "the {joints|joint stands|joints stand} still {is_end|from|until} {time:6} s{is_end| on|} at "
      "a position that is no equilibrium (joint \"{joint}\" at {position}: the load is {load}, and "
      "dry friction holds {friction}): the rig is held by a hand or a clamp",
-     "leave these rows out[ with {option} {limit:6}]; if the joint is not at this position, correct "
-     "its encoder zero in the rig file"},
+     "leave these rows out[ with {option} {limit:6}]; if the joint is not at this position, "
+     "correct its encoder zero in the rig file"},
     {kRestIntervals, "rest",
      "encoder \"{encoder}\" is at rest in {percent:2} % of its readings, the first time from "
      "{first:4} s on: in each interval at rest, the readings only repeat one reading and its error",

@@ -27,38 +27,13 @@ constexpr std::array kDryFriction = {JointParameter::kCoulombTorque,
 constexpr std::array kStaticTorques = {JointParameter::kConstantTorque, JointParameter::kStiffness,
                                        JointParameter::kRestAngle};
 
-/// Joint coordinates, and the index of the encoder that determines each; −1 if there is none.
-struct DeterminedJoints {
-  Eigen::VectorXd coordinates;
-  std::vector<int> sensors;
-};
-
-DeterminedJoints determine_joints(const Mechanism& mechanism, const Eigen::VectorXd& readings) {
-  const std::vector<Encoder> sensors = used_encoders(mechanism);
-  const int joints = mechanism.joint_count();
-  DeterminedJoints out{
-      Eigen::VectorXd::Constant(joints, std::numeric_limits<double>::quiet_NaN()),
-      std::vector<int>(static_cast<std::size_t>(joints), -1)};
-  for (int round = 0; round < joints; ++round) {
-    for (int i = 0; i < std::ssize(sensors); ++i) {
-      const Encoder& sensor = sensors[static_cast<std::size_t>(i)];
-      const Encoder::JointTerm* unknown = nullptr;
-      int unknowns = 0;
-      double rest = readings[i] + mechanism.at(sensor.offset).value;
-      for (const Encoder::JointTerm& term : sensor.terms) {
-        if (out.sensors[static_cast<std::size_t>(term.joint)] < 0) {
-          unknown = &term;
-          ++unknowns;
-        } else {
-          rest -= term.sign * out.coordinates[term.joint];
-        }
-      }
-      if (unknowns != 1 || std::isnan(rest)) continue;
-      out.coordinates[unknown->joint] = unknown->sign * rest;
-      out.sensors[static_cast<std::size_t>(unknown->joint)] = i;
-    }
-  }
-  return out;
+/// Returns the index of the encoder that reads a joint, with the fewest other joints.
+int encoder_of_joint(const std::vector<Encoder>& sensors, int joint) {
+  const auto joints_of = [&](const Encoder& sensor) {
+    const bool reads = std::ranges::count(sensor.terms, joint, &Encoder::JointTerm::joint) > 0;
+    return reads ? sensor.terms.size() : std::numeric_limits<std::size_t>::max();
+  };
+  return static_cast<int>(std::ranges::min_element(sensors, {}, joints_of) - sensors.begin());
 }
 
 bool is_any_estimated(const Mechanism& mechanism, int joint,
@@ -149,7 +124,18 @@ double NonEquilibriumJoint::departure_time(double distance) const {
 }
 
 Eigen::VectorXd joint_coordinates(const Mechanism& mechanism, const Eigen::VectorXd& readings) {
-  return determine_joints(mechanism, readings).coordinates;
+  const EncoderToJointMap map(mechanism);
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
+  Eigen::VectorXd angles = readings;
+  for (Eigen::Index i = 0; i < angles.size(); ++i) {
+    angles[i] += mechanism.at(sensors[static_cast<std::size_t>(i)].offset).value;
+  }
+  if (angles.allFinite()) angles += map.full_turn_corrections(angles);
+  Eigen::VectorXd coordinates = map.joint_coordinates(angles);
+  for (int j = 0; j < mechanism.joint_count(); ++j) {
+    if (!map.is_observed(j)) coordinates[j] = std::numeric_limits<double>::quiet_NaN();
+  }
+  return coordinates;
 }
 
 Eigen::VectorXd static_loads(const Mechanism& mechanism, const Eigen::VectorXd& coordinates,
@@ -162,8 +148,9 @@ std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& me
                                                              const Eigen::VectorXd& controls) {
   std::vector<NonEquilibriumJoint> found;
   if (!is_tree_mechanism(mechanism) || mechanism.joint_count() > kTreeJointsMax) return found;
-  const auto [coordinates, sensors] = determine_joints(mechanism, readings);
+  const Eigen::VectorXd coordinates = joint_coordinates(mechanism, readings);
   if (!coordinates.allFinite()) return found;
+  const std::vector<Encoder> sensors = used_encoders(mechanism);
   StaticEquilibrium equilibrium(mechanism, controls);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const double load = equilibrium.least_load(mechanism, j, coordinates);
@@ -178,7 +165,7 @@ std::vector<NonEquilibriumJoint> find_non_equilibrium_joints(const Mechanism& me
     if (!(load > held)) continue;
     const double damping = largest_magnitude(mechanism, j, JointParameter::kViscous) +
                            gain * largest_magnitude(mechanism, j, JointParameter::kBackEmf);
-    found.push_back({j, sensors[static_cast<std::size_t>(j)], coordinates[j], load, friction,
+    found.push_back({j, encoder_of_joint(sensors, j), coordinates[j], load, friction,
                      load - held, equilibrium.inertia(j, coordinates), damping});
   }
   return found;

@@ -10,7 +10,7 @@ namespace estimator {
 /// A joint that cannot be in static equilibrium at its recorded position.
 struct NonEquilibriumJoint {
   int joint = 0;
-  int sensor = 0;           ///< index of the used encoder that determines its position
+  int sensor = 0;           ///< index of the used encoder that reads it, with the fewest others
   double coordinate = 0.0;  ///< joint coordinate by the description [rad or m]
   double load = 0.0;        ///< least load by gravity, springs and constant commands [N·m or N]
   double friction = 0.0;    ///< largest dry friction of the description [N·m or N]
@@ -23,10 +23,9 @@ struct NonEquilibriumJoint {
   double departure_time(double distance) const;
 };
 
-/// Returns the joint coordinates for the readings of the used encoders. An encoder determines a
-/// joint if other encoders determine all other joints that it reads.
+/// Returns the joint coordinates for readings of the used encoders with the offsets of the
+/// description [rad or m]; NaN for joints that the encoders do not observe.
 /// @param readings  one per used encoder [rad or m]
-/// @return one coordinate per joint; NaN if it is not determined
 Eigen::VectorXd joint_coordinates(const Mechanism& mechanism, const Eigen::VectorXd& readings);
 
 /// Returns the torques that would hold the joints at rest against gravity, springs and constant
