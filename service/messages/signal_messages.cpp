@@ -114,8 +114,8 @@ constexpr MessageRow kSignalRows[] = {
      "stop before it exceeds the limit",
      "set the limit inside the stop, or correct the stop's position in `stops`"},
     {kHeldRig, "held-rig",
-     "the {joints|joint stands|joints stand} still {is_end|from|until} {time:6} s{is_end| on|} at "
-     "a position that is no equilibrium (joint \"{joint}\" at {position}: the load is {load}, and "
+     "the {joints|joint stands|joints stand} still {is_end|after|until} {time:6} s, at a position "
+     "that is no equilibrium (joint \"{joint}\" at {position}: the load is {load}, and "
      "dry friction holds {friction}): the rig is held by a hand or a clamp",
      "leave these rows out[ with {option} {limit:6}]; if the joint is not at this position, "
      "correct its encoder zero in the rig file"},

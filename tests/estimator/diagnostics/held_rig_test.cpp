@@ -111,7 +111,7 @@ TEST(HeldRig, IsReportedWithTheOptionThatLeavesItOut) {
   EXPECT_NE(start.what.find("the joint stands still until 1.3"), std::string::npos) << start.what;
   EXPECT_NE(start.advice.find("with --from 1.3"), std::string::npos) << start.advice;
   const service::FindingText end = service::describe_finding(held(caught(0.8, 0.7)).at(0));
-  EXPECT_NE(end.what.find("the joint stands still from "), std::string::npos) << end.what;
+  EXPECT_NE(end.what.find("the joint stands still after "), std::string::npos) << end.what;
   EXPECT_NE(end.advice.find("with --to "), std::string::npos) << end.advice;
 }
 
