@@ -315,7 +315,8 @@ std::string CsvTable::where(int row, int request) const {
 CsvHeader parse_csv_header(const std::string& path, std::string_view text,
                            const std::vector<std::string>& names) {
   const LaidOutText source(path, text, names);
-  CsvHeader header{{}, join_assumptions(source.layout.assumptions)};
+  CsvHeader header{
+      {}, source.layout.stamps.size(), join_assumptions(source.layout.assumptions)};
   for (const TimeStampColumn& stamp : source.layout.stamps) header.names.push_back(stamp.name);
   header.names.insert(header.names.end(), source.layout.names.begin(), source.layout.names.end());
   return header;

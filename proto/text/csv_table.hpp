@@ -62,6 +62,7 @@ struct CsvTable {
 /// Column names of a text table.
 struct CsvHeader {
   std::vector<std::string> names;
+  std::size_t stamp_count = 0;  ///< the first names are of time stamps in two columns (TableLayout)
   std::string layout;  ///< what was assumed about the file, for a note; empty: plain CSV
 };
 

@@ -90,6 +90,7 @@ RecordingColumns csv_columns(const std::string& path, const std::vector<std::str
   RecordingColumns found;
   const proto::CsvHeader header = proto::parse_csv_header(path, text, names);
   found.layout = header.layout;
+  found.stamp_count = header.stamp_count;
   for (const std::string& name : header.names) {
     if (name.empty()) continue;  // an empty column after the last separator
     try {

@@ -49,6 +49,7 @@ struct RecordingColumns {
   /// Columns of the file. Their names can be used in recording { } of a rig file. A column without
   /// values is not numeric.
   std::vector<NamedColumn> columns;
+  std::size_t stamp_count = 0;  ///< the first columns are time stamps in two columns of the file
   std::vector<std::string> texts = {};   ///< names of text columns
   std::vector<std::string> others = {};  ///< arrays of another length, with their sizes
   std::string fault = {};                ///< why a column could not be read; empty if all could

@@ -214,7 +214,8 @@ std::vector<ColumnProfile> read_column_profiles(const std::string& path,
                                                 const std::string& topic, std::string* layout) {
   std::vector<ColumnProfile> columns;
   const RecordingColumns recording = read_recording_columns(path, names, topic);
-  if (!names.empty() && !std::ranges::equal(recording.columns, names, {}, &NamedColumn::name)) {
+  const auto own = recording.columns | std::views::drop(recording.stamp_count);
+  if (!names.empty() && !std::ranges::equal(own, names, {}, &NamedColumn::name)) {
     throw proto::InputError("--columns: " + path + " names its columns itself: " +
                             join_quoted_names(recording.columns, "none") + ". Omit --columns");
   }

@@ -47,6 +47,15 @@ class Proposer {
                             list_column_names(columns_));
   }
 
+  /// Returns the column of numbers with this name; nullptr if there is no recording.
+  const ColumnProfile* named_numbers(const std::string& name) const {
+    const ColumnProfile* const column = named(name);
+    if (column == nullptr || !column->values.empty()) return column;
+    if (!column->fault.empty()) throw proto::InputError(column->fault);
+    throw proto::InputError(answers_.source + ": column \"" + name +
+                            "\" contains text, not numbers. Give a column of numbers");
+  }
+
   /// Gives a column its role.
   /// @throws proto::InputError if it has another role already
   void claim(const std::string& name, const std::string& role) {
@@ -81,7 +90,7 @@ class Proposer {
       return;
     }
     const ColumnProfile* const column =
-        choice_.time.empty() ? find_time_column(columns_) : named(choice_.time);
+        choice_.time.empty() ? find_time_column(columns_) : named_numbers(choice_.time);
     if (column == nullptr && choice_.time.empty() && !columns_.empty()) {
       if (const std::string step = describe_step_back(columns_); !step.empty()) {
         throw proto::InputError(answers_.source + ": " + step);
@@ -108,13 +117,13 @@ class Proposer {
       if (answers_.kind == RigKind::kCartPole) {
         found.push_back(choice_.position.empty()
                             ? find_encoder_columns(columns_, answers_.kind, chain)[0]
-                            : named(choice_.position));
+                            : named_numbers(choice_.position));
       }
-      for (const std::string& name : choice_.angles) found.push_back(named(name));
+      for (const std::string& name : choice_.angles) found.push_back(named_numbers(name));
       return found;
     }
     found = find_encoder_columns(columns_, answers_.kind, chain);
-    if (!choice_.position.empty() && !found.empty()) found[0] = named(choice_.position);
+    if (!choice_.position.empty() && !found.empty()) found[0] = named_numbers(choice_.position);
     return found;
   }
 
@@ -246,7 +255,7 @@ class Proposer {
   void take_motor() {
     if (choice_.no_motor) return;
     const ColumnProfile* const column =
-        choice_.command.empty() ? find_command_column(columns_) : named(choice_.command);
+        choice_.command.empty() ? find_command_column(columns_) : named_numbers(choice_.command);
     if (column == nullptr && choice_.command.empty() && choice_.command_unit.empty()) return;
     MotorAnswer motor;
     motor.column = column != nullptr         ? column->name
