@@ -53,17 +53,90 @@ std::string join_assumptions(const std::vector<std::string>& items) {
   return text;
 }
 
+/// A table in lines of a serial monitor, which writes the time of receipt before each line.
+struct SerialMonitorText {
+  std::string table;       ///< has as many lines as the text
+  std::string assumption;  ///< what became of the times of receipt; empty: no such text
+};
+
+/// Returns whether most of the first lines have a time of receipt.
+bool has_receive_times(std::string_view text) {
+  constexpr int kLinesToCheck = 32;
+  int lines = 0, with_time = 0;
+  for (LineReader reader(text); lines < kLinesToCheck && reader.next();) {
+    if (is_blank_or_comment(reader.line())) continue;
+    ++lines;
+    with_time += end_of_receive_time(reader.line()) != std::string_view::npos ? 1 : 0;
+  }
+  return with_time > 0 && 5 * with_time >= 4 * lines;
+}
+
+/// Returns the rest of a line after the time of receipt; the whole line if there is none.
+std::string_view after_receive_time(std::string_view line) {
+  const std::size_t end = end_of_receive_time(line);
+  return end == std::string_view::npos ? line : trim_blanks(line.substr(end));
+}
+
+/// Returns whether the first of several cells of each line rises: the board sends its own clock.
+bool has_own_clock(std::string_view text) {
+  double last = -std::numeric_limits<double>::infinity();
+  int rises = 0, falls = 0, others = 0;
+  for (LineReader reader(text); reader.next();) {
+    const std::string_view rest = after_receive_time(reader.line());
+    const std::size_t end = rest.find_first_of(",;\t ");
+    const std::optional<CellNumber> first = parse_cell(rest.substr(0, end));
+    if (end == std::string_view::npos || !first || std::isnan(first->value)) {
+      ++others;
+      continue;
+    }
+    ++(first->value > last ? rises : first->value < last ? falls : others);
+    last = first->value;
+  }
+  return rises > others && 100 * falls <= rises;  // a counter may start again
+}
+
+/// Returns the table in a text whose lines have the form "10:11:12.000 -> 48213,703". The times of
+/// receipt, which jitter, are the column "receive_time" if the board does not send its own clock.
+SerialMonitorText convert_serial_monitor(std::string_view text) {
+  if (!has_receive_times(text)) return {};
+  SerialMonitorText found;
+  const bool has_clock = has_own_clock(text);
+  for (LineReader reader(text); reader.next();) {
+    const std::string_view rest = after_receive_time(reader.line());
+    if (!has_clock && !rest.empty() && rest.size() < reader.line().size()) {
+      const std::size_t mark = rest.find_first_of(";\t");
+      const char delimiter = mark != rest.npos ? rest[mark] : rest.find(',') != rest.npos ? ','
+                             : rest.find(' ') != rest.npos                               ? ' '
+                                                                                         : ',';
+      const bool is_row = parse_cell(rest.substr(0, rest.find(delimiter))).has_value();
+      const std::string_view line = trim_blanks(reader.line());
+      found.table += is_row ? line.substr(0, line.find(' ')) : "receive_time";
+      found.table += delimiter;
+    }
+    found.table += rest;
+    if (!reader.is_unfinished()) found.table += '\n';
+  }
+  found.assumption = has_clock ? "serial monitor whose times of receipt are not used"
+                               : "serial monitor with the times of receipt as first column";
+  return found;
+}
+
 /// Text of a table with its layout.
 struct LaidOutText {
   DecodedText decoded;
+  SerialMonitorText monitor;
   TableLayout layout;
 
   LaidOutText(const std::string& path, std::string_view contents,
               const std::vector<std::string>& names)
       : decoded(decode_text(path, contents)),
-        layout(find_table_layout(path, decoded.text(), names)) {
-    if (decoded.encoding.empty()) return;
-    layout.assumptions.insert(layout.assumptions.begin(), decoded.encoding);
+        monitor(convert_serial_monitor(decoded.text())),
+        layout(find_table_layout(
+            path, monitor.assumption.empty() ? decoded.text() : monitor.table, names)) {
+    for (const std::string& assumption : {monitor.assumption, decoded.encoding}) {
+      if (assumption.empty()) continue;
+      layout.assumptions.insert(layout.assumptions.begin(), assumption);
+    }
   }
   LaidOutText(const LaidOutText&) = delete;
   LaidOutText& operator=(const LaidOutText&) = delete;
@@ -211,7 +284,9 @@ class RowReader {
       return kNaN;
     }
     if (number->notation == CellNotation::kMissing) {
-      if (requests_[i].missing == MissingCells::kForbidden) add_cell_fault(row, i, cell);
+      const bool is_fault = requests_[i].missing == MissingCells::kForbidden ||
+                            requests_[i].missing == MissingCells::kForbiddenByRigFile;
+      if (is_fault) add_cell_fault(row, i, cell);
       missing_at_end_[i] = requests_[i].missing == MissingCells::kAllowedAtTheEnd;
       return kNaN;
     }
@@ -221,6 +296,7 @@ class RowReader {
                        "\": " + why);
     }
     has_dates_ |= number->notation == CellNotation::kDate;
+    has_durations_ |= number->notation == CellNotation::kDuration;
     if (number->notation != CellNotation::kClock) return number->value;
     has_clocks_ = true;
     // A time of day that falls by more than half a day has passed midnight.
@@ -258,9 +334,13 @@ class RowReader {
     const std::string shown(content.substr(0, 40));
     const std::optional<CellNumber> number = parse_cell(cell);
     if (number && number->notation == CellNotation::kMissing) {
-      return add_fault(row, who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
-                                " instead of a number; remove the row (it then counts as a gap), "
-                                "or write allow_missing: true for an angle that was not measured");
+      const bool may_be_allowed = requests_[i].missing == MissingCells::kForbiddenByRigFile;
+      return add_fault(
+          row, who + (shown.empty() ? "an empty cell" : "\"" + shown + "\"") +
+                   " instead of a number; remove the row (it then counts as a gap)" +
+                   (may_be_allowed
+                        ? ", or write allow_missing: true for an angle that was not measured"
+                        : ""));
     }
     if (const std::string why = describe_ambiguous_time(cell); !why.empty()) {
       return add_fault(row, who + why);
@@ -282,6 +362,7 @@ class RowReader {
     if (commas_.has_commas()) notes.emplace_back("decimal commas");
     if (has_dates_) notes.emplace_back("dates in seconds");
     if (has_clocks_) notes.emplace_back("times of day in seconds");
+    if (has_durations_) notes.emplace_back("durations in seconds");
     for (const std::string& note : notes) {
       table_.layout += (table_.layout.empty() ? "text format: " : ", ") + note;
     }
@@ -295,7 +376,7 @@ class RowReader {
   std::vector<bool> missing_at_end_;  ///< per request: the current row lacks it
   std::vector<std::string_view> cells_;
   CommaMeaning commas_;
-  bool has_dates_ = false, has_clocks_ = false;
+  bool has_dates_ = false, has_clocks_ = false, has_durations_ = false;
   /// Fewest decimals in the last cell of a row. A last line with fewer decimals is cut off.
   static constexpr int kRowsToCompare = 20;
   std::size_t decimals_min_ = std::numeric_limits<std::size_t>::max();

@@ -10,9 +10,10 @@ namespace proto {
 
 /// Meaning of an empty cell, or "nan", in a column.
 enum class MissingCells {
-  kForbidden,       ///< an error
-  kAllowed,         ///< the value is NaN
-  kAllowedAtTheEnd  ///< in the last row the value is NaN; an error elsewhere
+  kForbidden,           ///< an error
+  kForbiddenByRigFile,  ///< an error that allow_missing: true in the rig file avoids
+  kAllowed,             ///< the value is NaN
+  kAllowedAtTheEnd      ///< in the last row the value is NaN; an error elsewhere
 };
 
 /// Content of a column's cells.

@@ -11,6 +11,7 @@ namespace proto {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
+constexpr double kSecondsPerDay = 86400.0;
 
 /// Returns the position after quotes that open at `begin` and close before a delimiter or the end
 /// of the line; npos if they never close.
@@ -89,6 +90,12 @@ class TimeScanner {
     return true;
   }
 
+  bool take_word(std::string_view word) {
+    if (!rest_.starts_with(word)) return false;
+    rest_.remove_prefix(word.size());
+    return true;
+  }
+
   /// Reads a whole number of `least` to `most` digits that is not followed by a further digit.
   bool take_number(std::size_t least, std::size_t most, int& value) {
     const std::size_t digits = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
@@ -157,14 +164,37 @@ std::optional<double> take_offset(TimeScanner& scan) {
   return (is_negative ? -1.0 : 1.0) * (3600.0 * hour + 60.0 * minute);
 }
 
+/// Reads a number of seconds with its unit, such as "1.315 sec" in timetables of MATLAB.
+std::optional<CellNumber> parse_seconds(std::string_view cell) {
+  for (const std::string_view unit : {" sec", " s"}) {
+    if (!cell.ends_with(unit)) continue;
+    const std::string_view digits = cell.substr(0, cell.size() - unit.size());
+    std::optional<double> value = parse_decimal(digits);
+    if (!value) value = parse_decimal_comma(digits);
+    if (value) return CellNumber{*value, CellNotation::kDuration};
+  }
+  return std::nullopt;
+}
+
+/// Reads a duration such as "0 days 00:00:01.315", as pandas writes a Timedelta.
+std::optional<CellNumber> parse_days(std::string_view cell) {
+  TimeScanner scan(cell);
+  int days = 0;
+  if (!scan.take_number(1, 5, days) || !scan.take_word(" days ")) return std::nullopt;
+  const std::optional<double> clock = take_clock(scan);
+  if (!clock || !scan.at_end()) return std::nullopt;
+  return CellNumber{kSecondsPerDay * days + *clock, CellNotation::kDuration};
+}
+
 std::optional<CellNumber> parse_time_stamp(std::string_view cell) {
+  if (const std::optional<CellNumber> duration = parse_days(cell)) return duration;
   TimeScanner scan(cell);
   const bool has_date = cell.find_first_of("-/.") < cell.find(':') && cell.size() >= 10;
   double start = 0.0;
   if (has_date) {
     const std::optional<int> days = take_date(cell, scan);
     if (!days || !scan.take("T t_")) return std::nullopt;
-    start = 86400.0 * *days;
+    start = kSecondsPerDay * *days;
   }
   const std::optional<double> clock = take_clock(scan);
   if (!clock) return std::nullopt;
@@ -220,7 +250,16 @@ std::optional<CellNumber> parse_cell(std::string_view cell) {
   if (const std::optional<double> value = parse_decimal_comma(cell)) {
     return CellNumber{*value, CellNotation::kDecimalComma};
   }
-  return std::nullopt;
+  return parse_seconds(cell);
+}
+
+std::size_t end_of_receive_time(std::string_view line) {
+  constexpr std::string_view kArrow = " ->";
+  const std::size_t arrow = line.find(kArrow);
+  if (arrow == std::string_view::npos) return std::string_view::npos;
+  const std::optional<CellNumber> time = parse_cell(line.substr(0, arrow));
+  const bool is_time = time && time->notation == CellNotation::kClock;
+  return is_time ? arrow + kArrow.size() : std::string_view::npos;
 }
 
 std::string describe_ambiguous_time(std::string_view cell) {

@@ -26,7 +26,8 @@ enum class CellNotation {
   kDecimalPoint,  ///< "1.5"
   kDecimalComma,  ///< "1,5"
   kDate,          ///< date and time of day, "2024-03-05T10:00:00.005Z"
-  kClock          ///< time of day, "10:00:00.005"
+  kClock,         ///< time of day, "10:00:00.005"
+  kDuration       ///< "0 days 00:00:01.315" of pandas, "1.315 sec" of MATLAB
 };
 
 /// Number in a table cell.
@@ -37,8 +38,12 @@ struct CellNumber {
 
 /// Returns the number in a table cell; nullopt if the cell contains no finite number. The number of
 /// a date is the time since 1970-01-01 [s], in UTC if the date has no offset. The number of a time
-/// of day is the time since midnight [s].
+/// of day is the time since midnight [s], that of a duration is in seconds.
 std::optional<CellNumber> parse_cell(std::string_view cell);
+
+/// Returns the position after the arrow in a line such as "10:11:12.000 -> 703", in which the serial
+/// monitor of Arduino writes the time of day before each line; npos for any other line.
+std::size_t end_of_receive_time(std::string_view line);
 
 /// Returns why a cell that looks like a date or a time of day can mean two things, with both
 /// readings and a remedy, e.g. for "10:00" or "03/05/2024 10:00:00"; empty for any other cell.

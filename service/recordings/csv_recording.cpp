@@ -11,6 +11,7 @@
 #include "proto/text/csv_table.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/angle_import.hpp"
+#include "service/recordings/counter_wrap.hpp"
 #include "service/recordings/row_clock.hpp"
 #include "service/recordings/row_times.hpp"
 #include "service/recordings/sensor_table_reader.hpp"
@@ -39,8 +40,8 @@ Requests make_requests(const RecordingFormat& format) {
   }
   requests.indices.first_angle = static_cast<int>(requests.columns.size());
   for (const EncoderColumn& angle : format.angles) {
-    add(angle.column,
-        angle.allow_missing ? proto::MissingCells::kAllowed : proto::MissingCells::kForbidden);
+    add(angle.column, angle.allow_missing ? proto::MissingCells::kAllowed
+                                          : proto::MissingCells::kForbiddenByRigFile);
   }
   requests.indices.first_control = static_cast<int>(requests.columns.size());
   for (const ControlColumn& control : format.controls) {
@@ -131,6 +132,12 @@ void check_cells(const std::vector<proto::ColumnRequest>& requests, const Refusa
       if (table.faults.size() > kFaultsMax) proto::require_no_fault(table);
     }
   }
+}
+
+/// Returns the end of a remedy for a missing value: how the rig file can allow it, if it can.
+std::string allow_missing_remedy(const proto::ColumnRequest& request) {
+  const bool may_be_allowed = request.missing == proto::MissingCells::kForbiddenByRigFile;
+  return may_be_allowed ? ", or write allow_missing: true if the angle may be missing" : "";
 }
 
 void number_rows(proto::CsvTable& table) {
@@ -283,8 +290,8 @@ ImportedRecording import_columns_in_memory(const std::string& name,
   number_rows(table);
   const auto refusal = [](const proto::ColumnRequest& request, double value) {
     return "column \"" + request.name + "\": " +
-           (std::isnan(value) ? "NaN is not allowed. Remove the row (this leaves a gap), or write "
-                                "allow_missing: true if the angle may be missing"
+           (std::isnan(value) ? "NaN is not allowed. Remove the row (this leaves a gap)" +
+                                    allow_missing_remedy(request)
                               : "the value is infinite. Correct or remove the row");
   };
   check_cells(requests, refusal, table);
@@ -313,8 +320,8 @@ ImportedRecording import_file_columns(
     throw proto::InputError(path + ": its " + noun + "s are empty; record something first");
   }
   number_rows(table);
-  const auto refusal = [](const proto::ColumnRequest&, double) {
-    return "not finite. Remove the row, or write allow_missing: true if the angle may be missing";
+  const auto refusal = [](const proto::ColumnRequest& request, double) {
+    return "not finite. Remove the row" + allow_missing_remedy(request);
   };
   check_cells(requests, refusal, table);
   return import_csv_table(std::move(table), format, window);

@@ -223,6 +223,51 @@ TEST(TableCells, ReadDatesInSeconds) {
   }
 }
 
+// pandas and MATLAB write durations with words.
+TEST(TableCells, ReadDurationsInSeconds) {
+  for (const auto& [cell, seconds] : {std::pair("0 days 00:00:01.315", 1.315),
+                                      {"2 days 01:00:00", 176400.0},
+                                      {"1.315 sec", 1.315},
+                                      {"\"1,315 sec\"", 1.315},
+                                      {"2 s", 2.0}}) {
+    const std::optional<CellNumber> number = parse_cell(cell);
+    ASSERT_TRUE(number.has_value()) << cell;
+    EXPECT_DOUBLE_EQ(number->value, seconds) << cell;
+    EXPECT_EQ(number->notation, CellNotation::kDuration) << cell;
+  }
+  for (const char* bad : {"00:01.5", "0 days", "0 days 00:01", "1 V", " sec", "sec", "days"}) {
+    EXPECT_FALSE(parse_cell(bad).has_value()) << bad;
+  }
+  const CsvTable table = read_all("Time,x\n0.5 sec,1\n0.6 sec,2\n");
+  EXPECT_EQ(table.values[0], (Values{0.5, 0.6}));
+  expect_parts(table.layout, {"durations in seconds"});
+}
+
+// The serial monitor of Arduino writes the time of receipt before each line. It jitters, so that
+// the clock of the board, if there is one, is the better time.
+TEST(TableLayout, ReadsSerialMonitors) {
+  const CsvTable own = read_all(
+      "10:11:11.000 -> Ready\n10:11:11.900 -> ms,enc\n"
+      "10:11:12.000 -> 5,703\n10:11:12.006 -> 10,704\n10:11:12.010 -> 15,704\n");
+  EXPECT_EQ(own.header, (Names{"ms", "enc"}));
+  EXPECT_EQ(own.values[0], (Values{5.0, 10.0, 15.0}));
+  EXPECT_EQ(own.lines.front(), 3);
+  expect_parts(own.layout, {"times of receipt are not used"});
+  for (const char* text : {"10:11:11.900 -> enc,u\n"
+                           "10:11:12.000 -> 703,1\n10:11:12.006 -> 702,0\n10:11:12.010 -> 701,1\n",
+                           "10:11:11.900 -> enc u\r\n10:11:12.000 -> 703 1\r\n"
+                           "10:11:12.006 -> 702 0\r\n10:11:12.010 -> 701 1\r\n"}) {
+    const CsvTable table = read_all(text);
+    EXPECT_EQ(table.header, (Names{"receive_time", "enc", "u"}));
+    EXPECT_EQ(table.values[0], (Values{36672.0, 36672.006, 36672.01}));
+    EXPECT_EQ(table.values[1], (Values{703.0, 702.0, 701.0}));
+    expect_parts(table.layout, {"times of receipt as first column"});
+  }
+  const CsvTable one = read_all("10:11:12.000 -> 7\n10:11:12.006 -> 8\n10:11:12.010 -> 9\n");
+  EXPECT_EQ(one.values[1], (Values{7.0, 8.0, 9.0}));
+  EXPECT_EQ(read_all("t,x\n0,1\n1,2\n").layout, "");
+}
+
 TEST(TableCells, AmbiguousTimesAreExplained) {
   expect_parts(describe_ambiguous_time("10:01"), {"hours:minutes or minutes:seconds"});
   expect_parts(describe_ambiguous_time("03/05/2024 10:00:00"),

@@ -40,7 +40,7 @@ def test_recordings(frame, csv, tmp_path):
 
 
 # Cells read as text must not give "no column 'theta1_rad'" for an existing column.
-@pytest.mark.parametrize("cell", ["0,25", "n/a"])
+@pytest.mark.parametrize("cell", ["0,25", "off"])
 def test_text_where_numbers_must_be(frame, cell):
     angle = frame.columns[1]
     wrong = frame.astype({angle: object})
@@ -61,6 +61,32 @@ def dated(times, kind):
     return {"dates": start + lasted, "zone": (start + lasted).tz_localize("Europe/Stockholm"),
             "durations": lasted, "module": np.array((start + lasted).to_pydatetime(), object),
             "numpy": (start + lasted).to_numpy()}[kind]
+
+
+# A table that was read as text has the same words for no reading as a file.
+def test_words_for_missing_numbers(frame):
+    text = RIG.read_text().replace("unit: RADIAN", "unit: RADIAN allow_missing: true")
+    lacking, words = frame.copy(), frame.astype(str)
+    for row, word in enumerate(["null", "N/A", "", " - "], start=100):
+        lacking.loc[row, frame.columns[1]] = np.nan
+        words.loc[row, frame.columns[1]] = word
+    expected = rigcal.load_recording(lacking, text).segments[0].readings
+    for given in (words, {name: words[name].to_numpy().astype(str) for name in words}):
+        np.testing.assert_allclose(rigcal.load_recording(given, text).segments[0].readings, expected)
+    words.loc[99, frame.columns[1]] = "off"
+    refused("text, 'off' in row 100; give numbers", 'errors="coerce"', recordings=words)
+
+
+@pytest.mark.parametrize("kind", ["dates", "zone", "durations"])
+def test_texts_as_time(frame, kind):
+    time = frame.columns[0]
+    expected = rigcal.load_recording(frame, RIG)
+    texts = [cell.isoformat() if kind != "durations" else str(cell) for cell in dated(frame[time], kind)]
+    recording = rigcal.load_recording(frame.assign(**{time: texts}), RIG)
+    np.testing.assert_array_equal(recording.segments[0].readings, expected.segments[0].readings)
+    assert abs(recording.period - expected.period) < 1e-6 * expected.period
+    refused("text, '03/05/2024 10:00:00' in row 1; give seconds, or dates (pandas.to_datetime",
+            recordings=frame.assign(**{time: "03/05/2024 10:00:00"}))
 
 
 # Dates and durations as time give the same samples as seconds, with and without an index.

@@ -234,6 +234,24 @@ TEST(CsvRecording, SpikesDoNotDisturbUnwrapping) {
   }
 }
 
+// Only angles may be missing: allow_missing is no remedy for a missing time.
+TEST(CsvRecording, ExplainsMissingCells) {
+  const std::string hint = "allow_missing: true";
+  for (const auto& [cells, has_hint] : {std::pair("nan,0.1", false), {"0.015,nan", true}}) {
+    std::string text = make_csv(50);
+    text.insert(text.find("\n0.02,") + 1, std::string(cells) + ",0\n");
+    const std::string fault = import_refusal(text);
+    expect_parts(fault, {"\"nan\" instead of a number; remove the row"});
+    EXPECT_EQ(fault.find(hint) != std::string::npos, has_hint) << fault;
+    std::vector<NamedColumn> columns = {{"t", {0.0, 0.01}}, {"theta", {0.0, 0.1}}, {"u", {0, 0}}};
+    columns[has_hint ? 1 : 0].values[1] = std::nan("");
+    const std::string array = test_support::refusal(
+        [&] { (void)import_columns_in_memory("array", columns, make_format()); });
+    expect_parts(array, {"NaN is not allowed"});
+    EXPECT_EQ(array.find(hint) != std::string::npos, has_hint) << array;
+  }
+}
+
 // Faults of rows outside the selected time do not matter; those of rows within it do.
 TEST(CsvRecording, JudgesOnlyRowsInTheTimeWindow) {
   const auto held = [](int k, Row& row) {

@@ -452,7 +452,10 @@ TEST_F(Hdf5, MissingReadingsAreAllowedByTheRigFile) {
       import_recording(path_, pendulum("t", "theta", "allow_missing: true"));
   EXPECT_TRUE(std::isnan(imported.recording.segments.front().angles(7, 0)));
   expect_parts(refusal([&] { import_recording(path_, pendulum("t", "theta")); }),
-               {"run.h5", "array \"theta\", row 8", "not finite"});
+               {"run.h5", "array \"theta\", row 8", "not finite", "allow_missing: true"});
+  const std::string timeless = refusal([&] { import_recording(path_, pendulum("theta", "t")); });
+  expect_parts(timeless, {"array \"theta\", row 8", "not finite. Remove the row"});
+  EXPECT_EQ(timeless.find("allow_missing"), std::string::npos) << timeless;
 }
 
 TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {

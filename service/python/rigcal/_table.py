@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from datetime import datetime, timedelta
 from typing import Any, Mapping, Optional, Sequence, Union
 
@@ -17,6 +18,11 @@ from rigcal.rig import Rig
 #: columns by name.
 RecordingLike = Union[str, "os.PathLike[str]", pd.DataFrame, Mapping[str, Any]]
 RecordingsLike = Union[RecordingLike, Sequence[RecordingLike]]
+
+#: Texts that mean "no reading", in lower case; the same as in a text file.
+_MISSING = {"", "nan", "-nan", "+nan", "na", "n/a", "#n/a", "<na>", "null", "none", "-", "--", "?"}
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_DURATION = re.compile(r"(\d+ days? )?\d\d?:\d\d:\d\d(\.\d+)?$")
 
 _KINDS = (str, os.PathLike, pd.DataFrame, Mapping)
 
@@ -76,8 +82,8 @@ def columns_of(recording: RecordingLike, name: str,
                rig: Optional[Rig] = None) -> dict[str, NDArray[np.float64]]:
     """Returns the columns of a table as numbers; {} for a file. A named index is a column.
 
-    A time column of dates or of durations becomes the time since the first row, in the unit of the
-    rig file. Columns that the rig file does not use may contain anything.
+    A time column of dates or of durations, also as ISO 8601 texts, becomes the time since the first
+    row, in the unit of the rig file. Words for no reading, such as "null", become NaN. Columns that the rig file does not use may contain anything.
     """
     if isinstance(recording, (str, os.PathLike)):
         return {}
@@ -96,13 +102,16 @@ def columns_of(recording: RecordingLike, name: str,
             columns[str(column)] = values.astype(float)
         elif str(column) == time and _is_time(values):
             columns[str(column)] = _seconds(values) / unit
-        elif values.dtype == object:
-            try:
-                columns[str(column)] = values.astype(float)
-            except (TypeError, ValueError):
-                pass
+        elif values.dtype.kind in "OU":
+            numbers = _parse_numbers(values)
+            times = _parse_times(values) if numbers is None and str(column) == time else None
+            if numbers is not None:
+                columns[str(column)] = numbers
+            elif times is not None:
+                columns[str(column)] = _seconds(times) / unit
         if str(column) in needed and str(column) not in columns:
-            raise InputError(f"{name}: column '{column}' contains {_kind_of(values)}")
+            raise InputError(f"{name}: column '{column}' contains "
+                             f"{_kind_of(values, str(column) == time)}")
     if not columns:
         raise InputError(f"{name}: no column contains numbers; give columns of floats, with times in "
                          "seconds or in the unit of the rig file")
@@ -134,6 +143,39 @@ def _plain(column: Any) -> NDArray[Any]:
     return np.asarray(column)
 
 
+def _parse_numbers(values: NDArray[Any]) -> Optional[NDArray[np.float64]]:
+    """Returns texts and objects as numbers, NaN for a word for no reading; None if others remain."""
+    cells = values.astype(object)  # a copy
+    for row, cell in enumerate(cells):
+        if isinstance(cell, str) and cell.strip().lower() in _MISSING:
+            cells[row] = np.nan
+    try:
+        return cells.astype(float)
+    except (TypeError, ValueError):
+        return None
+
+
+def _parse_times(values: NDArray[Any]) -> Optional[NDArray[Any]]:
+    """Returns texts such as "2024-03-05T10:00:00.005Z", "10:00:00.005" or "0 days 00:00:01.315" as
+    dates or durations; None for other cells.
+    """
+    def all_match(pattern: re.Pattern[str]) -> bool:
+        return len(values) > 0 and all(isinstance(cell, str) and pattern.match(cell.strip())
+                                       for cell in values)
+
+    if all_match(_DURATION):
+        return np.asarray(pd.to_timedelta([cell.strip() for cell in values]))
+    if not all_match(_DATE):
+        return None
+    for options in ({"format": "ISO8601"}, {}):  # pandas before 2.0 does not have this format
+        try:
+            dates: Any = pd.to_datetime([cell.strip() for cell in values], utc=True, **options)
+            return np.asarray(dates.tz_convert(None))
+        except ValueError:
+            continue
+    return None
+
+
 def _is_time(values: NDArray[Any]) -> bool:
     if values.dtype.kind in "mM":
         return True
@@ -154,8 +196,15 @@ def _seconds(values: NDArray[Any]) -> NDArray[np.float64]:
     return differences
 
 
-def _kind_of(values: NDArray[Any]) -> str:
-    """Describes a column that is not numeric, with the way to convert it."""
+def _kind_of(values: NDArray[Any], is_time: bool) -> str:
+    """Describes a column that is not numeric, with the way to convert it.
+
+    is_time: whether it is the time column, which may also have dates
+    """
+    if is_time:
+        advice = "give seconds, or dates (pandas.to_datetime converts texts)"
+    else:
+        advice = 'give numbers (pandas.to_numeric with errors="coerce" makes NaN of other texts)'
     if values.dtype.kind == "M" or values.dtype == object and _is_time(values) \
             and isinstance(values[0], datetime):
         return ("dates or times; give seconds, for a Series x of pandas "
@@ -170,6 +219,6 @@ def _kind_of(values: NDArray[Any]) -> str:
                 return "arrays; give numbers (numpy.vstack makes a matrix of the cells)"
             if cell is None or cell is pd.NA or cell is pd.NaT:
                 return f"an empty cell in row {row + 1}; give NaN for a missing number"
-            return (f"text, {str(cell)!r} in row {row + 1}; give numbers (pandas.to_numeric converts "
-                    "texts)")
+            if not isinstance(cell, str) or cell.strip().lower() not in _MISSING:
+                return f"text, {str(cell)!r} in row {row + 1}; {advice}"
     return "no numbers; give numbers"

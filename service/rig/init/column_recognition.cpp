@@ -40,6 +40,11 @@ bool has(const ColumnProfile& column, const Words& words) {
 
 const Words kTimeWords = {"t",     "time",    "timestamp", "stamp",  "zeit",
                           "clock", "elapsed", "seconds",   "millis", "micros"};
+const Words kSecondWords = {"s", "sec", "secs", "second", "seconds"};
+const Words kMillisecondWords = {"ms", "msec", "millis", "millisecond", "milliseconds"};
+const Words kMicrosecondWords = {"us", "usec", "micros", "microsecond", "microseconds"};
+const Words kNanosecondWords = {"ns",         "nsec",        "nanosec", "nanos",
+                                "nanosecond", "nanoseconds"};
 const Words kReceiptWords = {"receive", "received", "receipt", "recv",    "rx",  "arrival",
                              "log",     "bag",      "rosbag",  "publish", "host"};
 const Words kAngleWords = {"theta", "phi",      "psi",   "alpha",  "beta",     "q",     "angle",
@@ -124,9 +129,16 @@ double quantum_of(const std::vector<double>& values) {
   return lattice && ones > kStepShare * count ? quantum : 0.0;
 }
 
+/// Returns whether a name consists of a unit of time alone, such as "ms" or "[us]".
+bool is_time_unit(const ColumnProfile& column) {
+  if (column.words.size() != 1) return false;
+  return has(column, kSecondWords) || has(column, kMillisecondWords) ||
+         has(column, kMicrosecondWords) || has(column, kNanosecondWords);
+}
+
 ColumnProfile look_at(const std::string& name, const std::vector<double>& values) {
   ColumnProfile look{name, words_of(name), values};
-  if (has(look, kTimeWords)) unwrap_time_counter(look.values);
+  if (has(look, kTimeWords) || is_time_unit(look)) unwrap_time_counter(look.values);
   const ColumnStatistics statistics = compute_column_statistics(look.values);
   look.low = statistics.low;
   look.high = statistics.high;
@@ -184,9 +196,10 @@ int reading_score(const ColumnProfile& column, bool position) {
   return may_be_reading(column) ? name_score(column, position) : -1;
 }
 
-/// Rates a column by its name: positive for a time, larger for the time of measurement.
+/// Rates a column by its name: positive for a time, larger for the time of measurement. A unit of
+/// time is the name of a time only if the column rises.
 int time_score(const ColumnProfile& column) {
-  if (!has(column, kTimeWords)) return 0;
+  if (!has(column, kTimeWords)) return column.rising && is_time_unit(column) ? 1 : 0;
   return 2 + (has(column, {"header"}) ? 1 : 0) - (has(column, kReceiptWords) ? 1 : 0);
 }
 
@@ -259,10 +272,10 @@ const ColumnProfile* find_time_column(const std::vector<ColumnProfile>& columns)
 }
 
 TimeUnit guess_time_unit(const ColumnProfile& column) {
-  if (has(column, {"ns", "nanos", "nanoseconds", "nsec", "nanosec"})) return TimeUnit::kNanosecond;
-  if (has(column, {"us", "µs", "micros", "microseconds"})) return TimeUnit::kMicrosecond;
-  if (has(column, {"ms", "millis", "milliseconds"})) return TimeUnit::kMillisecond;
-  if (has(column, {"s", "sec", "seconds"})) return TimeUnit::kSecond;
+  if (has(column, kNanosecondWords)) return TimeUnit::kNanosecond;
+  if (has(column, kMicrosecondWords)) return TimeUnit::kMicrosecond;
+  if (has(column, kMillisecondWords)) return TimeUnit::kMillisecond;
+  if (has(column, kSecondWords)) return TimeUnit::kSecond;
   constexpr std::pair<TimeUnit, double> kUnits[] = {{TimeUnit::kSecond, 1.0},
                                                     {TimeUnit::kMillisecond, 1e3},
                                                     {TimeUnit::kMicrosecond, 1e6},
@@ -374,7 +387,7 @@ std::string describe_unused_column(const ColumnProfile& column) {
   if (!column.fault.empty()) return "not readable: " + column.fault;
   if (column.values.empty()) return "not numbers";
   if (column.constant) return "constant";
-  if (has(column, kTimeWords)) return "a time";
+  if (has_time_name(column)) return "a time";
   if (is_rate(column)) return "a speed or an acceleration";
   if (has(column, kWantedWords)) return "a reference";
   if (has(column, kCommandWords)) return "a command";

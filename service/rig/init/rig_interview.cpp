@@ -107,15 +107,51 @@ void ask_choice(Interview& interview, const std::vector<ColumnProfile>& columns,
         }
         return text;
       });
-  const auto counts =
-      interview.ask_positive_number("encoder counts per turn (empty: not known)", {});
-  if (counts) choice.counts = {*counts};
+  if (parse_reading_unit(choice.angle_unit) != ReadingUnit::kCount) {
+    const auto counts =
+        interview.ask_positive_number("encoder counts per turn (empty: not known)", {});
+    if (counts) choice.counts = {*counts};
+  }
   choice.no_motor = !interview.ask_yes_or_no("is it driven by a motor whose command is recorded?",
                                              answers.motor.has_value());
   if (choice.no_motor) return;
   choice.command = column("column of the command", answers.motor ? answers.motor->column : "");
   choice.command_unit = interview.ask("unit of the command: V, A, N·m, N, duty, 1",
                                       answers.motor ? answers.motor->unit : "V");
+}
+
+/// Asks for the counts per turn or metre of an encoder until there is an answer.
+double ask_counts(Interview& interview, const std::string& column, bool is_position) {
+  const std::string question = "column " + column + " is in counts: encoder counts per " +
+                               (is_position ? "metre" : "turn (usually four times its lines)");
+  for (;;) {
+    if (const auto counts = interview.ask_positive_number(question, {})) return *counts;
+    interview.say("rigcal cannot convert counts to " +
+                  std::string(is_position ? "a position" : "an angle") + " without this number");
+  }
+}
+
+/// Asks for the counts of every encoder whose readings are in counts of unknown size. Returns
+/// whether there was one.
+bool ask_unknown_counts(Interview& interview, const RigAnswers& answers, ColumnChoice& choice) {
+  bool has_asked = false;
+  std::vector<double> counts;
+  for (std::size_t k = 0; k < answers.readings.size(); ++k) {
+    const EncoderAnswer& reading = answers.readings[k];
+    const bool is_position = measures_cart_position(answers.kind, k);
+    double count = reading.counts.value_or(0.0);
+    if (reading.unit == ReadingUnit::kCount && !reading.counts) {
+      count = ask_counts(interview, reading.column, is_position);
+      has_asked = true;
+    }
+    if (!is_position) {
+      counts.push_back(count);
+    } else if (reading.unit == ReadingUnit::kCount) {
+      choice.counts_per_m = count;
+    }
+  }
+  if (has_asked) choice.counts = counts;
+  return has_asked;
 }
 
 void ask_sizes(Interview& interview, RigAnswers& answers) {
@@ -216,6 +252,10 @@ void ask_recording_columns(Interview& interview, const std::vector<ColumnProfile
   while (!right) {
     ask_choice(interview, columns, answers, choice);
     right = propose();
+  }
+  if (ask_unknown_counts(interview, answers, choice)) {
+    propose();  // the zeros depend on the counts
+    show_columns(interview, answers);
   }
   const bool plane = answers.kind == RigKind::kDoublePendulum || answers.kind == RigKind::kChain;
   if (plane) {

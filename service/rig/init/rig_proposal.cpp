@@ -211,12 +211,18 @@ class Proposer {
     return reading;
   }
 
+  /// Returns the counts per turn that the user gave for an angle; 0 if unknown.
+  double given_counts(std::size_t angle) const {
+    const std::vector<double>& counts = choice_.counts;
+    return counts.empty() ? 0.0 : counts[std::min(angle, counts.size() - 1)];
+  }
+
   void take_counts(bool position, std::size_t angle, const ColumnProfile* column,
                    EncoderAnswer& reading) const {
     if (position && choice_.counts_per_m > 0.0) {
       reading.counts = choice_.counts_per_m;
-    } else if (!position && !choice_.counts.empty()) {
-      reading.counts = choice_.counts[std::min(angle, choice_.counts.size() - 1)];
+    } else if (const double given = given_counts(angle); !position && given > 0.0) {
+      reading.counts = given;
     } else if (column != nullptr) {
       reading.counts = guess_encoder_counts(*column, reading.unit);
     }

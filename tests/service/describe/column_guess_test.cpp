@@ -287,6 +287,20 @@ TEST_F(Guess, PrefersHeaderStamps) {
   EXPECT_EQ(time_of({"rosbagTimestamp"}), "rosbagTimestamp");
 }
 
+// A unit alone names a time only if the column rises, also after a counter of 16 bits has wrapped.
+TEST_F(Guess, RecognizesATimeByItsUnit) {
+  const auto answers_with = [&](const Column& time) {
+    return propose(RigKind::kPendulum, {{"q", swing}, time, {"noise_1", swing}});
+  };
+  const auto wrapping = [](double t) { return std::fmod(1e3 * t + 65000.0, 65536.0); };
+  const auto uneven = [](double t) { return 1e3 * t + (t > 0.5 ? 100.0 : 0.0); };
+  EXPECT_EQ(answers_with({"ms", wrapping}).time_column, "ms");
+  EXPECT_EQ(answers_with({"[us]", [&](double t) { return 1e3 * uneven(t); }}).time_unit,
+            TimeUnit::kMicrosecond);
+  EXPECT_EQ(answers_with({"sec", [&](double t) { return 1e-3 * uneven(t); }}).time_column, "sec");
+  expect_parts(refusal([&] { answers_with({"s", swing}); }), {"no time column found"});
+}
+
 // Times since 1970 are recognized by their size, at any sampling rate.
 TEST_F(Guess, RecognizesTheUnitOfAnEpoch) {
   for (const auto& [unit, per_second] : {std::pair(TimeUnit::kSecond, 1.0),

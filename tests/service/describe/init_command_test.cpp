@@ -69,6 +69,40 @@ TEST(InitCommand, DescribesTheColumnsOfFieldReports) {
   }
 }
 
+// A time stamp in two columns is a further column, which the user does not name.
+TEST(InitCommand, NamesTimeStampsInTwoColumns) {
+  const TemporaryFolder folder;
+  std::ostringstream text;
+  for (int k = 0; k < 500; ++k) {
+    text << 1700000000 + k / 100 << ',' << k % 100 * 10000000 << ',' << std::cos(0.06 * k) << '\n';
+  }
+  const std::string run = folder.write("run.csv", text.str());
+  const std::string out = " --from " + run + " --out " + folder.file("rig.textproto");
+  const std::string names = "header.stamp.sec,header.stamp.nanosec,position";
+  run_successfully("init --kind pendulum --columns " + names + out,
+                   {"header.stamp: time in s", "position: angle of joint pivot"});
+  const std::string named = folder.write("named.csv", names + "\n" + text.str());
+  run_refused("init --kind pendulum --columns a,b,c --force --from " + named + " --out " +
+                  folder.file("rig.textproto"),
+              {"names its columns itself"});
+}
+
+TEST(InitCommand, RefusesColumnsThatAreNotNumeric) {
+  const TemporaryFolder folder;
+  std::string text = "t,x,word,bad\n";
+  for (int k = 0; k < 50; ++k) {
+    text += std::to_string(0.01 * k) + "," + std::to_string(std::cos(0.1 * k)) + ",on," +
+            (k == 7 ? "1 V" : "1") + "\n";
+  }
+  const std::string start = "init --kind pendulum --from " + folder.write("run.csv", text) +
+                            " --out " + folder.file("rig.textproto") + " ";
+  for (const char* option : {"--angle", "--time", "--angle x --command"}) {
+    run_refused(start + option + " word", {"column \"word\" contains text, not numbers"});
+    run_refused(start + option + " bad", {"run.csv:9:4: column \"bad\": \"1 V\" is not"});
+  }
+  run_successfully(start + "--angle x --segment word");
+}
+
 TEST(InitCommand, NeverOverwritesUnasked) {
   const TemporaryFolder folder;
   const std::string rig = folder.write("rig.textproto", "mine");
@@ -228,6 +262,35 @@ TEST(Interview, AsksForWronglyGuessedColumns) {
   EXPECT_EQ(answers.readings[0].counts, 2048.0);
   EXPECT_TRUE(answers.absolute);
   EXPECT_FALSE(answers.motor.has_value());
+}
+
+// Without the counts per turn, readings in counts are no angles.
+TEST(Interview, AsksForUnknownCounts) {
+  ColumnProfile time{"t", {"t"}, {}}, count{"enc", {"enc"}, {}};
+  for (int k = 0; k < 500; ++k) {
+    time.values.push_back(0.01 * k);
+    count.values.push_back(std::round(1000.0 + 200.0 * std::cos(0.06 * k)));
+  }
+  time.rising = count.moves = count.whole = true;
+  time.constant = count.constant = false;
+  count.low = 800.0;
+  count.high = 1200.0;
+  // Right columns; an empty answer is repeated; or wrong columns, which are in counts all the same.
+  for (const char* said : {"y\n\n2000\n", "n\nt\nenc\nupright\ncount\nn\n2000\n"}) {
+    Asked asked(said);
+    asked.answers.links.resize(1);
+    ask_recording_columns(asked.interview, {time, count}, {}, asked.answers);
+    EXPECT_EQ(asked.answers.readings.at(0).unit, ReadingUnit::kCount);
+    EXPECT_EQ(asked.answers.readings.at(0).counts, 2000.0);
+    EXPECT_NEAR(asked.answers.readings.at(0).rest, M_PI, 0.01);  // 1000 counts, at the middle
+    expect_parts(asked.out.str(), {"enc in count, 2000 counts/turn"});
+  }
+  Asked given("y\n");
+  given.answers.links.resize(1);
+  ColumnChoice choice;
+  choice.counts = {4000.0};
+  ask_recording_columns(given.interview, {time, count}, choice, given.answers);
+  EXPECT_EQ(given.answers.readings.at(0).counts, 4000.0);
 }
 
 }  // namespace
