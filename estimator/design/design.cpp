@@ -32,6 +32,8 @@ constexpr double kSpread = 0.3;
 
 constexpr double kUnseen = 1e9;        // ratio to the target if it is not identifiable
 constexpr double kLimitPenalty = 1e6;  // penalty, added to a plan's excess
+constexpr double kStillExcess = 1.0;   // excess of a plan in which nothing moves
+constexpr double kCountsMoved = 3.0;   // smallest motion, in counts or standard deviations of noise
 constexpr double kRidge = 1e-13;       // regularisation of a unit diagonal
 constexpr double kQuietest = 0.003;    // of the largest command, least random amplitude
 
@@ -53,6 +55,12 @@ double limit_excess(const MotionExtremes& motion, const std::vector<SensorLimits
     if (own.fastest > 0.0) worst = std::max(worst, speed / own.fastest - 1.0 + margin);
   }
   return worst;
+}
+
+/// Returns whether a plan moves a joint. Commands below dry friction do not.
+bool has_motion(const MotionExtremes& motion, const PlanSettings& facts) {
+  const Eigen::VectorXd least = kCountsMoved * facts.quantum.cwiseMax(facts.noise);
+  return ((motion.highest - motion.lowest).array() > least.array()).any();
 }
 
 /// Returns the largest ratio of a parameter's standard deviation to its target; kUnseen if a target
@@ -114,6 +122,8 @@ class Search {
         costs[k] =
             std::max(costs[k], limit_excess(motion.excursions[k], task_.limits.sensors, kMargin));
       }
+      const bool moves = has_motion(motions.front().excursions[k], task_.facts);
+      if (!moves) costs[k] = std::max(costs[k], kStillExcess);
     }
     std::vector<std::size_t> allowed;
     for (std::size_t k = 0; k < count; ++k) {
@@ -230,10 +240,15 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task,
   Search search(task, effort.threads);
   std::mt19937_64 random(kSeed);
   ExperimentDesign design;
-  double least = std::numeric_limits<double>::infinity();
+  Eigen::VectorXd nearest;  // plan of the smallest cost, from which the search starts
+  double least = std::numeric_limits<double>::infinity(), least_excess = least;
   const auto is_over = [&] { return effort.over && effort.over(); };
   const auto take = [&](const Eigen::MatrixXd& plans, const std::vector<double>& costs) {
     const auto best = std::ranges::min_element(costs);
+    if (*best < least_excess) {
+      least_excess = *best;
+      nearest = plans.col(best - costs.begin());
+    }
     if (!Search::is_allowed(*best) || !(*best < least)) return;
     least = *best;
     design.plan = plans.col(best - costs.begin());
@@ -243,9 +258,10 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task,
     const Eigen::MatrixXd plans = random_plans(task, random);
     take(plans, search.judge(plans));
   }
-  if (design.plan.size() > 0) {
-    const double mean = design.plan.norm() / std::sqrt(static_cast<double>(design.plan.size()));
-    CmaEs evolution(design.plan, kSpread * mean, kPlans, kSeed);
+  if (design.plan.size() > 0) nearest = design.plan;
+  if (nearest.size() > 0) {
+    const double mean = nearest.norm() / std::sqrt(static_cast<double>(nearest.size()));
+    CmaEs evolution(nearest, kSpread * mean, kPlans, kSeed);
     for (int k = 0; k < effort.rounds && !is_over(); ++k) {
       const Eigen::MatrixXd plans = evolution.ask();
       const std::vector<double> costs = search.judge(plans);
@@ -265,14 +281,16 @@ bool is_reliable_plan(const DesignTask& task, const Eigen::VectorXd& plan, int d
   for (int k = 0; k < draws; ++k)
     values.push_back(draw_parameters(task.mechanism, task.knowledge, random));
   std::atomic<int> unpredictable{0};
-  std::atomic<bool> trips{false};
-  const auto is_refused = [&] { return trips || unpredictable > kUnpredictableMax; };
+  std::atomic<bool> is_useless{false};
+  const auto is_refused = [&] { return is_useless || unpredictable > kUnpredictableMax; };
   run_parallel_jobs(threads, values.size(), [&](std::size_t k) {
     if (is_refused()) return;
     const PlanMotion motion =
         bench.move(values[k], compute_limited_commands(task, bench, values[k], plan));
-    if (limit_excess(motion.excursions.front(), task.limits.sensors, 0.0) > 0.0) {
-      trips = true;
+    const MotionExtremes& extremes = motion.excursions.front();
+    if (limit_excess(extremes, task.limits.sensors, 0.0) > 0.0 ||
+        !has_motion(extremes, task.facts)) {
+      is_useless = true;
     } else if (k < kPredicted &&
                !(bench.predict_information(values[k], motion, {0})[0].initial_state_sensitivity <=
                  kGrowthMax)) {

@@ -75,7 +75,7 @@ struct DesignComputingLimits {
 /// its target. Ratios are geometric means over several parameter values: the estimate and random
 /// values from the prior information. The information of a plan is Σ TᵀT for the sensitivities T of
 /// its readings, plus the information of earlier recordings. Rejects plans whose motion comes near
-/// a limit, or is too sensitive to its initial state to be predicted.
+/// a limit, is smaller than three counts, or is too sensitive to its initial state to be predicted.
 ExperimentDesign optimize_experiment_plan(const DesignTask& task,
                                           const DesignComputingLimits& effort);
 
@@ -86,8 +86,8 @@ Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvalu
                                          const Mechanism& values, const Eigen::MatrixXd& plans);
 
 /// Returns whether a plan is likely to succeed on the rig. For all of `draws` random parameter
-/// values from the prior information, its motion must satisfy the limits. Nearly all of these
-/// motions must be predictable.
+/// values from the prior information, its motion must satisfy the limits and exceed three counts.
+/// Nearly all of these motions must be predictable.
 bool is_reliable_plan(const DesignTask& task, const Eigen::VectorXd& plan, int draws, int threads);
 
 }  // namespace estimator
