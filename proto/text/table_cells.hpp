@@ -41,8 +41,8 @@ struct CellNumber {
 /// of day is the time since midnight [s], that of a duration is in seconds.
 std::optional<CellNumber> parse_cell(std::string_view cell);
 
-/// Returns the position after the arrow in a line such as "10:11:12.000 -> 703", in which the serial
-/// monitor of Arduino writes the time of day before each line; npos for any other line.
+/// Returns the position after the arrow in a line such as "10:11:12.000 -> 703", as the serial
+/// monitor of Arduino writes it with the time of day; npos for any other line.
 std::size_t end_of_receive_time(std::string_view line);
 
 /// Returns why a cell that looks like a date or a time of day can mean two things, with both

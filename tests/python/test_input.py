@@ -72,7 +72,8 @@ def test_words_for_missing_numbers(frame):
         words.loc[row, frame.columns[1]] = word
     expected = rigcal.load_recording(lacking, text).segments[0].readings
     for given in (words, {name: words[name].to_numpy().astype(str) for name in words}):
-        np.testing.assert_allclose(rigcal.load_recording(given, text).segments[0].readings, expected)
+        readings = rigcal.load_recording(given, text).segments[0].readings
+        np.testing.assert_allclose(readings, expected)
     words.loc[99, frame.columns[1]] = "off"
     refused("text, 'off' in row 100; give numbers", 'errors="coerce"', recordings=words)
 
@@ -81,7 +82,8 @@ def test_words_for_missing_numbers(frame):
 def test_texts_as_time(frame, kind):
     time = frame.columns[0]
     expected = rigcal.load_recording(frame, RIG)
-    texts = [cell.isoformat() if kind != "durations" else str(cell) for cell in dated(frame[time], kind)]
+    cells = dated(frame[time], kind)
+    texts = [str(cell) if kind == "durations" else cell.isoformat() for cell in cells]
     recording = rigcal.load_recording(frame.assign(**{time: texts}), RIG)
     np.testing.assert_array_equal(recording.segments[0].readings, expected.segments[0].readings)
     assert abs(recording.period - expected.period) < 1e-6 * expected.period

@@ -83,7 +83,8 @@ def columns_of(recording: RecordingLike, name: str,
     """Returns the columns of a table as numbers; {} for a file. A named index is a column.
 
     A time column of dates or of durations, also as ISO 8601 texts, becomes the time since the first
-    row, in the unit of the rig file. Words for no reading, such as "null", become NaN. Columns that the rig file does not use may contain anything.
+    row, in the unit of the rig file. Words for no reading, such as "null", become NaN. Columns that
+    the rig file does not use may contain anything.
     """
     if isinstance(recording, (str, os.PathLike)):
         return {}
@@ -144,7 +145,7 @@ def _plain(column: Any) -> NDArray[Any]:
 
 
 def _parse_numbers(values: NDArray[Any]) -> Optional[NDArray[np.float64]]:
-    """Returns texts and objects as numbers, NaN for a word for no reading; None if others remain."""
+    """Returns cells as numbers, with NaN for a word for no reading; None if other texts remain."""
     cells = values.astype(object)  # a copy
     for row, cell in enumerate(cells):
         if isinstance(cell, str) and cell.strip().lower() in _MISSING:
