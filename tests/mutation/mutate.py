@@ -1,223 +1,189 @@
 #!/usr/bin/env python3
-"""Injects plausible mistakes into the sources, one at a time, and counts those that a test detects.
+"""Makes random mistakes (mutants) in a module, and counts those that a test detects.
 
-    mutate.py --check                      checks that every mutant applies (in every test run)
-    mutate.py                              runs all of them in a copy of the tree
-    mutate.py --area safety --only jump    runs those of an area whose title contains a word
+    mutate.py --module daq/safety --count 100 --seed 7
+    mutate.py --module estimator/fit --count 300 --programs 'estimator_.*' --json out.json
 
-Mutants are listed in <area>.mutants beside this file:
+Mutants are made from the syntax tree, chosen by the seed and spread over operators: boundary of a
+comparison, negated condition, && for ||, dropped term of a condition, sign of a term, dropped
+statement, call, reset, break or early return, dropped abs, min, max or clamp, constant changed by
+one, arguments of one type swapped. All mutants are compiled once; the environment variable
+RIG_MUTANT chooses one. A run of each test without mutants records the mutants that the test reaches.
+Each mutant then runs only the tests that reach it, fastest first, until one fails. A test that takes
+five times as long as without a mutant, and five seconds, detects it.
 
-    # comment
-    target daq_tests                       the test program of the mutants below
-    filter SafetyMonitor.*                 and its fast tests, as --gtest_filter; may be repeated
-    file daq/safety/safety_limits.cpp
-    title The lower angle bound never trips.
-    - if (joint.angle_rad < bounds.angle_rad_min) {
-    + if (false) {
-
-The lines marked - must occur in the file exactly once; line breaks and indentation do not matter.
-Several lines may be marked. A mutant that does not compile, or whose tests fail without it, is an
-error of the list and not a success.
+equivalent_mutants.txt lists mutants that cannot change the behaviour; they are left out.
+Needs Debian's python3-clang-16.
 """
 
 import argparse
-import dataclasses
+import collections
+import json
+import os
 import pathlib
-import re
-import shutil
-import subprocess
 import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-TEST_SECONDS_MAX = 60  # then a mutant that hangs its tests counts as detected
+import mutant_build
+import mutant_operators
+import mutant_runs
+import mutant_schemata
+
+SPARE = 1.25  # mutants chosen for each wanted one, as some do not compile or are equivalent
+EQUIVALENTS = pathlib.Path(__file__).with_name("equivalent_mutants.txt")
 
 
-@dataclasses.dataclass
-class Mutant:
-    area: str
-    target: str
-    filter: str
-    file: str
-    title: str
-    line: int
-    old: list = dataclasses.field(default_factory=list)
-    new: list = dataclasses.field(default_factory=list)
-
-    def __str__(self):
-        return f"{self.area}:{self.line} {self.file}: {self.title}"
-
-    def apply(self, text):
-        """The text with the mistake; raises unless it fits in exactly one place."""
-        pattern = r"\s+".join(re.escape(word) for word in " ".join(self.old).split())
-        places = list(re.finditer(pattern, text))
-        if len(places) != 1:
-            raise ValueError(f"{self}: stands in the file {len(places)} times, must be once")
-        changed = "\n".join(self.new)
-        if " ".join(changed.split()) == " ".join(places[0].group().split()):
-            raise ValueError(f"{self}: changes nothing")
-        return text[: places[0].start()] + changed + text[places[0].end() :]
+def parse_arguments():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", required=True, help="folder of the sources, as daq/safety")
+    parser.add_argument("--count", type=int, default=100, help="number of mutants")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the choice")
+    parser.add_argument("--programs", help="regular expression of test programs; by default all "
+                        "that contain the module")
+    parser.add_argument("--only", type=int, action="append", metavar="N",
+                        help="number of a mutant to try; may be repeated")
+    parser.add_argument("--json", type=pathlib.Path, help="file for all outcomes")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="tests at once")
+    parser.add_argument("--seconds-max", type=float, default=60.0,
+                        help="normal time of the tests that one mutant runs (default: %(default)s)")
+    parser.add_argument("--scratch", type=pathlib.Path,
+                        default=mutant_build.ROOT / "build-mutation",
+                        help="folder of the copy of the tree, kept for the next time")
+    parser.add_argument("--make", default="nice -n 19 ninja", help="command that builds targets")
+    return parser.parse_args()
 
 
-def read_area(path):
-    mutants, target, tests, file = [], None, None, None
+def read_equivalents(path):
+    """Reasons by key of the mutant. Each entry has the lines file, function, operator, -, + and
+    reason; lines that start with # are comments."""
+    reasons, entry = {}, {}
     for number, line in enumerate(path.read_text().splitlines(), 1):
         key, _, value = line.partition(" ")
         if not line.strip() or key == "#":
             continue
-        if key == "target":
-            target, tests = value.strip(), None
-        elif key == "filter":
-            tests = value.strip()
-        elif key == "file":
-            file = value.strip()
-        elif key == "title":
-            if None in (target, tests, file):
-                sys.exit(f"{path}:{number}: a title needs a target, a filter and a file before it")
-            mutants.append(Mutant(path.stem, target, tests, file, value.strip(), number))
-        elif key == "-":
-            mutants[-1].old.append(value)
-        elif key == "+":
-            mutants[-1].new.append(value)
-        else:
-            sys.exit(f"{path}:{number}: begins with '{key}'; use one of target, filter, file, "
-                     "title, -, +, #")
-    return mutants
+        if key not in ("file", "function", "operator", "-", "+", "reason"):
+            raise ValueError(f"{path}:{number}: unknown keyword \"{key}\"")
+        entry[key] = value.strip()
+        if key == "reason":
+            reasons[tuple(entry.get(k, "") for k in ("file", "function", "operator", "-", "+"))] \
+                = entry.pop(key)
+    return reasons
 
 
-def read_mutants(arguments):
-    mutants = []
-    for path in sorted(pathlib.Path(__file__).parent.glob("*.mutants")):
-        if not arguments.area or path.stem in arguments.area.split(","):
-            mutants += [m for m in read_area(path) if arguments.only.lower() in m.title.lower()]
-    if not mutants:
-        sys.exit("mutate.py: no mutant is called so; look into tests/mutation/*.mutants")
-    return mutants
+def make_mutants(copy, arguments):
+    """Returns the chosen mutants by number, and the units that contain them."""
+    copy.update({})
+    copy.configure()
+    originals = copy.module_sources(arguments.module)
+    units = copy.units_of(originals)
+    copy.prepare(units)
+    found = set()
+    for path, options, _ in units:
+        found |= set(mutant_operators.find_mutants(
+            path, options, originals, lambda name: str(pathlib.Path(name).relative_to(copy.tree))))
+    reasons = read_equivalents(EQUIVALENTS)
+    chosen = mutant_schemata.choose(found, int(SPARE * arguments.count) + 1, arguments.seed)
+    equivalent = [m for m in chosen[: arguments.count] if m.key() in reasons]
+    ranked = dict(enumerate((m for m in chosen if m.key() not in reasons), 1))
+    compiled = mutant_schemata.remove_uncompilable(
+        copy.tree, originals, ranked, [unit[:2] for unit in units])
+    mutants = {n: compiled[n] for n in sorted(compiled)[: arguments.count]}
+    print(f"{arguments.module}: {len(found)} places, {len(mutants)} mutants chosen by seed "
+          f"{arguments.seed}; {len(ranked) - len(compiled)} of {len(ranked)} did not compile, "
+          f"{len(equivalent)} are equivalent", flush=True)
+    mutated = mutant_schemata.compose_all(copy.tree, originals, mutants)
+    copy.update({name: source.text for name, source in mutated.items()})
+    return mutants, units, len(equivalent)
 
 
-def check(mutants):
-    """Applies each to the sources in memory; returns the errors."""
-    faults = []
-    for mutant in mutants:
-        try:
-            mutant.apply((ROOT / mutant.file).read_text())
-        except (ValueError, OSError) as fault:
-            faults.append(str(fault))
-    return faults
+def describe(mutant):
+    return (f"{mutant.file}:{mutant.line}\nfile {mutant.file}\nfunction {mutant.function}\n"
+            f"operator {mutant.operator}\n- {mutant.before}\n+ {mutant.after}")
 
 
-class Scratch:
-    """A copy of the tree with its own build; unchanged sources keep their time stamps."""
-
-    def __init__(self, folder):
-        self.tree = folder
-        self.build = folder / "build"
-        listed = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        for name in filter(None, listed.split("\0")):
-            source, copy = ROOT / name, folder / name
-            if not source.is_file():
-                continue
-            content = source.read_bytes()
-            if name == "CMakeLists.txt":
-                # The compiler may warn of a mistake; only the tests count here.
-                content = content.replace(b" -Werror)", b" -w)")
-            if copy.exists() and copy.read_bytes() == content:
-                continue
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(content)
-            shutil.copymode(source, copy)
-        subprocess.run(["cmake", "-S", folder, "-B", self.build, "-G", "Ninja",
-                        "-DCMAKE_BUILD_TYPE=Release", "-DRIG_BENCH=OFF", "-DRIG_TESTS=ON",
-                        "--log-level=WARNING"], check=True, stdout=subprocess.DEVNULL)
-
-    def make(self, target):
-        """Returns True, or the compiler's output."""
-        made = subprocess.run(["cmake", "--build", self.build, "--target", target],
-                              capture_output=True, text=True)
-        return True if made.returncode == 0 else made.stdout[-3000:] + made.stderr[-1000:]
-
-    def passes(self, mutant):
-        """Returns True if the tests pass, None if they hang."""
-        try:
-            tested = subprocess.run(
-                [self.build / "bin" / mutant.target, f"--gtest_filter={mutant.filter}",
-                 "--gtest_fail_fast", "--gtest_brief=1"],
-                capture_output=True, text=True, errors="replace", timeout=TEST_SECONDS_MAX,
-                cwd=self.build)
-        except subprocess.TimeoutExpired:
-            return None
-        if tested.returncode == 0 and "Running 0 tests" in tested.stdout:
-            sys.exit(f"{mutant}: no test of {mutant.target} is called {mutant.filter}")
-        return tested.returncode == 0
+def percent(part, whole):
+    return f"{part} of {whole} ({100 * part / max(whole, 1):.0f} %)"
 
 
-def prepare(scratch, mutants):
-    """Builds the targets, and checks that the tests pass without a mistake."""
-    for target in dict.fromkeys(m.target for m in mutants):
-        made = scratch.make(target)
-        if made is not True:
-            sys.exit(f"mutate.py: {target} does not build without a mutant:\n{made}")
-    for mutant in {(m.target, m.filter): m for m in mutants}.values():
-        if not scratch.passes(mutant):
-            sys.exit(f"mutate.py: {mutant.target} --gtest_filter={mutant.filter} fails without a "
-                     "mutant")
+def report(mutants, outcomes):
+    """Prints survivors, and the score by operator; returns the number of detected mutants."""
+    survivors = [n for n, outcome in outcomes.items() if not outcome.detected_by]
+    for number in survivors:
+        outcome = outcomes[number]
+        tests = (f"{outcome.reached_by} tests reach it"
+                 + (f", {outcome.skipped} of them too slow to run" if outcome.skipped else "")
+                 if outcome.reached_by else "no test reaches it")
+        print(f"\nnot detected: mutant {number}, {tests}, {describe(mutants[number])}")
+    print(f"\n{'operator':32} detected")
+    total, detected = collections.Counter(), collections.Counter()
+    for number, outcome in outcomes.items():
+        total[mutants[number].operator] += 1
+        detected[mutants[number].operator] += bool(outcome.detected_by)
+    for operator in sorted(total):
+        print(f"{operator:32} {percent(detected[operator], total[operator])}")
+    print(f"{'all':32} {percent(len(outcomes) - len(survivors), len(outcomes))}")
+    return len(outcomes) - len(survivors)
 
 
-def run(scratch, mutants):
-    """Runs each mutant once; returns the detected, the undetected and the uncompilable ones."""
-    noticed, unnoticed, broken = [], [], []
-    for mutant in mutants:
-        path = scratch.tree / mutant.file
-        original = path.read_text()
-        started = time.monotonic()
-        try:
-            path.write_text(mutant.apply(original))
-            made = scratch.make(mutant.target)
-            if made is not True:
-                broken.append(mutant)
-                verdict = "DOES NOT COMPILE"
-                print(made, file=sys.stderr)
-            else:
-                passed = scratch.passes(mutant)
-                (unnoticed if passed else noticed).append(mutant)
-                verdict = {True: "UNNOTICED", False: "noticed", None: "hangs"}[passed]
-        finally:
-            path.write_text(original)
-        print(f"{verdict:10} {time.monotonic() - started:5.1f} s  {mutant}", flush=True)
-    return noticed, unnoticed, broken
+def write_json(arguments, mutants, outcomes, detected, equivalent, times):
+    rows = [{"number": n, "file": m.file, "line": m.line, "function": m.function,
+             "operator": m.operator, "before": m.before, "after": m.after,
+             "detected_by": outcomes[n].detected_by, "hangs": outcomes[n].hangs,
+             "tests": outcomes[n].reached_by, "tests_skipped": outcomes[n].skipped,
+             "unstable_tests": outcomes[n].unstable}
+            for n, m in mutants.items() if n in outcomes]
+    arguments.json.write_text(json.dumps(
+        {"module": arguments.module, "seed": arguments.seed, "mutants": len(rows),
+         "detected": detected, "equivalent": equivalent, "seconds": times, "list": rows},
+        indent=1) + "\n")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="only see whether all apply")
-    parser.add_argument("--area", help="names of .mutants files, with commas between")
-    parser.add_argument("--only", default="", help="part of the title of those to run")
-    parser.add_argument("--scratch", type=pathlib.Path, default=ROOT.parent / "rigcal-mutants",
-                        help="the copy of the tree, kept for the next time (default: %(default)s)")
-    arguments = parser.parse_args()
-    mutants = read_mutants(arguments)
-    faults = check(mutants)
-    if faults:
-        sys.exit("\n".join(faults))
-    if arguments.check:
-        print(f"{len(mutants)} mutants apply")
-        return
-    started = time.monotonic()
-    scratch = Scratch(arguments.scratch.resolve())
-    prepare(scratch, mutants)
-    built = time.monotonic()
-    noticed, unnoticed, broken = run(scratch, mutants)
-    print(f"\n{'area':12} noticed")
-    for area in dict.fromkeys(m.area for m in mutants):
-        hits, total = (sum(m.area == area for m in list_) for list_ in (noticed, mutants))
-        print(f"{area:12} {hits} of {total} ({100 * hits / total:.0f} %)")
-    print(f"{'all':12} {len(noticed)} of {len(mutants)} "
-          f"({100 * len(noticed) / len(mutants):.0f} %); first build "
-          f"{built - started:.0f} s, mutants {time.monotonic() - built:.0f} s")
-    sys.exit(1 if unnoticed or broken else 0)
+    arguments = parse_arguments()
+    if mutant_operators.cindex is None:
+        sys.exit("mutate.py: needs Python's clang bindings: apt-get install python3-clang-16")
+    missing = mutant_runs.require_tools()
+    if missing:
+        sys.exit(f"mutate.py: needs {', '.join(missing)}")
+    times, started = {}, time.monotonic()
+
+    def lap(name):
+        times[name] = round(time.monotonic() - started - sum(times.values()), 1)
+
+    try:
+        copy = mutant_build.Copy(arguments.scratch.resolve(), arguments.make)
+        mutants, units, equivalent = make_mutants(copy, arguments)
+        lap("choice")
+        programs = copy.programs_with(units, arguments.programs)
+        print(f"test programs: {', '.join(programs)}", flush=True)
+        copy.make_targets(programs)
+        lap("build")
+        tests, failing = mutant_runs.trace_all(
+            [mutant_runs.Test(*test) for test in copy.tests_of(programs)], arguments.jobs)
+    except (mutant_build.BuildError, ValueError, OSError) as error:
+        sys.exit(f"mutate.py: {error}")
+    lap("tests without mutants")
+    print(f"{len(tests)} tests pass without a mutant", flush=True)
+    for name in failing:
+        print(f"left out, because it fails without a mutant: {name}")
+
+    def progress(number, outcome):
+        mutant = mutants[number]
+        word = ("hangs" if outcome.hangs else "detected") if outcome.detected_by else "NOT DETECTED"
+        print(f"{word:12} {number:4} {mutant.file}:{mutant.line} {mutant.operator}"
+              f" {outcome.detected_by}", flush=True)
+        for name in outcome.unstable:
+            print(f"unstable: {name} failed once with mutant {number}, and then passed")
+
+    numbers = [n for n in mutants if not arguments.only or n in arguments.only]
+    outcomes = mutant_runs.try_all(numbers, tests, arguments.jobs, arguments.seconds_max, progress)
+    lap("mutants")
+    detected = report(mutants, outcomes)
+    print(", ".join(f"{name} {seconds:.0f} s" for name, seconds in times.items()))
+    if arguments.json:
+        write_json(arguments, mutants, outcomes, detected, equivalent, times)
+    sys.exit(0 if detected == len(outcomes) else 1)
 
 
 if __name__ == "__main__":
