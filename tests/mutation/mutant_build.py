@@ -26,13 +26,16 @@ class Copy:
         self.build = self.tree / "build"
         self.make = shlex.split(make)
 
-    def update(self, sources):
-        """Copies all files; sources: other contents [bytes] by absolute path in the copy."""
+    def update(self, sources, kept="/"):
+        """Copies all files. sources: other contents [bytes] by absolute path in the copy; kept:
+        folder whose files stay as they are."""
         listed = run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], ROOT)
         names = [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
         for name in names:
             copy = self.tree / name
             content = sources.get(str(copy), None)
+            if copy.exists() and name.startswith(kept + "/"):
+                continue
             write_if_changed(copy, (ROOT / name).read_bytes() if content is None else content)
             shutil.copymode(ROOT / name, copy)
         for old in sorted(self.tree.rglob("*")) if self.tree.exists() else []:
@@ -41,6 +44,9 @@ class Copy:
                 old.unlink()
 
     def configure(self):
+        if (self.build / "build.ninja").exists():
+            run(["ninja", "build.ninja"], self.build)  # configures again if a CMake file changed
+            return
         run(["cmake", "--preset", "release", "-DRIG_TESTS=ON", "-DRIG_BENCH=OFF",
              "-DRIG_PYTHON=OFF", "--log-level=WARNING"], self.tree)
 
@@ -74,18 +80,23 @@ class Copy:
         self.make_targets([f"cmake_object_order_depends_target_{name}" for name in sorted(targets)])
 
     def programs_with(self, units, wanted):
-        """Test programs (names of targets) that contain one of the units' object files, or whose
-        tests run a program that does."""
+        """Test programs (names of targets) that link one of the units' object files. With a regular
+        expression of names, also programs whose tests run a program that does."""
         objects = {object_ for _, _, object_ in units}
         outputs = run(["ninja", "-t", "targets", "all"], self.build)
-        programs = re.findall(r"^bin/(\w+_tests): CXX_EXECUTABLE", outputs, re.M)
-        found = []
-        for program in sorted(programs):
-            if wanted and not re.fullmatch(wanted, program):
-                continue
-            inputs = run(["ninja", "-t", "inputs", f"bin/{program}"], self.build).split()
-            if objects & set(inputs):
-                found.append(program)
+        programs = sorted(re.findall(r"^bin/(\w+_tests): CXX_EXECUTABLE", outputs, re.M))
+        if wanted:
+            found = [program for program in programs if re.fullmatch(wanted, program) and
+                     objects & set(run(["ninja", "-t", "inputs", f"bin/{program}"],
+                                       self.build).split())]
+        else:
+            libraries = {line.strip() for object_ in objects for line in
+                         run(["ninja", "-t", "query", object_], self.build).splitlines()
+                         if line.endswith(".a")}
+            found = [program for program in programs if (objects | libraries) & {
+                line.strip(" |") for line in
+                run(["ninja", "-t", "query", f"bin/{program}"], self.build).splitlines()
+                if "||" not in line}]
         if not found:
             raise BuildError("no test program contains the module")
         return found

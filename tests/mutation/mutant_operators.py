@@ -231,27 +231,26 @@ class FunctionFinder:
             self.visit_children(cursor, always_returns)
 
     def visit_branch(self, cursor, kind, always_returns):
+        """Conditions and ranges are expressions; a body may be one too."""
         children = list(cursor.get_children())
         start, _ = self.range_of(cursor)
-        if kind == "IF_STMT" and re.match(rb"if\s+constexpr\b|if\s+consteval\b", self.source[start:]):
-            children = [child for child in children if not child.kind.is_expression()]
-        if kind in ("IF_STMT", "WHILE_STMT"):
-            condition = next((c for c in children if c.kind.is_expression()), None)
-            declares = any(c.kind.name == "VAR_DECL" for c in children)
-            if condition is not None and not declares:
-                self.negate(condition)
-        bodies = {"IF_STMT": 2, "DO_STMT": 0}.get(kind, 1)
-        for index, child in enumerate(children):
-            is_condition = child.kind.is_expression() and (
-                kind == "IF_STMT" and not any(c.kind.is_expression() for c in children[:index])
-                or kind == "DO_STMT" and index == 1 or kind == "WHILE_STMT" and index == 0
-                or kind in ("FOR_STMT", "CXX_FOR_RANGE_STMT") and index < len(children) - bodies)
-            if is_condition:
-                self.visit(child, always_returns)
-            elif child.kind.name == "VAR_DECL":
-                self.visit_variable(child, always_returns)
-            else:
-                self.visit_statement(child, always_returns)
+        if kind == "IF_STMT":
+            condition = next(n for n, c in enumerate(children) if c.kind.is_expression())
+            heads = children[: condition + 1]
+            if re.match(rb"if\s+(constexpr|consteval)\b", self.source[start:]):
+                heads = []
+            bodies = children[condition + 1 :]
+        elif kind == "DO_STMT":
+            bodies, heads = children[:1], children[1:]
+        else:
+            heads, bodies = children[:-1], children[-1:]
+        declares = any(c.kind.name == "VAR_DECL" for c in heads)
+        if kind in ("IF_STMT", "WHILE_STMT") and heads and not declares:
+            self.negate(heads[-1])
+        for head in heads:
+            self.visit(head, always_returns)
+        for body in bodies:
+            self.visit_statement(body, always_returns)
 
     def with_semicolon(self, start, end):
         found = re.match(rb"\s*;", self.source[end:])
@@ -312,6 +311,8 @@ class FunctionFinder:
                 if child.kind.is_expression() and \
                         self.range_of(child)[1] <= cursor.location.offset:
                     self.visit(child, always_returns)
+        elif kind == "DECL_STMT":
+            self.visit_children(cursor, always_returns)
         elif kind == "DECL_REF_EXPR":
             self.change_named_constant(cursor)
         elif kind.endswith("_LITERAL") or kind == "CXX_BOOL_LITERAL_EXPR":

@@ -24,10 +24,15 @@ class MutatedSource:
         return {number for first, last, number in around if last - first == size}
 
     def mutants_on_line(self, offset):
-        """The numbers of the mutants that begin on the line of an offset."""
+        """The numbers of the mutants on the line of an offset."""
         first = self.text.rfind(b"\n", 0, offset) + 1
         last = (self.text.find(b"\n", offset) + 1 or len(self.text) + 1) - 1
         return {number for start, end, number in self.places if start <= last and end >= first}
+
+    def mutants_before(self, offset):
+        """The number of the last mutant before an offset, which may change a type used there."""
+        before = [place for place in self.places if place[1] <= offset]
+        return {max(before, key=lambda place: place[1])[2]} if before else set()
 
 
 def choose(mutants, count, seed):
@@ -122,9 +127,10 @@ def blamed(error, sources):
         path = next((name for name in sources if path and os.path.samefile(name, path)), None)
         if path:
             points.append((sources[path], place.offset))
-    for find in (MutatedSource.mutants_at, MutatedSource.mutants_on_line):
+    for find in (MutatedSource.mutants_at, MutatedSource.mutants_on_line,
+                 MutatedSource.mutants_before):
         for source, offset in points:
             found = find(source, offset)
             if found:
                 return found
-    return set().union(*({number for _, _, number in source.places} for source, _ in points))
+    return set()

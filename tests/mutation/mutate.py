@@ -73,7 +73,7 @@ def read_equivalents(path):
 
 def make_mutants(copy, arguments):
     """Returns the chosen mutants by number, and the units that contain them."""
-    copy.update({})
+    copy.update({}, kept=arguments.module)  # rebuilds nothing if the choice is the same
     copy.configure()
     originals = copy.module_sources(arguments.module)
     units = copy.units_of(originals)
