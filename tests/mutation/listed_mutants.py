@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Injects plausible mistakes into the sources, one at a time, and counts those that a test detects.
 
-    listed_mutants.py --check                      checks that every mutant applies (in every test run)
-    listed_mutants.py                              runs all of them in a copy of the tree
-    listed_mutants.py --area safety --only jump    runs those of an area whose title contains a word
+    listed_mutants.py --check           checks that every mutant applies (in every test run)
+    listed_mutants.py                   runs all of them in a copy of the tree
+    listed_mutants.py --area safety --only jump    runs those of an area with a word in the title
 
 Mutants are listed in <area>.mutants beside this file:
 
@@ -161,8 +161,8 @@ def prepare(scratch, mutants):
             sys.exit(f"listed_mutants.py: {target} does not build without a mutant:\n{made}")
     for mutant in {(m.target, m.filter): m for m in mutants}.values():
         if not scratch.passes(mutant):
-            sys.exit(f"listed_mutants.py: {mutant.target} --gtest_filter={mutant.filter} fails without a "
-                     "mutant")
+            sys.exit(f"listed_mutants.py: {mutant.target} --gtest_filter={mutant.filter} fails "
+                     "without a mutant")
 
 
 def run(scratch, mutants):

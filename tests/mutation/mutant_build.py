@@ -17,8 +17,8 @@ class BuildError(Exception):
 
 
 class Copy:
-    """The tree in `folder`/tree with its build in `folder`/tree/build. Files that do not change keep
-    their time stamps. The build has the same settings as the preset "release", so that ccache
+    """The tree in `folder`/tree with its build in `folder`/tree/build. Files that do not change
+    keep their time stamps. The build has the settings of the preset "release", so that ccache
     provides what is not mutated."""
 
     def __init__(self, folder, make):

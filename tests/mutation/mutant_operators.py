@@ -93,8 +93,8 @@ class Finder:
             if cursor.kind.name == "MACRO_INSTANTIATION":
                 path = self.path_of(cursor)
                 if path in sources:
-                    extent = cursor.extent
-                    self.macros.setdefault(path, []).append((extent.start.offset, extent.end.offset))
+                    place = (cursor.extent.start.offset, cursor.extent.end.offset)
+                    self.macros.setdefault(path, []).append(place)
 
     def run(self):
         for cursor in self.unit.cursor.get_children():

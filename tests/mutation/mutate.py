@@ -8,9 +8,9 @@ Mutants are made from the syntax tree, chosen by the seed and spread over operat
 comparison, negated condition, && for ||, dropped term of a condition, sign of a term, dropped
 statement, call, reset, break or early return, dropped abs, min, max or clamp, constant changed by
 one, arguments of one type swapped. All mutants are compiled once; the environment variable
-RIG_MUTANT chooses one. A run of each test without mutants records the mutants that the test reaches.
-Each mutant then runs only the tests that reach it, fastest first, until one fails. A test that takes
-five times as long as without a mutant, and five seconds, detects it.
+RIG_MUTANT chooses one. A run of each test without mutants records the mutants that the test
+reaches. Each mutant then runs only the tests that reach it, fastest first, until one fails. A test
+that takes five times as long as without a mutant, and five seconds, detects it.
 
 equivalent_mutants.txt lists mutants that cannot change the behaviour; they are left out.
 Needs Debian's python3-clang-16.
