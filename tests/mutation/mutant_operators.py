@@ -37,7 +37,7 @@ CONTAINERS = {"TRANSLATION_UNIT", "NAMESPACE", "LINKAGE_SPEC", "UNEXPOSED_DECL",
 CASTS = {"CXX_STATIC_CAST_EXPR", "CXX_REINTERPRET_CAST_EXPR", "CXX_CONST_CAST_EXPR",
          "CXX_DYNAMIC_CAST_EXPR", "CXX_FUNCTIONAL_CAST_EXPR", "CSTYLE_CAST_EXPR"}
 INTEGERS = {"INT", "UINT", "LONG", "ULONG", "LONGLONG", "ULONGLONG", "SHORT", "USHORT"}
-UNEVALUATED = {"CXX_UNARY_EXPR", "CXX_NOEXCEPT_EXPR", "CXX_TYPEID_EXPR"}
+UNEVALUATED = {"UNKNOWN", "CXX_UNARY_EXPR", "CXX_NOEXCEPT_EXPR", "CXX_TYPEID_EXPR"}
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -72,6 +72,22 @@ def flat(text):
     return " ".join(parts.sub(lambda found: found.group(1) or " ", text).split())
 
 
+def kind_of(cursor):
+    """Name of a cursor's kind; Python's bindings do not list concepts and requirements."""
+    try:
+        return cursor.kind.name
+    except ValueError:
+        return "UNKNOWN"
+
+
+def is_expression(cursor):
+    return kind_of(cursor) == "UNKNOWN" or cursor.kind.is_expression()
+
+
+def is_declaration(cursor):
+    return kind_of(cursor) != "UNKNOWN" and cursor.kind.is_declaration()
+
+
 def choose_either(mutated, original=None):
     """A wrap's text that selects between two expressions."""
     behind = "))" if original is None else f"{original}))"
@@ -90,7 +106,7 @@ class Finder:
         self.negated = set()
         self.macros = {}
         for cursor in unit.cursor.get_children():
-            if cursor.kind.name == "MACRO_INSTANTIATION":
+            if kind_of(cursor) == "MACRO_INSTANTIATION":
                 path = self.path_of(cursor)
                 if path in sources:
                     place = (cursor.extent.start.offset, cursor.extent.end.offset)
@@ -107,10 +123,10 @@ class Finder:
         return cursor.location.file.name if cursor.location.file else None
 
     def visit_declaration(self, cursor):
-        kind = cursor.kind.name
+        kind = kind_of(cursor)
         if kind in CONTAINERS:
             for child in cursor.get_children():
-                if child.kind.is_declaration() and self.path_of(child) in self.sources:
+                if is_declaration(child) and self.path_of(child) in self.sources:
                     self.visit_declaration(child)
         elif kind in FUNCTIONS and cursor.is_definition():
             FunctionFinder(self, cursor).run()
@@ -126,8 +142,8 @@ class FunctionFinder:
         self.source = finder.sources[self.path]
         self.macros = finder.macros.get(self.path, [])
         parent = cursor.semantic_parent
-        scope = parent.spelling + "::" if parent and parent.kind.name in CONTAINERS and \
-            parent.kind.name.startswith(("CLASS", "STRUCT")) else ""
+        is_member = parent is not None and kind_of(parent).startswith(("CLASS", "STRUCT"))
+        scope = parent.spelling + "::" if is_member else ""
         self.name = scope + cursor.spelling
 
     def run(self):
@@ -135,9 +151,9 @@ class FunctionFinder:
         if re.search(rb"\b(constexpr|consteval)\b", head):
             return
         for child in self.cursor.get_children():
-            if child.kind.name == "COMPOUND_STMT":
+            if kind_of(child) == "COMPOUND_STMT":
                 self.visit_body(child)
-            elif child.kind.is_expression():  # initializer of a constructor
+            elif is_expression(child):  # initializer of a constructor
                 self.visit(child)
 
     # Text and ranges.
@@ -187,12 +203,12 @@ class FunctionFinder:
         """The body of a function or lambda. A return may be dropped if another one follows."""
         statements = list(body.get_children())
         last = statements[-1] if statements else None
-        always_returns = last is not None and last.kind.name in ("RETURN_STMT", "CXX_THROW_EXPR")
+        always_returns = last is not None and kind_of(last) in ("RETURN_STMT", "CXX_THROW_EXPR")
         for statement in statements:
             self.visit_statement(statement, always_returns, is_last=statement == last)
 
     def visit_statement(self, cursor, always_returns, is_last=False):
-        kind = cursor.kind.name
+        kind = kind_of(cursor)
         start, end = self.range_of(cursor)
         if kind in ("BREAK_STMT", "CONTINUE_STMT"):
             if not is_last:
@@ -202,7 +218,7 @@ class FunctionFinder:
             if not is_last and (always_returns or not returns_value):
                 self.drop("early return dropped", self.with_semicolon(start, end))
             self.visit_children(cursor, always_returns)
-        elif cursor.kind.is_expression():
+        elif is_expression(cursor):
             self.visit_effect(cursor, start, end)
             self.visit(cursor, always_returns)
         elif kind == "COMPOUND_STMT":
@@ -218,14 +234,14 @@ class FunctionFinder:
             for statement in labelled:
                 self.visit_statement(statement, always_returns,
                                      statement == labelled[-1] and
-                                     statement.kind.name == "BREAK_STMT")
+                                     kind_of(statement) == "BREAK_STMT")
         elif kind == "CASE_STMT":
             for statement in list(cursor.get_children())[1:]:
                 self.visit_statement(statement, always_returns)
         elif kind in ("DEFAULT_STMT", "LABEL_STMT", "CXX_TRY_STMT", "CXX_CATCH_STMT",
                       "UNEXPOSED_STMT"):
             for statement in cursor.get_children():
-                if not statement.kind.is_declaration():
+                if not is_declaration(statement):
                     self.visit_statement(statement, always_returns)
         elif kind == "DECL_STMT":
             self.visit_children(cursor, always_returns)
@@ -235,7 +251,7 @@ class FunctionFinder:
         children = list(cursor.get_children())
         start, _ = self.range_of(cursor)
         if kind == "IF_STMT":
-            condition = next(n for n, c in enumerate(children) if c.kind.is_expression())
+            condition = next(n for n, c in enumerate(children) if is_expression(c))
             heads = children[: condition + 1]
             if re.match(rb"if\s+(constexpr|consteval)\b", self.source[start:]):
                 heads = []
@@ -244,7 +260,7 @@ class FunctionFinder:
             bodies, heads = children[:1], children[1:]
         else:
             heads, bodies = children[:-1], children[-1:]
-        declares = any(c.kind.name == "VAR_DECL" for c in heads)
+        declares = any(kind_of(c) == "VAR_DECL" for c in heads)
         if kind in ("IF_STMT", "WHILE_STMT") and heads and not declares:
             self.negate(heads[-1])
         for head in heads:
@@ -259,7 +275,7 @@ class FunctionFinder:
     def visit_effect(self, cursor, start, end):
         """An expression that is a statement: its effect can be dropped."""
         node = cursor
-        while node.kind.name == "UNEXPOSED_EXPR":
+        while kind_of(node) == "UNEXPOSED_EXPR":
             children = list(node.get_children())
             if len(children) != 1:
                 break
@@ -269,9 +285,9 @@ class FunctionFinder:
         if is_macro or text.startswith(("(void)", "static_cast<void>")):
             return
         is_reset = re.search(r"[^=!<>]=\s*(\{\}|\w*\{\}|0|0\.0|false|nullptr|std::nullopt)$", text)
-        if is_reset or node.kind.name == "CALL_EXPR" and node.spelling in RESETS:
+        if is_reset or kind_of(node) == "CALL_EXPR" and node.spelling in RESETS:
             operator = "reset dropped"
-        elif node.kind.name == "CALL_EXPR" and not node.spelling.startswith("operator"):
+        elif kind_of(node) == "CALL_EXPR" and not node.spelling.startswith("operator"):
             operator = "call dropped"
         else:
             operator = "statement dropped"
@@ -290,17 +306,17 @@ class FunctionFinder:
             return
         is_array = "ARRAY" in cursor.type.kind.name
         for child in cursor.get_children():
-            if child.kind.is_expression() and self.range_of(child)[0] > name and \
-                    (not is_array or child.kind.name == "INIT_LIST_EXPR"):
+            if is_expression(child) and self.range_of(child)[0] > name and \
+                    (not is_array or kind_of(child) == "INIT_LIST_EXPR"):
                 self.visit(child, always_returns)
 
     def visit(self, cursor, always_returns=True):
-        kind = cursor.kind.name
+        kind = kind_of(cursor)
         if kind == "VAR_DECL":
             self.visit_variable(cursor, always_returns)
         elif kind == "LAMBDA_EXPR":
             for child in cursor.get_children():
-                if child.kind.name == "COMPOUND_STMT":
+                if kind_of(child) == "COMPOUND_STMT":
                     self.visit_body(child)
         elif kind in CASTS:
             children = list(cursor.get_children())
@@ -308,7 +324,7 @@ class FunctionFinder:
                 self.visit(children[-1], always_returns)
         elif kind == "MEMBER_REF_EXPR":
             for child in cursor.get_children():
-                if child.kind.is_expression() and \
+                if is_expression(child) and \
                         self.range_of(child)[1] <= cursor.location.offset:
                     self.visit(child, always_returns)
         elif kind == "DECL_STMT":
@@ -317,7 +333,7 @@ class FunctionFinder:
             self.change_named_constant(cursor)
         elif kind.endswith("_LITERAL") or kind == "CXX_BOOL_LITERAL_EXPR":
             self.change_literal(cursor, kind)
-        elif cursor.kind.is_expression() and kind not in UNEVALUATED:
+        elif is_expression(cursor) and kind not in UNEVALUATED:
             self.mutate(cursor, kind)
             self.visit_children(cursor, always_returns)
 
@@ -401,10 +417,10 @@ class FunctionFinder:
 
     def mutate_call(self, cursor, operands):
         callee = next(cursor.get_children(), None)
-        is_member = callee is not None and callee.kind.name == "MEMBER_REF_EXPR"
+        is_member = callee is not None and kind_of(callee) == "MEMBER_REF_EXPR"
         name = cursor.spelling
         if name in CLIPPING and not is_member and operands:
-            if operands[0].kind.name == "INIT_LIST_EXPR" or self.text_of(operands[0])[:1] == "{":
+            if kind_of(operands[0]) == "INIT_LIST_EXPR" or self.text_of(operands[0])[:1] == "{":
                 return
             for kept in operands[: 1 if name == "clamp" else 2]:
                 self.replace("abs, min, max or clamp dropped", cursor, self.text_of(kept))
@@ -423,7 +439,9 @@ class FunctionFinder:
             if second is None or "lambda" in types[first]:
                 continue
             one, two = (self.text(*places[n]) for n in (first, second))
-            if one == two or not one or not two or "{" in one[:1] + two[:1]:
+            between = self.source[places[first][1] : places[second][0]]
+            if one == two or not one or not two or "{" in one[:1] + two[:1] or \
+                    b"," not in between:
                 continue
             after = flat((self.source[start : places[first][0]] + two.encode() +
                           self.source[places[first][1] : places[second][0]] + one.encode() +
@@ -440,7 +458,7 @@ class FunctionFinder:
 
     def change_named_constant(self, cursor):
         target = cursor.referenced
-        if target is None or target.kind.name != "VAR_DECL" or \
+        if target is None or kind_of(target) != "VAR_DECL" or \
                 cursor.type.get_canonical().kind.name not in INTEGERS:
             return
         declaration = " ".join(token.spelling for token in target.get_tokens())
