@@ -39,6 +39,8 @@ def parse_arguments():
     parser.add_argument("--module", required=True, help="folder of the sources, as daq/safety")
     parser.add_argument("--count", type=int, default=100, help="number of mutants")
     parser.add_argument("--seed", type=int, default=1, help="seed of the choice")
+    parser.add_argument("--headers", action="store_true", help="also mutate headers; everything "
+                        "that includes them is compiled again")
     parser.add_argument("--programs", help="regular expression of test programs; by default all "
                         "that contain the module")
     parser.add_argument("--only", type=int, action="append", metavar="N",
@@ -71,17 +73,27 @@ def read_equivalents(path):
     return reasons
 
 
+def find_in_units(copy, units, originals):
+    found = set()
+    for path, options, _ in units:
+        found |= set(mutant_operators.find_mutants(
+            path, options, originals, lambda name: str(pathlib.Path(name).relative_to(copy.tree))))
+    return found
+
+
 def make_mutants(copy, arguments):
     """Returns the chosen mutants by number, and the units that contain them."""
     copy.update({}, kept=arguments.module)  # rebuilds nothing if the choice is the same
     copy.configure()
     originals = copy.module_sources(arguments.module)
     units = copy.units_of(originals)
-    copy.prepare(units)
-    found = set()
-    for path, options, _ in units:
-        found |= set(mutant_operators.find_mutants(
-            path, options, originals, lambda name: str(pathlib.Path(name).relative_to(copy.tree))))
+    try:
+        found = find_in_units(copy, units, originals)
+    except ValueError:  # generated headers are missing
+        copy.prepare(units)
+        found = find_in_units(copy, units, originals)
+    if not arguments.headers:
+        found = {mutant for mutant in found if not mutant.file.endswith((".h", ".hpp"))}
     reasons = read_equivalents(EQUIVALENTS)
     chosen = mutant_schemata.choose(found, int(SPARE * arguments.count) + 1, arguments.seed)
     equivalent = [m for m in chosen[: arguments.count] if m.key() in reasons]
