@@ -21,6 +21,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import sys
 import time
 
@@ -43,6 +44,8 @@ def parse_arguments():
                         "that includes them is compiled again")
     parser.add_argument("--programs", help="regular expression of test programs; by default all "
                         "that contain the module")
+    parser.add_argument("--without", metavar="TESTS", help="regular expression of names of tests "
+                        "that are left out, to compare scores")
     parser.add_argument("--only", type=int, action="append", metavar="N",
                         help="number of a mutant to try; may be repeated")
     parser.add_argument("--json", type=pathlib.Path, help="file for all outcomes")
@@ -172,7 +175,9 @@ def main():
         copy.make_targets(programs)
         lap("build")
         tests, failing = mutant_runs.trace_all(
-            [mutant_runs.Test(*test) for test in copy.tests_of(programs)], arguments.jobs)
+            [mutant_runs.Test(*test) for test in copy.tests_of(programs)
+             if not (arguments.without and re.search(arguments.without, test[0]))],
+            arguments.jobs)
     except (mutant_build.BuildError, ValueError, OSError) as error:
         sys.exit(f"mutate.py: {error}")
     lap("tests without mutants")
