@@ -20,8 +20,8 @@ namespace {
 
 using test_support::expect_parts;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 /// One sample of a random run of inertial sensors.
 struct InertialStep {
@@ -168,7 +168,7 @@ TEST(SwingGrowthDetector, AgreesWithAModelForRandomSwings) {
   EXPECT_GT(growing, 100);
 }
 
-SafetyLimits three_joints() {
+SafetyLimits limits_of_three_joints() {
   SafetyLimits limits{.motor = {{"arm", 5.0, 1000.0}, {"cart", 4.0, 100.0}},
                       .staleness_s_max = 0.005,
                       .joint = {{"arm", -2.0, 2.0, 20.0, 0.1, 0.0105},
@@ -212,12 +212,12 @@ TEST(SafetyLimitsCheck, ReportsEachNumberAlone) {
       {[](L& l) -> double& { return l.joint[2].missing_s_max; }, {"\"cart\"", "missing_ms_max"}},
       {[](L& l) -> double& { return l.motion[0].stall_command; }, {"\"arm\"", "stall", "command"}},
       {[](L& l) -> double& { return l.motion[2].stall_time_s; }, {"\"cart\"", "stall", "time_s"}}};
-  EXPECT_TRUE(find_limit_errors(three_joints()).empty());
+  EXPECT_TRUE(find_limit_errors(limits_of_three_joints()).empty());
   for (const Field& field : fields) {
-    for (const double wrong : {0.0, -1.0, kNaN, kInf, -kInf}) {
+    for (const double wrong : {0.0, -1.0, kNoNumber, kInfinite, -kInfinite}) {
       if (field.may_be_negative && std::isfinite(wrong)) continue;
       SCOPED_TRACE(std::string(field.parts.back()) + " = " + std::to_string(wrong));
-      SafetyLimits limits = three_joints();
+      SafetyLimits limits = limits_of_three_joints();
       field.of(limits) = wrong;
       const std::vector<std::string> errors = find_limit_errors(limits);
       ASSERT_GE(errors.size(), 1U);
@@ -229,13 +229,13 @@ TEST(SafetyLimitsCheck, ReportsEachNumberAlone) {
 // Equal bounds leave no range; a passive joint needs no stall limits; the largest numbers of
 // joints, motors and sensors are allowed, and one more is not.
 TEST(SafetyLimitsCheck, HasExactBounds) {
-  SafetyLimits limits = three_joints();
+  SafetyLimits limits = limits_of_three_joints();
   limits.joint[1].angle_rad_min = limits.joint[1].angle_rad_max;
   EXPECT_EQ(find_limit_errors(limits).size(), 1U);
-  limits = three_joints();
-  limits.motion[1].stall_command = limits.motion[1].stall_time_s = kNaN;
+  limits = limits_of_three_joints();
+  limits.motion[1].stall_command = limits.motion[1].stall_time_s = kNoNumber;
   EXPECT_TRUE(find_limit_errors(limits).empty());
-  limits = three_joints();
+  limits = limits_of_three_joints();
   limits.joint.clear();
   limits.motion.clear();
   EXPECT_EQ(find_limit_errors(limits).size(), 1U);
@@ -245,7 +245,7 @@ TEST(SafetyLimitsCheck, HasExactBounds) {
         [&](SafetyLimits& l) { l.motor.resize(kMotorsMax + more, l.motor[1]); },
         [&](SafetyLimits& l) { l.inertial.resize(INERTIAL_SENSORS_MAX + more, l.inertial[1]); }};
     for (const auto& change : fill) {
-      limits = three_joints();
+      limits = limits_of_three_joints();
       change(limits);
       EXPECT_EQ(find_limit_errors(limits).size(), more);
     }
@@ -256,7 +256,7 @@ TEST(SafetyLimitsCheck, HasExactBounds) {
 // the cause concerns, states the value before the limit, with the unit of a sliding joint where it
 // slides, and the time. Indices beyond the lists name nothing.
 TEST(TripText, NamesItsSubjectAndStatesValueBeforeLimit) {
-  const SafetyLimits limits = three_joints();
+  const SafetyLimits limits = limits_of_three_joints();
   for (int number = 1; number <= static_cast<int>(TripCause::kUnitClock); ++number) {
     const auto cause = static_cast<TripCause>(number);
     SCOPED_TRACE(std::string(to_string(cause)));
@@ -309,7 +309,7 @@ TEST(TripText, CausesConcernWhatTheirNamesMean) {
 
 // The advice for each joint that starts outside its range, and none for other causes or joints.
 TEST(TripText, AdvisesToMoveTheJointThatStartsOutsideItsRange) {
-  const SafetyLimits limits = three_joints();
+  const SafetyLimits limits = limits_of_three_joints();
   const std::string turning = describe_start_remedy({TripCause::kAngle, 0, 0.0, 12.5664, 2.0},
                                                     limits);
   expect_parts(turning, {"joint \"arm\" is at 12.57 rad (2 turns)", "between -2 and 2 rad"});

@@ -33,7 +33,7 @@ struct Shape {
 };
 
 template <typename Message, typename Decode, typename Encode>
-Shape shape_of(const std::string& name, std::uint8_t type, std::size_t size_bytes,
+Shape make_shape(const std::string& name, std::uint8_t type, std::size_t size_bytes,
                const Decode& decode, const Encode& encode) {
   return {name, type, size_bytes, [=](const Bytes& bytes) {
             Message message;
@@ -47,32 +47,32 @@ Shape shape_of(const std::string& name, std::uint8_t type, std::size_t size_byte
 }
 
 template <typename Message>
-Shape shape_of(const std::string& name, std::uint8_t type, std::size_t size_bytes,
+Shape make_shape(const std::string& name, std::uint8_t type, std::size_t size_bytes,
                bool (*decode)(const std::uint8_t*, std::size_t, Message*)) {
-  return shape_of<Message>(name, type, size_bytes, decode,
+  return make_shape<Message>(name, type, size_bytes, decode,
                            [](const Message& message) { return message_of(message); });
 }
 
 std::vector<Shape> shapes() {
   std::vector<Shape> all = {
-      shape_of("HELLO", MESSAGE_HELLO, HELLO_SIZE_BYTES, hello_head_decode),
-      shape_of("HELLO_REPLY", MESSAGE_HELLO_REPLY, HELLO_REPLY_SIZE_BYTES, hello_reply_decode),
-      shape_of("DESCRIBE", MESSAGE_DESCRIBE, DESCRIBE_SIZE_BYTES, describe_request_decode),
-      shape_of("DESCRIBE_REPLY", MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES,
+      make_shape("HELLO", MESSAGE_HELLO, HELLO_SIZE_BYTES, hello_head_decode),
+      make_shape("HELLO_REPLY", MESSAGE_HELLO_REPLY, HELLO_REPLY_SIZE_BYTES, hello_reply_decode),
+      make_shape("DESCRIBE", MESSAGE_DESCRIBE, DESCRIBE_SIZE_BYTES, describe_request_decode),
+      make_shape("DESCRIBE_REPLY", MESSAGE_DESCRIBE_REPLY, DESCRIBE_REPLY_SIZE_BYTES,
                describe_reply_decode),
-      shape_of("CONFIGURE", MESSAGE_CONFIGURE, CONFIGURE_SIZE_BYTES, configure_request_decode),
-      shape_of("CONFIGURE_REPLY", MESSAGE_CONFIGURE_REPLY, CONFIGURE_REPLY_SIZE_BYTES,
+      make_shape("CONFIGURE", MESSAGE_CONFIGURE, CONFIGURE_SIZE_BYTES, configure_request_decode),
+      make_shape("CONFIGURE_REPLY", MESSAGE_CONFIGURE_REPLY, CONFIGURE_REPLY_SIZE_BYTES,
                configure_reply_decode),
-      shape_of("CLEAR", MESSAGE_CLEAR, CLEAR_SIZE_BYTES, clear_request_decode),
-      shape_of("CLEAR_REPLY", MESSAGE_CLEAR_REPLY, CLEAR_REPLY_SIZE_BYTES, clear_reply_decode),
-      shape_of("FAULT", MESSAGE_FAULT, FAULT_SIZE_BYTES, fault_report_decode),
-      shape_of<command_request>(
+      make_shape("CLEAR", MESSAGE_CLEAR, CLEAR_SIZE_BYTES, clear_request_decode),
+      make_shape("CLEAR_REPLY", MESSAGE_CLEAR_REPLY, CLEAR_REPLY_SIZE_BYTES, clear_reply_decode),
+      make_shape("FAULT", MESSAGE_FAULT, FAULT_SIZE_BYTES, fault_report_decode),
+      make_shape<command_request>(
           "COMMAND_COMPACT", MESSAGE_COMMAND_COMPACT, COMMAND_COMPACT_SIZE_BYTES,
           command_compact_decode,
           [](const command_request& request) { return compact_message_of(request); })};
   all.front().has_longer_versions = true;
   for (std::uint8_t motors = 0; motors <= MOTORS_MAX; ++motors) {
-    all.push_back(shape_of<command_request>(
+    all.push_back(make_shape<command_request>(
         "COMMAND of " + std::to_string(motors), MESSAGE_COMMAND, 9U + 2U * motors,
         [=](const std::uint8_t* in, std::size_t size, command_request* request) {
           return command_request_decode(in, size, motors, request);
@@ -83,7 +83,7 @@ std::vector<Shape> shapes() {
         const sample_shape shape{encoders, motors, has_marks};
         const std::string name = std::to_string(motors) + " motors, " + std::to_string(encoders) +
                                  " encoders" + (has_marks ? ", marks" : "");
-        all.push_back(shape_of<sample_report>(
+        all.push_back(make_shape<sample_report>(
             "SAMPLE of " + name, MESSAGE_SAMPLE,
             14U + 2U * motors + 4U * encoders + (has_marks ? 4U : 0U),
             [=](const std::uint8_t* in, std::size_t size, sample_report* report) {
@@ -91,7 +91,7 @@ std::vector<Shape> shapes() {
             },
             [=](const sample_report& report) { return message_of(report, shape); }));
         if (motors != 1 || encoders < 1 || encoders > COMPACT_ENCODERS_MAX || has_marks) continue;
-        all.push_back(shape_of<sample_report>(
+        all.push_back(make_shape<sample_report>(
             "SAMPLE_COMPACT of " + name, MESSAGE_SAMPLE_COMPACT, 11U + 3U * encoders,
             [=](const std::uint8_t* in, std::size_t size, sample_report* report) {
               return sample_compact_decode(in, size, shape, report);
@@ -277,7 +277,7 @@ TEST(WireProperty, InertialMessagesOfEverySetOfSensors) {
   }
 }
 
-void append(Bytes& bytes, std::uint64_t value, int size_bytes) {
+void append_number(Bytes& bytes, std::uint64_t value, int size_bytes) {
   for (int k = 0; k < size_bytes; ++k) bytes.push_back(static_cast<std::uint8_t>(value >> 8 * k));
 }
 
@@ -295,8 +295,8 @@ TEST(WireProperty, ConfigurationHashIsThatOfEveryListedField) {
     reply.motor_count = static_cast<std::uint8_t>(random() % (MOTORS_MAX + 3));
     reply.inertial_count = static_cast<std::uint8_t>(random());
     Bytes listed;
-    append(listed, reply.unit_id, 8);
-    append(listed, reply.tick_rate_Hz, 2);
+    append_number(listed, reply.unit_id, 8);
+    append_number(listed, reply.tick_rate_Hz, 2);
     listed.insert(listed.end(), {reply.ttl_max_ms, reply.capabilities, reply.encoder_count,
                                  reply.motor_count, reply.inertial_count});
     for (std::uint8_t& ticks : reply.inertial_ticks) {
@@ -310,8 +310,8 @@ TEST(WireProperty, ConfigurationHashIsThatOfEveryListedField) {
                     static_cast<std::uint32_t>(random()), static_cast<std::uint32_t>(random())};
         if (k >= count) continue;
         listed.insert(listed.end(), {parts[k].kind, parts[k].flags});
-        append(listed, parts[k].scale, 4);
-        append(listed, parts[k].modulus, 4);
+        append_number(listed, parts[k].scale, 4);
+        append_number(listed, parts[k].modulus, 4);
       }
     };
     fill(encoders, ENCODERS_MAX, reply.encoder_count);

@@ -1,0 +1,266 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numbers>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "daq/safety/encoder_motion_monitor.hpp"
+
+// What the monitor of encoder motions finds in a run must not depend on how the rig is described:
+// on the order of joints and motors, the direction of encoders and motors, the zero of counts and
+// time, or on which side a motion is. Random runs with random faults are changed in these ways.
+// Catches an index, a sign or an absolute value that is right for the usual rig only.
+
+namespace daq {
+namespace {
+
+constexpr std::size_t kRunJoints = 3;
+constexpr double kSampleTick_s = 1.0 / 1024.0;  // sums of times are exact
+
+struct RunSample {
+  Observation now;
+  std::vector<std::int64_t> counts;
+  std::vector<double> command;
+  MotionPhase phase = MotionPhase::kWatched;
+};
+
+struct RigRun {
+  SafetyLimits limits;
+  std::vector<RunSample> samples;
+};
+
+struct FirstTrip {
+  int sample = -1;
+  Trip trip;
+  int creeping = 0;  // number of samples at which a joint may creep
+};
+
+FirstTrip find_first_trip(const RigRun& run) {
+  EncoderMotionMonitor monitor(run.limits);
+  FirstTrip result;
+  for (std::size_t k = 0; k < run.samples.size(); ++k) {
+    const RunSample& sample = run.samples[k];
+    result.trip = monitor.add({sample.now, sample.counts, sample.command, sample.phase});
+    result.creeping += monitor.may_creep();
+    result.sample = static_cast<int>(k);
+    if (result.trip.cause != TripCause::kNone) break;
+  }
+  return result;
+}
+
+/// A joint that a motor may accelerate, with friction, a spring and the motion of joint 0.
+struct SimulatedJoint {
+  double gain, friction, spring, coupling;
+  double angle = 0.0, speed = 0.0;
+
+  double move(double u, double base_acceleration) {
+    const double acceleration =
+        gain * u + coupling * base_acceleration - spring * angle - friction * speed;
+    speed += acceleration * kSampleTick_s;
+    angle += speed * kSampleTick_s;
+    return acceleration;
+  }
+};
+
+/// A random rig and run. Joints 0 and perhaps 1 have motors; an encoder may freeze, drift or count
+/// backwards, or a joint may be blocked or gain energy.
+RigRun make_run(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto one_of = [&](std::uint64_t count) { return random() % count; };
+  const auto between = [&](double low, double high) {
+    return low + (high - low) * static_cast<double>(one_of(1001)) / 1000.0;
+  };
+  RigRun run;
+  const bool has_two_motors = one_of(2) == 0;
+  std::vector<SimulatedJoint> joints;
+  for (std::size_t j = 0; j < kRunJoints; ++j) {
+    const bool driven = j == 0 || (j == 1 && has_two_motors);
+    run.limits.joint.push_back({.joint = std::string("joint"), .slides = one_of(4) == 0});
+    const double scale = run.limits.joint[j].slides ? 0.1 : 1.0;
+    JointDrive drive{.rad_per_count = scale * std::numbers::pi / between(1000.0, 4000.0)};
+    if (driven) drive.motor = static_cast<int>(j);
+    if (driven) drive.stall_command = 0.5;
+    if (driven) drive.stall_time_s = between(0.3, 0.6);
+    if (!driven) drive.is_unaffected = one_of(3) == 0;
+    if (one_of(4) == 0) drive.stop_rad_min = -between(0.5, 2.0) * scale;
+    if (one_of(4) == 0) drive.stop_rad_max = between(0.5, 2.0) * scale;
+    run.limits.motion.push_back(drive);
+    joints.push_back({driven ? between(2.0, 20.0) * scale : 0.0, between(0.2, 4.0),
+                      driven ? 0.0 : between(0.0, 60.0),
+                      driven ? 0.0 : scale * between(-1.0, 1.0)});
+  }
+  const std::uint64_t fault = one_of(7);
+  const std::size_t faulty = one_of(kRunJoints);
+  const int fault_at = static_cast<int>(200 + one_of(1200));
+  std::array<double, kRunJoints> shown{}, drift{};
+  std::vector<std::array<double, kRunJoints>> angles;
+  std::vector<double> command(2);
+  int next_change = 400;
+  for (int k = 0; k < 3000; ++k) {
+    const MotionPhase phase = k < 350    ? MotionPhase::kWatched
+                              : k < 2000 ? MotionPhase::kDriven
+                                         : MotionPhase::kReleased;
+    if (phase != MotionPhase::kDriven) command = {0.0, 0.0};
+    if (phase == MotionPhase::kDriven && k >= next_change) {
+      for (std::size_t m = 0; m < (has_two_motors ? 2U : 1U); ++m) {
+        command[m] = std::array{0.0, 0.3, 0.5, 0.6, 1.0}[one_of(5)] * (one_of(2) == 0 ? -1 : 1);
+      }
+      next_change = k + static_cast<int>(20 + one_of(600));
+    }
+    double base = 0.0;
+    for (std::size_t j = 0; j < kRunJoints; ++j) {
+      const bool blocked = fault == 1 && j == faulty && k > fault_at;
+      const double before = joints[j].angle;
+      if (fault == 5 && j == faulty) joints[j].friction = -1.5;
+      const double a = joints[j].move(j < 2 ? command[j] : 0.0, base);
+      if (j == 0) base = a;
+      if (blocked) joints[j].angle = before;
+      if (blocked) joints[j].speed = 0.0;
+      if (fault == 2 && j == faulty) drift[j] += 0.02 * kSampleTick_s;
+      if (fault == 3 && j == faulty && k > fault_at) continue;  // frozen
+      shown[j] = (fault == 4 && j == faulty ? -1.0 : 1.0) * joints[j].angle + drift[j];
+    }
+    RunSample sample;
+    sample.now.time_s = 2.0 + kSampleTick_s * k;
+    sample.phase = phase;
+    sample.command = command;
+    std::array<double, kRunJoints> read{};
+    for (std::size_t j = 0; j < kRunJoints; ++j) {
+      const double q = run.limits.motion[j].rad_per_count;
+      sample.counts.push_back(std::llround(shown[j] / q));
+      read[j] = q * static_cast<double>(sample.counts[j]);
+      const std::size_t window = std::min<std::size_t>(angles.size(), 16);
+      const double speed =
+          window == 0 ? 0.0
+                      : (read[j] - angles[angles.size() - window][j]) /
+                            (kSampleTick_s * static_cast<double>(window));
+      sample.now.joint[j] = {read[j], speed, true};
+    }
+    angles.push_back(read);
+    run.samples.push_back(sample);
+  }
+  return run;
+}
+
+using Change = std::function<void(RigRun&)>;
+
+void mirror_joint(RigRun& run, std::size_t j) {
+  JointDrive& drive = run.limits.motion[j];
+  std::tie(drive.stop_rad_min, drive.stop_rad_max) =
+      std::pair(-drive.stop_rad_max, -drive.stop_rad_min);
+  drive.gain_sign = -drive.gain_sign;
+  for (RunSample& sample : run.samples) {
+    sample.counts[j] = -sample.counts[j];
+    sample.now.joint[j].angle_rad *= -1.0;
+    sample.now.joint[j].speed_rad_per_s *= -1.0;
+  }
+}
+
+void mirror_motor(RigRun& run, std::size_t motor) {
+  for (JointDrive& drive : run.limits.motion) {
+    if (drive.motor == static_cast<int>(motor)) drive.gain_sign = -drive.gain_sign;
+  }
+  for (RunSample& sample : run.samples) sample.command[motor] *= -1.0;
+}
+
+void swap_joints(RigRun& run, std::size_t a, std::size_t b) {
+  std::swap(run.limits.joint[a], run.limits.joint[b]);
+  std::swap(run.limits.motion[a], run.limits.motion[b]);
+  for (RunSample& sample : run.samples) {
+    std::swap(sample.counts[a], sample.counts[b]);
+    std::swap(sample.now.joint[a], sample.now.joint[b]);
+  }
+}
+
+void swap_motors(RigRun& run) {
+  for (JointDrive& drive : run.limits.motion) {
+    if (drive.motor >= 0) drive.motor = 1 - drive.motor;
+  }
+  for (RunSample& sample : run.samples) std::swap(sample.command[0], sample.command[1]);
+}
+
+/// A joint in front of the others that never moves and that no motor affects.
+void add_resting_joint(RigRun& run) {
+  run.limits.joint.insert(run.limits.joint.begin(), JointLimits{.joint = "fixed"});
+  run.limits.motion.insert(run.limits.motion.begin(),
+                           JointDrive{.rad_per_count = 0.001, .is_unaffected = true});
+  for (RunSample& sample : run.samples) {
+    sample.counts.insert(sample.counts.begin(), 77);
+    std::shift_right(sample.now.joint.begin(), sample.now.joint.end(), 1);
+    sample.now.joint[0] = {0.077, 0.0, true};
+  }
+}
+
+TEST(MotionSymmetry, FindingsDoNotDependOnTheDescriptionOfTheRig) {
+  const std::map<std::string, Change> changes = {
+      {"mirrored joint 0", [](RigRun& run) { mirror_joint(run, 0); }},
+      {"mirrored joints",
+       [](RigRun& run) { for (std::size_t j = 0; j < kRunJoints; ++j) mirror_joint(run, j); }},
+      {"mirrored motor 0", [](RigRun& run) { mirror_motor(run, 0); }},
+      {"mirrored motors",
+       [](RigRun& run) { for (std::size_t m = 0; m < 2; ++m) mirror_motor(run, m); }},
+      {"inverted encoders",
+       [](RigRun& run) {
+         for (JointDrive& drive : run.limits.motion) drive.rad_per_count *= -1.0;
+         for (RunSample& sample : run.samples) {
+           for (std::int64_t& counts : sample.counts) counts = -counts;
+         }
+       }},
+      {"other zero of counts",
+       [](RigRun& run) {
+         for (RunSample& sample : run.samples) {
+           for (std::size_t j = 0; j < kRunJoints; ++j) sample.counts[j] += j == 1 ? -7001 : 100003;
+         }
+       }},
+      {"later start",
+       [](RigRun& run) { for (RunSample& sample : run.samples) sample.now.time_s += 1024.0; }},
+      {"swapped motors", swap_motors},
+      {"last joint first", [](RigRun& run) { swap_joints(run, 0, 2); }},
+      {"middle joint first", [](RigRun& run) { swap_joints(run, 0, 1); }},
+      {"a resting joint before", add_resting_joint}};
+  const std::map<std::string, std::array<std::size_t, kRunJoints>> order = {
+      {"last joint first", {2, 1, 0}},
+      {"middle joint first", {1, 0, 2}},
+      {"a resting joint before", {1, 2, 3}}};
+  std::map<TripCause, int> causes;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const RigRun run = make_run(seed);
+    const FirstTrip expected = find_first_trip(run);
+    ++causes[expected.trip.cause];
+    for (const auto& [name, change] : changes) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", " + name);
+      RigRun changed = run;
+      change(changed);
+      const FirstTrip result = find_first_trip(changed);
+      EXPECT_EQ(result.sample, expected.sample);
+      EXPECT_EQ(result.creeping, expected.creeping);
+      const auto moved = order.find(name);
+      const auto& places = moved == order.end() ? std::array<std::size_t, kRunJoints>{0, 1, 2}
+                                                : moved->second;
+      // If two joints trip at once, the first one of the list is reported.
+      const bool is_same = result.trip.joint == places[expected.trip.joint] ||
+                           expected.trip.cause == TripCause::kNone;
+      EXPECT_TRUE(is_same || moved != order.end());
+      if (!is_same) continue;
+      EXPECT_EQ(to_string(result.trip.cause), to_string(expected.trip.cause));
+      EXPECT_DOUBLE_EQ(result.trip.value, expected.trip.value);
+      EXPECT_DOUBLE_EQ(result.trip.limit, expected.trip.limit);
+    }
+  }
+  // The runs trip each check, and some trip none.
+  for (const TripCause cause :
+       {TripCause::kNone, TripCause::kStall, TripCause::kFrozenEncoder, TripCause::kNoResponse,
+        TripCause::kWrongDirection, TripCause::kGrowingSwings}) {
+    EXPECT_GE(causes[cause], 3) << to_string(cause);
+  }
+}
+
+}  // namespace
+}  // namespace daq
