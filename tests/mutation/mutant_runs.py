@@ -55,9 +55,12 @@ def trace(test):
     """Runs a test without a mutant. Stores its time and the mutants that it reaches; returns
     whether it passes."""
     with tempfile.NamedTemporaryFile(prefix="mutant-trace-") as file:
-        started = time.monotonic()
-        passes = execute(test, {"RIG_MUTATION_TRACE": file.name}, 600)
-        test.seconds = time.monotonic() - started
+        for _ in range(2):  # some tests fail at times on a busy machine
+            started = time.monotonic()
+            passes = execute(test, {"RIG_MUTATION_TRACE": file.name}, 600)
+            test.seconds = time.monotonic() - started
+            if passes:
+                break
         test.reached = frozenset(map(int, pathlib.Path(file.name).read_text().split()))
     return passes is True
 
