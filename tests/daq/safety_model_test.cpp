@@ -1,13 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "daq/safety/black_box.hpp"
 #include "daq/safety/inertial_monitor.hpp"
 #include "daq/safety/safety_limits.hpp"
 #include "daq/safety/swing_growth.hpp"
@@ -166,6 +169,52 @@ TEST(SwingGrowthDetector, AgreesWithAModelForRandomSwings) {
     }
   }
   EXPECT_GT(growing, 100);
+}
+
+// Runs that end before or after the box is full, with messages of every length, and with one of the
+// two ways to freeze. Catches a message that is dropped, cut, or stored after the end.
+TEST(BlackBox, AgreesWithAModelInRandomRuns) {
+  struct Message {
+    firmware_iface::Nanoseconds at;
+    firmware_iface::Direction direction;
+    std::vector<std::uint8_t> bytes;
+  };
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937_64 random(seed);
+    auto box = std::make_unique<BlackBox>();
+    const std::size_t sent = random() % 3 == 0 ? BlackBox::kCapacity - 2 + random() % 4
+                                               : random() % (3 * BlackBox::kCapacity);
+    const bool trips = random() % 2 == 0;
+    const std::size_t trip_at = random() % (sent + 1);
+    std::vector<Message> expected;
+    for (std::size_t k = 0; k < sent; ++k) {
+      if (trips && k >= trip_at) box->freeze_after_trip();  // later calls have no effect
+      Message message{firmware_iface::Nanoseconds(7 * k),
+                      random() % 2 == 0 ? firmware_iface::Direction::kToHost
+                                        : firmware_iface::Direction::kToUnit,
+                      std::vector<std::uint8_t>(random() % (MESSAGE_SIZE_BYTES_MAX + 5))};
+      for (std::uint8_t& byte : message.bytes) byte = static_cast<std::uint8_t>(random());
+      box->on_message(message.direction, message.bytes, message.at);
+      message.bytes.resize(std::min<std::size_t>(message.bytes.size(), MESSAGE_SIZE_BYTES_MAX));
+      const bool is_over = trips && k >= trip_at + BlackBox::kAfterTrip;
+      if (!is_over) expected.push_back(message);
+      ASSERT_EQ(box->is_frozen(), trips && k + 1 >= trip_at + BlackBox::kAfterTrip);
+    }
+    box->freeze();
+    ASSERT_TRUE(box->is_frozen());
+    box->on_message(firmware_iface::Direction::kToHost, std::array<std::uint8_t, 1>{9},
+                    firmware_iface::Nanoseconds(1));
+    const std::size_t count = std::min(expected.size(), BlackBox::kCapacity);
+    ASSERT_EQ(box->count(), count);
+    for (std::size_t k = 0; k < count; ++k) {
+      const Message& message = expected[expected.size() - count + k];
+      ASSERT_EQ(box->message(k).at, message.at) << k;
+      ASSERT_EQ(box->message(k).direction, message.direction) << k;
+      const auto bytes = box->message(k).message();
+      ASSERT_TRUE(std::ranges::equal(bytes, message.bytes)) << k;
+    }
+  }
 }
 
 SafetyLimits limits_of_three_joints() {
