@@ -74,10 +74,11 @@ def trace_all(tests, jobs):
     return passing, [test.name for test, passed in zip(tests, passes) if not passed]
 
 
-def try_mutant(number, tests, seconds_max):
+def try_mutant(number, tests, seconds_max, grace_s=5.0):
     """Runs the tests that reach a mutant, fastest first, until one fails.
 
-    A failure counts if it happens twice, because some tests fail at times on a busy machine.
+    A failure counts if it happens twice, because some tests fail at times on a busy machine. A test
+    that takes five times its normal time and grace_s fails.
     Tests that would exceed seconds_max of normal test time in sum are skipped.
     """
     outcome = Outcome()
@@ -92,9 +93,9 @@ def try_mutant(number, tests, seconds_max):
         if seconds > seconds_max and outcome.reached_by > 1:
             outcome.skipped += 1
             continue
-        passes = execute(test, {"RIG_MUTANT": str(number)}, 5 * test.seconds + 5)
-        if passes is False and execute(test, {"RIG_MUTANT": str(number)},
-                                       5 * test.seconds + 5) is True:
+        variables, longest = {"RIG_MUTANT": str(number)}, 5 * test.seconds + grace_s
+        passes = execute(test, variables, longest)
+        if passes is False and execute(test, variables, longest) is True:
             outcome.unstable += (test.name,)
         elif passes is not True:
             outcome.detected_by = test.name

@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import mutant_operators
+import mutant_runs
 import mutant_schemata
 import mutate
 
@@ -160,6 +161,63 @@ class MutantsTest(unittest.TestCase):
         path.write_text("# comment\n" + mutate.describe(mutant).split("\n", 1)[1] +
                         "\nreason none\n")
         self.assertEqual(mutate.read_equivalents(path), {mutant.key(): "none"})
+
+
+class RunsTest(unittest.TestCase):
+    """Shell commands as tests. Each writes its name to a file when it runs with a mutant."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def make_test(self, name, seconds, command, reached=(1, 2, 3)):
+        script = f'[ -z "$RIG_MUTANT" ] || echo {name} >> ran; {command}'
+        return mutant_runs.Test(name, ["sh", "-c", script], str(self.folder), {}, seconds,
+                                frozenset(reached))
+
+    def names_of_runs(self):
+        return (self.folder / "ran").read_text().split()
+
+    # Detects tests that run although they do not reach the mutant or another test failed already,
+    # and a failure that counts for the wrong mutant.
+    def test_tests_run_in_order_until_one_fails_twice(self):
+        tests = [self.make_test("blind", 0.1, "false", reached=[1]),
+                 self.make_test("passing", 0.2, "true"),
+                 self.make_test("failing", 0.3, '[ "$RIG_MUTANT" != 2 ]'),
+                 self.make_test("late", 0.4, "false")]
+        outcome = mutant_runs.try_mutant(2, tests, 60)
+        self.assertEqual((outcome.detected_by, outcome.hangs, outcome.reached_by),
+                         ("failing", False, 3))
+        self.assertEqual(self.names_of_runs(), ["passing", "failing", "failing"])
+        self.assertEqual(mutant_runs.try_mutant(3, tests, 60).detected_by, "late")
+
+    # Detects survivors that count as detected: by chance, without any test, or without time.
+    def test_unstable_and_skipped_tests_detect_nothing(self):
+        tests = [self.make_test("unstable", 0.1, "[ -e once ] || { touch once; false; }"),
+                 self.make_test("slow", 50.0, "false")]
+        outcome = mutant_runs.try_mutant(1, tests, 10)
+        self.assertEqual((outcome.detected_by, outcome.unstable, outcome.skipped),
+                         ("", ("unstable",), 1))
+        self.assertEqual(mutant_runs.try_mutant(4, tests, 10), mutant_runs.Outcome())
+
+    # Detects a hanging test that is waited for, or that leaves processes behind.
+    def test_hanging_test_detects_its_mutant(self):
+        test = self.make_test("hanging", 0.0, "sleep 1000 & echo $! > child; wait")
+        outcome = mutant_runs.try_mutant(1, [test], 10, grace_s=1.0)
+        self.assertEqual((outcome.detected_by, outcome.hangs), ("hanging", True))
+        child = int((self.folder / "child").read_text())
+        status = pathlib.Path(f"/proc/{child}/stat")
+        self.assertTrue(not status.exists() or status.read_text().split()[2] == "Z")
+
+    # Detects mutants that are not stored with the test that reaches them, and tests that fail.
+    def test_trace_stores_reached_mutants_and_order(self):
+        slow = self.make_test("slow", 0, 'sleep 0.3; echo 4 >> "$RIG_MUTATION_TRACE"')
+        quick = self.make_test("quick", 0, "true")
+        failing = self.make_test("failing", 0, "false")
+        passing, names = mutant_runs.trace_all([slow, failing, quick], 2)
+        self.assertEqual(([test.name for test in passing], names), (["quick", "slow"], ["failing"]))
+        self.assertEqual((slow.reached, quick.reached), ({4}, frozenset()))
 
 
 if __name__ == "__main__":
