@@ -6,8 +6,7 @@
  * because tests count allocations.
  *
  * All definitions are weak: each mutated source file has its own, and the linker keeps one. */
-#ifndef TESTS_MUTATION_MUTANT_SWITCH_H
-#define TESTS_MUTATION_MUTANT_SWITCH_H
+#pragma once
 
 #ifdef __linux__
 
@@ -64,6 +63,4 @@ static inline double mutant_sign(int number) { return mutant_is(number) ? -1.0 :
 #else /* firmware of a unit: no mutants */
 #define mutant_is(number) 0
 #define mutant_sign(number) 1.0
-#endif
-
 #endif

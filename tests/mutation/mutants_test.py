@@ -32,15 +32,15 @@ EXPECTED = {
     ("motor.cpp", 30, "statement dropped", "last_ = torque - offset_;", ""),
     ("motor.cpp", 30, "sign changed", "torque - offset_", "torque + offset_"),
     ("motor.cpp", 31, "reset dropped", "total_ = 0;", ""),
-    ("motor.cpp", 32, "call dropped", "count_event(mode, slots[0]);", ""),
-    ("motor.cpp", 32, "arguments swapped", "count_event(mode, slots[0])",
-     "count_event(slots[0], mode)"),
+    ("motor.cpp", 32, "call dropped", "count_step(mode, slots[0]);", ""),
+    ("motor.cpp", 32, "arguments swapped", "count_step(mode, slots[0])",
+     "count_step(slots[0], mode)"),
     ("motor.cpp", 34, "condition negated", "slot == mode", "!(slot == mode)"),
     ("motor.cpp", 34, "break or continue dropped", "break;", ""),
     ("motor.cpp", 38, "statement dropped", "armed_ = true;", ""),
     ("motor.cpp", 38, "constant changed", "true", "false"),
     ("motor.cpp", 39, "break or continue dropped", "break;", ""),
-    ("motor.cpp", 41, "statement dropped", "slots[1] = times<3>(next_slot(mode));", ""),
+    ("motor.cpp", 41, "statement dropped", "slots[1] = scaled_slot<3>(following_slot(mode));", ""),
     ("motor.cpp", 43, "abs, min, max or clamp dropped", "std::clamp(std::abs(last_), 0.25, limit_)",
      "std::abs(last_)"),
     ("motor.cpp", 43, "abs, min, max or clamp dropped", "std::abs(last_)", "last_"),
@@ -57,7 +57,7 @@ for (name, row), texts in LITERALS.items():
 
 # Prints what the motor returns, and whether it is idle.
 MAIN = """
-#include "sample/motor.hpp"
+#include "tests/mutation/sample/motor.hpp"
 #include <cstdio>
 int main() {
   sample::Motor motor;
@@ -82,14 +82,14 @@ class MutantsTest(unittest.TestCase):
         holder = tempfile.TemporaryDirectory()
         self.addCleanup(holder.cleanup)
         self.tree = pathlib.Path(holder.name).resolve()
-        shutil.copytree(FOLDER / "sample", self.tree / "sample")
-        switch = self.tree / mutant_schemata.SWITCH
-        switch.parent.mkdir(parents=True)
-        shutil.copy(FOLDER / switch.name, switch)
+        copy = self.tree / "tests/mutation"
+        shutil.copytree(FOLDER / "sample", copy / "sample")
+        shutil.copy(FOLDER / "mutant_switch.h", self.tree / mutant_schemata.SWITCH)
         (self.tree / "main.cpp").write_text(MAIN)
         self.originals = {str(path): path.read_bytes()
-                          for path in (self.tree / "sample").iterdir()}
-        self.units = [(str(self.tree / "sample/motor.cpp"), ARGUMENTS)]
+                          for path in (copy / "sample").iterdir()}
+        arguments = [*ARGUMENTS, f"-I{self.tree}"]
+        self.units = [(str(copy / "sample/motor.cpp"), arguments)]
 
     def find(self):
         (path, arguments), = self.units
@@ -113,7 +113,7 @@ class MutantsTest(unittest.TestCase):
                                                         mutants).items():
             pathlib.Path(name).write_bytes(source.text)
         subprocess.run(["clang++-16", *ARGUMENTS, "-I", self.tree, "main.cpp",
-                        "sample/motor.cpp", "-o", "program"], cwd=self.tree, check=True)
+                        "tests/mutation/sample/motor.cpp", "-o", "program"], cwd=self.tree, check=True)
 
         def run(**variables):
             return subprocess.run([self.tree / "program"], env={**os.environ, **variables},

@@ -1,4 +1,4 @@
-#include "motor.hpp"
+#include "tests/mutation/sample/motor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,14 +11,14 @@ namespace {
 // None of these places may change.
 constexpr int kSlots = 4 + 1;
 static_assert(kSlots > 4 && kSlots < 6);
-constexpr int next_slot(int slot) { return slot + 1 < kSlots ? slot + 1 : 0; }
+constexpr int following_slot(int slot) { return slot + 1 < kSlots ? slot + 1 : 0; }
 enum Level { kLow = 1 };
 template <int count>
-int times(int value) {
+int scaled_slot(int value) {
   return count * value;
 }
 
-void count_event(int, int) {}
+void count_step(int, int) {}
 
 }  // namespace
 
@@ -29,7 +29,7 @@ int Motor::step(double speed, double torque, int mode) {
   if constexpr (kSlots > 3) speed_ = speed;
   last_ = torque - offset_;  // a comment
   total_ = 0;
-  count_event(mode, slots[0]);
+  count_step(mode, slots[0]);
   for (int slot : slots) {
     if (slot == mode) break;
   }
@@ -38,7 +38,7 @@ int Motor::step(double speed, double torque, int mode) {
       armed_ = true;
       break;
     default:
-      slots[1] = times<3>(next_slot(mode));
+      slots[1] = scaled_slot<3>(following_slot(mode));
   }
   return static_cast<int>(std::clamp(std::abs(last_), 0.25, limit_));
 }
