@@ -113,7 +113,8 @@ class MutantsTest(unittest.TestCase):
                                                         mutants).items():
             pathlib.Path(name).write_bytes(source.text)
         subprocess.run(["clang++-16", *ARGUMENTS, "-I", self.tree, "main.cpp",
-                        "tests/mutation/sample/motor.cpp", "-o", "program"], cwd=self.tree, check=True)
+                        "tests/mutation/sample/motor.cpp", "-o", "program"], cwd=self.tree,
+                       check=True)
 
         def run(**variables):
             return subprocess.run([self.tree / "program"], env={**os.environ, **variables},
