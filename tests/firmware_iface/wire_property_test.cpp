@@ -405,19 +405,4 @@ TEST(WireProperty, StuffingNeedsExactlyOneByte) {
   EXPECT_FALSE(cobs_decode(long_code.data(), 0, plain.data(), 300, &plain_size));
 }
 
-// A frame without any byte in it, and one longer than any message, have a wrong length. Their
-// content is not looked at.
-TEST(WireProperty, EmptyAndOverlongFramesHaveABadLength) {
-  Bytes message(MESSAGE_SIZE_BYTES_MAX, kUntouched);
-  std::size_t size = 999;
-  const Bytes empty = {1};
-  EXPECT_EQ(frame_decode(empty.data(), 1, message.data(), &size), FRAME_BAD_LENGTH);
-  constexpr std::size_t kLongest = MESSAGE_SIZE_BYTES_MAX + CRC_SIZE_BYTES_MAX + 1;
-  Bytes stuffed(kLongest + 1, 1);
-  EXPECT_EQ(frame_decode(stuffed.data(), kLongest + 1, message.data(), &size), FRAME_BAD_LENGTH);
-  EXPECT_EQ(frame_decode(stuffed.data(), kLongest, message.data(), &size), FRAME_UNKNOWN_TYPE);
-  EXPECT_EQ(message, Bytes(MESSAGE_SIZE_BYTES_MAX, kUntouched));
-  EXPECT_EQ(size, 999U);
-}
-
 }  // namespace
