@@ -25,7 +25,7 @@ TEST(ImportCommand, OverwritesOnlyWithForce) {
   EXPECT_EQ(refused.exit_code, 1);
   expect_parts(refused.err, {out + ": exists", "--force"});
   EXPECT_EQ(contents_of(out), "precious");
-  run_successfully(command + " --force --joints j", {"1 bodies, 1 joints that move"});
+  run_successfully(command + " --force --joints j", {"1 body, 1 moving joint;"});
   run_successfully("import " + robot + " --out /dev/stdout", {"name: \"r\""});
 }
 

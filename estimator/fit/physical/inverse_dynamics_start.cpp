@@ -29,6 +29,16 @@ bool is_observed(const Mechanism& mechanism) {
   return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
 }
 
+/// Returns whether the moments of inertia of a body about all axes are estimated. The equation error
+/// then tends to the boundary of physically consistent inertias. From there, the fit of an arm with
+/// six links ended farther from the true values than from given values that were 70 % off.
+bool has_spatial_inertias(const Mechanism& mechanism) {
+  for (int body = 0; body < mechanism.body_count(); ++body) {
+    if (has_inertia_parameterization(mechanism, body)) return true;
+  }
+  return false;
+}
+
 /// Fixes sensor parameters other than encoder offsets.
 void fix_other_sensor_parameters(Mechanism& mechanism) {
   const std::vector<Encoder> sensors = used_encoders(mechanism);
@@ -99,10 +109,10 @@ std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism
                                                       const ShootingInput& input,
                                                       const CalibrationOptions& options) {
   if (!is_tree_mechanism(mechanism) || !is_observed(mechanism)) return std::nullopt;
+  if (has_spatial_inertias(mechanism)) return std::nullopt;
   Mechanism start = with_set_valued_friction(mechanism);
   fix_other_sensor_parameters(start);
   const InertiaParameterization parameterization = options.inertia_parameterization;
-  if (parameterization != InertiaParameterization::kEntries) move_off_feasibility_boundary(start);
   const FreeParameters free(start);
   if (free.size() == 0) return std::nullopt;
   const MotionWindows motion = select_motion_windows(start, input, options.filter_cutoff);

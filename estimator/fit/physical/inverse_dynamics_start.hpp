@@ -17,7 +17,8 @@ namespace estimator {
 /// (EquationErrorProblem). Parameters that it does not determine stay near their given values:
 /// delays, end stops, other sensors, and weakly identifiable parameters.
 ///
-/// Empty if a joint is not observed by encoders, for closed loops, and without enough motion.
+/// Empty if a joint is not observed by encoders, for closed loops, for bodies whose moments of
+/// inertia about all axes are estimated, and without enough motion.
 /// @param input  segments, states and noise levels are used
 std::optional<Mechanism> estimate_by_inverse_dynamics(const Mechanism& mechanism,
                                                       const ShootingInput& input,
