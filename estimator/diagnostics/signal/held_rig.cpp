@@ -29,13 +29,15 @@ struct StillEnd {
   bool is_end = false;
   int rows = 0;
   double duration = 0.0;     ///< common to the readings of all encoders [s]
-  Eigen::VectorXd readings;  ///< middle of the readings of each encoder; NaN if there are none
+  Eigen::VectorXd readings;  ///< mean reading of each encoder; NaN if there are none
 };
 
 /// Readings of one encoder in successive rows, without jumps by full turns.
 struct UnwrappedReadings {
   ValueRange range, time_range;
   double first = std::numeric_limits<double>::quiet_NaN();
+  double sum = 0.0;
+  int count = 0;
 
   double unwrap(const Encoder& sensor, double reading) const {
     return std::isnan(first) ? reading : first + sensor.reading_difference(reading - first);
@@ -45,7 +47,10 @@ struct UnwrappedReadings {
     if (std::isnan(first)) first = unwrapped;
     range.add(unwrapped);
     time_range.add(time);
+    sum += unwrapped;
+    ++count;
   }
+  double mean() const { return sum / count; }  ///< NaN without readings
   double middle() const { return 0.5 * (range.low + range.high); }
 };
 
@@ -78,9 +83,7 @@ StillEnd find_still_end(const std::vector<Encoder>& sensors, const Segment& segm
   still.readings.resize(std::ssize(sensors));
   still.duration = sensors.empty() ? 0.0 : std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < sensors.size(); ++i) {
-    const bool is_empty = read[i].range.is_empty();
-    still.readings[static_cast<Eigen::Index>(i)] =
-        is_empty ? std::numeric_limits<double>::quiet_NaN() : read[i].middle();
+    still.readings[static_cast<Eigen::Index>(i)] = read[i].mean();
     still.duration = std::min(still.duration, read[i].time_range.width());
   }
   return still;
