@@ -29,9 +29,9 @@ bool is_observed(const Mechanism& mechanism) {
   return EncoderToJointMap(mechanism).observed_joint_count() == mechanism.joint_count();
 }
 
-/// Returns whether the moments of inertia of a body about all axes are estimated. The equation error
-/// then tends to the boundary of physically consistent inertias. From there, the fit of an arm with
-/// six links ended farther from the true values than from given values that were 70 % off.
+/// Returns whether the moments of inertia of a body about all axes are estimated. The equation
+/// error then tends to the boundary of physically consistent inertias. From there, the fit of an
+/// arm with six links ended farther from the true values than from given values that were 70 % off.
 bool has_spatial_inertias(const Mechanism& mechanism) {
   for (int body = 0; body < mechanism.body_count(); ++body) {
     if (has_inertia_parameterization(mechanism, body)) return true;
