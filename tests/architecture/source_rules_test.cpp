@@ -71,6 +71,9 @@ const std::map<std::string, Tree>& bad_trees() {
              "// TO"
              "DO: later"),
         file("daq/b.cpp", "// to do")}},
+      {"MergesAreResolved",
+       {file("CHANGELOG.md", std::string(7, '<') + " HEAD"),
+        file("daq/a.cpp", "x <<<<<<< y; // " + std::string(7, '>') + " z")}},
       {"WordsArePlain",
        {file("daq/a.cpp", "// Tells of what was untold."),
         file("daq/b.cpp", "// A hotel intelligently retold.")}},
