@@ -105,7 +105,7 @@ TEXT_FILES = {
     "body_encoder inertial_sensor torque_sensor force_torque_sensor position_sensor "
     "distance_sensor",
     "Scenario": "name duration_s rate_hz initial release swing_up pulse step chirp multisine "
-    "replay pulse_train limits noise test_push",
+    "replay pulse_train limits noise test_push position_feedback",
     "Study": "kind title settings method set sweep_recording sweep starts trace redundant leg arms",
     "Simulation": "pendulum furuta gravity unit hand line unit_faults seed",
     "Daemon": "data_folder listen http tls workers limits share operators",

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "daq/console/unit_connection.hpp"
-#include "daq/safety/joint_tracker.hpp"
+#include "daq/scenario/joint_tracker.hpp"
 #include "proto/text/command_line/standard_streams.hpp"
 
 namespace daq {

@@ -9,10 +9,10 @@
 #include "daq/realtime/timing.hpp"
 #include "daq/safety/black_box.hpp"
 #include "daq/safety/encoder_motion_monitor.hpp"
-#include "daq/safety/joint_tracker.hpp"
 #include "daq/safety/safety_limits.hpp"
 #include "daq/safety/unit_report_monitor.hpp"
 #include "daq/scenario/catalog.hpp"
+#include "daq/scenario/joint_tracker.hpp"
 #include "firmware_iface/link/unit_link.hpp"
 
 namespace daq {

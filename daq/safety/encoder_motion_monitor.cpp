@@ -6,7 +6,7 @@
 #include <limits>
 #include <numbers>
 
-#include "daq/safety/joint_tracker.hpp"
+#include "daq/scenario/joint_tracker.hpp"
 
 namespace daq {
 namespace {

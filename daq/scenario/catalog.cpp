@@ -36,7 +36,7 @@ void Scenario::compute_command(const ScenarioInput& now, std::span<double> comma
         [&](auto& excitation) {
           const double command = excitation.compute_command(now);
           phase_ = phase_of(excitation);
-          if (each.motor < commands.size()) commands[each.motor] = command;
+          if (each.motor < commands.size()) commands[each.motor] += command;
         },
         each.excitation);
   }
@@ -58,10 +58,13 @@ double Scenario::command_peak() const {
 }
 
 double Scenario::command_peak(std::size_t motor) const {
-  const auto found = std::ranges::find(excitations_, motor, &MotorExcitation::motor);
-  if (found == excitations_.end()) return 0.0;
-  return std::visit([](const auto& excitation) { return excitation.command_peak(); },
-                    found->excitation);
+  double peak = 0.0;
+  for (const MotorExcitation& each : excitations_) {
+    if (each.motor != motor) continue;
+    peak += std::visit([](const auto& excitation) { return excitation.command_peak(); },
+                       each.excitation);
+  }
+  return peak;
 }
 
 std::optional<HeldJoint> Scenario::held_joint() const {
@@ -84,6 +87,7 @@ bool Scenario::is_open_loop() const noexcept {
   return std::ranges::none_of(excitations_, [](const MotorExcitation& each) {
     return std::holds_alternative<Release>(each.excitation) ||
            std::holds_alternative<SwingUp>(each.excitation) ||
+           std::holds_alternative<PositionFeedback>(each.excitation) ||
            std::holds_alternative<TestPush>(each.excitation);
   });
 }

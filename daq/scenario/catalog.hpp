@@ -17,7 +17,8 @@ namespace daq {
 /// the rig determines the time of its motion. After the type is added here, the compiler reports
 /// the other places to extend.
 using Excitation =
-    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, TestPush>;
+    std::variant<Release, SwingUp, Pulse, Step, Chirp, Multisine, Replay, PulseTrain, TestPush,
+                 PositionFeedback>;
 
 /// An excitation and the motor that it drives.
 struct MotorExcitation {
@@ -29,7 +30,8 @@ struct MotorExcitation {
 /// run, or from the start of the motion if an operator triggers the motion.
 class Scenario {
  public:
-  /// @param excitations  at least one, each of another motor; a Release must be the only one
+  /// @param excitations  at least one. A motor has one, and a PositionFeedback beside it; the
+  ///                     commands are added. A Release must be the only one.
   Scenario(std::string name, std::vector<MotorExcitation> excitations, double duration_s);
   /// Creates a scenario with one excitation, of the first motor.
   Scenario(std::string name, Excitation excitation, double duration_s);

@@ -47,6 +47,20 @@ std::vector<std::string> SwingUp::validation_errors() const {
        {settings_.kick_time_s >= 0.0, "swing_up.kick_time_s must not be negative"}});
 }
 
+double PositionFeedback::compute_command(const ScenarioInput& now) const noexcept {
+  const JointState& joint = now.joint[settings_.joint];
+  if (!joint.valid) return 0.0;
+  return std::clamp(settings_.proportional_gain * (settings_.setpoint_rad - joint.angle_rad) -
+                        settings_.derivative_gain * joint.speed_rad_per_s,
+                    -settings_.command_max, settings_.command_max);
+}
+
+std::vector<std::string> PositionFeedback::validation_errors() const {
+  return unmet({{settings_.proportional_gain != 0.0 || settings_.derivative_gain != 0.0,
+                 "position_feedback.proportional_gain must not be zero without a derivative_gain"},
+                {settings_.command_max > 0.0, "position_feedback.command_max must be positive"}});
+}
+
 bool Release::is_joint_held(const JointState& joint) const noexcept {
   const double held = settings_.held_angle_rad;
   const double distance = is_sliding(settings_.joint) ? joint.angle_rad - held

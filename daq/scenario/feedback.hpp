@@ -39,6 +39,32 @@ class SwingUp {
   SwingUpSettings settings_;
 };
 
+/// Settings of position feedback, which keeps the joint of a motor near a setpoint. Its command is
+/// added to the other excitation of the motor:
+///   proportional_gain (setpoint − angle) − derivative_gain · speed, limited to command_max.
+/// For a sliding joint the unit is m instead of rad.
+struct PositionFeedbackSettings {
+  std::size_t joint = 0;  // joint of the motor
+  double setpoint_rad = 0.0;
+  // Their sign depends on the rig: negative if a positive command decreases the angle.
+  double proportional_gain = 0.0;  // [unit of the control signal/rad]
+  double derivative_gain = 0.0;    // [unit of the control signal · s/rad]
+  double command_max = 0.0;        // [unit of the control signal]
+};
+
+class PositionFeedback {
+ public:
+  explicit PositionFeedback(const PositionFeedbackSettings& settings) : settings_(settings) {}
+
+  /// Returns zero if the reading of the joint is missing.
+  double compute_command(const ScenarioInput& now) const noexcept;
+  double command_peak() const noexcept { return settings_.command_max; }
+  std::vector<std::string> validation_errors() const;
+
+ private:
+  PositionFeedbackSettings settings_;
+};
+
 /// Settings of a release experiment, a run without commands. First the operator holds a joint near
 /// a given angle or position, then releases the joint. The run ends when every joint is at rest. A
 /// simulation has no operator and starts from the initial state of the joints.

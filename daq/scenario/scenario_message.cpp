@@ -174,6 +174,22 @@ Excitation read(const v1::TestPush& source, const Context& context) {
   return TestPush(settings);
 }
 
+Excitation read(const v1::PositionFeedback& source, const Context& context) {
+  const std::size_t joint = joint_of(source.motor(), "motor", context);
+  const std::vector<bool>& all_slide = context.rig.slides;
+  const bool slides = joint < all_slide.size() && all_slide[joint];
+  if (slides) {
+    refuse_kind(source.angle_rad(), "angle_rad", source.motor(), true, "position_m", context);
+  } else {
+    refuse_kind(source.position_m(), "position_m", source.motor(), false, "angle_rad", context);
+  }
+  return PositionFeedback({.joint = joint,
+                           .setpoint_rad = slides ? source.position_m() : source.angle_rad(),
+                           .proportional_gain = source.proportional_gain(),
+                           .derivative_gain = source.derivative_gain(),
+                           .command_max = source.command_max()});
+}
+
 // The last row's command is not used; its time ends the one before it.
 Excitation read(const v1::Replay& source, const Context& context) {
   if (source.file().empty()) context.place.fail("needs the CSV file; write file: \"...\"");
@@ -205,6 +221,7 @@ void for_each_excitation(const v1::Scenario& source, const proto::TextLocator& r
   each(source.replay(), "replay");
   each(source.pulse_train(), "pulse_train");
   each(source.test_push(), "test_push");
+  each(source.position_feedback(), "position_feedback");
 }
 
 // Returns the location of the field that a fault begins with: "multisine.sine[2].frequency_hz".
@@ -237,10 +254,20 @@ void check_combination(const MotorExcitation& added, const std::vector<MotorExci
         "cannot be combined with another excitation, because a release has no command; keep one of "
         "them");
   }
-  if (std::ranges::count(others, added.motor, &MotorExcitation::motor) == 0) return;
-  place.at("motor").fail("\"" + rig.motors[added.motor] +
-                         "\" has two excitations; remove one, or write their sum as a "
-                         "replay");
+  const auto is_feedback = [](const MotorExcitation& each) {
+    return std::holds_alternative<PositionFeedback>(each.excitation);
+  };
+  for (const MotorExcitation& other : others) {
+    if (other.motor != added.motor) continue;
+    const std::string motor = "\"" + rig.motors[added.motor] + "\"";
+    if (is_feedback(added) == is_feedback(other)) {
+      place.at("motor").fail(motor +
+                             " has two excitations; remove one, or write their sum as a replay");
+    }
+    if (std::holds_alternative<TestPush>(other.excitation)) {
+      place.at("motor").fail(motor + " has a test_push; remove the position_feedback");
+    }
+  }
 }
 
 }  // namespace
@@ -268,7 +295,7 @@ Scenario make_scenario(const v1::Scenario& message, const std::string& path,
   if (excitations.empty()) {
     place.fail(
         "has no excitation; add release, swing_up, pulse, pulse_train, step, chirp, multisine, "
-        "replay or test_push");
+        "replay, test_push or position_feedback");
   }
   if (!(message.duration_s() > 0.0)) place.at("duration_s").fail("duration_s must be positive");
   return {message.name(), std::move(excitations), message.duration_s()};

@@ -181,29 +181,43 @@ class Search {
   ParameterInformation seen_;
 };
 
-/// Returns the factor, at most 1, that scales a sum of signals down to the peak limit.
-double peak_share(const DesignTask& task, const Eigen::VectorXd& amplitudes) {
-  const double peak = (task.signals * amplitudes).cwiseAbs().maxCoeff();
-  return peak > task.limits.command_max ? task.limits.command_max / peak : 1.0;
+/// Returns the gains of the feedback law in a plan; empty without a law.
+Eigen::VectorXd gains_of(const DesignTask& task, const Eigen::VectorXd& plan) {
+  return plan.tail(plan.size() - task.signals.cols());
 }
 
-/// Returns random plans of various amplitudes and spectra.
+/// Returns the sum of a plan's signals, one value per sample.
+Eigen::VectorXd sum_of_signals(const DesignTask& task, const Eigen::VectorXd& plan) {
+  return task.signals * plan.head(task.signals.cols());
+}
+
+/// Returns a plan with its sum of signals scaled down to the limit that the law leaves.
+Eigen::VectorXd limit_peak(const DesignTask& task, Eigen::VectorXd plan) {
+  if (task.signals.cols() == 0) return plan;
+  const double most =
+      task.limits.command_max - (task.law ? task.law->command_max(gains_of(task, plan)) : 0.0);
+  const double peak = sum_of_signals(task, plan).cwiseAbs().maxCoeff();
+  if (peak > most) plan.head(task.signals.cols()) *= most / peak;
+  return plan;
+}
+
+/// Returns random plans of various amplitudes, spectra and gains.
 Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
-  if (task.law) {
-    std::vector<Eigen::VectorXd> drawn(kPlans);
-    for (Eigen::VectorXd& plan : drawn) plan = task.law->draw(random);
-    Eigen::MatrixXd plans(drawn.front().size(), kPlans);
-    for (int k = 0; k < kPlans; ++k) plans.col(k) = drawn[static_cast<std::size_t>(k)];
-    return plans;
-  }
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> uniform;
   const double most = std::isfinite(task.limits.command_max) ? task.limits.command_max : 1.0;
-  Eigen::MatrixXd plans(task.signals.cols(), kPlans);
-  for (auto plan : plans.colwise()) {
+  const Eigen::Index signals = task.signals.cols();
+  Eigen::MatrixXd plans;
+  for (Eigen::Index k = 0; k < kPlans; ++k) {
+    Eigen::VectorXd plan(signals);
     for (double& amplitude : plan) amplitude = normal(random) * std::exp(normal(random));
-    const double peak = (task.signals * plan).cwiseAbs().maxCoeff();
-    plan *= most * std::pow(kQuietest, uniform(random)) / peak;
+    if (signals > 0) {
+      const double peak = sum_of_signals(task, plan).cwiseAbs().maxCoeff();
+      plan *= most * std::pow(kQuietest, uniform(random)) / peak;
+    }
+    const Eigen::VectorXd gains = task.law ? task.law->draw(random) : Eigen::VectorXd();
+    plans.conservativeResize(signals + gains.size(), kPlans);
+    plans.col(k) << plan, gains;
   }
   return plans;
 }
@@ -213,26 +227,28 @@ Eigen::MatrixXd random_plans(const DesignTask& task, std::mt19937_64& random) {
 Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
                                          const Mechanism& values, const Eigen::MatrixXd& plans) {
   const double slew = task.limits.command_slew_per_s_max * task.facts.period;
+  const double most = task.limits.command_max;
   Eigen::VectorXd last = Eigen::VectorXd::Zero(plans.cols());
-  if (task.law) {
-    const double most = task.limits.command_max;
-    return bench.simulate_feedback_law(
-        values, task.law->samples, plans.cols(),
-        [&](Eigen::Index k, double time, const Eigen::VectorXd& joints,
-            const Eigen::VectorXd& rates) {
-          const double asked = task.law->command(plans.col(k), time, joints, rates);
-          return last[k] =
-                     std::clamp(std::clamp(asked, -most, most), last[k] - slew, last[k] + slew);
-        });
-  }
+  const auto limited = [&](Eigen::Index k, double command) {
+    return last[k] = std::clamp(std::clamp(command, -most, most), last[k] - slew, last[k] + slew);
+  };
   Eigen::MatrixXd commands(task.signals.rows(), plans.cols());
+  std::vector<Eigen::VectorXd> gains;
   for (Eigen::Index k = 0; k < plans.cols(); ++k) {
-    commands.col(k) = peak_share(task, plans.col(k)) * (task.signals * plans.col(k));
-    for (double& each : commands.col(k)) {
-      last[k] = each = std::clamp(each, last[k] - slew, last[k] + slew);
-    }
+    commands.col(k) = sum_of_signals(task, limit_peak(task, plans.col(k)));
+    gains.push_back(gains_of(task, plans.col(k)));
+    if (task.law) continue;
+    for (double& each : commands.col(k)) each = limited(k, each);
   }
-  return commands;
+  if (!task.law) return commands;
+  return bench.simulate_feedback_law(
+      values, commands.rows(), plans.cols(),
+      [&](Eigen::Index k, Eigen::Index sample, const Eigen::VectorXd& joints,
+          const Eigen::VectorXd& rates) {
+        const double time = static_cast<double>(sample) * task.facts.period;
+        const Eigen::VectorXd& own = gains[static_cast<std::size_t>(k)];
+        return limited(k, commands(sample, k) + task.law->command(own, time, joints, rates));
+      });
 }
 
 ExperimentDesign optimize_experiment_plan(const DesignTask& task,
@@ -251,8 +267,7 @@ ExperimentDesign optimize_experiment_plan(const DesignTask& task,
     }
     if (!Search::is_allowed(*best) || !(*best < least)) return;
     least = *best;
-    design.plan = plans.col(best - costs.begin());
-    if (!task.law) design.plan *= peak_share(task, design.plan);
+    design.plan = limit_peak(task, plans.col(best - costs.begin()));
   };
   for (int k = 0; k < effort.screens && !(k > 0 && is_over()); ++k) {
     const Eigen::MatrixXd plans = random_plans(task, random);

@@ -27,36 +27,35 @@ struct PlanLimits {
   std::vector<SensorLimits> sensors;                                        ///< one per sensor
 };
 
-/// A feedback control law with a few adjustable parameters. A plan is a vector of these parameters.
+/// A feedback control law with a few adjustable gains. Its functions must be thread-safe.
 struct FeedbackLaw {
-  /// Function that computes the motor command at a sample [unit of the control]. Must be
-  /// thread-safe.
+  /// Computes the motor command at a sample [unit of the control].
   /// @param time    since the start of the run [s]
   /// @param joints  joint coordinates [rad or m], with the derivatives `rates` [rad/s or m/s]
-  std::function<double(const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
+  std::function<double(const Eigen::VectorXd& gains, double time, const Eigen::VectorXd& joints,
                        const Eigen::VectorXd& rates)>
       command;
-  std::function<Eigen::VectorXd(std::mt19937_64&)> draw;  ///< draws a random initial plan
-  Eigen::Index samples = 0;                               ///< number of samples of a run
+  /// Returns the largest magnitude of the command [unit of the control].
+  std::function<double(const Eigen::VectorXd& gains)> command_max;
+  std::function<Eigen::VectorXd(std::mt19937_64&)> draw;  ///< draws random initial gains
 };
 
-/// The task of designing an experiment: optimise the amplitudes of given command signals, or the
-/// parameters of a feedback law.
+/// The task of designing an experiment. The command is a weighted sum of given signals, plus the
+/// command of a feedback law. A plan consists of the amplitudes of the signals and the gains of the
+/// law.
 struct DesignTask {
   Mechanism mechanism;  ///< rig with the current parameter estimates
   PriorInformation knowledge;
   std::vector<DesignTarget> targets;  ///< at least one
   PlanSettings facts;
   PlanLimits limits;
-  /// Command signals, whose weighted sum is the command: samples × signals. If empty, `law` is
-  /// used.
-  Eigen::MatrixXd signals;
+  Eigen::MatrixXd signals;  ///< samples × signals; without columns if the law alone commands
   std::optional<FeedbackLaw> law;
 };
 
 /// The result of an experiment design.
 struct ExperimentDesign {
-  Eigen::VectorXd plan;  ///< amplitudes or law parameters; empty if no plan satisfies the limits
+  Eigen::VectorXd plan;  ///< amplitudes, then gains; empty if no plan satisfies the limits
   /// Largest ratio of a standard deviation to its target, as a mean over random parameter values.
   double worst = std::numeric_limits<double>::infinity();
   /// Uncertainty of the parameters if all evaluated plans were recorded.
@@ -79,8 +78,9 @@ struct DesignComputingLimits {
 ExperimentDesign optimize_experiment_plan(const DesignTask& task,
                                           const DesignComputingLimits& effort);
 
-/// Computes the commands of plans, samples × plans. Sums of signals are scaled down to the peak
-/// limit. All commands are limited in slew rate, as by daq::SafetyMonitor.
+/// Computes the commands of plans, samples × plans. Sums of signals are scaled down so that they
+/// and the command of the law stay within the limit. All commands are limited in slew rate, as by
+/// daq::SafetyMonitor.
 /// @param plans  one per column
 Eigen::MatrixXd compute_limited_commands(const DesignTask& task, const PlanEvaluator& bench,
                                          const Mechanism& values, const Eigen::MatrixXd& plans);

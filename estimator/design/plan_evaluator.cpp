@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "estimator/assessment/quantization.hpp"
@@ -116,6 +117,17 @@ Eigen::VectorXd PlanEvaluator::initial_state() const {
   return state;
 }
 
+/// Returns the size of a count of each joint that has its own encoder with quantization errors
+/// [rad or m]; 0 for the other joints.
+Eigen::VectorXd PlanEvaluator::joint_counts() const {
+  Eigen::VectorXd counts = Eigen::VectorXd::Zero(start_.size());
+  for (std::size_t i = 0; i < sensors_.size(); ++i) {
+    if (sensors_[i].terms.size() != 1) continue;
+    counts[sensors_[i].terms.front().joint] = facts_.quantum[static_cast<Eigen::Index>(i)];
+  }
+  return counts;
+}
+
 Eigen::MatrixXd PlanEvaluator::simulate_feedback_law(const Mechanism& values, Eigen::Index samples,
                                                      Eigen::Index plans,
                                                      const PlanFeedback& feedback) const {
@@ -126,19 +138,33 @@ Eigen::MatrixXd PlanEvaluator::simulate_feedback_law(const Mechanism& values, Ei
   // Delayed commands up to this many samples old still act.
   const auto acting = static_cast<Eigen::Index>(std::ceil(latest / facts_.period)) + 1;
   const auto count = static_cast<std::size_t>(plans);
-  const std::vector<int>& independent = program_.independent_joints();
-  const auto n = static_cast<Eigen::Index>(independent.size());
   std::vector<MotionInterval> intervals(count);
   for (MotionInterval& interval : intervals) interval.start = initial_state();
   std::vector<Eigen::MatrixXd> joints(count, start_.transpose().replicate(2, 1));
-  std::vector<Eigen::VectorXd> rates(count, Eigen::VectorXd::Zero(start_.size()));
+  const Eigen::VectorXd counts = joint_counts();
+  // Readings of the last samples, joints × samples, as a ring.
+  const auto window =
+      std::max<Eigen::Index>(1, std::lround(facts_.rate_window / facts_.period));
+  std::vector<Eigen::MatrixXd> readings(count, Eigen::MatrixXd(start_.size(), window + 1));
   Eigen::MatrixXd commands = Eigen::MatrixXd::Zero(samples, plans);
-  const IntervalIntegrator motion(program_, values, 1, near_rest_);
+  std::vector<BatchIntegrator> batches;
+  for (std::size_t first = 0; first < count; first += kSideBySide)
+    batches.emplace_back(program_, values, near_rest_, std::min(kSideBySide, count - first));
   for (Eigen::Index k = 0; k + 1 < samples; ++k) {
-    const double time = static_cast<double>(k) * facts_.period;
+    const Eigen::Index before = std::min(k, window);
     for (Eigen::Index plan = 0; plan < plans; ++plan) {
       const auto at = static_cast<std::size_t>(plan);
-      commands(k, plan) = feedback(plan, time, joints[at].row(1).transpose(), rates[at]);
+      Eigen::VectorXd now = joints[at].row(1);
+      for (Eigen::Index j = 0; j < now.size(); ++j) {
+        if (counts[j] > 0.0) now[j] = std::round(now[j] / counts[j]) * counts[j];
+      }
+      readings[at].col(k % (window + 1)) = now;
+      Eigen::VectorXd rates = Eigen::VectorXd::Zero(now.size());
+      if (before > 0) {
+        rates = (now - readings[at].col((k - before) % (window + 1))) /
+                (static_cast<double>(before) * facts_.period);
+      }
+      commands(k, plan) = feedback(plan, k, now, rates);
     }
     Eigen::MatrixXd recent(acting + 2, plans);  // from `acting` samples ago to the next one
     for (Eigen::Index i = 0; i < recent.rows(); ++i) {
@@ -155,15 +181,12 @@ Eigen::MatrixXd PlanEvaluator::simulate_feedback_law(const Mechanism& values, Ei
       interval.period = facts_.period;
       interval.guess = joints[at].row(1);
     }
-    motion.run(intervals, joints);
-    for (std::size_t at = 0; at < count; ++at) {
-      intervals[at].start = intervals[at].end;
-      // Dependent joints: mean rate over the sample.
-      rates[at] = (joints[at].row(1) - joints[at].row(0)) / facts_.period;
-      for (Eigen::Index i = 0; i < n; ++i) {
-        rates[at][independent[static_cast<std::size_t>(i)]] = intervals[at].end[n + i];
-      }
+    for (std::size_t i = 0; i < batches.size(); ++i) {
+      const std::size_t first = i * kSideBySide, size = std::min(kSideBySide, count - first);
+      batches[i].run(std::numeric_limits<int>::max(), std::span(intervals).subspan(first, size),
+                     std::span(joints).subspan(first, size));
     }
+    for (MotionInterval& interval : intervals) interval.start = interval.end;
   }
   return commands;
 }

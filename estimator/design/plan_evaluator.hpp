@@ -21,6 +21,8 @@ struct PlanSettings {
   Eigen::VectorXd start;  ///< joint coordinates at rest before a run [rad or m]
   Eigen::VectorXd noise;  ///< standard deviation of a reading, one per sensor [rad or m]
   double coast = 0.0;     ///< simulated time after the last command [s]
+  /// Time over which feedback laws measure rates, as differences of readings [s].
+  double rate_window = 0.0;
   /// Quantization step of each sensor [rad or m]; 0 for sensors with white noise.
   Eigen::VectorXd quantum = Eigen::VectorXd::Zero(noise.size());
 };
@@ -54,11 +56,12 @@ struct PlanMotion {
 };
 
 /// A feedback function that computes the command of one plan, given by its index, at a sample.
-/// @param time    since the start of the run [s]
-/// @param joints  all joint coordinates [rad or m]
-/// @param rates   derivatives of the joint coordinates [rad/s or m/s]
-using PlanFeedback = std::function<double(
-    Eigen::Index plan, double time, const Eigen::VectorXd& joints, const Eigen::VectorXd& rates)>;
+/// @param sample  index of the sample
+/// @param joints  all joint coordinates [rad or m]; of joints with an own encoder, in whole counts
+/// @param rates   derivatives of the joint coordinates, as measured [rad/s or m/s]
+using PlanFeedback =
+    std::function<double(Eigen::Index plan, Eigen::Index sample, const Eigen::VectorXd& joints,
+                         const Eigen::VectorXd& rates)>;
 
 /// Simulates many experiment plans at once from rest, and predicts how much information their
 /// recordings would give about the free parameters. The initial states count as unknown.
@@ -89,6 +92,7 @@ class PlanEvaluator {
  private:
   std::vector<SegmentControls> hold(const Mechanism& values, const Eigen::MatrixXd& commands) const;
   Eigen::VectorXd initial_state() const;
+  Eigen::VectorXd joint_counts() const;
   MotionInterval make_motion_interval(const SegmentControls& controls, Eigen::Index samples) const;
   void coast(const Mechanism& values, const PlanMotion& motion,
              std::vector<Eigen::MatrixXd>& joints) const;

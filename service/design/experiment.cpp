@@ -7,6 +7,7 @@
 #include <limits>
 #include <numbers>
 
+#include "daq/scenario/joint_tracker.hpp"
 #include "estimator/design/design.hpp"
 #include "estimator/design/plan_evaluator.hpp"
 #include "estimator/fit/free_parameters.hpp"
@@ -68,6 +69,7 @@ estimator::PlanSettings facts_of(const DesignInput& input, const ExperimentReque
           estimator::compute_resting_coordinates(mechanism, read_places(request.at, mechanism)),
       .noise = input.noise,
       .coast = kCoast_s,
+      .rate_window = daq::JointTracker::kWindow / request.rate,
       .quantum = input.quantum};
 }
 
@@ -186,6 +188,30 @@ class Designer {
     return fastest / (2.0 * std::numbers::pi);
   }
 
+  /// Returns the properties of the driven joint for position feedback; nullopt if the joint has no
+  /// encoder of its own.
+  std::optional<FeedbackProperties> feedback_properties() const {
+    const std::vector<estimator::Encoder> encoders = estimator::used_encoders(task_.mechanism);
+    for (std::size_t i = 0; i < encoders.size(); ++i) {
+      if (encoders[i].terms.size() != 1 || encoders[i].terms.front().joint != motor_) continue;
+      const estimator::Joint& joint = task_.mechanism.joints[static_cast<std::size_t>(motor_)];
+      const double start = task_.facts.start[motor_];
+      const estimator::SensorLimits& limits = task_.limits.sensors[i];
+      const bool is_limited = limits.highest > limits.lowest;
+      return FeedbackProperties{
+          .setpoint = start,
+          .offset = task_.mechanism.at(encoders[i].offset).value,
+          .reach = is_limited ? std::min(limits.highest - start, start - limits.lowest)
+                              : joint.units().scale,
+          .direction = std::copysign(
+              1.0, task_.mechanism.joint_parameter(motor_, estimator::JointParameter::kMotorGain)
+                       .value),
+          .command_max = task_.limits.command_max,
+          .slides = !joint.kind_traits().turns};
+    }
+    return std::nullopt;
+  }
+
   /// Searches the best plan of each kind.
   void search() {
     std::vector<CommandKind> kinds = {CommandKind::kMultisine, CommandKind::kPulses};
@@ -206,6 +232,8 @@ class Designer {
       Candidate candidate{.shape = make_command_shape(kinds[k], request_.duration, mode_hz,
                                                       request_.rate,
                                                       swing_up.value_or(SwingUpProperties{}))};
+      candidate.shape.feedback = feedback_properties();
+      candidate.shape.motor = motor_;
       set_task_signals(candidate.shape, task_);
       const std::string name = command_kind_name(kinds[k]);
       const estimator::DesignComputingLimits effort{

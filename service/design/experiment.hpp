@@ -78,7 +78,7 @@ struct ExperimentRequest {
   std::vector<std::string> at = {};  ///< initial joint coordinates, "JOINT=VALUE" [rad or m]
   std::optional<CommandKind> kind = {};  ///< kind of plan; unset: the best kind
   double limit_share = 1.0;              ///< usable share of the rig's motion limits
-  double search_time = 18.0;  ///< longest search time, all kinds of plan together [s]
+  double search_time = 30.0;  ///< longest search time, all kinds of plan together [s]
   int threads = 1;
   const std::atomic<bool>* stop = nullptr;
   std::function<void(const std::string&)> progress = {};  ///< called with messages

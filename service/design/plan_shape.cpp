@@ -12,6 +12,7 @@ namespace service {
 namespace {
 
 enum Gain { kEnergyGain, kCommand, kKick, kStopAngle, kKickTime, kGains };
+enum FeedbackGain { kFeedbackCommand, kDistance, kDerivativeTime, kFeedbackGains };
 
 constexpr double kHangs = 0.1;       // largest angle that counts as hanging at zero [rad]
 constexpr double kLeastGain = 1e-3;  // smallest magnitude, relative to command_max
@@ -22,6 +23,11 @@ constexpr double kKickMin = 0.1;          // relative to command_max
 constexpr double kKickPeriodsMin = 0.25;  // of the pendulum
 constexpr double kKickMax_s = 1.0;
 constexpr double kStopAngleMax = 0.5 * std::numbers::pi;  // stop angles end at the horizontal [rad]
+
+constexpr double kFeedbackCommandMax = 0.5;  // relative to command_max
+constexpr double kFeedbackCommandMin = 0.01;
+constexpr double kDistanceMin = 0.05;        // relative to the reach
+constexpr double kDerivativeTimeMax_s = 1.0;
 
 constexpr double kTwoPi = 2.0 * std::numbers::pi;
 constexpr int kTones = 12;
@@ -42,10 +48,14 @@ double pulse_start(const CommandShape& shape, int pulse) {
   return std::floor(1e6 * sample / shape.rate + 1e-6);
 }
 
+Eigen::Index signal_count(const CommandShape& shape) {
+  return shape.kind == CommandKind::kPulses
+             ? static_cast<Eigen::Index>(shape.pulses)
+             : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
+}
+
 Eigen::MatrixXd signals_of(const CommandShape& shape, double period, Eigen::Index samples) {
-  const auto count = shape.kind == CommandKind::kPulses
-                         ? static_cast<Eigen::Index>(shape.pulses)
-                         : 2 * static_cast<Eigen::Index>(shape.frequencies.size());
+  const Eigen::Index count = signal_count(shape);
   Eigen::MatrixXd signals = Eigen::MatrixXd::Zero(samples, count);
   for (Eigen::Index k = 0; k + 1 < samples; ++k) {  // the command ends at zero
     const double time = static_cast<double>(k) * period;
@@ -66,6 +76,44 @@ Eigen::MatrixXd signals_of(const CommandShape& shape, double period, Eigen::Inde
 
 /// Returns a command as text with eight significant digits.
 std::string command_text(double value) { return format_number(value, kCommandDigits); }
+
+estimator::FeedbackLaw make_position_feedback_law(const FeedbackProperties& rig, int motor) {
+  return {.command =
+              [rig, motor](const Eigen::VectorXd& gains, double time, const Eigen::VectorXd& joints,
+                           const Eigen::VectorXd& rates) {
+                const double angle = joints[motor], rate = rates[motor];
+                const daq::JointState measured = {angle, rate, std::isfinite(angle + rate)};
+                return daq::PositionFeedback(compute_feedback_settings(rig, gains))
+                    .compute_command({time, {&measured, 1}});
+              },
+          .command_max =
+              [rig](const Eigen::VectorXd& gains) {
+                return compute_feedback_settings(rig, gains).command_max;
+              },
+          .draw =
+              [rig](std::mt19937_64& random) {
+                std::normal_distribution<double> normal;
+                std::uniform_real_distribution<double> uniform;
+                Eigen::VectorXd gains(kFeedbackGains);
+                gains[kFeedbackCommand] = kFeedbackCommandMax * uniform(random);
+                gains[kDistance] = std::exp(normal(random));
+                gains[kDerivativeTime] = kDerivativeTimeMax_s * uniform(random);
+                return Eigen::VectorXd(rig.command_max * gains);
+              }};
+}
+
+std::string feedback_text(const CommandShape& shape, const std::string& motor,
+                          const Eigen::VectorXd& plan) {
+  if (!shape.feedback) return "";
+  const daq::PositionFeedbackSettings settings =
+      compute_feedback_settings(*shape.feedback, plan.tail(kFeedbackGains));
+  return "position_feedback {\n  motor: " + quote_for_text_file(motor) +
+         (shape.feedback->slides ? "\n  position_m: " : "\n  angle_rad: ") +
+         command_text(settings.setpoint_rad - shape.feedback->offset) +
+         "\n  proportional_gain: " + command_text(settings.proportional_gain) +
+         "\n  derivative_gain: " + command_text(settings.derivative_gain) +
+         "\n  command_max: " + command_text(settings.command_max) + "\n}\n";
+}
 
 std::string swing_up_text(const CommandShape& shape, const std::string& motor,
                           const Eigen::VectorXd& plan) {
@@ -136,14 +184,33 @@ daq::SwingUpSettings compute_swing_up_gains(const SwingUpProperties& rig,
                               std::min(plan[kKickTime], kKickMax_s))};
 }
 
-estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::Index samples) {
+daq::PositionFeedbackSettings compute_feedback_settings(const FeedbackProperties& rig,
+                                                        const Eigen::VectorXd& gains) {
+  const Eigen::VectorXd relative = gains / rig.command_max;
+  const double command_max =
+      rig.command_max *
+      std::clamp(relative[kFeedbackCommand], kFeedbackCommandMin, kFeedbackCommandMax);
+  const double distance = rig.reach * std::max(std::abs(relative[kDistance]), kDistanceMin);
+  const double gain = rig.direction * command_max / distance;
+  return {.setpoint_rad = rig.setpoint,
+          .proportional_gain = gain,
+          .derivative_gain =
+              gain * std::clamp(relative[kDerivativeTime], 0.0, kDerivativeTimeMax_s),
+          .command_max = command_max};
+}
+
+estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig) {
   return {.command =
               [rig](const Eigen::VectorXd& plan, double time, const Eigen::VectorXd& joints,
                     const Eigen::VectorXd& rates) {
                 const double angle = joints[rig.pendulum], rate = rates[rig.pendulum];
-                const daq::JointState seen = {angle, rate, std::isfinite(angle + rate)};
+                const daq::JointState measured = {angle, rate, std::isfinite(angle + rate)};
                 return daq::SwingUp(compute_swing_up_gains(rig, plan))
-                    .compute_command({time, {&seen, 1}});
+                    .compute_command({time, {&measured, 1}});
+              },
+          .command_max =
+              [rig](const Eigen::VectorXd& plan) {
+                return daq::SwingUp(compute_swing_up_gains(rig, plan)).command_peak();
               },
           .draw =
               [](std::mt19937_64& random) {
@@ -157,8 +224,7 @@ estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::In
                 plan[kStopAngle] = kStopAngleMax * uniform(random);
                 plan[kKickTime] = kKickMax_s * uniform(random);
                 return plan;
-              },
-          .samples = samples};
+              }};
 }
 
 Eigen::VectorXd reduce_swing_up_commands(const SwingUpProperties& rig, Eigen::VectorXd plan,
@@ -197,19 +263,22 @@ void set_task_signals(const CommandShape& shape, estimator::DesignTask& task) {
   const double periods = std::floor(shape.duration / task.facts.period + 1e-9);
   const auto samples = static_cast<Eigen::Index>(periods) + 1;
   task.law.reset();
-  task.signals.resize(0, 0);
   if (shape.kind == CommandKind::kSwingUp) {
-    task.law = make_swing_up_law(shape.swing_up, samples);
-  } else {
-    task.signals = signals_of(shape, task.facts.period, samples);
+    task.signals.resize(samples, 0);
+    task.law = make_swing_up_law(shape.swing_up);
+    return;
   }
+  task.signals = signals_of(shape, task.facts.period, samples);
+  if (shape.feedback) task.law = make_position_feedback_law(*shape.feedback, shape.motor);
 }
 
 Eigen::VectorXd reduce_plan_commands(const CommandShape& shape, const Eigen::VectorXd& plan,
                                      double share) {
   if (shape.kind == CommandKind::kSwingUp)
     return reduce_swing_up_commands(shape.swing_up, plan, share);
-  return share * plan;
+  Eigen::VectorXd reduced = plan;
+  reduced.head(signal_count(shape)) *= share;
+  return reduced;
 }
 
 std::string format_scenario_excitation(const CommandShape& shape, const std::string& motor,
@@ -225,7 +294,7 @@ std::string format_scenario_excitation(const CommandShape& shape, const std::str
               " start_s: " + format_number(1e-6 * start, kTimeDigits) +
               " width_s: " + format_number(1e-6 * width, kTimeDigits) + " }\n";
     }
-    return text + "}\n";
+    return text + "}\n" + feedback_text(shape, motor, plan);
   }
   std::string text = "multisine {\n  motor: " + quote_for_text_file(motor) +
                      "\n  ramp_s: " + command_text(shape.ramp) + "\n";
@@ -237,7 +306,7 @@ std::string format_scenario_excitation(const CommandShape& shape, const std::str
             " amplitude: " + command_text(std::hypot(a, b)) +
             " phase_rad: " + command_text(std::atan2(b, a)) + " }\n";
   }
-  return text + "}\n";
+  return text + "}\n" + feedback_text(shape, motor, plan);
 }
 
 std::string command_kind_name(CommandKind kind) {

@@ -37,8 +37,24 @@ daq::SwingUpSettings compute_swing_up_gains(const SwingUpProperties& rig,
                                             const Eigen::VectorXd& plan);
 
 /// Returns the swing-up feedback law, with the elements of a plan as gains.
-/// @param samples  number of samples of a run
-estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig, Eigen::Index samples);
+estimator::FeedbackLaw make_swing_up_law(const SwingUpProperties& rig);
+
+/// Properties of a rig that determine the position feedback of a designed run.
+struct FeedbackProperties {
+  double setpoint = 0.0;     ///< coordinate of the driven joint before the run [rad or m]
+  double offset = 0.0;       ///< of its encoder: coordinate at reading zero [rad or m]
+  double reach = 1.0;        ///< distance from the setpoint to the nearest limit [rad or m]
+  double direction = 1.0;    ///< sign of the motion due to a positive command
+  double command_max = 0.0;  ///< largest magnitude of the whole command [unit of the control]
+  bool slides = false;       ///< whether the driven joint is prismatic
+};
+
+/// Returns the settings of the position feedback of a plan, whose joint is joint 0. The vector
+/// `gains` (relative to the largest command) consists of the largest feedback command (relative to
+/// the largest command), the distance at which the feedback reaches it (relative to the reach), and
+/// the ratio of derivative to proportional gain [s].
+daq::PositionFeedbackSettings compute_feedback_settings(const FeedbackProperties& rig,
+                                                        const Eigen::VectorXd& gains);
 
 /// Returns a swing-up plan with its commands multiplied by `share`, which is below 1.
 Eigen::VectorXd reduce_swing_up_commands(const SwingUpProperties& rig, Eigen::VectorXd plan,
@@ -57,6 +73,9 @@ struct CommandShape {
   int pulses = 0;                        ///< number of adjacent pulses over the whole duration
   double rate = 0.0;                     ///< sampling rate of the pulses [Hz]
   SwingUpProperties swing_up = {};       ///< properties of the rig, for CommandKind::kSwingUp
+  /// Position feedback beside the other kinds of command; unset: the driven joint has no encoder.
+  std::optional<FeedbackProperties> feedback = {};
+  int motor = 0;  ///< index of the driven joint
 };
 
 /// Returns the shape of a motor command of the given kind.
@@ -67,9 +86,9 @@ struct CommandShape {
 CommandShape make_command_shape(CommandKind kind, double duration, double fastest_hz, double rate,
                                 const SwingUpProperties& swing_up);
 
-/// Sets the signals of a design task, whose weighted sum is the motor command. A swing-up gets a
-/// feedback law instead. The signals are the columns of a matrix (samples × signals): the sine and
-/// cosine of each tone, or one signal per pulse.
+/// Sets the signals and the feedback law of a design task. The signals are the columns of a matrix
+/// (samples × signals): the sine and cosine of each tone, or one signal per pulse. A swing-up has
+/// no signals.
 /// @param task  its period must be set
 void set_task_signals(const CommandShape& shape, estimator::DesignTask& task);
 

@@ -231,14 +231,7 @@ class IntervalPlant final : public PhysicalPlant {
 }  // namespace
 
 Plant::Plant(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds)
-    : angles_(angles), speeds_(speeds), joints_(static_cast<std::size_t>(angles_.size())) {}
-
-std::span<const daq::JointState> Plant::joint_states() {
-  for (Eigen::Index j = 0; j < angles_.size(); ++j) {
-    joints_[static_cast<std::size_t>(j)] = {angles_[j], speeds_[j], true};
-  }
-  return joints_;
-}
+    : angles_(angles), speeds_(speeds) {}
 
 Integrator choose_integrator(const estimator::Mechanism& mechanism, Integrator asked) {
   if (asked != Integrator::kAutomatic) return asked;

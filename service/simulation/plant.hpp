@@ -2,10 +2,7 @@
 
 #include <Eigen/Core>
 #include <memory>
-#include <span>
-#include <vector>
 
-#include "daq/scenario/catalog.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"
 
@@ -22,9 +19,6 @@ class Plant {
   const Eigen::VectorXd& joint_coordinates() const { return angles_; }
   const Eigen::VectorXd& joint_speeds() const { return speeds_; }
 
-  /// Returns positions and speeds of all joints. The result is valid until the next call.
-  std::span<const daq::JointState> joint_states();
-
   /// Integrates the motion over one simulation step with constant controls.
   /// @param control  control of each motor, in joint order
   /// @param time     time at the start of the step for messages [s]
@@ -39,9 +33,6 @@ class Plant {
   Plant(const Eigen::VectorXd& angles, const Eigen::VectorXd& speeds);
 
   Eigen::VectorXd angles_, speeds_;
-
- private:
-  std::vector<daq::JointState> joints_;
 };
 
 /// Simulated mechanism that is integrated by its equations of motion. Its step can change.

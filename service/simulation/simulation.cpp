@@ -14,6 +14,7 @@
 #include "estimator/signal/step_grid.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "service/simulation/measured_joints.hpp"
 #include "service/simulation/plant.hpp"
 #include "service/text/number_format.hpp"
 
@@ -438,6 +439,7 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
   Watch watch(rig, scenario);
   const std::unique_ptr<Plant> plant = make_plant(rig, scenario, step, run.integrator);
   daq::Scenario excitation = scenario.excitation;  // a copy, since it has a state
+  MeasuredJoints measured(rig);
   Eigen::VectorXd control = Eigen::VectorXd::Zero(motor_count);
   for (Eigen::Index k = 0; k < samples; ++k) {
     const double time = static_cast<double>(k) / rate;
@@ -449,7 +451,8 @@ SimulatedRun simulate(const Rig& rig, const Scenario& scenario, double step,
           plant->joint_speeds().transpose();
     }
     watch.check(time, plant->joint_coordinates(), plant->joint_speeds());
-    excitation.compute_command({time, plant->joint_states()}, {control.data(), motors.size()});
+    excitation.compute_command({time, measured.add(time, run.angles.row(k), *plant)},
+                               {control.data(), motors.size()});
     const bool rest = has_ended_early(excitation, time);
     if (rest) run.notes.push_back("at rest at " + format_number(time, 6) + " s");
     for (Eigen::Index m = 0; m < motor_count; ++m) {

@@ -264,6 +264,12 @@ TEST(RigConfig, RefusesTheUnitsOfTheOtherKind) {
                {"\"arm\" slides", "held_tolerance_m"});
   expect_parts(refused("release { joint: \"rod\" held_position_m: 0.1 held_tolerance_rad: 0.1 }"),
                {"\"rod\" turns", "held_angle_rad"});
+  const std::string gains = "proportional_gain: 1 command_max: 1 }";
+  expect_parts(refused("position_feedback { motor: \"arm\" angle_rad: 0.1 " + gains),
+               {"\"arm\" slides", "position_m"});
+  EXPECT_NO_THROW(parse_scenario_config(
+      "s.textproto",
+      "duration_s: 5 position_feedback { motor: \"arm\" position_m: 0.1 " + gains, rig));
   expect_parts(refused("release { joint: \"rod\" held_tolerance_m: 0.1 }"),
                {"\"rod\" turns", "held_tolerance_rad"});
   expect_parts(refused("release { joint: \"arm\" held_tolerance_m: 0.1 rest_speed_m_per_s: 0.1 }"),
@@ -293,6 +299,21 @@ TEST(ScenarioConfig, RefusesWithPlaceCauseAndRemedy) {
   expect_scenario_refused("duration_s: 1 step { motor: \"arm\" command: nan }",
                           {"s.textproto", "nan"});
   expect_scenario_refused("duration_s: 1 replay { motor: \"arm\" file: \"no.csv\" }", {"no.csv"});
+  const std::string feedback = "duration_s: 1\nposition_feedback { motor: \"arm\" ";
+  expect_scenario_refused(feedback + "command_max: 1 }", {"s.textproto:2", "derivative_gain"});
+  expect_scenario_refused(feedback + "proportional_gain: 1 }", {"s.textproto:2", "command_max"});
+  expect_scenario_refused(feedback + "angle_rad: 1 position_m: 1 command_max: 1 }",
+                          {"s.textproto:2", "\"arm\" turns", "angle_rad"});
+  const std::string loop = " proportional_gain: -1 command_max: 4 }\n";
+  expect_scenario_refused(feedback + loop + "position_feedback { motor: \"arm\"" + loop,
+                          {"s.textproto:3", "\"arm\" has two excitations"});
+  expect_scenario_refused(
+      feedback + loop + "test_push { motor: \"arm\" command: 1 rise_s: 1 motion_rad: 0.1 }",
+      {"s.textproto:2", "test_push", "remove the position_feedback"});
+  expect_scenario_refused(feedback + loop + "release { joint: \"rod\" held_tolerance_rad: 0.1 }",
+                          {"s.textproto:2", "a release has no command"});
+  expect_scenario_refused(feedback + loop + "step { motor: \"arm\" command: 2 }",
+                          {"commands up to 6", "allowed are 5"});
 }
 
 std::string limited(const std::string& limits) {

@@ -271,6 +271,15 @@ TEST(ScenarioFields, OfASwingUp) {
   EXPECT_EQ(swing.at(1.0, arm, {0.1, 0.1, false}), 0.0) << "blind";
 }
 
+TEST(ScenarioFields, OfAPositionFeedback) {
+  Excited feedback(
+      "step { motor: \"arm\" command: 3 } position_feedback { motor: \"arm\" angle_rad: 0.5 "
+      "proportional_gain: 4 derivative_gain: 0.25 command_max: 2 }");
+  EXPECT_DOUBLE_EQ(feedback.at(0.0, {0.2, 2.0, true}), 3.0 + 4.0 * 0.3 - 0.25 * 2.0);
+  EXPECT_DOUBLE_EQ(feedback.at(0.1, {9.0, 0.0, true}), 1.0) << "the largest command";
+  EXPECT_DOUBLE_EQ(feedback.at(0.2, {9.0, 0.0, false}), 3.0) << "blind";
+}
+
 // Held within the tolerance on either side for half a second, released, then at rest on all joints
 // for a while: each step is tested at its bound.
 TEST(ScenarioFields, OfARelease) {

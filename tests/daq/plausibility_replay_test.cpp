@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "daq/safety/encoder_motion_monitor.hpp"
-#include "daq/safety/joint_tracker.hpp"
+#include "daq/scenario/joint_tracker.hpp"
 #include "tests/support/evaluation_data.hpp"
 
 // Replays recordings of other rigs through the motion checks: none may trip.

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "daq/safety/black_box.hpp"
-#include "daq/safety/joint_tracker.hpp"
+#include "daq/scenario/joint_tracker.hpp"
 
 namespace daq {
 namespace {

@@ -60,6 +60,9 @@ std::vector<Scenario> one_of_each() {
       "nudge",
       TestPush({.level = 0.5, .push_s_max = 0.2, .motion_rad = 0.1, .other_motion_rad = 0.1}), 5.0);
   all.emplace_back("replay", Replay({3.0, 3.5, 8.0}, {1.0, -2.0, 0.0}), 5.0);
+  all.emplace_back(
+      "position_feedback",
+      PositionFeedback({.proportional_gain = 3, .derivative_gain = 0.5, .command_max = 2}), 5.0);
   return all;
 }
 
@@ -249,6 +252,43 @@ TEST(SwingUp, BringsAHangingPendulumToTheTopAndThenStopsDriving) {
     highest = std::max(highest, -std::cos(theta));
   }
   EXPECT_GT(highest, 0.99);
+}
+
+// The command pulls toward the setpoint, brakes, ends at its limit, and is zero without a reading.
+TEST(PositionFeedback, PullsTowardTheSetpointAndBrakes) {
+  const PositionFeedback feedback({.joint = 1,
+                                   .setpoint_rad = 0.5,
+                                   .proportional_gain = 2.0,
+                                   .derivative_gain = 0.1,
+                                   .command_max = 1.5});
+  const auto command = [&](double angle_rad, double speed_rad_per_s, bool valid = true) {
+    Observation now = at(0.0, 9.0, 9.0);
+    now.joint[1] = {angle_rad, speed_rad_per_s, valid};
+    return feedback.compute_command(now);
+  };
+  EXPECT_DOUBLE_EQ(command(0.2, 0.0), 0.6);
+  EXPECT_DOUBLE_EQ(command(0.8, 0.0), -0.6);
+  EXPECT_DOUBLE_EQ(command(0.5, 4.0), -0.4);
+  EXPECT_DOUBLE_EQ(command(-3.0, 0.0), 1.5);
+  EXPECT_DOUBLE_EQ(command(3.0, 0.0), -1.5);
+  EXPECT_EQ(command(0.2, 0.0, false), 0.0);
+}
+
+// Catches a feedback that replaces the other command or is replaced by it.
+TEST(PositionFeedback, IsAddedToTheExcitationOfItsMotor) {
+  Scenario scenario(
+      "both",
+      {{Step{.amplitude = 1.0}, 1},
+       {Step{.amplitude = 0.25}, 0},
+       {PositionFeedback({.joint = 1, .proportional_gain = 2.0, .command_max = 0.75}), 1}},
+      1.0);
+  EXPECT_FALSE(scenario.is_open_loop());
+  EXPECT_EQ(scenario.command_peak(0), 0.25);
+  EXPECT_EQ(scenario.command_peak(1), 1.75);
+  MotorCommands commands;
+  scenario.compute_command(at(0.0, 0.1), commands);
+  EXPECT_DOUBLE_EQ(commands[0], 0.25);
+  EXPECT_DOUBLE_EQ(commands[1], 0.8);
 }
 
 TEST(Plan, ListsTheCommandOfEverySample) {

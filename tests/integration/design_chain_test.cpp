@@ -38,7 +38,7 @@ std::string config(const std::string& name) {
 }
 
 /// Parameterized by the kind of plan; none: the better one.
-class DesignChain : public ::testing::TestWithParam<std::optional<service::CommandKind>> {
+class DesignChain : public ::testing::TestWithParam<service::CommandKind> {
  protected:
   std::string path(const std::string& name) const { return folder_.file(name); }
 
@@ -176,14 +176,13 @@ TEST_P(DesignChain, HalvesTheDeviationsOfTheShippedMultisine) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, DesignChain,
-                         ::testing::Values(std::nullopt, service::CommandKind::kMultisine,
+                         ::testing::Values(service::CommandKind::kMultisine,
+                                           service::CommandKind::kPulses,
                                            service::CommandKind::kSwingUp),
                          [](const auto& kind) {
-                           return kind.param
-                                      ? std::string(kind.param == service::CommandKind::kSwingUp
-                                                        ? "SwingUp"
-                                                        : "Multisine")
-                                      : std::string("Better");
+                           std::string name = command_kind_name(kind.param);
+                           std::erase(name, '-');
+                           return name;
                          });
 
 }  // namespace

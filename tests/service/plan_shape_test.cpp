@@ -215,7 +215,8 @@ TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
   task.facts.period = 0.004;
   set_task_signals(shape, task);
   ASSERT_TRUE(task.law);
-  EXPECT_EQ(task.law->samples, 751);
+  EXPECT_EQ(task.signals.rows(), 751);
+  EXPECT_EQ(task.signals.cols(), 0);
   std::mt19937_64 random(3);
   for (int k = 0; k < 20; ++k) {
     const Eigen::VectorXd plan = task.law->draw(random);
@@ -235,6 +236,54 @@ TEST(SwingUpPlan, IsTheScenarioThatIsWritten) {
   EXPECT_EQ(task.law->command(task.law->draw(random), 2.0, Eigen::Vector2d(0.0, NAN),
                               Eigen::Vector2d(0.0, 1.0)),
             0.0);
+}
+
+// The position feedback of the search must be that of the written scenario: around the start, at an
+// encoder with an offset, and for a motor that turns the joint backwards.
+TEST(PositionFeedbackPlan, IsTheScenarioThatIsWritten) {
+  const service::Rig furuta = rig("furuta");
+  for (const service::CommandKind kind :
+       {service::CommandKind::kMultisine, service::CommandKind::kPulses}) {
+    service::CommandShape shape = make_command_shape(kind, 3.0, 1.5, 1000.0, SwingUpProperties{});
+    shape.feedback = service::FeedbackProperties{
+        .setpoint = 0.4, .offset = 0.15, .reach = 0.8, .direction = -1.0, .command_max = 6.0};
+    estimator::DesignTask task;
+    task.facts.period = 0.004;
+    set_task_signals(shape, task);
+    ASSERT_TRUE(task.law);
+    std::mt19937_64 random(3);
+    for (int k = 0; k < 20; ++k) {
+      const Eigen::VectorXd gains = task.law->draw(random);
+      const daq::PositionFeedbackSettings settings =
+          compute_feedback_settings(*shape.feedback, gains);
+      EXPECT_TRUE(daq::PositionFeedback(settings).validation_errors().empty());
+      EXPECT_LT(settings.proportional_gain, 0.0);
+      EXPECT_LE(settings.derivative_gain, 0.0);
+      EXPECT_LE(task.law->command_max(gains), 3.0);
+      Eigen::VectorXd plan = Eigen::VectorXd::Zero(task.signals.cols() + gains.size());
+      plan.tail(gains.size()) = gains;
+      const std::string text = "duration_s: 3\n" + format_scenario_excitation(shape, "1", plan);
+      daq::Scenario scenario = service::parse_scenario("plan", text, furuta).excitation;
+      for (int i = 0; i < 30; ++i) {
+        const double time = 0.017 * i;
+        const Eigen::Vector2d joints(0.4 + 0.1 * std::sin(3.0 * i), 9.0), rates(std::cos(i), 9.0);
+        const std::vector<daq::JointState> measured = {{joints[0] - 0.15, rates[0], true}, {}};
+        EXPECT_NEAR(task.law->command(gains, time, joints, rates),
+                    scenario.compute_command({time, measured}), 1e-5 * 6.0)
+            << k << " " << i;
+      }
+    }
+  }
+}
+
+// A reduced plan excites less and feeds back as before.
+TEST(PositionFeedbackPlan, KeepsItsGainsInAReducedPlan) {
+  const service::CommandShape shape = make_command_shape(service::CommandKind::kPulses, 0.4, 1.5,
+                                                         1000.0, SwingUpProperties{});
+  ASSERT_EQ(shape.pulses, 2);
+  const Eigen::Vector<double, 5> plan{2.0, -1.0, 0.3, 0.5, 0.7};
+  EXPECT_EQ(reduce_plan_commands(shape, plan, 0.5),
+            (Eigen::Vector<double, 5>{1.0, -0.5, 0.3, 0.5, 0.7}));
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -103,6 +104,25 @@ TEST(Simulation, SwingUpPassesTheUpright) {
 }
 
 // `calibrate` must read the output of `simulate` with its units, signs, offsets and scales.
+// A controller gets whole counts and the speed over sixteen samples, as on a rig, although the
+// recording is not quantized. Catches exact angles or speeds, and counts that are not relative to
+// the encoder's zero.
+TEST(Simulation, ControllersReadCountsAndTheirSpeed) {
+  const Scenario scenario = scenario_of(
+      "duration_s: 0.5 initial { joint: \"1\" angle_rad: 0.6 } position_feedback { motor: \"1\" "
+      "angle_rad: 0.1 proportional_gain: 0.7 derivative_gain: 0.05 command_max: 0.4 }");
+  const SimulatedRun run = simulate(pendulum(), scenario, 1e-3);
+  const double count = 2.0 * std::numbers::pi / 1000.0;
+  const auto counts = [&](Eigen::Index k) { return std::round(run.angles(k, 0) / count) * count; };
+  for (Eigen::Index k = 0; k + 1 < run.angles.rows(); ++k) {
+    const Eigen::Index before = std::min<Eigen::Index>(k, 16);
+    const double speed =
+        k == 0 ? 0.0 : (counts(k) - counts(k - before)) / (1e-3 * static_cast<double>(before));
+    const double expected = std::clamp(0.7 * (0.1 - counts(k)) - 0.05 * speed, -0.4, 0.4);
+    ASSERT_NEAR(run.controls(k, 0), expected, 1e-9) << k;
+  }
+}
+
 TEST(Simulation, RecordingReadsBackAsSimulated) {
   const Rig rig = pendulum();
   const SimulatedRun run =

@@ -70,15 +70,32 @@ void integrate(SharedLaneData& tools, std::span<MotionInterval> intervals,
 
 }  // namespace
 
+BatchIntegrator::BatchIntegrator(const TreeProgram& program, const Mechanism& values,
+                                 double near_rest, std::size_t count)
+    : tools_(std::make_unique<SharedLaneData>(program, values,
+                                              IntegrationSegmentLimits{.near_rest = near_rest},
+                                              count <= 4   ? 4
+                                              : count <= 8 ? 8
+                                                           : 16)) {}
+
+BatchIntegrator::BatchIntegrator(BatchIntegrator&&) noexcept = default;
+BatchIntegrator::~BatchIntegrator() = default;
+
+void BatchIntegrator::run(int checkpoint_span, std::span<MotionInterval> intervals,
+                          std::span<Eigen::MatrixXd> angles) {
+  tools_->limits.checkpoint_span = checkpoint_span;
+  integrate(*tools_, intervals, angles);
+}
+
 void IntervalIntegrator::run(std::span<MotionInterval> intervals,
                              std::span<Eigen::MatrixXd> angles) const {
-  const IntegrationSegmentLimits limits{.checkpoint_span = checkpoint_span_length(intervals),
-                                        .near_rest = near_rest_};
-  run_parallel_batches(
-      threads_, intervals.size(), kSideBySide, [&](std::size_t first, std::size_t count) {
-        SharedLaneData tools(program_, values_, limits, count <= 4 ? 4 : count <= 8 ? 8 : 16);
-        integrate(tools, intervals.subspan(first, count), angles.subspan(first, count));
-      });
+  const int span = checkpoint_span_length(intervals);
+  run_parallel_batches(threads_, intervals.size(), kSideBySide,
+                       [&](std::size_t first, std::size_t count) {
+                         BatchIntegrator(program_, values_, near_rest_, count)
+                             .run(span, intervals.subspan(first, count),
+                                  angles.subspan(first, count));
+                       });
 }
 
 }  // namespace estimator

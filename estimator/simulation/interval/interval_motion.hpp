@@ -109,6 +109,29 @@ struct MotionInterval {
   int substep_count() const { return last_substep - first_substep; }
 };
 
+struct SharedLaneData;
+
+/// Integrates batches of at most kSideBySide intervals in parallel SIMD lanes, on one thread. Its
+/// preparation for a mechanism takes as long as some integration steps, so short intervals should
+/// share it. `program` must outlive it.
+class BatchIntegrator {
+ public:
+  /// @param near_rest  longest step while a joint with smoothed friction is at rest [s]
+  /// @param count      largest number of intervals in a batch
+  BatchIntegrator(const TreeProgram& program, const Mechanism& values, double near_rest,
+                  std::size_t count);
+  BatchIntegrator(BatchIntegrator&&) noexcept;
+  ~BatchIntegrator();
+
+  /// Integrates a batch like IntervalIntegrator.
+  /// @param checkpoint_span  number of substeps between checkpoints
+  void run(int checkpoint_span, std::span<MotionInterval> intervals,
+           std::span<Eigen::MatrixXd> angles);
+
+ private:
+  std::unique_ptr<SharedLaneData> tools_;
+};
+
 /// Integrates the equations of motion over many intervals in parallel SIMD lanes, by fourth-order
 /// Runge–Kutta steps. Steps end at the instants at which a joint stops, reverses or breaks loose,
 /// or hits or leaves an end stop. The motion between these instants is smooth, so the integration

@@ -66,16 +66,16 @@ TEST(DesignPlan, StaysWithinTheLimitsAndBeatsRandomPlans) {
 /// Feedback of the pendulum's speed, with a gain that is the plan.
 DesignTask feedback_task() {
   DesignTask own = task();
-  own.signals.resize(0, 0);
+  own.signals.resize(kPlanSamples, 0);
   own.law = FeedbackLaw{
       .command =
           [](const Eigen::VectorXd& plan, double time, const Eigen::VectorXd&,
              const Eigen::VectorXd& rates) { return plan[0] * (time < 0.3 ? 1.0 : rates[1]); },
+      .command_max = [](const Eigen::VectorXd& plan) { return std::abs(plan[0]); },
       .draw =
           [](std::mt19937_64& random) {
             return Eigen::VectorXd::Constant(1, std::normal_distribution<double>()(random));
-          },
-      .samples = kPlanSamples};
+          }};
   return own;
 }
 
@@ -98,6 +98,38 @@ TEST(DesignPlan, FindsTheGainOfAFeedbackLaw) {
   const auto steps = commands.rows() - 1;
   EXPECT_LE((commands.topRows(steps - 1) - commands.middleRows(1, steps - 1)).cwiseAbs().maxCoeff(),
             own.limits.command_slew_per_s_max * kPlanPeriod * (1.0 + 1e-12));
+}
+
+// The sum of signals and feedback stays within the limit because the sum of signals is scaled down
+// to what the feedback leaves, in the commands and in the plan that the search returns.
+TEST(DesignPlan, AddsAFeedbackLawToTheSignals) {
+  DesignTask own = task();
+  const double most = own.limits.command_max;
+  own.law = FeedbackLaw{
+      .command = [most](const Eigen::VectorXd& gains, double, const Eigen::VectorXd& joints,
+                        const Eigen::VectorXd&) {
+        return std::clamp(-gains[0] * joints[0], -0.25 * most, 0.25 * most);
+      },
+      .command_max = [most](const Eigen::VectorXd&) { return 0.25 * most; },
+      .draw = [](std::mt19937_64&) { return Eigen::VectorXd::Constant(1, 3.0); }};
+  own.limits.command_slew_per_s_max = std::numeric_limits<double>::infinity();
+  const PlanEvaluator bench(own.mechanism, own.facts, 1);
+  Eigen::VectorXd plan = Eigen::VectorXd::Constant(own.signals.cols() + 1, 1e3);
+  plan.tail(1).setZero();
+  const Eigen::VectorXd alone = compute_limited_commands(own, bench, own.mechanism, plan);
+  EXPECT_NEAR(alone.cwiseAbs().maxCoeff(), 0.75 * most, 1e-9);
+  plan.tail(1).setConstant(1e3);
+  const Eigen::VectorXd both = compute_limited_commands(own, bench, own.mechanism, plan);
+  EXPECT_LE(both.cwiseAbs().maxCoeff(), most * (1.0 + 1e-12));
+  const Eigen::Index before = kPlanSamples - 1;  // the command ends at zero
+  const Eigen::VectorXd added = (both - alone).head(before).cwiseAbs();
+  EXPECT_NEAR(added.maxCoeff(), 0.25 * most, 1e-9);
+
+  const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 1, .rounds = 2});
+  ASSERT_EQ(design.plan.size(), plan.size());
+  const Eigen::Index signals = own.signals.cols();
+  EXPECT_LE((own.signals * design.plan.head(signals)).cwiseAbs().maxCoeff(),
+            0.75 * most * (1.0 + 1e-12));
 }
 
 TEST(DesignPlan, DoesNotDependOnThreads) {

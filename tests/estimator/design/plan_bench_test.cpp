@@ -198,8 +198,8 @@ TEST(PlanEvaluator, ReportsTheAmplificationOfInitialErrors) {
 }
 
 // Feedback must use the motion that its own commands cause, with a delayed motor and with a mimic
-// joint. Catches a command that acts one sample early or late, a plan that gets another's motion,
-// and wrong rates, which are means over the preceding sample.
+// joint, and rates as differences over the window. Catches a command that acts one sample early or
+// late, and a plan that gets another's motion.
 TEST(PlanEvaluator, DrivesPlansByFeedback) {
   Mechanism mechanism = planned_rig();
   mechanism.joint_parameter(0, JointParameter::kInputDelay).value = 1.6 * kPlanPeriod;
@@ -207,14 +207,16 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
   geared.mimic_joints.push_back({.joint = 1, .follows = 0, .ratio = -0.7});
   for (const Mechanism& rig : {mechanism, geared}) {
     PlanSettings start = facts();
+    constexpr Eigen::Index kWindow = 3;
+    start.rate_window = kWindow * kPlanPeriod;
     if (!rig.mimic_joints.empty()) start.start[1] = -0.07;
     const PlanEvaluator bench(rig, start, 1);
     constexpr int kPlans = 3;
     std::vector<Eigen::MatrixXd> joints(kPlans, Eigen::MatrixXd(kPlanSamples, 2)), rates = joints;
     const Eigen::MatrixXd driven = bench.simulate_feedback_law(
         rig, kPlanSamples, kPlans,
-        [&](Eigen::Index plan, double time, const Eigen::VectorXd& at, const Eigen::VectorXd& v) {
-          const auto sample = static_cast<Eigen::Index>(std::lround(time / kPlanPeriod));
+        [&](Eigen::Index plan, Eigen::Index sample, const Eigen::VectorXd& at,
+            const Eigen::VectorXd& v) {
           joints[static_cast<std::size_t>(plan)].row(sample) = at;
           rates[static_cast<std::size_t>(plan)].row(sample) = v;
           return 2.0 + 0.5 * static_cast<double>(plan) - 2.0 * at[0] - 0.1 * v[1];
@@ -224,15 +226,39 @@ TEST(PlanEvaluator, DrivesPlansByFeedback) {
     for (std::size_t plan = 0; plan < kPlans; ++plan) {
       EXPECT_GT(motion.joints[plan].col(1).cwiseAbs().maxCoeff(), 0.05);
       const auto seen = joints[plan].topRows(kPlanSamples - 1);
-      EXPECT_LT((seen - motion.joints[plan].topRows(kPlanSamples - 1)).cwiseAbs().maxCoeff(), 1e-8);
-      const Eigen::MatrixXd mean_rates =
-          (seen.bottomRows(kPlanSamples - 3) - seen.topRows(kPlanSamples - 3)) /
-          (2.0 * kPlanPeriod);
-      EXPECT_LT((rates[plan].middleRows(1, kPlanSamples - 3) - mean_rates).cwiseAbs().maxCoeff(),
-                rig.mimic_joints.empty() ? 5e-4 : 5e-3)
-          << plan;
+      EXPECT_LT((seen - motion.joints[plan].topRows(kPlanSamples - 1)).cwiseAbs().maxCoeff(), 1e-7);
+      for (Eigen::Index k = 0; k + 1 < kPlanSamples; ++k) {
+        const Eigen::Index before = std::min(k, kWindow);
+        if (before == 0) {
+          EXPECT_EQ(rates[plan].row(k).cwiseAbs().maxCoeff(), 0.0);
+          continue;
+        }
+        const Eigen::RowVectorXd expected =
+            (seen.row(k) - seen.row(k - before)) / (static_cast<double>(before) * kPlanPeriod);
+        EXPECT_LT((rates[plan].row(k) - expected).cwiseAbs().maxCoeff(), 1e-9) << plan << ", " << k;
+      }
     }
   }
+}
+
+// An encoder that counts coarsely feeds back whole counts, and rates in counts per window.
+TEST(PlanEvaluator, FeedsBackWholeCounts) {
+  PlanSettings coarse = facts();
+  coarse.quantum[0] = 0.02;
+  coarse.rate_window = 2.0 * kPlanPeriod;
+  const PlanEvaluator bench(planned_rig(), coarse, 1);
+  double moved = 0.0;
+  (void)bench.simulate_feedback_law(
+      planned_rig(), kPlanSamples, 1,
+      [&](Eigen::Index, Eigen::Index, const Eigen::VectorXd& at, const Eigen::VectorXd& v) {
+        const double counts = at[0] / 0.02;
+        EXPECT_NEAR(counts, std::round(counts), 1e-9);
+        const double steps = v[0] * coarse.rate_window / 0.02;
+        EXPECT_NEAR(steps, std::round(2.0 * steps) / 2.0, 1e-9);
+        moved = std::max(moved, std::abs(at[0]));
+        return 2.0;
+      });
+  EXPECT_GT(moved, 0.1);
 }
 
 // Readings with white noise: the prediction is S⁻¹ with the prior added, apart from the estimation
