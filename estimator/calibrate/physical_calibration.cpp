@@ -4,11 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/identifiability/inertia_results.hpp"
 #include "estimator/assessment/intervals/confidence_intervals.hpp"
+#include "estimator/assessment/intervals/decay_rate_profile.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/assessment/model_test/part_comparison.hpp"
 #include "estimator/assessment/model_test/score_tests.hpp"
@@ -95,6 +97,20 @@ void store_joint_estimates(const ShootingFit& fit, Calibration& result) {
   }
 }
 
+void store_simulation_fit(const ShootingFit& fit, Calibration& result) {
+  result.mechanism = fit.simulation_problem().mechanism();
+  result.refinement_termination = fit.simulation_history().termination;
+  result.refinement_iterations = fit.simulation_history().iterations;
+  result.refinement_history = fit.simulation_history().records;
+}
+
+Eigen::VectorXd linear_half_widths(const ParameterInformation& information,
+                                   const Eigen::VectorXd& variances,
+                                   const QuantizationErrors& counting) {
+  return compute_confidence_half_widths(information, variances, counting) +
+         compute_interval_widths_at_bounds(information, variances);
+}
+
 /// Accounts for correlated reading errors: by quantization errors for encoders that quantization
 /// explains, by the observed autocorrelation of residuals for all other sensors.
 /// @return the errors of the quantized encoders
@@ -167,15 +183,30 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
          result.notes);
 
   QuantizationErrors counting;
+  std::vector<DecayRateProfile> profiles;
+  ShootingGrid grid = fit.input().grid;
+  const auto profile = [&](const ShootingProblem& problem) {
+    profiles.clear();
+    if (!information.valid || !result.converged()) return;
+    const Eigen::VectorXd half = linear_half_widths(information, variances, counting);
+    profiles = profile_decay_rates(problem, fit.input().segments, grid, information, half,
+                                   fit.input().max_speed, options, monitor);
+  };
   result.refined = fit.fit_simulation();
   if (result.refined) {
-    result.mechanism = fit.simulation_problem().mechanism();
-    result.refinement_termination = fit.simulation_history().termination;
-    result.refinement_iterations = fit.simulation_history().iterations;
-    result.refinement_history = fit.simulation_history().records;
-    information = compute_information(fit.simulation_problem());
-    variances = compute_noise_group_variances(information, 1.0);
-    counting = account_for_correlation(fit, information, variances, result.notes);
+    grid.interval = std::numeric_limits<double>::infinity();
+    std::vector<Message> notes;
+    for (bool is_best = false; !is_best;) {
+      notes.clear();
+      store_simulation_fit(fit, result);
+      information = compute_information(fit.simulation_problem());
+      variances = compute_noise_group_variances(information, 1.0);
+      counting = account_for_correlation(fit, information, variances, notes);
+      profile(fit.simulation_problem());
+      const std::optional<Mechanism> better = find_better_optimum(profiles);
+      is_best = !better || !fit.restart_simulation_fit_from(*better);
+    }
+    append(notes, result.notes);
   } else if (fit.has_diverged()) {
     result.notes.emplace_back(MessageCode::kSimulationDiverged);
   } else if (!fit.is_predictable()) {
@@ -194,8 +225,7 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   result.simulation = simulation_errors(fit.simulation_problem());
   result.inertial = inertial_errors(reached, fit.joint_problem().noise());
   result.trajectories = fit.trajectories();
-  ShootingGrid grid = fit.input().grid;
-  if (result.refined) grid.interval = std::numeric_limits<double>::infinity();
+  if (!result.refined) profile(reached);
   result.held_out = assess_held_out_sensors(reached, fit.input(), book, grid);
   for (const HeldOutSensor& sensor : result.held_out)
     result.notes.push_back(describe_held_out_sensor(sensor));
@@ -218,12 +248,8 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
   for (const BodyAtFeasibilityBoundary& border : borders) result.notes.push_back(border.note);
   Eigen::VectorXd half;
   if (information.valid) {
-    half = compute_confidence_half_widths(information, variances, counting) +
-           compute_interval_widths_at_bounds(information, variances);
-  }
-  if (information.valid && result.converged()) {
-    append(widen_intervals_by_profile_likelihood(reached, fit.input().segments, grid, information,
-                                                 options, monitor, half),
+    half = linear_half_widths(information, variances, counting);
+    append(widen_intervals_by_profiles(profiles, result.mechanism, information, half),
            result.notes);
     note_cancellation();
   }

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "estimator/assessment/calibration.hpp"
-#include "estimator/fit/free_parameters.hpp"
-#include "estimator/fit/inertia_parameterized_problem.hpp"
 #include "estimator/math/decompositions.hpp"
 
 namespace estimator {
@@ -113,107 +111,6 @@ Message describe_optimum(const Mechanism& mechanism, const std::vector<int>& est
   return interval;
 }
 
-constexpr double kLinear = 0.25;  // relative half-width of a rate's interval that is linear enough
-constexpr double kWidened = 1.1;  // relative widening above which it is reported
-constexpr double kShortfall = 0.9;  // share of the rise above which the linear end is kept
-constexpr double kGrowthLeast = 1.5, kGrowthMost = 4.0;  // of the distance per trial
-constexpr int kTries = 6;
-constexpr int kProfileIterations = 20;
-constexpr double kProfileDecrease = 0.05;  // of the whitened cost
-
-struct Profile {
-  const ShootingProblem& fitted;
-  const std::vector<Segment>& segments;
-  const ShootingGrid& grid;
-  const CalibrationOptions& options;
-  const CalibrationMonitor& monitor;
-
-  /// Returns the distance from a parameter's estimate to the point on one side where the cost has
-  /// risen by `rise`, or to the parameter's bound. Infinite if the cost does not rise as much
-  /// within the trials.
-  /// @param position  position of the parameter in the problem's parameter vector (arrow)
-  /// @param rise      cost increase that a quadratic cost reaches at `distance`
-  double reach(int position, double side, double distance, double rise) const {
-    const double value = fitted.parameter_values()[position];
-    const double room = side > 0.0 ? fitted.upper_bounds()[position] - value
-                                   : value - fitted.lower_bounds()[position];
-    double near = 0.0, rise_near = 0.0;
-    double far = std::min(distance, room);
-    for (int i = 0; i < kTries; ++i) {
-      const double rise_far = std::sqrt(std::max(rise_at(position, value + side * far), 0.0));
-      if (is_stop_requested(monitor)) return distance;
-      if (rise_far * rise_far >= kShortfall * rise) {
-        const double share = (std::sqrt(rise) - rise_near) / (rise_far - rise_near);
-        return std::max(near + std::min(share, 1.0) * (far - near), std::min(distance, far));
-      }
-      if (far >= room) return room;
-      near = far;
-      rise_near = rise_far;
-      const double growth = rise_far > 0.0 ? std::sqrt(rise) / rise_far : kGrowthMost;
-      far = std::min(far * std::clamp(growth, kGrowthLeast, kGrowthMost), room);
-    }
-    return HUGE_VAL;
-  }
-
-  /// Returns the cost increase with one parameter fixed at a value and all others re-optimised.
-  double rise_at(int position, double value) const {
-    Mechanism mechanism = fitted.mechanism();
-    const int index =
-        FreeParameters(mechanism).parameter_indices()[static_cast<std::size_t>(position)];
-    Parameter& held = mechanism.at(index);
-    // The value may be outside the bounds by round-off. Bounds that other parameters imply would
-    // then contradict it.
-    held.value = held.lower = held.upper =
-        std::clamp(value, fitted.lower_bounds()[position], fitted.upper_bounds()[position]);
-    ShootingProblem problem = fitted.copy_with_changes(mechanism, segments, grid, fitted.noise());
-    const double tolerance = kProfileDecrease / fitted.cost();
-    const LmSummary summary =
-        solve_in_inertia_coordinates(problem, mechanism, options.inertia_parameterization,
-                                     {.max_iterations = kProfileIterations,
-                                      .cost_tolerance = tolerance,
-                                      .stagnant_gain = tolerance},
-                                     {}, monitor.stop);
-    return std::isfinite(summary.cost) ? summary.cost - fitted.cost() : HUGE_VAL;
-  }
-};
-
-/// Returns the positions, in the problem's parameter vector, of the identifiable friction
-/// parameters of joints whose Stribeck decay rate is too uncertain for linearisation.
-std::vector<int> nonlinear_friction_positions(const Mechanism& mechanism,
-                                              const FreeParameters& free,
-                                              const ParameterInformation& information,
-                                              const Eigen::VectorXd& half) {
-  std::vector<int> positions;
-  for (int j = 0; j < mechanism.joint_count(); ++j) {
-    const int rate =
-        free.find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckRate));
-    if (rate < 0) continue;
-    const double value = mechanism.joint_parameter(j, JointParameter::kStribeckRate).value;
-    if (half[rate] <= kLinear * value) continue;
-    for (const JointParameter quantity :
-         {JointParameter::kViscous, JointParameter::kCoulombTorque, JointParameter::kStribeckTorque,
-          JointParameter::kStribeckRate}) {
-      const int at = free.find_position(mechanism.joint_parameter_index(j, quantity));
-      if (at < 0 || information.at_bound[at] != 0 || !std::isfinite(half[at])) continue;
-      if (half[at] > 0.0) positions.push_back(at);
-    }
-  }
-  return positions;
-}
-
-/// Returns a note about the interval of a parameter, whose ends may be infinitely far.
-Message interval_note(const Parameter& parameter, double down, double up) {
-  Message note(MessageCode::kProfileInterval, {{"parameter", parameter.name},
-                                               {"is_open_below", std::isinf(down)},
-                                               {"is_open_above", std::isinf(up)}});
-  const auto add_end = [&](const char* name, double end) {
-    if (std::isfinite(end)) note.arguments.push_back({name, Quantity{end, parameter.unit}});
-  };
-  add_end("lower", parameter.value - down);
-  add_end("upper", parameter.value + up);
-  return note;
-}
-
 }  // namespace
 
 Eigen::VectorXd compute_confidence_half_widths(const ParameterInformation& information,
@@ -268,29 +165,6 @@ std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
                       {"lower", lower},
                       {"bound", lower ? own.lower : own.upper},
                       {"optimum", std::vector<Message>{optimum}}}});
-  }
-  return notes;
-}
-
-std::vector<Message> widen_intervals_by_profile_likelihood(
-    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
-    const ParameterInformation& information, const CalibrationOptions& options,
-    const CalibrationMonitor& monitor, Eigen::VectorXd& half) {
-  std::vector<Message> notes;
-  const Mechanism& mechanism = problem.mechanism();
-  const FreeParameters free(mechanism);
-  const Profile profile{problem, segments, grid, options, monitor};
-  for (const int at : nonlinear_friction_positions(mechanism, free, information, half)) {
-    if (is_stop_requested(monitor)) break;
-    const double rise = half[at] * half[at] / information.inverse(at, at);
-    const double down = profile.reach(at, -1.0, half[at], rise);
-    const double up = profile.reach(at, 1.0, half[at], rise);
-    const double widest = std::max(down, up);
-    if (widest > kWidened * half[at]) {
-      const int index = free.parameter_indices()[static_cast<std::size_t>(at)];
-      notes.push_back(interval_note(mechanism.at(index), down, up));
-    }
-    half[at] = std::max(half[at], widest);
   }
   return notes;
 }

@@ -4,8 +4,6 @@
 #include <vector>
 
 #include "estimator/assessment/quantization.hpp"
-#include "estimator/fit/fit_options.hpp"
-#include "estimator/fit/physical/shooting/shooting_problem.hpp"
 #include "estimator/messages/message.hpp"
 #include "estimator/model/mechanism.hpp"
 #include "estimator/optimize/covariance.hpp"
@@ -42,19 +40,5 @@ std::vector<Message> describe_parameters_at_bounds(const Mechanism& mechanism,
 /// @param information  valid, as for describe_parameters_at_bounds
 Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& information,
                                                   const Eigen::VectorXd& variances);
-
-/// Widens the confidence intervals of Stribeck friction parameters if the decay rate ζ of the
-/// Stribeck excess has a relative uncertainty above a quarter. The friction exp(−ζ ω²) is then too
-/// nonlinear in ζ for linearised intervals. Each interval end moves to where the cost, with all
-/// other parameters re-optimised, has risen as much as a quadratic cost would at the end of the
-/// linearised interval.
-/// @param problem      at its optimum, with `segments` and `grid`
-/// @param information  at the same optimum, valid
-/// @param half         half-widths of the parameters' linearised intervals, widened here
-/// @return             one note per widened interval
-std::vector<Message> widen_intervals_by_profile_likelihood(
-    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
-    const ParameterInformation& information, const CalibrationOptions& options,
-    const CalibrationMonitor& monitor, Eigen::VectorXd& half);
 
 }  // namespace estimator

@@ -346,6 +346,12 @@ bool ShootingFit::has_simulation_diverged() const {
   return false;
 }
 
+bool ShootingFit::restart_simulation_fit_from(const Mechanism& values) {
+  simulation_history_.iterations_most = simulation_history_.iterations + options_.max_iterations;
+  return !is_cancelled() && try_restart(simulation_, make_simulation_problem(values),
+                                        kNegligibleDecrease, simulation_history_);
+}
+
 /// Restarts the simulation fit in the way that `restart_joint_estimation` restarts the joint
 /// estimation.
 void ShootingFit::restart_simulation_fit() {

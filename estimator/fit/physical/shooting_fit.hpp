@@ -68,6 +68,10 @@ class ShootingFit {
   /// have noise, or the caller stopped it.
   bool fit_simulation();
 
+  /// Fits the simulation again from other parameter values, and keeps the result if its cost is
+  /// lower. Returns whether it is.
+  bool restart_simulation_fit_from(const Mechanism& values);
+
   /// Returns the least-squares problem at the result of `estimate_jointly`.
   const ShootingProblem& joint_problem() const { return *joint_; }
   const ShootingHistory& joint_estimation_history() const { return joint_history_; }

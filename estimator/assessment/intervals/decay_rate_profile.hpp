@@ -1,0 +1,56 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "estimator/fit/fit_options.hpp"
+#include "estimator/fit/physical/shooting/shooting_problem.hpp"
+#include "estimator/messages/message.hpp"
+#include "estimator/model/mechanism.hpp"
+#include "estimator/optimize/covariance.hpp"
+
+namespace estimator {
+
+/// Fits in which the decay rate ζ of a Stribeck friction exp(−ζ ω²) is held at several values, and
+/// all other parameters are estimated (profile likelihood). The friction is so nonlinear in ζ that
+/// linearized intervals are too narrow, and fits may have several minima.
+struct DecayRateProfile {
+  struct HeldFit {
+    double rise = 0.0;  ///< whitened cost minus the cost at the estimate
+    Mechanism values;
+    Eigen::VectorXd conditional;  ///< diagonal of the inverse Schur complement with ζ held
+  };
+  int position = 0;           ///< of ζ among the free parameters
+  std::vector<HeldFit> fits;  ///< by ascending ζ; the estimate is among them
+};
+
+/// Computes the profiles of all joints whose decay rate is at a bound, not identifiable, or has a
+/// relative uncertainty above a quarter. The held rates span the decay speeds from a hundredth of
+/// the joint's largest speed to three times this speed.
+/// @param problem      at its optimum, with `segments` and `grid`
+/// @param information  at the same optimum, valid
+/// @param half         half-widths of the linearized 95 % intervals of all parameters
+/// @param max_speed    largest speed of each joint [rad/s or m/s]
+std::vector<DecayRateProfile> profile_decay_rates(
+    const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
+    const ParameterInformation& information, const Eigen::VectorXd& half,
+    const Eigen::VectorXd& max_speed, const CalibrationOptions& options,
+    const CalibrationMonitor& monitor);
+
+/// Returns the parameter values of the held fit whose cost is noticeably lower than that of the
+/// estimate; nullopt if there is none.
+std::optional<Mechanism> find_better_optimum(const std::vector<DecayRateProfile>& profiles);
+
+/// Widens the intervals of all parameters to those of the held fits. A held fit contributes its
+/// estimate with the interval that remains until the cost has risen as much as a quadratic cost
+/// would at the end of the linearized interval.
+/// @param information  at the estimate, valid
+/// @param half         half-widths of the linearized intervals, widened here
+/// @return             one note per widened interval
+std::vector<Message> widen_intervals_by_profiles(const std::vector<DecayRateProfile>& profiles,
+                                                 const Mechanism& mechanism,
+                                                 const ParameterInformation& information,
+                                                 Eigen::VectorXd& half);
+
+}  // namespace estimator
