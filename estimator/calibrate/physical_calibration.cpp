@@ -10,7 +10,7 @@
 #include "estimator/assessment/identifiability/identifiability.hpp"
 #include "estimator/assessment/identifiability/inertia_results.hpp"
 #include "estimator/assessment/intervals/confidence_intervals.hpp"
-#include "estimator/assessment/intervals/decay_rate_profile.hpp"
+#include "estimator/assessment/intervals/parameter_profile.hpp"
 #include "estimator/assessment/intervals/estimate_table.hpp"
 #include "estimator/assessment/model_test/part_comparison.hpp"
 #include "estimator/assessment/model_test/score_tests.hpp"
@@ -183,14 +183,14 @@ Calibration calibrate_physical(const Mechanism& mechanism, const std::vector<Rec
          result.notes);
 
   QuantizationErrors counting;
-  std::vector<DecayRateProfile> profiles;
+  std::vector<ParameterProfile> profiles;
   ShootingGrid grid = fit.input().grid;
   const auto profile = [&](const ShootingProblem& problem) {
     profiles.clear();
     if (!information.valid || !result.converged()) return;
     const Eigen::VectorXd half = linear_half_widths(information, variances, counting);
-    profiles = profile_decay_rates(problem, fit.input().segments, grid, information, half,
-                                   fit.input().max_speed, options, monitor);
+    profiles = profile_parameters(problem, fit.input().segments, grid, information, variances, half,
+                                  fit.input().max_speed, options, monitor);
   };
   result.refined = fit.fit_simulation();
   if (result.refined) {

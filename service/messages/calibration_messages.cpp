@@ -58,22 +58,22 @@ constexpr MessageRow kCalibrationRows[] = {
      "the states are not identifiable at the final estimate, so standard deviations are "
      "unavailable: check the recordings, or use better initial values"},
     {kAtBound, "at-bound",
-     "{parameter} is at its {lower|lower|upper} bound {bound}; all other intervals assume this "
-     "value; {optimum}"},
+     "{parameter} is at its {lower|lower|upper} bound {bound}; {optimum}"},
     {kUnidentifiableAtBound, "unidentifiable-at-bound",
-     "the recordings do not identify the parameter at this bound"},
+     "the recordings do not identify the parameter at this bound; all other intervals assume this "
+     "value"},
     {kOptimumBeyondBound, "optimum-beyond-bound",
      "the best fit lies {excess:2} standard deviations beyond this bound, so the bound or the "
-     "model is wrong"},
+     "model is wrong; all other intervals assume this value"},
     {kIntervalAtBound, "interval-at-bound",
      "the recordings also permit values up to {reach:2} away from the bound (95 %){is_alone|, "
      "which changes no other estimate by half a standard deviation|}[, which changes {changes:, "
-     "}]"},
+     "}; the intervals of these parameters include the changes]"},
     {kChangedEstimate, "changed-estimate",
      "{parameter} by {change:2} ({deviations:2} standard deviations)"},
     {kProfileInterval, "profile-interval",
-     "{parameter}: its estimate depends nonlinearly on other parameters, so its interval is "
-     "computed from the profile likelihood: from {is_open_below|no limit found|}[{lower}] to "
+     "{parameter}: its estimate depends on a parameter that acts nonlinearly or is at a bound, so "
+     "its interval is computed from the profile likelihood: from {is_open_below|no limit found|}[{lower}] to "
      "{is_open_above|no limit found|}[{upper}] (95 %)"},
     {kAtFeasibilityBoundary, "at-feasibility-boundary",
      "body \"{body}\": its inertia is at the boundary of physical consistency (the body is "

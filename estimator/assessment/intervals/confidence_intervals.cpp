@@ -30,54 +30,7 @@ Eigen::MatrixXd normal_scatter(const ParameterInformation& information,
   return scatter;
 }
 
-constexpr double kOneSided95 = 1.645;  // one-sided 95 % quantile of a normal distribution
-constexpr double kConcerned = 0.5;     // standard deviations; smaller changes are not listed
-
-/// The predicted result of releasing one parameter from its bound.
-struct ReleasedParameter {
-  Eigen::Index position = 0;
-  std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
-  double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
-  /// Standard deviation of this change; not positive if not identifiable.
-  double deviation = 0.0;
-  /// Derivatives of the parameters in `free` with respect to it.
-  Eigen::VectorXd slopes;
-  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
-
-  /// Returns how far inside its bound the parameter may be (95 %, one-sided).
-  double reach() const { return unconstrained_change + kOneSided95 * deviation; }
-};
-
-ReleasedParameter release_from_bound(const ParameterInformation& information,
-                                     const Eigen::VectorXd& variances, Eigen::Index position) {
-  ReleasedParameter freed;
-  freed.position = position;
-  for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
-    if (information.at_bound[i] == 0) freed.free.push_back(i);
-  }
-  const Eigen::Index n = std::ssize(freed.free);
-  const Eigen::MatrixXd noise = compute_score_covariance(information, variances);
-  const Eigen::VectorXd score = compute_total_score(information);
-  // S over the others is already inverted; add one row by its Schur complement.
-  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
-  if (n > 0) inverse = information.inverse(freed.free, freed.free);
-  const Eigen::VectorXd cross = information.schur.col(position)(freed.free);
-  const Eigen::VectorXd own = score(freed.free);
-  freed.slopes = -inverse * cross;
-  const double left = information.schur(position, position) + cross.dot(freed.slopes);
-  const double inward = -static_cast<double>(information.at_bound[position]);
-  Eigen::VectorXd along = Eigen::VectorXd::Zero(information.schur.rows());
-  along[position] = 1.0;
-  along(freed.free) = freed.slopes;
-  freed.unconstrained_change = inward * (score[position] + freed.slopes.dot(own)) / left;
-  freed.deviation = std::sqrt(along.dot(noise * along)) / left;
-  freed.deviations.setZero(n);
-  if (n > 0) {
-    const Eigen::MatrixXd middle = noise(freed.free, freed.free);
-    freed.deviations = (inverse * middle * inverse).diagonal().cwiseSqrt();
-  }
-  return freed;
-}
+constexpr double kConcerned = 0.5;  // standard deviations; smaller changes are not listed
 
 /// Returns a clause about the best value of a parameter at a bound.
 Message describe_optimum(const Mechanism& mechanism, const std::vector<int>& estimated,
@@ -134,6 +87,41 @@ Eigen::VectorXd compute_confidence_half_widths(const ParameterInformation& infor
     half[parameter] = column[rank];
   }
   return half;
+}
+
+ReleasedParameter release_from_bound(const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances, Eigen::Index position) {
+  ReleasedParameter freed;
+  freed.position = position;
+  for (Eigen::Index i = 0; i < information.schur.rows(); ++i) {
+    if (information.at_bound[i] == 0) freed.free.push_back(i);
+  }
+  const Eigen::Index n = std::ssize(freed.free);
+  const Eigen::MatrixXd noise = compute_score_covariance(information, variances);
+  const Eigen::VectorXd score = compute_total_score(information);
+  // S over the others is already inverted; add one row by its Schur complement.
+  Eigen::MatrixXd inverse = Eigen::MatrixXd::Zero(n, n);
+  if (n > 0) inverse = information.inverse(freed.free, freed.free);
+  const Eigen::VectorXd cross = information.schur.col(position)(freed.free);
+  const Eigen::VectorXd own = score(freed.free);
+  freed.slopes = -inverse * cross;
+  const double left = information.schur(position, position) + cross.dot(freed.slopes);
+  const double inward = -static_cast<double>(information.at_bound[position]);
+  Eigen::VectorXd along = Eigen::VectorXd::Zero(information.schur.rows());
+  along[position] = 1.0;
+  along(freed.free) = freed.slopes;
+  freed.unconstrained_change = inward * (score[position] + freed.slopes.dot(own)) / left;
+  freed.deviation = std::sqrt(along.dot(noise * along)) / left;
+  freed.deviations.setZero(n);
+  if (n > 0) {
+    const Eigen::MatrixXd middle = noise(freed.free, freed.free);
+    freed.deviations = (inverse * middle * inverse).diagonal().cwiseSqrt();
+  }
+  return freed;
+}
+
+bool ReleasedParameter::changes_others() const {
+  return (reach() * slopes.cwiseAbs().array() > kConcerned * deviations.array()).any();
 }
 
 Eigen::VectorXd compute_interval_widths_at_bounds(const ParameterInformation& information,

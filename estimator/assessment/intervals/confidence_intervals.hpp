@@ -23,6 +23,29 @@ Eigen::VectorXd compute_confidence_half_widths(const ParameterInformation& infor
                                                const Eigen::VectorXd& variances,
                                                const QuantizationErrors& counting);
 
+/// The predicted result of releasing one parameter from its bound.
+struct ReleasedParameter {
+  Eigen::Index position = 0;
+  std::vector<Eigen::Index> free;     ///< the other parameters that are at no bound
+  double unconstrained_change = 0.0;  ///< change of the released parameter, positive inward
+  /// Standard deviation of this change; not positive if not identifiable.
+  double deviation = 0.0;
+  /// Derivatives of the parameters in `free` with respect to it.
+  Eigen::VectorXd slopes;
+  Eigen::VectorXd deviations;  ///< standard deviations of those in `free` with it fixed
+
+  /// Returns how far inside its bound the parameter may be (95 %, one-sided).
+  double reach() const { return unconstrained_change + 1.645 * deviation; }
+  /// Returns whether another estimate changes noticeably if the parameter moves by `reach`.
+  bool changes_others() const;
+};
+
+/// Predicts the result of releasing the parameter at `position` from its bound.
+/// @param information  valid, with the parameters at bounds fixed
+/// @param variances    variance of the weighted residuals of each noise group
+ReleasedParameter release_from_bound(const ParameterInformation& information,
+                                     const Eigen::VectorXd& variances, Eigen::Index position);
+
 /// Returns one note per parameter at a bound. The note describes whether the optimum lies beyond
 /// the bound, how far inside the bound the true value may be, and which estimates would change with
 /// this value.

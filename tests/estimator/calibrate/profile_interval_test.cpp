@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "estimator/assessment/intervals/decay_rate_profile.hpp"
+#include "estimator/assessment/intervals/parameter_profile.hpp"
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "tests/support/estimates.hpp"
@@ -67,11 +67,31 @@ TEST(ProfileIntervals, WidenThePartnersOfADecayRate) {
   EXPECT_LT(std::abs(friction.value - rig.tau_c), friction.half_interval);
 }
 
+// Viscous friction beside dry friction that ends at its bound zero: its interval includes the
+// estimates for every probable dry friction.
+TEST(ProfileIntervals, WidenThePartnersOfAParameterAtABound) {
+  const ReferencePendulum rig{.b = 2e-4, .tau_c = 1e-6, .tau_s = 1e-6};
+  const Mechanism mechanism = freed(pendulum_of(rig), {"P.J_zz", "1.b", "1.tau_c"}, 0.9);
+  int at_bound = 0;
+  for (unsigned seed = 1; seed <= 8; ++seed) {
+    const Calibration result =
+        calibrate(mechanism, {swing(rig, "release", 1.0, 3000, 2e-3, 2e-3, seed)});
+    const ParameterEstimate& dry = test_support::estimate_of(result, "1.tau_c");
+    if (!dry.at_bound || dry.half_interval == 0.0) continue;
+    ++at_bound;
+    const ParameterEstimate& viscous = test_support::estimate_of(result, "1.b");
+    EXPECT_GT(viscous.half_interval, 1.1 * kNormalHalfWidth95 * viscous.standard_deviation) << seed;
+    EXPECT_LT(std::abs(viscous.value - rig.b), viscous.half_interval) << seed;
+    EXPECT_GT(dry.half_interval, rig.tau_c) << seed;
+  }
+  EXPECT_GE(at_bound, 2);
+}
+
 /// The estimate 1.b = 2e-4 ± 1e-6 (one standard deviation), 1.zeta = 2, with fits in which ζ is held.
 struct HeldRates {
   Mechanism mechanism = freed(pendulum_of(sticky(0.003)), {"1.b", "1.zeta"});
   ParameterInformation information;
-  DecayRateProfile profile{.position = 1};
+  ParameterProfile profile{.position = 1};
   Eigen::VectorXd half = Eigen::Vector2d(kNormalHalfWidth95 * 1e-6, 0.5);
 
   HeldRates() {
@@ -91,7 +111,7 @@ struct HeldRates {
   }
 };
 
-TEST(DecayRateProfile, JoinsTheIntervalsOfProbableRates) {
+TEST(ParameterProfile, JoinsTheIntervalsOfProbableRates) {
   HeldRates held;
   held.add(0.25, 9e-4, 25.0);  // improbable: 1.96² is allowed
   held.add(0.5, 2.1e-4, 1.0);
@@ -107,7 +127,7 @@ TEST(DecayRateProfile, JoinsTheIntervalsOfProbableRates) {
 }
 
 // The interval is open where even the last rate is probable, and stays where no rate is.
-TEST(DecayRateProfile, IsOpenAtAProbableEnd) {
+TEST(ParameterProfile, IsOpenAtAProbableEnd) {
   HeldRates open;
   open.add(0.5, 2e-4, 25.0);
   open.add(2.0, 2e-4, 0.0);
@@ -120,7 +140,7 @@ TEST(DecayRateProfile, IsOpenAtAProbableEnd) {
   EXPECT_EQ(open.half[0], kNormalHalfWidth95 * 1e-6);
 }
 
-TEST(DecayRateProfile, FindsALowerCost) {
+TEST(ParameterProfile, FindsALowerCost) {
   HeldRates held;
   held.add(2.0, 2e-4, 0.0);
   held.add(0.5, 2.1e-4, -0.4);

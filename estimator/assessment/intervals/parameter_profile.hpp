@@ -12,35 +12,42 @@
 
 namespace estimator {
 
-/// Fits in which the decay rate ζ of a Stribeck friction exp(−ζ ω²) is held at several values, and
-/// all other parameters are estimated (profile likelihood). The friction is so nonlinear in ζ that
-/// linearized intervals are too narrow, and fits may have several minima.
-struct DecayRateProfile {
+/// Fits in which one parameter is held at several values, and all others are estimated (profile
+/// likelihood). Friction exp(−ζ ω²) is so nonlinear in its decay rate ζ that linearized intervals
+/// are too narrow, and fits may have several minima. Estimates beside a parameter at a bound assume
+/// that it is exactly there.
+struct ParameterProfile {
   struct HeldFit {
     double rise = 0.0;  ///< whitened cost minus the cost at the estimate
     Mechanism values;
-    Eigen::VectorXd conditional;  ///< diagonal of the inverse Schur complement with ζ held
+    /// Diagonal of the inverse Schur complement with the parameter held.
+    Eigen::VectorXd conditional;
   };
-  int position = 0;           ///< of ζ among the free parameters
-  std::vector<HeldFit> fits;  ///< by ascending ζ; the estimate is among them
+  int position = 0;           ///< of the parameter among the free parameters
+  std::vector<HeldFit> fits;  ///< by ascending values; the estimate is among them
 };
 
-/// Computes the profiles of all joints whose decay rate is at a bound, not identifiable, or has a
-/// relative uncertainty above a quarter. The held rates span the decay speeds from a hundredth of
-/// the joint's largest speed to three times this speed.
+/// Computes the profiles of these parameters:
+///
+/// - decay rates that are at a bound, not identifiable, or have a relative uncertainty above a
+///   quarter. The held rates span the decay speeds from a hundredth of the joint's largest speed to
+///   three times this speed.
+/// - other parameters at a bound on which other estimates depend, held at values inside the bound.
+///
 /// @param problem      at its optimum, with `segments` and `grid`
 /// @param information  at the same optimum, valid
+/// @param variances    variance of the weighted residuals of each noise group
 /// @param half         half-widths of the linearized 95 % intervals of all parameters
 /// @param max_speed    largest speed of each joint [rad/s or m/s]
-std::vector<DecayRateProfile> profile_decay_rates(
+std::vector<ParameterProfile> profile_parameters(
     const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
-    const ParameterInformation& information, const Eigen::VectorXd& half,
-    const Eigen::VectorXd& max_speed, const CalibrationOptions& options,
-    const CalibrationMonitor& monitor);
+    const ParameterInformation& information, const Eigen::VectorXd& variances,
+    const Eigen::VectorXd& half, const Eigen::VectorXd& max_speed,
+    const CalibrationOptions& options, const CalibrationMonitor& monitor);
 
 /// Returns the parameter values of the held fit whose cost is noticeably lower than that of the
 /// estimate; nullopt if there is none.
-std::optional<Mechanism> find_better_optimum(const std::vector<DecayRateProfile>& profiles);
+std::optional<Mechanism> find_better_optimum(const std::vector<ParameterProfile>& profiles);
 
 /// Widens the intervals of all parameters to those of the held fits. A held fit contributes its
 /// estimate with the interval that remains until the cost has risen as much as a quadratic cost
@@ -48,7 +55,7 @@ std::optional<Mechanism> find_better_optimum(const std::vector<DecayRateProfile>
 /// @param information  at the estimate, valid
 /// @param half         half-widths of the linearized intervals, widened here
 /// @return             one note per widened interval
-std::vector<Message> widen_intervals_by_profiles(const std::vector<DecayRateProfile>& profiles,
+std::vector<Message> widen_intervals_by_profiles(const std::vector<ParameterProfile>& profiles,
                                                  const Mechanism& mechanism,
                                                  const ParameterInformation& information,
                                                  Eigen::VectorXd& half);

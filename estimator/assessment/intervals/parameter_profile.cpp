@@ -1,11 +1,13 @@
-#include "estimator/assessment/intervals/decay_rate_profile.hpp"
+#include "estimator/assessment/intervals/parameter_profile.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include "estimator/assessment/calibration.hpp"
+#include "estimator/assessment/intervals/confidence_intervals.hpp"
 #include "estimator/fit/free_parameters.hpp"
 #include "estimator/fit/inertia_parameterized_problem.hpp"
 
@@ -16,7 +18,9 @@ constexpr double kLinear = 0.25;  // relative half-width of a rate's interval th
 constexpr double kWidened = 1.1;  // relative widening above which it is reported
 constexpr double kSlowestDecay = 3.0, kFastestDecay = 0.01;  // decay speeds, of the largest speed
 constexpr double kDecayStep = 2.0;                           // ratio of consecutive decay speeds
-constexpr double kHopelessRise = 100.0;  // of the cost, beyond which other rates are not tried
+constexpr double kFirstInside = 0.5, kLastInside = 8.0;  // of the linear distance from a bound
+// Rises of the cost beyond which no more values are tried. Decay rates may have several minima.
+constexpr double kHopelessRise = 10.0, kHopelessRiseOfRates = 100.0;
 constexpr double kBetter = 0.5;          // decrease of the cost that matters
 constexpr int kIterations = 20;
 constexpr double kDecrease = 0.05;  // of the whitened cost
@@ -32,27 +36,28 @@ bool is_uncertain(const ParameterInformation& information, const Eigen::VectorXd
   return information.at_bound[position] != 0 || !(half[position] <= kLinear * value);
 }
 
-/// Fits with the rate held at consecutive values, each from the result of the one before.
-class RateScan {
+/// Fits with a parameter held at consecutive values, each from the result of the one before.
+class ProfileScan {
  public:
-  RateScan(const ShootingProblem& optimum, const std::vector<Segment>& segments,
+  ProfileScan(const ShootingProblem& optimum, const std::vector<Segment>& segments,
            const ShootingGrid& grid, const CalibrationOptions& options,
-           const CalibrationMonitor& monitor, int position)
+           const CalibrationMonitor& monitor, int position, double hopeless_rise)
       : optimum_(optimum),
         segments_(segments),
         grid_(grid),
         options_(options),
         monitor_(monitor),
-        position_(position) {}
+        position_(position),
+        hopeless_rise_(hopeless_rise) {}
 
-  /// Returns the fits at `rates`, which lead away from the optimum. Ends early if the cost has
+  /// Returns the fits at `values`, which lead away from the optimum. Ends early if the cost has
   /// risen too far, if a fit fails, or if the caller stops.
-  std::vector<DecayRateProfile::HeldFit> run(const std::vector<double>& rates) const {
-    std::vector<DecayRateProfile::HeldFit> fits;
+  std::vector<ParameterProfile::HeldFit> run(const std::vector<double>& held_values) const {
+    std::vector<ParameterProfile::HeldFit> fits;
     std::unique_ptr<ShootingProblem> last;
-    for (const double rate : rates) {
+    for (const double value : held_values) {
       if (is_stop_requested(monitor_)) break;
-      std::unique_ptr<ShootingProblem> held = fit_at(rate, last ? *last : optimum_);
+      std::unique_ptr<ShootingProblem> held = fit_at(value, last ? *last : optimum_);
       const ParameterInformation information =
           compute_information(*held, {.effective_parameters = false});
       const double rise = held->cost() - optimum_.cost();
@@ -62,19 +67,19 @@ class RateScan {
       fits.push_back({.rise = rise,
                       .values = std::move(values),
                       .conditional = information.inverse.diagonal()});
-      if (rise > kHopelessRise) break;
+      if (rise > hopeless_rise_) break;
       last = std::move(held);
     }
     return fits;
   }
 
  private:
-  std::unique_ptr<ShootingProblem> fit_at(double rate, const ShootingProblem& from) const {
+  std::unique_ptr<ShootingProblem> fit_at(double value, const ShootingProblem& from) const {
     Mechanism mechanism = from.mechanism();
     const int index =
         FreeParameters(mechanism).parameter_indices()[static_cast<std::size_t>(position_)];
     Parameter& held = mechanism.at(index);
-    held.value = held.lower = held.upper = rate;
+    held.value = held.lower = held.upper = value;
     auto problem = std::make_unique<ShootingProblem>(
         from.copy_with_changes(mechanism, segments_, grid_, optimum_.noise()));
     const double tolerance = kDecrease / optimum_.cost();
@@ -92,6 +97,7 @@ class RateScan {
   const CalibrationOptions& options_;
   const CalibrationMonitor& monitor_;
   int position_;
+  double hopeless_rise_;
 };
 
 /// Returns the rates to hold, ascending, within the bounds of the rate.
@@ -102,6 +108,27 @@ std::vector<double> rates_to_hold(double max_speed, double lower, double upper) 
     if (rate > lower && rate < upper) rates.push_back(rate);
   }
   return rates;
+}
+
+/// Returns the values at which to hold a parameter at a bound, ascending; empty if no other estimate
+/// depends on it noticeably.
+std::vector<double> values_inside_bound(const ShootingProblem& problem,
+                                        const ParameterInformation& information,
+                                        const Eigen::VectorXd& variances, int position) {
+  const ReleasedParameter released = release_from_bound(information, variances, position);
+  const double reach = released.reach();
+  std::vector<double> values;
+  if (!(released.deviation > 0.0) || !(reach > 0.0) || !released.changes_others()) return values;
+  const bool is_lower = information.at_bound[position] < 0;
+  const double bound =
+      is_lower ? problem.lower_bounds()[position] : problem.upper_bounds()[position];
+  for (double distance = kFirstInside * reach; distance <= kLastInside * reach; distance *= 2.0) {
+    const double value = is_lower ? bound + distance : bound - distance;
+    if (value > problem.lower_bounds()[position] && value < problem.upper_bounds()[position])
+      values.push_back(value);
+  }
+  if (!is_lower) std::ranges::reverse(values);
+  return values;
 }
 
 /// Returns the rise of the cost at the end of a parameter's linearized interval.
@@ -121,28 +148,33 @@ struct Reach {
   double widest() const { return std::max(down, up); }
 };
 
-/// Returns the interval of the held rate itself. At an end of the profile that is still probable,
-/// the interval is open.
-Reach reach_of_rate(const DecayRateProfile& profile, const Mechanism& mechanism, double rise) {
-  const double estimate = free_parameter(mechanism, profile.position).value;
-  Reach reach;
+/// Returns the interval of the held parameter itself. At an end of the profile that is still
+/// probable, the interval is open.
+Reach reach_of_held_parameter(const ParameterProfile& profile, const Mechanism& mechanism,
+                              double rise) {
+  const auto value_of = [&](const Mechanism& values) {
+    return free_parameter(values, profile.position).value;
+  };
+  const double estimate = value_of(mechanism);
   const auto is_probable = [&](std::size_t k) { return profile.fits[k].rise <= rise; };
+  Reach reach;
   for (std::size_t k = 0; k < profile.fits.size(); ++k) {
     if (!is_probable(k)) continue;
-    const double own = free_parameter(profile.fits[k].values, profile.position).value;
-    Reach here;
-    // Toward an improbable neighbour, the root of the rise is linear in the logarithm of the rate.
+    const double own = value_of(profile.fits[k].values);
+    // Toward an improbable neighbour, the root of the rise is linear in the logarithm of a rate, and
+    // in a value from zero on.
     const auto edge = [&](std::size_t other) {
-      const double beyond = free_parameter(profile.fits[other].values, profile.position).value;
+      const double beyond = value_of(profile.fits[other].values);
       const double begin = std::sqrt(std::max(profile.fits[k].rise, 0.0));
       const double end = std::sqrt(profile.fits[other].rise);
-      return own * std::pow(beyond / own, (std::sqrt(rise) - begin) / (end - begin));
+      const double share = (std::sqrt(rise) - begin) / (end - begin);
+      return own * beyond > 0.0 ? own * std::pow(beyond / own, share)
+                                : own + share * (beyond - own);
     };
     const double lowest = k == 0 ? -HUGE_VAL : is_probable(k - 1) ? own : edge(k - 1);
     const double highest =
         k + 1 == profile.fits.size() ? HUGE_VAL : is_probable(k + 1) ? own : edge(k + 1);
-    here.include(lowest - estimate, highest - estimate);
-    reach.include(-here.down, here.up);
+    reach.include(lowest - estimate, highest - estimate);
   }
   return reach;
 }
@@ -162,66 +194,76 @@ Message interval_note(const Parameter& parameter, const Reach& reach) {
 
 }  // namespace
 
-std::vector<DecayRateProfile> profile_decay_rates(
+std::vector<ParameterProfile> profile_parameters(
     const ShootingProblem& problem, const std::vector<Segment>& segments, const ShootingGrid& grid,
-    const ParameterInformation& information, const Eigen::VectorXd& half,
-    const Eigen::VectorXd& max_speed, const CalibrationOptions& options,
-    const CalibrationMonitor& monitor) {
-  std::vector<DecayRateProfile> profiles;
+    const ParameterInformation& information, const Eigen::VectorXd& variances,
+    const Eigen::VectorXd& half, const Eigen::VectorXd& max_speed,
+    const CalibrationOptions& options, const CalibrationMonitor& monitor) {
+  std::vector<ParameterProfile> profiles;
   const Mechanism& mechanism = problem.mechanism();
+  const auto add_profile = [&](int position, const std::vector<double>& held_values,
+                               double hopeless_rise) {
+    const double value = free_parameter(mechanism, position).value;
+    const ProfileScan scan(problem, segments, grid, options, monitor, position, hopeless_rise);
+    const auto above = std::ranges::upper_bound(held_values, value);
+    ParameterProfile profile{.position = position};
+    profile.fits = scan.run({std::make_reverse_iterator(above), held_values.rend()});
+    std::ranges::reverse(profile.fits);
+    profile.fits.push_back({.values = mechanism, .conditional = information.inverse.diagonal()});
+    for (ParameterProfile::HeldFit& fit : scan.run({above, held_values.end()}))
+      profile.fits.push_back(std::move(fit));
+    profiles.push_back(std::move(profile));
+  };
+  std::vector<bool> is_rate(static_cast<std::size_t>(half.size()), false);
   const FreeParameters free(mechanism);
   for (int j = 0; j < mechanism.joint_count(); ++j) {
     const int at =
         free.find_position(mechanism.joint_parameter_index(j, JointParameter::kStribeckRate));
     if (at < 0 || !(max_speed[j] > 0.0)) continue;
+    is_rate[static_cast<std::size_t>(at)] = true;
     const double value = mechanism.joint_parameter(j, JointParameter::kStribeckRate).value;
     if (!is_uncertain(information, half, at, value)) continue;
-    const std::vector<double> rates =
-        rates_to_hold(max_speed[j], problem.lower_bounds()[at], problem.upper_bounds()[at]);
-    const auto above = std::ranges::upper_bound(rates, value);
-    const RateScan scan(problem, segments, grid, options, monitor, at);
-    DecayRateProfile profile{.position = at};
-    std::vector<double> down(rates.begin(), above);
-    std::ranges::reverse(down);
-    profile.fits = scan.run(down);
-    std::ranges::reverse(profile.fits);
-    profile.fits.push_back({.values = mechanism, .conditional = information.inverse.diagonal()});
-    for (DecayRateProfile::HeldFit& fit : scan.run({above, rates.end()}))
-      profile.fits.push_back(std::move(fit));
-    profiles.push_back(std::move(profile));
+    add_profile(
+        at, rates_to_hold(max_speed[j], problem.lower_bounds()[at], problem.upper_bounds()[at]),
+        kHopelessRiseOfRates);
+  }
+  for (int at = 0; at < half.size(); ++at) {
+    if (information.at_bound[at] == 0 || is_rate[static_cast<std::size_t>(at)]) continue;
+    const std::vector<double> values = values_inside_bound(problem, information, variances, at);
+    if (!values.empty()) add_profile(at, values, kHopelessRise);
   }
   return profiles;
 }
 
-std::optional<Mechanism> find_better_optimum(const std::vector<DecayRateProfile>& profiles) {
-  const DecayRateProfile::HeldFit* best = nullptr;
-  for (const DecayRateProfile& profile : profiles) {
-    for (const DecayRateProfile::HeldFit& fit : profile.fits) {
+std::optional<Mechanism> find_better_optimum(const std::vector<ParameterProfile>& profiles) {
+  const ParameterProfile::HeldFit* best = nullptr;
+  for (const ParameterProfile& profile : profiles) {
+    for (const ParameterProfile::HeldFit& fit : profile.fits) {
       if (fit.rise < (best != nullptr ? best->rise : -kBetter)) best = &fit;
     }
   }
   return best != nullptr ? std::optional(best->values) : std::nullopt;
 }
 
-std::vector<Message> widen_intervals_by_profiles(const std::vector<DecayRateProfile>& profiles,
+std::vector<Message> widen_intervals_by_profiles(const std::vector<ParameterProfile>& profiles,
                                                  const Mechanism& mechanism,
                                                  const ParameterInformation& information,
                                                  Eigen::VectorXd& half) {
   std::vector<Message> notes;
   const auto typical = kNormalHalfWidth95 * kNormalHalfWidth95;
   for (int at = 0; at < half.size(); ++at) {
-    if (information.at_bound[at] != 0 || !std::isfinite(half[at]) || !(half[at] > 0.0)) continue;
+    if (!std::isfinite(half[at])) continue;
     const double rise = std::max(allowed_rise(information, half, at), typical);
     const Parameter& own = free_parameter(mechanism, at);
     Reach reach;
-    for (const DecayRateProfile& profile : profiles) {
+    for (const ParameterProfile& profile : profiles) {
       if (profile.position == at) {
-        const Reach of_rate = reach_of_rate(profile, mechanism, rise);
-        reach.include(-of_rate.down, of_rate.up);
+        const Reach held = reach_of_held_parameter(profile, mechanism, rise);
+        reach.include(-held.down, held.up);
         continue;
       }
-      for (const DecayRateProfile::HeldFit& fit : profile.fits) {
-        if (fit.rise > rise) continue;
+      for (const ParameterProfile::HeldFit& fit : profile.fits) {
+        if (fit.rise > rise || information.at_bound[at] != 0 || !(half[at] > 0.0)) continue;
         const double moved = free_parameter(fit.values, at).value - own.value;
         const double width = std::sqrt(std::max(0.0, (rise - fit.rise) * fit.conditional[at]));
         reach.include(moved - width, moved + width);
