@@ -15,10 +15,10 @@
 namespace campaign {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
-using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
 constexpr uid_t kKeep = static_cast<uid_t>(-1);
@@ -188,7 +188,7 @@ std::optional<proto::Recording> wait_for_recording(Caller& caller, const std::st
   Ledger& ledger = caller.ledger();
   const std::string folder = caller.service().session_folder(session_id);
   const auto began = Clock::now();
-  const bool stored = test_support::eventually(
+  const bool stored = eventually(
       [&] { return fs::exists(folder + "/recording.mcap") && !fs::exists(folder + "/spool"); },
       120.0);
   if (!stored) {
@@ -216,8 +216,7 @@ void expect_stored(Caller& caller, const std::string& session_id, std::uint64_t 
   bool all = stored->samples.size() == sample_count && stored->gaps.empty() &&
              stored->commands.size() == sample_count;
   for (std::size_t k = 0; all && k < sample_count; ++k) {
-    all = test_support::same(stored->samples[k], test_support::make_sample(k)) &&
-          stored->commands[k].command_sequence == k;
+    all = same(stored->samples[k], make_sample(k)) && stored->commands[k].command_sequence == k;
   }
   if (!all) caller.ledger().fail(session_id + ": is stored as something else than was sent");
   caller.count(what, stored->samples.size());

@@ -8,10 +8,7 @@
 namespace campaign {
 namespace {
 
-using test_support::batch_request;
-using test_support::close_request;
-using test_support::open_request;
-using test_support::SocketClient;
+using namespace test_support;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kBatchPeriod(50);

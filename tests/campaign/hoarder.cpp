@@ -12,13 +12,10 @@
 namespace campaign {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
-using test_support::batch_request;
-using test_support::open_request;
-using test_support::request_frame;
-using test_support::SocketClient;
 
 constexpr std::size_t kPartSize = 1u << 20;
 // More than the shares, which are half of the limits in proto/daemon.proto.

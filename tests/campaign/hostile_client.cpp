@@ -7,11 +7,8 @@
 namespace campaign {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceRequest;
-using test_support::batch_request;
-using test_support::open_request;
-using test_support::request_frame;
-using test_support::SocketClient;
 
 std::string with_length(const std::string& payload) {
   const auto size = static_cast<std::uint32_t>(payload.size());

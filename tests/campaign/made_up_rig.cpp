@@ -8,12 +8,9 @@
 namespace campaign {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
-using test_support::batch_request;
-using test_support::close_request;
-using test_support::open_request;
-using test_support::SocketClient;
 
 constexpr std::uint64_t kWindow = 16;
 constexpr std::uint64_t kRigSamplesPerBatch = 20;
@@ -91,7 +88,7 @@ class MadeUpRig {
 
   // False if the connection should be given up.
   bool misbehave(SocketClient& client, std::uint64_t& next) {
-    const std::string frame = test_support::request_frame(batch_request(next, kRigSamplesPerBatch));
+    const std::string frame = request_frame(batch_request(next, kRigSamplesPerBatch));
     switch (random_() % 7) {
       case 0:
       case 1: {  // some sent batches, once more
@@ -186,7 +183,7 @@ class MadeUpRig {
   std::uint64_t acknowledged_ = 0;
   std::uint64_t sent_through_ = 0;
   bool expects_refusal_ = false;
-  std::optional<test_support::SocketClient> hanging_;  // a connection that was left open
+  std::optional<SocketClient> hanging_;  // a connection that was left open
 };
 
 }  // namespace

@@ -29,10 +29,7 @@ namespace campaign {
 namespace {
 
 namespace v1 = rigcal::v1;
-using test_support::batch_request;
-using test_support::FieldPath;
-using test_support::open_request;
-using test_support::SocketClient;
+using namespace test_support;
 using v1::ServiceReply;
 using v1::ServiceRequest;
 
@@ -99,7 +96,7 @@ class NumberAttacker {
         random_(seed) {
     std::filesystem::create_directories(folder_);
     const auto add = [&](Number::In in, const google::protobuf::Descriptor& type) {
-      for (const FieldPath& path : test_support::numeric_fields(type)) {
+      for (const FieldPath& path : numeric_fields(type)) {
         for (const double value : kValues) numbers_.push_back({in, path, value});
       }
     };
@@ -133,7 +130,7 @@ class NumberAttacker {
   /// One number: the message that holds it, its field, and its new value.
   struct Number {
     enum class In { kRequest, kRigText, kScenarioText } in;
-    test_support::FieldPath path;
+    FieldPath path;
     double value;
   };
 
@@ -160,7 +157,7 @@ class NumberAttacker {
   void put_into_opening(const Number& number) {
     const std::string id = new_id();
     ServiceRequest request = open_request(id);
-    test_support::put_number(request, number.path, number.value);
+    put_number(request, number.path, number.value);
     SocketClient client = caller_.connect();
     if (!client.connected()) return;
     if (expect_right(number, client.call(request, kAttackPatience_s))) {
@@ -174,8 +171,8 @@ class NumberAttacker {
     if (stream_.empty()) stream_ = new_id();
     const bool in_batch = number.path.front()->number() == ServiceRequest::kSampleBatch;
     ServiceRequest batch = full_batch();
-    ServiceRequest close = test_support::close_request(1);
-    test_support::put_number(in_batch ? batch : close, number.path, number.value);
+    ServiceRequest close = close_request(1);
+    put_number(in_batch ? batch : close, number.path, number.value);
     SocketClient client = caller_.connect();
     if (!client.connected()) return;
     if (!client.call(open_request(stream_), kAttackPatience_s).has_session_opened()) return;
@@ -207,7 +204,7 @@ class NumberAttacker {
     } else if (kind->number() == ServiceRequest::kReadRecording) {
       request = about(&ServiceRequest::mutable_read_recording, recording_);
     }
-    test_support::put_number(request, number.path, number.value);
+    put_number(request, number.path, number.value);
     caller_.hang_up();  // an invalid number costs the connection
     if (request.has_submit_job()) return run_job(number, request);
     const ServiceReply reply = caller_.ask_once(request);
@@ -225,7 +222,7 @@ class NumberAttacker {
     if (!google::protobuf::TextFormat::ParseFromString(spec.rig_text(), &rig)) {
       return fail(number, "the rig file does not parse");
     }
-    test_support::put_number(rig, number.path, number.value);
+    put_number(rig, number.path, number.value);
     spec.set_rig_text(text_of(rig));
     spec.set_deadline_s(5.0);
     run_job(number, submit);
@@ -237,14 +234,13 @@ class NumberAttacker {
     if (!google::protobuf::TextFormat::ParseFromString(kSwing, &scenario)) {
       return fail(number, "the scenario does not parse");
     }
-    test_support::put_number(scenario, number.path, number.value);
+    put_number(scenario, number.path, number.value);
     const std::string file = folder_ + "/scenario.textproto", table = folder_ + "/out.csv";
     std::ofstream(file) << text_of(scenario);
     std::filesystem::remove(table);
-    test_support::ChildProcess program(
+    ChildProcess program(
         {programs_ + "/rigcal", "simulate", "--rig",
-         test_support::source_folder() + "/configs/rig-pendulum.textproto", "--scenario", file,
-         "--out", table},
+         source_folder() + "/configs/rig-pendulum.textproto", "--scenario", file, "--out", table},
         folder_ + "/simulate.log");
     const auto code = program.wait(300.0);
     if (!code || *code > 3) return fail(number, "rigcal simulate: " + program.output());
@@ -346,8 +342,7 @@ class NumberAttacker {
   }
 
   void fail(const Number& number, const std::string& what) {
-    caller_.fail(test_support::name_of(number.path) + " = " + std::to_string(number.value) + ": " +
-                 what);
+    caller_.fail(name_of(number.path) + " = " + std::to_string(number.value) + ": " + what);
   }
 
   std::string new_id() { return caller_.name() + "-" + std::to_string(++count_); }

@@ -16,14 +16,11 @@ namespace campaign {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace test_support;
 using rigcal::v1::SampleBatch;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using rigcal::v1::SessionRefused;
-using test_support::batch_request;
-using test_support::close_request;
-using test_support::open_request;
-using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
 // Largest size of a recording on disk: the data sent, a record header for each message, its start
@@ -258,8 +255,8 @@ class Poisoner {
     for (const SampleBatch& batch : session.stored) {
       for (const auto& message : batch.samples()) {
         const auto sent = proto::from_message(message);
-        all = all && sent && samples < stored.samples.size() &&
-              test_support::same(*sent, stored.samples[samples]);
+        all =
+            all && sent && samples < stored.samples.size() && same(*sent, stored.samples[samples]);
         ++samples;
       }
       for (const auto& command : batch.commands()) {

@@ -21,9 +21,7 @@ namespace campaign {
 namespace {
 
 namespace fs = std::filesystem;
-using test_support::ChildProcess;
-using test_support::eventually;
-using test_support::same;
+using namespace test_support;
 
 void write_file(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
@@ -60,8 +58,8 @@ class RealRig {
         ledger_(caller_.ledger()),
         random_(seed) {
     fs::create_directories(folder_);
-    write_file(folder_ + "/sim.textproto", test_support::kSimulationFile);
-    write_file(folder_ + "/rig.textproto", test_support::kRigFile);
+    write_file(folder_ + "/sim.textproto", kSimulationFile);
+    write_file(folder_ + "/rig.textproto", kRigFile);
   }
 
   void run(const std::atomic<bool>& stop) {

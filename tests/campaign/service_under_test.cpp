@@ -24,8 +24,7 @@ namespace campaign {
 namespace {
 
 namespace fs = std::filesystem;
-using test_support::ChildProcess;
-using test_support::eventually;
+using namespace test_support;
 
 // Below the kernel's ports for outgoing connections, so that nobody takes it while the service is
 // down.

@@ -14,16 +14,13 @@
 namespace campaign {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using rigcal::v1::SessionInfo;
 using rigcal::v1::SessionRefused;
-using test_support::batch_request;
-using test_support::close_request;
-using test_support::request_frame;
-using test_support::SocketClient;
 
 constexpr int kJobsKept = 20;
 // Header of a session that a thief created after its owner had deleted it. Its secret is a guess,
@@ -184,14 +181,14 @@ class Thief {
 
   // A plausible guess of the secret.
   std::string guess(const std::string& id) {
-    const std::string secret = test_support::secret_of(id);
+    const std::string secret = secret_of(id);
     switch (random_() % 6) {
       case 0:
         return "";
       case 1:
         return std::string(proto::kSecretSizeMin + random_() % 17, '\0');
       case 2:  // of another session
-        return test_support::secret_of(id + "0");
+        return secret_of(id + "0");
       case 3:  // a prefix
         return secret.substr(0, proto::kSecretSizeMin + random_() % 16);
       case 4: {

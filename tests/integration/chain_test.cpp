@@ -14,9 +14,7 @@
 namespace service {
 namespace {
 
-using test_support::ChildProcess;
-using test_support::eventually;
-using test_support::ServiceProcess;
+using namespace test_support;
 
 constexpr double kPatience_s = 60.0;
 
@@ -26,8 +24,7 @@ class Chain : public ::testing::Test {
   Chain() {
     rig_ = files_.write("rig.textproto", patient_rig());
     files_.write("sim-furuta.textproto",
-                 test_support::replaced(contents_of(config("sim-furuta.textproto")), "hold_s: 3",
-                                        "hold_s: 1.5"));
+                 replaced(contents_of(config("sim-furuta.textproto")), "hold_s: 3", "hold_s: 1.5"));
     files_.write("sim-furuta-hanging.textproto",
                  contents_of(config("sim-furuta-hanging.textproto")));
   }
@@ -61,8 +58,7 @@ class Chain : public ::testing::Test {
   void finish_recordings() {
     for (const Recording& recording : recordings_) {
       ASSERT_EQ(recording.daq->wait(kPatience_s), 0) << recording.daq->output();
-      test_support::expect_parts(recording.daq->output(),
-                                 {"every sample accounted for", "streamed to"});
+      expect_parts(recording.daq->output(), {"every sample accounted for", "streamed to"});
       recording.sim->send_signal(SIGINT);
       EXPECT_EQ(recording.sim->wait(kPatience_s), 0) << recording.sim->output();
     }

@@ -14,9 +14,8 @@
 
 namespace {
 
+using namespace test_support;
 using google::protobuf::Struct;
-using test_support::expect_parts;
-using test_support::with;
 
 std::string text_of_file(const std::string& path) {
   std::ostringstream text;

@@ -18,11 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::ChildProcess;
-using test_support::eventually;
-using test_support::expect_absent;
-using test_support::expect_parts;
-using test_support::replaced;
+using namespace test_support;
 
 constexpr double kPatience_s = 120.0;
 

@@ -29,9 +29,7 @@ namespace {
 
 using namespace firmware_iface;
 using namespace std::chrono_literals;
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 constexpr int kTtl_ms = 50;
 
@@ -446,8 +444,7 @@ TEST_F(RigUnitTest, RejectsMoreMotorsThanAUnitDrives) {
 
 // A four-bar linkage moves as one loop, but nobody can turn one joint of it alone.
 TEST_F(RigUnitTest, SimulatesLoopsButNotTheirHand) {
-  std::string rig =
-      proto::read_file(test_support::source_folder() + "/configs/rig-fourbar.textproto");
+  std::string rig = proto::read_file(source_folder() + "/configs/rig-fourbar.textproto");
   for (int k = 0; k < 2; ++k)
     rig = replaced(rig, "encoder {}", "encoder { counts_per_turn: 4096 }");
   const RigUnit unit = load(rig);

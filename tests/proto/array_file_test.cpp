@@ -13,14 +13,8 @@
 namespace proto {
 namespace {
 
-using test_support::expect_parts;
-using test_support::Hdf5Writer;
-using test_support::kSampleRows;
-using test_support::make_npy;
+using namespace test_support;
 using test_support::make_zip;
-using test_support::refusal;
-using test_support::sample_matrix;
-using test_support::sample_times;
 
 class ArrayFiles : public ::testing::Test {
  protected:
@@ -48,7 +42,7 @@ TEST_F(ArrayFiles, ReadStructuresAndCellsOfMat5) {
   for (const bool compressed : {false, true}) {
     SCOPED_TRACE(compressed);
     const std::string path = folder_.file(compressed ? "packed.mat" : "plain.mat");
-    ASSERT_TRUE(test_support::write_simulink_mat(path, compressed));
+    ASSERT_TRUE(write_simulink_mat(path, compressed));
     const auto file = open_array_file(path);
     EXPECT_EQ(read(*file, "theta.time"), sample_times());
     EXPECT_EQ(read(*file, "theta.signals(1).values"), sample_matrix(2));
@@ -67,14 +61,14 @@ TEST_F(ArrayFiles, ReadStructuresAndCellsOfMat5) {
 }
 
 TEST_F(ArrayFiles, ReadMat4) {
-  ASSERT_TRUE(test_support::write_old_mat(folder_.file("old.mat")));
+  ASSERT_TRUE(write_old_mat(folder_.file("old.mat")));
   const auto file = open_array_file(folder_.file("old.mat"));
   EXPECT_EQ(read(*file, "t"), sample_times());
   EXPECT_EQ(read(*file, "x"), sample_matrix(2));
 }
 
 TEST_F(ArrayFiles, ReadMat73) {
-  test_support::write_new_mat(folder_.file("new.mat"));
+  write_new_mat(folder_.file("new.mat"));
   const auto file = open_array_file(folder_.file("new.mat"));
   EXPECT_EQ(file->find("x")->size_text(), "50×2");
   EXPECT_EQ(read(*file, "x"), sample_matrix(2));
@@ -260,7 +254,7 @@ TEST_F(ArrayFiles, RefuseOtherContent) {
 
 // The files of field reports whose signals could not be named.
 TEST_F(ArrayFiles, ReadFieldReports) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data || !std::filesystem::exists(*data / "field_reports")) {
     GTEST_SKIP() << "no field reports (../shared/data or RIG_DATA)";
   }
@@ -277,7 +271,7 @@ TEST_F(ArrayFiles, ReadFieldReports) {
 
 // Each is listed or refused; none crashes or fills the memory.
 TEST_F(ArrayFiles, SurviveHostileFiles) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data || !std::filesystem::exists(*data / "hostile_files")) {
     GTEST_SKIP() << "no hostile files (../shared/data or RIG_DATA)";
   }

@@ -11,8 +11,7 @@
 namespace proto {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 TEST(CsvTable, ReadsColumnsByNameInAnyOrder) {
   const CsvTable table = parse_csv("f.csv", "a,b,c\n1,x,-2.5e-1\n+3,y,4\n", {{"c"}, {"a"}});
@@ -59,10 +58,10 @@ TEST(CsvTable, NumbersNamesAsTheyAreMet) {
 TEST(CsvTable, MissingCellsAreReadOnlyWhereAllowed) {
   const CsvTable allowed = parse_csv("f.csv", "a\n1\nnan\n2\n", {{"a", MissingCells::kAllowed}});
   EXPECT_TRUE(std::isnan(allowed.values[0].at(1)));
-  for (const std::string word : {"NaN", "-nan", "NA", "N/A", "#N/A", "<NA>", "NULL", "None", "-",
-                                 "--", "?", " "}) {
-    const CsvTable table = parse_csv("f.csv", "a,b\n1,1\n2," + word + "\n3,3\n",
-                                     {{"b", MissingCells::kAllowed}});
+  for (const std::string word :
+       {"NaN", "-nan", "NA", "N/A", "#N/A", "<NA>", "NULL", "None", "-", "--", "?", " "}) {
+    const CsvTable table =
+        parse_csv("f.csv", "a,b\n1,1\n2," + word + "\n3,3\n", {{"b", MissingCells::kAllowed}});
     EXPECT_TRUE(std::isnan(table.values[0].at(1))) << word;
     EXPECT_EQ(table.values[0].at(2), 3.0) << word;
   }

@@ -11,8 +11,7 @@
 namespace proto {
 namespace {
 
-using test_support::ok;
-using test_support::require;
+using namespace test_support;
 
 std::string payload_of(std::uint64_t sequence) {
   return std::string(100, static_cast<char>('a' + sequence % 20));

@@ -59,8 +59,7 @@ extern "C" int renameat2(int from_folder, const char* from, int to_folder, const
 namespace proto {
 namespace {
 
-using test_support::ok;
-using test_support::require;
+using namespace test_support;
 using test_support::TemporaryFolder;
 
 // After a power cut no incomplete file may have its final name: sync the content first, then
@@ -84,7 +83,7 @@ TEST(RecordingFile, IsDurableBeforeItHasItsName) {
 TEST(RecordingFile, OfAnotherWriterIsDurableBeforeItHasItsName) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.file("runs"));
-  test_support::write_bytes(folder.file("runs/run.mcap.part"), std::vector<std::uint8_t>{1, 2, 3});
+  write_bytes(folder.file("runs/run.mcap.part"), std::vector<std::uint8_t>{1, 2, 3});
   calls.clear();
   listening = true;
   const Status published = publish_part_file(folder.file("runs/run.mcap"));
@@ -96,8 +95,8 @@ TEST(RecordingFile, OfAnotherWriterIsDurableBeforeItHasItsName) {
 
 // A complete writer has synced everything to the disk, including the end of the file.
 TEST(McapWriter, IsCompleteWhenItIsDurable) {
-  const auto disk = std::make_shared<test_support::Disk>();
-  McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});
+  const auto disk = std::make_shared<Disk>();
+  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
   ASSERT_TRUE(ok(writer.start()));
   const int before = disk->sync_count;
   ASSERT_TRUE(ok(writer.complete()));
@@ -116,8 +115,8 @@ class MessageCounter final : public McapVisitor {
 // A checksum of zero would mean that there is none.
 TEST(McapWriter, WritesChunkChecksums) {
   for (const bool damaged : {false, true}) {
-    const auto disk = std::make_shared<test_support::Disk>();
-    McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});
+    const auto disk = std::make_shared<Disk>();
+    McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
     ASSERT_TRUE(ok(writer.start()));
     const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
     const test_support::Bytes data(100, 7);

@@ -17,8 +17,7 @@
 namespace proto {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 using test_support::TemporaryFolder;
 namespace fs = std::filesystem;
 

@@ -14,11 +14,7 @@
 namespace proto {
 namespace {
 
-using test_support::compress_chunks;
-using test_support::compressed;
-using test_support::ok;
-using test_support::require;
-using test_support::require_error;
+using namespace test_support;
 
 /// All messages of all channels.
 class Listener final : public McapVisitor {
@@ -39,8 +35,8 @@ Result<McapScan> scan(const Bytes& file, Listener& listener) {
 
 /// About a hundred messages in several chunks.
 Bytes plain_file() {
-  const auto disk = std::make_shared<test_support::Disk>();
-  McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk), {});
+  const auto disk = std::make_shared<Disk>();
+  McapWriter writer(std::make_unique<MemoryOutputFile>(disk), {});
   EXPECT_TRUE(ok(writer.start()));
   const std::uint16_t channel = writer.add_channel("/t", "raw", "", "", {});
   for (std::uint64_t k = 0; k < 400; ++k) {
@@ -143,7 +139,7 @@ TEST(McapCompression, OfOtherKindsIsRefusedWithARemedy) {
   Listener listener;
   const Error result = require_error(scan(file, listener));
   EXPECT_EQ(result.code, ErrorCode::kUnsupported);
-  test_support::expect_parts(result.detail, {"\"brotli\"", "mcap filter"});
+  expect_parts(result.detail, {"\"brotli\"", "mcap filter"});
 }
 
 }  // namespace

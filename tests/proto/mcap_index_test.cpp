@@ -14,8 +14,7 @@
 namespace proto {
 namespace {
 
-using test_support::Disk;
-using test_support::ok;
+using namespace test_support;
 
 // Reads little-endian numbers from a position in the file.
 class Cursor {
@@ -83,7 +82,7 @@ class McapSummary : public ::testing::Test {
   McapSummary() {
     McapWriterOptions options;
     options.chunk_duration_ns = ~std::uint64_t{0};
-    McapWriter writer(std::make_unique<test_support::MemoryOutputFile>(disk_), options);
+    McapWriter writer(std::make_unique<MemoryOutputFile>(disk_), options);
     EXPECT_TRUE(ok(writer.start()));
     first_ = writer.add_channel("/a", "protobuf", "A", "protobuf", as_bytes("schema a"), {});
     write(writer, first_, 50);

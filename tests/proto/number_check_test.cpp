@@ -20,11 +20,8 @@
 namespace proto {
 namespace {
 
+using namespace test_support;
 using google::protobuf::Message;
-using test_support::expect_parts;
-using test_support::FieldPath;
-using test_support::name_of;
-using test_support::numeric_fields;
 namespace v1 = rigcal::v1;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -52,7 +49,7 @@ TEST(NumberRanges, NameExistingFields) {
     const auto* field = google::protobuf::DescriptorPool::generated_pool()->FindFieldByName(
         "rigcal.v1." + std::string(range.field));
     ASSERT_NE(field, nullptr);
-    EXPECT_TRUE(test_support::is_number(*field));
+    EXPECT_TRUE(is_number(*field));
     EXPECT_TRUE(seen.insert(range.field).second) << "has two rows";
     EXPECT_EQ(find_range(*field), &range);
     EXPECT_LT(range.min, range.max);
@@ -85,7 +82,7 @@ TEST(NumberCheck, ChecksEveryNumberAgainstItsRow) {
            {kNaN, kInf, -kInf, kHuge, -kHuge, -1.0, 0.0, range->min, range->max,
             std::nextafter(range->min, -kInf), std::nextafter(range->max, kInf)}) {
         const std::unique_ptr<Message> message(input->New());
-        const double there = test_support::put_number(*message, path, value);
+        const double there = put_number(*message, path, value);
         SCOPED_TRACE(there);
         const bool unset =
             there == 0.0 && !path.back()->has_presence() && !path.back()->is_repeated();
@@ -136,7 +133,7 @@ TEST(NumberCheck, AcceptsMarkersOfMissingNumbers) {
 }
 
 std::string text_refusal(const std::string& text) {
-  return test_support::refusal([&] {
+  return refusal([&] {
     v1::Rig rig;
     TextLocator::Tree tree;
     parse_text("r.textproto", text, rig, tree);

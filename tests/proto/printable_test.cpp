@@ -15,6 +15,8 @@
 namespace proto {
 namespace {
 
+using namespace test_support;
+
 // Each class of terminal control: colour, title and clipboard by ESC, the same by C1 as UTF-8 and
 // as a single byte, overwriting by carriage return and backspace, reversed text.
 TEST(Printable, EscapesTerminalControls) {
@@ -37,8 +39,8 @@ TEST(Printable, EscapesTerminalControls) {
 
 // Characters adjacent to each class are kept: units and names of rigs must not change.
 TEST(Printable, LeavesTextAlone) {
-  for (const char* text : {"", "N·m·s/rad ± 1 %", "Pendel Straße 平衡 🙂", " ~",
-                           "\u00a0\u00ad", "\u2027\u202f\u2065\u206a", "\\u001b \\x9b"}) {
+  for (const char* text : {"", "N·m·s/rad ± 1 %", "Pendel Straße 平衡 🙂", " ~", "\u00a0\u00ad",
+                           "\u2027\u202f\u2065\u206a", "\\u001b \\x9b"}) {
     EXPECT_EQ(escape_for_terminal(text), text);
   }
 }
@@ -108,13 +110,12 @@ TEST(HostPort, RefusesInvalidPorts) {
 
 TEST(HostPort, ExplainsTheAddressFormat) {
   const auto reported = [](const std::string& text) {
-    return test_support::refusal([&] { static_cast<void>(parse_service_address(text)); });
+    return refusal([&] { static_cast<void>(parse_service_address(text)); });
   };
-  test_support::expect_parts(reported("http://x"),
-                             {"\"http://x\" is not an address: remove http://",
-                              "write HOST:PORT or unix:/PATH, e.g. 127.0.0.1"});
-  test_support::expect_parts(reported("rig:x"), {"a port is a number", "HOST:PORT or unix:/PATH"});
-  EXPECT_EQ(test_support::refusal([] { static_cast<void>(parse_host_port("rig:x")); }).find("unix"),
+  expect_parts(reported("http://x"), {"\"http://x\" is not an address: remove http://",
+                                      "write HOST:PORT or unix:/PATH, e.g. 127.0.0.1"});
+  expect_parts(reported("rig:x"), {"a port is a number", "HOST:PORT or unix:/PATH"});
+  EXPECT_EQ(refusal([] { static_cast<void>(parse_host_port("rig:x")); }).find("unix"),
             std::string::npos);
 }
 

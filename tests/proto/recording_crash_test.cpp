@@ -10,11 +10,8 @@
 namespace proto {
 namespace {
 
+using namespace test_support;
 using test_support::Bytes;
-using test_support::make_sample;
-using test_support::ok;
-using test_support::require;
-using test_support::same;
 
 constexpr std::uint64_t kSampleCount = 200;
 constexpr double kPeriod = 0.0125;  // [s]: 20 samples in a chunk of 250 ms
@@ -22,9 +19,9 @@ constexpr std::uint64_t kSamplesPerChunk = 20;
 
 // A run with every kind of record, small enough to be cut at each of its bytes.
 Bytes record_run() {
-  const auto disk = std::make_shared<test_support::Disk>();
-  auto writer = require(RecordingWriter::create(
-      std::make_unique<test_support::MemoryOutputFile>(disk), test_support::furuta_header()));
+  const auto disk = std::make_shared<Disk>();
+  auto writer =
+      require(RecordingWriter::create(std::make_unique<MemoryOutputFile>(disk), furuta_header()));
   EXPECT_TRUE(ok(writer.attach({"plan.csv", "text/csv", {'t', ',', 'u', '\n'}})));
   for (std::uint64_t k = 0; k < kSampleCount; ++k) {
     if (k == 60) {
@@ -95,12 +92,12 @@ TEST(Recording, CutAnywhereIsRecoveredToAFinishedRecording) {
     SCOPED_TRACE(size);
     const test_support::TemporaryFolder folder;
     const std::string source = folder.file("run.mcap.part");
-    test_support::write_bytes(source, std::span(file).first(size));
+    write_bytes(source, std::span(file).first(size));
     const std::string destination = default_recovery_path(source);
     ASSERT_EQ(destination, folder.file("run.recovered.mcap"));
     require(recover_mcap(source, destination));
     EXPECT_EQ(folder.file_count(), 2u);  // the source and the recovered one, no .part
-    EXPECT_EQ(test_support::read_bytes(source).size(), size);
+    EXPECT_EQ(read_bytes(source).size(), size);
 
     const auto before = read(std::span(file).first(size));
     const auto after = read_recording(destination);

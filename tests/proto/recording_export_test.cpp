@@ -17,16 +17,12 @@
 namespace proto {
 namespace {
 
-using test_support::expect_parts;
-using test_support::make_sample;
-using test_support::ok;
-using test_support::require;
-using test_support::require_error;
+using namespace test_support;
 using test_support::TemporaryFolder;
 
 // 600 samples, of which numbers 200 to 239 are missing, and a clock that is off by 250 ppm.
 std::string record_run(const TemporaryFolder& folder,
-                       const RecordingHeader& header = test_support::furuta_header()) {
+                       const RecordingHeader& header = furuta_header()) {
   const std::string path = folder.file("run.mcap");
   auto writer = require(RecordingWriter::create(path, header));
   for (std::uint64_t k = 0; k < 600; ++k) {
@@ -47,7 +43,7 @@ TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
   const TemporaryFolder folder;
   const auto recording = require(read_recording(record_run(folder)));
   const Series series = require(make_uniform_series(recording));
-  EXPECT_EQ(series.joints, test_support::furuta_header().joints);
+  EXPECT_EQ(series.joints, furuta_header().joints);
   ASSERT_EQ(series.segments.size(), 2u);
   const SeriesSegment& second = series.segments[1];
   EXPECT_EQ(series.segments[0].row_count, 200u);
@@ -67,7 +63,7 @@ TEST(MakeSeries, CutsAtGapsAndCorrectsTheClock) {
 // A unit that stalls continues its sequence but its clock jumps: a uniform series would hide it.
 TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
   Recording recording;
-  recording.header = test_support::furuta_header();
+  recording.header = furuta_header();
   for (std::uint64_t k = 0; k < 100; ++k) {
     recording.samples.push_back(make_sample(k));
     if (k >= 60) recording.samples.back().device_time_us += 700;
@@ -79,7 +75,7 @@ TEST(MakeSeries, CutsWhereTheUnitsClockJumps) {
 
 TEST(MakeSeries, RefusesARecordingWithoutTwoSamplesInARow) {
   Recording recording;
-  recording.header = test_support::furuta_header();
+  recording.header = furuta_header();
   for (const std::uint64_t k : {0U, 2U, 4U}) recording.samples.push_back(make_sample(k));
   EXPECT_FALSE(make_uniform_series(recording).ok());
 }
@@ -118,14 +114,14 @@ TEST(ExportCsv, LosesNoDigit) {
 TEST(Export, OverwritesNothingAndLeavesNoFiles) {
   const TemporaryFolder folder;
   const std::string run = record_run(folder);
-  test_support::write_bytes(folder.file("taken"), test_support::Bytes{'x'});
-  test_support::write_bytes(folder.file("no.mcap"), test_support::Bytes{'x'});
+  write_bytes(folder.file("taken"), test_support::Bytes{'x'});
+  write_bytes(folder.file("no.mcap"), test_support::Bytes{'x'});
   for (const auto& convert : {export_csv, export_mat}) {
     EXPECT_EQ(require_error(convert(run, folder.file("taken"))).code, ErrorCode::kExists);
     expect_parts(require_error(convert(folder.file("no.mcap"), folder.file("out"))).detail,
                  {"no.mcap"});
   }
-  EXPECT_EQ(test_support::read_bytes(folder.file("taken")).size(), 1u);
+  EXPECT_EQ(read_bytes(folder.file("taken")).size(), 1u);
   EXPECT_EQ(folder.file_count(), 3u);
 }
 
@@ -173,7 +169,7 @@ TEST(ExportMat, ContainsTheSameNumbers) {
 // one has no new entries.
 TEST(Recordings, LabelPrismaticChannels) {
   const TemporaryFolder folder;
-  const std::string run = record_run(folder, test_support::cart_header());
+  const std::string run = record_run(folder, cart_header());
   ASSERT_TRUE(ok(export_csv(run, folder.file("run.csv"))));
   EXPECT_TRUE(
       read_file(folder.file("run.csv")).starts_with("time_s,arm_m,pendulum_rad,command_V,"));
@@ -196,7 +192,7 @@ TEST(Recordings, LabelPrismaticChannels) {
 
 // A rig with two motors: sample k commands k and -k/2.
 std::string record_two_motors(const TemporaryFolder& folder) {
-  RecordingHeader header = test_support::furuta_header();
+  RecordingHeader header = furuta_header();
   header.motors = {"pendulum", "left_arm"};
   header.command_units = {"N·m", "duty"};
   const std::string path = folder.file("two.mcap");
@@ -293,8 +289,8 @@ TEST(InspectRecording, ReportsContentAndGaps) {
 
 TEST(InspectRecording, ReportsACutOffRecording) {
   const TemporaryFolder folder;
-  const test_support::Bytes bytes = test_support::read_bytes(record_run(folder));
-  test_support::write_bytes(folder.file("cut.mcap"), std::span(bytes).first(bytes.size() / 2));
+  const test_support::Bytes bytes = read_bytes(record_run(folder));
+  write_bytes(folder.file("cut.mcap"), std::span(bytes).first(bytes.size() / 2));
   const auto info = require(inspect_recording(folder.file("cut.mcap")));
   EXPECT_NE(to_text(info).find("incomplete: repair it"), std::string::npos);
   EXPECT_FALSE(info.scan.container.intact());

@@ -23,13 +23,7 @@
 namespace proto {
 namespace {
 
-using test_support::Disk;
-using test_support::make_sample;
-using test_support::MemoryOutputFile;
-using test_support::ok;
-using test_support::record_unchecked;
-using test_support::require;
-using test_support::require_error;
+using namespace test_support;
 using test_support::TemporaryFolder;
 
 class CountingVisitor final : public McapVisitor {
@@ -141,8 +135,7 @@ TEST(ReadRecording, ReadsOlderRecordings) {
 
 Bytes record_samples(const std::vector<std::uint64_t>& sequences, const std::vector<Gap>& gaps) {
   const auto disk = std::make_shared<Disk>();
-  auto writer = RecordingWriter::create(std::make_unique<MemoryOutputFile>(disk),
-                                        test_support::furuta_header());
+  auto writer = RecordingWriter::create(std::make_unique<MemoryOutputFile>(disk), furuta_header());
   for (const std::uint64_t k : sequences) EXPECT_TRUE(ok(writer.value().write(make_sample(k))));
   for (const Gap& gap : gaps) EXPECT_TRUE(ok(writer.value().write(gap)));
   EXPECT_TRUE(ok(writer.value().finish()));
@@ -285,7 +278,7 @@ TEST(ScanRecording, SurvivesDamageBehindTheChecksum) {
     for (unsigned k = 0; k <= random() % 20; ++k) {
       file[random() % file.size()] = static_cast<std::uint8_t>(random());
     }
-    if (run % 2 == 0) test_support::repair_chunk_checksums(file);
+    if (run % 2 == 0) repair_chunk_checksums(file);
     const auto recording = read_recording(*view_as_input_file(file));
     if (!recording.ok()) {
       ++refused;
@@ -348,9 +341,8 @@ TEST(ScanRecording, DeliversWhatTheRulesAllow) {
     EXPECT_EQ(check.sample_count, 2u);
     EXPECT_EQ(check.unreadable_count, 1u);
 
-    auto writer =
-        RecordingWriter::create(std::make_unique<MemoryOutputFile>(std::make_shared<Disk>()),
-                                test_support::furuta_header());
+    auto writer = RecordingWriter::create(
+        std::make_unique<MemoryOutputFile>(std::make_shared<Disk>()), furuta_header());
     EXPECT_TRUE(ok(writer.value().write(make_sample(0))));
     const Status refused = writer.value().write(sample);
     ASSERT_FALSE(refused.ok());
@@ -369,7 +361,7 @@ TEST(ScanRecording, RefusesAnMcapFileOfAnotherProgram) {
 TEST(RecoverMcap, LeavesNoFileIfNothingIsIntact) {
   const TemporaryFolder folder;
   const Bytes file = start_file();
-  test_support::write_bytes(folder.file("run.mcap.part"), file);
+  write_bytes(folder.file("run.mcap.part"), file);
   EXPECT_EQ(
       require_error(recover_mcap(folder.file("run.mcap.part"), folder.file("whole.mcap"))).code,
       ErrorCode::kDamaged);
@@ -378,11 +370,11 @@ TEST(RecoverMcap, LeavesNoFileIfNothingIsIntact) {
 
 TEST(RecoverMcap, DoesNotWriteOverAFile) {
   const TemporaryFolder folder;
-  test_support::write_bytes(folder.file("run.mcap"), record_samples({0, 1}, {}));
-  test_support::write_bytes(folder.file("whole.mcap"), Bytes{'x'});
+  write_bytes(folder.file("run.mcap"), record_samples({0, 1}, {}));
+  write_bytes(folder.file("whole.mcap"), Bytes{'x'});
   EXPECT_EQ(require_error(recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap"))).code,
             ErrorCode::kExists);
-  EXPECT_EQ(test_support::read_bytes(folder.file("whole.mcap")).size(), 1u);
+  EXPECT_EQ(read_bytes(folder.file("whole.mcap")).size(), 1u);
 }
 
 // A killed run could not record its end. The recovered file states it, as a trip exactly if the
@@ -431,7 +423,7 @@ TEST(RecoverMcap, KeepsUnknownTopics) {
   put_chunk(file, chunk_records(7, 7));
   put_chunk(file, chunk_records(9, 9));
   file.back() ^= 1;  // the second chunk is damaged
-  test_support::write_bytes(folder.file("run.mcap"), file);
+  write_bytes(folder.file("run.mcap"), file);
   const auto recovery = require(recover_mcap(folder.file("run.mcap"), folder.file("whole.mcap")));
   EXPECT_EQ(recovery.source.damaged_chunk_count, 1u);
   struct : McapVisitor {
@@ -449,7 +441,7 @@ TEST(RecoverMcap, KeepsUnknownTopics) {
     }
     std::map<std::string, McapMap> names;
   } visitor;
-  const auto result = require(scan(test_support::read_bytes(folder.file("whole.mcap")), visitor));
+  const auto result = require(scan(read_bytes(folder.file("whole.mcap")), visitor));
   EXPECT_TRUE(result.intact());
   EXPECT_EQ(result.message_count, 1u);
   EXPECT_EQ(visitor.names["other"].at("a"), "b");

@@ -19,15 +19,7 @@
 namespace proto {
 namespace {
 
-using test_support::Disk;
-using test_support::expect_parts;
-using test_support::furuta_header;
-using test_support::make_sample;
-using test_support::MemoryOutputFile;
-using test_support::ok;
-using test_support::require;
-using test_support::require_error;
-using test_support::same;
+using namespace test_support;
 using test_support::TemporaryFolder;
 
 struct MemoryRun {
@@ -268,12 +260,12 @@ TEST(RecordingWriter, WritesNothingAfterATornChunk) {
 TEST(RecordingWriter, RefusesToWriteOverAnything) {
   for (const std::string existing : {"run.mcap", "run.mcap.part"}) {
     const TemporaryFolder folder;
-    test_support::write_bytes(folder.file(existing), std::vector<std::uint8_t>{'x'});
+    write_bytes(folder.file(existing), std::vector<std::uint8_t>{'x'});
     const Error writer =
         require_error(RecordingWriter::create(folder.file("run.mcap"), furuta_header()));
     EXPECT_EQ(writer.code, ErrorCode::kExists);
     EXPECT_NE(writer.detail.find(existing), std::string::npos);
-    EXPECT_EQ(test_support::read_bytes(folder.file(existing)).size(), 1u);
+    EXPECT_EQ(read_bytes(folder.file(existing)).size(), 1u);
     EXPECT_EQ(folder.file_count(), 1u);
   }
 }
@@ -313,11 +305,11 @@ TEST(RecordingWriter, TakesItsNameWhenFinished) {
   auto writer = require(RecordingWriter::create(path, furuta_header()));
   ASSERT_TRUE(ok(writer.write(make_sample(0))));
   EXPECT_FALSE(std::filesystem::exists(path));
-  test_support::write_bytes(path, std::vector<std::uint8_t>{'x'});
+  write_bytes(path, std::vector<std::uint8_t>{'x'});
   const Status refused = writer.finish();
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, ErrorCode::kExists);
-  EXPECT_EQ(test_support::read_bytes(path).size(), 1u);
+  EXPECT_EQ(read_bytes(path).size(), 1u);
 
   const std::string other = folder.file("other.mcap");
   auto second = require(RecordingWriter::create(other, furuta_header()));

@@ -11,9 +11,7 @@
 namespace proto {
 namespace {
 
-using test_support::make_payload;
-using test_support::ok;
-using test_support::require;
+using namespace test_support;
 using test_support::TemporaryFolder;
 
 // A power cut tears the last record at any byte. Synced data are kept, numbering continues after
@@ -27,13 +25,13 @@ TEST(Spool, OpensAfterAPowerCutAtAnyByte) {
     ASSERT_TRUE(ok(spool.sync()));
   }
   const std::string file = std::filesystem::directory_iterator(path)->path().string();
-  const test_support::Bytes bytes = test_support::read_bytes(file);
+  const test_support::Bytes bytes = read_bytes(file);
   std::vector<std::size_t> ends = {8};
   for (std::uint64_t k = 0; k < 3; ++k) ends.push_back(ends.back() + 16 + make_payload(k).size());
   ASSERT_EQ(ends.back(), bytes.size());
   for (std::size_t size = 0; size <= bytes.size(); ++size) {
     SCOPED_TRACE(size);
-    test_support::write_bytes(file, std::span(bytes).first(size));
+    write_bytes(file, std::span(bytes).first(size));
     auto spool = require(Spool::open(path));
     std::uint64_t whole = 0;
     while (whole < 3 && ends[whole + 1] <= size) ++whole;
@@ -60,7 +58,7 @@ TEST(Spool, KeepsToItsLimit) {
   while (spool.value().append(payload).ok()) ++count;
   EXPECT_LE(spool.value().size_bytes(), 1000u);
   EXPECT_GE(count, 8u);
-  EXPECT_EQ(test_support::require_error(spool.value().append(payload)).code, ErrorCode::kDiskFull);
+  EXPECT_EQ(require_error(spool.value().append(payload)).code, ErrorCode::kDiskFull);
   ASSERT_TRUE(ok(spool.value().sync()));
   ASSERT_TRUE(ok(spool.value().acknowledge(count / 2)));
   const auto appended = require(spool.value().append(payload));
@@ -94,9 +92,9 @@ TEST(Spool, KeepsNumbersAfterLosses) {
     ASSERT_TRUE(ok(spool.value().sync()));
   }
   const std::string first = folder.file("spool/00000000000000000001.spool");
-  test_support::Bytes bytes = test_support::read_bytes(first);
+  test_support::Bytes bytes = read_bytes(first);
   bytes[8 + 16 + 1] ^= 0x40;  // in the first payload
-  test_support::write_bytes(first, bytes);
+  write_bytes(first, bytes);
   auto spool = require(Spool::open(path, limits));
   EXPECT_EQ(spool.end(), 21u);
   EXPECT_GT(spool.damaged_count(), 0u);
@@ -113,9 +111,9 @@ TEST(Spool, DoesNotReadAnAlteredBatch) {
   for (std::uint64_t k = 0; k < 3; ++k) ASSERT_TRUE(ok(spool.append(make_payload(k))));
   ASSERT_TRUE(ok(spool.sync()));
   const std::string file = folder.file("spool/00000000000000000001.spool");
-  test_support::Bytes bytes = test_support::read_bytes(file);
+  test_support::Bytes bytes = read_bytes(file);
   bytes[8 + 16 + make_payload(0).size() + 16 + 1] ^= 0x40;  // in the second payload
-  test_support::write_bytes(file, bytes);
+  write_bytes(file, bytes);
   EXPECT_EQ(spool.read(1).value(), make_payload(0));
   EXPECT_EQ(spool.read(2).value(), "");
   EXPECT_EQ(spool.read(3).value(), make_payload(2));
@@ -137,7 +135,7 @@ TEST(Spool, NoticesThatItWasRemovedOrMovedAway) {
     ASSERT_TRUE(ok(spool.append(make_payload(1))));
     const Status synced = spool.sync();
     ASSERT_FALSE(synced.ok());
-    test_support::expect_parts(synced.error().detail, {"was removed or moved away"});
+    expect_parts(synced.error().detail, {"was removed or moved away"});
     EXPECT_EQ(spool.durable_batch_end(), 2u);
     EXPECT_FALSE(spool.append(make_payload(2)).ok());
   }
@@ -170,9 +168,9 @@ TEST(Spool, DiscardsRecordsAfterADamagedOne) {
     ASSERT_TRUE(ok(spool.value().sync()));
   }
   const std::string file = path + "/00000000000000000001.spool";
-  test_support::Bytes bytes = test_support::read_bytes(file);
+  test_support::Bytes bytes = read_bytes(file);
   bytes[8 + 16 + payload.size() + 16 + 1] ^= 0x40;  // in the second payload
-  test_support::write_bytes(file, bytes);
+  write_bytes(file, bytes);
   {
     auto spool = require(Spool::open(path));
     ASSERT_EQ(spool.end(), 2u);

@@ -13,11 +13,8 @@
 namespace proto {
 namespace {
 using namespace std::chrono_literals;
+using namespace test_support;
 using rigcal::v1::StreamReply;
-using test_support::make_payload;
-using test_support::ok;
-using test_support::require;
-using test_support::StreamPeer;
 
 using State = StreamSender::SenderState;
 

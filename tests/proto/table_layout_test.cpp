@@ -12,8 +12,7 @@
 namespace proto {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 using Names = std::vector<std::string>;
 using Values = std::vector<double>;
@@ -121,10 +120,9 @@ TEST(TableLayout, NamesColumnsThatHaveNoName) {
 
 TEST(TableLayout, JoinsTimeStampsInTwoColumns) {
   const std::string rows = "1700000000,250000000,7\n1700000001,0,8\n";
-  for (const auto& [names, stamp] :
-       {std::pair<std::string, std::string>{"header.stamp.sec,header.stamp.nanosec",
-                                            "header.stamp"},
-        {"secs,nsecs", "stamp"}}) {
+  for (const auto& [names, stamp] : {std::pair<std::string, std::string>{
+                                         "header.stamp.sec,header.stamp.nanosec", "header.stamp"},
+                                     {"secs,nsecs", "stamp"}}) {
     const std::string text = names + ",x\n" + rows;
     EXPECT_EQ(parse_csv_header("f.csv", text).names.front(), stamp);
     const CsvTable table = parse_csv("f.csv", text, {{stamp}, {"x"}});

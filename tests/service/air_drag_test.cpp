@@ -19,10 +19,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::parameter_of;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // One statement per line, so that messages can be located.
 const std::string kArmsInAir = R"(name: "arms"

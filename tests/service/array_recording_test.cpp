@@ -11,9 +11,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::kSampleRows;
-using test_support::refusal;
+using namespace test_support;
 
 /// A pendulum whose recordings have these columns. Any speed is accepted.
 Rig rig_with_columns(const std::string& time, const std::string& angle) {
@@ -32,7 +30,7 @@ Rig rig_with_columns(const std::string& time, const std::string& angle) {
 
 class ArrayRecording : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(test_support::write_simulink_mat(path_, true)); }
+  void SetUp() override { ASSERT_TRUE(write_simulink_mat(path_, true)); }
 
   double value_at(const std::string& time, const std::string& angle, Eigen::Index row) const {
     const auto imported = import_recording(path_, rig_with_columns(time, angle));
@@ -85,8 +83,7 @@ TEST_F(ArrayRecording, ListsSignalsAndOtherArrays) {
 TEST_F(ArrayRecording, OfNumpyIsImported) {
   const std::string path = folder_.file("run.npz");
   std::ofstream(path, std::ios::binary) << proto::as_text(test_support::make_zip(
-      {{"t.npy", test_support::make_npy(test_support::sample_times(), "50,")},
-       {"q.npy", test_support::make_npy(test_support::sample_matrix(2), "50, 2")}},
+      {{"t.npy", make_npy(sample_times(), "50,")}, {"q.npy", make_npy(sample_matrix(2), "50, 2")}},
       true));
   const auto imported = import_recording(path, rig_with_columns("t", "q(:,2)"));
   // Stored by rows: the second number of row 7 is the sixteenth.
@@ -95,7 +92,7 @@ TEST_F(ArrayRecording, OfNumpyIsImported) {
 
 // Simulink's "Structure with time" and "To File", and a file of hdf5storage.
 TEST(ArrayFiles, OfFieldReportsAreImported) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data || !std::filesystem::exists(*data / "field_reports")) {
     GTEST_SKIP() << "no field reports (../shared/data or RIG_DATA)";
   }

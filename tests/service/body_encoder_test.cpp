@@ -16,8 +16,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::replaced;
+using namespace test_support;
 
 // Two arms that swing in one plane; the second one's encoder is added at the end.
 const std::string kArms = R"(name: "arms"
@@ -53,7 +52,7 @@ std::string with_relative_angle() {
 Rig rig_of(const std::string& text) { return parse_rig("r.textproto", text); }
 
 std::string refusal_of(const std::string& text) {
-  return test_support::refusal([&] { (void)rig_of(text); });
+  return refusal([&] { (void)rig_of(text); });
 }
 
 TEST(BodyEncoderInARigFile, IsASensorLikeThatOfAJoint) {

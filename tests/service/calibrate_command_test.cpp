@@ -20,7 +20,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
+using namespace test_support;
 
 const char* const kSmallSwing = R"(
 name: "small swing"
@@ -226,12 +226,12 @@ TEST_F(CalibrateCommand, CtrlCLeavesNothingBehind) {
                    recording);
   const std::size_t before = folder_.file_count();
   // Small steps make every iteration long: the signal arrives in the middle of one.
-  test_support::ChildProcess child(
+  ChildProcess child(
       {RIGCAL_BINARY, "calibrate", recording, "--rig", rig, "--step", "0.001", "--verbose",
        "--json", folder_.file("r.json"), "--plot", folder_.file("r.html")},
       folder_.file("output"));
-  ASSERT_TRUE(test_support::eventually(
-      [&] { return child.output().find("iteration 0") != std::string::npos; }, 100.0))
+  ASSERT_TRUE(
+      eventually([&] { return child.output().find("iteration 0") != std::string::npos; }, 100.0))
       << child.output();
   child.send_signal(SIGINT);
   const std::optional<int> status = child.wait(100.0);
@@ -270,7 +270,7 @@ TEST_F(CalibrateCommand, CrossvalidateRefusesImpossiblePieces) {
 
 // A pendulum recorded on hardware. The program in the data README reaches 0.8 to 2.9 mrad.
 TEST_F(CalibrateCommand, CrossvalidatesARealPendulumBySegment) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
   const std::string file = *data / "real/multiarm_single/single_pendulum_free_swing.csv";
   run_successfully("crossvalidate " + file + " --rig " + config("rig-multiarm-single.textproto") +
@@ -290,7 +290,7 @@ std::string with_joints(const std::filesystem::path& rig) {
 // The arm rests from 13.2 s on, while the pendulum still swings until 16.7 s. Each of the 5 600
 // readings of the arm at rest has the same quantization error.
 TEST_F(CalibrateCommand, AcceptsAReleaseInWhichOneJointRestsFirst) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
   const std::filesystem::path folder = *data / "release_that_rests";
   const std::string rig = folder_.write("rig.textproto", with_joints(folder / "rig.textproto"));
@@ -310,7 +310,7 @@ TEST_F(CalibrateCommand, AcceptsAReleaseInWhichOneJointRestsFirst) {
 
 // Friction of 10 N·m·s/rad stops the pendulum within half a millisecond. Its true value is 1e-3.
 TEST_F(CalibrateCommand, StartsFromStiffFrictionOrNamesIt) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
   const std::filesystem::path folder = *data / "field_reports";
   const std::string rig =
@@ -323,7 +323,7 @@ TEST_F(CalibrateCommand, StartsFromStiffFrictionOrNamesIt) {
   run_successfully(base + " --start pivot.b=1e5", {"The model fits"});
   const ProgramRun refused =
       expect_refused(base + " --fix pivot.b=1e5", {"pivot", "friction", "check the unit"});
-  test_support::expect_absent(refused.err, {"loops"});
+  expect_absent(refused.err, {"loops"});
 }
 
 }  // namespace

@@ -23,16 +23,13 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::parameter_of;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
-const std::string kRigPath = test_support::source_folder() + "/configs/rig-cartpole.textproto";
+const std::string kRigPath = source_folder() + "/configs/rig-cartpole.textproto";
 
 /// The rig file has no back-EMF, so rail.b includes it: b + K k_e.
 std::map<std::string, double> truth_of(const std::filesystem::path& data, const std::string& set) {
-  auto truth = test_support::true_parameters(data, set);
+  auto truth = true_parameters(data, set);
   truth["rail.b"] += truth["rail.K"] * truth["rail.k_e"];
   return truth;
 }
@@ -56,7 +53,7 @@ estimator::Calibration calibrate_set(const std::filesystem::path& data, const st
 // a prismatic joint treated as revolute, a wrong unit, threshold or equation of motion, and
 // friction that sticks (0.32 mm open loop: the cart of set base creeps 1 mm in its 1.3 s of rest).
 TEST(CartPole, ParametersOfIndependentDataAreFound) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   struct Noise {
     const char* variant;
@@ -90,7 +87,7 @@ TEST(CartPole, ParametersOfIndependentDataAreFound) {
 // Sticking friction is not the data's law. Only the dry friction of the pivot may be further off
 // than its standard deviation, and the notes must report an unexplained misfit.
 TEST(CartPole, DistinguishesStickingFromCreepingFriction) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const auto truth = truth_of(*data, "cartpole_base");
   const estimator::Calibration result = calibrate_set(*data, "cartpole_base", "noise", false);
@@ -109,7 +106,7 @@ TEST(CartPole, DistinguishesStickingFromCreepingFriction) {
 // Motor and friction along the rail scale with the masses: if the cart's mass is free too, there is
 // one null direction, which must be reported.
 TEST(CartPole, ReportsTheNullDirection) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(kRigPath);
   estimator::Parameter& back_emf =
@@ -138,7 +135,7 @@ TEST(CartPole, UnitsDependOnTheJointType) {
 }
 
 std::string edited(const std::string& from, const std::string& to) {
-  return test_support::replaced(proto::read_file(kRigPath), from, to);
+  return replaced(proto::read_file(kRigPath), from, to);
 }
 
 std::string refusal_of(const std::string& from, const std::string& to) {
@@ -271,7 +268,7 @@ TEST(CartPole, ShadowParametersAreRefused) {
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
   options.start_from_physical = false;
-  expect_parts(test_support::refusal<std::invalid_argument>([&] {
+  expect_parts(refusal<std::invalid_argument>([&] {
                  (void)estimator::calibrate(rig.mechanism, {{"r", {segment}}}, options);
                }),
                {"\"rail\" slides", "physical parameters"});

@@ -19,10 +19,9 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using google::protobuf::Struct;
 using google::protobuf::Value;
-using test_support::count_of;
-using test_support::expect_parts;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -30,7 +29,7 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 Struct data_of(const std::string& html) {
   const std::size_t begin = html.find(kFigureData) + std::strlen(kFigureData);
   const std::size_t end = html.find("</script>", begin);
-  const auto data = test_support::from_json<Struct>(html.substr(begin, end - begin));
+  const auto data = from_json<Struct>(html.substr(begin, end - begin));
   return data;
 }
 
@@ -396,7 +395,7 @@ TEST(CorrelationMatrix, HasNoSignOnZero) {
   small(0, 1) = -0.004;
   small(1, 0) = -0.0051;
   const std::string html = render_correlation_heat_map(small, {"a", "b"});
-  test_support::expect_parts(html, {">0.00</text>", ">-0.01</text>"});
+  expect_parts(html, {">0.00</text>", ">-0.01</text>"});
   EXPECT_EQ(html.find("-0.00<"), std::string::npos);
 }
 

@@ -18,8 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::replaced;
+using namespace test_support;
 
 /// Rows of a swing as the pendulum rig file expects them.
 std::string swing_csv(int rows, double scale = 1.0) {

@@ -23,8 +23,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::replaced;
+using namespace test_support;
 
 /// A driven pendulum, and one beside it that a belt turns in the opposite direction.
 std::string geared(const std::string& follows, const std::string& encoder = "") {
@@ -82,12 +81,12 @@ double value_of(const estimator::Calibration& result, const std::string& name, d
 void expect_found(const Rig& truth, const estimator::Recording& recording) {
   estimator::Mechanism start = truth.mechanism;
   for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
-    test_support::parameter_of(start, name).value *= 3.0;
+    parameter_of(start, name).value *= 3.0;
   }
   const estimator::Calibration result = estimator::calibrate(start, {recording});
   EXPECT_TRUE(result.converged());
   for (const char* const name : {"B.J_zz", "1.b", "1.tau_c"}) {
-    const double expected = test_support::parameter_of(truth.mechanism, name).value;
+    const double expected = parameter_of(truth.mechanism, name).value;
     double sd = NAN;
     EXPECT_NEAR(value_of(result, name, &sd), expected, 3.5 * sd) << name;
     EXPECT_LT(sd, 0.03 * expected) << name;
@@ -233,7 +232,7 @@ TEST(MimicJoint, IsReadFromRigFiles) {
 
 TEST(MimicJoint, ImpossibleCouplingsAreRefusedAtTheirLine) {
   const auto refused = [](const std::string& follows) {
-    return test_support::refusal([&] { parse_rig("r", geared(follows)); });
+    return refusal([&] { parse_rig("r", geared(follows)); });
   };
   expect_parts(refused("mimic { }"), {"r:16", "names no joint", "with one of 1"});
   expect_parts(refused("mimic { joint: \"3\" }"),
@@ -254,12 +253,12 @@ TEST(MimicJoint, IsRefusedForSpook) {
   const auto simulate_so = [&] {
     simulate(rig, parse_scenario("s", kScenario, rig), 1e-3, nullptr, Integrator::kSpook);
   };
-  EXPECT_NE(test_support::refusal<std::invalid_argument>(simulate_so).find(why), std::string::npos);
+  EXPECT_NE(refusal<std::invalid_argument>(simulate_so).find(why), std::string::npos);
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kShadow;
   const estimator::Recording recording = recorded(simulated(rig), 1e-4);
   const auto calibrate_so = [&] { estimator::calibrate(rig.mechanism, {recording}, options); };
-  expect_parts(test_support::refusal<std::invalid_argument>(calibrate_so), {why});
+  expect_parts(refusal<std::invalid_argument>(calibrate_so), {why});
 }
 
 }  // namespace

@@ -20,9 +20,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::from_json;
-using test_support::refusal;
+using namespace test_support;
 
 constexpr double kNoise = 1e-3;         // [rad]
 constexpr double kTrueInertia = 0.002;  // [kg·m²] about the centre of mass
@@ -85,7 +83,7 @@ TEST(CrossValidation, EvaluationFixesParametersAndRevealsWrongOnes) {
   EXPECT_GT(right.simulation[0].rmse, 0.9 * kNoise);
   EXPECT_LT(right.simulation[0].rmse, 3.0 * kNoise);
   estimator::Mechanism wrong = calibration.mechanism;
-  test_support::parameter_of(wrong, "pendulum.J_zz").value *= 1.3;
+  parameter_of(wrong, "pendulum.J_zz").value *= 1.3;
   const estimator::ParameterEvaluation off = estimator::evaluate_parameters(wrong, three_swings());
   // 30 % of J is 11 % of J + m l²: 5 % of the period, so whole swings after 3 s.
   EXPECT_GT(off.simulation[0].rmse, 50.0 * kNoise);

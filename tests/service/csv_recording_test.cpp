@@ -13,7 +13,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
+using namespace test_support;
 
 RecordingFormat make_format() {
   RecordingFormat format;
@@ -54,7 +54,7 @@ ImportedRecording import_text(const std::string& text, const RecordingFormat& fo
 }
 
 std::string import_refusal(const std::string& text, const RecordingFormat& format = make_format()) {
-  return test_support::refusal([&] { (void)import_text(text, format); });
+  return refusal([&] { (void)import_text(text, format); });
 }
 
 TEST(CsvRecording, ArrivesSampleForSample) {
@@ -245,8 +245,8 @@ TEST(CsvRecording, ExplainsMissingCells) {
     EXPECT_EQ(fault.find(hint) != std::string::npos, has_hint) << fault;
     std::vector<NamedColumn> columns = {{"t", {0.0, 0.01}}, {"theta", {0.0, 0.1}}, {"u", {0, 0}}};
     columns[has_hint ? 1 : 0].values[1] = std::nan("");
-    const std::string array = test_support::refusal(
-        [&] { (void)import_columns_in_memory("array", columns, make_format()); });
+    const std::string array =
+        refusal([&] { (void)import_columns_in_memory("array", columns, make_format()); });
     expect_parts(array, {"NaN is not allowed"});
     EXPECT_EQ(array.find(hint) != std::string::npos, has_hint) << array;
   }
@@ -267,7 +267,7 @@ TEST(CsvRecording, JudgesOnlyRowsInTheTimeWindow) {
   EXPECT_EQ(imported.recording.segments[0].sample_count(), 150);
   EXPECT_NEAR(imported.recording.segments[0].start, 0.5, 1e-9);
   for (const double from : {0.0, 0.05}) {
-    expect_parts(test_support::refusal([&] { (void)import_from(from); }), {"r.csv:", "\"oops\""});
+    expect_parts(refusal([&] { (void)import_from(from); }), {"r.csv:", "\"oops\""});
   }
   RecordingFormat format = make_format();
   format.time_column.clear();
@@ -364,9 +364,7 @@ TEST(CsvRecording, UnwrapsTimeCounters) {
   format.time_scale = 1e-6;
   for (const double modulus : {4294967296.0, 65536.0}) {
     const double first = modulus - 20000.0;
-    const auto wrap = [&](int k, Row& row) {
-      row.t = std::fmod(first + 1000.0 * k, modulus);
-    };
+    const auto wrap = [&](int k, Row& row) { row.t = std::fmod(first + 1000.0 * k, modulus); };
     const ImportedRecording imported = import_text(make_csv(60, wrap), format);
     ASSERT_EQ(imported.recording.segments.size(), 1U) << modulus;
     EXPECT_NEAR(imported.summary.period, 1e-3, 1e-12);

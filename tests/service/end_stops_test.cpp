@@ -19,10 +19,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using estimator::JointParameter;
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
 
 // One statement per line, so that messages can be located.
 const std::string kStoppedRig = R"(name: "p"

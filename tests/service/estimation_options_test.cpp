@@ -22,11 +22,11 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using estimator::CalibrationOptions;
 using estimator::kOptionRows;
 using estimator::OptionGroup;
 using estimator::OptionRow;
-using test_support::refusal;
 
 std::string exact_text(double number) { return notation::format_exact(number); }
 
@@ -106,10 +106,9 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
       if (text != format_option(row, {})) {
         google::protobuf::Struct message;
         (*message.mutable_fields())[std::string(row.key)].set_string_value(text);
-        test_support::expect_parts(
-            refusal([&] { (void)read_calibration_options(message, "options", true); }),
-            {"options." + std::string(row.key) + " is \"" + text,
-             "; give " + describe_option_values(row)});
+        expect_parts(refusal([&] { (void)read_calibration_options(message, "options", true); }),
+                     {"options." + std::string(row.key) + " is \"" + text,
+                      "; give " + describe_option_values(row)});
       }
       if (row.is_flag() || argument(row).empty()) continue;
       EXPECT_THROW((void)parsed("--" + std::string(row.name) + "=" + text), CLI::ParseError);
@@ -126,9 +125,8 @@ TEST(EstimationOptions, AreRefusedOutsideTheRange) {
 TEST(EstimationOptions, RefusesUnknownOptionsOfJobs) {
   google::protobuf::Struct message;
   (*message.mutable_fields())["filterCutofHz"].set_number_value(3.0);
-  test_support::expect_parts(
-      refusal([&] { (void)read_calibration_options(message, "options", false); }),
-      {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
+  expect_parts(refusal([&] { (void)read_calibration_options(message, "options", false); }),
+               {"options.filterCutofHz: unknown", "did you mean \"filterCutoffHz\""});
   EXPECT_EQ(read_calibration_options(message, "options", true).filter_cutoff,
             CalibrationOptions().filter_cutoff);
 }
@@ -149,8 +147,8 @@ TEST(EstimationOptions, ReadsOptionsOfOldJobs) {
   EXPECT_EQ(options.residual_form, estimator::ResidualForm::kExplicit);
   EXPECT_EQ(options.kind, estimator::EstimateKind::kShadow);
   old.set_states("half");
-  test_support::expect_parts(refusal([&] { (void)read_job_options(spec); }),
-                             {"options.states is \"half\"; give configurations or full"});
+  expect_parts(refusal([&] { (void)read_job_options(spec); }),
+               {"options.states is \"half\"; give configurations or full"});
 }
 
 constexpr std::string_view kTableBegin = "--gtest_filter=OptionPage.* -->\n";
@@ -173,7 +171,7 @@ std::string option_table() {
 
 // Catches a table that was not generated after a change of the options.
 TEST(OptionPage, ListsTheOptions) {
-  const std::string path = test_support::source_folder() + "/docs/reference/calibrate.md";
+  const std::string path = source_folder() + "/docs/reference/calibrate.md";
   const std::string page = proto::read_file(path);
   const std::size_t begin = page.find(kTableBegin) + kTableBegin.size(), end = page.find(kTableEnd);
   ASSERT_LT(begin, end);

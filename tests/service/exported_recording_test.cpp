@@ -18,8 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 /// A rig file that names other columns, with channels in reverse order.
 Rig furuta() { return load_rig(config("rig-furuta.textproto")); }

@@ -26,10 +26,9 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using estimator::Segment;
 using rigcal::v1::InertialColumn;
-using test_support::expect_parts;
-using test_support::refusal;
 
 constexpr double kGravity = 9.80665;  // [m/s²]
 constexpr double kTurn = 2.0 * std::numbers::pi;
@@ -399,7 +398,7 @@ TEST(SensorKinds, AreInOrderAndUseTheSchemasNames) {
 
 // The file of the evaluation data has these columns; each must reach its sensor.
 TEST(InertialColumns, ChainOfThreeReadsItsSensors) {
-  const Rig rig = load_rig(test_support::source_folder() + "/configs/rig-chain3imu.textproto");
+  const Rig rig = load_rig(source_folder() + "/configs/rig-chain3imu.textproto");
   std::ostringstream csv;
   csv << "t_s,h1_rad,h2_rad,h3_rad,imu1_gyro_rad_s,imu1_ax_m_s2,imu1_ay_m_s2,imu2_gyro_rad_s,"
          "imu2_ax_m_s2,imu2_ay_m_s2,imu3_gyro_rad_s,imu3_ax_m_s2,imu3_ay_m_s2,u0\n";
@@ -424,16 +423,16 @@ TEST(InertialColumns, ChainOfThreeReadsItsSensors) {
 // determine the others' motion, to the noise of the unused encoders, and every constant is within
 // its standard deviation. The initial state is not given.
 TEST(ChainOfSensors, InertialSensorsReplaceEncoders) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const double counts = 2.0 * M_PI / 4096 / std::sqrt(12.0);
   for (const auto& [variant, noise] : {std::pair{"noise", 1e-3}, std::pair{"quant", counts}}) {
     for (const std::string set : {"chain3imu_base", "chain3imu_rand1"}) {
       SCOPED_TRACE(set + " " + variant);
-      const auto truth = test_support::true_parameters(*data, set);
-      Rig rig = load_rig(test_support::source_folder() + "/configs/rig-chain3imu.textproto");
+      const auto truth = true_parameters(*data, set);
+      Rig rig = load_rig(source_folder() + "/configs/rig-chain3imu.textproto");
       for (const char* const mass : {"link1.m", "link2.m", "link3.m"}) {
-        test_support::parameter_of(rig.mechanism, mass).value = truth.at(mass);
+        parameter_of(rig.mechanism, mass).value = truth.at(mass);
       }
       rig.mechanism.held_out = {"h2", "h3"};
       const std::filesystem::path file =

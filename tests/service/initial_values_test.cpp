@@ -11,10 +11,10 @@
 namespace service {
 namespace {
 
-using test_support::parameter_of;
+using namespace test_support;
 
 Rig rig_of(const std::string& name) {
-  return load_rig(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
+  return load_rig(source_folder() + "/configs/rig-" + name + ".textproto");
 }
 
 // A released pendulum. Without a start from inverse dynamics, the fit from a large inertia ends
@@ -25,14 +25,14 @@ TEST(InitialValues, OfInertiaMayBeOffByAThousand) {
   parameter_of(truth.mechanism, "pivot.b").value = 2e-4;
   parameter_of(truth.mechanism, "pivot.tau_c").value = 1.5e-3;
   parameter_of(truth.mechanism, "pivot.offset").value = 0.01;
-  const estimator::Recording recording = test_support::simulated_recording(
-      truth,
-      "duration_s: 15 release { } initial { joint: \"pivot\" angle_rad: 2.5 } "
-      "noise { angle_standard_deviation_rad: 5e-4 seed: 1 }");
+  const estimator::Recording recording =
+      simulated_recording(truth,
+                          "duration_s: 15 release { } initial { joint: \"pivot\" angle_rad: 2.5 } "
+                          "noise { angle_standard_deviation_rad: 5e-4 seed: 1 }");
   for (const double inertia : {3e-6, 3.0}) {
     Rig rig = rig_of("pendulum");
     parameter_of(rig.mechanism, "pendulum.J_zz").value = inertia;
-    test_support::expect_truth(test_support::calibrate_whole(rig, recording), truth.mechanism);
+    expect_truth(calibrate_whole(rig, recording), truth.mechanism);
   }
 }
 

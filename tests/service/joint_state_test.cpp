@@ -17,8 +17,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using proto::JointState;
-using test_support::expect_parts;
 
 /// Plain CDR, written according to its specification.
 class CdrWriter {
@@ -265,8 +265,7 @@ TEST_F(Bag, ReadsCompressedChunks) {
   const std::string plain = write("plain.mcap", swing("1", "2"));
   const ImportedRecording expected = import_recording(plain, rig());
   for (const char* compression : {"zstd", "lz4"}) {
-    const proto::Bytes file =
-        test_support::compress_chunks(proto::as_bytes(contents_of(plain)), compression);
+    const proto::Bytes file = compress_chunks(proto::as_bytes(contents_of(plain)), compression);
     folder_.write("packed.mcap", std::string(proto::as_text(file)));
     const ImportedRecording imported = import_recording(folder_.file("packed.mcap"), rig());
     EXPECT_EQ(imported.recording.segments.front().angles,
@@ -304,7 +303,7 @@ TEST_F(Bag, WithoutStampsHasTheTimesOfTheLog) {
 
 TEST_F(Bag, IsRefusedInOneSentence) {
   const auto refused = [&](const std::string& path, const Rig& with) {
-    return test_support::refusal([&] { (void)import_recording(path, with); });
+    return refusal([&] { (void)import_recording(path, with); });
   };
   expect_parts(refused(write("names.mcap", swing("x", "2")), rig()),
                {"names.mcap: no joint is called \"1\"", "\"2\"", "\"x\"", "recording { time {",
@@ -319,7 +318,7 @@ TEST_F(Bag, IsRefusedInOneSentence) {
                {"two.mcap: ", "\"/a\", \"/b\"", "--topic"});
   const std::string one = write("one.mcap", swing("1", "2"));
   expect_parts(
-      test_support::refusal([&] { (void)import_recording(one, rig(), {.topic = "/wrong"}); }),
+      refusal([&] { (void)import_recording(one, rig(), {.topic = "/wrong"}); }),
       {"one.mcap: has no joint states on the topic \"/wrong\"", "\"/joint_states\"", "--topic"});
   std::vector<JointState> mute = swing("1", "2");
   for (JointState& state : mute) state.efforts.clear();

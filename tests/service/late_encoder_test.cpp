@@ -17,10 +17,7 @@
 namespace service {
 namespace {
 
-using test_support::calibrate_whole;
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::simulated_recording;
+using namespace test_support;
 
 /// A driven link with its own encoder, and a second link on it whose rotation relative to the
 /// ground is read.
@@ -60,7 +57,7 @@ SimulatedRun run_of(const Rig& rig) {
 }
 
 const estimator::Parameter& of_name(const Rig& rig, const std::string& name) {
-  return test_support::parameter_of(rig.mechanism, name);
+  return parameter_of(rig.mechanism, name);
 }
 
 TEST(LateEncoder, IsReadFromARigFile) {
@@ -213,7 +210,7 @@ TEST(LateEncoder, OfOnePendulumIsIdentifiedByItsMotor) {
 TEST(LateEncoder, OfOnePendulumAloneIsNotIdentifiable) {
   const estimator::Calibration found = pendulum_calibrated(false);
   expect_parts(
-      test_support::text_of_notes(found.notes),
+      text_of_notes(found.notes),
       {"1.encoder_delay: only differences of these delays are identifiable", "add an encoder"});
 }
 

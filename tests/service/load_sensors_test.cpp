@@ -13,7 +13,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
+using namespace test_support;
 
 /// Two links in series, with a motor on the first. Sensors: the motor's current, its gear's output
 /// torque, and moment and force at the second joint.
@@ -64,7 +64,7 @@ const char* const kColumns = R"(
 Rig make_rig() { return parse_rig("r.textproto", rig_text(kSensors, kColumns)); }
 
 estimator::Recording simulated(const Rig& rig, int seed) {
-  return test_support::simulated_recording(
+  return simulated_recording(
       rig,
       "duration_s: 6 multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 0.7 amplitude: 2 } "
       "sine { frequency_hz: 1.3 amplitude: 2 } sine { frequency_hz: 2.9 amplitude: 2 } } "
@@ -93,20 +93,20 @@ TEST(LoadSensors, AreSimulatedAndReadBack) {
 TEST(LoadSensors, IdentifyTheirConstantsAndMasses) {
   const Rig truth = make_rig();
   Rig rig = make_rig();
-  test_support::set_free(rig, {{"current.bias", 0.0},
-                               {"current.scale", 1.0},
-                               {"strain.bias", 0.0},
-                               {"strain.scale", 1.0},
-                               {"wrist.mount_z", 0.0},
-                               {"wrist.p_x", 0.0},
-                               {"wrist.moment_bias_z", 0.0},
-                               {"wrist.force_bias_x", 0.0},
-                               {"B.m", 0.2},
-                               {"1.b", 0.02},
-                               {"1.K", 0.3}});
-  const estimator::Calibration found = test_support::calibrate_whole(rig, simulated(truth, 2));
+  set_free(rig, {{"current.bias", 0.0},
+                 {"current.scale", 1.0},
+                 {"strain.bias", 0.0},
+                 {"strain.scale", 1.0},
+                 {"wrist.mount_z", 0.0},
+                 {"wrist.p_x", 0.0},
+                 {"wrist.moment_bias_z", 0.0},
+                 {"wrist.force_bias_x", 0.0},
+                 {"B.m", 0.2},
+                 {"1.b", 0.02},
+                 {"1.K", 0.3}});
+  const estimator::Calibration found = calibrate_whole(rig, simulated(truth, 2));
   ASSERT_EQ(found.parameters.size(), 11U);
-  test_support::expect_truth(found, truth.mechanism);
+  expect_truth(found, truth.mechanism);
   ASSERT_EQ(found.inertial.size(), 5U);
   const struct {
     const char* name;
@@ -125,7 +125,7 @@ TEST(LoadSensors, IdentifyTheirConstantsAndMasses) {
 }
 
 std::string refused(const std::string& sensors, const std::string& columns) {
-  return test_support::refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
+  return refusal([&] { parse_rig("r.textproto", rig_text(sensors, columns)); });
 }
 
 TEST(LoadSensors, RefuseInvalidDescriptions) {

@@ -33,16 +33,14 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::parameter_of;
-using test_support::replaced;
+using namespace test_support;
 
 using Truth = std::map<std::string, double>;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
 
 std::string loop_rig(const std::string& name) {
-  return test_support::source_folder() + "/configs/rig-" + name + ".textproto";
+  return source_folder() + "/configs/rig-" + name + ".textproto";
 }
 
 estimator::Recording recording_of(const std::filesystem::path& data, const std::string& name,
@@ -65,7 +63,8 @@ estimator::Mechanism holding(estimator::Mechanism mechanism) {
 
 /// Every free parameter must be within three standard deviations or half a percent of the truth,
 /// and the open-loop error at the noise level.
-void expect_truth(const estimator::Calibration& result, const Truth& truth, double noise_rad) {
+void expect_true_values(const estimator::Calibration& result, const Truth& truth,
+                        double noise_rad) {
   EXPECT_TRUE(result.converged());
   for (const estimator::ParameterEstimate& each : result.parameters) {
     const auto found = truth.find(each.name);
@@ -83,14 +82,14 @@ void expect_truth(const estimator::Calibration& result, const Truth& truth, doub
 // One degree of freedom, friction in four joints of which two are read. The rig file's start values
 // are wrong by up to a factor of six.
 TEST(LoopCalibration, AFourBarIsFound) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));
-  const Truth truth = test_support::true_parameters(*data, "fourbar_base");
+  const Truth truth = true_parameters(*data, "fourbar_base");
   const estimator::Recording noise = recording_of(*data, "fourbar_base__noise", rig);
-  expect_truth(estimator::calibrate(holding(rig.mechanism), {noise}), truth, 1e-3);
-  expect_truth(estimator::calibrate(rig.mechanism, {noise}), truth, 1e-3);
-  expect_truth(
+  expect_true_values(estimator::calibrate(holding(rig.mechanism), {noise}), truth, 1e-3);
+  expect_true_values(estimator::calibrate(rig.mechanism, {noise}), truth, 1e-3);
+  expect_true_values(
       estimator::calibrate(rig.mechanism, {recording_of(*data, "fourbar_base__quant", rig)}), truth,
       kCount / std::sqrt(12.0));
 }
@@ -98,7 +97,7 @@ TEST(LoopCalibration, AFourBarIsFound) {
 // The parameters of a SPOOK simulator, from the same poor start: the physical ones are estimated
 // first, and joints without encoder start where the loop puts them, not at zero.
 TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));
   estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
@@ -117,7 +116,7 @@ TEST(LoopCalibration, ShadowParametersOfAFourBarBeginAtThePhysicalOnes) {
 // Physical parameters do not support reactions inside loops. The first note says that a simulator's
 // parameters are estimated instead, since they are not the rig's.
 TEST(LoopCalibration, ReportsThatLoadFrictionNeedsShadowParameters) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   Rig rig = load_rig(loop_rig("fourbar"));
   estimator::Recording recording = recording_of(*data, "fourbar_base__noise", rig);
@@ -135,18 +134,18 @@ TEST(LoopCalibration, ReportsThatLoadFrictionNeedsShadowParameters) {
 
 // Two degrees of freedom, three joints without encoder.
 TEST(LoopCalibration, ADrivenFiveBarIsFound) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Calibration result =
       estimator::calibrate(rig.mechanism, {recording_of(*data, "fivebar_base__noise", rig)});
-  expect_truth(result, test_support::true_parameters(*data, "fivebar_base"), 1e-3);
+  expect_true_values(result, true_parameters(*data, "fivebar_base"), 1e-3);
 }
 
 // Counts hardly show when the tip, which has no encoder, sticks. If the process noise decreases
 // only once, a fit ends in another local minimum, with T.tau_c 2.5 % below the truth.
 TEST(LoopCalibration, QuantisedFiveBarReachesTheBestMinimum) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Calibration result = estimator::calibrate(
@@ -193,7 +192,7 @@ TEST(LoopCalibration, AFiveBarPassesItsSingularConfiguration) {
 // The rocker reverses where crank and coupler are collinear, always at the same angle and within
 // few samples. That must not be reported as a missing end stop.
 TEST(LoopCalibration, ARockersDeadCentresAreNoEndStops) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const Rig rig = load_rig(loop_rig("fourbar"));
   for (const char* variant : {"noise", "quant"}) {
@@ -221,7 +220,7 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
            side(child, b) + " }\n";
   };
   const auto refused = [](const std::string& text) {
-    return test_support::refusal([&] { (void)parse_rig("r.textproto", text); });
+    return refusal([&] { (void)parse_rig("r.textproto", text); });
   };
   const std::string links = body("A") + body("B") + joint("O", "ground", "A", "REVOLUTE", 0, -.1) +
                             joint("P", "A", "B", "REVOLUTE", .1, -.1);
@@ -245,9 +244,9 @@ TEST(LoopCalibration, LoopsThatCannotMoveAreRefused) {
 }
 
 /// Message with which a calibration refuses.
-std::string refusal(const Rig& rig, const estimator::Recording& recording,
-                    const estimator::CalibrationOptions& options = {}) {
-  return test_support::refusal<std::invalid_argument>(
+std::string calibration_refusal(const Rig& rig, const estimator::Recording& recording,
+                                const estimator::CalibrationOptions& options = {}) {
+  return refusal<std::invalid_argument>(
       [&] { estimator::calibrate(rig.mechanism, {recording}, options); });
 }
 
@@ -269,20 +268,21 @@ TEST(LoopCalibration, ReportsWhatIsWrongWithALoop) {
   Rig rig = load_rig(loop_rig("fivebar"));
   const estimator::Recording recording = standing(rig, 2.1, 1.04);
   rig.mechanism.joints[1].assembly_guess = std::nan("");
-  expect_parts(refusal(rig, recording),
+  expect_parts(calibration_refusal(rig, recording),
                {"standing", "can be closed in", "assembly_guess", "measure another joint"});
 
   parameter_of(rig.mechanism, "O2.a_x").value = 0.9;
-  expect_parts(refusal(rig, recording), {"standing: at the first readings, joint \"",
-                                         "leaves its loop open by", "mm; check joint points"});
+  expect_parts(calibration_refusal(rig, recording),
+               {"standing: at the first readings, joint \"", "leaves its loop open by",
+                "mm; check joint points"});
 
   for (estimator::Joint& joint : rig.mechanism.joints) joint.motor.control_noise = 0.1;
-  expect_parts(refusal(rig, recording), {"control_noise", "loop", "remove it"});
+  expect_parts(calibration_refusal(rig, recording), {"control_noise", "loop", "remove it"});
 
   parameter_of(rig.mechanism, "T.r_mu").value = 1e-3;
   estimator::CalibrationOptions options;
   options.kind = estimator::EstimateKind::kPhysical;
-  expect_parts(refusal(rig, recording, options), {"bearing load", "shadow parameters"});
+  expect_parts(calibration_refusal(rig, recording, options), {"bearing load", "shadow parameters"});
 }
 
 /// Crank and rocker of equal length, ground and coupler too: a parallelogram, flat at zero.
@@ -308,7 +308,7 @@ TEST(LoopCalibration, ASingularRecordingIsRefusedWithItsTime) {
     table += std::to_string(0.01 * k) + "," + angle + "," + angle + ",0\n";
   }
   const estimator::Recording recording = import_csv_text("over.csv", table, *rig.format).recording;
-  const std::string reported = refusal(rig, recording);
+  const std::string reported = calibration_refusal(rig, recording);
   expect_parts(
       reported,
       {"over.csv: at about 1.",
@@ -328,8 +328,8 @@ TEST(LoopCalibration, ASingularSimulationIsRefusedWithItsTime) {
       "initial { joint: \"P\" angle_rad: -0.5 } initial { joint: \"Q\" angle_rad: 0.5 } "
       "initial { joint: \"R\" angle_rad: 0.5 }",
       rig);
-  const std::string reported = test_support::refusal(
-      [&] { (void)simulate(rig, scenario, 1e-4, nullptr, Integrator::kPhysical); });
+  const std::string reported =
+      refusal([&] { (void)simulate(rig, scenario, 1e-4, nullptr, Integrator::kPhysical); });
   expect_parts(reported,
                {"flat.textproto: at 0.",
                 " s of the scenario the loops pass a singular configuration (change point), "
@@ -343,9 +343,7 @@ TEST(LoopCalibration, ASingularSimulationIsRefusedWithItsTime) {
 constexpr int kO1 = 0, kO2 = 2, kT = 4;
 constexpr double kPeriod = 1e-3, kNoise = 1e-3, kCutoff = 10.0;
 
-Rig five_bar() {
-  return load_rig(test_support::source_folder() + "/configs/rig-fivebar.textproto");
-}
+Rig five_bar() { return load_rig(source_folder() + "/configs/rig-fivebar.textproto"); }
 
 /// All joints for O1 fixed and T as given: joints × samples.
 Eigen::MatrixXd motion_of(const estimator::Mechanism& mechanism, const Eigen::VectorXd& tip) {

@@ -18,8 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 /// Channel 0 is the pendulum and channel 1 the arm, not in the order of the rig's joints.
 const proto::RecordingHeader kHeader = {.joints = {"2", "1"}, .epoch_unix_ns = 0, .facts = {}};
@@ -125,9 +124,8 @@ TEST(McapRecording, ReportsImpossibleNumbers) {
       sample.angle_rad = {pendulum_angle(k), k == 150 ? angle_rad : arm_angle(k)};
       sample.valid = {true, true};
     }
-    test_support::write_bytes(
-        folder.file(name),
-        test_support::record_unchecked(samples, "2,1", {{.rate_error_ppm = rate_error_ppm}}));
+    write_bytes(folder.file(name),
+                record_unchecked(samples, "2,1", {{.rate_error_ppm = rate_error_ppm}}));
     return folder.file(name);
   };
   const std::string huge = write("huge.mcap", 1e13, 0.0, 1000);

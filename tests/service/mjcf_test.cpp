@@ -16,9 +16,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // Classes within classes, degrees, a frame, two joints in one body, a body without a name, motors
 // with and without defaults, and elements that rig files do not support.
@@ -68,7 +66,7 @@ ConvertedRigText convert(const std::string& text) {
 Rig mjcf_rig(const std::string& text) { return parse_rig("arm.textproto", convert(text).text); }
 
 double value(const Rig& rig, const std::string& name) {
-  return test_support::parameter_of(rig.mechanism, name).value;
+  return parameter_of(rig.mechanism, name).value;
 }
 
 bool has_note(const ConvertedRigText& rig, const std::string& part) {

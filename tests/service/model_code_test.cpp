@@ -24,10 +24,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using estimator::JointVector;
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
 
 /// A pendulum of 0.4 kg with Coulomb friction of 0.1 N·m, which holds it up to 14.7°, and a motor.
 const std::string kPendulum = R"(name: "dry pendulum"
@@ -41,7 +39,7 @@ joint { name: "1"
   encoder { } })";
 
 Rig rig_of(const std::string& name) {
-  return load_rig(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
+  return load_rig(source_folder() + "/configs/rig-" + name + ".textproto");
 }
 
 /// A shared library, compiled from C source or given.
@@ -293,7 +291,7 @@ TEST(ModelCode, CasadiModuleContainsNamesAndValues) {
   expect_parts(text, {"from here", "JOINTS = [\"1\", \"2\"]", "COMMANDS = [\"1\"]",
                       "    \"1.tau_c\": 0.001,  # N·m\n",
                       "def dynamics(friction_speed=0.01):", "    mass[0] = ", "    bound[1] = p["});
-  test_support::expect_absent(text, {"@", "const double", ";\n"});
+  expect_absent(text, {"@", "const double", ";\n"});
 }
 
 }  // namespace

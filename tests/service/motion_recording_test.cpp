@@ -14,8 +14,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 constexpr double kPeriod = 0.002;  // [s]
 

@@ -17,9 +17,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // Simulations by the equations of motion, which support prismatic and fixed joints and more that
 // SPOOK does not.
@@ -228,9 +226,7 @@ TEST(PhysicalSimulation, ASpatialLoopChangesItsCoordinates) {
 
 // Start configurations of simulations of rigs with loops.
 
-Rig five_bar() {
-  return load_rig(test_support::source_folder() + "/configs/rig-fivebar.textproto");
-}
+Rig five_bar() { return load_rig(source_folder() + "/configs/rig-fivebar.textproto"); }
 
 std::string start_of(const std::string& joints) { return "duration_s: 0.2 release { } " + joints; }
 
@@ -308,7 +304,7 @@ TEST(StartAssembly, JointsWithEncoderAreExactAndOthersApproximate) {
 
 // A crank-rocker has two branches that are not connected: a given rocker angle selects one.
 TEST(StartAssembly, GivenJointsSelectTheBranch) {
-  const Rig rig = load_rig(test_support::source_folder() + "/configs/rig-fourbar.textproto");
+  const Rig rig = load_rig(source_folder() + "/configs/rig-fourbar.textproto");
   const auto start = [&](const std::string& joints) {
     return parse_scenario("s", start_of(joints), rig).initial_angles;
   };
@@ -325,7 +321,7 @@ TEST(StartAssembly, GivenJointsSelectTheBranch) {
 TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
   const Rig rig = five_bar();
   const auto refused = [&](const std::string& joints) {
-    return test_support::refusal([&] { (void)parse_scenario("s", start_of(joints), rig); });
+    return refusal([&] { (void)parse_scenario("s", start_of(joints), rig); });
   };
   // Arms that point apart have elbows 0.38 apart, but at most 0.36 can be bridged.
   expect_parts(refused(initial("O1", M_PI) + initial("O2", 0.0)),
@@ -337,8 +333,7 @@ TEST(StartAssembly, JointsWhereLoopsCannotBeClosedAreRefused) {
 
 // Zero, whatever assembly_guess states, which applies to loops.
 TEST(StartAssembly, OfATreeIsZeroByDefault) {
-  estimator::Mechanism tree =
-      load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto").mechanism;
+  estimator::Mechanism tree = load_rig(source_folder() + "/configs/rig-furuta.textproto").mechanism;
   tree.joints[1].assembly_guess = 0.3;
   const double nothing = std::numeric_limits<double>::quiet_NaN();
   const auto start = assemble_initial_configuration(tree, Eigen::Vector2d(0.4, nothing));

@@ -18,12 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::calibrate_whole;
-using test_support::expect_parts;
-using test_support::expect_truth;
-using test_support::parameter_of;
-using test_support::refusal;
-using test_support::set_free;
+using namespace test_support;
 
 /// Two links in series, the first with an encoder.
 std::string placed_rig_text(const std::string& sensors, const std::string& columns) {
@@ -69,7 +64,7 @@ Rig placed_rig() {
 }
 
 estimator::Recording placed_run(const Rig& rig, int seed) {
-  return test_support::simulated_recording(
+  return simulated_recording(
       rig,
       "duration_s: 6 release { } initial { joint: \"1\" angle_rad: 1.4 } "
       "initial { joint: \"2\" angle_rad: -0.9 } noise { angle_standard_deviation_rad: 0.0005 "
@@ -125,7 +120,7 @@ TEST(CrossAxisSensitivity, AreEstimatedWithADataSheetPrior) {
   std::string sheet = kImu;
   for (const char* const known :
        {"xz { value: 0.02 }", "xy { value: -0.015 } yx { value: 0.01 }"}) {
-    sheet = test_support::replaced(sheet, known, "deviation_percent: 2");
+    sheet = replaced(sheet, known, "deviation_percent: 2");
   }
   const Rig rig =
       parse_rig("r.textproto", placed_rig_text(std::string(kCamera) + sheet, kImuColumns));
@@ -177,7 +172,7 @@ TEST(CrossAxisSensitivity, AreReportedIfNotDescribed) {
   EXPECT_EQ(found.verdict.kind, estimator::VerdictKind::kRejected) << format_verdict(found.verdict);
   expect_parts(format_verdict(found.verdict), {"sensor \"imu\"", "cross-axis sensitivity"});
   ASSERT_FALSE(found.cross_axes.empty());
-  const std::string all_notes = test_support::text_of_notes(found.notes);
+  const std::string all_notes = text_of_notes(found.notes);
   expect_parts(all_notes, {"accelerometer axes of sensor \"imu\"", "deviation_percent: 2",
                            "accelerometer { }"});
 
@@ -207,7 +202,7 @@ inertial_sensor { name: "imu" body: "B" gyroscope { cross_axis { xz { value: 0.0
   EXPECT_EQ(found.cross_axes[0].share, "imu.gyro_cross_xz");
   EXPECT_NEAR(found.cross_axes[0].value, 0.05, 0.002);
   EXPECT_EQ(found.cross_axes[0].moved, "");
-  const std::string all_notes = test_support::text_of_notes(found.notes);
+  const std::string all_notes = text_of_notes(found.notes);
   expect_parts(all_notes,
                {"gyroscope axes of sensor \"imu\"", "cross-axis sensitivity", "gyroscope { }"});
 

@@ -15,11 +15,13 @@
 
 namespace {
 
+using namespace test_support;
+
 using service::find_swing_up_joint;
 using service::SwingUpProperties;
 
 service::Rig rig(const std::string& name) {
-  return service::load_rig(test_support::source_folder() + "/configs/rig-" + name + ".textproto");
+  return service::load_rig(source_folder() + "/configs/rig-" + name + ".textproto");
 }
 
 TEST(SwingUpPlan, FindsThePendulumAndItsFrequencyWhileTheMotorIsFree) {
@@ -63,14 +65,14 @@ TEST(SwingUpPlan, OmitsRigsThatCannotSwingUp) {
 }
 
 TEST(SwingUpPlan, IsRefusedIfExplicitlyRequested) {
-  service::DesignInput today = service::load_design_input(
-      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  service::DesignInput today =
+      service::load_design_input(source_folder() + "/configs/rig-furuta.textproto", "");
   today.rig.mechanism.parameter(estimator::GravityParameter::kGravity).value *= -1.0;
-  test_support::expect_parts(
-      test_support::refusal([&] {
-        (void)design_experiment(today, {.kind = service::CommandKind::kSwingUp}, "plan.textproto");
-      }),
-      {"--kind swing-up", "no pendulum", "Leave out --kind"});
+  expect_parts(refusal([&] {
+                 (void)design_experiment(today, {.kind = service::CommandKind::kSwingUp},
+                                         "plan.textproto");
+               }),
+               {"--kind swing-up", "no pendulum", "Leave out --kind"});
 }
 
 TEST(SwingUpPlan, LimitsGainsToTheirRanges) {
@@ -141,20 +143,20 @@ TEST(TestPushRun, LimitsTheMotion) {
   const auto text = [&](double share = 1.0) {
     return make_test_push_run(furuta, 0, 2.5, share, 1000.0).scenario;
   };
-  test_support::expect_parts(text(), {"motor: \"1\"", "command: 2.475", "motion_rad: 0.2\n"});
-  test_support::expect_parts(text(0.5), {"motion_rad: 0.1\n"});
+  expect_parts(text(), {"motor: \"1\"", "command: 2.475", "motion_rad: 0.2\n"});
+  expect_parts(text(0.5), {"motion_rad: 0.1\n"});
   furuta.encoders[0].limits = {-1.0, 2.0, 40.0};
-  test_support::expect_parts(text(), {"motion_rad: 0.15\n"});
+  expect_parts(text(), {"motion_rad: 0.15\n"});
   furuta.encoders[0].count = 0.03;
-  test_support::expect_parts(text(), {"motion_rad: 0.18\n"});
+  expect_parts(text(), {"motion_rad: 0.18\n"});
   furuta.encoders[0].count = 1.0;
   furuta.encoders[1].count = 1.0;
-  test_support::expect_parts(text(), {"motion_rad: 0.75\n"});
+  expect_parts(text(), {"motion_rad: 0.75\n"});
   const service::Scenario scenario = service::parse_scenario("push", text(), furuta);
   EXPECT_NEAR(scenario.excitation.command_peak(), 2.475, 1e-12);
   EXPECT_FALSE(scenario.excitation.is_open_loop());
   const service::TestPushRun cart = make_test_push_run(rig("cartpole"), 0, 1.0, 1.0, 1000.0);
-  test_support::expect_parts(cart.scenario, {"motion_m: 0.0", "motion_rad: 0."});
+  expect_parts(cart.scenario, {"motion_m: 0.0", "motion_rad: 0."});
 }
 
 TEST(MissingMotion, IsAtMostThreeCounts) {
@@ -168,23 +170,23 @@ TEST(MissingMotion, IsAtMostThreeCounts) {
     segment.controls = Eigen::MatrixXd::Constant(100, 1, -0.01);
     return describe_missing_motion(furuta, 0, {.name = "run", .segments = {segment}});
   };
-  test_support::expect_parts(
-      text(3), {"nothing moved", "3 counts", "0.01 V", "dry friction of the joint is 0.001 N·m"});
+  expect_parts(text(3),
+               {"nothing moved", "3 counts", "0.01 V", "dry friction of the joint is 0.001 N·m"});
   EXPECT_EQ(text(4), "");
 }
 
 // Largest torque 0.05 N·m/V · u, friction 1e-3 N·m.
 TEST(WeakMotor, IsWeakerThanDryFriction) {
   const service::Rig furuta = rig("furuta");
-  test_support::expect_parts(describe_weak_motor(furuta, 0, 0.0199),
-                             {"at 0.0199 V", "0.001 N·m", "does not move"});
+  expect_parts(describe_weak_motor(furuta, 0, 0.0199),
+               {"at 0.0199 V", "0.001 N·m", "does not move"});
   EXPECT_EQ(describe_weak_motor(furuta, 0, 0.0201), "");
 }
 
 // A motor below friction would leave the parameters unknown, which is explained instead of driven.
 TEST(InfeasiblePlan, IsExplained) {
-  service::DesignInput today = service::load_design_input(
-      test_support::source_folder() + "/configs/rig-furuta.textproto", "");
+  service::DesignInput today =
+      service::load_design_input(source_folder() + "/configs/rig-furuta.textproto", "");
   const auto targets = service::parse_target_precisions("--for", {"1.K:2%"}, today.rig.mechanism);
   const auto refused = [&](double command_max) {
     try {
@@ -200,8 +202,7 @@ TEST(InfeasiblePlan, IsExplained) {
     }
     return std::string();
   };
-  test_support::expect_parts(refused(0.0002),
-                             {"dry friction of the joint is 0.001 N·m", "Raise command_max"});
+  expect_parts(refused(0.0002), {"dry friction of the joint is 0.001 N·m", "Raise command_max"});
   EXPECT_EQ(refused(2.0), "");
 }
 

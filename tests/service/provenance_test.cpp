@@ -18,8 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 /// A simulated pendulum, calibrated once with changes of all kinds.
 class Calibrated : public ::testing::Test {
@@ -325,7 +324,7 @@ std::string values_of(double viscous, const std::string& more = "") {
 }
 
 double viscous_of(const DesignInput& today) {
-  return test_support::parameter_of(today.rig.mechanism, "1.b").value;
+  return parameter_of(today.rig.mechanism, "1.b").value;
 }
 
 // A result without a covariance gives only values; their uncertainty is that of the rig file.

@@ -15,8 +15,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 std::vector<std::string> names_of(const RecordingColumns& recording) {
   std::vector<std::string> names;

@@ -21,9 +21,7 @@
 namespace service {
 namespace {
 
-using test_support::count_of;
-using test_support::expect_parts;
-using test_support::from_json;
+using namespace test_support;
 
 /// The visible page, without its scripts and their data.
 std::string without_scripts(std::string html) {

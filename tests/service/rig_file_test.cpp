@@ -13,9 +13,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // A pendulum, one statement per line so that messages can be located.
 const char* const kPendulum = R"(name: 'p'
@@ -327,8 +325,8 @@ TEST(RigFile, TooManyBodiesAreRefused) {
     return parse_rig("rig.textproto", text).mechanism.body_count();
   };
   EXPECT_EQ(with_bodies(1100), 1100);
-  test_support::expect_parts(test_support::refusal([&] { (void)with_bodies(1101); }),
-                             {"rig.textproto", "more than 1100 bodies or joints"});
+  expect_parts(refusal([&] { (void)with_bodies(1101); }),
+               {"rig.textproto", "more than 1100 bodies or joints"});
 }
 
 }  // namespace

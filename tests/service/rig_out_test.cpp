@@ -19,12 +19,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using estimator::Mechanism;
 using estimator::Parameter;
 using estimator::ParameterEstimate;
-using test_support::count_of;
-using test_support::expect_parts;
-using test_support::parameter_of;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -148,7 +146,7 @@ class PendulumOut : public ::testing::Test {
     return parse_rig("written.textproto", written.text).mechanism;
   }
   void replace(const std::string& from, const std::string& to) {
-    text_ = test_support::replaced(text_, from, to);
+    text_ = replaced(text_, from, to);
   }
 
   std::string text_ = R"(# proto-file: proto/rig.proto

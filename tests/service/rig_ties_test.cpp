@@ -22,10 +22,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::parameter_of;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // Two links, whose points are given from the upper joint of each; one statement per line.
 const char* const kArms = R"(name: 'arms'
@@ -304,9 +301,7 @@ TEST(ParametersOption, IsAWordOrAFile) {
   EXPECT_THROW(parse_parameters_option("fysical", options), CLI::ValidationError);
 }
 
-Rig load(const std::string& name) {
-  return load_rig(test_support::source_folder() + "/configs/" + name);
-}
+Rig load(const std::string& name) { return load_rig(source_folder() + "/configs/" + name); }
 
 int free_count(const Rig& rig) {
   int count = 0;
@@ -376,7 +371,7 @@ TEST(ConfigFiles, AnglesFromUprightAreZeroWhenHanging) {
 TEST(Documents, RigFilesTheyShowLoad) {
   int shown = 0;
   for (const char* name : {"README.md", "docs/reference/rig-file.md"}) {
-    const std::string text = proto::read_file(test_support::source_folder() + "/" + name);
+    const std::string text = proto::read_file(source_folder() + "/" + name);
     const std::string open = "```textproto\n";
     for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
       at += open.size();

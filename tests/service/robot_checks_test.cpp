@@ -15,9 +15,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // Two links of 0.2 m, with radii of gyration of 67 and 62 mm.
 const std::string kTwoLinks = R"(<robot name="r">
@@ -57,7 +55,7 @@ bool has_import_note(const ConvertedRigText& rig, const std::string& part) {
 }
 
 ConvertedRigText import_report(const std::string& name) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   return import_text(proto::read_file((*data / "field_reports" / name).string()));
 }
 
@@ -67,7 +65,7 @@ TEST(RobotChecks, PlausibleRobotHasNoNotes) {
 }
 
 TEST(RobotChecks, FieldReportsAreReadAndReported) {
-  if (!test_support::find_evaluation_data()) GTEST_SKIP() << "no evaluation data";
+  if (!find_evaluation_data()) GTEST_SKIP() << "no evaluation data";
   EXPECT_TRUE(has_import_note(import_report("mm.urdf"), "lengths are probably in mm"));
   EXPECT_TRUE(has_import_note(import_report("swaplim.urdf"), "the lower limit (1 rad) is not"));
   EXPECT_TRUE(import_report("world.urdf").notes.empty());
@@ -162,8 +160,7 @@ TEST(RobotChecks, ScalesGiveTheRobotInMetres) {
   EXPECT_TRUE(scaled.notes.empty());
   const Rig a = parse_rig("a", metres.text), b = parse_rig("b", scaled.text);
   for (const char* const name : {"ball.c_z", "ball.J_xx", "ball.m"}) {
-    EXPECT_NEAR(test_support::parameter_of(a.mechanism, name).value,
-                test_support::parameter_of(b.mechanism, name).value, 1e-15)
+    EXPECT_NEAR(parameter_of(a.mechanism, name).value, parameter_of(b.mechanism, name).value, 1e-15)
         << name;
   }
 }

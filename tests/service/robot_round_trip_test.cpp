@@ -20,6 +20,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
+
 using estimator::BodyParameter;
 using estimator::JointParameter;
 using estimator::Mechanism;
@@ -165,7 +167,7 @@ TEST(RobotRoundTrip, UrdfToRigToMjcfToRigIsExact) {
   EXPECT_EQ(mjcf.text.find("\"cross\""), std::string::npos);
   for (int i = 0; i < 4; ++i) {
     const auto& parameter = first.mechanism.joint_parameter(i, JointParameter::kViscous);
-    EXPECT_EQ(parameter.value, test_support::parameter_of(second.mechanism, parameter.name).value);
+    EXPECT_EQ(parameter.value, parameter_of(second.mechanism, parameter.name).value);
   }
   // Bodies have the same poses at any angles.
   Eigen::VectorXd angles(4);
@@ -196,15 +198,14 @@ TEST(RobotRoundTrip, RigFilesComeBackWithEverythingThatMjcfHas) {
        {"furuta", "qube-servo2", "paper-furuta", "pendulum", "chain3", "cartpole",
         "dfki-double-pendulum", "lund-furuta", "multiarm-double", "synthetic-furuta"}) {
     SCOPED_TRACE(name);
-    expect_round_trips(
-        proto::read_file(test_support::source_folder() + "/configs/rig-" + name + ".textproto"));
+    expect_round_trips(proto::read_file(source_folder() + "/configs/rig-" + name + ".textproto"));
   }
 }
 
 // A body that rotates about z alone, with a moment about z that is inconsistent with those about x
 // and y, which have no effect: these are raised, and that is reported.
 TEST(RobotRoundTrip, MomentsWithoutEffectAreMadeConsistent) {
-  Rig rig = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto");
+  Rig rig = load_rig(source_folder() + "/configs/rig-pendulum.textproto");
   for (const double zz : {0.019, 0.05}) {
     rig.mechanism.parameter(0, estimator::BodyParameter::kJzz).value = zz;
     const Robot robot = convert_rig_to_robot(rig);
@@ -284,7 +285,7 @@ TEST(RobotRoundTrip, AirDragIsReportedAsOmitted) {
 TEST(RobotRoundTrip, AChildNearerToTheGroundThanItsParentMovesAsBefore) {
   std::string text = kCart;
   const auto swap = [&](const std::string& a, const std::string& b) {
-    text = test_support::replaced(text, a, b);
+    text = replaced(text, a, b);
   };
   swap("parent { body: \"cart\" point { z { value: 0.03 } } axis { z: 1 x: 0.2 }",
        "child { body: \"cart\" point { z { value: 0.03 } } axis { z: 1 x: 0.2 }");

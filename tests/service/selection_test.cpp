@@ -23,8 +23,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 /// Two segments of 100 samples at 100 Hz, from 0 s and from 10 s; angles count the rows.
 ImportedRecording two_segments() {
@@ -87,11 +86,9 @@ TEST(RecordingSelection, SegmentListsHoldNumbersAndRanges) {
 }
 
 TEST(ParameterEdits, ChangeValueAndFreedom) {
-  Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  Rig rig = load_rig(source_folder() + "/configs/rig-furuta.textproto");
   apply_parameter_edits({{"A.J_zz=0.02"}, {"A.J_xx"}, {"1.K", "2.b=0.5"}}, rig.mechanism);
-  const auto get = [&](const char* name) {
-    return test_support::parameter_of(rig.mechanism, name);
-  };
+  const auto get = [&](const char* name) { return parameter_of(rig.mechanism, name); };
   EXPECT_EQ(get("A.J_zz").value, 0.02);
   EXPECT_TRUE(get("A.J_zz").free);
   EXPECT_TRUE(get("A.J_xx").free);
@@ -102,18 +99,16 @@ TEST(ParameterEdits, ChangeValueAndFreedom) {
 }
 
 TEST(ParameterEdits, PatternsConcernSeveralParameters) {
-  const Rig file = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  const Rig file = load_rig(source_folder() + "/configs/rig-furuta.textproto");
   estimator::Mechanism mechanism = file.mechanism;
   apply_parameter_edits({{"?.b=0.3"}, {"A.J_*"}, {"*.tau_c", "B.*=0.001"}}, mechanism);
-  const auto is_free = [&](const char* name) {
-    return test_support::parameter_of(mechanism, name).free;
-  };
-  EXPECT_EQ(test_support::parameter_of(mechanism, "2.b").value, 0.3);
+  const auto is_free = [&](const char* name) { return parameter_of(mechanism, name).free; };
+  EXPECT_EQ(parameter_of(mechanism, "2.b").value, 0.3);
   EXPECT_TRUE(is_free("A.J_xy"));
   EXPECT_FALSE(is_free("A.m"));
   EXPECT_FALSE(is_free("1.tau_c"));
   EXPECT_FALSE(is_free("2.tau_c"));
-  EXPECT_EQ(test_support::parameter_of(mechanism, "B.J_zz").value, 0.001);
+  EXPECT_EQ(parameter_of(mechanism, "B.J_zz").value, 0.001);
   expect_parts(refusal([&] {
                  apply_parameter_edits({{}, {}, {"C.*"}}, mechanism);
                }),
@@ -122,7 +117,7 @@ TEST(ParameterEdits, PatternsConcernSeveralParameters) {
 
 // Otherwise "1.k" for the gain "1.K" would fix the stiffness of a spring.
 TEST(ParameterEdits, NamesThatDifferInCaseAreListed) {
-  Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  Rig rig = load_rig(source_folder() + "/configs/rig-furuta.textproto");
   expect_parts(refusal([&] {
                  apply_parameter_edits({{}, {}, {"1.k=2"}}, rig.mechanism);
                }),
@@ -136,7 +131,7 @@ TEST(ParameterEdits, NamesThatDifferInCaseAreListed) {
 }
 
 TEST(ParameterEdits, ChangesAreDescribedBesideTheRigFile) {
-  const Rig file = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+  const Rig file = load_rig(source_folder() + "/configs/rig-furuta.textproto");
   estimator::Mechanism mechanism = file.mechanism;
   apply_parameter_edits({{"2.b=0.3"}, {"A.J_xx"}, {"1.K=0.06"}}, mechanism);
   EXPECT_EQ(describe_parameter_changes(file.mechanism, mechanism),
@@ -151,7 +146,7 @@ TEST(ParameterEdits, ChangesAreDescribedBesideTheRigFile) {
 
 TEST(ParameterEdits, RefuseInvalidEdits) {
   const auto refusal_of = [](const ParameterEdits& edits) {
-    Rig rig = load_rig(test_support::source_folder() + "/configs/rig-furuta.textproto");
+    Rig rig = load_rig(source_folder() + "/configs/rig-furuta.textproto");
     return refusal([&] { apply_parameter_edits(edits, rig.mechanism); });
   };
   expect_parts(refusal_of({{}, {}, {"A.Jzz"}}), {"--fix A.Jzz", "did you mean A.J_zz"});
@@ -271,10 +266,9 @@ TEST(RigRecording, EveryAngleUnitIsReadInRadians) {
 // Text-format protobuf accepts any number in place of an enumerator's name.
 TEST(RigRecording, RefusesUnitsThatAreNumbers) {
   for (const char* number : {"7", "-1"}) {
-    test_support::expect_parts(test_support::refusal([&] { (void)pendulum(number, "RADIAN"); }),
-                               {"r.textproto:8:", "MICROSECOND"});
-    test_support::expect_parts(test_support::refusal([&] { (void)pendulum("SECOND", number); }),
-                               {"r.textproto:9:", "RADIAN"});
+    expect_parts(refusal([&] { (void)pendulum(number, "RADIAN"); }),
+                 {"r.textproto:8:", "MICROSECOND"});
+    expect_parts(refusal([&] { (void)pendulum("SECOND", number); }), {"r.textproto:9:", "RADIAN"});
   }
 }
 

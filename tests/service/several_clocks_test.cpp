@@ -16,7 +16,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
+using namespace test_support;
 
 constexpr double kSamplePeriod = 0.005;
 
@@ -195,7 +195,7 @@ TEST(SeveralClocks, ACommandHoldsUntilTheNext) {
 TEST(SeveralClocks, ACommandWithoutValuesIsRefused) {
   LogText log;
   for (int k = 0; k < 100; ++k) log.add(0.01 * k, swing(0.01 * k), 0.0, kNone);
-  expect_parts(test_support::refusal([&] { (void)log.read(); }),
+  expect_parts(refusal([&] { (void)log.read(); }),
                {"log.csv:2:4", "column \"u\" has no values", "control { }"});
 }
 
@@ -246,7 +246,7 @@ TEST(SeveralClocks, EqualRowsAreMergedAndDifferentOnesRefused) {
     different.add(0.5, swing(0.5) + 1e-3, 0.1, 1.0);
   }
   EXPECT_EQ(equal.read().recording.segments.front().sample_count(), 100);
-  expect_parts(test_support::refusal([&] { (void)different.read(); }),
+  expect_parts(refusal([&] { (void)different.read(); }),
                {"log.csv:53:1", "is repeated with other values", "rate_hz: 100"});
 }
 
@@ -257,14 +257,13 @@ TEST(SeveralClocks, ConstantRateIsAdvisedForUnusableTimes) {
     if (k == 201) continue;
     log.add(0.02 * (k / 4) + 1e-4 * (k % 4), swing(kSamplePeriod * k), 0.1, 1.0);
   }
-  expect_parts(test_support::refusal([&] { (void)log.read(); }),
-               {"too short", "gaps", "rate_hz: 200"});
+  expect_parts(refusal([&] { (void)log.read(); }), {"too short", "gaps", "rate_hz: 200"});
 }
 
 class FieldReports : public ::testing::Test {
  protected:
   void SetUp() override {
-    const auto data = test_support::find_evaluation_data();
+    const auto data = find_evaluation_data();
     if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
     reports_ = (*data / "field_reports").string() + "/";
   }

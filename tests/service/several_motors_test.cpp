@@ -20,9 +20,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 /// Two links in the plane; gains and frictions are free.
 const std::string kArm = R"(name: "arm"

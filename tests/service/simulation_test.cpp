@@ -20,8 +20,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 // A frictionless pendulum: mass 0.4, centre of mass at 0.1, inertia 0.001 about it.
 const char* const kSimulatedPendulum = R"(
@@ -94,7 +93,7 @@ TEST(Simulation, EncodersRoundToCountsAndNoiseRepeatsWithItsSeed) {
 // The scenario file's gain and frequency must swing the demo rig over the top: a wrong sign only
 // spins the arm, and the frequency of the pendulum on a fixed pivot stalls at 2.1 rad.
 TEST(Simulation, SwingUpPassesTheUpright) {
-  const std::string configs = test_support::source_folder() + "/configs/";
+  const std::string configs = source_folder() + "/configs/";
   Rig rig = load_rig(configs + "rig-furuta.textproto");
   apply_parameter_edits(
       {{"A.J_zz=0.0044", "B.J_yy=0.00396", "B.J_zz=0.0039", "1.K=0.0729"}, {}, {}}, rig.mechanism);
@@ -198,13 +197,13 @@ TEST(Simulation, RefusesTooManySamplesAndSteps) {
 
 // A step longer than the sampling period, as in the paper: samples then come once per step.
 TEST(Simulation, LongStepsAreSampledOnceAStep) {
-  const SimulatedRun run = simulate(
-      pendulum(), scenario_of("duration_s: 1 release { } initial { joint: \"1\" }"), 0.01);
+  const SimulatedRun run =
+      simulate(pendulum(), scenario_of("duration_s: 1 release { } initial { joint: \"1\" }"), 0.01);
   EXPECT_EQ(run.angles.rows(), 101);
   EXPECT_EQ(run.notes.size(), 1U);
 }
 
-const std::string kConfigs = test_support::source_folder() + "/configs/";
+const std::string kConfigs = source_folder() + "/configs/";
 
 Rig furuta() { return load_rig(kConfigs + "rig-furuta.textproto"); }
 
@@ -291,12 +290,12 @@ TEST(Simulation, ReportsScenarioLimitsBeyondTheEndStops) {
   rig.mechanism.joint_parameter(0, estimator::JointParameter::kStopLower).value = -0.7;
   rig.mechanism.joint_parameter(0, estimator::JointParameter::kStopUpper).value = 0.9;
   const auto notes = [&](const std::string& limit) {
-    const Scenario scenario = parse_scenario(
-        "s.textproto",
-        "duration_s: 0.1 initial { joint: \"1\" angle_rad: 0.1 } release { } "
-        "limits { joint { joint: \"1\" angle_rad_max: " + limit +
-            " } }",
-        rig);
+    const Scenario scenario =
+        parse_scenario("s.textproto",
+                       "duration_s: 0.1 initial { joint: \"1\" angle_rad: 0.1 } release { } "
+                       "limits { joint { joint: \"1\" angle_rad_max: " +
+                           limit + " } }",
+                       rig);
     return simulate(rig, scenario, 1e-3, nullptr, Integrator::kPhysical).notes;
   };
   EXPECT_TRUE(notes("0.6").empty());

@@ -11,10 +11,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::make_joint_state;
-using test_support::refusal;
-using test_support::SqliteBagWriter;
+using namespace test_support;
 
 constexpr int kMessages = 400;
 

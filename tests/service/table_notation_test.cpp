@@ -27,10 +27,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using enum estimator::JointKind;
 using estimator::EstimationStage;
 using estimator::Message;
-using test_support::expect_parts;
 using estimator::MessageCode;
 using estimator::Quantity;
 using estimator::Termination;
@@ -104,11 +104,11 @@ std::vector<int> cell_begins(const std::string& line) {
 TEST(ResultTable, AlignsColumnsBesideLongWords) {
   const std::string id = "job-" + std::string(40, 'a');
   const std::string rig = "größe-" + std::string(30, 'r') + ".textproto";
-  const std::string text = format_table(
-      {{"job", "state", "rig", "recordings"},
-       {"j", "done", "a", "b.csv"},
-       {id, "queued, place 7", rig, "first.csv, second.csv, third.csv and 5 more"}},
-      {false, false, false, false});
+  const std::string text =
+      format_table({{"job", "state", "rig", "recordings"},
+                    {"j", "done", "a", "b.csv"},
+                    {id, "queued, place 7", rig, "first.csv, second.csv, third.csv and 5 more"}},
+                   {false, false, false, false});
   expect_parts(text, {id, rig});
   std::istringstream lines(text);
   std::string line;
@@ -247,7 +247,7 @@ TEST(Intervals, AreExplainedIfWide) {
   EXPECT_EQ(explain_wide_intervals(calibration), "");
   first.half_interval = 12.7 * first.standard_deviation;
   const std::string why = explain_wide_intervals(calibration);
-  test_support::expect_parts(why, {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"});
+  expect_parts(why, {"± 13 standard deviations", "(B.J_zz)", "pieces disagree"});
   calibration.agreement.p_value = 0.02;
   EXPECT_EQ(explain_wide_intervals(calibration), "");
   calibration.agreement.p_value = 1e-40;
@@ -262,21 +262,20 @@ TEST(Intervals, NameTheFixedValuesThatTheyAssumeExact) {
   calibration.kind = estimator::EstimateKind::kPhysical;
   EXPECT_EQ(explain_exact_values(calibration), "") << "no rig";
   estimator::Mechanism& mechanism = calibration.mechanism;
-  mechanism = load_rig(test_support::source_folder() + "/configs/rig-pendulum.textproto").mechanism;
+  mechanism = load_rig(source_folder() + "/configs/rig-pendulum.textproto").mechanism;
   calibration.parameters[0].half_interval = 1.96 * calibration.parameters[0].standard_deviation;
   const std::string values =
       "pendulum.m = 0.428 kg, gravity.g = 9.82 m/s², pivot.b_x = -0.092 m. To include";
-  test_support::expect_parts(explain_exact_values(calibration),
-                             {values, "cad_uncertainty_percent"});
-  test_support::expect_parts(format_calibration(calibration, 1.0), {values});
-  test_support::expect_parts(render_calibration_page(calibration, prepared_context()), {values});
+  expect_parts(explain_exact_values(calibration), {values, "cad_uncertainty_percent"});
+  expect_parts(format_calibration(calibration, 1.0), {values});
+  expect_parts(render_calibration_page(calibration, prepared_context()), {values});
   mechanism.parameter(0, estimator::BodyParameter::kMass).free = true;
   EXPECT_FALSE(holds(explain_exact_values(calibration), "pendulum.m"));
   for (int axis = 0; axis < 2; ++axis) {
     mechanism.joint_parameter(0, static_cast<estimator::JointParameter>(axis)).value = 0.1;
   }
   mechanism.joint_parameter(0, estimator::JointParameter::kMotorGain).value = 0.1;
-  test_support::expect_parts(explain_exact_values(calibration), {" and 1 more. To include"});
+  expect_parts(explain_exact_values(calibration), {" and 1 more. To include"});
   calibration.parameters[0].at_bound = true;
   EXPECT_EQ(explain_exact_values(calibration), "") << "no intervals";
 }
@@ -290,8 +289,7 @@ TEST(ParameterTable, EndsRowsWithTheUnitOfAllNumbers) {
   while (std::getline(lines, line)) {
     if (line.starts_with("B.J_zz ")) row = line;
   }
-  const std::regex numbers(
-      "B.J_zz +3\\.9601 +0\\.0023 +3\\.9555 … 3\\.9647 +10  +10⁻³ kg·m²");
+  const std::regex numbers("B.J_zz +3\\.9601 +0\\.0023 +3\\.9555 … 3\\.9647 +10  +10⁻³ kg·m²");
   EXPECT_TRUE(std::regex_match(row, numbers)) << row;
 }
 
@@ -483,7 +481,7 @@ std::string page() {
 }
 
 TEST(MessagePage, ListsTheMessageTable) {
-  const std::string path = test_support::source_folder() + "/docs/reference/messages.md";
+  const std::string path = source_folder() + "/docs/reference/messages.md";
   if (std::getenv("RIGCAL_WRITE_PAGES") != nullptr) std::ofstream(path) << page();
   std::ostringstream stored;
   stored << std::ifstream(path).rdbuf();

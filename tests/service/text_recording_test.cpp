@@ -15,7 +15,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
+using namespace test_support;
 
 /// Writes a rig file for a recording with `rigcal init` and imports the recording with it.
 ImportedRecording init_and_import(const TemporaryFolder& folder, const std::string& recording,
@@ -30,7 +30,7 @@ ImportedRecording init_and_import(const TemporaryFolder& folder, const std::stri
 
 // The files of the field reports contain the same swing in different dialects.
 TEST(TextRecording, DialectsOfFieldReportsAreOneSwing) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data || !exists(*data / "field_reports")) GTEST_SKIP() << "no shared/data/field_reports";
   const TemporaryFolder folder;
   const auto file = [&](const char* name) { return (*data / "field_reports" / name).string(); };
@@ -65,7 +65,7 @@ TEST(TextRecording, DialectsOfFieldReportsAreOneSwing) {
 
 // Readings of a bus that failed are −1 in two rows each.
 TEST(TextRecording, SpikesOfFieldReportsAreImported) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data || !exists(*data / "field_reports")) GTEST_SKIP() << "no shared/data/field_reports";
   const TemporaryFolder folder;
   const std::string file = (*data / "field_reports/spikes2.csv").string();
@@ -100,7 +100,7 @@ TEST(TextRecording, FromAndToApplyBeforeRowsAreJudged) {
     run_successfully("init --kind pendulum --time t_s --angle theta_rad --out " + file);
     return load_rig(file);
   }();
-  expect_parts(test_support::refusal([&] { (void)import_recording(run, rig); }), {"run.csv:2:2"});
+  expect_parts(refusal([&] { (void)import_recording(run, rig); }), {"run.csv:2:2"});
   EXPECT_EQ(import_recording(run, rig, {.from = 0.01}).summary.rows, 598);
 }
 

@@ -15,9 +15,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
-using test_support::replaced;
+using namespace test_support;
 
 // An arm on a base with mass: a revolute joint, a massless tool flange rotated by rpy, a prismatic
 // joint, a camera mark, a mimic finger, and a link named like the ground.
@@ -68,7 +66,7 @@ ConvertedRigText convert_urdf(const std::string& text, bool floating = false,
 }
 
 double urdf_value(const Rig& rig, const std::string& name) {
-  return test_support::parameter_of(rig.mechanism, name).value;
+  return parameter_of(rig.mechanism, name).value;
 }
 
 bool has_urdf_note(const ConvertedRigText& rig, const std::string& part) {
@@ -275,7 +273,7 @@ TEST(Urdf, FaultsAreRefusedWithTheLine) {
 }
 
 TEST(Urdf, ATableIsNoXml) {
-  const std::string reported = test_support::refusal([] { convert_urdf("t_s,q\n0,1\n"); });
+  const std::string reported = refusal([] { convert_urdf("t_s,q\n0,1\n"); });
   expect_parts(
       reported,
       {"is not XML: text in place of an element; correct it, or name a URDF or MJCF file"});

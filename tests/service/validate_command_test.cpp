@@ -14,8 +14,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::from_json;
+using namespace test_support;
 
 class ValidateCommand : public ::testing::Test {
  protected:

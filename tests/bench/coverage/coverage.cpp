@@ -21,6 +21,8 @@
 
 namespace {
 
+using namespace test_support;
+
 constexpr double kNoise = 1e-3;                   // [rad]
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;  // [rad]
 
@@ -79,7 +81,7 @@ const std::map<std::string, Case>& cases() {
         .recording = "synthetic_planar/fourbar_base__clean.csv",
         .duration = 5.0,
         .fixed = {},
-        .truth = test_support::fourbar_truth(),
+        .truth = fourbar_truth(),
         .transition_speed = 1e-3}}};
   return kCases;
 }
@@ -119,13 +121,13 @@ int main(int argc, char** argv) {
   app.add_option("--runs", runs, "Realisations")->capture_default_str();
   app.add_option("--seed", seed, "Of the first realisation")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) {
     std::fprintf(stderr, "coverage: no evaluation data; set RIG_DATA\n");
     return 1;
   }
   const Case& chosen = cases().at(name);
-  service::Rig rig = service::load_rig(test_support::source_folder() + "/configs/" + chosen.rig);
+  service::Rig rig = service::load_rig(source_folder() + "/configs/" + chosen.rig);
   service::ParameterEdits edits;
   edits.fix = chosen.fixed;
   service::apply_parameter_edits(edits, rig.mechanism);

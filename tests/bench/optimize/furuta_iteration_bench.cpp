@@ -17,6 +17,8 @@
 
 namespace {
 
+using namespace test_support;
+
 using bench::Dgemm;
 using bench::median;
 using bench::thread_time;
@@ -28,14 +30,14 @@ using estimator::TrajectorySettings;
 // Start of both solvers: parameters off by 10 % in either direction, states at the truth, encoder
 // noise of 1 mrad.
 struct Start {
-  estimator::Mechanism mechanism = test_support::furuta_with_12_parameters();
+  estimator::Mechanism mechanism = furuta_with_12_parameters();
   TrajectorySettings settings;
   TrajectoryData data;
 
   Start(int nodes, StateForm form) {
     settings.state_form = form;
-    data = test_support::simulate_furuta(mechanism, nodes, settings.step.step, 1e-3, 7);
-    test_support::disturb_parameters(mechanism, 1.1);
+    data = simulate_furuta(mechanism, nodes, settings.step.step, 1e-3, 7);
+    disturb_parameters(mechanism, 1.1);
   }
 };
 
@@ -70,7 +72,7 @@ Run run_rigcal(const Start& start, int iterations) {
 
 Run run_ceres(const Start& start, ceres::LinearSolverType solver,
               ceres::SparseLinearAlgebraLibraryType library, int iterations) {
-  test_support::CeresAutodiffFuruta problem(start.mechanism, start.data, start.settings);
+  CeresAutodiffFuruta problem(start.mechanism, start.data, start.settings);
   ceres::Solver::Options options;
   options.linear_solver_type = solver;
   options.sparse_linear_algebra_library_type = library;

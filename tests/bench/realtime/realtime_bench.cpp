@@ -20,7 +20,7 @@
 
 namespace {
 
-using test_support::ChildProcess;
+using namespace test_support;
 
 constexpr int kPriority = 80;
 constexpr double kGrace_s = 20.0;
@@ -113,17 +113,15 @@ void bench_run(int seconds, const test_support::TemporaryFolder& folder) {
   std::ofstream(folder.file("scenario.textproto"))
       << "name: \"bench\" duration_s: " << seconds
       << " multisine { motor: \"1\" ramp_s: 0.5 sine { frequency_hz: 1 amplitude: 0.3 } }";
-  ChildProcess sim(
-      {RIGCAL_SIM, "--config", test_support::source_folder() + "/configs/sim-furuta.textproto",
-       "--link", folder.file("unit")},
-      folder.file("sim.txt"));
-  test_support::eventually([&] { return !sim.output().empty(); }, kGrace_s);
+  ChildProcess sim({RIGCAL_SIM, "--config", source_folder() + "/configs/sim-furuta.textproto",
+                    "--link", folder.file("unit")},
+                   folder.file("sim.txt"));
+  eventually([&] { return !sim.output().empty(); }, kGrace_s);
   Cyclictest cyclictest(seconds, folder.file("cyclictest2"));
-  ChildProcess daq(
-      {RIGCAL_DAQ, "run", "--rig", test_support::source_folder() + "/configs/rig-furuta.textproto",
-       "--url", "pty://" + folder.file("unit"), "--scenario", folder.file("scenario.textproto"),
-       "--out", folder.file("run.mcap")},
-      folder.file("daq.txt"));
+  ChildProcess daq({RIGCAL_DAQ, "run", "--rig", source_folder() + "/configs/rig-furuta.textproto",
+                    "--url", "pty://" + folder.file("unit"), "--scenario",
+                    folder.file("scenario.textproto"), "--out", folder.file("run.mcap")},
+                   folder.file("daq.txt"));
   const Figures reference = cyclictest.wait();
   daq.wait(kGrace_s);
   const auto run = proto::read_recording(folder.file("run.mcap"));

@@ -25,8 +25,7 @@
 
 namespace {
 
-using test_support::batch_request;
-using test_support::SocketClient;
+using namespace test_support;
 
 constexpr std::uint64_t kBatches = 3'000;  // five minutes of a rig
 constexpr std::uint64_t kSamplesPerBatch = 100;
@@ -49,7 +48,7 @@ const std::vector<std::string>& frames() {
   static const std::vector<std::string> kFrames = [] {
     std::vector<std::string> made;
     for (std::uint64_t k = 1; k <= kBatches; ++k) {
-      made.push_back(test_support::request_frame(batch_request(k, kSamplesPerBatch)));
+      made.push_back(request_frame(batch_request(k, kSamplesPerBatch)));
     }
     return made;
   }();
@@ -69,14 +68,14 @@ void set_counters(benchmark::State& state, double server_time_s) {
 }
 
 void IngestService(benchmark::State& state) {
-  test_support::ServiceProcess service;
+  ServiceProcess service;
   if (!service.start()) return state.SkipWithError("rigcald does not start");
   const double before = processor_time(service.pid());
   int round = 0;
   frames();
   for (auto _ : state) {
     SocketClient client(service.port());
-    client.call(test_support::open_request("run-" + std::to_string(++round)));
+    client.call(open_request("run-" + std::to_string(++round)));
     std::uint64_t acknowledged = 0;
     for (std::uint64_t k = 1; k <= kBatches; ++k) {
       client.send_bytes(frames()[k - 1]);

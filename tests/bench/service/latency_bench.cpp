@@ -18,8 +18,8 @@
 
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceRequest;
-using test_support::SocketClient;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kLatencySamplesPerBatch = 100;
@@ -60,14 +60,14 @@ std::vector<std::string> make_frames() {
       sample.valid[0] = true;
       proto::to_message(sample, *request.mutable_sample_batch()->add_samples());
     }
-    frames.push_back(test_support::request_frame(request));
+    frames.push_back(request_frame(request));
   }
   return frames;
 }
 
 // Streams everything but the last batch. False if the service does not accept it.
 bool stream(SocketClient& rig, const std::string& id, const std::vector<std::string>& frames) {
-  if (!rig.call(test_support::open_request(id, "pivot")).has_session_opened()) return false;
+  if (!rig.call(open_request(id, "pivot")).has_session_opened()) return false;
   for (std::size_t k = 0; k + 1 < frames.size(); ++k) {
     rig.send_bytes(frames[k]);
     const auto reply = rig.receive();
@@ -77,7 +77,7 @@ bool stream(SocketClient& rig, const std::string& id, const std::vector<std::str
 }
 
 rigcal::v1::JobInfo calibrate(SocketClient& client, const std::string& id) {
-  std::ifstream file(test_support::source_folder() + "/configs/rig-pendulum.textproto");
+  std::ifstream file(source_folder() + "/configs/rig-pendulum.textproto");
   ServiceRequest request;
   request.mutable_submit_job()->set_job_id(id);
   auto& spec = *request.mutable_submit_job()->mutable_spec();
@@ -96,7 +96,7 @@ rigcal::v1::JobInfo calibrate(SocketClient& client, const std::string& id) {
 }
 
 void LastSampleToResult(benchmark::State& state) {
-  test_support::ServiceProcess service;
+  ServiceProcess service;
   if (!service.start()) return state.SkipWithError("rigcald does not start");
   const std::vector<std::string> frames = make_frames();
   double solver_s = 0.0, total_s = 0.0;
@@ -109,7 +109,7 @@ void LastSampleToResult(benchmark::State& state) {
     const auto start = Clock::now();
     rig.send_bytes(frames.back());
     rig.receive();
-    rig.call(test_support::close_request(kLatencyBatches));
+    rig.call(close_request(kLatencyBatches));
     const rigcal::v1::JobInfo job = calibrate(client, id);
     const std::chrono::duration<double> took = Clock::now() - start;
     if (job.state() != rigcal::v1::JOB_DONE) return state.SkipWithError(job.error().c_str());

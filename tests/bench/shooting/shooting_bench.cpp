@@ -15,6 +15,8 @@
 
 namespace {
 
+using namespace test_support;
+
 using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Segment;
@@ -33,11 +35,11 @@ void limit(benchmark::State& bench) {
 }
 
 Mechanism furuta() {
-  Mechanism mechanism = test_support::mechanism_of({});
-  test_support::free_parameters(mechanism,
-                                {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "2.tau_c",
-                                 "1.K", "gravity.tilt_x", "gravity.tilt_z"},
-                                1.0);
+  Mechanism mechanism = mechanism_of({});
+  free_parameters(mechanism,
+                  {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.tau_c", "2.tau_c", "1.K",
+                   "gravity.tilt_x", "gravity.tilt_z"},
+                  1.0);
   return mechanism;
 }
 
@@ -109,7 +111,7 @@ void furuta_inertial(benchmark::State& bench) {
   using estimator::SensorParameter;
   Mechanism mechanism = furuta();
   for (int i = 0; i < bench.range(0); ++i) {
-    test_support::add_inertial_sensor(mechanism, "imu" + std::to_string(i), (i + 1) % 2, {});
+    add_inertial_sensor(mechanism, "imu" + std::to_string(i), (i + 1) % 2, {});
     for (const SensorParameter first :
          {SensorParameter::kPointX, SensorParameter::kMountX, SensorParameter::kRateBiasX,
           SensorParameter::kForceBiasX}) {

@@ -15,8 +15,7 @@
 namespace estimator {
 namespace {
 
-using test_support::estimate_of;
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kShadowNoise = 1e-3;
 
@@ -36,8 +35,8 @@ Recording release(const ReferenceFuruta& rig, unsigned seed = 21) {
 }
 
 Mechanism rig_to_fit(const std::vector<std::string>& free, double factor = 0.7) {
-  Mechanism mechanism = test_support::mechanism_of(viscous_rig());
-  test_support::free_parameters(mechanism, free, factor);
+  Mechanism mechanism = mechanism_of(viscous_rig());
+  free_parameters(mechanism, free, factor);
   return mechanism;
 }
 
@@ -159,7 +158,7 @@ TEST(Calibrate, WeighsPriorsByTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
   const Calibration free = calibrate_shadow(mechanism, recordings);
-  Parameter& b = test_support::parameter_named(mechanism, "1.b");
+  Parameter& b = parameter_named(mechanism, "1.b");
   const double sd = estimate_of(free, "1.b").standard_deviation;
   b.prior_mean = 3e-3;
   b.prior_standard_deviation = 100.0 * (3e-3 - 2e-3);
@@ -188,23 +187,23 @@ TEST(Calibrate, RejectsUnusableInput) {
 // The derivatives of the simulated angles, propagated through every step, are compared with
 // differences of whole simulations. The relative step 1e-6 leaves errors of 1e-5 of the maximum.
 TEST(SimulationProblem, JacobianMatchesDifferences) {
-  const Mechanism mechanism = test_support::smooth_furuta(
-      {"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
+  const Mechanism mechanism =
+      smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "2.offset", "gravity.tilt_x"});
   constexpr double kStep = 5e-3;
-  const TrajectoryData data = test_support::simulate_furuta(mechanism, 120, kStep, kShadowNoise, 5);
+  const TrajectoryData data = simulate_furuta(mechanism, 120, kStep, kShadowNoise, 5);
   const ModelParameterValues values = unpack_parameters(mechanism);
   const std::vector<State> initial = {
       assemble_state(mechanism, values, Eigen::Vector2d(0.3, 1.5), Eigen::Vector2d(0.5, -1.0))};
   StepSettings settings;
   settings.step = kStep;
   SimulationProblem problem(mechanism, {data}, initial, settings);
-  const test_support::DenseProblem at = test_support::stack(problem);
-  const Eigen::Index rows = at.residual.size() / 2, nodes = test_support::node_unknowns(problem);
+  const DenseProblem at = stack(problem);
+  const Eigen::Index rows = at.residual.size() / 2, nodes = node_unknowns(problem);
   for (Eigen::Index column = 0; column < at.jacobian.cols(); ++column) {
     const double size =
         column < nodes ? 1.0 : std::max(std::abs(problem.parameter_values()[column - nodes]), 1e-3);
-    const Eigen::VectorXd expected = test_support::slope_along(
-        problem, 1e-6 * size * Eigen::VectorXd::Unit(at.jacobian.cols(), column));
+    const Eigen::VectorXd expected =
+        slope_along(problem, 1e-6 * size * Eigen::VectorXd::Unit(at.jacobian.cols(), column));
     for (const int sensor : {0, 1}) {
       const auto of_sensor = expected.segment(sensor * rows, rows);
       EXPECT_LT(

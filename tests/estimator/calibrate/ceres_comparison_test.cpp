@@ -16,8 +16,7 @@
 namespace estimator {
 namespace {
 
-using test_support::CeresAutodiffFuruta;
-using test_support::parameter_named;
+using namespace test_support;
 
 constexpr double kCeresNoise = 1e-3;  // [rad]
 
@@ -49,8 +48,8 @@ struct Comparison {
       : mechanism(std::move(truth)) {
     settings.state_form = form;
     settings.state_error_weight = 1e4;
-    data = test_support::simulate_furuta(mechanism, nodes, settings.step.step, kCeresNoise, 5);
-    test_support::disturb_parameters(mechanism, factor);
+    data = simulate_furuta(mechanism, nodes, settings.step.step, kCeresNoise, 5);
+    disturb_parameters(mechanism, factor);
   }
   TrajectoryProblem problem() const { return {mechanism, {data}, settings}; }
 };
@@ -71,8 +70,8 @@ Eigen::VectorXd standard_deviations(const TrajectoryProblem& problem) {
 TEST(TrajectoryOptimum, MatchesCeres) {
   for (const StateForm form : {StateForm::kConfigurations, StateForm::kFull}) {
     SCOPED_TRACE(form == StateForm::kFull ? "full states" : "configurations");
-    Mechanism truth = test_support::furuta_with_12_parameters();
-    test_support::lift_bounds(truth);
+    Mechanism truth = furuta_with_12_parameters();
+    lift_bounds(truth);
     parameter_named(truth, "2.b").prior_mean = 2e-4;
     parameter_named(truth, "2.b").prior_standard_deviation =
         0.01;  // angles weigh as 1 rad: it pulls
@@ -100,7 +99,7 @@ TEST(TrajectoryOptimum, MatchesCeres) {
 // deviations. They must be met exactly, the other parameters must be optimal given them, and the
 // cost must fall outward, so that no nearby feasible point is better.
 TEST(TrajectoryOptimum, LiesExactlyAtActiveBounds) {
-  Mechanism truth = test_support::smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
+  Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   parameter_named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
   parameter_named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
   Comparison comparison(truth, 400, 1.0);
@@ -132,7 +131,7 @@ TEST(TrajectoryOptimum, LiesExactlyAtActiveBounds) {
 
 // A start at a bound that is inactive at the optimum must lead to the same optimum as one inside.
 TEST(TrajectoryOptimum, DoesNotDependOnInitialValuesAtABound) {
-  Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
+  Mechanism truth = furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
   Comparison inside(truth, 300, 1.3);
   Comparison at_bound = inside;
   for (const char* name : {"1.b", "2.b"}) {
@@ -155,12 +154,12 @@ TEST(TrajectoryOptimum, DoesNotDependOnInitialValuesAtABound) {
 // single ones weighted by information, to first order in the noise. Catches segments that are
 // coupled or ignored.
 TEST(TrajectoryOptimum, WeightsTwoSegmentsByInformation) {
-  const Mechanism truth = test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"});
+  const Mechanism truth = furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"});
   TrajectorySettings settings;
   settings.state_error_weight = 1e4;
   const double h = settings.step.step;
-  const TrajectoryData first = test_support::simulate_furuta(truth, 150, h, kCeresNoise, 8);
-  const TrajectoryData second = test_support::simulate_furuta(truth, 300, h, kCeresNoise, 9);
+  const TrajectoryData first = simulate_furuta(truth, 150, h, kCeresNoise, 8);
+  const TrajectoryData second = simulate_furuta(truth, 300, h, kCeresNoise, 9);
   TrajectoryProblem alone_1(truth, {first}, settings), alone_2(truth, {second}, settings);
   TrajectoryProblem both(truth, {first, second}, settings);
   for (TrajectoryProblem* problem : {&alone_1, &alone_2, &both}) {

@@ -14,15 +14,14 @@
 namespace estimator {
 namespace {
 
-using test_support::DenseProblem;
-using test_support::stack;
+using namespace test_support;
 
 constexpr int kNodes = 60;
 constexpr double kStep = 5e-3;
 
-Mechanism free_rig() { return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
+Mechanism free_rig() { return furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.K"}); }
 
-TrajectoryData data() { return test_support::simulate_furuta(free_rig(), kNodes, kStep, 1e-3, 5); }
+TrajectoryData data() { return simulate_furuta(free_rig(), kNodes, kStep, 1e-3, 5); }
 
 std::unique_ptr<LeastSquaresProblem> shooting() {
   const TrajectoryData recorded = data();

@@ -14,8 +14,7 @@
 namespace estimator {
 namespace {
 
-using test_support::parameter_named;
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kNoise = 1e-3;   // [rad]
 constexpr double kPeriod = 2e-3;  // [s]
@@ -26,9 +25,9 @@ const std::vector<std::string> kFree = {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.
 
 /// @param described  the rig with a wrong description
 Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
-  Recording recording = test_support::record(
-      test_support::viscous_furuta(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
-      test_support::three_sines(kSamples, kPeriod), kPeriod, quantum > 0.0 ? 0.0 : kNoise, 4);
+  Recording recording =
+      record(viscous_furuta(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), three_sines(kSamples, kPeriod),
+             kPeriod, quantum > 0.0 ? 0.0 : kNoise, 4);
   if (quantum > 0.0) {
     Eigen::MatrixXd& angles = recording.segments[0].angles;
     angles = (angles / quantum).array().round() * quantum;
@@ -37,10 +36,10 @@ Calibration calibrate_as(const Mechanism& described, double quantum = 0.0) {
 }
 
 Mechanism described_with(double stretch, const std::vector<std::string>& free = kFree) {
-  ReferenceFuruta described = test_support::viscous_furuta();
+  ReferenceFuruta described = viscous_furuta();
   described.L_arm *= stretch;
-  Mechanism mechanism = test_support::mechanism_of(described);
-  test_support::free_parameters(mechanism, free, 1.2);
+  Mechanism mechanism = mechanism_of(described);
+  free_parameters(mechanism, free, 1.2);
   return mechanism;
 }
 
@@ -61,15 +60,15 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_EQ(arm->unit, "m");
   EXPECT_NEAR(arm->value, parameter_named(described_with(1.0), "2.a_x").value,
               4.0 * arm->standard_deviation);
-  EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * test_support::viscous_furuta().L_arm);
+  EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * viscous_furuta().L_arm);
   EXPECT_GT(arm->shift, 1.0);
   EXPECT_NE(std::ranges::find(kFree, arm->moved), kFree.end());
   EXPECT_EQ(result.verdict.kind, VerdictKind::kRejected);
   EXPECT_NE(service::format_verdict(result.verdict).find("the recordings contradict the rig file"),
             std::string::npos)
       << service::format_verdict(result.verdict);
-  EXPECT_NE(test_support::text_of_notes(result.notes).find("2.a_x"), std::string::npos)
-      << test_support::text_of_notes(result.notes);
+  EXPECT_NE(text_of_notes(result.notes).find("2.a_x"), std::string::npos)
+      << text_of_notes(result.notes);
 }
 
 TEST(Contradictions, FindAnArmThatIsSlightlyTooLong) {
@@ -109,16 +108,15 @@ TEST(Contradictions, ReportGainsAndFriction) {
   const Calibration weak = calibrate_as(described);
   const ContradictedParameter* of_gain = find(weak, "1.K");
   ASSERT_NE(of_gain, nullptr) << service::format_verdict(weak.verdict);
-  EXPECT_NEAR(of_gain->value, test_support::viscous_furuta().K, 4.0 * of_gain->standard_deviation);
+  EXPECT_NEAR(of_gain->value, viscous_furuta().K, 4.0 * of_gain->standard_deviation);
 
   described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
   Parameter& friction = parameter_named(described, "2.b");
-  friction.value = 0.7 * test_support::viscous_furuta().b_2;
+  friction.value = 0.7 * viscous_furuta().b_2;
   const Calibration easy = calibrate_as(described);
   const ContradictedParameter* of_friction = find(easy, "2.b");
   ASSERT_NE(of_friction, nullptr) << service::format_verdict(easy.verdict);
-  EXPECT_NEAR(of_friction->value, test_support::viscous_furuta().b_2,
-              4.0 * of_friction->standard_deviation);
+  EXPECT_NEAR(of_friction->value, viscous_furuta().b_2, 4.0 * of_friction->standard_deviation);
 }
 
 TEST(Contradictions, ReportEquivalentExplanations) {

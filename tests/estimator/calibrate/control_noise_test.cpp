@@ -12,6 +12,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 // Two rods with a motor on the second joint only. Its noise moves both joints, by the textbook
 // inertias of a double pendulum. Catches a gain, a period or a column in the wrong place.
 TEST(ControlNoise, CorrelatesJointsThroughTheInertias) {
@@ -63,11 +65,11 @@ TEST(ControlNoise, IsRejectedBelowZeroAndForShadowParameters) {
 // If the real control differed from the record, no simulation of the record can follow the motion.
 // The joint fit is kept, with uncertainties that include this.
 TEST(ControlNoise, ChangesWeightsButNotTheSimulation) {
-  const test_support::ReferencePendulum rig{.b = 2e-3};
+  const ReferencePendulum rig{.b = 2e-3};
   Recording recording = test_support::swing(rig, "swing", 1.0, 800, 0.01, 1e-4, 5);
   Segment& segment = recording.segments.front();
   segment.controls = Eigen::MatrixXd::Zero(segment.angles.rows(), 1);
-  Mechanism mechanism = test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
+  Mechanism mechanism = freed(pendulum_of(rig), {"P.J_zz", "1.b"}, 1.3);
   mechanism.joints[0].motor.present = true;
   mechanism.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   const Calibration exact = calibrate(mechanism, {recording});

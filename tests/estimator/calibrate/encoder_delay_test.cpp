@@ -17,14 +17,12 @@
 namespace estimator {
 namespace {
 
-using test_support::furuta_to_fit;
+using namespace test_support;
 using test_support::kFine;
 using test_support::kPeriod;
 
-using test_support::set_free;
-
 Parameter& at(Mechanism& mechanism, const std::string& name) {
-  return test_support::parameter_named(mechanism, name);
+  return parameter_named(mechanism, name);
 }
 
 void tie(Mechanism& mechanism, const std::string& name, const std::string& to, double factor = 1.0,
@@ -37,13 +35,13 @@ void tie(Mechanism& mechanism, const std::string& name, const std::string& to, d
 
 /// The independent simulation with a delay for each encoder, in whole multiples of kFine.
 Segment read_late(double first, double second, unsigned seed) {
-  const Eigen::MatrixXd& motion = test_support::furuta_motion();
+  const Eigen::MatrixXd& motion = furuta_motion();
   std::mt19937 random(seed);
-  std::normal_distribution<double> normal(0.0, test_support::kAngleNoise);
-  Segment segment = test_support::sensed_furuta(0.0, seed);
+  std::normal_distribution<double> normal(0.0, kAngleNoise);
+  Segment segment = sensed_furuta(0.0, seed);
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
     for (const auto& [joint, delay] : {std::pair{0, first}, std::pair{1, second}}) {
-      const Eigen::Index now = (k + test_support::kFirst) * test_support::kFines;
+      const Eigen::Index now = (k + test_support::kFirst) * kFines;
       segment.angles(k, joint) = motion(now - std::lround(delay / kFine), joint) + normal(random);
     }
   }
@@ -86,7 +84,7 @@ Segment two_commands() {
 // Derivatives by each encoder's own delay and offset, in several intervals and in one.
 TEST(EncoderDelay, DerivativesMatchDifferences) {
   for (const double interval : {0.2, std::numeric_limits<double>::infinity()}) {
-    test_support::expect_derivatives(delayed_problem(all_late(), two_commands(), interval));
+    expect_derivatives(delayed_problem(all_late(), two_commands(), interval));
   }
 }
 
@@ -98,13 +96,13 @@ TEST(EncoderDelay, DerivativesIncludeDependentParameters) {
   tie(mechanism, "2.encoder_delay", "1.encoder_delay", -0.5);
   tie(mechanism, "1.offset", "2.offset", -2.0);
   for (const double interval : {0.2, std::numeric_limits<double>::infinity()}) {
-    test_support::expect_derivatives(delayed_problem(mechanism, two_commands(), interval));
+    expect_derivatives(delayed_problem(mechanism, two_commands(), interval));
   }
   Mechanism others = all_late();
   tie(others, "1.encoder_delay", "1.delay");
   tie(others, "2.encoder_delay", "2.b", 10.0);
   tie(others, "B.J_zz", "2.offset", 1e-2);
-  test_support::expect_derivatives(delayed_problem(others, two_commands(), 0.2));
+  expect_derivatives(delayed_problem(others, two_commands(), 0.2));
 }
 
 // An inertial sensor's delay depends on an encoder's or a command's, or both depend on it.
@@ -117,7 +115,7 @@ TEST(EncoderDelay, DerivativesIncludeDependentDelaysOfInertialSensors) {
   tie(of_sensor, "2.encoder_delay", "imu.delay", -0.5);
   tie(of_sensor, "1.delay", "imu.delay", 0.25, 0.3e-3);
   for (const Mechanism& mechanism : {of_encoder, of_command, of_sensor}) {
-    test_support::expect_derivatives(delayed_problem(mechanism, two_commands(), 0.2));
+    expect_derivatives(delayed_problem(mechanism, two_commands(), 0.2));
   }
 }
 
@@ -127,7 +125,7 @@ TEST(EncoderDelay, ReadingsFollowTheCommandRamp) {
   Mechanism mechanism = furuta_to_fit({"imu.delay"});
   at(mechanism, "1.delay").value = 1.3e-3;  // fixed
   at(mechanism, "imu.delay").value = 4.4e-3;
-  test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
+  expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
 
 // An offset of an encoder without a delay uses another code path.
@@ -135,7 +133,7 @@ TEST(EncoderDelay, OffsetDerivativesIncludeDependentParametersWithoutADelay) {
   Mechanism mechanism = furuta_to_fit({});
   set_free(mechanism, {"2.offset"});
   tie(mechanism, "1.offset", "2.offset", -2.0, 0.3);
-  test_support::expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
+  expect_derivatives(delayed_problem(mechanism, short_piece(), 0.2));
 }
 
 // With zero delay, a delayed reading equals the reading at a sample, although it is computed
@@ -171,7 +169,7 @@ TEST(EncoderDelay, DelayFixedAtZeroAddsNoComputation) {
 }
 
 void expect_delayed(const Calibration& calibration, const std::string& name, double truth) {
-  test_support::expect_within(calibration, name, truth, 3.0);
+  expect_within(calibration, name, truth, 3.0);
 }
 
 // Two encoders with different delays and a command without delay. Other parameters are estimated
@@ -186,17 +184,17 @@ TEST(EncoderDelay, IsEstimatedForTwoEncoders) {
   ASSERT_TRUE(found.converged());
   expect_delayed(found, "1.encoder_delay", 6.3e-3);
   expect_delayed(found, "2.encoder_delay", 1.2e-3);
-  EXPECT_LT(test_support::estimate_of(found, "2.encoder_delay").standard_deviation, 2e-4);
-  expect_delayed(found, "B.J_yy", test_support::viscous_furuta().J_Byy);
-  expect_delayed(found, "1.K", test_support::viscous_furuta().K);
-  expect_delayed(found, "2.b", test_support::viscous_furuta().b_2);
+  EXPECT_LT(estimate_of(found, "2.encoder_delay").standard_deviation, 2e-4);
+  expect_delayed(found, "B.J_yy", viscous_furuta().J_Byy);
+  expect_delayed(found, "1.K", viscous_furuta().K);
+  expect_delayed(found, "2.b", viscous_furuta().b_2);
 }
 
 // Known delays are compensated.
 TEST(EncoderDelay, IsCompensatedIfFixed) {
   const std::vector<Recording> recordings = {{"late", {read_late(6.3e-3, 1.2e-3, 12)}}};
   Mechanism mechanism = furuta_to_fit({});
-  const double truth = test_support::viscous_furuta().b_2;
+  const double truth = viscous_furuta().b_2;
   at(mechanism, "1.encoder_delay").value = 6.3e-3;
   at(mechanism, "2.encoder_delay").value = 1.2e-3;
   expect_delayed(calibrate(mechanism, recordings), "2.b", truth);
@@ -214,28 +212,27 @@ TEST(EncoderDelay, EqualDelaysReduceStandardDeviations) {
   const Calibration tied = calibrate(mechanism, recordings);
   ASSERT_TRUE(apart.converged() && tied.converged());
   for (const ParameterEstimate& each : tied.parameters) {
-    EXPECT_LT(each.standard_deviation,
-              1.02 * test_support::estimate_of(apart, each.name).standard_deviation)
+    EXPECT_LT(each.standard_deviation, 1.02 * estimate_of(apart, each.name).standard_deviation)
         << each.name;  // noise levels are estimated again, to 1 %
   }
-  EXPECT_LT(test_support::estimate_of(tied, "1.encoder_delay").standard_deviation,
-            0.99 * test_support::estimate_of(apart, "1.encoder_delay").standard_deviation);
+  EXPECT_LT(estimate_of(tied, "1.encoder_delay").standard_deviation,
+            0.99 * estimate_of(apart, "1.encoder_delay").standard_deviation);
   expect_delayed(tied, "1.encoder_delay", 5e-3);
 }
 
 // SPOOK simulators have no encoder delay.
 TEST(EncoderDelay, IsRejectedForShadowParameters) {
-  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
-  test_support::free_parameters(mechanism, {"B.J_yy"}, 1.2);
+  Mechanism mechanism = mechanism_of(viscous_furuta());
+  free_parameters(mechanism, {"B.J_yy"}, 1.2);
   at(mechanism, "2.encoder_delay").value = 1e-3;
   Segment segment = short_piece();
   segment.inertial.resize(0, 0);
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
-  test_support::expect_parts(test_support::refusal<std::invalid_argument>([&] {
-                               calibrate(mechanism, {{"late", {segment}}}, options);
-                             }),
-                             {"\"2\" has a delayed encoder"});
+  expect_parts(refusal<std::invalid_argument>([&] {
+                 calibrate(mechanism, {{"late", {segment}}}, options);
+               }),
+               {"\"2\" has a delayed encoder"});
 }
 
 }  // namespace

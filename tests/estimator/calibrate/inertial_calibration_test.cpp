@@ -7,15 +7,13 @@
 namespace estimator {
 namespace {
 
-using test_support::estimate_of;
-using test_support::ReferenceFuruta;
-using test_support::without_second_encoder;
+using namespace test_support;
 
-Segment recorded(double delay) { return test_support::sensed_furuta(delay, 7); }
-ReferenceFuruta rig() { return test_support::viscous_furuta(); }
+Segment recorded(double delay) { return sensed_furuta(delay, 7); }
+ReferenceFuruta rig() { return viscous_furuta(); }
 
 void expect_found(const Calibration& calibration, const std::string& name, double truth) {
-  test_support::expect_within(calibration, name, truth, 4.0);
+  expect_within(calibration, name, truth, 4.0);
 }
 
 const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z", "imu.gyro_bias_y",
@@ -24,19 +22,19 @@ const std::vector<std::string> kConstants = {"imu.mount_x", "imu.p_x", "imu.p_z"
 // The pendulum has no encoder. A sensor of unknown place, mounting and biases alone must recover
 // its motion as its encoder would have read it.
 TEST(InertialCalibration, IdentifiesAJointWithoutEncoder) {
-  Mechanism mechanism = test_support::furuta_to_fit(kConstants);
+  Mechanism mechanism = furuta_to_fit(kConstants);
   mechanism.held_out = {"2"};
   const Calibration found =
       calibrate(mechanism, {{"imu", {without_second_encoder(recorded(0.0))}}});
   ASSERT_TRUE(found.converged());
   ASSERT_EQ(found.held_out.size(), 1u);
-  EXPECT_LT(found.held_out.front().rmse, 1.1 * test_support::kAngleNoise);
+  EXPECT_LT(found.held_out.front().rmse, 1.1 * kAngleNoise);
   const ReferenceFuruta truth = rig();
   expect_found(found, "B.J_yy", truth.J_Byy);
   expect_found(found, "1.b", truth.b_1);
   expect_found(found, "2.b", truth.b_2);
   expect_found(found, "1.K", truth.K);
-  expect_found(found, "imu.mount_x", test_support::kMountX);
+  expect_found(found, "imu.mount_x", kMountX);
   expect_found(found, "imu.p_x", test_support::kPointX);
   expect_found(found, "imu.p_z", test_support::kPointZ);
   expect_found(found, "imu.gyro_bias_y", test_support::kRateBias);
@@ -49,7 +47,7 @@ TEST(InertialCalibration, EstimatesDelayAndNoise) {
   std::vector<std::string> constants = kConstants;
   constants.push_back("imu.delay");
   const Calibration found =
-      calibrate(test_support::furuta_to_fit(constants),
+      calibrate(furuta_to_fit(constants),
                 {{"imu", {recorded(test_support::kDelay + 0.5 * test_support::kPeriod)}}});
   ASSERT_TRUE(found.converged());
   expect_found(found, "imu.delay", test_support::kDelay + 0.5 * test_support::kPeriod);
@@ -66,9 +64,9 @@ TEST(InertialCalibration, EstimatesDelayAndNoise) {
 // An additional sensor can only reduce standard deviations.
 TEST(InertialCalibration, ReducesStandardDeviations) {
   Segment segment = recorded(0.0);
-  const Calibration both = calibrate(test_support::furuta_to_fit(kConstants), {{"imu", {segment}}});
+  const Calibration both = calibrate(furuta_to_fit(kConstants), {{"imu", {segment}}});
   segment.inertial.resize(0, 0);
-  const Calibration alone = calibrate(test_support::furuta_to_fit({}), {{"encoders", {segment}}});
+  const Calibration alone = calibrate(furuta_to_fit({}), {{"encoders", {segment}}});
   ASSERT_TRUE(both.converged() && alone.converged());
   for (const char* name : {"B.J_yy", "1.b", "2.b", "1.K"}) {
     EXPECT_LT(estimate_of(both, name).noise_deviation,

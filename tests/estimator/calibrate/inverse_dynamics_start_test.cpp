@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kEvery = 2e-3;  // sampling period [s]
 /// Largest relative error of a start. Friction is a twentieth of the other torques, which the
@@ -21,8 +21,8 @@ constexpr double kEvery = 2e-3;  // sampling period [s]
 constexpr double kNearTruth = 0.6;
 
 Recording driven_furuta(const ReferenceFuruta& rig) {
-  return test_support::record(rig, Eigen::Vector4d(0.0, 0.5, 0.0, 0.0),
-                              test_support::three_sines(3000, kEvery), kEvery, 5e-4, 5);
+  return record(rig, Eigen::Vector4d(0.0, 0.5, 0.0, 0.0), three_sines(3000, kEvery), kEvery, 5e-4,
+                5);
 }
 
 /// Returns the largest relative error of the free parameters.
@@ -38,9 +38,9 @@ double worst_error(const Mechanism& reached, const Mechanism& truth) {
 
 // Catches a value that depends on its start, and wrong averages, controls, directions or weights.
 TEST(InverseDynamicsStart, IsNearTheTruthFromAnyGivenValue) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
-  const Mechanism truth = test_support::mechanism_of(rig);
-  const Mechanism near = test_support::free_furuta(rig, 1.0);
+  const ReferenceFuruta rig = viscous_furuta();
+  const Mechanism truth = mechanism_of(rig);
+  const Mechanism near = free_furuta(rig, 1.0);
   const ShootingInput input = prepare_shooting_data(near, {driven_furuta(rig)}, {});
   for (std::size_t i = 0; i < near.parameters.size(); ++i) {
     if (!near.parameters[i].free) continue;
@@ -56,8 +56,8 @@ TEST(InverseDynamicsStart, IsNearTheTruthFromAnyGivenValue) {
 }
 
 TEST(InverseDynamicsStart, FindsEncoderOffsets) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
-  Mechanism given = test_support::free_furuta(rig, 2.0);
+  const ReferenceFuruta rig = viscous_furuta();
+  Mechanism given = free_furuta(rig, 2.0);
   given.joint_parameter(1, JointParameter::kEncoderOffset).free = true;
   Recording recording = driven_furuta(rig);
   recording.segments[0].angles.col(1).array() -= 0.1;
@@ -68,16 +68,16 @@ TEST(InverseDynamicsStart, FindsEncoderOffsets) {
 }
 
 TEST(InverseDynamicsStart, NeedsAnEncoderAtEveryJoint) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
-  Mechanism given = test_support::free_furuta(rig, 1.0);
+  const ReferenceFuruta rig = viscous_furuta();
+  Mechanism given = free_furuta(rig, 1.0);
   const ShootingInput input = prepare_shooting_data(given, {driven_furuta(rig)}, {});
   given.joints[0].measured = false;
   EXPECT_FALSE(estimate_by_inverse_dynamics(given, input, {}));
 }
 
 TEST(EquationErrorProblem, HasExactDerivatives) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
-  Mechanism given = test_support::free_furuta(rig, 1.5);
+  const ReferenceFuruta rig = viscous_furuta();
+  Mechanism given = free_furuta(rig, 1.5);
   for (const JointParameter quantity :
        {JointParameter::kEncoderOffset, JointParameter::kCoulombTorque}) {
     given.joint_parameter(1, quantity).free = true;
@@ -85,14 +85,14 @@ TEST(EquationErrorProblem, HasExactDerivatives) {
   }
   const ShootingInput input = prepare_shooting_data(given, {driven_furuta(rig)}, {});
   const MotionWindows motion = select_motion_windows(given, input, 10.0);
-  test_support::expect_derivatives(EquationErrorProblem(given, motion));
+  expect_derivatives(EquationErrorProblem(given, motion));
 }
 
 // A fit from values that predict the recording starts there.
 TEST(InverseDynamicsStart, LeavesGoodValuesUnchanged) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
-  const Mechanism truth = test_support::mechanism_of(rig);
-  Mechanism start = test_support::free_furuta(rig, 1.0);
+  const ReferenceFuruta rig = viscous_furuta();
+  const Mechanism truth = mechanism_of(rig);
+  Mechanism start = free_furuta(rig, 1.0);
   copy_parameter_values(truth, start);
   begin_shooting_fit({driven_furuta(rig)}, {}, {}, {}, start);
   EXPECT_EQ(worst_error(start, truth), 0.0);

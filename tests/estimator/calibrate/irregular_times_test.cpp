@@ -14,26 +14,24 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kIrregularPeriod = 1e-3;
 constexpr double kIrregularNoise = 5e-4;
-using test_support::kNaN;
 
 /// The command changes at few instants, so it is known from any subset of rows.
 Recording driven() {
   Eigen::VectorXd u(3000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = (k / 500) % 2 == 0 ? 0.8 : -0.8;
-  Recording recording =
-      test_support::record(test_support::viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u,
-                           kIrregularPeriod, kIrregularNoise, 4);
+  Recording recording = record(viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u,
+                               kIrregularPeriod, kIrregularNoise, 4);
   recording.name = "driven";
   return recording;
 }
 
 Mechanism to_fit() {
-  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
-  test_support::free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);
+  Mechanism mechanism = mechanism_of(viscous_furuta());
+  free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);
   return mechanism;
 }
 
@@ -120,9 +118,9 @@ TEST(IrregularTimes, AreRejectedForShadowParameters) {
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
   options.start_from_physical = false;
-  test_support::expect_parts(test_support::refusal<std::invalid_argument>(
-                                 [&] { calibrate(to_fit(), {thinned(driven())}, options); }),
-                             {"jitter_tolerance"});
+  expect_parts(
+      refusal<std::invalid_argument>([&] { calibrate(to_fit(), {thinned(driven())}, options); }),
+      {"jitter_tolerance"});
 }
 
 // The noise level of readings, with motion between irregular instants.
@@ -137,7 +135,7 @@ TEST(IrregularTimes, DoNotAffectTheNoiseLevel) {
 
 /// Adds a parameter for a shift of the second encoder's readings from row 1200 on.
 Mechanism with_shift(Mechanism mechanism, Recording& recording, double start) {
-  test_support::add_slip(mechanism, recording.segments.front(), 1, 1200, start);
+  add_slip(mechanism, recording.segments.front(), 1, 1200, start);
   return mechanism;
 }
 

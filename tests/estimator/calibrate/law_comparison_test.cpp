@@ -12,9 +12,7 @@
 namespace estimator {
 namespace {
 
-using test_support::freed;
-using test_support::pendulum_of;
-using test_support::ReferencePendulum;
+using namespace test_support;
 using test_support::swing;
 
 TEST(FrictionLaw, IsASumOfTerms) {
@@ -26,9 +24,8 @@ TEST(FrictionLaw, IsASumOfTerms) {
   EXPECT_EQ(parse_friction_law("makkar").parameter_count(), 5);
   for (const char* wrong : {"", "viscous+", "+dry", "wet", "Viscous", "dry+dry", "dry+stribeck",
                             "smooth+makkar", "viscous dry"}) {
-    test_support::expect_parts(
-        test_support::refusal<std::invalid_argument>([&] { parse_friction_law(wrong); }),
-        {"viscous+dry"});
+    expect_parts(refusal<std::invalid_argument>([&] { parse_friction_law(wrong); }),
+                 {"viscous+dry"});
   }
 }
 

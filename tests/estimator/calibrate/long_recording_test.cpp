@@ -9,13 +9,13 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kLongPeriod = 5e-3;
 
 Recording forty_seconds(const ReferenceFuruta& rig) {
-  return test_support::record(rig, Eigen::Vector4d::Zero(),
-                              test_support::three_sines(8000, kLongPeriod), kLongPeriod, 1e-3, 11);
+  return test_support::record(rig, Eigen::Vector4d::Zero(), three_sines(8000, kLongPeriod),
+                              kLongPeriod, 1e-3, 11);
 }
 
 bool has_solve(const Calibration& result, SolveKind kind) {
@@ -26,10 +26,10 @@ bool has_solve(const Calibration& result, SolveKind kind) {
 // From inertias wrong by a factor of three the first iterations use an excerpt. The estimates are
 // still those of the whole recording.
 TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
+  const ReferenceFuruta rig = viscous_furuta();
   const std::vector<Recording> recordings = {forty_seconds(rig)};
-  const Calibration near = calibrate(test_support::free_furuta(rig, 1.0), recordings);
-  const Calibration far = calibrate(test_support::free_furuta(rig, 3.0), recordings);
+  const Calibration near = calibrate(free_furuta(rig, 1.0), recordings);
+  const Calibration far = calibrate(free_furuta(rig, 3.0), recordings);
   EXPECT_TRUE(far.converged());
   for (std::size_t i = 0; i < far.parameters.size(); ++i) {
     const ParameterEstimate& estimate = far.parameters[i];
@@ -43,21 +43,20 @@ TEST(LongRecording, IsFirstFittedOnAnExcerpt) {
 // If the fit of the excerpt does not come close to the readings, all data are also fitted from the
 // initial values. Here no fit comes close: accelerations are eight times as large as the model's.
 TEST(LongRecording, IsRefittedFromTheInitialValuesIfTheExcerptFails) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
+  const ReferenceFuruta rig = viscous_furuta();
   Recording faster = forty_seconds(rig);
   for (Segment& segment : faster.segments) segment.angles *= 8.0;
-  const Calibration result = calibrate(test_support::free_furuta(rig, 1.0), {faster});
+  const Calibration result = calibrate(free_furuta(rig, 1.0), {faster});
   EXPECT_TRUE(has_solve(result, SolveKind::kAllFromExcerpt));
   EXPECT_TRUE(has_solve(result, SolveKind::kAllFromStart));
 }
 
 // Iterations on an excerpt do not count toward the requested maximum.
 TEST(LongRecording, DoesNotCountIterationsOnTheExcerpt) {
-  const ReferenceFuruta rig = test_support::viscous_furuta();
+  const ReferenceFuruta rig = viscous_furuta();
   CalibrationOptions options;
   options.max_iterations = 12;
-  const Calibration result =
-      calibrate(test_support::free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
+  const Calibration result = calibrate(free_furuta(rig, 3.0), {forty_seconds(rig)}, options);
   EXPECT_TRUE(result.converged());
   EXPECT_GT(result.history.back().iteration, options.max_iterations);
 }

@@ -20,27 +20,24 @@
 namespace estimator {
 namespace {
 
-using test_support::estimate_of;
-using test_support::expect_within;
-using test_support::ReferenceFuruta;
-using test_support::ReferencePendulum;
+using namespace test_support;
 
 constexpr double kPhysicalNoise = 1e-3;
 
 ReferencePendulum sticky_pendulum() { return {.b = 2e-4, .tau_c = 0.006, .tau_s = 0.006}; }
 
 Mechanism pendulum_to_fit(const ReferencePendulum& rig) {
-  Mechanism mechanism = test_support::pendulum_of({.J = rig.J, .g = rig.g});
+  Mechanism mechanism = pendulum_of({.J = rig.J, .g = rig.g});
   for (const auto& [name, start] :
        {std::pair{"P.J_zz", 3.0 * rig.J}, {"1.b", 0.3 * rig.b}, {"1.tau_c", 0.3 * rig.tau_c}}) {
-    Parameter& parameter = test_support::parameter_named(mechanism, name);
+    Parameter& parameter = parameter_named(mechanism, name);
     parameter.value = start;
     parameter.free = true;
   }
   return mechanism;
 }
 
-Recording record(const ReferencePendulum& rig, int samples, double noise, unsigned seed) {
+Recording record_release(const ReferencePendulum& rig, int samples, double noise, unsigned seed) {
   return test_support::swing(rig, "release", 2.5, samples, 1e-3, noise, seed);
 }
 
@@ -50,7 +47,7 @@ Recording record(const ReferencePendulum& rig, int samples, double noise, unsign
 TEST(PhysicalCalibration, EstimatesTheParametersOfAStickingPendulum) {
   const ReferencePendulum rig = sticky_pendulum();
   const Calibration result =
-      calibrate(pendulum_to_fit(rig), {record(rig, 16000, kPhysicalNoise, 3)});
+      calibrate(pendulum_to_fit(rig), {record_release(rig, 16000, kPhysicalNoise, 3)});
   EXPECT_EQ(result.kind, EstimateKind::kPhysical);
   EXPECT_TRUE(result.converged());
   expect_within(result, "P.J_zz", rig.J, 4.0);
@@ -80,7 +77,7 @@ TEST(PhysicalCalibration, EstimatesAStribeckExcessFromAnyInitialValue) {
   ReferencePendulum rig = sticky_pendulum();
   rig.tau_s = 0.008;
   rig.zeta = 4.0;
-  const std::vector<Recording> recordings = {record(rig, 12000, 1e-4, 5)};
+  const std::vector<Recording> recordings = {record_release(rig, 12000, 1e-4, 5)};
   const auto from = [&](double kinetic, double excess, double rate) {
     Mechanism mechanism = pendulum_to_fit(rig);
     mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = kinetic * rig.tau_c;
@@ -119,7 +116,7 @@ TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
   for (int run = 0; run < runs; ++run) {
     const Calibration result =
         calibrate(pendulum_to_fit(rig),
-                  {record(rig, 4000, kPhysicalNoise, 100u + static_cast<unsigned>(run))});
+                  {record_release(rig, 4000, kPhysicalNoise, 100u + static_cast<unsigned>(run))});
     for (const auto& [name, value] : truth) {
       const ParameterEstimate& estimate = estimate_of(result, name);
       const double deviations = (estimate.value - value) / estimate.standard_deviation;
@@ -137,18 +134,18 @@ TEST(PhysicalCalibration, ReportsTheScatterOfItsEstimates) {
 TEST(PhysicalCalibration, ReportsAModelThatDoesNotExplainTheMotion) {
   ReferencePendulum rig = sticky_pendulum();
   rig.c = 2e-4;
-  const Calibration wrong = calibrate(pendulum_to_fit(rig), {record(rig, 8000, kPhysicalNoise, 7)});
+  const Calibration wrong =
+      calibrate(pendulum_to_fit(rig), {record_release(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_GT(wrong.acceleration_noise[0], 0.0);
   for (const auto code : {MessageCode::kProcessNoise, MessageCode::kInflatedForCorrelation}) {
-    EXPECT_TRUE(test_support::has_note(wrong.notes, code))
-        << test_support::text_of_notes(wrong.notes);
+    EXPECT_TRUE(has_note(wrong.notes, code)) << text_of_notes(wrong.notes);
   }
 
   Mechanism right = pendulum_to_fit(rig);
   auto& drag = right.joint_parameter(0, JointParameter::kQuadraticDrag);
   drag.value = 1e-5;
   drag.free = true;
-  const Calibration result = calibrate(right, {record(rig, 8000, kPhysicalNoise, 7)});
+  const Calibration result = calibrate(right, {record_release(rig, 8000, kPhysicalNoise, 7)});
   EXPECT_EQ(result.acceleration_noise[0], 0.0);
   expect_within(result, "1.c", rig.c, 4.0);
 }
@@ -157,16 +154,14 @@ ReferenceFuruta driven_rig() { return {.b_1 = 1e-3, .b_2 = 1e-4, .K = 0.07}; }
 
 /// A motion that passes the upright position repeatedly.
 Recording driven_motion(int samples, double amplitude = 6.0, double noise = kPhysicalNoise) {
-  const Eigen::VectorXd u = test_support::sampled(
+  const Eigen::VectorXd u = sampled(
       samples, 1e-3, [&](double t) { return amplitude * std::sin(9.0 * t) * std::sin(0.7 * t); });
-  return test_support::record(driven_rig(), Eigen::Vector4d(0.0, 2.9, 0.0, 0.0), u, 1e-3, noise,
-                              11);
+  return record(driven_rig(), Eigen::Vector4d(0.0, 2.9, 0.0, 0.0), u, 1e-3, noise, 11);
 }
 
 Mechanism driven_mechanism_to_fit(double inertia_factor) {
-  Mechanism mechanism = test_support::mechanism_of(driven_rig());
-  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"},
-                                inertia_factor);
+  Mechanism mechanism = mechanism_of(driven_rig());
+  free_parameters(mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"}, inertia_factor);
   return mechanism;
 }
 
@@ -215,7 +210,7 @@ TEST(PhysicalCalibration, ConvergesFromStiffFriction) {
   const ReferencePendulum rig = sticky_pendulum();
   Mechanism mechanism = pendulum_to_fit(rig);
   mechanism.joint_parameter(0, JointParameter::kViscous).value = 10.0;
-  const Calibration result = calibrate(mechanism, {record(rig, 4000, kPhysicalNoise, 3)});
+  const Calibration result = calibrate(mechanism, {record_release(rig, 4000, kPhysicalNoise, 3)});
   EXPECT_TRUE(result.converged());
   expect_within(result, "P.J_zz", rig.J, 4.0);
   expect_within(result, "1.b", rig.b, 4.0);
@@ -225,18 +220,17 @@ TEST(PhysicalCalibration, ConvergesFromStiffFriction) {
 // values that cannot be simulated are reported too; a tree has no loops to check.
 TEST(PhysicalCalibration, NamesTheCauseOfASimulationThatDiverges) {
   const ReferencePendulum rig = sticky_pendulum();
-  const Recording recording = record(rig, 4000, kPhysicalNoise, 3);
+  const Recording recording = record_release(rig, 4000, kPhysicalNoise, 3);
   const auto refused = [&](JointParameter quantity, double value) {
     Mechanism mechanism = pendulum_to_fit(rig);
     mechanism.joint_parameter(0, quantity).value = value;
     mechanism.joint_parameter(0, quantity).free = false;
     mechanism.parameter(0, BodyParameter::kJzz).free = false;  // else it balances the spring
-    return test_support::refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); });
+    return refusal<std::invalid_argument>([&] { calibrate(mechanism, {recording}); });
   };
-  test_support::expect_parts(
-      refused(JointParameter::kViscous, 1e200),
-      {"joint \"1\"", "1.b = 100e198", "integration steps", "check the unit"});
-  test_support::expect_absent(refused(JointParameter::kStiffness, 1e12), {"loops"});
+  expect_parts(refused(JointParameter::kViscous, 1e200),
+               {"joint \"1\"", "1.b = 100e198", "integration steps", "check the unit"});
+  expect_absent(refused(JointParameter::kStiffness, 1e12), {"loops"});
 }
 
 /// Viscous friction that is really zero ends at its bound, which causes a restart.
@@ -245,7 +239,7 @@ std::pair<Mechanism, std::vector<Recording>> without_viscous_friction() {
   rig.b = 0.0;
   Mechanism mechanism = pendulum_to_fit(rig);
   mechanism.joint_parameter(0, JointParameter::kViscous).value = 1e-4;
-  return {mechanism, {record(rig, 2000, kPhysicalNoise, 5)}};
+  return {mechanism, {record_release(rig, 2000, kPhysicalNoise, 5)}};
 }
 
 // A stop requested at any iteration of any stage must be reported. Otherwise the result would look
@@ -312,7 +306,7 @@ TEST(PhysicalCalibration, CrossValidates) {
   const ReferencePendulum rig = sticky_pendulum();
   std::vector<Recording> pieces;
   for (unsigned seed = 1; seed <= 3; ++seed) {
-    pieces.push_back(record(rig, 3000, kPhysicalNoise, seed));
+    pieces.push_back(record_release(rig, 3000, kPhysicalNoise, seed));
     pieces.back().name = "release " + std::to_string(seed);
   }
   const auto result = cross_validate(pendulum_to_fit(rig), pieces);

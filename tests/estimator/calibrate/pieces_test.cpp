@@ -12,7 +12,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kNoise = 1e-3;   // [rad]
 constexpr double kPeriod = 2e-3;  // [s]
@@ -23,14 +23,12 @@ ReferenceFuruta rig() { return {.b_1 = 1e-3, .b_2 = 2e-4, .K = 0.07}; }
 /// @param stretch  factor on the arm's length in the description
 Calibration calibrate_with(double stretch, const CalibrationOptions& options = {},
                            const CalibrationMonitor& monitor = {}) {
-  const Recording recording =
-      test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
-                           test_support::three_sines(kSamples, kPeriod), kPeriod, kNoise, 4);
+  const Recording recording = record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0),
+                                     three_sines(kSamples, kPeriod), kPeriod, kNoise, 4);
   ReferenceFuruta described = rig();
   described.L_arm *= stretch;
-  Mechanism mechanism = test_support::mechanism_of(described);
-  test_support::free_parameters(mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
-                                1.5);
+  Mechanism mechanism = mechanism_of(described);
+  free_parameters(mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"}, 1.5);
   return calibrate(mechanism, {recording}, options, monitor);
 }
 
@@ -126,15 +124,15 @@ TEST(RecordingPartEstimates, WidenTheIntervalsOfDisagreeingParameters) {
 // not identify the slip, and must not report an estimate that other parts determine.
 TEST(RecordingPartEstimates, ReportOnlySlipsWithinThePart) {
   constexpr int kRows = 2 * kSamples, kFirst = 2600, kSecond = 5400, kNear = 100, kSparse = 1000;
-  const Eigen::VectorXd once = test_support::three_sines(kSamples, kPeriod);
+  const Eigen::VectorXd once = three_sines(kSamples, kPeriod);
   const Eigen::VectorXd control = (Eigen::VectorXd(kRows) << once, once).finished();
   Recording recording =
-      test_support::record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), control, kPeriod, kNoise, 4);
-  Mechanism mechanism = test_support::mechanism_of(rig());
-  test_support::free_parameters(mechanism, {"B.J_yy", "2.b", "2.offset"}, 1.5);
+      record(rig(), Eigen::Vector4d(0.0, 0.3, 0.0, 0.0), control, kPeriod, kNoise, 4);
+  Mechanism mechanism = mechanism_of(rig());
+  free_parameters(mechanism, {"B.J_yy", "2.b", "2.offset"}, 1.5);
   Segment& segment = recording.segments.front();
   const auto slip = [&](const char* name, int row, double size) {
-    test_support::add_slip(mechanism, segment, 1, row, 0.0, name);
+    add_slip(mechanism, segment, 1, row, 0.0, name);
     segment.angles.col(1).bottomRows(kRows - row).array() += size;
   };
   slip("early slip", kFirst, 0.02);

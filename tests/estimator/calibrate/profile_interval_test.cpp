@@ -16,9 +16,7 @@
 namespace estimator {
 namespace {
 
-using test_support::freed;
-using test_support::pendulum_of;
-using test_support::ReferencePendulum;
+using namespace test_support;
 using test_support::swing;
 
 ReferencePendulum sticky(double excess) {
@@ -42,7 +40,7 @@ bool has_profile_note(const Calibration& result, const std::string& name) {
 // If the rate is known to some per cent, the interval of linear theory is kept.
 TEST(ProfileIntervals, KeepTheLinearIntervalOfAPreciseDecayRate) {
   const Calibration result = calibrate(sticky(0.003), 0.8, 1e-4);
-  const ParameterEstimate& rate = test_support::estimate_of(result, "1.zeta");
+  const ParameterEstimate& rate = estimate_of(result, "1.zeta");
   EXPECT_LT(rate.half_interval, 0.25 * rate.value);
   EXPECT_DOUBLE_EQ(rate.half_interval, kNormalHalfWidth95 * rate.standard_deviation);
   EXPECT_FALSE(has_profile_note(result, "1.zeta"));
@@ -52,7 +50,7 @@ TEST(ProfileIntervals, KeepTheLinearIntervalOfAPreciseDecayRate) {
 // or far from that of linear theory.
 TEST(ProfileIntervals, AreWiderThanTheLinearInterval) {
   const Calibration result = calibrate(sticky(0.0003), 1.5, 2e-3);
-  const ParameterEstimate& rate = test_support::estimate_of(result, "1.zeta");
+  const ParameterEstimate& rate = estimate_of(result, "1.zeta");
   EXPECT_GT(rate.half_interval, 1.1 * kNormalHalfWidth95 * rate.standard_deviation);
   EXPECT_TRUE(has_profile_note(result, "1.zeta"));
 }

@@ -17,19 +17,21 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 constexpr double kQuantum = 2.0 * M_PI / 4096.0;
 
-Segment segment_of(const Eigen::VectorXd& angles) { return test_support::undriven(angles, 1e-3); }
+Segment segment_of(const Eigen::VectorXd& angles) { return undriven(angles, 1e-3); }
 
 Eigen::VectorXd counted(const Eigen::VectorXd& angles, double phase) {
   return ((angles.array() / kQuantum + phase).round() - phase) * kQuantum;
 }
 
 /// A swing that comes to rest half-way.
-test_support::ReferencePendulum sticking() { return {.b = 2e-4, .tau_c = 0.08, .tau_s = 0.08}; }
+ReferencePendulum sticking() { return {.b = 2e-4, .tau_c = 0.08, .tau_s = 0.08}; }
 
 Mechanism described(const std::vector<std::string>& free) {
-  return test_support::freed(test_support::pendulum_of(sticking()), free);
+  return freed(pendulum_of(sticking()), free);
 }
 
 Eigen::VectorXd swing() {
@@ -44,8 +46,7 @@ TEST(FindQuantizationStep, DistinguishesQuantizationFromNoise) {
   EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
   counts = (counts.array() * 1e9).round() / 1e9;
   EXPECT_NEAR(find_quantization_step({segment_of(counts)}, 0), kQuantum, 1e-6 * kQuantum);
-  EXPECT_EQ(find_quantization_step({segment_of(test_support::with_noise(angles, 1e-3, 3))}, 0),
-            0.0);
+  EXPECT_EQ(find_quantization_step({segment_of(with_noise(angles, 1e-3, 3))}, 0), 0.0);
   EXPECT_EQ(find_quantization_step({segment_of(Eigen::VectorXd::Constant(100, 1.0))}, 0), 0.0);
 }
 
@@ -90,7 +91,7 @@ TEST(CanBeQuantizationError, AcceptsErrorsUpToHalfAQuantizationStep) {
 // of the encoder disc the estimates scatter as reported. With independent errors some reported
 // standard deviations would be wrong by half.
 TEST(QuantizationCovariance, MatchesTheCovarianceOverPhasesOfTheGrid) {
-  const test_support::ReferencePendulum rig = sticking();
+  const ReferencePendulum rig = sticking();
   const std::vector<std::pair<std::string, double>> truth = {
       {"P.J_zz", rig.J}, {"1.b", rig.b}, {"1.tau_c", rig.tau_c}};
   const Mechanism mechanism = described({"P.J_zz", "1.b", "1.tau_c"});
@@ -102,7 +103,7 @@ TEST(QuantizationCovariance, MatchesTheCovarianceOverPhasesOfTheGrid) {
     const auto result =
         calibrate(mechanism, {{"release", {segment_of(counted(angles, (run + 0.5) / runs))}}});
     for (std::size_t i = 0; i < truth.size(); ++i) {
-      const ParameterEstimate& estimate = test_support::estimate_of(result, truth[i].first);
+      const ParameterEstimate& estimate = estimate_of(result, truth[i].first);
       squares[static_cast<Eigen::Index>(i)] +=
           std::pow((estimate.value - truth[i].second) / estimate.standard_deviation, 2);
     }

@@ -14,9 +14,7 @@
 namespace estimator {
 namespace {
 
-using test_support::freed;
-using test_support::pendulum_of;
-using test_support::ReferencePendulum;
+using namespace test_support;
 using test_support::swing;
 
 /// Half of the kinetic torque at rest; the rest builds up over some 0.7 rad/s.
@@ -38,9 +36,8 @@ TEST(RisingFriction, IsEstimatedFromAnotherSimulator) {
                                       {"1.tau_c", rig.tau_c},
                                       {"1.tau_delta", rig.tau_s - rig.tau_c},
                                       {"1.zeta", rig.zeta}}) {
-      test_support::expect_within(result, name, truth, 3.0);
-      EXPECT_LT(test_support::estimate_of(result, name).standard_deviation, 0.2 * std::abs(truth))
-          << name;
+      expect_within(result, name, truth, 3.0);
+      EXPECT_LT(estimate_of(result, name).standard_deviation, 0.2 * std::abs(truth)) << name;
     }
   }
 }

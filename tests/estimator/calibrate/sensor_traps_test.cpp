@@ -12,6 +12,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 /// Returns whether one note contains all of these texts.
 bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
   return std::ranges::any_of(found.notes, [&](const Message& note) {
@@ -21,26 +23,26 @@ bool is_told(const Calibration& found, const std::vector<std::string>& parts) {
   });
 }
 
-std::string notes_of(const Calibration& found) { return test_support::text_of_notes(found.notes); }
+std::string notes_of(const Calibration& found) { return text_of_notes(found.notes); }
 
 /// The Furuta's arm, whose axis is fixed in space, with a sensor of its own.
 Mechanism furuta_with_arm_sensor() {
-  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
-  test_support::add_inertial_sensor(mechanism, "imu", 0, {{SensorParameter::kPointX, 0.1}});
+  Mechanism mechanism = mechanism_of(viscous_furuta());
+  add_inertial_sensor(mechanism, "imu", 0, {{SensorParameter::kPointX, 0.1}});
   return mechanism;
 }
 
 /// Its readings and those of the encoders, with noise.
 Segment read_on_arm() {
-  Segment segment = test_support::sensed_furuta(0.0, 3);
-  const Eigen::MatrixXd& motion = test_support::furuta_motion();
+  Segment segment = sensed_furuta(0.0, 3);
+  const Eigen::MatrixXd& motion = furuta_motion();
   const Mechanism mechanism = furuta_with_arm_sensor();
   const double g = mechanism.parameter(GravityParameter::kGravity).value;
   const double radius = 0.1 + joint_point(mechanism, 0, true).x() * -1.0;  // from the axis
   std::mt19937 random(11);
   std::normal_distribution<double> normal;
   for (Eigen::Index k = 0; k < segment.angles.rows(); ++k) {
-    const Eigen::Index at = (k + test_support::kFirst) * test_support::kFines;
+    const Eigen::Index at = (k + test_support::kFirst) * kFines;
     const double rate = motion(at, 2);
     const double acceleration = (motion(at + 1, 2) - rate) / test_support::kFine;
     segment.inertial.row(k) << 0.0, 0.0, rate, -radius * rate * rate, radius * acceleration, g;
@@ -61,7 +63,7 @@ CalibrationOptions quick() {
 // The sensor's position along the arm's axis changes no reading.
 TEST(SensorAmbiguities, ReportThePositionAlongAFixedRotationAxis) {
   Mechanism mechanism = furuta_with_arm_sensor();
-  test_support::set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
+  set_free(mechanism, {"1.b", "imu.p_x", "imu.p_y", "imu.p_z"});
   const Calibration found = calibrate(mechanism, {{"arm", {read_on_arm()}}}, quick());
   EXPECT_TRUE(is_told(found, {"imu.p_z", "axis", "fix"})) << notes_of(found);
   EXPECT_FALSE(is_told(found, {"imu.p_x", "rotation axis"})) << notes_of(found);
@@ -71,7 +73,7 @@ TEST(SensorAmbiguities, ReportThePositionAlongAFixedRotationAxis) {
 TEST(SensorAmbiguities, ReportTheHeadingAboutGravity) {
   Mechanism mechanism = furuta_with_arm_sensor();
   mechanism.held_out = {"1"};
-  test_support::set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
+  set_free(mechanism, {"1.b", "imu.gyro_bias_z"});
   Segment segment = read_on_arm();
   segment.held_out = segment.angles.col(0);
   segment.angles = segment.angles.col(1).eval();
@@ -107,7 +109,7 @@ Mechanism two_wheels() {
     mechanism.joint_parameter(j, JointParameter::kViscous).value = 0.02;
     mechanism.joint_parameter(j, JointParameter::kMotorGain).value = 0.1;
   }
-  test_support::add_inertial_sensor(mechanism, "gyro", 1, {});
+  add_inertial_sensor(mechanism, "gyro", 1, {});
   return mechanism;
 }
 
@@ -142,7 +144,7 @@ TEST(SensorAmbiguities, ReportTheGyroscopeScaleWithoutAnEncoder) {
   for (const bool with_encoder : {false, true}) {
     Mechanism mechanism = two_wheels();
     mechanism.joints[1].measured = with_encoder;
-    test_support::set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
+    set_free(mechanism, {"1.b", "2.K", "2.b", "gyro.gyro_scale_y"});
     const Calibration found =
         calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
     EXPECT_EQ(is_told(found, {"gyro.gyro_scale_y", "encoder", "fix the scale"}), !with_encoder)
@@ -157,7 +159,7 @@ TEST(SensorAmbiguities, ReportThatOnlyDelayDifferencesAreIdentifiable) {
     mechanism.joints[1].measured = with_encoder;
     mechanism.joint_parameter(1, JointParameter::kInputDelay).value = 5e-3;
     mechanism.sensor_parameter(0, SensorParameter::kDelay).value = 5e-3;
-    test_support::set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
+    set_free(mechanism, {"1.b", "2.b", "2.delay", "gyro.delay"});
     const Calibration found =
         calibrate(mechanism, {{"wheels", {driven_wheels(with_encoder)}}}, quick());
     EXPECT_EQ(is_told(found, {"2.delay", "gyro.delay", "differences"}), !with_encoder)
@@ -172,8 +174,8 @@ TEST(SensorAmbiguities, ReportThatOnlyEncoderDelayDifferencesAreIdentifiable) {
     Mechanism mechanism = two_wheels();
     mechanism.held_out = {"gyro"};
     mechanism.joint_parameter(1, JointParameter::kInputDelay).value = 5e-3;
-    test_support::set_free(mechanism, {"1.b", "2.b", "2.delay"});
-    if (!is_fixed) test_support::set_free(mechanism, {"2.encoder_delay"});
+    set_free(mechanism, {"1.b", "2.b", "2.delay"});
+    if (!is_fixed) set_free(mechanism, {"2.encoder_delay"});
     const Calibration found = calibrate(mechanism, {{"wheels", {driven_wheels(true)}}}, quick());
     EXPECT_EQ(is_told(found, {"2.delay, 2.encoder_delay", "differences"}), !is_fixed)
         << notes_of(found);
@@ -183,9 +185,9 @@ TEST(SensorAmbiguities, ReportThatOnlyEncoderDelayDifferencesAreIdentifiable) {
 
 /// A pendulum with a sensor at its joint.
 Mechanism pendulum_with_sensor() {
-  Mechanism mechanism = test_support::pendulum_of({.b = 1e-3});
-  test_support::add_inertial_sensor(
-      mechanism, "imu", 0, {{SensorParameter::kPointX, joint_point(mechanism, 0, true).x()}});
+  Mechanism mechanism = pendulum_of({.b = 1e-3});
+  add_inertial_sensor(mechanism, "imu", 0,
+                      {{SensorParameter::kPointX, joint_point(mechanism, 0, true).x()}});
   return mechanism;
 }
 
@@ -193,7 +195,7 @@ Mechanism pendulum_with_sensor() {
 Segment read_swing(double angle) {
   constexpr int kSwingSamples = 1500;
   constexpr double kSwingPeriod = 2e-3;
-  const test_support::ReferencePendulum rig{.b = 1e-3};
+  const ReferencePendulum rig{.b = 1e-3};
   const Eigen::MatrixXd motion =
       simulate(rig, Eigen::Vector2d(angle, 0.0), kSwingPeriod, kSwingSamples - 1);
   Segment segment;
@@ -218,7 +220,7 @@ Segment read_swing(double angle) {
 TEST(SensorAmbiguities, ReportBiasAndMountingWithoutLargeRotations) {
   for (const double swing : {0.01, 1.0}) {
     Mechanism mechanism = pendulum_with_sensor();
-    test_support::set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
+    set_free(mechanism, {"1.b", "imu.accel_bias_y", "imu.mount_z"});
     const Calibration found = calibrate(mechanism, {{"swing", {read_swing(swing)}}}, quick());
     EXPECT_EQ(is_told(found, {"imu.accel_bias_y", "imu.mount_z", "gravity"}), swing < 0.1)
         << notes_of(found);

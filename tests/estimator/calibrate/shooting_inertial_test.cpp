@@ -14,37 +14,34 @@ namespace estimator {
 namespace {
 
 constexpr double kSensedPeriod = 2e-3;
-using test_support::kNaN;
+using namespace test_support;
 
 /// Two nodes a tenth of a second apart.
 const Eigen::MatrixXd kSensedStarts{{0.31, 0.32}, {1.02, 0.9}, {0.21, 0.5}, {0.1, -0.4}};
 
 Mechanism furuta_with_sensors() {
-  test_support::ReferenceFuruta rig{.b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07};
-  Mechanism mechanism = test_support::mechanism_of(rig);
-  test_support::add_inertial_sensor(mechanism, "arm", 0,
-                                    {{SensorParameter::kPointX, 0.05},
-                                     {SensorParameter::kMountZ, 0.2},
-                                     {SensorParameter::kDelay, 3.3e-3}});
-  test_support::add_inertial_sensor(
-      mechanism, "pole", 1, {{SensorParameter::kPointY, -0.04}, {SensorParameter::kMountX, -0.4}});
-  test_support::free_parameters(
-      mechanism, {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "gravity.tilt_x"}, 0.9);
-  test_support::set_free(
-      mechanism, {"arm.p_x", "arm.mount_z", "arm.gyro_bias_z", "arm.accel_bias_x",
-                  "arm.accel_scale_y", "arm.delay", "pole.p_y", "pole.mount_y", "pole.gyro_scale_y",
-                  "pole.gyro_bias_y", "pole.accel_bias_z"});
+  ReferenceFuruta rig{.b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07};
+  Mechanism mechanism = mechanism_of(rig);
+  add_inertial_sensor(mechanism, "arm", 0,
+                      {{SensorParameter::kPointX, 0.05},
+                       {SensorParameter::kMountZ, 0.2},
+                       {SensorParameter::kDelay, 3.3e-3}});
+  add_inertial_sensor(mechanism, "pole", 1,
+                      {{SensorParameter::kPointY, -0.04}, {SensorParameter::kMountX, -0.4}});
+  free_parameters(mechanism, {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "gravity.tilt_x"}, 0.9);
+  set_free(mechanism, {"arm.p_x", "arm.mount_z", "arm.gyro_bias_z", "arm.accel_bias_x",
+                       "arm.accel_scale_y", "arm.delay", "pole.p_y", "pole.mount_y",
+                       "pole.gyro_scale_y", "pole.gyro_bias_y", "pole.accel_bias_z"});
   return mechanism;
 }
 
 /// Encoders and both sensors. Their readings need not be right, only the sensors' own rates matter.
 Segment read_by_all() {
-  test_support::ReferenceFuruta rig{.K = 0.07};
+  ReferenceFuruta rig{.K = 0.07};
   Eigen::VectorXd u(300);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.05 * static_cast<double>(k));
   Segment segment =
-      test_support::record(rig, Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kSensedPeriod, 1e-3, 5)
-          .segments.front();
+      record(rig, Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kSensedPeriod, 1e-3, 5).segments.front();
   segment.inertial.setConstant(segment.sample_count(), 2 * Sensor::kAxes, kNaN);
   for (int sample = 0; sample < segment.sample_count(); sample += 3) {
     for (int axis = 0; axis < Sensor::kAxes; ++axis) {
@@ -69,37 +66,29 @@ ShootingProblem problem_over(double interval) {
 
 // Derivatives by states, motion parameters, points, mountings, biases, scales and a delay, for
 // sensors of different rates and delays, in several intervals.
-TEST(ShootingInertial, DerivativesMatchDifferences) {
-  test_support::expect_derivatives(problem_over(0.2));
-}
+TEST(ShootingInertial, DerivativesMatchDifferences) { expect_derivatives(problem_over(0.2)); }
 
 // One long interval is split at checkpoints, and the spans are chained.
 TEST(ShootingInertial, DerivativesOfLongIntervalsAreChained) {
-  test_support::expect_derivatives(problem_over(std::numeric_limits<double>::infinity()));
+  expect_derivatives(problem_over(std::numeric_limits<double>::infinity()));
 }
 
 /// With an instrument beyond the second joint, a delayed current sensor at the motor, and a
 /// six-axis force/torque sensor at the first joint.
 Mechanism furuta_with_load_sensors() {
   using Kind = Sensor::Kind;
-  test_support::ReferenceFuruta rig{
-      .b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07, .k_e = 0.05};
-  Mechanism mechanism = test_support::mechanism_of(rig);
-  test_support::add_sensor(mechanism,
-                           {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .joint = 1},
-                           {{SensorParameter::kRateScaleX, 1.2}});
-  test_support::add_sensor(mechanism,
-                           {.name = "current", .body = 0, .kind = Kind::kMotorTorque, .joint = 0},
-                           {{SensorParameter::kDelay, 3.3e-3}});
-  test_support::add_sensor(mechanism,
-                           {.name = "wrist", .body = 0, .kind = Kind::kForceTorque, .joint = 0},
-                           {{SensorParameter::kMountY, 0.2}, {SensorParameter::kPointX, 0.01}});
-  test_support::free_parameters(mechanism,
-                                {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
-  test_support::set_free(
-      mechanism, {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias",
-                  "wrist.p_x", "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z",
-                  "wrist.force_bias_y", "wrist.force_scale_x", "A.m"});
+  ReferenceFuruta rig{.b_1 = 2e-3, .b_2 = 2e-4, .tau_c1 = 2e-3, .K = 0.07, .k_e = 0.05};
+  Mechanism mechanism = mechanism_of(rig);
+  add_sensor(mechanism, {.name = "strain", .body = 1, .kind = Kind::kJointTorque, .joint = 1},
+             {{SensorParameter::kRateScaleX, 1.2}});
+  add_sensor(mechanism, {.name = "current", .body = 0, .kind = Kind::kMotorTorque, .joint = 0},
+             {{SensorParameter::kDelay, 3.3e-3}});
+  add_sensor(mechanism, {.name = "wrist", .body = 0, .kind = Kind::kForceTorque, .joint = 0},
+             {{SensorParameter::kMountY, 0.2}, {SensorParameter::kPointX, 0.01}});
+  free_parameters(mechanism, {"A.J_zz", "B.J_yy", "B.m", "1.b", "1.tau_c", "1.K", "1.k_e"}, 0.9);
+  set_free(mechanism, {"1.delay", "strain.scale", "strain.bias", "current.scale", "current.bias",
+                       "wrist.p_x", "wrist.mount_y", "wrist.moment_bias_x", "wrist.moment_scale_z",
+                       "wrist.force_bias_y", "wrist.force_scale_x", "A.m"});
   mechanism.joint_parameter(0, JointParameter::kInputDelay).value = 1.3e-3;
   return mechanism;
 }
@@ -122,7 +111,7 @@ TEST(ShootingInertial, DerivativesOfLoadsMatchDifferences) {
                           {Eigen::Vector2d(1e-3, 2e-3), Eigen::Vector2d(0.3, 0.5),
                            Eigen::VectorXd::Constant(3 * Sensor::kAxes, 0.05)});
   ASSERT_EQ(problem.inertial_axes().size(), 8U);
-  test_support::expect_derivatives(problem);
+  expect_derivatives(problem);
 }
 
 // The interval boundaries do not change any reading, if the states lie on one motion.

@@ -16,7 +16,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kShootingPeriod = 2e-3;
 
@@ -28,18 +28,17 @@ Recording driven(Control control = Control::kSmooth) {
   Eigen::VectorXd u(400);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.05 * static_cast<double>(k));
   if (control == Control::kSwitched) u = u.array().sign();
-  return test_support::record(rig_with_motor(), Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u,
-                              kShootingPeriod, 1e-3, 5);
+  return record(rig_with_motor(), Eigen::Vector4d(0.3, 1.0, 0.2, 0.0), u, kShootingPeriod, 1e-3, 5);
 }
 
 Mechanism mechanism_to_fit() {
-  Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
-  test_support::free_parameters(
+  Mechanism mechanism = mechanism_of(rig_with_motor());
+  free_parameters(
       mechanism,
       {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "1.delay", "2.offset", "gravity.tilt_x"}, 0.9);
-  test_support::parameter_named(mechanism, "1.delay").value = 3e-3;
-  test_support::parameter_named(mechanism, "A.J_zz").prior_mean = 3e-3;
-  test_support::parameter_named(mechanism, "A.J_zz").prior_standard_deviation = 1e-3;
+  parameter_named(mechanism, "1.delay").value = 3e-3;
+  parameter_named(mechanism, "A.J_zz").prior_mean = 3e-3;
+  parameter_named(mechanism, "A.J_zz").prior_standard_deviation = 1e-3;
   return mechanism;
 }
 
@@ -65,7 +64,7 @@ ShootingProblem problem_with(double interval, Control control = Control::kSmooth
 class ShootingProblemDerivatives : public testing::TestWithParam<Control> {};
 
 TEST_P(ShootingProblemDerivatives, MatchDifferencesOfAllResiduals) {
-  test_support::expect_derivatives(problem_with(0.2, GetParam()));
+  expect_derivatives(problem_with(0.2, GetParam()));
 }
 
 // Noise of the control couples the defects of all joints.
@@ -77,7 +76,7 @@ TEST(ShootingProblem, DerivativesMatchDifferencesWithControlNoise) {
   ShootingProblem problem(mechanism_to_fit(), recording.segments, {kStarts}, {0.1}, {4e-3, 0.2},
                           noisy);
   EXPECT_GT(std::abs(problem.cost() - problem_with(0.2).cost()), 50.0);
-  test_support::expect_derivatives(problem);
+  expect_derivatives(problem);
 }
 
 // Readings at irregular times, and an encoder that slips in the middle of an interval.
@@ -89,10 +88,10 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesWithIrregularTimesAndSlips) {
   for (int k = 0; k < segment.sample_count(); ++k) {
     segment.times.push_back((k + 0.4 * std::sin(3.0 * k)) * kShootingPeriod);
   }
-  test_support::add_slip(mechanism, segment, 1, 150, 0.1);
+  add_slip(mechanism, segment, 1, 150, 0.1);
   segment.angles.col(1).segment(100, 20).setConstant(std::numeric_limits<double>::quiet_NaN());
 
-  test_support::expect_derivatives(
+  expect_derivatives(
       ShootingProblem(mechanism, recording.segments, {kStarts}, {0.1}, {4e-3, 0.2}, noise()));
 }
 
@@ -105,20 +104,18 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesOfDependentParameters) {
   Parameter reach{.name = "reach", .value = 0.02};
   reach.free = true;
   mechanism.parameters.push_back(reach);
-  const auto value = [&](const char* name) {
-    return test_support::parameter_named(mechanism, name).value;
-  };
+  const auto value = [&](const char* name) { return parameter_named(mechanism, name).value; };
   mechanism.dependencies = {
       {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
       {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
       {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
   // A prior on a dependent parameter, such as a weighed sum, acts on all its terms.
-  Parameter& dry = test_support::parameter_named(mechanism, "2.tau_c");
+  Parameter& dry = parameter_named(mechanism, "2.tau_c");
   dry.prior_mean = 1e-3;
   dry.prior_standard_deviation = 1e-4;
   ShootingProblem problem = problem_of(mechanism, 0.2, GetParam());
-  test_support::expect_derivatives(problem);
-  EXPECT_EQ(test_support::parameter_named(problem.mechanism(), "2.tau_c").value,
+  expect_derivatives(problem);
+  EXPECT_EQ(parameter_named(problem.mechanism(), "2.tau_c").value,
             0.2 * value("1.tau_c") + 0.1 * value("1.b"));
 }
 
@@ -126,17 +123,16 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesOfDependentParameters) {
 TEST(ShootingProblem, ReadsEncodersBetweenBodies) {
   Mechanism mechanism = make_chain({.links = 3});
   mechanism.joints[1].measured = mechanism.joints[2].measured = false;
-  test_support::add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);
-  test_support::add_body_encoder(mechanism, "back", 2, 1, -0.2);
-  test_support::free_parameters(mechanism, {"1.c", "L2.J_zz"}, 0.9);
-  const Segment segment =
-      test_support::undriven(0.3 * Eigen::MatrixXd::Random(200, 3), kShootingPeriod);
+  add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);
+  add_body_encoder(mechanism, "back", 2, 1, -0.2);
+  free_parameters(mechanism, {"1.c", "L2.J_zz"}, 0.9);
+  const Segment segment = undriven(0.3 * Eigen::MatrixXd::Random(200, 3), kShootingPeriod);
   Eigen::MatrixXd states(6, 2);
   states << 0.3, 0.2, -0.2, -0.1, 0.4, 0.1, 1.0, -0.5, 0.5, 0.2, -0.7, 0.6;
   ShootingProblem problem(
       mechanism, {segment}, {states}, {0.2}, {4e-3, 0.2},
       {Eigen::VectorXd::LinSpaced(3, 1e-3, 3e-3), Eigen::VectorXd::LinSpaced(3, 0.3, 0.7)});
-  test_support::expect_derivatives(problem);
+  expect_derivatives(problem);
   // A node's first sample is at the node itself.
   EXPECT_NEAR(problem.predicted_angles(0)(0, 0), 0.3, 1e-12);
   EXPECT_NEAR(problem.predicted_angles(0)(0, 1), 0.3 - 0.2 + 0.4 - 0.1, 1e-12);
@@ -152,8 +148,8 @@ TEST(ShootingProblem, ResolvesControlPulsesOfJointsAtRest) {
   Recording recording = driven();
   recording.segments[0].controls.setZero();
   recording.segments[0].controls.middleRows(51, 40).setConstant(3.0);
-  Mechanism mechanism = test_support::mechanism_of(rig_with_motor());
-  test_support::free_parameters(mechanism, {"1.K"}, 1.0);
+  Mechanism mechanism = mechanism_of(rig_with_motor());
+  free_parameters(mechanism, {"1.K"}, 1.0);
   mechanism.joint_parameter(1, JointParameter::kCoulombTorque).value = 2e-3;
   const auto angles_with = [&](double step) {
     return ShootingProblem(mechanism, recording.segments, {Eigen::MatrixXd::Zero(4, 1)}, {1.0},
@@ -227,7 +223,7 @@ TEST(ShootingProblem, IsBitIdenticalForAnyNumberOfThreads) {
     ASSERT_TRUE(factor.factorize(problem, 1e-8));
     Eigen::VectorXd step;
     factor.compute_node_step(Eigen::VectorXd::Zero(shape.parameter_count), step);
-    const test_support::DenseProblem dense = test_support::stack(problem);
+    const DenseProblem dense = stack(problem);
     const double cost = problem.evaluate_trial_step(
         Eigen::VectorXd::Constant(shape.node_count * shape.node_size, 1e-2),
         Eigen::VectorXd::Zero(shape.parameter_count));

@@ -12,19 +12,15 @@
 namespace estimator {
 namespace {
 
-using test_support::furuta_motion;
+using namespace test_support;
 using test_support::kFine;
-using test_support::kFines;
 using test_support::kFirst;
-using test_support::sensed_furuta;
-using test_support::sensed_mechanism;
-using test_support::without_second_encoder;
 
 constexpr int kJoints = 2;
 
 /// Motion and loads of both joints at a sample of a recording, from the simulator.
 Eigen::RowVectorXd truth_at(Eigen::Index sample) {
-  const test_support::ReferenceFuruta rig = test_support::viscous_furuta();
+  const ReferenceFuruta rig = viscous_furuta();
   const Eigen::MatrixXd& motion = furuta_motion();
   const Eigen::Index at = (sample + kFirst) * kFines;
   const Eigen::Vector2d angle = motion.row(at).head(2), rate = motion.row(at).tail(2);
@@ -33,12 +29,12 @@ Eigen::RowVectorXd truth_at(Eigen::Index sample) {
        motion.row(at + 2).tail(2)) /
       (2.0 * kFine);
   const Mechanism mechanism = sensed_mechanism();
-  const auto loads = test_support::newton_loads(mechanism, angle, rate, acceleration);
+  const auto loads = newton_loads(mechanism, angle, rate, acceleration);
   Eigen::RowVectorXd truth = Eigen::RowVectorXd::Constant(kJoints * kStateQuantities, std::nan(""));
   for (int j = 0; j < kJoints; ++j) {
-    const test_support::NewtonLoad& load = loads[static_cast<std::size_t>(j)];
+    const NewtonLoad& load = loads[static_cast<std::size_t>(j)];
     const double friction = -(j == 0 ? rig.b_1 : rig.b_2) * rate[j];
-    const double motor = rig.K * test_support::furuta_control(sample + kFirst);
+    const double motor = rig.K * furuta_control(sample + kFirst);
     truth[StateEstimate::column_index(j, StateQuantity::kAngle)] = angle[j];
     truth[StateEstimate::column_index(j, StateQuantity::kRate)] = rate[j];
     truth[StateEstimate::column_index(j, StateQuantity::kAcceleration)] = acceleration[j];
@@ -138,8 +134,7 @@ UncertainParameters spread_of(const Calibration& calibration) {
 std::vector<Scores> scores_with_estimated_parameters(int seeds, unsigned other) {
   std::vector<Scores> scores = no_scores();
   for (unsigned seed = 1; seed <= static_cast<unsigned>(seeds); ++seed) {
-    Mechanism mechanism =
-        test_support::furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
+    Mechanism mechanism = furuta_to_fit({"imu.mount_x", "imu.p_x", "imu.gyro_bias_y"});
     mechanism.held_out = {"2"};
     CalibrationOptions options;
     options.compare_parts = false;  // of a second or two each, too short

@@ -9,7 +9,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kStiffPeriod = 1e-3;
 constexpr double kHardlyVisible = 1e-6;  // softer joints bend visibly; no rigid rig fits them
@@ -34,27 +34,26 @@ Problem four_parameters() {
   ReferenceFuruta rig{.b_1 = 1e-3, .b_2 = 1e-4};
   const Eigen::Vector4d start(0.0, M_PI - 0.03, 0.0, 0.0);
   return {rig,
-          test_support::record(rig, start, Eigen::VectorXd::Zero(10000), kStiffPeriod, 1e-3, 3),
+          record(rig, start, Eigen::VectorXd::Zero(10000), kStiffPeriod, 1e-3, 3),
           {"A.J_zz", "B.J_yy", "1.b", "2.b"}};
 }
 
 // Driven by a multisine, with dry friction, motor, tilt, drag and an encoder's offset.
 Problem twelve_parameters() {
   const ReferenceFuruta rig = rig_with_friction();
-  const Eigen::VectorXd control = test_support::sampled(10000, kStiffPeriod, [](double t) {
+  const Eigen::VectorXd control = sampled(10000, kStiffPeriod, [](double t) {
     return 1.2 * (std::sin(2.0 * M_PI * 0.4 * t) + std::sin(2.0 * M_PI * 1.1 * t + 1.0) +
                   std::sin(2.0 * M_PI * 2.3 * t + 2.0));
   });
   return {rig,
-          test_support::record(rig, Eigen::Vector4d(0.2, 1.0, 0.0, 0.0), control, kStiffPeriod,
-                               1e-3, 4),
+          record(rig, Eigen::Vector4d(0.2, 1.0, 0.0, 0.0), control, kStiffPeriod, 1e-3, 4),
           {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "2.c", "1.tau_c", "2.tau_c", "1.K",
            "2.offset", "gravity.tilt_x", "gravity.tilt_z"}};
 }
 
 Calibration calibrate_from(const Problem& problem, double factor, double compliance) {
-  Mechanism mechanism = test_support::mechanism_of(problem.rig);
-  test_support::free_parameters(mechanism, problem.names, factor);
+  Mechanism mechanism = mechanism_of(problem.rig);
+  free_parameters(mechanism, problem.names, factor);
   CalibrationOptions options;
   options.compliance = compliance;
   options.start_from_physical = false;  // tests the solver, not the start that it is given

@@ -19,7 +19,7 @@
 namespace estimator {
 namespace {
 
-using test_support::StoppedMotion;
+using namespace test_support;
 
 /// Encoding of angles: noise with a standard deviation, then quantization; 0: none.
 struct Encoding {
@@ -48,7 +48,7 @@ Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles, const Eigen
 /// Frees parameters with given start values.
 Mechanism started(Mechanism mechanism, const std::map<std::string, double>& starts) {
   for (const auto& [name, start] : starts) {
-    auto& parameter = test_support::parameter_named(mechanism, name);
+    auto& parameter = parameter_named(mechanism, name);
     parameter.value = start;
     parameter.free = true;
   }
@@ -94,12 +94,12 @@ struct StruckPendulum {
 
   Mechanism mechanism() const {
     Mechanism pendulum = make_pendulum();
-    test_support::place_stop(pendulum, 0, side, position, restitution);
+    place_stop(pendulum, 0, side, position, restitution);
     pendulum.joint_parameter(0, JointParameter::kViscous).value = b;
     return pendulum;
   }
   std::vector<Recording> record(const Encoding& encoding, unsigned seed) const {
-    StoppedMotion rig = test_support::stopped_pendulum(kInertia, kArm, b);
+    StoppedMotion rig = stopped_pendulum(kInertia, kArm, b);
     rig.stops = {{0, side, position, restitution}};
     std::mt19937 random(seed);
     std::uniform_real_distribution<double> unit(0.0, 1.0);
@@ -145,8 +145,8 @@ TEST(StopCalibration, IntervalsCoverTheTruthForADoublePendulum) {
   constexpr double kMass = 0.2, kLength = 0.3, kOwn = 1.5e-3;
   Mechanism chain = make_chain({.links = 2});
   for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointParameter::kViscous).value = 1e-3;
-  test_support::place_stop(chain, 1, 1.0, -0.3, 0.4);
-  test_support::place_stop(chain, 1, -1.0, 0.4, 0.4);
+  place_stop(chain, 1, 1.0, -0.3, 0.4);
+  place_stop(chain, 1, -1.0, 0.4, 0.4);
   Coverage coverage{.truth = {{"L1.J_zz", kOwn},
                               {"L2.J_zz", kOwn},
                               {"1.b", 1e-3},
@@ -155,7 +155,7 @@ TEST(StopCalibration, IntervalsCoverTheTruthForADoublePendulum) {
                               {"2.stop_upper", 0.4}}};
   for (unsigned seed = 1; seed <= 4; ++seed) {
     SCOPED_TRACE(seed);
-    StoppedMotion rig = test_support::stopped_double_pendulum(kMass, kLength, kOwn, {1e-3, 1e-3});
+    StoppedMotion rig = stopped_double_pendulum(kMass, kLength, kOwn, {1e-3, 1e-3});
     rig.stops = {{1, 1.0, -0.3, 0.4}, {1, -1.0, 0.4, 0.4}};
     coverage.add(calibrate(
         started(chain, {{"L1.J_zz", 1.2 * kOwn},
@@ -176,7 +176,7 @@ TEST(StopCalibration, IntervalsCoverTheTruthForACarriageAtItsBuffer) {
   make_parameters(cart);
   cart.parameter(0, BodyParameter::kMass).value = 0.5;
   cart.joint_parameter(0, JointParameter::kRestAngle).value = 0.05;
-  test_support::place_stop(cart, 0, -1.0, 0.1, 0.5);
+  place_stop(cart, 0, -1.0, 0.1, 0.5);
   Coverage coverage{.truth = {{"1.k_s", 8.0}, {"1.b", 0.05}, {"1.restitution", 0.5}}};
   for (unsigned seed = 1; seed <= 6; ++seed) {
     SCOPED_TRACE(seed);

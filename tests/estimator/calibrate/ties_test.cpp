@@ -14,8 +14,7 @@
 namespace estimator {
 namespace {
 
-using test_support::parameter_named;
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 // A dependency to a dependent parameter is resolved to that one's terms, and terms of one parameter
 // are merged.
@@ -61,9 +60,9 @@ class DependentParameterCalibration : public testing::Test {
   DependentParameterCalibration() {
     Eigen::VectorXd u(1000);
     for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.03 * static_cast<double>(k));
-    recording_ = test_support::record(rig_, {0.3, 1.0, 0.2, 0.0}, u, 2e-3, 1e-3, 5);
-    free_ = test_support::mechanism_of(rig_);
-    test_support::free_parameters(free_, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"}, 0.9);
+    recording_ = record(rig_, {0.3, 1.0, 0.2, 0.0}, u, 2e-3, 1e-3, 5);
+    free_ = mechanism_of(rig_);
+    free_parameters(free_, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"}, 0.9);
   }
 
   /// The mechanism with known relations: J_zz = J_yy plus a constant, b_2 = b_1/10.
@@ -79,7 +78,7 @@ class DependentParameterCalibration : public testing::Test {
     return mechanism;
   }
 
-  const ReferenceFuruta rig_ = test_support::viscous_furuta();
+  const ReferenceFuruta rig_ = viscous_furuta();
   Recording recording_;
   Mechanism free_;
 };
@@ -99,7 +98,7 @@ TEST_F(DependentParameterCalibration, ReducesStandardDeviations) {
     ADD_FAILURE() << name;
     return 0.0;
   };
-  const Mechanism truth = test_support::mechanism_of(rig_);
+  const Mechanism truth = mechanism_of(rig_);
   for (const ParameterEstimate& each : loose.parameters) {
     const double own = deviation(narrow, each.name);
     EXPECT_LT(own, 1.02 * each.standard_deviation) << each.name;  // noise levels are estimated
@@ -116,7 +115,7 @@ TEST_F(DependentParameterCalibration, ReducesStandardDeviations) {
 TEST_F(DependentParameterCalibration, ReportsDependentParameters) {
   const Calibration result = calibrate(tied(), {recording_});
   ASSERT_EQ(result.tied.size(), 2U);
-  const ParameterEstimate &drag = result.tied[1], source = test_support::estimate_of(result, "1.b");
+  const ParameterEstimate &drag = result.tied[1], source = estimate_of(result, "1.b");
   EXPECT_EQ(drag.name, "2.b");
   EXPECT_DOUBLE_EQ(drag.value, 0.1 * source.value);
   EXPECT_DOUBLE_EQ(drag.initial, 0.1 * source.initial);
@@ -125,7 +124,7 @@ TEST_F(DependentParameterCalibration, ReportsDependentParameters) {
   EXPECT_DOUBLE_EQ(drag.half_interval, 0.1 * source.half_interval);
   EXPECT_EQ(result.tied[0].name, "B.J_zz");
   EXPECT_DOUBLE_EQ(result.tied[0].value,
-                   test_support::estimate_of(result, "B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
+                   estimate_of(result, "B.J_yy").value + rig_.J_Bzz - rig_.J_Byy);
 }
 
 // Two terms: their deviations combine by the covariance, not as if independent.
@@ -154,9 +153,8 @@ TEST_F(DependentParameterCalibration, PropagatesTheCovarianceToDependentParamete
 TEST_F(DependentParameterCalibration, RejectsDependentParametersOfASimulator) {
   CalibrationOptions options;
   options.kind = EstimateKind::kShadow;
-  test_support::expect_parts(test_support::refusal<std::invalid_argument>(
-                                 [&] { calibrate(tied(), {recording_}, options); }),
-                             {"\"B.J_zz\"", "SPOOK", "physical parameters"});
+  expect_parts(refusal<std::invalid_argument>([&] { calibrate(tied(), {recording_}, options); }),
+               {"\"B.J_zz\"", "SPOOK", "physical parameters"});
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace estimator {
 namespace {
 
-using test_support::smooth_furuta;
+using namespace test_support;
 
 constexpr double kTracedNoise = 1e-3;  // σ of every weighted residual: angles [rad], impulses/√κ
 
@@ -34,14 +34,12 @@ ParameterCovariance covariance_of(const TrajectoryProblem& problem) {
 // that product. The condition number of J reaches 1e6 on this problem, so the normal equations may
 // cost half the digits: 1e-5.
 TEST(TrajectoryCovariance, MatchesTheDensePseudoInverse) {
-  const Mechanism mechanism = test_support::furuta_with_12_parameters();
+  const Mechanism mechanism = furuta_with_12_parameters();
   const TrajectorySettings settings = weighted(1e4);
   const TrajectoryProblem problem(
-      mechanism,
-      {test_support::simulate_furuta(mechanism, 40, settings.step.step, kTracedNoise, 4)},
-      settings);
+      mechanism, {simulate_furuta(mechanism, 40, settings.step.step, kTracedNoise, 4)}, settings);
   const ParameterCovariance covariance = covariance_of(problem);
-  const Eigen::MatrixXd J = test_support::stack(problem).jacobian;
+  const Eigen::MatrixXd J = stack(problem).jacobian;
   const Eigen::VectorXd unit = J.colwise().norm().cwiseInverse();
   const Eigen::MatrixXd inverse =
       unit.asDiagonal() *
@@ -63,12 +61,11 @@ TEST(TrajectoryCovariance, FindsFrictionAndBackEmfInOneNullDirection) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "1.k_e"});
   truth.joint_parameter(0, JointParameter::kBackEmf).value = 0.02;
   Mechanism start = truth;
-  test_support::disturb_parameters(start, 1.2);
+  disturb_parameters(start, 1.2);
   const TrajectorySettings settings = weighted(1e4);
   const double K = truth.joint_parameter(0, JointParameter::kMotorGain).value;
   TrajectoryProblem problem(
-      start, {test_support::simulate_furuta(truth, 200, settings.step.step, kTracedNoise, 6)},
-      settings);
+      start, {simulate_furuta(truth, 200, settings.step.step, kTracedNoise, 6)}, settings);
   const LmSummary summary = solve(problem);
   EXPECT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
   EXPECT_LE(summary.iterations, 10);

@@ -13,11 +13,9 @@
 namespace estimator {
 namespace {
 
-using test_support::pendulum_of;
-using test_support::ReferencePendulum;
+using namespace test_support;
 using test_support::swing;
 
-using test_support::kNaN;
 constexpr double kNoise = 1e-3;  // [rad]
 
 SegmentTrajectory trajectory(const Eigen::VectorXd& measured, const Eigen::VectorXd& simulated) {
@@ -135,7 +133,7 @@ TEST(Validation, AcceptsIrregularTimeStamps) {
 TEST(Validation, FixesAllParameters) {
   const Recording run = swing(damped(), "run", 1.5, 600, 5e-3, kNoise, 3);
   const Mechanism fixed = pendulum_of(damped());
-  const Mechanism free = test_support::freed(fixed, {"P.J_zz", "1.b"});
+  const Mechanism free = freed(fixed, {"P.J_zz", "1.b"});
   EXPECT_EQ(validate_parameters(free, free, {run}, {}).windows.front().errors.front().squares,
             validate_parameters(fixed, fixed, {run}, {}).windows.front().errors.front().squares);
 }
@@ -149,7 +147,7 @@ TEST(Validation, OmitsRestIntervalsAndRejectsAnEmptyRemainder) {
   EXPECT_EQ(validation.windows.size(), 1U);
   EXPECT_EQ(validation.still, 1);
   const auto message = [&](double start_window, const CalibrationOptions& options) {
-    return test_support::refusal<std::invalid_argument>(
+    return refusal<std::invalid_argument>(
         [&] { validate_parameters(rig, rig, {run}, options, start_window); });
   };
   EXPECT_NE(message(3.1, {}).find("nothing is left to validate"), std::string::npos);

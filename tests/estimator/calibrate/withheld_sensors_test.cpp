@@ -17,7 +17,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kWithheldNoise = 1e-3;
 
@@ -25,15 +25,14 @@ Recording driven(unsigned seed, const std::string& name) {
   Eigen::VectorXd u(2000);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = std::sin(0.02 * static_cast<double>(k));
   Recording recording =
-      test_support::record(test_support::viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u,
-                           2e-3, kWithheldNoise, seed);
+      record(viscous_furuta(), Eigen::Vector4d(0.1, 1.0, 0.0, 0.0), u, 2e-3, kWithheldNoise, seed);
   recording.name = name;
   return recording;
 }
 
 Mechanism to_fit() {
-  Mechanism mechanism = test_support::mechanism_of(test_support::viscous_furuta());
-  test_support::free_parameters(mechanism, {"B.J_yy", "1.b", "2.b"}, 1.2);
+  Mechanism mechanism = mechanism_of(viscous_furuta());
+  free_parameters(mechanism, {"B.J_yy", "1.b", "2.b"}, 1.2);
   return mechanism;
 }
 
@@ -119,15 +118,14 @@ TEST(HeldOutSensors, AreNotFittedInACrossValidation) {
 TEST(HeldOutSensors, RequireTheColumnsOfAllEncoders) {
   Recording recording = driven(3, "short");
   recording.segments[0].angles = recording.segments[0].angles.col(0).eval();
-  EXPECT_EQ(
-      test_support::refusal<std::invalid_argument>([&] { calibrate(without("1"), {recording}); }),
-      "short: needs 2 angle columns");
+  EXPECT_EQ(refusal<std::invalid_argument>([&] { calibrate(without("1"), {recording}); }),
+            "short: needs 2 angle columns");
 }
 
-Segment sensed_piece() { return segment_rows(test_support::sensed_furuta(0.0, 8), 0, 700); }
+Segment sensed_piece() { return segment_rows(sensed_furuta(0.0, 8), 0, 700); }
 
 Mechanism without_sensor(const std::string& name) {
-  Mechanism mechanism = test_support::furuta_to_fit({});
+  Mechanism mechanism = furuta_to_fit({});
   mechanism.held_out = {name};
   return mechanism;
 }
@@ -135,7 +133,7 @@ Mechanism without_sensor(const std::string& name) {
 // Each axis of a held-out sensor reports its error and cost, and does not affect the estimate.
 TEST(HeldOutSensors, CanBeInertialSensors) {
   const Recording recording{"sensed", {sensed_piece()}};
-  const Calibration all = calibrate(test_support::furuta_to_fit({}), {recording});
+  const Calibration all = calibrate(furuta_to_fit({}), {recording});
   const Calibration some = calibrate(without_sensor("imu"), {recording});
   ASSERT_TRUE(all.converged() && some.converged());
   EXPECT_TRUE(some.inertial.empty());

@@ -12,15 +12,13 @@
 namespace estimator {
 namespace {
 
-using test_support::kPlanPeriod;
-using test_support::kPlanSamples;
+using namespace test_support;
 
 constexpr int kTones = 4;
 
 DesignTask task() {
   DesignTask task;
-  task.mechanism =
-      test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
+  task.mechanism = furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K", "1.tau_c"});
   const FreeParameters free(task.mechanism);
   const Eigen::VectorXd values = free.parameter_values(task.mechanism);
   task.knowledge = compute_estimate_information(
@@ -145,7 +143,7 @@ TEST(DesignPlan, DoesNotDependOnThreads) {
 // The shaft's inertia adds to the arm's. No motion separates them, which is reported for both.
 TEST(DesignPlan, ReportsUnidentifiableParameters) {
   DesignTask own = task();
-  own.mechanism = test_support::furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
+  own.mechanism = furuta_with_free({"A.J_zz", "1.J_shaft", "1.b", "1.K"});
   own.knowledge = compute_prior_information(own.mechanism);
   own.targets = {{0, 1e-4}};
   const ExperimentDesign design = optimize_experiment_plan(own, {.screens = 2, .rounds = 0});

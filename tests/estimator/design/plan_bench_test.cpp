@@ -14,11 +14,10 @@
 namespace estimator {
 namespace {
 
-using test_support::kPlanPeriod;
-using test_support::kPlanSamples;
+using namespace test_support;
 
 Mechanism planned_rig() {
-  return test_support::furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "2.offset"});
+  return furuta_with_free({"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "2.offset"});
 }
 
 PlanSettings facts() {
@@ -93,7 +92,7 @@ TEST(PlanEvaluator, IncludesEncoderDelaysAndDependentParameters) {
   Mechanism tied = planned_rig();
   tied.dependencies.push_back({index(tied, "1.offset"), 0.0, {{index(tied, "2.offset"), -2.0}}});
   apply_dependencies(tied);
-  Mechanism late = test_support::furuta_with_free({"B.J_yy", "1.b", "1.K"});
+  Mechanism late = furuta_with_free({"B.J_yy", "1.b", "1.K"});
   const auto first = static_cast<std::size_t>(index(late, "1.encoder_delay"));
   late.parameters[first].free = true;
   late.parameters[first].lower = -kPlanPeriod;

@@ -12,6 +12,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 constexpr double kCount = 2.0 * M_PI / 4096.0;
 
 std::vector<Finding> with_code(const SignalExamination& examination, MessageCode code) {
@@ -25,14 +27,13 @@ std::vector<Finding> with_code(const SignalExamination& examination, MessageCode
 Recording two_joints(const Eigen::VectorXd& one, const Eigen::VectorXd& other) {
   Eigen::MatrixXd angles(one.size(), 2);
   angles << one, other;
-  Segment segment = test_support::segment_of(angles, 1000.0);
+  Segment segment = segment_of(angles, 1000.0);
   segment.controls = Eigen::MatrixXd::Random(one.size(), 1);
   return {"run", {segment}};
 }
 
 Eigen::VectorXd motion(unsigned seed) {
-  return test_support::as_read(test_support::MadeUpMotion{}.angles(1000.0, 3000, seed), 0.0, kCount,
-                               seed);
+  return as_read(MadeUpMotion{}.angles(1000.0, 3000, seed), 0.0, kCount, seed);
 }
 
 class Channels : public testing::Test {
@@ -52,12 +53,11 @@ TEST_F(Channels, HaveNoFindingsIfCorrect) {
 // A sensor whose range is exceeded by the motion at either end. Readings at that end are rejected.
 TEST_F(Channels, AreReportedIfClippedAtEitherEnd) {
   for (const double side : {1.0, -1.0}) {
-    test_support::MadeUpMotion swing;
+    MadeUpMotion swing;
     swing.push = 0.0;
     swing.dry = 0.5;
     swing.start = -1.5;  // so that the recording does not start with a plateau
-    const Eigen::VectorXd whole =
-        test_support::as_read(swing.angles(1000.0, 3000, 1), 0.0, kCount, 1);
+    const Eigen::VectorXd whole = as_read(swing.angles(1000.0, 3000, 1), 0.0, kCount, 1);
     const double limit = 0.6 * whole.maxCoeff();
     Eigen::VectorXd clipped = whole.cwiseMin(limit) * side;
     const Eigen::Index lowest = std::min_element(whole.begin(), whole.end()) - whole.begin();
@@ -91,7 +91,7 @@ Eigen::VectorXd clipped_at_end(double rate, double side, bool at_beginning, doub
     const double time = static_cast<double>(k) / rate;
     angles[k] = 0.5 * std::sin(2.0 * M_PI * (time - 0.01));  // beyond the limit from 2.112 s on
   }
-  Eigen::VectorXd read = side * test_support::as_read(angles, noise, kCount, 5).cwiseMin(0.3);
+  Eigen::VectorXd read = side * as_read(angles, noise, kCount, 5).cwiseMin(0.3);
   if (at_beginning) read.reverseInPlace();
   return read;
 }
@@ -129,7 +129,7 @@ TEST_F(Channels, AreNotReportedIfAJointRests) {
           const double left = std::max(0.0, 0.5 - static_cast<double>(k) / rate);
           angles[k] = -5.0 * left * left;
         }
-        Eigen::VectorXd read = side * test_support::as_read(angles, 0.0, kCount, 5);
+        Eigen::VectorXd read = side * as_read(angles, 0.0, kCount, 5);
         if (at_beginning) read.reverseInPlace();
         EXPECT_TRUE(with_code(examine_signals(rig_, {two_joints(read, motion(2).head(rows))}),
                               MessageCode::kClippedReadings)
@@ -147,7 +147,7 @@ TEST_F(Channels, AreNotReportedIfAJointRests) {
 
 /// A single pendulum whose encoder reads one constant angle for a second.
 Recording one_angle(double angle, double command) {
-  Segment segment = test_support::segment_of(Eigen::VectorXd::Constant(1000, angle), 1e3);
+  Segment segment = segment_of(Eigen::VectorXd::Constant(1000, angle), 1e3);
   segment.controls.setConstant(1000, 1, command);
   return {"run", {segment}};
 }

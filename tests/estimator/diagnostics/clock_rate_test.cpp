@@ -17,7 +17,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kPeriod = 4e-3;  // [s]
 
@@ -27,18 +27,17 @@ ReferenceFuruta rig() {
 }
 
 Recording recorded() {
-  return test_support::record(rig(), {0.2, 0.5, 0.0, 0.0}, test_support::two_sines(1500, kPeriod),
-                              kPeriod, 5e-4, 5);
+  return record(rig(), {0.2, 0.5, 0.0, 0.0}, two_sines(1500, kPeriod), kPeriod, 5e-4, 5);
 }
 
 Mechanism described(const std::vector<std::string>& free) {
-  Mechanism mechanism = test_support::mechanism_of(rig());
-  test_support::free_parameters(mechanism, free, 1.1);
+  Mechanism mechanism = mechanism_of(rig());
+  free_parameters(mechanism, free, 1.1);
   return mechanism;
 }
 
 double value(const Mechanism& mechanism, const char* name) {
-  return test_support::parameter_named(mechanism, name).value;
+  return parameter_named(mechanism, name).value;
 }
 
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed
@@ -47,7 +46,7 @@ TEST(ClockRate, ScalesParametersWithSecondsInTheirUnit) {
   ClockRateMechanism clocked = add_clock_rate_parameter(described({"A.J_zz", "1.b"}));
   clocked.mechanism.parameters.back().value = 0.01;
   apply_dependencies(clocked.mechanism);
-  const Mechanism truth = test_support::mechanism_of(rig());
+  const Mechanism truth = mechanism_of(rig());
   for (const auto& [name, power] : {std::pair{"gravity.g", -2},
                                     {"1.tau_c", -2},
                                     {"2.b", -1},
@@ -81,11 +80,11 @@ TEST(ClockRate, ChangesTheConstantsOfDependencies) {
 
 // For a single pendulum a free inertia absorbs any clock rate s: only I s² is identifiable.
 TEST(ClockRate, IsAbsorbedByTheInertiaOfALonePendulum) {
-  test_support::ReferencePendulum pendulum{.b = 4e-4};
+  ReferencePendulum pendulum{.b = 4e-4};
   const Eigen::MatrixXd motion = test_support::simulate(pendulum, {1.2, 0.0}, kPeriod, 1499);
-  const Segment segment = test_support::undriven(
-      motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1), kPeriod);
-  Mechanism mechanism = test_support::freed(test_support::pendulum_of(pendulum), {"1.b"});
+  const Segment segment =
+      undriven(motion.leftCols(1) + 5e-4 * Eigen::MatrixXd::Random(motion.rows(), 1), kPeriod);
+  Mechanism mechanism = freed(pendulum_of(pendulum), {"1.b"});
   for (const bool free : {true, false}) {
     mechanism.parameter(0, BodyParameter::kJzz).free = free;
     const auto clock = predict_precision(mechanism, {{"run", {segment}}}, {}).clock;

@@ -21,8 +21,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
 using service::describe_finding;
-using test_support::viscous_furuta;
 
 constexpr double kNoise = 1e-3;        // [rad]
 constexpr double kFaultPeriod = 4e-3;  // [s]
@@ -35,41 +35,37 @@ struct Described {
 /// A driven Furuta pendulum with a correct description except for the start values. Free gains
 /// start at half of the truth, inertias at 1.7 times.
 Described driven() {
-  const Eigen::VectorXd u = test_support::sampled(1000, kFaultPeriod, [](double t) {
+  const Eigen::VectorXd u = sampled(1000, kFaultPeriod, [](double t) {
     return 2.0 * std::sin(3.0 * t) + 1.5 * std::sin(8.1 * t + 1.0);
   });
-  Described rig{
-      test_support::mechanism_of(viscous_furuta()),
-      {test_support::record(viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kFaultPeriod, kNoise, 7)}};
-  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"},
-                                1.7);
+  Described rig{mechanism_of(viscous_furuta()),
+                {record(viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kFaultPeriod, kNoise, 7)}};
+  free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b", "1.K"}, 1.7);
   return rig;
 }
 
 /// The same rig released with its motor off.
 Described released() {
-  Described rig{test_support::mechanism_of(viscous_furuta()),
-                {test_support::record(viscous_furuta(), {0.2, 2.0, 0.0, 0.0},
-                                      Eigen::VectorXd::Zero(1000), kFaultPeriod, kNoise, 8)}};
-  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"}, 1.7);
+  Described rig{mechanism_of(viscous_furuta()),
+                {record(viscous_furuta(), {0.2, 2.0, 0.0, 0.0}, Eigen::VectorXd::Zero(1000),
+                        kFaultPeriod, kNoise, 8)}};
+  free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"}, 1.7);
   return rig;
 }
 
 /// Readings from a simulation, with noise.
 std::vector<Recording> noisy(const Eigen::MatrixXd& angles, unsigned seed) {
-  return {{"noisy",
-           {test_support::undriven(test_support::with_noise(angles, kNoise, seed), kFaultPeriod)}}};
+  return {{"noisy", {undriven(with_noise(angles, kNoise, seed), kFaultPeriod)}}};
 }
 
 /// A double pendulum without friction, described by relative angles.
 Described two_links() {
   Eigen::MatrixXd angles =
-      test_support::simulate(test_support::ReferenceChain(), Eigen::Vector4d(1.2, 0.4, 0.0, 0.0),
-                             kFaultPeriod, 999)
+      test_support::simulate(ReferenceChain(), Eigen::Vector4d(1.2, 0.4, 0.0, 0.0), kFaultPeriod,
+                             999)
           .leftCols(2);
   angles.col(1) -= angles.col(0).eval();
-  return {test_support::freed(make_chain({.links = 2}), {"L1.J_zz", "L2.J_zz"}, 0.4),
-          noisy(angles, 9)};
+  return {freed(make_chain({.links = 2}), {"L1.J_zz", "L2.J_zz"}, 0.4), noisy(angles, 9)};
 }
 
 /// Returns the hypothesis of an error in a channel. Its correction of a correct rig injects the
@@ -172,7 +168,7 @@ TEST(DescriptionErrors, IncludeUnitsAndReferencesInBothDirections) {
 
 /// Links that swing without friction, read by absolute angles.
 Described described_absolute(int links) {
-  const test_support::ReferenceChain truth{.links = links};
+  const ReferenceChain truth{.links = links};
   Eigen::VectorXd start = Eigen::VectorXd::Zero(2 * links);
   start.head(links) = Eigen::VectorXd::LinSpaced(links, 1.2, -0.3);
   Described rig{make_chain({.links = links}),
@@ -180,8 +176,8 @@ Described described_absolute(int links) {
   for (int i = 1; i < links; ++i) {
     rig.mechanism.joints[static_cast<std::size_t>(i)].measured = false;
     const std::string name = "inclination" + std::to_string(i + 1);
-    test_support::add_body_encoder(rig.mechanism, name, Joint::kGround, i, 0.0);
-    test_support::parameter_named(rig.mechanism, name + ".offset").free = false;
+    add_body_encoder(rig.mechanism, name, Joint::kGround, i, 0.0);
+    parameter_named(rig.mechanism, name + ".offset").free = false;
   }
   rig.mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return rig;
@@ -289,7 +285,7 @@ TEST(DescriptionErrors, AreNotReportedForACorrectDescription) {
 TEST(DescriptionErrors, AreNotReportedForAnotherFrictionLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
-    Parameter& parameter = test_support::parameter_named(rig.mechanism, name);
+    Parameter& parameter = parameter_named(rig.mechanism, name);
     parameter.free = false;
     parameter.value = 0.0;
   }
@@ -314,11 +310,10 @@ TEST(TrialFit, StartsFromTheStatesOfAnotherFit) {
 
 /// A pendulum without friction that rotates at about 50 rad/s, read every `period`.
 Described whirling(double period) {
-  const test_support::ReferencePendulum truth;
+  const ReferencePendulum truth;
   const Eigen::MatrixXd motion =
       test_support::simulate(truth, Eigen::Vector2d(0.0, 50.0), period, 400);
-  return {test_support::freed(test_support::pendulum_of(truth), {"P.J_zz"}),
-          {{"whirling", {test_support::undriven(motion.col(0), period)}}}};
+  return {freed(pendulum_of(truth), {"P.J_zz"}), {{"whirling", {undriven(motion.col(0), period)}}}};
 }
 
 // A joint that turns too far between samples is reported as not checked. A joint that turns half as
@@ -349,11 +344,10 @@ TEST(DescriptionErrors, AreNotReportedForAMirroredRig) {
 
 // A single released pendulum swings the same to the left and to the right.
 TEST(DescriptionErrors, AreNotReportedIfIndistinguishable) {
-  const test_support::ReferencePendulum truth{.b = 2e-4};
+  const ReferencePendulum truth{.b = 2e-4};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kFaultPeriod, 999);
-  Mechanism mechanism =
-      test_support::freed(test_support::pendulum_of(truth), {"P.J_zz", "1.b"}, 0.5);
-  const Segment segment = test_support::undriven(-motion.col(0), kFaultPeriod);
+  Mechanism mechanism = freed(pendulum_of(truth), {"P.J_zz", "1.b"}, 0.5);
+  const Segment segment = undriven(-motion.col(0), kFaultPeriod);
   EXPECT_TRUE(examine_description(mechanism, {{"pendulum", {segment}}}).findings.empty());
 }
 

@@ -15,6 +15,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 constexpr double kExaminedNoise = 1e-3;  // [rad]
 
 /// A pendulum with free inertia and friction, starting off the truth.
@@ -31,17 +33,16 @@ Mechanism pendulum() {
 }
 
 /// Readings of a swing at 1 kHz from an independent simulator.
-Eigen::VectorXd swung(const test_support::ReferencePendulum& rig, double start, int samples,
-                      double noise, unsigned seed) {
-  return test_support::as_read(
-      test_support::simulate(rig, Eigen::Vector2d(start, 0.0), 1e-3, samples).col(0), noise, 0.0,
-      seed);
+Eigen::VectorXd swung(const ReferencePendulum& rig, double start, int samples, double noise,
+                      unsigned seed) {
+  return as_read(test_support::simulate(rig, Eigen::Vector2d(start, 0.0), 1e-3, samples).col(0),
+                 noise, 0.0, seed);
 }
 
 Eigen::VectorXd clean_readings() { return swung({.b = 2e-3}, 2.0, 6000, kExaminedNoise, 1); }
 
 Recording recording_of(const Eigen::VectorXd& readings) {
-  return {"run", {test_support::segment_of(readings, 1000.0)}};
+  return {"run", {segment_of(readings, 1000.0)}};
 }
 
 DiagnosedCalibration calibrate(const Eigen::VectorXd& readings, bool repair = true,
@@ -128,7 +129,7 @@ Mechanism without_dry_friction() {
 
 constexpr double kFineNoise = 3e-5;  // [rad]
 
-const test_support::ReferencePendulum kDry{.b = 2e-3, .tau_c = 2e-3, .tau_s = 2e-3};
+const ReferencePendulum kDry{.b = 2e-3, .tau_c = 2e-3, .tau_s = 2e-3};
 
 Eigen::VectorXd fine_readings() { return swung(kDry, 2.0, 6000, kFineNoise, 3); }
 
@@ -200,14 +201,14 @@ TEST(DiagnosedCalibration, InitializesFreeEncoderZeros) {
 
 /// Readings without `lost` rows of half a millisecond at 2.3 s.
 Eigen::VectorXd with_lost_time(int lost) {
-  test_support::ReferencePendulum rig{.b = 2e-3};
+  ReferencePendulum rig{.b = 2e-3};
   const Eigen::VectorXd fine =
       test_support::simulate(rig, Eigen::Vector2d(2.0, 0.0), 5e-4, 12000).col(0);
   Eigen::VectorXd readings(6000 - (lost + 1) / 2);
   for (Eigen::Index k = 0; k < readings.size(); ++k) {
     readings[k] = fine[2 * k + (k < 2300 ? 0 : lost)];
   }
-  return test_support::as_read(readings, kExaminedNoise, 0.0, 1);
+  return as_read(readings, kExaminedNoise, 0.0, 1);
 }
 
 // Silently lost time cuts the recording, at the exact sample. A loss of one row, which noise hides
@@ -231,12 +232,12 @@ TEST(DiagnosedCalibration, CutsAtLostTime) {
 
 /// Two released links; a dead second encoder reads only zeros.
 Recording two_links(const std::string& name, double first, bool dead) {
-  Eigen::MatrixXd angles = test_support::simulate(test_support::ReferenceChain(),
-                                                  Eigen::Vector4d(first, 0.4, 0.0, 0.0), 4e-3, 999)
-                               .leftCols(2);
+  Eigen::MatrixXd angles =
+      test_support::simulate(ReferenceChain(), Eigen::Vector4d(first, 0.4, 0.0, 0.0), 4e-3, 999)
+          .leftCols(2);
   angles.col(1) -= angles.col(0).eval();
   if (dead) angles.col(1).setZero();
-  return {name, {test_support::undriven(angles, 4e-3)}};
+  return {name, {undriven(angles, 4e-3)}};
 }
 
 // A dead encoder is reported as dead, not as a description error. If the encoder is dead in some
@@ -264,7 +265,7 @@ TEST(DiagnosedCalibration, ReportsNoDescriptionErrorForADeadEncoder) {
 Calibration stepped(double first, double second) {
   Recording recording = two_links("run", 1.2, false);
   Eigen::MatrixXd& angles = recording.segments[0].angles;
-  angles = test_support::with_noise(angles, kFineNoise, 6);
+  angles = with_noise(angles, kFineNoise, 6);
   angles.col(0).tail(500).array() += first;
   angles.col(1).tail(500).array() += second;
   Mechanism mechanism = make_chain({.links = 2});

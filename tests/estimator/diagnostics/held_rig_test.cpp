@@ -16,6 +16,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 constexpr double kHeldRate = 200.0;  // [Hz]
 constexpr double kHeldQuantum = 2.0 * M_PI / 2000.0;
 constexpr double kLargestTorque = 0.428 * 0.092 * 9.82;  // of gravity [N·m]
@@ -25,7 +27,7 @@ constexpr double kPendulumStiffness = kLargestTorque / (3.96e-3 + 0.428 * 0.092 
 /// A swing of the pendulum that starts at rest.
 Eigen::VectorXd swing_from(double angle, double seconds = 4.0,
                            double stiffness = kPendulumStiffness) {
-  const test_support::MadeUpMotion motion{
+  const MadeUpMotion motion{
       .stiffness = stiffness, .viscous = 0.2, .dry = 0.2, .push = 0.0, .start = angle};
   return motion.angles(kHeldRate, static_cast<int>(kHeldRate * seconds), 1);
 }
@@ -41,8 +43,7 @@ Eigen::VectorXd joined_angles(const Eigen::VectorXd& first, const Eigen::VectorX
 
 /// One encoder's quantized readings without a command.
 Segment held_segment(const Eigen::VectorXd& angles) {
-  Segment segment =
-      test_support::segment_of(test_support::as_read(angles, 0.0, kHeldQuantum, 1), kHeldRate);
+  Segment segment = segment_of(as_read(angles, 0.0, kHeldQuantum, 1), kHeldRate);
   segment.controls.setZero(angles.size(), 1);
   return segment;
 }
@@ -200,7 +201,7 @@ TEST(HeldRig, IsNotReportedIfOnlyTheZeroIsWrong) {
   const Eigen::VectorXd swing = swing_from(1.0);
   const Eigen::VectorXd up = 1.8 - swing.array();
   EXPECT_TRUE(find_held(held_segment(joined_angles(still_angles(0.8, 1.3), up))).empty());
-  const test_support::MadeUpMotion decay{
+  const MadeUpMotion decay{
       .stiffness = kPendulumStiffness, .viscous = 1.0, .dry = 1.0, .push = 0.0, .start = 1.0};
   const Eigen::VectorXd decayed = decay.angles(kHeldRate, 2400, 1);
   ASSERT_LT((decayed.tail(200).array() - decayed[2399]).abs().maxCoeff(), 1e-3);
@@ -213,18 +214,18 @@ TEST(HeldRig, IsReportedIfAllJointsStandStill) {
   const Eigen::VectorXd release = joined_angles(still_angles(1.3, 1.0), swing_from(1.3));
   Eigen::MatrixXd angles(release.size(), 2);
   angles << release, 0.3 * release;
-  const std::vector<Finding> found = find_held(test_support::segment_of(angles, kHeldRate), rig);
+  const std::vector<Finding> found = find_held(segment_of(angles, kHeldRate), rig);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_NE(service::format_message(found[0].message).find("the joints stand still until 1"),
             std::string::npos);
   Eigen::MatrixXd moving = angles;
   moving.col(0) = swing_from(1.3, 5.0);
-  EXPECT_TRUE(find_held(test_support::segment_of(moving, kHeldRate), rig).empty());
+  EXPECT_TRUE(find_held(segment_of(moving, kHeldRate), rig).empty());
   // An encoder that reads the absolute angle of the second link.
   rig.joints[1].measured = false;
-  test_support::add_body_encoder(rig, "absolute", Joint::kGround, 1, 0.0);
+  add_body_encoder(rig, "absolute", Joint::kGround, 1, 0.0);
   angles.col(1) += angles.col(0);
-  const std::vector<Finding> absolute = find_held(test_support::segment_of(angles, kHeldRate), rig);
+  const std::vector<Finding> absolute = find_held(segment_of(angles, kHeldRate), rig);
   ASSERT_EQ(absolute.size(), 1U);
   for (const char* name : {"position", "load"}) {
     EXPECT_NEAR(std::get<Quantity>(*absolute[0].message.find(name)).value,

@@ -10,7 +10,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferencePendulum;
+using namespace test_support;
 
 constexpr double kSidesPeriod = 4e-3;  // [s]
 constexpr int kSidesRows = 1000;
@@ -18,15 +18,15 @@ constexpr double kSidesNoise = 1e-4;  // [rad]
 
 /// A swing whose encoder slips by `slip` at a row.
 Recording slipping(const ReferencePendulum& rig, const std::string& name, int row, double slip) {
-  Eigen::VectorXd angles = test_support::as_read(
-      test_support::simulate(rig, {1.5, 0.0}, kSidesPeriod, kSidesRows).col(0), kSidesNoise, 0.0,
-      3);
+  Eigen::VectorXd angles =
+      as_read(test_support::simulate(rig, {1.5, 0.0}, kSidesPeriod, kSidesRows).col(0), kSidesNoise,
+              0.0, 3);
   angles.tail(angles.size() - row).array() += slip;
-  return {name, {test_support::segment_of(angles, 1.0 / kSidesPeriod)}};
+  return {name, {segment_of(angles, 1.0 / kSidesPeriod)}};
 }
 
 Mechanism described_swing(const ReferencePendulum& rig) {
-  return test_support::freed(test_support::pendulum_of(rig), {"P.J_zz", "1.b"});
+  return freed(pendulum_of(rig), {"P.J_zz", "1.b"});
 }
 
 // A model that fits one side of the slip is enough, wherever it lies, also with other recordings.

@@ -11,18 +11,17 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 constexpr int kLossRow = 700;
 constexpr double kScorePeriod = 4e-3;  // [s]
 
-Mechanism scored_description() {
-  return test_support::free_furuta(test_support::viscous_furuta(), 1.05);
-}
+Mechanism scored_description() { return free_furuta(viscous_furuta(), 1.05); }
 
 /// Driven by two sines, without `lost` rows from `row` on. A negative number repeats rows.
 Recording with_rows_lost(int lost, int row = kLossRow) {
-  Recording recording =
-      test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0},
-                           test_support::two_sines(1500, kScorePeriod), kScorePeriod, 1e-4, 5);
+  Recording recording = record(viscous_furuta(), {0.2, 0.5, 0.0, 0.0},
+                               two_sines(1500, kScorePeriod), kScorePeriod, 1e-4, 5);
   Segment& segment = recording.segments[0];
   const int rows = segment.sample_count() - std::abs(lost);
   for (Eigen::MatrixXd* const of : {&segment.angles, &segment.controls}) {

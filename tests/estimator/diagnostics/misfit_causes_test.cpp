@@ -16,20 +16,19 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 constexpr double kCauseNoise = 5e-4;   // [rad]
 constexpr double kCausePeriod = 4e-3;  // [s]
 constexpr double kCommand = 3.0;       // [V], largest
 
-Eigen::VectorXd command() { return test_support::two_sines(1500, kCausePeriod); }
+Eigen::VectorXd command() { return two_sines(1500, kCausePeriod); }
 
 Recording recorded(const Eigen::VectorXd& u) {
-  return test_support::record(test_support::viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod,
-                              kCauseNoise, 5);
+  return record(viscous_furuta(), {0.2, 0.5, 0.0, 0.0}, u, kCausePeriod, kCauseNoise, 5);
 }
 
-Mechanism described() { return test_support::free_furuta(test_support::viscous_furuta(), 1.3); }
+Mechanism described() { return free_furuta(viscous_furuta(), 1.3); }
 
 std::vector<Finding> explained(const Mechanism& mechanism, const Recording& recording) {
   return find_misfit_causes(calibrate(mechanism, {recording}), mechanism, {recording});
@@ -61,9 +60,8 @@ TEST(MisfitCauses, AreNotTestedAtNoiseLevel) {
 TEST(MisfitCauses, AreFoundInPredictableExcerpts) {
   const Eigen::VectorXd u = 6.0 * command();
   const double level = 0.4 * u.cwiseAbs().maxCoeff();
-  Recording recording =
-      test_support::record(test_support::viscous_furuta(), {0.0, 3.0, 0.0, 0.0},
-                           u.cwiseMax(-level).cwiseMin(level), kCausePeriod, kCauseNoise, 5);
+  Recording recording = record(viscous_furuta(), {0.0, 3.0, 0.0, 0.0},
+                               u.cwiseMax(-level).cwiseMin(level), kCausePeriod, kCauseNoise, 5);
   recording.segments[0].controls = u;
   const std::vector<Finding> findings = explained(described(), recording);
   expect_first(findings, MessageCode::kClippedCommand);
@@ -115,12 +113,11 @@ TEST(MisfitCauses, IncludeAWrongMotorGain) {
     Mechanism mechanism = described();
     Parameter& gain = mechanism.joint_parameter(0, JointParameter::kMotorGain);
     gain.free = false;
-    gain.value = factor * test_support::viscous_furuta().K;
+    gain.value = factor * viscous_furuta().K;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
     expect_first(findings, MessageCode::kWrongGain);
     EXPECT_EQ(findings[0].channel, gain.name);
-    EXPECT_NEAR(findings[0].size, test_support::viscous_furuta().K - gain.value,
-                0.03 * test_support::viscous_furuta().K);
+    EXPECT_NEAR(findings[0].size, viscous_furuta().K - gain.value, 0.03 * viscous_furuta().K);
     for (const Finding& finding : findings) {
       const std::string text = service::format_message(finding.message);
       EXPECT_EQ(text.find("± -"), std::string::npos) << text;
@@ -135,11 +132,8 @@ TEST(MisfitCauses, IncludeWrongInertias) {
     Mechanism mechanism = described();
     Parameter& moment = mechanism.parameter(0, BodyParameter::kJzz);
     moment.free = mechanism.joint_parameter(0, JointParameter::kMotorGain).free = false;
-    mechanism.joint_parameter(0, JointParameter::kMotorGain).value =
-        test_support::viscous_furuta().K;
-    moment.value = factor * test_support::mechanism_of(test_support::viscous_furuta())
-                                .parameter(0, BodyParameter::kJzz)
-                                .value;
+    mechanism.joint_parameter(0, JointParameter::kMotorGain).value = viscous_furuta().K;
+    moment.value = factor * mechanism_of(viscous_furuta()).parameter(0, BodyParameter::kJzz).value;
     const std::vector<Finding> findings = explained(mechanism, recorded(command()));
     expect_first(findings, MessageCode::kWrongInertia);
     EXPECT_EQ(findings[0].channel, "A");
@@ -149,14 +143,11 @@ TEST(MisfitCauses, IncludeWrongInertias) {
 
 // The inertia, the mass, the distance and the clock explain the motion of a free pendulum equally.
 TEST(MisfitCauses, ListAWrongInertiaBeforeEqualCauses) {
-  const test_support::ReferencePendulum truth{.b = 2e-3};
+  const ReferencePendulum truth{.b = 2e-3};
   const Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
-  const Recording recording{
-      "run",
-      {test_support::segment_of(test_support::as_read(motion.col(0), 1e-4, 0.0, 3),
-                                1.0 / kCausePeriod)}};
-  const Mechanism mechanism = test_support::freed(
-      test_support::pendulum_of({.J = 1.3 * truth.J, .b = truth.b}), {"1.b"});
+  const Recording recording{"run",
+                            {segment_of(as_read(motion.col(0), 1e-4, 0.0, 3), 1.0 / kCausePeriod)}};
+  const Mechanism mechanism = freed(pendulum_of({.J = 1.3 * truth.J, .b = truth.b}), {"1.b"});
   const std::vector<Finding> findings = explained(mechanism, recording);
   expect_first(findings, MessageCode::kWrongInertia);
   EXPECT_EQ(findings[0].channel, "P");
@@ -182,15 +173,12 @@ TEST(MisfitCauses, IncludeAWrongJointDistance) {
 // A pendulum's joint is described so far from its centre of mass that no inertia is left. Instead
 // of a clock error, the largest possible distance, I / (m l), is reported.
 TEST(MisfitCauses, IncludeADistanceThatRequiresNegativeInertia) {
-  const test_support::ReferencePendulum truth{.b = 2e-3};
+  const ReferencePendulum truth{.b = 2e-3};
   Eigen::MatrixXd motion = test_support::simulate(truth, {1.5, 0.0}, kCausePeriod, 1500);
-  const Recording recording{
-      "run",
-      {test_support::segment_of(test_support::as_read(motion.col(0), 1e-4, 0.0, 3),
-                                1.0 / kCausePeriod)}};
+  const Recording recording{"run",
+                            {segment_of(as_read(motion.col(0), 1e-4, 0.0, 3), 1.0 / kCausePeriod)}};
   const double farthest = (truth.J + truth.m * truth.l * truth.l) / (truth.m * truth.l);
-  Mechanism mechanism = test_support::freed(
-      test_support::pendulum_of({.l = 1.2 * farthest, .J = 1e-3}), {"P.J_zz", "1.b"});
+  Mechanism mechanism = freed(pendulum_of({.l = 1.2 * farthest, .J = 1e-3}), {"P.J_zz", "1.b"});
   mechanism.parameter(0, BodyParameter::kJzz).lower = 1e-9;
   const std::vector<Finding> findings = explained(mechanism, recording);
   expect_first(findings, MessageCode::kNoRoomForInertia);
@@ -202,11 +190,11 @@ TEST(MisfitCauses, IncludeADistanceThatRequiresNegativeInertia) {
 
 // Dry friction that the description sets to zero, and its joint.
 TEST(MisfitCauses, IncludeMissingFriction) {
-  ReferenceFuruta dry = test_support::viscous_furuta();
+  ReferenceFuruta dry = viscous_furuta();
   dry.tau_c1 = 0.02;
   dry.smoothing_speed = 1e-3;
   const Recording recording =
-      test_support::record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5);
+      record(dry, {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5);
   const std::vector<Finding> findings = explained(described(), recording);
   expect_first(findings, MessageCode::kMissingFriction);
   const auto terms = cause_argument<std::vector<Message>>(first_cause(findings[0]), "terms");
@@ -232,7 +220,7 @@ Eigen::VectorXd busy_then_pulling(double held) {
 }
 
 ReferenceFuruta dry_furuta(double smoothing_speed) {
-  ReferenceFuruta dry = test_support::viscous_furuta();
+  ReferenceFuruta dry = viscous_furuta();
   dry.tau_c1 = 0.05;
   dry.smoothing_speed = smoothing_speed;
   return dry;
@@ -240,11 +228,11 @@ ReferenceFuruta dry_furuta(double smoothing_speed) {
 
 std::vector<Finding> explained_as_holding(const ReferenceFuruta& truth) {
   Mechanism mechanism = described();
-  test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
+  free_parameters(mechanism, {"1.tau_c"}, 1.0);
   mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.03;
-  return explained(mechanism, test_support::record(truth, {0.2, 0.5, 0.0, 0.0},
-                                                   busy_then_pulling(truth.tau_c1 / truth.K),
-                                                   kCausePeriod, kCauseNoise, 5));
+  return explained(mechanism,
+                   record(truth, {0.2, 0.5, 0.0, 0.0}, busy_then_pulling(truth.tau_c1 / truth.K),
+                          kCausePeriod, kCauseNoise, 5));
 }
 
 // A joint that is described as sticking but creeps under load.
@@ -263,11 +251,11 @@ TEST(MisfitCauses, ExcludeCreepIfFrictionSticks) {
 
 // For a joint that is described as creeping, other causes are found as usual.
 TEST(MisfitCauses, AreFoundForCreepingJoints) {
-  Recording recording = test_support::record(dry_furuta(0.01), {0.2, 0.5, 0.0, 0.0}, command(),
-                                             kCausePeriod, kCauseNoise, 5);
+  Recording recording =
+      record(dry_furuta(0.01), {0.2, 0.5, 0.0, 0.0}, command(), kCausePeriod, kCauseNoise, 5);
   recording.segments[0].period *= 1.02;
   Mechanism mechanism = described();
-  test_support::free_parameters(mechanism, {"1.tau_c"}, 1.0);
+  free_parameters(mechanism, {"1.tau_c"}, 1.0);
   mechanism.joint_parameter(0, JointParameter::kCoulombTorque).value = 0.03;
   mechanism.joints[0].transition_speed = 0.01;
   const std::vector<Finding> findings = explained(mechanism, recording);

@@ -19,6 +19,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 using service::describe_finding;
 
 constexpr double kStopNoise = 1e-3;   // [rad]
@@ -30,42 +32,41 @@ struct StoppedRig {
   std::vector<Recording> recordings;
 };
 
-std::vector<Recording> record_stopped(test_support::StoppedMotion motion, const Eigen::Vector2d& q,
-                                const Eigen::Vector2d& v, int joints) {
+std::vector<Recording> record_stopped(StoppedMotion motion, const Eigen::Vector2d& q,
+                                      const Eigen::Vector2d& v, int joints) {
   motion.q = q;
   motion.v = v;
   const Eigen::MatrixXd angles = motion.sample(kStopPeriod, 1000).leftCols(joints);
-  return {{"run",
-           {test_support::undriven(test_support::with_noise(angles, kStopNoise, 3), kStopPeriod)}}};
+  return {{"run", {undriven(with_noise(angles, kStopNoise, 3), kStopPeriod)}}};
 }
 
 /// A pendulum that swings against an upper stop at 1 rad.
 StoppedRig pendulum_at_stop() {
   constexpr double kInertia = 3.96e-3, kMass = 0.428, kDistance = 0.092, kViscous = 3e-4;
-  test_support::StoppedMotion motion = test_support::stopped_pendulum(
-      kInertia + kMass * kDistance * kDistance, kMass * kDistance, kViscous);
+  StoppedMotion motion =
+      stopped_pendulum(kInertia + kMass * kDistance * kDistance, kMass * kDistance, kViscous);
   motion.stops = {{0, -1.0, 1.0, kStopRestitution}};
   StoppedRig rig{make_pendulum(), record_stopped(motion, {-1.6, 0.0}, {0.0, 0.0}, 1)};
-  test_support::place_stop(rig.mechanism, 0, -1.0, 1.0, kStopRestitution);
-  test_support::free_parameters(rig.mechanism, {"P.J_zz", "1.b"}, 1.3);
+  place_stop(rig.mechanism, 0, -1.0, 1.0, kStopRestitution);
+  free_parameters(rig.mechanism, {"P.J_zz", "1.b"}, 1.3);
   return rig;
 }
 
 /// A Furuta pendulum whose arm, which no gravity moves, is between stops at ±0.9 rad, or hits an
 /// upper stop only.
 StoppedRig arm_at_stops(bool has_lower) {
-  test_support::FurutaShape shape;
+  FurutaShape shape;
   shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
-  test_support::StoppedMotion motion = test_support::stopped_furuta(shape);
+  StoppedMotion motion = stopped_furuta(shape);
   motion.stops = {{0, -1.0, 0.9, kStopRestitution}};
   if (has_lower) motion.stops.push_back({0, 1.0, -0.9, kStopRestitution});
   StoppedRig rig{make_furuta(), record_stopped(motion, {0.0, 0.4}, {4.0, 0.0}, 2)};
   rig.mechanism.joints[0].motor.present = false;
   rig.mechanism.joint_parameter(0, JointParameter::kViscous).value = shape.viscous[0];
   rig.mechanism.joint_parameter(1, JointParameter::kViscous).value = shape.viscous[1];
-  test_support::place_stop(rig.mechanism, 0, -1.0, 0.9, kStopRestitution);
-  if (has_lower) test_support::place_stop(rig.mechanism, 0, 1.0, -0.9, kStopRestitution);
-  test_support::free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b"}, 1.3);
+  place_stop(rig.mechanism, 0, -1.0, 0.9, kStopRestitution);
+  if (has_lower) place_stop(rig.mechanism, 0, 1.0, -0.9, kStopRestitution);
+  free_parameters(rig.mechanism, {"A.J_zz", "B.J_yy", "1.b", "2.b"}, 1.3);
   return rig;
 }
 
@@ -101,8 +102,7 @@ TEST(MisplacedStops, PrecedeShiftedZeros) {
 TEST(MisplacedStops, AreReportedBesideEquivalentZeros) {
   StoppedRig rig = arm_at_stops(false);
   rig.mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 0.945;
-  const std::vector<Finding> findings =
-      examine_description(rig.mechanism, rig.recordings).findings;
+  const std::vector<Finding> findings = examine_description(rig.mechanism, rig.recordings).findings;
   ASSERT_EQ(findings.size(), 1U);
   const std::vector<Message>& causes = causes_of(findings[0]);
   ASSERT_EQ(causes.size(), 2U) << describe_finding(findings[0]).what;
@@ -116,8 +116,8 @@ TEST(MisplacedStops, AreReportedBesideEquivalentZeros) {
 TEST(MisplacedStops, AreFoundInResiduals) {
   StoppedRig rig = pendulum_at_stop();
   rig.mechanism.joint_parameter(0, JointParameter::kStopUpper).value = 1.01;
-  const std::vector<Finding> findings = find_misfit_causes(
-      calibrate(rig.mechanism, rig.recordings), rig.mechanism, rig.recordings);
+  const std::vector<Finding> findings =
+      find_misfit_causes(calibrate(rig.mechanism, rig.recordings), rig.mechanism, rig.recordings);
   ASSERT_FALSE(findings.empty());
   EXPECT_EQ(causes_of(findings[0]).front().code, MessageCode::kMisplacedStop)
       << describe_finding(findings[0]).what;

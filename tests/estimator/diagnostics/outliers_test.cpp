@@ -11,7 +11,7 @@
 namespace estimator {
 namespace {
 
-using test_support::MadeUpMotion;
+using namespace test_support;
 
 constexpr double kOutlierCount = 2.0 * M_PI / 4096.0;
 constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
@@ -19,7 +19,7 @@ constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
 /// Rows of the outliers, with their sizes.
 std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings, double rate,
                                                 JointKind kind = JointKind::kRevolute) {
-  const Segment segment = test_support::segment_of(readings, rate);
+  const Segment segment = segment_of(readings, rate);
   const ReadingSeries series =
       collect_observed_readings(segment, segment.angles.col(0), joint_traits(kind).wraps);
   const NoiseScale scale(series, find_robust_quantization_step({series}, joint_units(kind).scale));
@@ -34,10 +34,9 @@ std::vector<std::pair<int, double>> outliers_of(const Eigen::VectorXd& readings,
 // and slow for its rate. None of it is an outlier. Catches a detector that reacts to kinks, but not
 // one that finds nothing.
 TEST(Outliers, AreNotReportedAtKinksAndImpacts) {
-  test_support::for_each_clean_motion({20.0, 100.0, 1000.0},
-                                      [](const Eigen::VectorXd& readings, double rate) {
-                                        EXPECT_TRUE(outliers_of(readings, rate).empty());
-                                      });
+  for_each_clean_motion({20.0, 100.0, 1000.0}, [](const Eigen::VectorXd& readings, double rate) {
+    EXPECT_TRUE(outliers_of(readings, rate).empty());
+  });
 }
 
 // Outliers of either sign, several in a row, two close together, at both ends and beside missing
@@ -45,8 +44,7 @@ TEST(Outliers, AreNotReportedAtKinksAndImpacts) {
 TEST(Outliers, AreFoundAtAnyPosition) {
   for (const auto& [noise, count] : {std::pair(1e-3, 0.0), {0.0, kOutlierCount}, {1e-4, 1e-5}}) {
     SCOPED_TRACE(testing::Message() << "noise " << noise << ", count " << count);
-    Eigen::VectorXd readings =
-        test_support::as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
+    Eigen::VectorXd readings = as_read(MadeUpMotion{}.angles(1000.0, 3000, 1), noise, count, 1);
     std::set<int> put;
     const auto spoil = [&](int row, double by) {
       readings[row] += by;
@@ -78,8 +76,7 @@ TEST(Outliers, AreFoundAtAnyPosition) {
 TEST(Outliers, AreFoundAtLowRates) {
   MadeUpMotion motion;
   motion.push = 0.0;
-  Eigen::VectorXd readings =
-      test_support::as_read(motion.angles(100.0, 1500, 2), 0.0, kOutlierCount, 2);
+  Eigen::VectorXd readings = as_read(motion.angles(100.0, 1500, 2), 0.0, kOutlierCount, 2);
   readings[700] += 0.3;
   const auto found = outliers_of(readings, 100.0);
   ASSERT_EQ(found.size(), 1U);
@@ -96,8 +93,7 @@ TEST(Outliers, OfManyRunsAreAllFound) {
         MadeUpMotion motion;
         motion.push = 0.0;
         motion.dry = 0.5;
-        Eigen::VectorXd readings =
-            test_support::as_read(motion.angles(rate, 2000, seed), 1e-3, 0.0, seed);
+        Eigen::VectorXd readings = as_read(motion.angles(rate, 2000, seed), 1e-3, 0.0, seed);
         std::mt19937 random(seed);
         std::set<int> put;
         for (int run = 0; run < 8; ++run) {
@@ -114,7 +110,7 @@ TEST(Outliers, OfManyRunsAreAllFound) {
         }
         // Of a run with both signs, single readings can be missed.
         if (!is_mixed) EXPECT_EQ(found, put);
-        const Segment segment = test_support::segment_of(readings, rate);
+        const Segment segment = segment_of(readings, rate);
         const ReadingSeries series =
             collect_observed_readings(segment, segment.angles.col(0), true);
         EXPECT_TRUE(
@@ -148,8 +144,7 @@ TEST(Outliers, AdviceMatchesTheEncoderType) {
 
 // Two readings beyond a lasting step are as good as the following ones.
 TEST(Outliers, AreNotReportedNextToAStep) {
-  Eigen::VectorXd readings =
-      test_support::as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);
+  Eigen::VectorXd readings = as_read(MadeUpMotion{}.angles(1000.0, 2000, 4), 0.0, kOutlierCount, 4);
   readings.tail(900).array() += 0.2;
   EXPECT_TRUE(outliers_of(readings, 1000.0).empty());
 }

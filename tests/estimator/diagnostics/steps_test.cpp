@@ -8,7 +8,7 @@
 namespace estimator {
 namespace {
 
-using test_support::MadeUpMotion;
+using namespace test_support;
 
 constexpr double kCount = 2.0 * M_PI / 4096.0;
 constexpr double kRate = 1000.0;
@@ -16,7 +16,7 @@ constexpr double kRate = 1000.0;
 struct Look {
   explicit Look(const Eigen::VectorXd& readings, double rate = kRate,
                 SeriesKind kind = SeriesKind::kMotion, double count = -1.0) {
-    const Segment segment = test_support::segment_of(readings, rate);
+    const Segment segment = segment_of(readings, rate);
     series = collect_observed_readings(segment, segment.angles.col(0), true);
     quantum = count >= 0.0 ? count : find_robust_quantization_step({series}, 1.0);
     const NoiseScale scale(series, quantum);
@@ -43,17 +43,15 @@ Eigen::VectorXd without(const Eigen::VectorXd& readings, int at, int lost) {
 
 // No kink, impact or quantization step of a motion is reported as a step.
 TEST(ReadingSteps, AreNotReportedAtKinksAndImpacts) {
-  test_support::for_each_clean_motion({50.0, 250.0, 1000.0},
-                                      [](const Eigen::VectorXd& readings, double rate) {
-                                        EXPECT_TRUE(Look(readings, rate).steps.empty());
-                                      });
+  for_each_clean_motion({50.0, 250.0, 1000.0}, [](const Eigen::VectorXd& readings, double rate) {
+    EXPECT_TRUE(Look(readings, rate).steps.empty());
+  });
 }
 
 // Steps of ten counts in either direction, in motion and at rest, also beside missing readings, are
 // found with the exact sample and to one count.
 TEST(ReadingSteps, AreFoundWithTheirTimeAndSize) {
-  const Eigen::VectorXd motion =
-      test_support::as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
+  const Eigen::VectorXd motion = as_read(MadeUpMotion{}.angles(kRate, 4000, 5), 0.0, kCount, 5);
   for (const int row : {300, 1500, 3900}) {
     for (const double counts : {10.0, -10.0}) {
       for (const bool missing : {false, true}) {
@@ -80,7 +78,7 @@ TEST(ReadingSteps, AreFoundWithTheirTimeAndSize) {
 TEST(ReadingSteps, AreFoundInResiduals) {
   int found = 0;
   for (unsigned seed = 0; seed < 20; ++seed) {
-    Eigen::VectorXd left = test_support::as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
+    Eigen::VectorXd left = as_read(Eigen::VectorXd::Zero(4000), 1e-3, 0.0, seed);
     EXPECT_TRUE(Look(left, kRate, SeriesKind::kResidual, 0.0).steps.empty()) << seed;
     left.tail(1700).array() += seed % 2 == 0 ? 4e-3 : -4e-3;
     const Look look(left, kRate, SeriesKind::kResidual, 0.0);
@@ -95,7 +93,7 @@ Eigen::VectorXd swing(double start, double noise, unsigned seed) {
   MadeUpMotion motion;
   motion.push = motion.dry = 0.0;
   motion.start = start;
-  return test_support::as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
+  return as_read(motion.angles(kRate, 1000, seed), noise, 0.0, seed);
 }
 
 // A slip does not change the speed, lost time does. If the motion is curved in either direction,
@@ -123,7 +121,7 @@ TEST(JumpCause, IsIdentifiedByOneEncoderFromItsSpeed) {
 TEST(JumpCause, IsAmbiguousDuringConstantSpeed) {
   Eigen::VectorXd straight(1000);
   for (int k = 0; k < 1000; ++k) straight[k] = 5e-3 * k;
-  straight = test_support::as_read(straight, 1e-4, 0.0, 7);
+  straight = as_read(straight, 1e-4, 0.0, 7);
   const Look look(without(straight, 500, 8));
   ASSERT_EQ(look.steps.size(), 1U);
   const JumpExplanation explained = classify_jump({look.view(500, true)});
@@ -157,7 +155,7 @@ TEST(JumpCause, IsIdentifiedBySeveralEncoders) {
 // is cut there, and no offset is reported.
 TEST(JumpCause, IsABreakIfAnotherMotionFollows) {
   Eigen::VectorXd readings = swing(1.5, 1e-4, 10);
-  readings.tail(500) = test_support::as_read(
+  readings.tail(500) = as_read(
       MadeUpMotion{.push = 0.0, .start = -1.0}.angles(kRate, 700, 1).tail(500), 1e-4, 0.0, 11);
   const Look look(readings);
   ASSERT_EQ(look.steps.size(), 1U);

@@ -12,8 +12,7 @@
 namespace estimator {
 namespace {
 
-using test_support::as_read;
-using test_support::MadeUpMotion;
+using namespace test_support;
 
 constexpr double kDiscCount = 2.0 * M_PI / 4096.0;  // [rad]
 

@@ -14,6 +14,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 constexpr double kSample = 0.01;  // both are compared on this grid [s]
 
 // Rigid joints whose violations decay over two steps, as SPOOK is commonly used.
@@ -65,9 +67,9 @@ const std::vector<double> kSteps = {1e-3, 1e-4, 1e-5};
 
 TEST(SpookConvergence, FreeFurutaIsOfFirstOrder) {
   const Eigen::Vector4d start(0.0, 2.0, 0.0, 0.0);
-  const Eigen::MatrixXd reference = test_support::simulate(test_support::ReferenceFuruta(), start,
-                                                           Eigen::VectorXd::Zero(300), kSample)
-                                        .leftCols(2);
+  const Eigen::MatrixXd reference =
+      test_support::simulate(ReferenceFuruta(), start, Eigen::VectorXd::Zero(300), kSample)
+          .leftCols(2);
   expect_first_order("Furuta, no friction, 3 s", kSteps, [&](double h) {
     return angle_error(make_furuta(), start.head<2>(), start.tail<2>(),
                        Eigen::MatrixXd::Zero(300, 1), reference, h);
@@ -78,18 +80,18 @@ TEST(SpookConvergence, FreeFurutaIsOfFirstOrder) {
 // gravity. The reference uses the same regularised dry friction.
 TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
   constexpr double kStickSpeed = 0.05;
-  test_support::ReferenceFuruta rig{.J_shaft = 4e-4,
-                                    .b_1 = 1e-3,
-                                    .b_2 = 1e-4,
-                                    .tau_c1 = 4e-3,
-                                    .tau_c2 = 9e-4,
-                                    .K = 0.0729,
-                                    .k_e = 0.08,
-                                    .tilt = {0.06, 0.0, -0.04},
-                                    .friction = test_support::DryFriction::kClamp,
-                                    .smoothing_speed = kStickSpeed};
+  ReferenceFuruta rig{.J_shaft = 4e-4,
+                      .b_1 = 1e-3,
+                      .b_2 = 1e-4,
+                      .tau_c1 = 4e-3,
+                      .tau_c2 = 9e-4,
+                      .K = 0.0729,
+                      .k_e = 0.08,
+                      .tilt = {0.06, 0.0, -0.04},
+                      .friction = DryFriction::kClamp,
+                      .smoothing_speed = kStickSpeed};
 
-  Mechanism mechanism = test_support::mechanism_of(rig);
+  Mechanism mechanism = mechanism_of(rig);
   for (Joint& joint : mechanism.joints) joint.spook.stick_speed = kStickSpeed;
 
   Eigen::VectorXd u(300);
@@ -103,9 +105,9 @@ TEST(SpookConvergence, DrivenFurutaWithFrictionAndTiltIsOfFirstOrder) {
 
 // Stribeck friction and drag, compared with exact stick-slip. Regularisation: far below the speeds.
 TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
-  test_support::ReferencePendulum rig{
+  ReferencePendulum rig{
       .J = 3.96e-3, .b = 2e-4, .c = 1e-4, .tau_c = 6e-3, .tau_s = 8e-3, .zeta = 4.0};
-  Mechanism mechanism = test_support::pendulum_of(rig);
+  Mechanism mechanism = pendulum_of(rig);
   mechanism.joints[0].spook.stick_speed = 1e-6;
   const Eigen::Vector2d start(2.8, 0.0);
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, kSample, 400).leftCols(1);
@@ -116,7 +118,7 @@ TEST(SpookConvergence, PendulumWithStribeckFrictionAndDragIsOfFirstOrder) {
 }
 
 TEST(SpookConvergence, ThreeLinkChainIsOfFirstOrder) {
-  const test_support::ReferenceChain chain{.links = 3};
+  const ReferenceChain chain{.links = 3};
   Eigen::VectorXd start(6);
   start << 0.9, 0.4, -0.2, 0.0, 1.0, -1.0;                               // absolute
   const Eigen::Vector3d angles(0.9, -0.5, -0.6), rates(0.0, 1.0, -2.0);  // relative
@@ -136,7 +138,7 @@ TEST(SpookConvergence, ParallelogramFourBarSwingsAsItsEquivalentPendulum) {
   const ChainDescription description{
       .links = 3, .length = 0.3, .closing_point = Eigen::Vector3d(0.3, 0.0, 0.0)};
   const double m = description.mass, l = description.length, J = description.inertia_swing;
-  test_support::ReferencePendulum rig;
+  ReferencePendulum rig;
   rig.m = 2.0 * m;
   rig.l = l;
   rig.J = 2.0 * (J + 0.25 * m * l * l) + m * l * l - rig.m * l * l;

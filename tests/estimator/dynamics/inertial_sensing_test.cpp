@@ -13,6 +13,8 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 Mechanism furuta() { return make_furuta(); }
 
 /// Joint coordinates at a time, smooth and large.
@@ -52,13 +54,13 @@ class InertialSensing : public testing::TestWithParam<Case> {
  protected:
   Mechanism mechanism() const {
     Mechanism result = GetParam().make();
-    test_support::add_inertial_sensor(result, "imu", GetParam().body,
-                                      {{SensorParameter::kPointX, 0.03},
-                                       {SensorParameter::kPointY, -0.05},
-                                       {SensorParameter::kPointZ, 0.02},
-                                       {SensorParameter::kMountX, 0.3},
-                                       {SensorParameter::kMountY, -0.2},
-                                       {SensorParameter::kMountZ, 0.8}});
+    add_inertial_sensor(result, "imu", GetParam().body,
+                        {{SensorParameter::kPointX, 0.03},
+                         {SensorParameter::kPointY, -0.05},
+                         {SensorParameter::kPointZ, 0.02},
+                         {SensorParameter::kMountX, 0.3},
+                         {SensorParameter::kMountY, -0.2},
+                         {SensorParameter::kMountZ, 0.8}});
     result.sensors.front().frame =
         Eigen::AngleAxisd(1.1, Eigen::Vector3d(1.0, 2.0, -1.0).normalized()).toRotationMatrix();
     result.parameter(GravityParameter::kTiltX).value = 0.1;
@@ -181,9 +183,9 @@ TEST_P(InertialSensing, MeasuresThePositionOfAPoint) {
 INSTANTIATE_TEST_SUITE_P(OnEveryKindOfBody, InertialSensing,
                          testing::Values(Case{"TurnedBody", furuta, 1},
                                          Case{"FirstBody", furuta, 0},
-                                         Case{"SlidingBody", test_support::cart_with_plate, 0},
-                                         Case{"TurnedOnASlide", test_support::cart_with_plate, 1},
-                                         Case{"WeldedBody", test_support::cart_with_plate, 2}),
+                                         Case{"SlidingBody", cart_with_plate, 0},
+                                         Case{"TurnedOnASlide", cart_with_plate, 1},
+                                         Case{"WeldedBody", cart_with_plate, 2}),
                          [](const auto& instance) { return instance.param.name; });
 
 }  // namespace

@@ -18,7 +18,9 @@
 namespace estimator {
 namespace {
 
-Mechanism slider_of(const test_support::ReferenceSlider& rig) {
+using namespace test_support;
+
+Mechanism slider_of(const ReferenceSlider& rig) {
   const Eigen::Vector3d x = Eigen::Vector3d::UnitX(), y = Eigen::Vector3d::UnitY();
   const Eigen::Vector3d z = Eigen::Vector3d::UnitZ();
   Mechanism mechanism;
@@ -64,7 +66,7 @@ Mechanism slider_of(const test_support::ReferenceSlider& rig) {
 // Compares with Lagrange's equations written by hand: a prismatic joint on a rotating body with
 // Coriolis force, spring, drag, motor and rotor, and a revolute joint on the slider.
 TEST(Joints, APrismaticJointOnARotatingArmFollowsLagrange) {
-  const test_support::ReferenceSlider rig;
+  const ReferenceSlider rig;
   const double period = 0.01;
   Eigen::VectorXd u(200);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = 3.0 * std::sin(0.11 * static_cast<double>(k));
@@ -326,7 +328,7 @@ TEST(Joints, OfSeveralAxesSatisfyTheNewtonEulerEquations) {
       const Eigen::VectorXd a = Eigen::VectorXd::NullaryExpr(n, [&] { return uniform(random); });
       JointVector<double> got;
       dynamics.torque_residual(q, v, a, JointVector<double>::Zero(n), got);
-      const auto loads = test_support::newton_loads(mechanism, q, v, a);
+      const auto loads = newton_loads(mechanism, q, v, a);
       Eigen::VectorXd expected(n);
       for (std::size_t j = 0; j < axes.size(); ++j) {
         const bool slides = axes[j].kind == JointKind::kPrismatic;

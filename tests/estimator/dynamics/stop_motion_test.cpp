@@ -20,8 +20,7 @@ namespace {
 
 constexpr double kStopPeriod = 2e-3;
 
-using test_support::place_stop;
-using test_support::StoppedMotion;
+using namespace test_support;
 
 /// A mechanism and its controls for some time.
 struct StopRun {
@@ -104,14 +103,14 @@ Mechanism pendulum_at_stop(double side, double position, double restitution) {
   Mechanism pendulum = make_pendulum();
   pendulum.joint_parameter(0, JointParameter::kViscous).value = 2e-4;
   place_stop(pendulum, 0, side, position, restitution);
-  test_support::set_free(
-      pendulum, {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
+  set_free(pendulum,
+           {"P.J_zz", "1.b", side > 0.0 ? "1.stop_lower" : "1.stop_upper", "1.restitution"});
   return pendulum;
 }
 
 StoppedMotion pendulum_elsewhere(double side, double position, double restitution) {
-  StoppedMotion rig = test_support::stopped_pendulum(kSwing + kMass * kDistance * kDistance,
-                                                     kMass * kDistance, 2e-4);
+  StoppedMotion rig =
+      stopped_pendulum(kSwing + kMass * kDistance * kDistance, kMass * kDistance, 2e-4);
   rig.stops = {{0, side, position, restitution}};
   return rig;
 }
@@ -147,14 +146,13 @@ Mechanism double_pendulum(double restitution) {
   }
   place_stop(chain, 1, 1.0, -0.3, restitution);
   place_stop(chain, 1, -1.0, 0.4, restitution);
-  test_support::set_free(
-      chain, {"L1.m", "L2.J_zz", "2.b_x", "1.b", "2.stop_lower", "2.stop_upper", "2.restitution"});
+  set_free(chain,
+           {"L1.m", "L2.J_zz", "2.b_x", "1.b", "2.stop_lower", "2.stop_upper", "2.restitution"});
   return chain;
 }
 
 StoppedMotion double_elsewhere(double restitution) {
-  StoppedMotion rig =
-      test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d(1e-3, 1e-3));
+  StoppedMotion rig = stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d(1e-3, 1e-3));
   rig.stops = {{1, 1.0, -0.3, restitution}, {1, -1.0, 0.4, restitution}};
   return rig;
 }
@@ -176,15 +174,15 @@ Mechanism furuta_at_stops() {
   furuta.joint_parameter(0, JointParameter::kViscous).value = 1e-3;
   furuta.joint_parameter(1, JointParameter::kViscous).value = 2e-4;
   place_stop(furuta, 1, -1.0, 0.5, 0.6);
-  test_support::set_free(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
+  set_free(furuta, {"A.J_zz", "B.J_yy", "2.stop_upper", "2.restitution"});
   return furuta;
 }
 
 // A Furuta pendulum whose passive joint hits a stop: the impulse also acts on the arm.
 TEST(StopMotion, OfAFurutaPendulumMatchesAnotherSimulator) {
-  test_support::FurutaShape shape;
+  FurutaShape shape;
   shape.arm_inertia = 3e-3 + 0.238 * 0.128 * 0.128;
-  StoppedMotion rig = test_support::stopped_furuta(shape);
+  StoppedMotion rig = stopped_furuta(shape);
   rig.stops = {{1, -1.0, 0.5, 0.6}};
   expect_motion({furuta_at_stops(), 2.0}, Eigen::Vector4d(0.0, -1.4, 2.0, 0.0), rig, 1e-6,
                 {3, 0, 0});
@@ -202,7 +200,7 @@ Mechanism carriage(double coulomb) {
   cart.joint_parameter(0, JointParameter::kCoulombTorque).value = coulomb;
   cart.joint_parameter(0, JointParameter::kMotorGain).value = 1.0;
   place_stop(cart, 0, -1.0, 0.1, 0.5);
-  test_support::set_free(cart, {"1.k_s", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
+  set_free(cart, {"1.k_s", "1.b", "1.f_c", "1.stop_upper", "1.restitution"});
   EXPECT_EQ(cart.joint_parameter(0, JointParameter::kStopUpper).unit, "m");
   return cart;
 }
@@ -256,7 +254,7 @@ TEST(StopMotion, NeverGainsEnergy) {
     for (int j = 0; j < 2; ++j) chain.joint_parameter(j, JointParameter::kViscous).value = 0.0;
     place_stop(chain, 0, -1.0, 0.7, restitution);
     const StoppedMotion formulas =
-        test_support::stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d::Zero());
+        stopped_double_pendulum(0.2, 0.3, 1.5e-3, Eigen::Vector2d::Zero());
     const auto energy = [&](const Eigen::VectorXd& state) {
       const Eigen::Vector2d q = state.head(2), v = state.tail(2);
       return 0.5 * v.dot(formulas.mass(q) * v) -
@@ -297,7 +295,7 @@ TEST(StopSensitivities, MatchDifferencesAcrossImpacts) {
 TEST(StopSensitivities, MatchDifferencesAcrossTwoImpactsInOneStep) {
   Mechanism pendulum = pendulum_at_stop(1.0, -0.002, 0.8);
   place_stop(pendulum, 0, -1.0, 0.002, 0.8);
-  test_support::set_free(pendulum, {"1.stop_upper"});
+  set_free(pendulum, {"1.stop_upper"});
   expect_slopes({pendulum, 0.02, 10e-3}, Eigen::Vector2d(0.0, 1.1), {3, 0, 0});
 }
 

@@ -14,17 +14,19 @@
 namespace estimator {
 namespace {
 
+using namespace test_support;
+
 // Compares with equations of motion written by hand. Geometry, Coriolis terms, tilt, shaft, motor
 // and back-EMF each change the trajectory by orders of magnitude more than the tolerance. The table
 // shows the order of convergence, 4 or better; an integrator stage that reads the wrong state
 // lowers it.
 TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
-  test_support::ReferenceFuruta rig{.J_shaft = 4e-4,
-                                    .b_1 = 1e-3,
-                                    .b_2 = 1e-4,
-                                    .K = 0.07,
-                                    .k_e = 0.05,
-                                    .tilt = {0.02, 0.0, -0.03}};
+  ReferenceFuruta rig{.J_shaft = 4e-4,
+                      .b_1 = 1e-3,
+                      .b_2 = 1e-4,
+                      .K = 0.07,
+                      .k_e = 0.05,
+                      .tilt = {0.02, 0.0, -0.03}};
   const double period = 0.02;
   Eigen::VectorXd u(75);
   for (Eigen::Index k = 0; k < u.size(); ++k) u[k] = 2.0 * std::sin(0.3 * static_cast<double>(k));
@@ -32,8 +34,7 @@ TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
   const Eigen::MatrixXd reference = test_support::simulate(rig, start, u, period);
   double before = 0.0;
   for (const int steps : {2, 4, 8}) {
-    const Eigen::MatrixXd angles =
-        simulate(test_support::mechanism_of(rig), start, u, period, steps);
+    const Eigen::MatrixXd angles = simulate(mechanism_of(rig), start, u, period, steps);
     const double error = (angles - reference.leftCols(2)).cwiseAbs().maxCoeff();
     std::printf("  h = %.4f s   largest angle error %.2e rad\n", period / steps, error);
     if (before > 0.0) {
@@ -47,16 +48,15 @@ TEST(TreeMotion, ConvergesWithFourthOrderToTheFurutasEquationsOfMotion) {
 // Exact stick and slip with a Stribeck excess, over dozens of reversals until rest. A missed event
 // or a wrong decision between sticking and reversing departs from the reference at once.
 TEST(TreeMotion, MatchesAPendulumThroughStickAndSlip) {
-  test_support::ReferencePendulum rig{
-      .b = 2e-4, .c = 1e-5, .tau_c = 0.006, .tau_s = 0.008, .zeta = 4.0};
+  ReferencePendulum rig{.b = 2e-4, .c = 1e-5, .tau_c = 0.006, .tau_s = 0.008, .zeta = 4.0};
 
   const double period = 0.004;
   const int count = 7000;
   const Eigen::MatrixXd reference =
       test_support::simulate(rig, Eigen::Vector2d(3.0, 0.0), period, count);
   ASSERT_EQ(reference(count, 1), 0.0) << "the reference must have come to rest";
-  const Eigen::MatrixXd angles = simulate(test_support::pendulum_of(rig), Eigen::Vector2d(3.0, 0.0),
-                                          Eigen::MatrixXd(count, 0), period, 1);
+  const Eigen::MatrixXd angles =
+      simulate(pendulum_of(rig), Eigen::Vector2d(3.0, 0.0), Eigen::MatrixXd(count, 0), period, 1);
   EXPECT_LT((angles.col(0) - reference.col(0)).cwiseAbs().maxCoeff(), 1e-6);
 }
 
@@ -67,7 +67,7 @@ TEST(TreeMotion, IsTheLimitOfSpookOnABranchedTree) {
   Mechanism mechanism = make_chain({.links = 3});
   // Link 3 hangs from link 1 instead of link 2, and its joint has link 1 as the child.
   mechanism.joints[2].body_a = 0;
-  test_support::describe_from_child(mechanism, 2);
+  describe_from_child(mechanism, 2);
   mechanism.joint_parameter(2, JointParameter::kViscous).value = 2e-3;
   mechanism.joint_parameter(1, JointParameter::kStiffness).value = 0.1;
   mechanism.joint_parameter(1, JointParameter::kRestAngle).value = 0.4;

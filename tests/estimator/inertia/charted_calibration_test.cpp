@@ -14,7 +14,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferenceFuruta;
+using namespace test_support;
 
 const std::vector<std::string> kMoments = {"B.J_xx", "B.J_yy", "B.J_zz",
                                            "B.J_xy", "B.J_xz", "B.J_yz"};
@@ -30,9 +30,9 @@ class FurutaInertiaCalibration : public testing::Test {
   }
 
   Mechanism to_fit(double factor) const {
-    Mechanism mechanism = test_support::mechanism_of(rig_);
-    test_support::free_parameters(mechanism, {"1.b", "2.b"}, 1.0);
-    test_support::free_parameters(mechanism, kMoments, factor);
+    Mechanism mechanism = mechanism_of(rig_);
+    free_parameters(mechanism, {"1.b", "2.b"}, 1.0);
+    free_parameters(mechanism, kMoments, factor);
     return mechanism;
   }
 
@@ -57,7 +57,7 @@ class FurutaInertiaCalibration : public testing::Test {
     return Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d>(sigma).eigenvalues()[0];
   }
 
-  ReferenceFuruta rig_ = test_support::viscous_furuta();
+  ReferenceFuruta rig_ = viscous_furuta();
 };
 
 double largest_difference(const Calibration& one, const Calibration& other) {
@@ -73,8 +73,8 @@ double largest_difference(const Calibration& one, const Calibration& other) {
 // must match the residuals.
 TEST_F(FurutaInertiaCalibration, DerivativesInInertiaCoordinatesMatchTheCost) {
   Mechanism mechanism = to_fit(1.4);
-  test_support::parameter_named(mechanism, "B.m").free = true;
-  test_support::parameter_named(mechanism, "B.J_xy").value = 2e-4;
+  parameter_named(mechanism, "B.m").free = true;
+  parameter_named(mechanism, "B.J_xy").value = 2e-4;
   const Recording own = recording();
   for (const InertiaParameterization kind :
        {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
@@ -136,7 +136,7 @@ TEST_F(FurutaInertiaCalibration, ConsistentOptimumDoesNotDependOnTheParameteriza
                     entries.parameters[i].standard_deviation,
                     0.05 * entries.parameters[i].standard_deviation);
       }
-      EXPECT_FALSE(test_support::has_note(charted.notes, MessageCode::kAtFeasibilityBoundary));
+      EXPECT_FALSE(has_note(charted.notes, MessageCode::kAtFeasibilityBoundary));
     }
   }
 }
@@ -165,7 +165,7 @@ TEST_F(FurutaInertiaCalibration, FlatBodyEndsAtTheFeasibilityBoundaryWithANote) 
         calibrate(start, {own}, with(InertiaParameterization::kLogCholesky), monitor);
     ASSERT_TRUE(charted.converged());
     EXPECT_GT(least_second_moment(charted.mechanism), 0.0);
-    const std::string bounded = test_support::text_of_notes(charted.notes);
+    const std::string bounded = text_of_notes(charted.notes);
     EXPECT_NE(bounded.find("body \"B\": its inertia is at the boundary"), std::string::npos)
         << bounded;
     ASSERT_EQ(charted.principal.size(), 1U);
@@ -174,7 +174,7 @@ TEST_F(FurutaInertiaCalibration, FlatBodyEndsAtTheFeasibilityBoundaryWithANote) 
     const Eigen::Vector3d moments = charted.principal[0].moments;
     EXPECT_NEAR(moments[2], moments[0] + moments[1], 1e-3 * moments[2]);
     EXPECT_TRUE((charted.principal[0].deviations.array() > 0.0).all());
-    const std::string reported = test_support::text_of_notes(entries.notes);
+    const std::string reported = text_of_notes(entries.notes);
     EXPECT_NE(reported.find("the nearest consistent moments (B.J_xx"), std::string::npos)
         << reported;
     for (const ParameterEstimate& estimate : charted.parameters) {
@@ -191,9 +191,7 @@ TEST_F(FurutaInertiaCalibration, DependenciesAndBoundsRequireMoments) {
   EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));
   EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));
   EXPECT_TRUE(describe_unparameterized_inertias(mechanism).empty());
-  const auto at = [&](const char* name) -> Parameter& {
-    return test_support::parameter_named(mechanism, name);
-  };
+  const auto at = [&](const char* name) -> Parameter& { return parameter_named(mechanism, name); };
   const auto expect_reason = [&](const Message& reason) {
     EXPECT_FALSE(has_inertia_parameterization(mechanism, 1));
     const std::vector<Message> notes = describe_unparameterized_inertias(mechanism);

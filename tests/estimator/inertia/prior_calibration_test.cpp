@@ -16,12 +16,12 @@
 namespace estimator {
 namespace {
 
-using test_support::ReferencePendulum;
+using namespace test_support;
 
 constexpr double kNoise = 1e-3;
 
 Parameter& at(Mechanism& mechanism, const std::string& name) {
-  return test_support::parameter_named(mechanism, name);
+  return parameter_named(mechanism, name);
 }
 
 Recording swing(const ReferencePendulum& rig, const std::string& name, unsigned seed,
@@ -64,7 +64,7 @@ TEST(Priors, AreReportedWithEstimatesFromTheDataAlone) {
   at(mechanism, "P.J_zz").free = true;
   const Recording own = swing(rig, "free", 3);
   const Calibration without = calibrate(mechanism, {own}, plain());
-  const ParameterEstimate& alone = test_support::estimate_of(without, "P.J_zz");
+  const ParameterEstimate& alone = estimate_of(without, "P.J_zz");
   EXPECT_TRUE(std::isnan(alone.data_deviation));  // no prior
   EXPECT_TRUE(without.conflicts.empty());
   // As precise as the data, and two standard deviations off: the posterior lies halfway.
@@ -72,7 +72,7 @@ TEST(Priors, AreReportedWithEstimatesFromTheDataAlone) {
   moment.prior_standard_deviation = alone.standard_deviation;
   moment.prior_mean = alone.value + 2.0 * alone.standard_deviation;
   const Calibration with = calibrate(mechanism, {own}, plain());
-  const ParameterEstimate& both = test_support::estimate_of(with, "P.J_zz");
+  const ParameterEstimate& both = estimate_of(with, "P.J_zz");
   EXPECT_NEAR(both.value, alone.value + alone.standard_deviation,
               0.1 * alone.standard_deviation);  // noise levels are estimated
   EXPECT_NEAR(both.standard_deviation, alone.standard_deviation / std::sqrt(2.0),
@@ -111,13 +111,13 @@ TEST(Priors, FromCadDetermineUnidentifiableParameters) {
   mechanism.bodies[0].cad_uncertainty = 0.05;
   const Calibration result = calibrate(mechanism, {swing(rig, "free", 5)}, plain());
   ASSERT_TRUE(result.converged());
-  const ParameterEstimate& mass = test_support::estimate_of(result, "P.m");
+  const ParameterEstimate& mass = estimate_of(result, "P.m");
   EXPECT_TRUE(std::isinf(mass.data_deviation));
   EXPECT_LT(mass.standard_deviation, 0.05 * rig.m);
   // J_zz moves with the mass, and so the small second moment across the rod by ten times as much.
   EXPECT_GT(mass.standard_deviation, 0.002 * rig.m);
   EXPECT_NEAR(mass.value, rig.m, 0.5 * mass.standard_deviation);
-  EXPECT_TRUE(result.conflicts.empty()) << test_support::text_of_notes(result.notes);
+  EXPECT_TRUE(result.conflicts.empty()) << text_of_notes(result.notes);
 }
 
 /// The pendulum with a weight fixed 0.05 m below its centre of mass in recordings named loaded*.
@@ -159,15 +159,15 @@ TEST(Payload, IdentifiesTheScaleOfInertias) {
   EXPECT_TRUE(result.null_directions.empty());
   for (const auto& [name, truth] :
        {std::pair("P.m", rig.m), std::pair("P.J_zz", rig.J), std::pair("1.b", rig.b)}) {
-    const ParameterEstimate& estimate = test_support::estimate_of(result, name);
+    const ParameterEstimate& estimate = estimate_of(result, name);
     EXPECT_NEAR(estimate.value, truth, 3.5 * estimate.standard_deviation) << name;
     EXPECT_LT(estimate.standard_deviation, 0.02 * truth) << name;
   }
   const Calibration alone = calibrate(mechanism, {free}, plain());
   EXPECT_EQ(alone.null_directions.size(), 1U);
-  EXPECT_NE(test_support::text_of_notes(alone.notes)
-                .find("body \"W\" is present only in recordings named \"loaded*\""),
-            std::string::npos);
+  EXPECT_NE(
+      text_of_notes(alone.notes).find("body \"W\" is present only in recordings named \"loaded*\""),
+      std::string::npos);
 }
 
 // A weight that is itself free has no effect on recordings without it.
@@ -178,18 +178,17 @@ TEST(Payload, HasNoEffectIfDetached) {
   const Recording free = swing(rig, "free", 7), heavy = swing(loaded(rig, 0.2), "loaded.csv", 8);
   const Calibration result = calibrate(mechanism, {free, heavy}, plain());
   ASSERT_TRUE(result.converged());
-  const ParameterEstimate& weight = test_support::estimate_of(result, "W.m");
+  const ParameterEstimate& weight = estimate_of(result, "W.m");
   EXPECT_NEAR(weight.value, 0.2, 3.5 * weight.standard_deviation);
   // If no recording has it, it is fixed, and the rest equals the result for a bare pendulum.
   const Calibration alone = calibrate(mechanism, {free}, plain());
-  EXPECT_NE(test_support::text_of_notes(alone.notes).find("W.m has no effect on these recordings"),
+  EXPECT_NE(text_of_notes(alone.notes).find("W.m has no effect on these recordings"),
             std::string::npos);
   Mechanism bare = pendulum(rig);
   at(bare, "P.J_zz").free = true;
   const Calibration same = calibrate(bare, {free}, plain());
-  EXPECT_NEAR(test_support::estimate_of(alone, "P.J_zz").value,
-              test_support::estimate_of(same, "P.J_zz").value,
-              1e-3 * test_support::estimate_of(same, "P.J_zz").standard_deviation);
+  EXPECT_NEAR(estimate_of(alone, "P.J_zz").value, estimate_of(same, "P.J_zz").value,
+              1e-3 * estimate_of(same, "P.J_zz").standard_deviation);
 }
 
 TEST(Payload, IsSelectedByFileNamePatterns) {
@@ -221,8 +220,8 @@ TEST(Priors, OfTheInitialStateAreUsed) {
   EXPECT_GT(std::abs(loose), 1e-3);
   EXPECT_LT(std::abs(first_speed(mechanism)), 3e-4);
   const Calibration after = calibrate(mechanism, {own}, plain());
-  EXPECT_LT(test_support::estimate_of(after, "P.J_zz").standard_deviation,
-            0.7 * test_support::estimate_of(before, "P.J_zz").standard_deviation);
+  EXPECT_LT(estimate_of(after, "P.J_zz").standard_deviation,
+            0.7 * estimate_of(before, "P.J_zz").standard_deviation);
   mechanism.joints[0].start.rate.mean = 0.5;
   EXPECT_NEAR(first_speed(mechanism), 0.5, 0.05);
 }

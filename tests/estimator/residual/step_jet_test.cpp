@@ -15,8 +15,7 @@
 namespace estimator {
 namespace {
 
-using test_support::ScalarPose;
-using test_support::ScalarStep;
+using namespace test_support;
 
 /// A transition and its parameters in the scalar type T.
 template <typename T, int kBodies>

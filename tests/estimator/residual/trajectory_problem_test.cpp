@@ -46,13 +46,11 @@ TrajectoryData made_up_data(const Mechanism& mechanism, int nodes, unsigned seed
   return data;
 }
 
-using test_support::DenseProblem;
-using test_support::slope_along;
-using test_support::stack;
+using namespace test_support;
 
 void set_free(Mechanism& mechanism, const std::string& name, double value) {
   test_support::set_free(mechanism, {name});
-  test_support::parameter_named(mechanism, name).value = value;
+  parameter_named(mechanism, name).value = value;
 }
 
 Mechanism furuta_with_free_parameters() {
@@ -70,7 +68,7 @@ Mechanism furuta_with_free_parameters() {
                                     {"gravity.tilt_x", 0.02}}) {
     set_free(mechanism, name, value);
   }
-  auto& parameter = test_support::parameter_named(mechanism, "1.b");
+  auto& parameter = parameter_named(mechanism, "1.b");
   parameter.prior_mean = 2e-3;
   parameter.prior_standard_deviation = 1e-3;
   return mechanism;
@@ -83,7 +81,7 @@ Mechanism mechanism_named(const std::string& name) {
   mechanism.joints[0].motor.present = true;
   if (name == "inclined") {
     mechanism.joints[2].measured = false;
-    test_support::add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);
+    add_body_encoder(mechanism, "up", Joint::kGround, 2, 0.1);
   }
   set_free(mechanism, "1.K", 0.1);
   set_free(mechanism, "1.c", 0.1);

@@ -18,8 +18,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 constexpr int kRows = 2000;
 
@@ -250,11 +249,12 @@ TEST_F(Guess, FindsTheUnitFromEncoderCounts) {
     for (const auto& [turn, unit] :
          {std::pair{2.0 * M_PI, ReadingUnit::kRadian}, {360.0, ReadingUnit::kDegree}}) {
       const double quantum = turn / 8192.0;
-      const RigAnswers answers = propose(
-          RigKind::kPendulum,
-          {{"t", [](double t) { return t; }}, {"theta", [&](double t) {
-              return quantum * std::round(amplitude * swing(speed * t) / quantum);
-            }}});
+      const RigAnswers answers =
+          propose(RigKind::kPendulum, {{"t", [](double t) { return t; }},
+                                       {"theta", [&](double t) {
+                                          return quantum *
+                                                 std::round(amplitude * swing(speed * t) / quantum);
+                                        }}});
       EXPECT_EQ(answers.readings.at(0).unit, unit) << amplitude << " " << turn;
       EXPECT_TRUE(use_of(answers, "theta").ends_with("(by its name; unit from its values)"));
     }
@@ -262,12 +262,12 @@ TEST_F(Guess, FindsTheUnitFromEncoderCounts) {
 }
 
 TEST_F(Guess, RefusesTimesThatStepBack) {
-  test_support::expect_parts(
-      test_support::refusal([&] {
-        (void)propose(RigKind::kPendulum, {{"time", [](double t) { return t > 1.0 ? t - 0.5 : t; }},
-                                           {"theta_rad", swing}});
-      }),
-      {"\"time\" steps back from 1 to", "sort the rows"});
+  expect_parts(refusal([&] {
+                 (void)propose(RigKind::kPendulum,
+                               {{"time", [](double t) { return t > 1.0 ? t - 0.5 : t; }},
+                                {"theta_rad", swing}});
+               }),
+               {"\"time\" steps back from 1 to", "sort the rows"});
 }
 
 // The stamp of the measurement comes before the time of receipt, in any order of the columns, and a
@@ -432,8 +432,8 @@ TEST(RigText, StatesTheSourceOfEveryValue) {
   // A slender rod with that frequency: it swings like a pendulum of 2/3 of its length, with the
   // centre of mass halfway: 3/4 g / (2 π f)².
   const Rig rig = parse_rig("r", text);
-  EXPECT_NEAR(test_support::parameter_of(rig.mechanism, "pivot.b_x").value,
-              -0.75 * 9.81 / (4.0 * M_PI * M_PI), 1e-6);
+  EXPECT_NEAR(parameter_of(rig.mechanism, "pivot.b_x").value, -0.75 * 9.81 / (4.0 * M_PI * M_PI),
+              1e-6);
 }
 
 // An angle relative to the vertical is an encoder between the link and the ground; the joint itself

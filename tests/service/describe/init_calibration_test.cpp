@@ -20,6 +20,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
+
 constexpr double kPeriod = 0.005;  // [s]
 constexpr int kInitRows = 1200;
 constexpr double kNoise = 2e-4;  // [rad or m]
@@ -85,7 +87,7 @@ void expect_estimates(const estimator::Calibration& calibration,
 
 // The coupler's centre of mass is off the line between its joints, and all four have friction.
 TEST(InitCalibration, OfAFourBar) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data beside the checkout";
   const auto calibration =
       calibrate_described(contents_of(*data / "synthetic_planar" / "fourbar_base__noise.csv"),
@@ -106,7 +108,7 @@ TEST(InitCalibration, OfAFourBar) {
 
 // Degrees from upright, in a column whose name states neither.
 TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
-  test_support::ReferencePendulum rig;
+  ReferencePendulum rig;
   rig.b = 4e-4;
   rig.tau_c = rig.tau_s = 1e-3;
   const Eigen::MatrixXd motion = simulate(rig, {1.3, 0.0}, kPeriod, kInitRows);
@@ -119,7 +121,7 @@ TEST(InitCalibration, OfAPendulumInDegreesFromUpright) {
 // A planar swing identifies only the inertia about its axis. Inconsistency with the fixed moments
 // about other axes is no fault of the estimate; a negative estimate would be one.
 TEST(InitCalibration, UnidentifiableMomentsAreNoFault) {
-  const test_support::ReferencePendulum pendulum;
+  const ReferencePendulum pendulum;
   const Eigen::MatrixXd motion = simulate(pendulum, {1.3, 0.0}, kPeriod, kInitRows);
   const TemporaryFolder folder;
   const std::string run = folder.write("run.csv", csv_of("t_s,q", {noisy(motion.col(0), 1)}));
@@ -139,7 +141,7 @@ TEST(InitCalibration, UnidentifiableMomentsAreNoFault) {
 
 // The same motion with relative and with absolute angles, one of them with opposite sign.
 TEST(InitCalibration, OfADoublePendulumRelativeAndAbsolute) {
-  const test_support::ReferenceChain chain;
+  const ReferenceChain chain;
   const Eigen::MatrixXd motion =
       simulate(chain, Eigen::Vector4d(0.9, 0.3, 0.0, 0.0), kPeriod, kInitRows);
   const Eigen::VectorXd first = motion.col(0), second = motion.col(1);
@@ -158,7 +160,7 @@ TEST(InitCalibration, OfADoublePendulumRelativeAndAbsolute) {
 
 // Counts, a motor, and the pendulum's column before the arm's.
 TEST(InitCalibration, OfAFurutaInCounts) {
-  test_support::ReferenceFuruta rig;
+  ReferenceFuruta rig;
   rig.b_1 = 1e-3;
   rig.b_2 = 1e-4;
   rig.tau_c1 = 4e-3;

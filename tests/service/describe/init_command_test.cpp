@@ -16,9 +16,7 @@
 namespace service {
 namespace {
 
-using test_support::count_of;
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 std::string pendulum_csv() {
   std::ostringstream text;
@@ -52,7 +50,7 @@ TEST(InitCommand, WritesAFileAndPrintsTheNextSteps) {
 // Files of users: a time column called "u", a clock in nanoseconds since 1970, a counter of 16
 // bits.
 TEST(InitCommand, DescribesTheColumnsOfFieldReports) {
-  const auto data = test_support::find_evaluation_data();
+  const auto data = find_evaluation_data();
   if (!data) GTEST_SKIP() << "no evaluation data (../shared/data or RIG_DATA)";
   const TemporaryFolder folder;
   for (const auto& [name, options, parts] :

@@ -23,10 +23,7 @@
 namespace service {
 namespace {
 
-using test_support::count_of;
-using test_support::expect_absent;
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();

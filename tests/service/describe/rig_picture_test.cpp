@@ -15,8 +15,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 Rig load(const std::string& name) { return load_rig(config(name)); }
 

@@ -15,24 +15,11 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
-using test_support::batch_request;
-using test_support::delete_request;
-using test_support::end_request;
-using test_support::expect_parts;
-using test_support::hello_request;
-using test_support::inspect_request;
-using test_support::kAnna;
-using test_support::kBert;
-using test_support::kRoot;
-using test_support::open_request;
-using test_support::part_request;
 using test_support::read_request;
-using test_support::StoreInHand;
-using test_support::StoreWithData;
-using test_support::upload_request;
 
 using Client = test_support::ClientInHand;
 
@@ -268,12 +255,12 @@ TEST(Conversation, CountsSparseBatchesByTheirRecordingSize) {
 TEST(Conversation, DeletesAnOwnersSessionDespiteOthersJobs) {
   StoreWithData store;
   GreetedPeer owner(store, kAnna);
-  ASSERT_EQ(test_support::fault_of(store.submit("own", kAnna)).code(), 0);
-  ASSERT_EQ(test_support::fault_of(store.submit("strange", kBert)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("own", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("strange", kBert)).code(), 0);
   EXPECT_EQ(owner.call(delete_request("data")).error().code(), ServiceError::NOT_READY);
   store.finish("own");
   ASSERT_EQ(store.job("strange").state(), rigcal::v1::JOB_RUNNING);
-  ASSERT_EQ(test_support::fault_of(store.submit("waiting", kBert)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("waiting", kBert)).code(), 0);
   EXPECT_TRUE(owner.call(delete_request("data")).has_deleted());
   store.finish("strange");
   EXPECT_EQ(store.job("waiting").state(), rigcal::v1::JOB_FAILED);
@@ -360,13 +347,13 @@ TEST(Conversation, AnswersBusyIfALargeReplyHasNoRoom) {
   client.outlet.room = 50'000;
   EXPECT_EQ(client.call(read).error().code(), ServiceError::BUSY);
   client.outlet.room = 0;
-  EXPECT_TRUE(client.call(test_support::list_request()).has_session_list());
+  EXPECT_TRUE(client.call(list_request()).has_session_list());
 }
 
 // A slow subscriber misses iterations, but never the end.
 TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
   StoreWithData store;
-  ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("j", kAnna)).code(), 0);
   GreetedPeer client(store, kAnna);
   ServiceRequest subscribe;
   subscribe.mutable_subscribe_job()->set_job_id("j");
@@ -430,7 +417,7 @@ TEST(Conversation, ServesNoDamagedRecording) {
 // Results of earlier releases have no checksums and are served.
 TEST(Conversation, ServesNoDamagedResult) {
   StoreWithData store;
-  ASSERT_EQ(test_support::fault_of(store.submit("j", kAnna)).code(), 0);
+  ASSERT_EQ(fault_of(store.submit("j", kAnna)).code(), 0);
   const std::string folder = store.context.data_folder + "/jobs/j/";
   const std::vector<std::string> names = {"report.html", "result.json", "table.txt"};
   for (const std::string& name : names) std::ofstream(folder + name) << "{ }";

@@ -14,8 +14,7 @@ namespace service {
 namespace {
 
 namespace v1 = rigcal::v1;
-using test_support::expect_parts;
-using test_support::refusal;
+using namespace test_support;
 
 DaemonConfig load(const std::string& text) {
   const test_support::TemporaryFolder folder;

@@ -20,13 +20,7 @@
 namespace service {
 namespace {
 
-using test_support::batch_request;
-using test_support::eventually;
-using test_support::expect_parts;
-using test_support::GreetedClient;
-using test_support::RunningService;
-using test_support::ServiceProcess;
-using test_support::upload_request;
+using namespace test_support;
 
 // The head and body of an HTTP response.
 std::string http_get(std::uint16_t port, const std::string& request) {
@@ -42,7 +36,7 @@ std::string http_get(std::uint16_t port, const std::string& request) {
 TEST(Endpoint, ReportsMetricsAndHealth) {
   RunningService service({"--http", "127.0.0.1:0"});
   const auto port = static_cast<std::uint16_t>(service.logged_number("port"));
-  test_support::StreamingClient rig(service.port(), "run");
+  StreamingClient rig(service.port(), "run");
   for (std::uint64_t k = 1; k <= 3; ++k) ASSERT_TRUE(rig.call(batch_request(k)).has_acknowledge());
   ASSERT_TRUE(rig.call(batch_request(2)).has_acknowledge());
   const std::string metrics = http_get(port, "GET /metrics HTTP/1.1\\r\\n\\r\\n");
@@ -93,8 +87,7 @@ TEST(Endpoint, HasAValidSystemdUnit) {
     GTEST_SKIP() << "systemd is not installed";
   }
   const TemporaryFolder files;
-  std::string unit =
-      contents_of(test_support::source_folder() + "/scripts/systemd/rigcald.service");
+  std::string unit = contents_of(source_folder() + "/scripts/systemd/rigcald.service");
   const std::string installed = "/usr/local/bin/rigcald";
   const std::size_t at = unit.find("ExecStart=" + installed);
   ASSERT_NE(at, std::string::npos) << unit;
@@ -109,12 +102,11 @@ TEST(Endpoint, HasAValidSystemdUnit) {
 // Listening on a network address without TLS is refused unless explicitly requested.
 TEST(Endpoint, ListensBeyondLoopbackWithTlsOnly) {
   const TemporaryFolder files;
-  test_support::ChildProcess refused(
-      {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "0.0.0.0:0"},
-      files.file("output"));
+  ChildProcess refused({RIGCALD_BINARY, "--data", files.file("data"), "--listen", "0.0.0.0:0"},
+                       files.file("output"));
   EXPECT_EQ(refused.wait(10.0), 1);
   EXPECT_NE(refused.output().find("--insecure"), std::string::npos) << refused.output();
-  test_support::ChildProcess insisted(
+  ChildProcess insisted(
       {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "0.0.0.0:0", "--insecure"},
       files.file("output-2"));
   EXPECT_TRUE(eventually(
@@ -127,12 +119,12 @@ TEST(Endpoint, ReportsHealthToThisMachineOnly) {
   const std::vector<std::string> command = {RIGCALD_BINARY, "--data",      files.file("data"),
                                             "--listen",     "127.0.0.1:0", "--http",
                                             "0.0.0.0:0"};
-  test_support::ChildProcess refused(command, files.file("output"));
+  ChildProcess refused(command, files.file("output"));
   EXPECT_EQ(refused.wait(10.0), 1);
   expect_parts(refused.output(), {"0.0.0.0:0: other machines can reach this address"});
   std::vector<std::string> insisting = command;
   insisting.push_back("--insecure");
-  test_support::ChildProcess insisted(insisting, files.file("output-2"));
+  ChildProcess insisted(insisting, files.file("output-2"));
   EXPECT_TRUE(eventually(
       [&] { return insisted.output().find("rigcald listens at") != std::string::npos; }, 10.0));
 }
@@ -143,8 +135,8 @@ TEST(Endpoint, MeetsItsClientsAtTheSocketOfTheAccount) {
   const TemporaryFolder files;
   const auto environment = [&] { ::setenv("XDG_RUNTIME_DIR", files.file("").c_str(), 1); };
   std::filesystem::create_directories(files.file("data"));
-  test_support::ChildProcess service({RIGCALD_BINARY, "--data", files.file("data")},
-                                     files.file("output"), environment);
+  ChildProcess service({RIGCALD_BINARY, "--data", files.file("data")}, files.file("output"),
+                       environment);
   ASSERT_TRUE(eventually([&] { return std::filesystem::exists(files.file("rigcald.sock")); }, 20.0))
       << service.output();
   const std::string sessions = "env XDG_RUNTIME_DIR=" + files.file("") +
@@ -166,7 +158,7 @@ TEST(Endpoint, LogsRequestsOnDemand) {
     RunningService service(debug ? std::vector<std::string>{"--debug"}
                                  : std::vector<std::string>{});
     GreetedClient client(service.port());
-    ASSERT_TRUE(client.call(test_support::list_request()).has_session_list());
+    ASSERT_TRUE(client.call(list_request()).has_session_list());
     EXPECT_EQ(service.stop(), 0);
     const std::string log = service.output();
     EXPECT_EQ(log.find("level=debug event=request") != std::string::npos, debug) << log;
@@ -182,7 +174,7 @@ TEST(Endpoint, EscapesClientNamesInTheLog) {
   RunningService service;
   GreetedClient client(service.port());
   ASSERT_TRUE(client.call(upload_request("data", 1)).has_upload_state());
-  ASSERT_TRUE(client.call(test_support::part_request("data", 0, "x")).upload_state().complete());
+  ASSERT_TRUE(client.call(part_request("data", 0, "x")).upload_state().complete());
   rigcal::v1::ServiceRequest request;
   auto& job = *request.mutable_submit_job();
   job.set_job_id("job");
@@ -210,7 +202,7 @@ TEST(Endpoint, AcceptsAFileThatAnotherHasOnlyBegun) {
   proto::ContentHash content;
   content.add(table);
   const std::string id = proto::make_upload_id(content.text(), 1);
-  test_support::SocketClient squatter(service.port());  // identified by address, not account
+  SocketClient squatter(service.port());  // identified by address, not account
   ASSERT_TRUE(squatter.greet());
   ASSERT_TRUE(squatter.call(upload_request(id, table.size())).has_upload_state());
   run_successfully("calibrate " + files.write("run.csv", table) + " --rig " +
@@ -222,12 +214,12 @@ TEST(Endpoint, AcceptsAFileThatAnotherHasOnlyBegun) {
 // With TLS the certificate's name is the owner. Another name is refused unless it is an operator's.
 TEST(Endpoint, IdentifiesOwnersAndOperatorsByCertificate) {
   const TemporaryFolder files;
-  ASSERT_EQ(test_support::make_certificates(files), "");
-  RunningService service(test_support::tls_options(files, "service", "ours"),
+  ASSERT_EQ(make_certificates(files), "");
+  RunningService service(tls_options(files, "service", "ours"),
                          "operators { certificate: \"service\" }");
   const auto rigcal = [&](const std::string& words, const std::string& who) {
     std::string command = words + " --server 127.0.0.1:" + std::to_string(service.port());
-    for (const auto& word : test_support::tls_options(files, who, "ours")) command += " " + word;
+    for (const auto& word : tls_options(files, who, "ours")) command += " " + word;
     return run_rigcal(command);
   };
   const std::string csv = files.write("run.csv", "t_s,theta_rad\n0,0\n0.001,0\n0.002,0\n");
@@ -263,12 +255,12 @@ TEST(Endpoint, RefusesDataItCannotRead) {
   ASSERT_TRUE(std::filesystem::create_directories(sessions));
   for (const auto denied : {std::filesystem::perms::none, std::filesystem::perms::owner_read}) {
     std::filesystem::permissions(sessions, denied);
-    test_support::ChildProcess service(
-        {RIGCALD_BINARY, "--data", files.file("data"), "--listen", "127.0.0.1:0"},
-        files.file("output"), [] {
-          ::prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE);  // so that permissions also bind root
-          ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
-        });
+    ChildProcess service({RIGCALD_BINARY, "--data", files.file("data"), "--listen", "127.0.0.1:0"},
+                         files.file("output"), [] {
+                           ::prctl(PR_CAPBSET_DROP,
+                                   CAP_DAC_OVERRIDE);  // so that permissions also bind root
+                           ::prctl(PR_CAPBSET_DROP, CAP_DAC_READ_SEARCH);
+                         });
     EXPECT_EQ(service.wait(10.0), 1);
     expect_parts(service.output(), {"sessions: Permission denied"});
   }
@@ -284,7 +276,7 @@ TEST(Endpoint, ReportsWhyItCannotListen) {
   const auto refused = [&](const std::vector<std::string>& options, const char* why) {
     std::vector<std::string> command = {RIGCALD_BINARY, "--data", files.file("data")};
     command.insert(command.end(), options.begin(), options.end());
-    test_support::ChildProcess service(command, files.file("output"));
+    ChildProcess service(command, files.file("output"));
     EXPECT_EQ(service.wait(10.0), 1);
     const std::string output = service.output();
     EXPECT_NE(output.find(why), std::string::npos) << output;
@@ -318,7 +310,7 @@ TEST(PythonClient, StreamsAndCalibrates) {
     GTEST_SKIP() << "python3-protobuf is not installed";
   }
   const TemporaryFolder files;
-  const std::string root = test_support::source_folder();
+  const std::string root = source_folder();
   ASSERT_EQ(std::system(("mkdir " + files.file("py") + " && cd " + root +
                          " && protoc --python_out=" + files.file("py") + " proto/*.proto")
                             .c_str()),

@@ -15,11 +15,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::UploadState;
-using test_support::kAnna;
-using test_support::require;
 
 class ServiceDisk : public ::testing::Test {
  protected:
@@ -32,10 +31,10 @@ class ServiceDisk : public ::testing::Test {
   std::vector<ServiceReply> stream(const std::vector<std::uint64_t>& batches) {
     std::vector<ServiceReply> replies;
     {
-      test_support::ClientInHand rig(store_, kAnna);
-      replies.push_back(rig.call(test_support::open_request("run")));
+      ClientInHand rig(store_, kAnna);
+      replies.push_back(rig.call(open_request("run")));
       for (const std::uint64_t batch : batches) {
-        replies.push_back(rig.call(test_support::batch_request(batch)));
+        replies.push_back(rig.call(batch_request(batch)));
       }
     }
     store_.drain();
@@ -47,7 +46,7 @@ class ServiceDisk : public ::testing::Test {
     return store_.append_upload("file", kAnna, offset, data);
   }
 
-  test_support::StoreInHand store_;
+  StoreInHand store_;
   std::string switch_ = store_.files.file("fail");
 };
 
@@ -70,19 +69,19 @@ TEST_F(ServiceDisk, AcknowledgesNoBatchThatItLost) {
 // After a failed write no byte of the file is trusted: a second fsync would report lost data as
 // durable.
 TEST_F(ServiceDisk, RestartsAnUploadAfterALoss) {
-  ASSERT_EQ(test_support::fault_of(open_upload()).code(), 0);
+  ASSERT_EQ(fault_of(open_upload()).code(), 0);
   ASSERT_EQ(std::get<UploadState>(append(0, "ab")).durable_bytes(), 2u);
   fail_next();
-  EXPECT_EQ(test_support::fault_of(append(2, "cd")).code(), ServiceError::STORAGE);
+  EXPECT_EQ(fault_of(append(2, "cd")).code(), ServiceError::STORAGE);
   ASSERT_TRUE(has_failed());
   const auto again = open_upload();
-  ASSERT_EQ(test_support::fault_of(again).code(), 0);
+  ASSERT_EQ(fault_of(again).code(), 0);
   EXPECT_EQ(std::get<UploadState>(again).durable_bytes(), 0u);
   const auto whole = append(0, "abcdef");
-  ASSERT_EQ(test_support::fault_of(whole).code(), 0);
+  ASSERT_EQ(fault_of(whole).code(), 0);
   EXPECT_TRUE(std::get<UploadState>(whole).complete());
   const auto path = store_.sessions->recording_path("file");
-  EXPECT_EQ(test_support::text_of(std::get<std::string>(path)), "abcdef");
+  EXPECT_EQ(text_of(std::get<std::string>(path)), "abcdef");
 }
 
 // The stored recording is read back before its log is deleted, even if every call has succeeded. If
@@ -93,13 +92,11 @@ TEST_F(ServiceDisk, KeepsTheLogOfARecordingThatDoesNotReadBack) {
   {
     auto log = require(SessionLog::open(log_path, {2}, 1 << 30));
     const auto batch = [](std::uint64_t number) {
-      return test_support::batch_request(number).sample_batch().SerializeAsString();
+      return batch_request(number).sample_batch().SerializeAsString();
     };
     ASSERT_TRUE(log.append_durably({batch(1), batch(2)}).ok());
   }
-  const auto store = [&] {
-    return store_recording(folder, test_support::furuta_header(), {.batch_count = 2});
-  };
+  const auto store = [&] { return store_recording(folder, furuta_header(), {.batch_count = 2}); };
   std::ofstream{switch_} << "lie";
   const auto lost = store();
   ASSERT_TRUE(has_failed());

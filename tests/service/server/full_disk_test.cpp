@@ -16,18 +16,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::SessionRefused;
-using test_support::close_request;
-using test_support::eventually;
-using test_support::expect_parts;
-using test_support::expect_recording_of;
-using test_support::GreetedClient;
-using test_support::send_through;
-using test_support::Sent;
-using test_support::ServiceProcess;
 using test_support::TemporaryFolder;
-using test_support::upload_request;
 
 // Sends repeatedly, as a rig does, until all is acknowledged; closes; waits for the recording.
 void complete(ServiceProcess& service, const std::string& id, std::uint64_t batch_count,
@@ -38,7 +30,7 @@ void complete(ServiceProcess& service, const std::string& id, std::uint64_t batc
       },
       20.0))
       << service.output();
-  test_support::complete_session(service, id, batch_count, sample_count);
+  complete_session(service, id, batch_count, sample_count);
 }
 
 // A small file system of its own. Mounting it needs root.
@@ -94,7 +86,7 @@ TEST(FullDisk, RefusesAndContinuesWhenThereIsRoom) {
   GreetedClient client(service.port());
   const ServiceReply upload = client.call(upload_request("file", 1000));
   EXPECT_EQ(upload.error().code(), rigcal::v1::ServiceError::STORAGE) << upload.DebugString();
-  const ServiceReply list = client.call(test_support::list_request());
+  const ServiceReply list = client.call(list_request());
   ASSERT_EQ(list.session_list().sessions_size(), 2) << list.DebugString();
   EXPECT_NE(list.DebugString().find("No space left"), std::string::npos) << list.DebugString();
 
@@ -121,7 +113,7 @@ TEST(FullDisk, WritesTheRecordingOnceItFits) {
   // Room for the record of the closing, but not for the recording.
   std::filesystem::resize_file(service.folder() + "/ballast",
                                std::filesystem::file_size(service.folder() + "/ballast") - 16'384);
-  test_support::StreamingClient rig(service.port(), "run");
+  StreamingClient rig(service.port(), "run");
   ASSERT_TRUE(rig.call(close_request(kBatches)).has_session_closed()) << service.output();
   ASSERT_TRUE(eventually(
       [&] { return service.output().find("recording_store_failed") != std::string::npos; }, 20.0))
@@ -197,7 +189,7 @@ TEST(FailingDisk, DamagesNoUpload) {
       ASSERT_LT(++part_count, 20);
       if (part_count == failing_part) std::ofstream{switch_path};
       const std::uint64_t at = reply.upload_state().durable_bytes();
-      reply = client.call(test_support::part_request(id, at, content.substr(at, kPartSize)));
+      reply = client.call(part_request(id, at, content.substr(at, kPartSize)));
       if (!reply.has_error()) continue;
       ++failures;
       EXPECT_EQ(reply.error().code(), rigcal::v1::ServiceError::STORAGE) << reply.DebugString();
@@ -205,7 +197,7 @@ TEST(FailingDisk, DamagesNoUpload) {
       ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     }
     EXPECT_EQ(failures, 1);
-    const auto stored = test_support::read_bytes(service.session_folder(id) + "/recording.csv");
+    const auto stored = read_bytes(service.session_folder(id) + "/recording.csv");
     EXPECT_TRUE(content == std::string(stored.begin(), stored.end()));
   }
 }

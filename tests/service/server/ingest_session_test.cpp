@@ -16,9 +16,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::SessionRefused;
-using test_support::batch_request;
-using test_support::secret_of;
 
 class Rig final : public RigConnection {
  public:
@@ -54,7 +53,7 @@ class IngestSessions : public ::testing::Test {
 
   /// The session, or nullptr with the refusal in refusal_.
   std::shared_ptr<IngestSession> find(const std::string& id, const std::string& secret) {
-    auto request = test_support::open_request(id).open_session();
+    auto request = open_request(id).open_session();
     request.set_secret(secret);
     auto opened = store_->open(request, owner_);
     if (const auto* refused = std::get_if<SessionRefused>(&opened)) {
@@ -123,7 +122,7 @@ class IngestSessions : public ::testing::Test {
   }
 
   const Identity owner_{"account:rig", false};
-  test_support::PlayedService service_;
+  PlayedService service_;
   std::optional<SessionStore> store_{std::in_place, service_.context, [] {},
                                      [](const std::string&) { return std::string(); }};
   std::shared_ptr<IngestSession> session_;
@@ -180,7 +179,7 @@ TEST_F(IngestSessions, StoreABatchOnceThatComesTwice) {
   EXPECT_EQ(service_.context.metrics.duplicate_batches_total, 2u);
   close(*rig, 2);
   EXPECT_TRUE(rig->closed);
-  test_support::expect_recording_of(folder("run") + "/recording.mcap", 2);
+  expect_recording_of(folder("run") + "/recording.mcap", 2);
 }
 
 // Batch numbers have no gaps: a batch that skips a number is refused, and nothing of it is stored.
@@ -244,7 +243,7 @@ TEST_F(IngestSessions, RefuseAResentBatchWithOtherContent) {
     EXPECT_EQ(rig->acknowledged, durable_before ? 0u : 1u);
     const auto again = open(id);
     close(*again, 1);
-    test_support::expect_recording_of(folder(id) + "/recording.mcap", 1);
+    expect_recording_of(folder(id) + "/recording.mcap", 1);
   }
 }
 
@@ -329,7 +328,7 @@ TEST_F(IngestSessions, ReportAnUndeclaredEnd) {
     EXPECT_EQ(info(id).state(), rigcal::v1::SESSION_STORED);
     EXPECT_EQ(info(id).interrupted(), id != "declared");
     const auto recording = proto::read_recording(folder(id) + "/recording.mcap");
-    ASSERT_TRUE(test_support::ok(recording));
+    ASSERT_TRUE(ok(recording));
     ASSERT_EQ(recording.value().events.size(), id == "declared" ? 0u : 1u);
     if (id == "declared") continue;
     EXPECT_EQ(recording.value().events[0].name, "interrupted");

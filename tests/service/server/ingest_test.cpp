@@ -11,18 +11,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
 using rigcal::v1::SessionRefused;
-using test_support::batch_request;
-using test_support::close_request;
-using test_support::complete_session;
-using test_support::eventually;
-using test_support::expect_recording_of;
-using test_support::open_request;
-using test_support::RunningService;
-using test_support::ServiceProcess;
-using test_support::SocketClient;
 
 // Last batch that the service reports after opening the session.
 std::optional<std::uint64_t> open_session(SocketClient& client, const std::string& id) {
@@ -68,7 +60,7 @@ TEST(Ingest, StoresPrismaticChannels) {
     ASSERT_EQ(wait_for(client, 1), 1u);
     ASSERT_TRUE(client.call(close_request(1)).has_session_closed());
   }
-  ASSERT_TRUE(eventually([&] { return test_support::is_stored(service, "cart"); }, 60.0));
+  ASSERT_TRUE(eventually([&] { return is_stored(service, "cart"); }, 60.0));
   const auto stored = proto::read_recording(service.session_folder("cart") + "/recording.mcap");
   ASSERT_TRUE(stored.ok());
   EXPECT_EQ(stored.value().header.slides, std::vector<std::string>{"pendulum"});
@@ -187,7 +179,7 @@ TEST(Ingest, RefusesBatchesThatCannotBeStored) {
     const auto reply = client.receive();
     ASSERT_TRUE(reply && reply->has_session_refused());
     EXPECT_EQ(reply->session_refused().reason(), SessionRefused::REASON_BAD_REQUEST);
-    test_support::expect_parts(reply->session_refused().text(), {wrong.reason});
+    expect_parts(reply->session_refused().text(), {wrong.reason});
     EXPECT_TRUE(client.closed_by_service(10.0));
     complete_session(service, wrong.name, 3);
     expect_recording_of(service.session_folder(wrong.name) + "/recording.mcap", 3);
@@ -219,7 +211,7 @@ TEST(Ingest, RefusesSessionsThatDoNotFit) {
     SocketClient client(service.port());
     const ServiceReply reply = client.call(request);
     ASSERT_TRUE(reply.has_session_refused()) << reply.DebugString();
-    test_support::expect_parts(reply.session_refused().text(), {reason});
+    expect_parts(reply.session_refused().text(), {reason});
   }
 }
 
@@ -300,9 +292,8 @@ TEST(Ingest, LeavesTheConfiguredFreeSpace) {
 TEST(Ingest, RefusesAFolderThatAnotherServiceHolds) {
   RunningService service;
   test_support::TemporaryFolder files;
-  test_support::ChildProcess second(
-      {RIGCALD_BINARY, "--data", service.folder(), "--listen", "127.0.0.1:0"},
-      files.file("output"));
+  ChildProcess second({RIGCALD_BINARY, "--data", service.folder(), "--listen", "127.0.0.1:0"},
+                      files.file("output"));
   EXPECT_EQ(second.wait(10.0), 1);
   EXPECT_NE(second.output().find("another rigcald"), std::string::npos) << second.output();
 }

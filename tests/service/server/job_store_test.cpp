@@ -11,14 +11,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
-using test_support::expect_parts;
-using test_support::fault_of;
-using test_support::kAnna;
-using test_support::kBert;
-using test_support::kRoot;
-using test_support::StoreInHand;
-using test_support::StoreWithData;
 
 ServiceLimits small_limits() {
   ServiceLimits limits;
@@ -180,7 +174,7 @@ TEST(JobStore, RemembersOwnersAfterARestart) {
   EXPECT_EQ(fault_of(store.jobs->cancel_job("a1", kAnna)).code(), 0);
   store.drain();
   const std::string path = store.context.data_folder + "/jobs/a1/job.textproto";
-  std::string text = test_support::text_of(path);
+  std::string text = text_of(path);
   const std::string owner = "owner: \"account:anna\"";
   ASSERT_NE(text.find(owner), std::string::npos) << text;
   text.erase(text.find(owner), owner.size());
@@ -340,8 +334,7 @@ TEST(JobStore, KeepsTheJobsInputOnTheDiskThroughItsStates) {
   StoreWithData store;
   ASSERT_EQ(fault_of(store.submit("a1", kAnna, "data", "name: \"kept\"")).code(), 0);
   store.finish("a1");
-  const std::string text =
-      test_support::text_of(store.context.data_folder + "/jobs/a1/job.textproto");
+  const std::string text = text_of(store.context.data_folder + "/jobs/a1/job.textproto");
   expect_parts(text, {"name: \\\"kept\\\"", "JOB_DONE"});
 }
 

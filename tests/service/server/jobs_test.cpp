@@ -18,15 +18,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceRequest;
-using test_support::eventually;
-using test_support::expect_parts;
-using test_support::from_json;
-using test_support::GreetedClient;
-using test_support::RunningService;
-using test_support::ServiceProcess;
 
 rigcal::v1::CalibrationResult parse_result(const std::string& json) {
   const auto result = from_json<rigcal::v1::CalibrationResult>(json);
@@ -138,7 +133,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
 
 TEST(Jobs, RefusesInvalidJobsWithAReason) {
   SwingService service(3.0, 1.0);
-  test_support::StreamingClient rig(service.port(), "open");
+  StreamingClient rig(service.port(), "open");
   GreetedClient client(service.port());
   EXPECT_EQ(client.call(submit_request("j", "nowhere")).error().code(), ServiceError::NOT_FOUND);
   EXPECT_EQ(client.call(submit_request("j", "open")).error().code(), ServiceError::NOT_READY);
@@ -208,7 +203,7 @@ struct HeldJob {
 
 // A job may end between two checks, however large it is: then the next one is tried.
 HeldJob submit_held(const ServiceProcess& service, const std::string& name) {
-  test_support::SocketClient client(service.port());
+  SocketClient client(service.port());
   EXPECT_TRUE(client.greet());
   for (int k = 0; k < 20; ++k) {
     const std::string id = name + "-" + std::to_string(k);
@@ -411,7 +406,7 @@ class Watch : public ::testing::Test {
   void SetUp() override { ASSERT_TRUE(client_.call(submit_request("job", "run")).has_job_info()); }
 
   SwingService service_;
-  test_support::GreetedClient client_{service_.port()};
+  GreetedClient client_{service_.port()};
 };
 
 // Ctrl-C leaves the job running and restores the terminal. Otherwise the parameters move until the
@@ -452,18 +447,18 @@ TEST_F(Watch, ReportsThatTheServiceIsGone) {
 // nothing to watch.
 TEST(WatchSession, ShowsSamplesUntilTheRecordingEnds) {
   constexpr std::uint64_t kSamples = 20;
-  test_support::RunningService service;
+  RunningService service;
   std::uint64_t batches = 2;
-  test_support::send_through(service, "run", batches, kSamples);
+  send_through(service, "run", batches, kSamples);
   Terminal terminal("watch session:run" + at(service));
   ASSERT_TRUE(eventually(
       [&] {
-        test_support::send_through(service, "run", ++batches, kSamples);
+        send_through(service, "run", ++batches, kSamples);
         return terminal.shows("  arm ", 0.1) && terminal.shows(" rad  pend", 0.1);
       },
       60.0))
       << terminal.output();
-  test_support::complete_session(service, "run", ++batches, kSamples);
+  complete_session(service, "run", ++batches, kSamples);
   EXPECT_EQ(terminal.wait(), 0) << terminal.output();
   expect_parts(terminal.output(),
                {"run has ended with " + std::to_string(batches * kSamples) + " samples"});

@@ -20,12 +20,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
-using test_support::expect_parts;
-using test_support::GreetedClient;
-using test_support::request_frame;
-using test_support::SocketClient;
-using test_support::StoreInHand;
 
 struct ListenerServed {
   explicit ListenerServed(const ServiceLimits& limits = {}) : server(limits) {
@@ -44,12 +40,12 @@ struct ListenerServed {
 
   std::string path;
   std::uint16_t port = 0;
-  test_support::ServerInHand server;
+  ServerInHand server;
   std::unique_ptr<Listener> listener;
 };
 
 ServiceError greet(SocketClient& client) {
-  const rigcal::v1::ServiceReply reply = client.call(test_support::hello_request());
+  const rigcal::v1::ServiceReply reply = client.call(hello_request());
   EXPECT_TRUE(reply.has_welcome() || reply.has_error()) << reply.DebugString();
   return reply.error();
 }
@@ -64,16 +60,16 @@ std::string own_account() {
 TEST(Listener, IdentifiesAccountsByUnixSocketAndAddressesByTcp) {
   ListenerServed served;
   SocketClient local(served.path);
-  ASSERT_TRUE(local.call(test_support::open_request("a")).has_session_opened());
+  ASSERT_TRUE(local.call(open_request("a")).has_session_opened());
   SocketClient remote(served.port, "127.0.0.7");
-  ASSERT_TRUE(remote.call(test_support::open_request("b")).has_session_opened());
+  ASSERT_TRUE(remote.call(open_request("b")).has_session_opened());
   GreetedClient client(served.port);
   const auto owner = [&](const std::string& id) {
-    return client.call(test_support::inspect_request(id)).session_info().owner();
+    return client.call(inspect_request(id)).session_info().owner();
   };
   EXPECT_EQ(owner("a"), own_account());
   EXPECT_EQ(owner("b"), "address:127.0.0.7");
-  const auto remove = test_support::delete_request("a");
+  const auto remove = delete_request("a");
   EXPECT_EQ(client.call(remove).error().code(), ServiceError::NOT_ALLOWED);
   GreetedClient own(served.path);
   EXPECT_EQ(own.call(remove).error().code(), ServiceError::NOT_READY) << "its own, but open";
@@ -83,8 +79,8 @@ TEST(Listener, IdentifiesAccountsByUnixSocketAndAddressesByTcp) {
 template <typename Place>
 std::unique_ptr<SocketClient> make_active_rig(const Place& place, const std::string& id) {
   auto rig = std::make_unique<SocketClient>(place);
-  EXPECT_TRUE(rig->call(test_support::open_request(id)).has_session_opened());
-  EXPECT_TRUE(rig->call(test_support::batch_request(1)).has_acknowledge());
+  EXPECT_TRUE(rig->call(open_request(id)).has_session_opened());
+  EXPECT_TRUE(rig->call(batch_request(1)).has_acknowledge());
   return rig;
 }
 
@@ -139,25 +135,25 @@ TEST(Listener, ReplacesIdleConnectionsOfTheSameIdentity) {
   EXPECT_EQ(greet(other).code(), 0);
   const auto rig = make_active_rig(served.port, "run");
   GreetedClient watcher(served.port);
-  ASSERT_TRUE(watcher.call(test_support::subscribe_request("run")).has_session_info());
+  ASSERT_TRUE(watcher.call(subscribe_request("run")).has_session_info());
   GreetedClient user(served.port);
-  ASSERT_TRUE(user.call(test_support::list_request()).has_session_list());
+  ASSERT_TRUE(user.call(list_request()).has_session_list());
   SocketClient silent_rig(served.port);
-  ASSERT_TRUE(silent_rig.call(test_support::open_request("idle")).has_session_opened());
+  ASSERT_TRUE(silent_rig.call(open_request("idle")).has_session_opened());
 
   GreetedClient second(served.port);
   EXPECT_TRUE(silent_rig.closed_by_service(5.0)) << "only greeted";
-  ASSERT_TRUE(second.call(test_support::list_request()).has_session_list());
+  ASSERT_TRUE(second.call(list_request()).has_session_list());
   GreetedClient third(served.port);
   EXPECT_TRUE(user.closed_by_service(5.0)) << "inactive for the longest time";
   GreetedClient fourth(served.port);
   EXPECT_TRUE(third.closed_by_service(5.0)) << "only greeted";
   EXPECT_FALSE(second.closed_by_service(0.05));
-  EXPECT_TRUE(other.call(test_support::list_request()).has_session_list());
-  EXPECT_TRUE(rig->call(test_support::batch_request(2)).has_acknowledge());
+  EXPECT_TRUE(other.call(list_request()).has_session_list());
+  EXPECT_TRUE(rig->call(batch_request(2)).has_acknowledge());
   const auto live = watcher.receive(5.0);
   EXPECT_TRUE(live && live->has_live_batch());
-  EXPECT_TRUE(second.call(test_support::list_request()).has_session_list());
+  EXPECT_TRUE(second.call(list_request()).has_session_list());
 }
 
 // The socket of a dead process is replaced, one with a listener is not, and a file that is no
@@ -174,12 +170,12 @@ TEST(Listener, ReplacesTheSocketOfADeadServiceOnly) {
     struct stat status {};
     ASSERT_EQ(::stat(path.c_str(), &status), 0);
     EXPECT_EQ(status.st_mode & 0777, 0666u);
-    const std::string taken = test_support::refusal([&] { Acceptor(io, place, "--listen"); });
+    const std::string taken = refusal([&] { Acceptor(io, place, "--listen"); });
     expect_parts(taken, {"cannot listen at unix:" + path, "stop the program that uses it"});
   }
   std::filesystem::remove(path);
   std::ofstream(path) << "a file";
-  EXPECT_NE(test_support::refusal([&] { Acceptor(io, place, "--listen"); }), "");
+  EXPECT_NE(refusal([&] { Acceptor(io, place, "--listen"); }), "");
   EXPECT_TRUE(std::filesystem::is_regular_file(path));
   std::string served_path;
   {
@@ -199,12 +195,11 @@ TEST(Listener, DistinguishesLoopbackFromTheNetwork) {
   EXPECT_FALSE(parse_listen_address(io, "0.0.0.0:0").loopback);
   const std::string longest = "/" + std::string(106, 'x');
   EXPECT_EQ(parse_listen_address(io, "unix:" + longest).unix_path, longest);
-  expect_parts(test_support::refusal(
-                   [&] { static_cast<void>(parse_listen_address(io, "unix:" + longest + "x")); }),
-               {"at most 107 characters"});
   expect_parts(
-      test_support::refusal([&] { static_cast<void>(parse_listen_address(io, "unix:relative")); }),
-      {"begins with /"});
+      refusal([&] { static_cast<void>(parse_listen_address(io, "unix:" + longest + "x")); }),
+      {"at most 107 characters"});
+  expect_parts(refusal([&] { static_cast<void>(parse_listen_address(io, "unix:relative")); }),
+               {"begins with /"});
 }
 
 struct Served {
@@ -217,7 +212,7 @@ struct Served {
   }
   ~Served() { server.stop(); }
 
-  test_support::ServerInHand server;
+  ServerInHand server;
   HttpEndpoint http;
 };
 
@@ -320,16 +315,14 @@ class Sockets {
   std::vector<int> ends_;
 };
 
-std::string hello() { return request_frame(test_support::hello_request()); }
+std::string hello() { return request_frame(hello_request()); }
 
 std::string read_request(const std::string& id) {
   return request_frame(test_support::read_request(id));
 }
 
 // A recording whose parts are far larger than a socket's own buffer.
-void make_large(StoreInHand& store) {
-  store.upload("data", test_support::kAnna, std::string(4u << 20, 'x'));
-}
+void make_large(StoreInHand& store) { store.upload("data", kAnna, std::string(4u << 20, 'x')); }
 
 ServiceLimits limits_of(std::uint64_t share_bytes) {
   ServiceLimits limits;
@@ -392,8 +385,7 @@ TEST(Connection, ContinuesWhenOthersHaveMadeRoom) {
 TEST(Connection, LimitsUnfinishedMessagesToTheShare) {
   constexpr std::size_t kShare = 1u << 20;
   Sockets sockets(limits_of(kShare));
-  const std::string frame =
-      request_frame(test_support::part_request("x", 0, std::string(900u << 10, 'x')));
+  const std::string frame = request_frame(part_request("x", 0, std::string(900u << 10, 'x')));
   // All that was accepted, except the message's end.
   std::map<int, std::size_t> sent;
   const auto begin = [&](int end) {

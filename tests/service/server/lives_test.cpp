@@ -15,15 +15,9 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
 using rigcal::v1::UploadState;
-using test_support::fault_of;
-using test_support::kAnna;
-using test_support::kBert;
-using test_support::kRoot;
-using test_support::part_request;
-using test_support::StoreInHand;
-using test_support::StoreWithData;
 
 // Life cycles of jobs and recordings: stops and restarts of the service, cancelled and running
 // jobs, objects in use or being deleted.
@@ -123,11 +117,11 @@ TEST(Lives, OfJobsWaitForTheirSessionToBeStored) {
   store.context.maintenance = [&](const std::string&, Task task) {
     kept.push_back(std::move(task));
   };
-  test_support::ClientInHand rig(store, kAnna);
-  rig.call(test_support::open_request("run"));
+  ClientInHand rig(store, kAnna);
+  rig.call(open_request("run"));
   EXPECT_EQ(fault_of(store.submit("early", kAnna, "run")).code(), ServiceError::NOT_READY);
   EXPECT_EQ(remove_session(store, "run"), ServiceError::NOT_READY) << "it streams";
-  rig.call(test_support::close_request(0));
+  rig.call(close_request(0));
   ASSERT_EQ(fault_of(store.submit("a1", kAnna, "run")).code(), 0);
   EXPECT_EQ(store.job("a1").state(), rigcal::v1::JOB_QUEUED);
   ASSERT_FALSE(kept.empty());
@@ -269,7 +263,7 @@ class Uploads : public ::testing::Test {
     open();
   }
 
-  test_support::PlayedService service_;
+  PlayedService service_;
   rigcal::v1::SessionRecord record_;
   std::shared_ptr<Upload> upload_;
   ReplyOrError<UploadState> last_;

@@ -11,24 +11,10 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceReply;
 using rigcal::v1::ServiceRequest;
-using test_support::batch_request;
-using test_support::close_request;
-using test_support::complete_session;
-using test_support::delete_request;
-using test_support::eventually;
-using test_support::GreetedClient;
-using test_support::inspect_request;
-using test_support::list_request;
-using test_support::open_request;
-using test_support::request_frame;
-using test_support::RunningService;
-using test_support::SocketClient;
-using test_support::StreamingClient;
-using test_support::subscribe_request;
-using test_support::upload_request;
 
 // A client of another version gets a message, not silence or garbage.
 TEST(Protocol, AnswersAHelloOfAnotherVersionWithAReason) {
@@ -133,8 +119,8 @@ TEST(Protocol, AcknowledgesOthersBesideAThousandIdleClients) {
     std::vector<SocketClient> crowd;
     for (int k = 0; k < (streams ? 100 : 1000); ++k) {
       crowd.emplace_back(service.port());
-      const ServiceReply reply = crowd.back().call(
-          streams ? open_request("idle-" + std::to_string(k)) : test_support::hello_request());
+      const ServiceReply reply =
+          crowd.back().call(streams ? open_request("idle-" + std::to_string(k)) : hello_request());
       ASSERT_TRUE(reply.has_welcome() || reply.has_session_opened()) << reply.DebugString();
     }
     const auto began = std::chrono::steady_clock::now();
@@ -167,8 +153,8 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
         ASSERT_TRUE(rigs.back().call(batch_request(1)).has_acknowledge());
         continue;
       }
-      test_support::expect_parts(reply.session_refused().text(),
-                                 {"2 sessions are streaming from address:127.0.0.1"});
+      expect_parts(reply.session_refused().text(),
+                   {"2 sessions are streaming from address:127.0.0.1"});
     }
     SocketClient again(service.port());
     EXPECT_TRUE(open(again, 0).has_session_opened()) << "its own session";
@@ -197,11 +183,11 @@ TEST(Protocol, LeavesRoomBesideARigThatOpensSessionAfterSession) {
     ASSERT_TRUE(rig.call(close_request(2)).has_session_closed());
   }
   GreetedClient client(service.port());
-  ASSERT_TRUE(client.call(test_support::end_request("run-21")).has_session_info());
+  ASSERT_TRUE(client.call(end_request("run-21")).has_session_info());
   for (const int k : {20, 21}) {
     const std::string path = service.session_folder("run-" + std::to_string(k)) + "/recording.mcap";
     ASSERT_TRUE(eventually([&] { return std::filesystem::exists(path); }, 20.0)) << k;
-    test_support::expect_recording_of(path, k == 20 ? 2 : 1);
+    expect_recording_of(path, k == 20 ? 2 : 1);
   }
 }
 
@@ -249,7 +235,7 @@ TEST(Protocol, ListsReadsAndDeletesSessions) {
     if (part.file_part().data().empty()) break;
     content += part.file_part().data();
   }
-  const auto stored = test_support::read_bytes(service.session_folder("a") + "/recording.mcap");
+  const auto stored = read_bytes(service.session_folder("a") + "/recording.mcap");
   EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
 
   const auto remove = delete_request("a");
@@ -328,9 +314,9 @@ TEST(Protocol, ResumesAnUploadAfterItsDeath) {
     ServiceReply reply = client.call(upload_request("file-1", content.size(), "run.csv"));
     ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     for (int parts = 0; !reply.upload_state().complete() && parts < 1; ++parts) {
-      reply = client.call(test_support::part_request(
-          "file-1", reply.upload_state().durable_bytes(),
-          content.substr(reply.upload_state().durable_bytes(), 1 << 20)));
+      reply =
+          client.call(part_request("file-1", reply.upload_state().durable_bytes(),
+                                   content.substr(reply.upload_state().durable_bytes(), 1 << 20)));
       ASSERT_TRUE(reply.has_upload_state()) << reply.DebugString();
     }
     complete = reply.upload_state().complete();
@@ -340,7 +326,7 @@ TEST(Protocol, ResumesAnUploadAfterItsDeath) {
     }
   }
   EXPECT_EQ(connections, 3);
-  const auto stored = test_support::read_bytes(service.session_folder("file-1") + "/recording.csv");
+  const auto stored = read_bytes(service.session_folder("file-1") + "/recording.csv");
   EXPECT_EQ(content, std::string(stored.begin(), stored.end()));
 }
 

@@ -11,9 +11,7 @@
 namespace service {
 namespace {
 
-using test_support::expect_parts;
-using test_support::GreetedClient;
-using test_support::RunningService;
+using namespace test_support;
 
 std::string pendulum_rig() { return " --rig " + config("rig-pendulum.textproto") + " "; }
 

@@ -15,10 +15,8 @@
 namespace service {
 namespace {
 
+using namespace test_support;
 using rigcal::v1::SampleBatch;
-using test_support::batch_request;
-using test_support::ok;
-using test_support::require;
 using test_support::TemporaryFolder;
 
 SampleBatch batch(std::uint64_t sequence) { return batch_request(sequence).sample_batch(); }
@@ -34,7 +32,7 @@ class Stored : public ::testing::Test {
   }
 
   proto::Result<StoredRecording> store(const StoreRecordingRequest& order) {
-    return store_recording(folder_.file("run"), test_support::furuta_header(), order);
+    return store_recording(folder_.file("run"), furuta_header(), order);
   }
 
   proto::Recording read() {
@@ -76,7 +74,7 @@ TEST_F(Stored, OmitsASampleWhoseTimeGoesBack) {
   write_log({batch(1), poison, batch(3)});
   const auto stored = require(store({.batch_count = 3}));
   EXPECT_EQ(stored.sample_count, 59u);
-  test_support::expect_parts(stored.problem, {"1 message", "times must not decrease"});
+  expect_parts(stored.problem, {"1 message", "times must not decrease"});
   EXPECT_TRUE(log_is_there());
   const proto::Recording recording = read();
   EXPECT_EQ(recording.samples.size(), 59u);
@@ -204,8 +202,7 @@ TEST(BatchValidator, AcceptsExactlyWhatCanBeStored) {
     changed.set_batch_sequence(2);
     ASSERT_TRUE(ok(
         log.value().append_durably({batch(1).SerializeAsString(), changed.SerializeAsString()})));
-    const auto stored =
-        store_recording(folder.file("run"), test_support::furuta_header(), {.batch_count = 2});
+    const auto stored = store_recording(folder.file("run"), furuta_header(), {.batch_count = 2});
     ASSERT_TRUE(ok(stored));
     EXPECT_EQ(stored.value().problem, "");
     EXPECT_EQ(stored.value().sample_count, 40u);
