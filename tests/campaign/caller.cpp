@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <thread>
 
-#include "proto/stream/service_limits.hpp"
 #include "tests/integration/child_process.hpp"
 #include "tests/proto/recording_support.hpp"
 

@@ -10,8 +10,8 @@
 #include "firmware_iface/sim/sim_transport.hpp"
 #include "proto/text/input_error.hpp"
 #include "proto/text/text_edit.hpp"
-#include "tests/support/replaced.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/texts.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace daq {

@@ -5,7 +5,7 @@
 
 #include "daq/config/rig_config.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/replaced.hpp"
+#include "tests/support/texts.hpp"
 
 namespace daq {
 

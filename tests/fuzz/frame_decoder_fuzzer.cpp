@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "firmware_iface/link/frame_decoder.hpp"

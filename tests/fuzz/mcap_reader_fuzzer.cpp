@@ -2,7 +2,6 @@
 // corrected chunk checksums, so that damage reaches the code after them.
 
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
 #include "proto/recording/recording_reader.hpp"

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tests/integration/rig_files.hpp"
-#include "tests/support/replaced.hpp"
+#include "tests/support/texts.hpp"
 
 namespace test_support {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "proto/calibration.pb.h"
 #include "tests/service/run_rigcal.hpp"
-#include "tests/support/replaced.hpp"
+#include "tests/support/texts.hpp"
 
 // The demo of scripts/demo.sh in a short form.
 

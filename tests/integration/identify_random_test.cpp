@@ -11,8 +11,8 @@
 
 #include "service/options/parameter_values.hpp"
 #include "tests/service/run_rigcal.hpp"
-#include "tests/support/replaced.hpp"
 #include "tests/support/seeded_runs.hpp"
+#include "tests/support/texts.hpp"
 
 // rigcal identify on random rigs whose start values are wrong, with simulated units in virtual time
 // (virtual_daq.cpp):

@@ -11,7 +11,7 @@
 #include "tests/integration/child_process.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/replaced.hpp"
+#include "tests/support/texts.hpp"
 
 // rigcal identify on the simulated rig: three programs, in real time.
 

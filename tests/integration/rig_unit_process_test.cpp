@@ -8,8 +8,8 @@
 
 #include "proto/text/files.hpp"
 #include "tests/integration/daq_process.hpp"
-#include "tests/support/replaced.hpp"
 #include "tests/support/source_folder.hpp"
+#include "tests/support/texts.hpp"
 
 namespace test_support {
 namespace {

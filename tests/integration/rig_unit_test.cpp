@@ -19,9 +19,9 @@
 #include "service/unit/rig_unit.hpp"
 #include "tests/bench/rigs/planar_models.hpp"
 #include "tests/support/refusal.hpp"
-#include "tests/support/replaced.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/texts.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace service {

@@ -12,9 +12,9 @@
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
 #include "tests/daq/simulated_rig.hpp"
-#include "tests/support/replaced.hpp"
 #include "tests/support/source_folder.hpp"
 #include "tests/support/temporary_folder.hpp"
+#include "tests/support/texts.hpp"
 
 namespace {
 

@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string>

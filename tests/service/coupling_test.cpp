@@ -11,7 +11,6 @@
 #include "estimator/diagnostics/signal/signal_examination.hpp"
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/mechanism.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/messages/message_text.hpp"
 #include "service/rig/rig_file.hpp"
 #include "service/simulation/scenario.hpp"

@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
-#include "service/recordings/formats/recording_formats.hpp"
 
 #include <cmath>
 #include <fstream>

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "estimator/calibrate/calibrate.hpp"
 #include "service/rig/rig_file.hpp"
 #include "tests/service/simulated_recording.hpp"
 #include "tests/support/source_folder.hpp"

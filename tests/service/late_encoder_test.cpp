@@ -4,7 +4,6 @@
 #include <cmath>
 #include <string>
 
-#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/model/encoder.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/rig/rig_file.hpp"
@@ -22,23 +21,12 @@ using namespace test_support;
 /// A driven link with its own encoder, and a second link on it whose rotation relative to the
 /// ground is read.
 Rig late_rig(const std::string& first, const std::string& second) {
-  return parse_rig("r.textproto", R"(
-body { name: "A" mass { value: 0.5 }
-  inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.004 } } }
-body { name: "B" mass { value: 0.3 }
-  inertia { xx { value: 0.001 } yy { value: 0.001 } zz { value: 0.002 } } }
-joint { name: "1"
-  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
-  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  friction { viscous { value: 0.002 } }
-  motor { control_unit: "V" gain { value: 0.3 } }
-  encoder { )" + first + R"( } }
-joint { name: "2"
-  parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  friction { viscous { value: 0.001 } } }
-body_encoder { name: "tilt" body: "B" encoder { )" +
-                                      second + R"( } }
+  return parse_rig("r.textproto",
+                   two_links("friction { viscous { value: 0.002 } } motor { control_unit: \"V\" "
+                             "gain { value: 0.3 } } encoder { " +
+                                 first + " }",
+                             "friction { viscous { value: 0.001 } }") +
+                       R"(body_encoder { name: "tilt" body: "B" encoder { )" + second + R"( } }
 recording { time { column: "t" }
   angle { joint: "1" column: "x1" unit: RADIAN }
   angle { joint: "tilt" column: "x2" unit: RADIAN }
@@ -77,11 +65,11 @@ TEST(LateEncoder, IsRefusedOutsideItsBounds) {
   for (const char* const value : {"0.06", "-0.06"}) {
     const std::string delay = "delay { value: " + std::string(value) + " }";
     expect_parts(refusal([&] { (void)late_rig(delay, ""); }),
-                 {"r.textproto:11:", "1.encoder_delay", "0.05"});
+                 {"r.textproto:9:", "1.encoder_delay", "0.05"});
     expect_parts(refusal([&] { (void)late_rig("", delay); }),
-                 {"r.textproto:16:", "tilt.encoder_delay", "0.05"});
+                 {"r.textproto:14:", "tilt.encoder_delay", "0.05"});
   }
-  expect_parts(refusal([] { (void)late_rig("delay: 0.01", ""); }), {"r.textproto:11:"});
+  expect_parts(refusal([] { (void)late_rig("delay: 0.01", ""); }), {"r.textproto:9:"});
 }
 
 // A delayed reading equals the undelayed one that much earlier: exactly for whole steps, otherwise

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "estimator/calibrate/calibrate.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"
@@ -18,25 +17,12 @@ using namespace test_support;
 /// Two links in series, with a motor on the first. Sensors: the motor's current, its gear's output
 /// torque, and moment and force at the second joint.
 std::string rig_text(const std::string& sensors, const std::string& columns) {
-  return R"(
-body { name: "A" mass { value: 0.5 }
-  inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
-body { name: "B" mass { value: 0.3 }
-  inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
-joint { name: "1"
-  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
-  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  friction { viscous { value: 0.01 } coulomb_torque { value: 0.005 } }
+  return two_links(R"(friction { viscous { value: 0.01 } coulomb_torque { value: 0.005 } }
   motor { control_unit: "V" gain { value: 0.4 } back_emf { value: 0.05 }
           input_delay { value: 0.002 } }
-  encoder { } }
-joint { name: "2"
-  parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  friction { viscous { value: 0.002 } }
-  encoder { } }
-gravity { magnitude { value: 9.81 } }
-)" + sensors +
+  encoder { })",
+                   "friction { viscous { value: 0.002 } } encoder { }") +
+         "gravity { magnitude { value: 9.81 } }\n" + sensors +
          "recording { time { column: \"t\" }\n"
          "  angle { joint: \"1\" column: \"x1\" unit: RADIAN }\n"
          "  angle { joint: \"2\" column: \"x2\" unit: RADIAN }\n"

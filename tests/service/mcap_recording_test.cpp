@@ -1,5 +1,4 @@
 #include "service/recordings/formats/recording_file.hpp"
-#include "service/recordings/formats/recording_formats.hpp"
 
 #include <gtest/gtest.h>
 

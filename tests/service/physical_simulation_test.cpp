@@ -6,7 +6,6 @@
 
 #include "estimator/simulation/loops/loop_closure.hpp"
 #include "estimator/simulation/statics/equilibrium.hpp"
-#include "proto/text/input_error.hpp"
 #include "service/recordings/csv_recording.hpp"
 #include "service/simulation/scenario.hpp"
 #include "service/simulation/simulation.hpp"

@@ -22,22 +22,9 @@ using namespace test_support;
 
 /// Two links in series, the first with an encoder.
 std::string placed_rig_text(const std::string& sensors, const std::string& columns) {
-  return R"(
-body { name: "A" mass { value: 0.5 }
-  inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
-body { name: "B" mass { value: 0.3 }
-  inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
-joint { name: "1"
-  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
-  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  friction { viscous { value: 0.002 } }
-  encoder { } }
-joint { name: "2"
-  parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
-  friction { viscous { value: 0.001 } } }
-gravity { magnitude { value: 9.81 } }
-)" + sensors +
+  return two_links("friction { viscous { value: 0.002 } } encoder { }",
+                   "friction { viscous { value: 0.001 } }") +
+         "gravity { magnitude { value: 9.81 } }\n" + sensors +
          "recording { time { column: \"t\" }\n"
          "  angle { joint: \"1\" column: \"x1\" unit: RADIAN }\n" +
          columns + "}\n";

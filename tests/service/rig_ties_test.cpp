@@ -1,6 +1,5 @@
 #include <gtest/gtest.h>
 #include "service/cli/remote/remote_calibration.hpp"
-#include "service/rig/parameters/rig_parameters.hpp"
 
 #include <numbers>
 #include <string>
@@ -9,7 +8,6 @@
 #include "estimator/model/mechanism.hpp"
 #include "proto/text/files.hpp"
 #include "service/cli/commands/command_options.hpp"
-#include "service/options/option_message.hpp"
 #include "service/options/parameter_values.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "service/rig/rig_file.hpp"

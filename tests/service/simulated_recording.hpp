@@ -14,6 +14,26 @@
 
 namespace test_support {
 
+/// Returns the bodies and joints of two links in series in a rig file.
+/// @param first, second  elements of the two joints: friction, motor, encoder
+inline std::string two_links(const std::string& first, const std::string& second) {
+  return R"(
+body { name: "A" mass { value: 0.5 }
+  inertia { xx { value: 0.001 } yy { value: 0.004 } zz { value: 0.004 } } }
+body { name: "B" mass { value: 0.3 }
+  inertia { xx { value: 0.001 } yy { value: 0.002 } zz { value: 0.002 } } }
+joint { name: "1"
+  parent { body: "ground" axis { z: 1 } zero_direction { y: -1 } }
+  child { body: "A" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  )" + first +
+         R"( }
+joint { name: "2"
+  parent { body: "A" point { x { value: 0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  child { body: "B" point { x { value: -0.1 } } axis { z: 1 } zero_direction { x: 1 } }
+  )" + second +
+         " }\n";
+}
+
 /// Returns a run of the scenario by the equations of motion, read back through the rig's columns.
 inline estimator::Recording simulated_recording(const service::Rig& rig,
                                                 const std::string& scenario, double step = 1e-3) {

@@ -2,7 +2,6 @@
 // cart-poles, with random friction laws, lengths, excitations and encoder disc phases. Also the
 // coverage and the verdict if the description has another law or length.
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>

@@ -7,7 +7,6 @@
 #include <map>
 #include <random>
 #include <string>
-#include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"

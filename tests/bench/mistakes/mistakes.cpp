@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "estimator/calibrate/calibrate.hpp"
 #include "estimator/diagnostics/description/description_errors.hpp"
 #include "estimator/diagnostics/description/excerpt.hpp"
 #include "estimator/diagnostics/misfit/excitation.hpp"

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <random>
 #include <vector>
 
 #include "estimator/optimize/least_squares_problem.hpp"

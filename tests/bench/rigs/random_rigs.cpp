@@ -10,10 +10,7 @@
 
 #include "firmware_iface/sim/plants.hpp"
 #include "tests/bench/rigs/planar_models.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/frames.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace random_rigs {
 namespace {

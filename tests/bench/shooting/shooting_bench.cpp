@@ -10,7 +10,7 @@
 #include "proto/text/command_line/malloc_tuning.hpp"
 #include "tests/bench/shooting/furuta_limit.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace {

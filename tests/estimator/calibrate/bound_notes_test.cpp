@@ -6,7 +6,7 @@
 #include <string>
 
 #include "service/messages/message_text.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -158,7 +158,7 @@ TEST(Calibrate, WeighsPriorsByTheirStandardDeviation) {
   const std::vector<Recording> recordings = {release(viscous_rig())};
   Mechanism mechanism = rig_to_fit({"B.J_yy", "1.b"});
   const Calibration free = calibrate_shadow(mechanism, recordings);
-  Parameter& b = parameter_named(mechanism, "1.b");
+  Parameter& b = parameter_of(mechanism, "1.b");
   const double sd = estimate_of(free, "1.b").standard_deviation;
   b.prior_mean = 3e-3;
   b.prior_standard_deviation = 100.0 * (3e-3 - 2e-3);

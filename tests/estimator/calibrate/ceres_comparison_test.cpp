@@ -72,9 +72,8 @@ TEST(TrajectoryOptimum, MatchesCeres) {
     SCOPED_TRACE(form == StateForm::kFull ? "full states" : "configurations");
     Mechanism truth = furuta_with_12_parameters();
     lift_bounds(truth);
-    parameter_named(truth, "2.b").prior_mean = 2e-4;
-    parameter_named(truth, "2.b").prior_standard_deviation =
-        0.01;  // angles weigh as 1 rad: it pulls
+    parameter_of(truth, "2.b").prior_mean = 2e-4;
+    parameter_of(truth, "2.b").prior_standard_deviation = 0.01;  // angles weigh as 1 rad: it pulls
     const Comparison comparison(truth, 400, 1.1, form);
     TrajectoryProblem problem = comparison.problem();
     const LmSummary summary = solve(problem, to_the_last_digit());
@@ -100,13 +99,13 @@ TEST(TrajectoryOptimum, MatchesCeres) {
 // cost must fall outward, so that no nearby feasible point is better.
 TEST(TrajectoryOptimum, LiesExactlyAtActiveBounds) {
   Mechanism truth = smooth_furuta({"A.J_zz", "B.J_yy", "1.b", "2.b", "1.K"});
-  parameter_named(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
-  parameter_named(truth, "1.b").lower = 1.1e-3;     // true 1e-3
+  parameter_of(truth, "A.J_zz").upper = 2.9e-3;  // true 3e-3
+  parameter_of(truth, "1.b").lower = 1.1e-3;     // true 1e-3
   Comparison comparison(truth, 400, 1.0);
   // The start sets the weights of the rows, so both start where Ceres must remain.
-  parameter_named(comparison.mechanism, "A.J_zz").value = 2.9e-3;
-  parameter_named(comparison.mechanism, "1.b").value = 1.1e-3;
-  parameter_named(comparison.mechanism, "B.J_yy").value = 5e-3;
+  parameter_of(comparison.mechanism, "A.J_zz").value = 2.9e-3;
+  parameter_of(comparison.mechanism, "1.b").value = 1.1e-3;
+  parameter_of(comparison.mechanism, "B.J_yy").value = 5e-3;
   TrajectoryProblem problem = comparison.problem();
   const LmSummary summary = solve(problem, to_the_last_digit());
   ASSERT_TRUE(is_converged(summary.termination)) << to_string(summary.termination);
@@ -135,8 +134,7 @@ TEST(TrajectoryOptimum, DoesNotDependOnInitialValuesAtABound) {
   Comparison inside(truth, 300, 1.3);
   Comparison at_bound = inside;
   for (const char* name : {"1.b", "2.b"}) {
-    parameter_named(at_bound.mechanism, name).value =
-        parameter_named(at_bound.mechanism, name).lower;
+    parameter_of(at_bound.mechanism, name).value = parameter_of(at_bound.mechanism, name).lower;
   }
   TrajectoryProblem first = inside.problem(), second = at_bound.problem();
   const LmSummary expected = solve(first, to_the_last_digit());

@@ -56,9 +56,9 @@ void expect_arm_is_told(const Calibration& result) {
   EXPECT_GT(result.agreement.p_value, 0.01);
   const ContradictedParameter* arm = find(result, "2.a_x");
   ASSERT_NE(arm, nullptr) << service::format_verdict(result.verdict);
-  EXPECT_DOUBLE_EQ(arm->kept, parameter_named(described_with(kLonger), "2.a_x").value);
+  EXPECT_DOUBLE_EQ(arm->kept, parameter_of(described_with(kLonger), "2.a_x").value);
   EXPECT_EQ(arm->unit, "m");
-  EXPECT_NEAR(arm->value, parameter_named(described_with(1.0), "2.a_x").value,
+  EXPECT_NEAR(arm->value, parameter_of(described_with(1.0), "2.a_x").value,
               4.0 * arm->standard_deviation);
   EXPECT_LT(arm->standard_deviation, 0.25 * (kLonger - 1.0) * viscous_furuta().L_arm);
   EXPECT_GT(arm->shift, 1.0);
@@ -93,8 +93,8 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
   std::vector<std::string> free = kFree;
   free.emplace_back("2.a_x");
   Mechanism described = described_with(kLonger, free);
-  Parameter& arm = parameter_named(described, "2.a_x");
-  arm.value = parameter_named(described_with(kLonger), "2.a_x").value;
+  Parameter& arm = parameter_of(described, "2.a_x");
+  arm.value = parameter_of(described_with(kLonger), "2.a_x").value;
   const Calibration result = calibrate_as(described);
   EXPECT_TRUE(result.contradictions.empty()) << service::format_verdict(result.verdict);
   EXPECT_EQ(result.verdict.kind, VerdictKind::kAccepted) << service::format_verdict(result.verdict);
@@ -103,7 +103,7 @@ TEST(Contradictions, ConcernFixedParametersOnly) {
 // A motor gain fixed 1 % too low, and friction fixed at zero.
 TEST(Contradictions, ReportGainsAndFriction) {
   Mechanism described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "2.b"});
-  Parameter& gain = parameter_named(described, "1.K");
+  Parameter& gain = parameter_of(described, "1.K");
   gain.value *= 0.99;
   const Calibration weak = calibrate_as(described);
   const ContradictedParameter* of_gain = find(weak, "1.K");
@@ -111,7 +111,7 @@ TEST(Contradictions, ReportGainsAndFriction) {
   EXPECT_NEAR(of_gain->value, viscous_furuta().K, 4.0 * of_gain->standard_deviation);
 
   described = described_with(1.0, {"A.J_zz", "B.J_yy", "B.J_zz", "1.b", "1.K"});
-  Parameter& friction = parameter_named(described, "2.b");
+  Parameter& friction = parameter_of(described, "2.b");
   friction.value = 0.7 * viscous_furuta().b_2;
   const Calibration easy = calibrate_as(described);
   const ContradictedParameter* of_friction = find(easy, "2.b");

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {

@@ -22,7 +22,7 @@ using test_support::kFine;
 using test_support::kPeriod;
 
 Parameter& at(Mechanism& mechanism, const std::string& name) {
-  return parameter_named(mechanism, name);
+  return parameter_of(mechanism, name);
 }
 
 void tie(Mechanism& mechanism, const std::string& name, const std::string& to, double factor = 1.0,

@@ -9,8 +9,7 @@
 
 #include "estimator/fit/shadow/preparation.hpp"
 #include "estimator/signal/noise_level.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/not_a_number.hpp"
 
 namespace estimator {

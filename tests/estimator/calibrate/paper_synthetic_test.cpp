@@ -3,7 +3,6 @@
 #include <cmath>
 #include <iostream>
 
-#include "estimator/fit/loop_closed_states.hpp"
 #include "estimator/fit/shadow/trajectory_problem.hpp"
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"

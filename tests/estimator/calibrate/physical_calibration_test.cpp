@@ -11,8 +11,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "estimator/calibrate/cross_validation.hpp"
 #include "tests/support/estimates.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
@@ -30,7 +29,7 @@ Mechanism pendulum_to_fit(const ReferencePendulum& rig) {
   Mechanism mechanism = pendulum_of({.J = rig.J, .g = rig.g});
   for (const auto& [name, start] :
        {std::pair{"P.J_zz", 3.0 * rig.J}, {"1.b", 0.3 * rig.b}, {"1.tau_c", 0.3 * rig.tau_c}}) {
-    Parameter& parameter = parameter_named(mechanism, name);
+    Parameter& parameter = parameter_of(mechanism, name);
     parameter.value = start;
     parameter.free = true;
   }

@@ -2,7 +2,6 @@
 
 #include <atomic>
 #include <cmath>
-#include <string_view>
 
 #include "estimator/assessment/model_test/part_comparison.hpp"
 #include "estimator/calibrate/calibrate.hpp"

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -121,7 +121,7 @@ inline Mechanism furuta_to_fit(const std::vector<std::string>& sensor_constants)
   Mechanism mechanism = sensed_mechanism();
   free_parameters(mechanism, {"B.J_yy", "1.b", "2.b", "1.K"}, 1.2);
   set_free(mechanism, sensor_constants);
-  for (const std::string& name : sensor_constants) parameter_named(mechanism, name).value = 0.0;
+  for (const std::string& name : sensor_constants) parameter_of(mechanism, name).value = 0.0;
   return mechanism;
 }
 

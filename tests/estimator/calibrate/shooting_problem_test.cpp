@@ -10,7 +10,7 @@
 #include "estimator/optimize/levenberg_marquardt.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/dense_problem.hpp"
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
@@ -36,9 +36,9 @@ Mechanism mechanism_to_fit() {
   free_parameters(
       mechanism,
       {"A.J_zz", "B.J_yy", "1.b", "1.tau_c", "1.K", "1.delay", "2.offset", "gravity.tilt_x"}, 0.9);
-  parameter_named(mechanism, "1.delay").value = 3e-3;
-  parameter_named(mechanism, "A.J_zz").prior_mean = 3e-3;
-  parameter_named(mechanism, "A.J_zz").prior_standard_deviation = 1e-3;
+  parameter_of(mechanism, "1.delay").value = 3e-3;
+  parameter_of(mechanism, "A.J_zz").prior_mean = 3e-3;
+  parameter_of(mechanism, "A.J_zz").prior_standard_deviation = 1e-3;
   return mechanism;
 }
 
@@ -104,18 +104,18 @@ TEST_P(ShootingProblemDerivatives, MatchDifferencesOfDependentParameters) {
   Parameter reach{.name = "reach", .value = 0.02};
   reach.free = true;
   mechanism.parameters.push_back(reach);
-  const auto value = [&](const char* name) { return parameter_named(mechanism, name).value; };
+  const auto value = [&](const char* name) { return parameter_of(mechanism, name).value; };
   mechanism.dependencies = {
       {index("B.J_zz"), value("B.J_zz") - 0.4 * value("B.J_yy"), {{index("B.J_yy"), 0.4}}},
       {index("2.a_x"), value("2.a_x") + 0.02, {{index("reach"), -1.0}}},
       {index("2.tau_c"), 0.0, {{index("1.tau_c"), 0.2}, {index("1.b"), 0.1}}}};
   // A prior on a dependent parameter, such as a weighed sum, acts on all its terms.
-  Parameter& dry = parameter_named(mechanism, "2.tau_c");
+  Parameter& dry = parameter_of(mechanism, "2.tau_c");
   dry.prior_mean = 1e-3;
   dry.prior_standard_deviation = 1e-4;
   ShootingProblem problem = problem_of(mechanism, 0.2, GetParam());
   expect_derivatives(problem);
-  EXPECT_EQ(parameter_named(problem.mechanism(), "2.tau_c").value,
+  EXPECT_EQ(parameter_of(problem.mechanism(), "2.tau_c").value,
             0.2 * value("1.tau_c") + 0.1 * value("1.b"));
 }
 

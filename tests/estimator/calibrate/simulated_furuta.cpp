@@ -3,12 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <string>
-#include <vector>
 
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/signal/resample.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 
@@ -40,7 +38,7 @@ Mechanism furuta_with_free(const std::vector<std::string>& free_names) {
       {"1.b", 1e-3}, {"2.b", 1e-4},           {"1.tau_c", 2e-3},        {"2.tau_c", 2e-4},
       {"1.K", 3e-2}, {"gravity.tilt_x", .02}, {"gravity.tilt_z", -.01}, {"2.offset", 0.05},
       {"2.c", 1e-4}};
-  for (const auto& [name, value] : truth) parameter_named(mechanism, name).value = value;
+  for (const auto& [name, value] : truth) parameter_of(mechanism, name).value = value;
   for (estimator::Joint& joint : mechanism.joints) joint.spook.stick_speed = 0.05;
   set_free(mechanism, free_names);
   return mechanism;
@@ -53,7 +51,7 @@ Mechanism furuta_with_12_parameters() {
 
 Mechanism smooth_furuta(const std::vector<std::string>& free_names) {
   Mechanism mechanism = furuta_with_free(free_names);
-  for (const char* name : {"1.tau_c", "2.tau_c"}) parameter_named(mechanism, name).value = 0.0;
+  for (const char* name : {"1.tau_c", "2.tau_c"}) parameter_of(mechanism, name).value = 0.0;
   return mechanism;
 }
 

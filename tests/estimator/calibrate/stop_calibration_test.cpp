@@ -8,9 +8,7 @@
 #include <vector>
 
 #include "estimator/calibrate/calibrate.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/stopped_motion.hpp"
 
@@ -48,7 +46,7 @@ Recording recorded(StoppedMotion rig, const Eigen::Vector2d& angles, const Eigen
 /// Frees parameters with given start values.
 Mechanism started(Mechanism mechanism, const std::map<std::string, double>& starts) {
   for (const auto& [name, start] : starts) {
-    auto& parameter = parameter_named(mechanism, name);
+    auto& parameter = parameter_of(mechanism, name);
     parameter.value = start;
     parameter.free = true;
   }

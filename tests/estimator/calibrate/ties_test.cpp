@@ -68,7 +68,7 @@ class DependentParameterCalibration : public testing::Test {
   /// The mechanism with known relations: J_zz = J_yy plus a constant, b_2 = b_1/10.
   Mechanism tied() {
     Mechanism mechanism = free_;
-    parameter_named(mechanism, "B.J_zz").free = parameter_named(mechanism, "2.b").free = false;
+    parameter_of(mechanism, "B.J_zz").free = parameter_of(mechanism, "2.b").free = false;
     mechanism.dependencies = {
         {mechanism.find_parameter("B.J_zz"),
          rig_.J_Bzz - rig_.J_Byy,
@@ -130,7 +130,7 @@ TEST_F(DependentParameterCalibration, ReportsDependentParameters) {
 // Two terms: their deviations combine by the covariance, not as if independent.
 TEST_F(DependentParameterCalibration, PropagatesTheCovarianceToDependentParameters) {
   Mechanism mechanism = free_;
-  parameter_named(mechanism, "2.b").free = false;
+  parameter_of(mechanism, "2.b").free = false;
   mechanism.dependencies = {
       {mechanism.find_parameter("2.tau_c"),
        0.0,

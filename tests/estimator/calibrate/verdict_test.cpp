@@ -7,7 +7,7 @@
 #include <random>
 
 #include "service/messages/message_text.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

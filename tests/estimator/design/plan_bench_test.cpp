@@ -9,7 +9,7 @@
 #include "estimator/optimize/covariance.hpp"
 #include "tests/estimator/calibrate/simulated_furuta.hpp"
 #include "tests/estimator/design/plan_times.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -37,7 +37,7 @@ Mechanism described(const std::vector<std::string>& free) {
 }
 
 double value(const Mechanism& mechanism, const char* name) {
-  return parameter_named(mechanism, name).value;
+  return parameter_of(mechanism, name).value;
 }
 
 // In the seconds of a clock that is 1 % fast, 1 N is 2 % less kg·m per second squared. Every fixed

@@ -14,8 +14,7 @@
 #include "service/messages/message_table.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/body_encoder.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
@@ -177,7 +176,7 @@ Described described_absolute(int links) {
     rig.mechanism.joints[static_cast<std::size_t>(i)].measured = false;
     const std::string name = "inclination" + std::to_string(i + 1);
     add_body_encoder(rig.mechanism, name, Joint::kGround, i, 0.0);
-    parameter_named(rig.mechanism, name + ".offset").free = false;
+    parameter_of(rig.mechanism, name + ".offset").free = false;
   }
   rig.mechanism.parameter(0, BodyParameter::kJzz).free = true;
   return rig;
@@ -285,7 +284,7 @@ TEST(DescriptionErrors, AreNotReportedForACorrectDescription) {
 TEST(DescriptionErrors, AreNotReportedForAnotherFrictionLaw) {
   Described rig = driven();
   for (const char* name : {"1.b", "2.b"}) {
-    Parameter& parameter = parameter_named(rig.mechanism, name);
+    Parameter& parameter = parameter_of(rig.mechanism, name);
     parameter.free = false;
     parameter.value = 0.0;
   }

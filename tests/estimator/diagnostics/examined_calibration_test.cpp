@@ -8,8 +8,7 @@
 #include "estimator/calibrate/calibrate.hpp"
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace estimator {

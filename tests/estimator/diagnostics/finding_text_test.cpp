@@ -4,7 +4,7 @@
 
 #include "estimator/model/encoder.hpp"
 #include "service/messages/message_text.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -10,8 +10,7 @@
 #include "service/messages/message_text.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

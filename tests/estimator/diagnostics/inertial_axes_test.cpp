@@ -10,7 +10,7 @@
 
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "service/messages/message_text.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/not_a_number.hpp"
 
@@ -29,7 +29,7 @@ Mechanism with_sensor() {
   mechanism.parameters.clear();
   make_parameters(mechanism);
   for (const Parameter& known : plain.parameters) {
-    test_support::parameter_named(mechanism, known.name) = known;
+    test_support::parameter_of(mechanism, known.name) = known;
   }
   mechanism.sensor_parameter(0, SensorParameter::kPointX).value = 0.05;
   mechanism.sensor_parameter(0, SensorParameter::kMountY).value = 0.4;

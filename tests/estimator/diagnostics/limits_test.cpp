@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {

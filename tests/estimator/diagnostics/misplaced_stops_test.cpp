@@ -9,8 +9,7 @@
 #include "estimator/diagnostics/description/description_errors.hpp"
 #include "estimator/diagnostics/misfit/misfit_causes.hpp"
 #include "service/messages/message_text.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/stopped_motion.hpp"
 

@@ -7,7 +7,7 @@
 #include <random>
 
 #include "estimator/signal/noise_level.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/estimator/diagnostics/made_up_motion.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

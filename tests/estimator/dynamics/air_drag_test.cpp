@@ -9,7 +9,7 @@
 #include "estimator/model/placement.hpp"
 #include "estimator/simulation/tree_program.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

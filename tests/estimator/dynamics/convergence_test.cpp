@@ -6,8 +6,7 @@
 #include <numbers>
 #include <vector>
 
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 

@@ -7,9 +7,7 @@
 #include "estimator/math/lemke.hpp"
 #include "estimator/spook/spook_stepper.hpp"
 #include "tests/estimator/dynamics/pair_formulation.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

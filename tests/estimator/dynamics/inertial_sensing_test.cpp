@@ -8,7 +8,7 @@
 #include "estimator/model/placement.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

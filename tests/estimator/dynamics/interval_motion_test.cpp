@@ -11,9 +11,7 @@
 #include "estimator/math/so3.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "tests/estimator/dynamics/loop_rigs.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -13,7 +13,7 @@
 #include "estimator/simulation/segment_controls.hpp"
 #include "estimator/simulation/tree_program.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
-#include "tests/support/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 // Mechanisms with closed loops, and their controls.
 namespace estimator {

@@ -3,9 +3,8 @@
 #include <cmath>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "estimator/model/placement.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {
@@ -69,6 +68,30 @@ TEST(MakeChain, ClosesAFourBarLinkage) {
   EXPECT_LT(constraint_violation(mechanism, values, q).norm(), 1e-11);
   const Eigen::Vector3d tip = q[2].r + q[2].e * Eigen::Vector3d(0.15, 0.0, 0.0);
   EXPECT_LT((tip - Eigen::Vector3d(0.35, 0.0, 0.0)).norm(), 1e-11);
+}
+
+// All links of a planar chain turn about z alone; a Furuta's arm about its own z, its pendulum
+// about more than one direction; a cart about none.
+TEST(TurningAxis, IsTheCommonAxisOfAllJointsOrNone) {
+  ChainDescription chain;
+  chain.links = 3;
+  for (int body = 0; body < 3; ++body) {
+    const auto axis = find_single_rotation_axis(make_chain(chain), body);
+    ASSERT_TRUE(axis.has_value());
+    EXPECT_NEAR(std::abs(axis->z()), 1.0, 1e-12);
+  }
+  const Mechanism furuta = make_furuta();
+  ASSERT_TRUE(find_single_rotation_axis(furuta, 0).has_value());
+  EXPECT_NEAR(std::abs(find_single_rotation_axis(furuta, 0)->z()), 1.0, 1e-12);
+  EXPECT_FALSE(find_single_rotation_axis(furuta, 1).has_value());
+  Mechanism cart;
+  cart.bodies = {{"cart"}};
+  cart.joints.resize(1);
+  cart.joints[0].name = "rail";
+  cart.joints[0].kind = JointKind::kPrismatic;
+  make_parameters(cart);
+  ASSERT_TRUE(find_single_rotation_axis(cart, 0).has_value());
+  EXPECT_TRUE(find_single_rotation_axis(cart, 0)->isZero());
 }
 
 }  // namespace

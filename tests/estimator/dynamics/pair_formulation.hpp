@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 #include <Eigen/LU>
 #include <random>
-#include <vector>
 
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/model/mechanism.hpp"

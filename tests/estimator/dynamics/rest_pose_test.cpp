@@ -6,10 +6,7 @@
 #include <cmath>
 
 #include "estimator/model/placement.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/frames.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -7,8 +7,7 @@
 #include <random>
 
 #include "estimator/model/kinematics/kinematics.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

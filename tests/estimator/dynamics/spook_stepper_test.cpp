@@ -7,8 +7,7 @@
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/step_residual.hpp"
 #include "tests/support/alloc_counter.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 
 namespace estimator {

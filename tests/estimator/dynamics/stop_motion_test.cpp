@@ -6,9 +6,7 @@
 
 #include "estimator/simulation/interval/interval_motion.hpp"
 #include "tests/estimator/dynamics/interval_run.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/stopped_motion.hpp"
 

@@ -9,9 +9,7 @@
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/spook/joint_terms.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/frames.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 namespace {

@@ -5,9 +5,7 @@
 
 #include "tests/estimator/dynamics/interval_run.hpp"
 #include "tests/estimator/dynamics/mechanism_edits.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/mechanisms/rollout.hpp"
 

@@ -73,8 +73,8 @@ double largest_difference(const Calibration& one, const Calibration& other) {
 // must match the residuals.
 TEST_F(FurutaInertiaCalibration, DerivativesInInertiaCoordinatesMatchTheCost) {
   Mechanism mechanism = to_fit(1.4);
-  parameter_named(mechanism, "B.m").free = true;
-  parameter_named(mechanism, "B.J_xy").value = 2e-4;
+  parameter_of(mechanism, "B.m").free = true;
+  parameter_of(mechanism, "B.J_xy").value = 2e-4;
   const Recording own = recording();
   for (const InertiaParameterization kind :
        {InertiaParameterization::kLogCholesky, InertiaParameterization::kExponentialEigenvalue}) {
@@ -191,7 +191,7 @@ TEST_F(FurutaInertiaCalibration, DependenciesAndBoundsRequireMoments) {
   EXPECT_TRUE(has_inertia_parameterization(mechanism, 1));
   EXPECT_FALSE(has_inertia_parameterization(mechanism, 0));
   EXPECT_TRUE(describe_unparameterized_inertias(mechanism).empty());
-  const auto at = [&](const char* name) -> Parameter& { return parameter_named(mechanism, name); };
+  const auto at = [&](const char* name) -> Parameter& { return parameter_of(mechanism, name); };
   const auto expect_reason = [&](const Message& reason) {
     EXPECT_FALSE(has_inertia_parameterization(mechanism, 1));
     const std::vector<Message> notes = describe_unparameterized_inertias(mechanism);

@@ -9,8 +9,7 @@
 
 #include "estimator/assessment/identifiability/combinations.hpp"
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
@@ -198,9 +197,9 @@ TEST(BaseInertialParameters, OfWeldedBodiesEqualOneBody) {
   const Mechanism bare = make_chain({.links = 1, .length = 0.3});
   make_parameters(pendulum);
   for (const Parameter& parameter : bare.parameters) {
-    test_support::parameter_named(pendulum, parameter.name) = parameter;
+    test_support::parameter_of(pendulum, parameter.name) = parameter;
   }
-  test_support::parameter_named(pendulum, "on.a_x").value = 0.05;
+  test_support::parameter_of(pendulum, "on.a_x").value = 0.05;
   // The weld is 0.15 + 0.05 m from the joint.
   const std::set<std::string> expected = {"L1.I_zz + W.I_zz + 0.4 W.mc_x + 0.04 W.m",
                                           "L1.mc_x + W.mc_x + 0.2 W.m", "L1.mc_y + W.mc_y"};

@@ -8,7 +8,7 @@
 #include "estimator/fit/physical/shooting_input.hpp"
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "tests/support/estimates.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 #include "tests/support/note_text.hpp"
 #include "tests/support/refusal.hpp"
@@ -21,7 +21,7 @@ using namespace test_support;
 constexpr double kNoise = 1e-3;
 
 Parameter& at(Mechanism& mechanism, const std::string& name) {
-  return parameter_named(mechanism, name);
+  return parameter_of(mechanism, name);
 }
 
 Recording swing(const ReferencePendulum& rig, const std::string& name, unsigned seed,

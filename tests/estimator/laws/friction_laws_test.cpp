@@ -11,7 +11,7 @@
 #include "estimator/diagnostics/misfit/excitation.hpp"
 #include "estimator/model/joint_friction.hpp"
 #include "estimator/model/parameter_dependencies.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 // Properties of every friction law in the list, including ones added later.
 

@@ -9,9 +9,7 @@
 
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "estimator/spook/step_residual.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace estimator {
 

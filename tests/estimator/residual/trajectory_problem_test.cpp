@@ -10,9 +10,7 @@
 #include "estimator/model/kinematics/kinematics.hpp"
 #include "tests/estimator/body_encoder.hpp"
 #include "tests/estimator/dense_problem.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 #include "tests/support/mechanisms/reference_rigs.hpp"
 
 namespace estimator {
@@ -50,7 +48,7 @@ using namespace test_support;
 
 void set_free(Mechanism& mechanism, const std::string& name, double value) {
   test_support::set_free(mechanism, {name});
-  parameter_named(mechanism, name).value = value;
+  parameter_of(mechanism, name).value = value;
 }
 
 Mechanism furuta_with_free_parameters() {
@@ -68,7 +66,7 @@ Mechanism furuta_with_free_parameters() {
                                     {"gravity.tilt_x", 0.02}}) {
     set_free(mechanism, name, value);
   }
-  auto& parameter = parameter_named(mechanism, "1.b");
+  auto& parameter = parameter_of(mechanism, "1.b");
   parameter.prior_mean = 2e-3;
   parameter.prior_standard_deviation = 1e-3;
   return mechanism;

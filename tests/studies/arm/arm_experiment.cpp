@@ -1,8 +1,6 @@
 #include <Eigen/Dense>
 #include <atomic>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

@@ -6,7 +6,6 @@
 
 #include "estimator/assessment/calibration.hpp"
 #include "estimator/model/inertia/inertia_parameterization.hpp"
-#include "tests/studies/arm/arm_draw.hpp"
 #include "tests/studies/arm/arm_regressors.hpp"
 #include "tests/studies/runs/study_task.hpp"
 

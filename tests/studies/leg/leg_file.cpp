@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "proto/text/files.hpp"
 #include "proto/text/input_error.hpp"
 #include "service/rig/parameters/parameter_edits.hpp"
 #include "tests/studies/given.hpp"

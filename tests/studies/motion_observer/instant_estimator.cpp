@@ -3,8 +3,6 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cassert>
-#include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "estimator/model/spanning_tree.hpp"

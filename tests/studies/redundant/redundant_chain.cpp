@@ -1,14 +1,12 @@
 #include <cmath>
 #include <ctime>
 #include <random>
-#include <utility>
 
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "tests/studies/motion_observer/motion_search.hpp"
 #include "tests/studies/redundant/redundant.hpp"
 #include "tests/studies/redundant/redundant_line.hpp"
-#include "tests/support/mechanisms/chain.hpp"
-#include "tests/support/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace service {
 namespace {

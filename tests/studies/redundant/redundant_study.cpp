@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 
 #include "service/report/sections/result_table.hpp"

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "service/report/charts/chart_figure.hpp"
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "service/text/table_notation.hpp"

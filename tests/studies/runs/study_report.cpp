@@ -1,9 +1,7 @@
 #include "tests/studies/runs/study_report.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <set>
 
 #include "proto/text/files.hpp"
 #include "service/report/charts/page_parts.hpp"
@@ -11,7 +9,6 @@
 #include "service/text/csv_row.hpp"
 #include "service/text/number_format.hpp"
 #include "tests/studies/runs/run_csv.hpp"
-#include "tests/studies/runs/study_figures.hpp"
 
 namespace service {
 namespace {

@@ -1,7 +1,6 @@
 #include "tests/studies/runs/study_task.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <optional>
 #include <stdexcept>
 #include <type_traits>

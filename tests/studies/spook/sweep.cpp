@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "service/text/number_format.hpp"
-#include "tests/studies/runs/study_figures.hpp"
 #include "tests/studies/spook/model_fits.hpp"
 
 namespace service {

@@ -10,7 +10,7 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "tests/studies/motion_observer/motion_search.hpp"
 #include "tests/studies/tests/spatial_tree.hpp"
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include "estimator/dynamics/tree_inverse_dynamics.hpp"
 #include "estimator/model/placement.hpp"
 #include "tests/studies/tests/spatial_tree.hpp"
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace {
 

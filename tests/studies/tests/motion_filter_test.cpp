@@ -5,7 +5,7 @@
 #include <Eigen/LU>
 #include <cmath>
 
-#include "tests/support/mechanisms/chain.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace {
 

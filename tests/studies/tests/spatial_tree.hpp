@@ -7,7 +7,7 @@
 #include "estimator/model/mechanism.hpp"
 #include "tests/estimator/inertial_sensor.hpp"
 #include "tests/studies/motion_observer/instant_program.hpp"
-#include "tests/support/mechanisms/frames.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace test_support {
 

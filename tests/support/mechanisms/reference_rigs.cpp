@@ -2,11 +2,9 @@
 
 #include <cmath>
 #include <random>
-#include <stdexcept>
 #include <utility>
 
-#include "tests/support/mechanisms/furuta.hpp"
-#include "tests/support/mechanisms/pendulum.hpp"
+#include "tests/support/mechanisms/example_mechanisms.hpp"
 
 namespace test_support {
 
@@ -14,23 +12,13 @@ using estimator::JointParameter;
 using estimator::Mechanism;
 using estimator::Parameter;
 
-const Parameter& parameter_named(const Mechanism& mechanism, const std::string& name) {
-  const int index = mechanism.find_parameter(name);
-  if (index < 0) throw std::invalid_argument("no parameter " + name);
-  return mechanism.parameters[static_cast<std::size_t>(index)];
-}
-
-Parameter& parameter_named(Mechanism& mechanism, const std::string& name) {
-  return const_cast<Parameter&>(parameter_named(std::as_const(mechanism), name));
-}
-
 void set_free(Mechanism& mechanism, const std::vector<std::string>& names) {
-  for (const std::string& name : names) parameter_named(mechanism, name).free = true;
+  for (const std::string& name : names) parameter_of(mechanism, name).free = true;
 }
 
 Mechanism freed(Mechanism mechanism, const std::vector<std::string>& names, double factor) {
   set_free(mechanism, names);
-  for (const std::string& name : names) parameter_named(mechanism, name).value *= factor;
+  for (const std::string& name : names) parameter_of(mechanism, name).value *= factor;
   return mechanism;
 }
 
@@ -38,7 +26,7 @@ void free_parameters(Mechanism& mechanism, const std::vector<std::string>& names
                      double inertia_factor) {
   set_free(mechanism, names);
   for (const std::string& name : names) {
-    parameter_named(mechanism, name).value *=
+    parameter_of(mechanism, name).value *=
         name.find(".J_") != std::string::npos ? inertia_factor : 0.5;
   }
 }
@@ -79,7 +67,7 @@ Mechanism mechanism_of(const ReferenceFuruta& rig) {
                                     {"gravity.tilt_x", rig.tilt.x()},
                                     {"gravity.tilt_z", rig.tilt.z()},
                                     {"gravity.g", rig.g}}) {
-    parameter_named(mechanism, name).value = value;
+    parameter_of(mechanism, name).value = value;
   }
   return mechanism;
 }

@@ -4,17 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "estimator/model/mechanism.hpp"
 #include "estimator/signal/time_series.hpp"
+#include "tests/support/parameters.hpp"
 #include "tests/support/reference_simulators.hpp"
 
 namespace test_support {
-
-/// Returns the parameter of that name.
-/// @throws std::invalid_argument if the mechanism has none
-estimator::Parameter& parameter_named(estimator::Mechanism& mechanism, const std::string& name);
-const estimator::Parameter& parameter_named(const estimator::Mechanism& mechanism,
-                                            const std::string& name);
 
 /// Frees the named parameters, which keep their values.
 void set_free(estimator::Mechanism& mechanism, const std::vector<std::string>& names);
