@@ -153,7 +153,7 @@ class CalibrationClient {
     ServiceRequest list;
     list.mutable_list_jobs();
     const rigcal::v1::JobInfo own =
-        caller_.ask(about(&ServiceRequest::mutable_inspect_job, job)).job_info();
+        caller_.ask(test_support::about(&ServiceRequest::mutable_inspect_job, job)).job_info();
     const rigcal::v1::ServiceReply reply = caller_.ask(list);
     if (!calm.lasted()) return;
     double own_use_s = 0.0;

@@ -103,29 +103,6 @@ void pause(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
-ServiceRequest hello() {
-  ServiceRequest request;
-  request.mutable_hello()->set_protocol_version(2);
-  request.mutable_hello()->set_client("campaign");
-  return request;
-}
-
-ServiceRequest upload_request(const std::string& id, const std::string& file_name,
-                              std::uint64_t size_bytes) {
-  ServiceRequest request = about(&ServiceRequest::mutable_open_upload, id);
-  request.mutable_open_upload()->set_file_name(file_name);
-  request.mutable_open_upload()->set_size_bytes(size_bytes);
-  return request;
-}
-
-ServiceRequest part_request(const std::string& id, std::uint64_t offset_bytes,
-                            const std::string& data) {
-  ServiceRequest request = about(&ServiceRequest::mutable_upload_part, id);
-  request.mutable_upload_part()->set_offset_bytes(offset_bytes);
-  request.mutable_upload_part()->set_data(data);
-  return request;
-}
-
 bool end_session(Caller& caller, const std::string& id) {
   bool ended = false;
   // NOT_READY: the service has not yet noticed that its connection is closed.

@@ -80,24 +80,6 @@ class Caller {
 /// Lets this thread wait.
 void pause(int milliseconds);
 
-/// A request about one session or job, e.g. about(&ServiceRequest::mutable_end_session, id).
-template <typename Part>
-rigcal::v1::ServiceRequest about(Part* (rigcal::v1::ServiceRequest::*part)(),
-                                 const std::string& id) {
-  rigcal::v1::ServiceRequest request;
-  if constexpr (requires(Part & each) { each.set_job_id(id); }) {
-    (request.*part)()->set_job_id(id);
-  } else {
-    (request.*part)()->set_session_id(id);
-  }
-  return request;
-}
-rigcal::v1::ServiceRequest hello();
-rigcal::v1::ServiceRequest upload_request(const std::string& id, const std::string& file_name,
-                                          std::uint64_t size_bytes);
-rigcal::v1::ServiceRequest part_request(const std::string& id, std::uint64_t offset_bytes,
-                                        const std::string& data);
-
 /// A shortened text for people.
 std::string brief(const google::protobuf::Message& message);
 

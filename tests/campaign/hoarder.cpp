@@ -72,7 +72,7 @@ class Hoarder {
     std::optional<std::string> refusal = "";
     for (int k = 0; k < kCancelledJobs && refusal == ""; ++k) {
       ServiceRequest submit =
-          pendulum_job(caller_.name() + "-cancelled-" + std::to_string(++count_), recording_);
+          submit_request(caller_.name() + "-cancelled-" + std::to_string(++count_), recording_);
       std::string& rig = *submit.mutable_submit_job()->mutable_spec()->mutable_rig_text();
       rig += "# " + std::string(480'000 - rig.size(), 'x') + "\n";
       refusal = refusal_of(caller_.ask_once(submit));
@@ -89,7 +89,7 @@ class Hoarder {
     std::optional<std::string> refusal = "";
     for (int k = 0; k < kJobsWaiting && refusal == ""; ++k) {
       ServiceRequest submit =
-          pendulum_job(caller_.name() + "-endless-" + std::to_string(++count_), recording_);
+          submit_request(caller_.name() + "-endless-" + std::to_string(++count_), recording_);
       auto& spec = *submit.mutable_submit_job()->mutable_spec();
       constexpr std::array kSteps_s = {1e-6, 1e-5, 1e-4, 1.0};
       auto& options = *spec.mutable_estimation_options()->mutable_fields();
@@ -158,7 +158,8 @@ class Hoarder {
     std::list<SocketClient> clients;
     for (int k = 0; k < kConnections; ++k) {
       SocketClient& client = clients.emplace_back(caller_.connect());
-      if (!client.connected() || refusal_of(client.call(hello(), kReplyPatience_s)) != "") break;
+      if (!client.connected() || refusal_of(client.call(hello_request(), kReplyPatience_s)) != "")
+        break;
     }
     if (clients.size() == kConnections && clients.front().closed_by_service(kReplyPatience_s)) {
       caller_.count("the hoarder's idle connections were replaced");
@@ -173,7 +174,7 @@ class Hoarder {
     ServiceRequest list;
     list.mutable_list_sessions();
     const ServiceRequest file = about(&ServiceRequest::mutable_read_recording, recording_);
-    std::string frames = request_frame(hello());
+    std::string frames = request_frame(hello_request());
     for (int k = 0; k < 200; ++k) frames += request_frame(k % 2 == 0 ? list : file);
     std::list<SocketClient> clients;
     for (int k = 0; k < 200; ++k) {
@@ -195,7 +196,8 @@ class Hoarder {
     std::list<SocketClient> clients;
     for (int k = 0; k < 30; ++k) {
       SocketClient& client = clients.emplace_back(caller_.connect());
-      if (!client.connected() || !client.send_bytes(request_frame(hello()) + frames)) return;
+      if (!client.connected() || !client.send_bytes(request_frame(hello_request()) + frames))
+        return;
     }
     std::size_t received = 0;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(4);
@@ -221,7 +223,7 @@ class Hoarder {
   // Starts an upload of this size and sends part of it. @return the reason of a refusal
   std::optional<std::string> upload(std::uint64_t size_bytes, std::uint64_t sent_bytes) {
     const std::string id = caller_.name() + "-file-" + std::to_string(++count_);
-    ServiceReply reply = caller_.ask_once(upload_request(id, "data.csv", size_bytes));
+    ServiceReply reply = caller_.ask_once(upload_request(id, size_bytes, "data.csv"));
     while (reply.has_upload_state() && reply.upload_state().durable_bytes() < sent_bytes) {
       const std::uint64_t at = reply.upload_state().durable_bytes();
       reply = caller_.ask_once(part_request(

@@ -50,7 +50,7 @@ class HostileClient {
     SocketClient client(service_.port());
     if (!client.connected()) return;
     const bool greeted = random_() % 2 == 0;
-    if (greeted) client.send_bytes(request_frame(hello()));
+    if (greeted) client.send_bytes(request_frame(hello_request()));
     client.send_bytes(random_() % 4 == 0 ? "GET / HTTP/1.1\r\n\r\n" : noise(70'000));
     client.closed_by_service(0.2);
   }
@@ -79,7 +79,8 @@ class HostileClient {
     } else {
       for (int k = 0; k < 60'000; ++k) request.mutable_sample_batch()->add_samples();
     }
-    client.send_bytes(job ? request_frame(hello()) : request_frame(open_request("evil-unfolding")));
+    client.send_bytes(job ? request_frame(hello_request())
+                          : request_frame(open_request("evil-unfolding")));
     client.send_bytes(with_length(request.SerializeAsString()));
     client.closed_by_service(0.5);
   }
@@ -122,7 +123,7 @@ class HostileClient {
     SocketClient client(service_.port());
     if (!client.connected()) return;
     client.give_up_sending_after(1.0);
-    client.send_bytes(request_frame(hello()));
+    client.send_bytes(request_frame(hello_request()));
     ServiceRequest request;
     request.mutable_list_sessions();
     std::string frames;
@@ -175,7 +176,7 @@ class HostileClient {
         return request;
       }
       case 9:
-        return upload_request(id, "../x.csv", random_());
+        return upload_request(id, random_(), "../x.csv");
       case 10:
         return part_request(id, 0, noise(1000));
       default: {

@@ -197,10 +197,10 @@ class NumberAttacker {
     const auto* const kind = number.path.front();
     ServiceRequest request;
     if (kind->number() == ServiceRequest::kSubmitJob) {
-      request = pendulum_job(new_id(), recording_);
+      request = submit_request(new_id(), recording_);
       request.mutable_submit_job()->mutable_spec()->set_deadline_s(5.0);
     } else if (kind->number() == ServiceRequest::kOpenUpload) {
-      request = upload_request(new_id(), "numbers.csv", 0);
+      request = upload_request(new_id(), 0, "numbers.csv");
     } else if (kind->number() == ServiceRequest::kReadRecording) {
       request = about(&ServiceRequest::mutable_read_recording, recording_);
     }
@@ -216,7 +216,7 @@ class NumberAttacker {
   }
 
   void put_into_rig(const Number& number) {
-    ServiceRequest submit = pendulum_job(new_id(), recording_);
+    ServiceRequest submit = submit_request(new_id(), recording_);
     auto& spec = *submit.mutable_submit_job()->mutable_spec();
     v1::Rig rig;
     if (!google::protobuf::TextFormat::ParseFromString(spec.rig_text(), &rig)) {

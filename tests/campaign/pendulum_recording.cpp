@@ -1,19 +1,12 @@
 #include "tests/campaign/pendulum_recording.hpp"
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <sstream>
-
-#include "tests/support/source_folder.hpp"
 
 namespace campaign {
 namespace {
 
-using rigcal::v1::ServiceReply;
-using rigcal::v1::ServiceRequest;
-
-const std::string kRig = test_support::source_folder() + "/configs/rig-pendulum.textproto";
+using namespace test_support;
 
 std::string swing() {
   constexpr double kPeriod_s = 4e-3, kDuration_s = 3.0;
@@ -37,29 +30,11 @@ std::string swing() {
 
 bool upload_pendulum(Caller& caller, const std::string& session_id) {
   static const std::string kTable = swing();
-  ServiceRequest open, part;
-  open.mutable_open_upload()->set_session_id(session_id);
-  open.mutable_open_upload()->set_file_name("swing.csv");
-  open.mutable_open_upload()->set_size_bytes(kTable.size());
-  part.mutable_upload_part()->set_session_id(session_id);
-  part.mutable_upload_part()->set_data(kTable);
-  const ServiceReply opened = caller.ask(open);
+  const rigcal::v1::ServiceReply opened =
+      caller.ask(upload_request(session_id, kTable.size(), "swing.csv"));
   if (opened.upload_state().complete()) return true;
-  return opened.has_upload_state() && caller.ask(part).upload_state().complete();
-}
-
-ServiceRequest pendulum_job(const std::string& job_id, const std::string& session_id) {
-  static const std::string kText = [] {
-    std::ifstream file(kRig);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }();
-  ServiceRequest request;
-  request.mutable_submit_job()->set_job_id(job_id);
-  auto& spec = *request.mutable_submit_job()->mutable_spec();
-  spec.set_rig_name("rig-pendulum.textproto");
-  spec.set_rig_text(kText);
-  spec.add_recordings()->set_session_id(session_id);
-  return request;
+  return opened.has_upload_state() &&
+         caller.ask(part_request(session_id, 0, kTable)).upload_state().complete();
 }
 
 }  // namespace campaign

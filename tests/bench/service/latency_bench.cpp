@@ -9,12 +9,9 @@
 #include <benchmark/benchmark.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "proto/recording/convert.hpp"
 #include "tests/service/server/service_process.hpp"
-#include "tests/support/source_folder.hpp"
 
 namespace {
 
@@ -77,16 +74,9 @@ bool stream(SocketClient& rig, const std::string& id, const std::vector<std::str
 }
 
 rigcal::v1::JobInfo calibrate(SocketClient& client, const std::string& id) {
-  std::ifstream file(source_folder() + "/configs/rig-pendulum.textproto");
-  ServiceRequest request;
-  request.mutable_submit_job()->set_job_id(id);
-  auto& spec = *request.mutable_submit_job()->mutable_spec();
-  spec.set_rig_name("rig-pendulum");
-  spec.set_rig_text(std::string((std::istreambuf_iterator<char>(file)), {}));
-  spec.add_recordings()->set_session_id(id);
-  client.call(request);
-  request.mutable_subscribe_job()->set_job_id(id);
-  rigcal::v1::JobInfo job = client.call(request).job_info();
+  client.call(submit_request(id, id));
+  rigcal::v1::JobInfo job =
+      client.call(about(&ServiceRequest::mutable_subscribe_job, id)).job_info();
   while (job.state() == rigcal::v1::JOB_QUEUED || job.state() == rigcal::v1::JOB_RUNNING) {
     const auto reply = client.receive(120.0);
     if (!reply) break;
@@ -113,8 +103,7 @@ void LastSampleToResult(benchmark::State& state) {
     const rigcal::v1::JobInfo job = calibrate(client, id);
     const std::chrono::duration<double> took = Clock::now() - start;
     if (job.state() != rigcal::v1::JOB_DONE) return state.SkipWithError(job.error().c_str());
-    ServiceRequest request;
-    request.mutable_get_result()->set_job_id(id);
+    const ServiceRequest request = about(&ServiceRequest::mutable_get_result, id);
     solver_s += client.call(request).job_result().result().wall_time_s();
     total_s += took.count();
     state.SetIterationTime(took.count());

@@ -355,9 +355,7 @@ TEST(Conversation, ReportsTheEndOfAJobToASlowReader) {
   StoreWithData store;
   ASSERT_EQ(fault_of(store.submit("j", kAnna)).code(), 0);
   GreetedPeer client(store, kAnna);
-  ServiceRequest subscribe;
-  subscribe.mutable_subscribe_job()->set_job_id("j");
-  ASSERT_TRUE(client.call(subscribe).has_job_info());
+  ASSERT_TRUE(client.call(about(&ServiceRequest::mutable_subscribe_job, "j")).has_job_info());
   client.outlet.replies.clear();
   rigcal::v1::JobProgress progress;
   store.runner.runs.at("j").on_progress(progress);
@@ -389,8 +387,7 @@ void damage(const std::string& path) {
 }
 
 ServiceRequest report_request(rigcal::v1::ReadReport::Kind kind) {
-  ServiceRequest request;
-  request.mutable_read_report()->set_job_id("j");
+  ServiceRequest request = about(&ServiceRequest::mutable_read_report, "j");
   request.mutable_read_report()->set_kind(kind);
   return request;
 }
@@ -423,8 +420,7 @@ TEST(Conversation, ServesNoDamagedResult) {
   for (const std::string& name : names) std::ofstream(folder + name) << "{ }";
   store.finish("j");
   GreetedPeer client(store, kAnna);
-  ServiceRequest get;
-  get.mutable_get_result()->set_job_id("j");
+  const ServiceRequest get = about(&ServiceRequest::mutable_get_result, "j");
   const ServiceRequest report = report_request(rigcal::v1::ReadReport::CALIBRATION);
   EXPECT_TRUE(client.call(get).has_job_result()) << "of an earlier release";
   EXPECT_TRUE(client.call(report).has_file_part());

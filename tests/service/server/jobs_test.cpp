@@ -18,14 +18,10 @@ namespace service {
 namespace {
 
 using namespace test_support;
+using rigcal::v1::CalibrationResult;
 using rigcal::v1::JobInfo;
 using rigcal::v1::ServiceError;
 using rigcal::v1::ServiceRequest;
-
-rigcal::v1::CalibrationResult parse_result(const std::string& json) {
-  const auto result = from_json<rigcal::v1::CalibrationResult>(json);
-  return result;
-}
 
 /// Whether a process is stopped, or has ended.
 bool is_stopped(pid_t process) {
@@ -63,8 +59,8 @@ TEST(Jobs, CalibratesFilesAsTheLocalProgramDoes) {
                                        "--job j --plot " + files.file("remote.html"));
   EXPECT_EQ(local.exit_code, 0) << local.err;
   EXPECT_EQ(remote.exit_code, 0) << remote.err << service.output();
-  const auto expected = parse_result(contents_of(files.file("local.json")));
-  const auto result = parse_result(contents_of(files.file("remote.json")));
+  const auto expected = from_json<CalibrationResult>(contents_of(files.file("local.json")));
+  const auto result = from_json<CalibrationResult>(contents_of(files.file("remote.json")));
   ASSERT_EQ(result.parameters_size(), expected.parameters_size());
   for (int k = 0; k < result.parameters_size(); ++k) {
     EXPECT_EQ(result.parameters(k).value(), expected.parameters(k).value());
@@ -95,7 +91,7 @@ TEST(Jobs, CalibratesAStreamedSessionInSegmentsBetweenItsGaps) {
   run_successfully("calibrate session:run --rig " + config("rig-pendulum.textproto") + at(service) +
                    "--job j1");
   const ProgramRun json = run_rigcal("result j1 --json" + at(service));
-  const auto result = parse_result(json.out);
+  const auto result = from_json<CalibrationResult>(json.out);
   ASSERT_EQ(result.recordings_size(), 1);
   EXPECT_EQ(result.recordings(0).file(), "run");
   EXPECT_EQ(result.recordings(0).gaps(), 1);
@@ -159,9 +155,7 @@ TEST(Jobs, ReportsEveryIterationToSubscribers) {
   SwingService service(5.0, 1.0);
   GreetedClient client(service.port());
   ASSERT_TRUE(client.call(submit_request("j", "run")).has_job_info());
-  ServiceRequest subscribe;
-  subscribe.mutable_subscribe_job()->set_job_id("j");
-  ASSERT_TRUE(client.call(subscribe).has_job_info());
+  ASSERT_TRUE(client.call(about(&ServiceRequest::mutable_subscribe_job, "j")).has_job_info());
   int iterations = 0;
   while (true) {
     const auto reply = client.receive(300.0);
@@ -189,8 +183,7 @@ TEST(Jobs, EndsInCancelledWhenCancelled) {
   EXPECT_EQ(inspect(client, "second").state(), rigcal::v1::JOB_CANCELLED);
   run_successfully("cancel first" + at(service));
   EXPECT_EQ(wait_for(client, "first").state(), rigcal::v1::JOB_CANCELLED);
-  ServiceRequest result;
-  result.mutable_get_result()->set_job_id("first");
+  const ServiceRequest result = about(&ServiceRequest::mutable_get_result, "first");
   EXPECT_EQ(client.call(result).error().code(), ServiceError::NOT_READY);
 }
 

@@ -277,10 +277,10 @@ class Sockets {
     return ends[1];
   }
 
-  // Runs the service until it is idle, while `can_continue_across_gap` holds, at most this long.
+  // Runs the service while the condition holds, at most this long.
   template <typename Condition>
-  void run_while(const Condition& can_continue_across_gap, int milliseconds = 5000) {
-    for (int k = 0; k < milliseconds && can_continue_across_gap(); ++k) {
+  void run_while(const Condition& condition, int milliseconds = 5000) {
+    for (int k = 0; k < milliseconds && condition(); ++k) {
       io_.poll();
       io_.restart();
       store.drain();

@@ -65,21 +65,9 @@ inline void stream_swing(test_support::ServiceProcess& service, const std::strin
   ASSERT_TRUE(client.call(test_support::close_request(batch_count)).has_session_closed());
 }
 
-inline rigcal::v1::ServiceRequest submit_request(const std::string& job_id,
-                                                 const std::string& session_id) {
-  rigcal::v1::ServiceRequest request;
-  request.mutable_submit_job()->set_job_id(job_id);
-  rigcal::v1::JobSpec& spec = *request.mutable_submit_job()->mutable_spec();
-  spec.set_rig_name("rig-pendulum.textproto");
-  spec.set_rig_text(contents_of(config("rig-pendulum.textproto")));
-  spec.add_recordings()->set_session_id(session_id);
-  return request;
-}
-
 inline rigcal::v1::JobInfo inspect(test_support::SocketClient& client, const std::string& job_id) {
-  rigcal::v1::ServiceRequest request;
-  request.mutable_inspect_job()->set_job_id(job_id);
-  return client.call(request).job_info();
+  using rigcal::v1::ServiceRequest;
+  return client.call(test_support::about(&ServiceRequest::mutable_inspect_job, job_id)).job_info();
 }
 
 /// Waits until a job has ended. @return its final state

@@ -10,12 +10,15 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "proto/recording/convert.hpp"
 #include "proto/stream/content_hash.hpp"
 #include "proto/stream/service_limits.hpp"
 #include "tests/proto/recording_support.hpp"
+#include "tests/support/source_folder.hpp"
 
 namespace test_support {
 
@@ -192,40 +195,30 @@ ServiceRequest list_request() {
 }
 
 ServiceRequest inspect_request(const std::string& session_id) {
-  ServiceRequest request;
-  request.mutable_inspect_session()->set_session_id(session_id);
-  return request;
+  return about(&ServiceRequest::mutable_inspect_session, session_id);
 }
 
 ServiceRequest subscribe_request(const std::string& session_id) {
-  ServiceRequest request;
-  request.mutable_subscribe_session()->set_session_id(session_id);
-  return request;
+  return about(&ServiceRequest::mutable_subscribe_session, session_id);
 }
 
 ServiceRequest end_request(const std::string& session_id) {
-  ServiceRequest request;
-  request.mutable_end_session()->set_session_id(session_id);
-  return request;
+  return about(&ServiceRequest::mutable_end_session, session_id);
 }
 
 ServiceRequest delete_request(const std::string& session_id) {
-  ServiceRequest request;
-  request.mutable_delete_session()->set_session_id(session_id);
-  return request;
+  return about(&ServiceRequest::mutable_delete_session, session_id);
 }
 
 ServiceRequest read_request(const std::string& session_id, std::uint64_t offset) {
-  ServiceRequest request;
-  request.mutable_read_recording()->set_session_id(session_id);
+  ServiceRequest request = about(&ServiceRequest::mutable_read_recording, session_id);
   request.mutable_read_recording()->set_offset_bytes(offset);
   return request;
 }
 
 ServiceRequest upload_request(const std::string& session_id, std::uint64_t size_bytes,
                               const std::string& file_name) {
-  ServiceRequest request;
-  request.mutable_open_upload()->set_session_id(session_id);
+  ServiceRequest request = about(&ServiceRequest::mutable_open_upload, session_id);
   request.mutable_open_upload()->set_file_name(file_name);
   request.mutable_open_upload()->set_size_bytes(size_bytes);
   return request;
@@ -233,10 +226,20 @@ ServiceRequest upload_request(const std::string& session_id, std::uint64_t size_
 
 ServiceRequest part_request(const std::string& session_id, std::uint64_t offset,
                             const std::string& data) {
-  ServiceRequest request;
-  request.mutable_upload_part()->set_session_id(session_id);
+  ServiceRequest request = about(&ServiceRequest::mutable_upload_part, session_id);
   request.mutable_upload_part()->set_offset_bytes(offset);
   request.mutable_upload_part()->set_data(data);
+  return request;
+}
+
+ServiceRequest submit_request(const std::string& job_id, const std::string& session_id) {
+  constexpr const char* kRig = "rig-pendulum.textproto";
+  std::ifstream file(source_folder() + "/configs/" + kRig);
+  ServiceRequest request = about(&ServiceRequest::mutable_submit_job, job_id);
+  auto& spec = *request.mutable_submit_job()->mutable_spec();
+  spec.set_rig_name(kRig);
+  spec.set_rig_text(std::string(std::istreambuf_iterator<char>(file), {}));
+  spec.add_recordings()->set_session_id(session_id);
   return request;
 }
 

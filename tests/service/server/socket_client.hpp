@@ -76,6 +76,20 @@ std::string request_frame(const rigcal::v1::ServiceRequest& request);
 /// Returns the secret that open_request gives a session.
 std::string secret_of(const std::string& session_id);
 
+/// Returns a request about one session or job, e.g. about(&ServiceRequest::mutable_end_session,
+/// id).
+template <typename Part>
+rigcal::v1::ServiceRequest about(Part* (rigcal::v1::ServiceRequest::*part)(),
+                                 const std::string& id) {
+  rigcal::v1::ServiceRequest request;
+  if constexpr (requires(Part& each) { each.set_job_id(id); }) {
+    (request.*part)()->set_job_id(id);
+  } else {
+    (request.*part)()->set_session_id(id);
+  }
+  return request;
+}
+
 rigcal::v1::ServiceRequest open_request(const std::string& session_id,
                                         const std::string& joints = "arm,pendulum",
                                         std::int64_t epoch_unix_ns = 1'700'000'000'000'000'000);
@@ -91,6 +105,8 @@ rigcal::v1::ServiceRequest upload_request(const std::string& session_id, std::ui
                                           const std::string& file_name = "a.csv");
 rigcal::v1::ServiceRequest part_request(const std::string& session_id, std::uint64_t offset,
                                         const std::string& data);
+/// Returns a job that calibrates a session with configs/rig-pendulum.textproto.
+rigcal::v1::ServiceRequest submit_request(const std::string& job_id, const std::string& session_id);
 
 /// Returns batch `sequence` of an artificial run: `sample_count` samples that follow the previous
 /// batch, with every field different from sample to sample, and a command each.
