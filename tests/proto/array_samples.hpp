@@ -140,6 +140,10 @@ class Hdf5Writer {
     return set;
   }
 
+  void put(const char* name, const std::vector<double>& values) {
+    put(name, {values.size()}, H5T_NATIVE_DOUBLE, values.data());
+  }
+
   void put_references(const char* name, const std::vector<const char*>& targets,
                       const char* matlab_class) {
     std::vector<hobj_ref_t> references(targets.size());

@@ -1,5 +1,4 @@
 #include <gtest/gtest.h>
-#include <hdf5.h>
 
 #include <cmath>
 #include <fstream>
@@ -11,6 +10,7 @@
 #include "proto/recording/recording_writer.hpp"
 #include "service/recordings/formats/recording_file.hpp"
 #include "service/simulation/simulation.hpp"
+#include "tests/proto/array_samples.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -285,33 +285,6 @@ constexpr double kTurn = 2e-3;  // [rad] per count
 
 double angle_at(std::size_t k) { return 0.4 * std::sin(0.03 * static_cast<double>(k)); }
 
-/// Writes with the HDF5 library itself.
-class Hdf5Out {
- public:
-  explicit Hdf5Out(const std::string& path)
-      : file_(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT)) {}
-  ~Hdf5Out() { H5Fclose(file_); }
-
-  void group(const char* name) {
-    H5Gclose(H5Gcreate2(file_, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  }
-
-  void put(const char* name, const std::vector<hsize_t>& extent, hid_t type, const void* data) {
-    const hid_t space = H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr);
-    const hid_t set = H5Dcreate2(file_, name, type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    if (data != nullptr) H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
-    H5Dclose(set);
-    H5Sclose(space);
-  }
-
-  void put(const char* name, const std::vector<double>& values) {
-    put(name, {values.size()}, H5T_NATIVE_DOUBLE, values.data());
-  }
-
- private:
-  hid_t file_;
-};
-
 std::vector<double> times() {
   std::vector<double> t(kRows);
   for (std::size_t k = 0; k < kRows; ++k) t[k] = 0.005 * static_cast<double>(k);
@@ -360,13 +333,13 @@ void expect_swing(const ImportedRecording& imported) {
 
 class Hdf5 : public ::testing::Test {
  protected:
-  test_support::TemporaryFolder folder_;
+  TemporaryFolder folder_;
   std::string path_ = folder_.file("run.h5");
 };
 
 TEST_F(Hdf5, ReadsDataSetsInGroupsByPathOrByTheirLastName) {
   {
-    Hdf5Out out(path_);
+    Hdf5Writer out(path_);
     out.group("run");
     out.put("run/t", times());
     out.put("run/theta", angles());
@@ -386,7 +359,7 @@ TEST_F(Hdf5, ReadsColumnsOfMatricesAndRows) {
     log[2 * k + 1] = static_cast<float>(angle_at(k));
   }
   {
-    Hdf5Out out(path_);
+    Hdf5Writer out(path_);
     out.put("lying", {1, kRows}, H5T_NATIVE_DOUBLE, times().data());
     out.put("standing", {kRows, 1}, H5T_NATIVE_DOUBLE, angles().data());
     out.put("log", {kRows, 2}, H5T_NATIVE_FLOAT, log.data());
@@ -408,7 +381,7 @@ TEST_F(Hdf5, ReadsFieldsOfTables) {
     rows[k] = {times()[k], static_cast<int>(std::lround(angle_at(k) / kTurn))};
   }
   {
-    Hdf5Out out(path_);
+    Hdf5Writer out(path_);
     const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Row));
     H5Tinsert(type, "t", offsetof(Row, t), H5T_NATIVE_DOUBLE);
     H5Tinsert(type, "counts", offsetof(Row, counts), H5T_NATIVE_INT);
@@ -427,7 +400,7 @@ TEST_F(Hdf5, ReadsFramesOfPandasByTheNamesOfTheirColumns) {
     block[2 * k + 1] = angle_at(k);
   }
   {
-    Hdf5Out out(path_);
+    Hdf5Writer out(path_);
     out.group("run");
     out.put("run/block0_values", {kRows, 2}, H5T_NATIVE_DOUBLE, block.data());
     const hid_t text = H5Tcopy(H5T_C_S1);
@@ -442,7 +415,7 @@ TEST_F(Hdf5, MissingReadingsAreAllowedByTheRigFile) {
   std::vector<double> holes = angles();
   holes[7] = std::nan("");
   {
-    Hdf5Out out(path_);
+    Hdf5Writer out(path_);
     out.put("t", times());
     out.put("theta", holes);
   }
@@ -458,7 +431,7 @@ TEST_F(Hdf5, MissingReadingsAreAllowedByTheRigFile) {
 
 TEST_F(Hdf5, RefusalsNameTheFileAndTheDataSet) {
   {
-    Hdf5Out out(path_);
+    Hdf5Writer out(path_);
     out.group("a");
     out.group("b");
     out.put("t", times());

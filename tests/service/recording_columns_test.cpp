@@ -1,7 +1,6 @@
 // Columns of files that no rig file describes yet, and files that are no recordings.
 
 #include <gtest/gtest.h>
-#include <hdf5.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "proto/recording/export/export_mat.hpp"
 #include "proto/recording/recording_writer.hpp"
 #include "service/recordings/formats/recording_file.hpp"
+#include "tests/proto/array_samples.hpp"
 #include "tests/service/run_rigcal.hpp"
 #include "tests/support/refusal.hpp"
 
@@ -23,46 +23,29 @@ std::vector<std::string> names_of(const RecordingColumns& recording) {
   return names;
 }
 
-void put_column(hid_t file, const char* name, const std::vector<double>& values) {
-  const hsize_t size = values.size();
-  const hid_t space = H5Screate_simple(1, &size, nullptr);
-  const hid_t set =
-      H5Dcreate2(file, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-  H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data());
-  H5Dclose(set);
-  H5Sclose(space);
-}
-
 /// A swing in a group, beside an index made by PyTables, a setting and a pandas table.
 void write_hdf5(const std::string& path) {
-  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-  for (const char* group : {"run", "run/_i_table"}) {
-    H5Gclose(H5Gcreate2(file, group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  }
+  Hdf5Writer out(path);
+  for (const char* group : {"run", "run/_i_table"}) out.group(group);
   std::vector<double> times, angles;
   for (int k = 0; k < 200; ++k) {
     times.push_back(0.01 * k);
     angles.push_back(0.5 * std::cos(0.1 * k));
   }
-  put_column(file, "run/t_s", times);
-  put_column(file, "run/theta_rad", angles);
-  put_column(file, "run/mass", {0.3});
-  put_column(file, "run/_i_table/sorted", times);
+  out.put("run/t_s", times);
+  out.put("run/theta_rad", angles);
+  out.put("run/mass", {0.3});
+  out.put("run/_i_table/sorted", times);
   struct Row {
     double index;
     double block[2];
   };
-  const hsize_t two = 2, rows = 3;
+  const hsize_t two = 2;
   const hid_t block = H5Tarray_create2(H5T_NATIVE_DOUBLE, 1, &two);
   const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(Row));
   H5Tinsert(type, "index", offsetof(Row, index), H5T_NATIVE_DOUBLE);
   H5Tinsert(type, "values_block_0", offsetof(Row, block), block);
-  const hid_t space = H5Screate_simple(1, &rows, nullptr);
-  H5Dclose(H5Dcreate2(file, "run/table", type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
-  H5Sclose(space);
-  H5Tclose(type);
-  H5Tclose(block);
-  H5Fclose(file);
+  out.put("run/table", {3}, type, nullptr);
 }
 
 // HDF5 is recognized by its content, whatever the file's name. The index beside a table is not
